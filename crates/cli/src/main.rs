@@ -1,0 +1,2 @@
+//! The `linchpin` command.
+fn main() {}

@@ -1,0 +1,83 @@
+//! What a move in progress tells people: the record of what happened, faults, and what a blocked thread waits for.
+
+use super::execution::{Actor, Execution};
+use super::{ActionRecord, Fault, FaultKind};
+use crate::print::Names;
+use crate::program::{Action, Expr};
+use linchpin_spec::Value;
+
+impl<'a> Execution<'a> {
+    /// Adds to the record, if somebody asked for one.
+    pub fn note(&mut self, text: impl FnOnce(Names<'a>) -> String) {
+        let names = self.names();
+        let line = self.line;
+        if let Some(record) = self.record.as_deref_mut() {
+            record.actions.push(ActionRecord { line, text: text(names) });
+        }
+    }
+
+    /// A fault of this move.
+    pub fn fault(&self, kind: FaultKind, line: u32, action: String) -> Fault {
+        let (thread, operation) = match self.actor {
+            Actor::Init => (None, None),
+            Actor::Thread { thread, operation } => (Some(thread), Some(operation)),
+        };
+        let name = operation.map_or("init", |operation| &self.program.operations[operation].name);
+        Fault { kind, thread, operation, name: name.to_owned(), line, action }
+    }
+
+    /// What a refused move waits for: the line, and the actions that could not be performed.
+    pub fn refusal(&self) -> (u32, String) {
+        let reasons = self.refused.iter().map(|(action, _)| match action {
+            Action::Lock(place) => {
+                let owner = self.resolve(place).ok().and_then(|at| self.state.get(at));
+                let owner = owner.and_then(Value::as_int);
+                let held = owner.map_or(String::new(), |id| format!(", held by thread {id}"));
+                format!("{}{held}", self.names().action(action))
+            }
+            _ => self.attempted(action),
+        });
+        let reason = reasons.collect::<Vec<_>>().join(" or ");
+        match self.refused.first() {
+            Some((_, line)) => (*line, reason),
+            None => (self.line, "nothing: no step leads on from here".to_owned()),
+        }
+    }
+
+    /// An action that could not be performed, with the values of its variables.
+    pub fn attempted(&self, action: &Action) -> String {
+        let names = self.names();
+        let text = match action {
+            Action::Guard(condition) => names.expr(condition),
+            Action::Read { place, .. } => format!("read {}", names.place(place)),
+            _ => names.action(action),
+        };
+        self.with_values(text, &action.expressions())
+    }
+
+    /// `text, where t is null and i is 3`: the values of the variables in the expressions.
+    pub fn with_values(&self, text: String, expressions: &[&Expr]) -> String {
+        let mut variables: Vec<&Expr> = Vec::new();
+        for expr in expressions {
+            expr.walk(&mut |inner| {
+                let variable = matches!(inner, Expr::Local(_) | Expr::ThreadLocal(_));
+                if variable && !variables.contains(&inner) {
+                    variables.push(inner);
+                }
+            });
+        }
+        let names = self.names();
+        let environment = self.environment();
+        let described = variables.into_iter().filter_map(|variable| {
+            let value = environment.eval(variable).ok()?;
+            Some(format!("{} is {}", names.expr(variable), names.typed(&value, names.type_of(variable))))
+        });
+        match described.collect::<Vec<_>>().as_slice() {
+            [] => text,
+            [first @ .., last] if !first.is_empty() => {
+                format!("{text}, where {} and {last}", first.join(", "))
+            }
+            [only, ..] => format!("{text}, where {only}"),
+        }
+    }
+}

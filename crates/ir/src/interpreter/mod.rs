@@ -1,0 +1,309 @@
+//! The reference interpreter: what the steps of a [`Program`] mean.
+//!
+//! A [`Machine`] is a program and a way to manage memory. From a [`State`], a scheduler makes [`Move`]s: a thread calls
+//! an operation, takes a step, or sees the response. [`Machine::successors`] gives every way in which a move can be
+//! made; [`Machine::attempt`] performs one, with given choices, and can record what happened for people.
+//!
+//! A step starts at a yielding node and goes along edges to the next yielding node or to the return. At a node, the
+//! edge is taken whose guards hold; if there is none, now or at a later node of the same step, the step cannot be made
+//! and nothing has happened. Where something goes wrong on the way, the step is a [`Fault`].
+//!
+//! Reading order: [`state`](State), [`Move`], then `execution.rs` (a move), `action.rs` and `access.rs` (an action).
+
+mod access;
+mod action;
+mod choices;
+mod collection;
+mod execution;
+mod explain;
+mod expression;
+mod fault;
+mod moves;
+mod state;
+
+pub use fault::{Fault, FaultKind};
+pub use moves::{
+    ActionRecord, Attempt, Choices, Move, Outcome, Path, ScheduledMove, StepRecord, Successor, Wait,
+};
+pub use state::{Location, Object, Root, State, Status, ThreadState};
+
+use crate::branch::{Branch, branches};
+use crate::print::Names;
+use crate::program::{Body, Expr, NodeId, Program, Type};
+use choices::Chooser;
+use execution::{Actor, Code, Ended, Execution};
+use expression::Environment;
+use linchpin_spec::Value;
+
+/// A `choose` may have at most this many ways.
+pub const MAX_CHOICES: u64 = 1 << 16;
+
+/// A step may go along at most this many edges.
+pub const MAX_EDGES: usize = 100_000;
+
+/// What `free` and `new` do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Memory {
+    /// As with a garbage collector: `free` changes nothing, and no object ever comes back.
+    #[default]
+    Collected,
+    /// As with `malloc`: an object is dead after `free`, any access to it is a fault, and a later `new` of the same
+    /// struct may take it again, or take a fresh one.
+    Reuse,
+}
+
+/// A program, ready to execute.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    program: Program,
+    memory: Memory,
+    init: Vec<Vec<Branch>>,
+    operations: Vec<Vec<Vec<Branch>>>,
+}
+
+impl Machine {
+    /// Prepares a program.
+    pub fn new(program: &Program, memory: Memory) -> Machine {
+        let trees = |body: &Body| body.nodes.iter().map(branches).collect::<Vec<_>>();
+        Machine {
+            program: program.clone(),
+            memory,
+            init: program.init.as_ref().map(trees).unwrap_or_default(),
+            operations: program.operations.iter().map(|operation| trees(&operation.body)).collect(),
+        }
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// How memory is managed.
+    pub fn memory(&self) -> Memory {
+        self.memory
+    }
+
+    /// The state after `init`.
+    pub fn initial(&self) -> Result<State, Fault> {
+        let state = State::blank(&self.program);
+        let Some(body) = &self.program.init else {
+            return Ok(state);
+        };
+        let code = Code { body, branches: &self.init };
+        let locals = state::initial_values(&body.locals);
+        let chooser = Chooser::given(&[]);
+        let mut execution = Execution::new(self, Actor::Init, code, state, locals, chooser, None);
+        let mut node = body.entry;
+        loop {
+            match execution.run(node)? {
+                Ended::Returned(_) => return Ok(execution.into_state()),
+                Ended::Yielded(next) => node = next,
+                Ended::Refused => {
+                    let (line, reason) = execution.refusal();
+                    return Err(execution.fault(FaultKind::BlockedInit, line, reason));
+                }
+            }
+        }
+    }
+
+    /// Whether a client may make this call: the thread is idle, its role allows the operation and `requires` holds.
+    pub fn may_call(
+        &self,
+        state: &State,
+        thread: usize,
+        operation: usize,
+        arguments: &[Value],
+    ) -> Result<bool, Fault> {
+        let (Some(client), Some(called)) =
+            (self.program.threads.get(thread), self.program.operations.get(operation))
+        else {
+            return Ok(false);
+        };
+        let idle = matches!(state.threads.get(thread), Some(t) if t.status == Status::Idle);
+        let fits = arguments.len() == called.parameters.len();
+        if !idle || !fits || !client.operations.contains(&operation) {
+            return Ok(false);
+        }
+        let Some(requires) = &called.requires else {
+            return Ok(true);
+        };
+        let variables = &state.threads[thread].variables;
+        let environment = Environment { locals: arguments, variables, thread: Some(thread) };
+        environment.truth(requires).map_err(|kind| Fault {
+            kind,
+            thread: Some(thread),
+            operation: Some(operation),
+            name: called.name.clone(),
+            line: called.line,
+            action: "requires".to_owned(),
+        })
+    }
+
+    /// Tries a move with the given choices (0 for each one beyond them). Does not ask [`Machine::may_call`].
+    ///
+    /// `record`, if there is one, is overwritten with what happened: up to the fault if there was one.
+    pub fn attempt(
+        &self,
+        state: &State,
+        what: &Move,
+        given: &[u32],
+        record: Option<&mut StepRecord>,
+    ) -> Attempt {
+        self.attempt_with(state, what, Chooser::given(given), record)
+    }
+
+    /// Tries a move with random choices.
+    pub(crate) fn attempt_at_random(
+        &self,
+        state: &State,
+        what: &Move,
+        random: &mut fastrand::Rng,
+    ) -> Attempt {
+        self.attempt_with(state, what, Chooser::random(random), None)
+    }
+
+    /// Every way in which a move can be made. None: it cannot be made now.
+    pub fn successors(&self, state: &State, what: &Move) -> Vec<Successor> {
+        let mut all = Vec::new();
+        let mut given = Some(Choices::new());
+        while let Some(choices) = given {
+            let attempt = self.attempt(state, what, &choices, None);
+            given = attempt.next_choices();
+            let result = match attempt.outcome {
+                Outcome::Next(state) => Ok(state),
+                Outcome::Fault(fault) => Err(fault),
+                Outcome::Disabled => continue,
+            };
+            all.push(Successor { choices: attempt.choices, path: attempt.path, result });
+        }
+        all
+    }
+
+    /// The state after the thread has seen its response, and the response; `None` if there is no response to see.
+    pub fn respond(&self, state: &State, thread: usize) -> Option<(State, Value)> {
+        let Status::Returning { value, .. } = &state.threads.get(thread)?.status else {
+            return None;
+        };
+        let value = value.clone();
+        Some((state.with_status(thread, Status::Idle), value))
+    }
+
+    /// The value of an expression in the operation that the thread is running; `None` if it is not running.
+    pub fn evaluate(
+        &self,
+        state: &State,
+        thread: usize,
+        expr: &Expr,
+    ) -> Option<Result<Value, FaultKind>> {
+        let of = state.threads.get(thread)?;
+        let Status::Running { locals, .. } = &of.status else {
+            return None;
+        };
+        let environment = Environment { locals, variables: &of.variables, thread: Some(thread) };
+        Some(environment.eval(expr))
+    }
+
+    /// What a running thread waits for; `None` if it can take a step, or is not running.
+    pub fn wait(&self, state: &State, thread: usize) -> Option<Wait> {
+        let operation = state.pending(thread)?;
+        let mut first = None;
+        let mut given = Some(Choices::new());
+        while let Some(choices) = given {
+            let (mut execution, start) =
+                self.prepare(state, &Move::Step { thread }, Chooser::given(&choices), None)?;
+            let Ok(Ended::Refused) = execution.run(start) else {
+                return None;
+            };
+            let (line, reason) = execution.refusal();
+            first.get_or_insert(Wait { thread, operation, line, reason });
+            given = execution.finish(Ok(Ended::Refused)).next_choices();
+        }
+        first
+    }
+
+    fn attempt_with<'a>(
+        &'a self,
+        state: &State,
+        what: &Move,
+        chooser: Chooser<'a>,
+        mut record: Option<&'a mut StepRecord>,
+    ) -> Attempt {
+        if let Some(record) = record.as_deref_mut() {
+            *record = self.new_record(state, what);
+        }
+        if let Move::Respond { thread } = *what {
+            let responded = self.respond(state, thread);
+            let outcome = responded.map_or(Outcome::Disabled, |(next, _)| Outcome::Next(next));
+            return Attempt { outcome, ..Attempt::disabled() };
+        }
+        match self.prepare(state, what, chooser, record) {
+            None => Attempt::disabled(),
+            Some((mut execution, start)) => {
+                let ended = execution.run(start);
+                execution.finish(ended)
+            }
+        }
+    }
+
+    /// An execution that is about to make this move, and the node where it starts; `None` if the thread is not in a
+    /// position to make it.
+    fn prepare<'a>(
+        &'a self,
+        state: &State,
+        what: &Move,
+        chooser: Chooser<'a>,
+        record: Option<&'a mut StepRecord>,
+    ) -> Option<(Execution<'a>, NodeId)> {
+        let thread = what.thread();
+        let (operation, node, locals) = match (what, &state.threads.get(thread)?.status) {
+            (Move::Step { .. }, Status::Running { operation, node, locals }) => {
+                (*operation, *node, locals.clone())
+            }
+            (Move::Invoke { operation, arguments, .. }, Status::Idle) => {
+                let called = self.program.operations.get(*operation)?;
+                let rest = called.body.locals.get(arguments.len()..)?;
+                if arguments.len() != called.parameters.len() {
+                    return None;
+                }
+                let rest = rest.iter().map(|local| &local.initial);
+                (*operation, called.body.entry, arguments.iter().chain(rest).cloned().collect())
+            }
+            _ => return None,
+        };
+        let body = &self.program.operations.get(operation)?.body;
+        let code = Code { body, branches: &self.operations[operation] };
+        let actor = Actor::Thread { thread, operation };
+        // The locals are in the execution's hands until the move ends: the thread is idle meanwhile.
+        let state = state.with_status(thread, Status::Idle);
+        let execution = Execution::new(self, actor, code, state, locals, chooser, record);
+        Some((execution, node))
+    }
+
+    /// The beginning of a record: the call with its arguments, the response.
+    fn new_record(&self, state: &State, what: &Move) -> StepRecord {
+        let thread = what.thread();
+        let operation = match what {
+            Move::Invoke { operation, .. } => *operation,
+            Move::Step { .. } | Move::Respond { .. } => state.pending(thread).unwrap_or_default(),
+        };
+        let mut record = StepRecord { thread, operation, actions: Vec::new() };
+        if let Some(of) = self.program.operations.get(operation) {
+            let names = Names { program: &self.program, body: &of.body };
+            let status = state.threads.get(thread).map(|thread| &thread.status);
+            let text = match (what, status) {
+                (Move::Invoke { arguments, .. }, _) => {
+                    format!("call {}({})", of.name, names.arguments(of, arguments))
+                }
+                (Move::Respond { .. }, Some(Status::Returning { .. })) if of.response == Type::Unit => {
+                    format!("{} returned", of.name)
+                }
+                (Move::Respond { .. }, Some(Status::Returning { value, .. })) => {
+                    format!("{} returned {}", of.name, names.value(value, &of.response))
+                }
+                _ => return record,
+            };
+            record.actions.push(ActionRecord { line: of.line, text });
+        }
+        record
+    }
+}

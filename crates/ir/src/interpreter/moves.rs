@@ -1,0 +1,145 @@
+//! Moves: what a scheduler can do next, and what comes of it.
+
+use super::{Fault, State};
+use crate::program::NodeId;
+use linchpin_spec::Value;
+use smallvec::SmallVec;
+
+/// One move of a schedule, without the choices made in it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Move {
+    /// An idle thread calls an operation; the local work before its first yielding node is part of the call.
+    Invoke {
+        /// Who.
+        thread: usize,
+        /// Index into [`Program::operations`](crate::program::Program::operations).
+        operation: usize,
+        /// One value for each parameter.
+        arguments: Vec<Value>,
+    },
+    /// A running thread takes its next step.
+    Step {
+        /// Who.
+        thread: usize,
+    },
+    /// A thread whose operation is done sees the response.
+    Respond {
+        /// Who.
+        thread: usize,
+    },
+}
+
+impl Move {
+    /// The thread that moves.
+    pub fn thread(&self) -> usize {
+        match *self {
+            Move::Invoke { thread, .. } | Move::Step { thread } | Move::Respond { thread } => thread,
+        }
+    }
+}
+
+/// The choices made in a move, in the order in which they were asked for; each counts from 0.
+///
+/// `choose(a..b)` asks for one of `b - a`; `new` under [`Memory::Reuse`](super::Memory::Reuse) asks for a fresh object
+/// (0) or one of the dead ones. Where there is only one way, nothing is asked.
+pub type Choices = SmallVec<[u32; 2]>;
+
+/// The edges that a move went along: each a node and an index into its edges.
+pub type Path = SmallVec<[(NodeId, usize); 2]>;
+
+/// A move with its choices: performed again from the same state, it does the same.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ScheduledMove {
+    /// The move.
+    pub what: Move,
+    /// Its choices.
+    pub choices: Choices,
+}
+
+/// What came of trying a move.
+#[derive(Clone, Debug)]
+pub struct Attempt {
+    /// Every choice that was asked for: those given, then 0 for each one beyond.
+    pub choices: Choices,
+    /// For each choice, how many ways there were.
+    pub arities: Choices,
+    /// The edges taken: up to the fault if there was one.
+    pub path: Path,
+    /// What happened.
+    pub outcome: Outcome,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The move was made; this is the state after it.
+    Next(State),
+    /// The move cannot be made in this state, with these choices.
+    Disabled,
+    /// The move went wrong.
+    Fault(Fault),
+}
+
+/// One of the ways in which a move can be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Successor {
+    /// The choices that lead here.
+    pub choices: Choices,
+    /// The edges taken.
+    pub path: Path,
+    /// The state after the move, or what went wrong.
+    pub result: Result<State, Fault>,
+}
+
+impl Attempt {
+    /// An attempt that failed before it began.
+    pub(super) fn disabled() -> Attempt {
+        Attempt {
+            choices: Choices::new(),
+            arities: Choices::new(),
+            path: Path::new(),
+            outcome: Outcome::Disabled,
+        }
+    }
+
+    /// The choices to give next, to go through all of them like an odometer; `None` after the last.
+    pub fn next_choices(&self) -> Option<Choices> {
+        let turn = (0..self.choices.len()).rev().find(|&i| self.choices[i] + 1 < self.arities[i])?;
+        let mut next: Choices = self.choices[..=turn].into();
+        next[turn] += 1;
+        Some(next)
+    }
+}
+
+/// Where a thread waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// The thread.
+    pub thread: usize,
+    /// The operation that it is in.
+    pub operation: usize,
+    /// The source line.
+    pub line: u32,
+    /// What it waits for, like `lock(l), held by thread 0`.
+    pub reason: String,
+}
+
+/// What a move did, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepRecord {
+    /// Who moved.
+    pub thread: usize,
+    /// In which operation.
+    pub operation: usize,
+    /// What happened, in order.
+    pub actions: Vec<ActionRecord>,
+}
+
+/// An action with the values it met: `t := top = @2`, `cas(top: @2 → @3) ok`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActionRecord {
+    /// The source line.
+    pub line: u32,
+    /// What happened.
+    pub text: String,
+}

@@ -1,0 +1,79 @@
+//! A run again, from its schedule.
+
+use super::{Run, Session};
+use crate::interpreter::{Machine, Memory, Move, Outcome, ScheduledMove};
+use crate::program::Program;
+use thiserror::Error;
+
+/// Why a schedule is not one of this program. `at` is the number of the move, from 0.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ReplayError {
+    /// The thread may not call this operation, with these arguments, then.
+    #[error("move {at}: the thread may not make this call")]
+    NotAllowed {
+        /// The move.
+        at: usize,
+    },
+    /// The thread cannot make this move, with these choices, then.
+    #[error("move {at}: the thread cannot make this move")]
+    Disabled {
+        /// The move.
+        at: usize,
+    },
+    /// The move makes more or fewer choices than are given.
+    #[error("move {at}: {given} choices are given where {needed} are needed")]
+    Choices {
+        /// The move.
+        at: usize,
+        /// How many are given.
+        given: usize,
+        /// How many are needed.
+        needed: usize,
+    },
+    /// The run had already gone wrong.
+    #[error("move {at}: the run has already ended with a fault")]
+    AfterFault {
+        /// The move.
+        at: usize,
+    },
+}
+
+/// Executes a schedule; the trace is recorded.
+pub fn replay(
+    program: &Program,
+    memory: Memory,
+    schedule: &[ScheduledMove],
+) -> Result<Run, ReplayError> {
+    let machine = Machine::new(program, memory);
+    let mut session = match Session::start(&machine, true) {
+        Ok(session) => session,
+        Err(run) if schedule.is_empty() => return Ok(run),
+        Err(_) => return Err(ReplayError::AfterFault { at: 0 }),
+    };
+    for (at, scheduled) in schedule.iter().enumerate() {
+        if let Move::Invoke { thread, operation, arguments } = &scheduled.what {
+            match machine.may_call(&session.state, *thread, *operation, arguments) {
+                Ok(true) => {}
+                Ok(false) => return Err(ReplayError::NotAllowed { at }),
+                Err(_) => return Err(ReplayError::Disabled { at }),
+            }
+        }
+        let attempt = machine.attempt(&session.state, &scheduled.what, &scheduled.choices, None);
+        let result = match attempt.outcome {
+            Outcome::Next(state) => Ok(state),
+            Outcome::Fault(fault) => Err(fault),
+            Outcome::Disabled => return Err(ReplayError::Disabled { at }),
+        };
+        let (given, needed) = (scheduled.choices.len(), attempt.choices.len());
+        if given != needed {
+            return Err(ReplayError::Choices { at, given, needed });
+        }
+        if let Err(fault) = session.advance(scheduled.clone(), result) {
+            return match at + 1 == schedule.len() {
+                true => Ok(session.fail(fault)),
+                false => Err(ReplayError::AfterFault { at: at + 1 }),
+            };
+        }
+    }
+    Ok(session.finish())
+}

@@ -1,0 +1,143 @@
+//! Random runs.
+
+use super::call::Enabled;
+use super::scheduler::Schedule;
+use super::{Run, RunOptions, Session};
+use crate::domain::{Domain, DomainBounds};
+use crate::interpreter::{Fault, Machine, Move, Outcome, ScheduledMove, Status};
+use crate::program::{Operation, Program};
+use fastrand::Rng;
+use thiserror::Error;
+
+/// Executes a model under a random scheduler.
+#[derive(Clone, Debug)]
+pub struct Runner {
+    pub(super) machine: Machine,
+    /// For each operation, its lists of arguments.
+    pub(super) domains: Vec<Domain>,
+    options: RunOptions,
+}
+
+/// Why a model cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum RunnerError {
+    /// Clients cannot make the arguments of an operation.
+    #[error("clients cannot call `{operation}`: it takes something other than numbers, truth values and lists of them")]
+    NoArguments {
+        /// The operation.
+        operation: String,
+    },
+}
+
+impl Runner {
+    /// Prepares runs of a program.
+    pub fn new(program: &Program, options: RunOptions) -> Result<Runner, RunnerError> {
+        let bounds = DomainBounds { values: options.values, threads: program.threads.len() };
+        let domain = |operation: &Operation| {
+            Domain::of_arguments(operation, bounds)
+                .ok_or_else(|| RunnerError::NoArguments { operation: operation.name.clone() })
+        };
+        let domains = program.operations.iter().map(domain).collect::<Result<_, _>>()?;
+        Ok(Runner { machine: Machine::new(program, options.memory), domains, options })
+    }
+
+    /// The machine that executes the runs.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// The run that this seed decides.
+    pub fn run(&self, seed: u64) -> Run {
+        let mut random = Rng::with_seed(seed);
+        let mut session = match Session::start(&self.machine, self.options.trace) {
+            Ok(session) => session,
+            Err(run) => return run,
+        };
+        let threads = session.state.threads.len();
+        let length = self.expected_length();
+        let mut schedule = Schedule::new(self.options.scheduler, threads, length, &mut random);
+        let mut calls_left = vec![self.options.operations; threads];
+        for time in 0..self.options.step_limit {
+            let (made, result) =
+                match self.next_move(&session, &schedule, &mut calls_left, &mut random) {
+                    Ok(Some(next)) => next,
+                    Ok(None) => break,
+                    Err(fault) => return session.fail(fault),
+                };
+            let thread = made.what.thread();
+            if let Move::Invoke { .. } = made.what {
+                calls_left[thread] -= 1;
+            }
+            schedule.moved(time, thread);
+            if let Err(fault) = session.advance(made, result) {
+                return session.fail(fault);
+            }
+        }
+        session.finish()
+    }
+
+    /// The move of the first thread, in the order of the schedule, that can move. `None`: nobody can.
+    fn next_move(
+        &self,
+        session: &Session,
+        schedule: &Schedule,
+        calls_left: &mut [usize],
+        random: &mut Rng,
+    ) -> Result<Option<Enabled>, Fault> {
+        let mut candidates: Vec<usize> = (0..calls_left.len()).collect();
+        while !candidates.is_empty() {
+            let thread = candidates.swap_remove(schedule.pick(&candidates, random));
+            let enabled = match session.state.threads[thread].status {
+                Status::Idle if calls_left[thread] == 0 => None,
+                Status::Idle => {
+                    let call = self.find_call(session, thread, random)?;
+                    if call.is_none() {
+                        calls_left[thread] = 0;
+                    }
+                    call
+                }
+                Status::Running { .. } => self.enable(session, Move::Step { thread }, random),
+                Status::Returning { .. } => self.enable(session, Move::Respond { thread }, random),
+            };
+            if enabled.is_some() {
+                return Ok(enabled);
+            }
+        }
+        Ok(None)
+    }
+
+    /// A move with random choices, if it can be made.
+    pub(super) fn enable(
+        &self,
+        session: &Session,
+        what: Move,
+        random: &mut Rng,
+    ) -> Option<Enabled> {
+        let attempt = self.machine.attempt_at_random(&session.state, &what, random);
+        let (choices, result) = match attempt.outcome {
+            Outcome::Next(state) => (attempt.choices, Ok(state)),
+            Outcome::Fault(fault) => (attempt.choices, Err(fault)),
+            Outcome::Disabled if attempt.choices.is_empty() => return None,
+            // Other choices may be possible.
+            Outcome::Disabled => {
+                let mut successors = self.machine.successors(&session.state, &what);
+                if successors.is_empty() {
+                    return None;
+                }
+                let taken = successors.swap_remove(random.usize(..successors.len()));
+                (taken.choices, taken.result)
+            }
+        };
+        Some((ScheduledMove { what, choices }, result))
+    }
+
+    /// How many moves a run probably has: each operation goes once through the largest body.
+    fn expected_length(&self) -> u64 {
+        let program = self.machine.program();
+        let steps = |operation: &Operation| {
+            2 + operation.body.nodes.iter().filter(|node| node.yields).count()
+        };
+        let longest = program.operations.iter().map(steps).max().unwrap_or(1);
+        (longest * self.options.operations * program.threads.len()) as u64
+    }
+}

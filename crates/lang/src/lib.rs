@@ -1,0 +1,95 @@
+//! The `.lin` model language.
+//!
+//! [`compile`] takes a source to a program ready to execute; [`format`](fn@format) lays a source out; [`syntax`] is the tree.
+//!
+//! ```
+//! use linchpin_lang::{Config, compile};
+//! let model = "spec counter; shared n: int; op read() -> int { return n; }";
+//! let compiled = compile(model, &Config::default()).unwrap();
+//! assert_eq!(compiled.program.operations[0].name, "read");
+//! ```
+
+mod check;
+pub mod diagnostic;
+mod format;
+pub mod hir;
+mod lower;
+pub mod syntax;
+
+pub use diagnostic::{Diagnostic, Span};
+pub use format::format;
+pub use hir::Bounds;
+
+use linchpin_ir::program::Program;
+use linchpin_spec::Value;
+
+/// The longest source that is read; positions are 32 bits, and no model is that long.
+const MAX_SOURCE: usize = 16 << 20;
+
+/// What the user decides about a model.
+#[derive(Clone, Debug, Default)]
+pub struct Config {
+    /// Values of parameters (`--set K=4`).
+    pub params: Vec<(String, Value)>,
+    /// How many threads.
+    pub threads: Threads,
+}
+
+/// How many threads run the model.
+#[derive(Clone, Debug, Default)]
+pub enum Threads {
+    /// As the model's `bounds { }` says.
+    #[default]
+    AsDeclared,
+    /// So many (`--threads 3`).
+    Count(usize),
+    /// So many of each role (`--threads writer=1,reader=2`).
+    PerRole(Vec<(String, usize)>),
+}
+
+/// A compiled model.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The model as steps.
+    pub program: Program,
+    /// The bounds that the model asks for, other than the threads.
+    pub bounds: Bounds,
+}
+
+/// From source to program: parse, check, lower. All mistakes that can be found are reported together.
+pub fn compile(source: &str, config: &Config) -> Result<Compiled, Vec<Diagnostic>> {
+    let model = check(source, config)?;
+    let bounds = model.bounds;
+    let program = lower::lower(&model).map_err(|error| {
+        let span = line_span(source, error.line);
+        vec![Diagnostic::new(error.message, span, "here").help(error.help)]
+    })?;
+    Ok(Compiled { program, bounds })
+}
+
+/// From source to checked model, before lowering.
+pub fn check(source: &str, config: &Config) -> Result<hir::Model, Vec<Diagnostic>> {
+    if source.len() > MAX_SOURCE {
+        let message = format!("this file is longer than {} MiB", MAX_SOURCE >> 20);
+        return Err(vec![Diagnostic::new(message, Span::default(), "too long for a model")]);
+    }
+    let (tree, mistakes) = syntax::parse(source);
+    if !mistakes.is_empty() {
+        return Err(mistakes);
+    }
+    check::check(source, &tree, config)
+}
+
+/// The text of a line, without the space around it.
+fn line_span(source: &str, line: u32) -> Span {
+    let mut start = 0;
+    for (at, text) in source.split_inclusive('\n').enumerate() {
+        if at as u32 + 1 == line {
+            let indent = text.len() - text.trim_start().len();
+            let start = start + indent;
+            return Span { start: start as u32, end: (start + text.trim().len()) as u32 };
+        }
+        start += text.len();
+    }
+    Span::default()
+}

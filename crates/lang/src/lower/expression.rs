@@ -1,0 +1,395 @@
+//! Expressions: shared accesses become instructions, what remains is a local expression.
+
+use super::{Builder, Frame, Instruction, LowerError, MAX_CALLS};
+use crate::hir::{self, ExprKind};
+use linchpin_ir::program::{Action, BinaryOp, Cell, Expr, LocalId, LocalTarget, Place, UnaryOp};
+use linchpin_spec::Value;
+
+type Lowered<T> = Result<T, LowerError>;
+
+impl Builder<'_> {
+    /// Emits what the expression does; answers a local expression for its value.
+    pub(super) fn expr(&mut self, expr: &hir::Expr) -> Lowered<Expr> {
+        Ok(match &expr.kind {
+            ExprKind::Const(value) => Expr::Const(value.clone()),
+            ExprKind::Local(id) => Expr::Local(self.local(*id)),
+            ExprKind::ThreadLocal(at) => Expr::ThreadLocal(*at),
+            ExprKind::Me => Expr::Me,
+            ExprKind::Unary(operator, inner) => {
+                Expr::Unary(*operator, Box::new(self.expr(inner)?))
+            }
+            ExprKind::Binary(operator @ (BinaryOp::And | BinaryOp::Or), left, right)
+                if !right.is_local() =>
+            {
+                self.short_circuit(*operator, left, right, expr)?
+            }
+            ExprKind::Binary(operator, left, right) => {
+                let [left, right] = self.operands_of([left, right])?;
+                Expr::Binary(*operator, Box::new(left), Box::new(right))
+            }
+            ExprKind::Component(inner, at) => Expr::Component(Box::new(self.expr(inner)?), *at),
+            ExprKind::Element(list, index) => {
+                let [list, index] = self.operands_of([list, index])?;
+                Expr::Element(Box::new(list), Box::new(index))
+            }
+            ExprKind::List(items) => Expr::List(self.operands(&items.iter().collect::<Vec<_>>())?),
+            ExprKind::RecordUpdate(fields, base) => self.record_update(fields, base)?,
+            ExprKind::If(condition, then, otherwise)
+                if then.is_local() && otherwise.is_local() =>
+            {
+                let condition = self.expr(condition)?;
+                let (then, otherwise) = (self.expr(then)?, self.expr(otherwise)?);
+                Expr::If(Box::new(condition), Box::new(then), Box::new(otherwise))
+            }
+            ExprKind::Unwrap(inner) => Expr::Unwrap(Box::new(self.expr(inner)?)),
+            ExprKind::Query(query, object, arguments) => {
+                let all: Vec<&hir::Expr> = std::iter::once(&**object).chain(arguments).collect();
+                let mut all = self.operands(&all)?;
+                let arguments = all.split_off(1);
+                match all.pop() {
+                    Some(object) => Expr::Query(*query, Box::new(object), arguments),
+                    None => Expr::Const(Value::Null),
+                }
+            }
+            _ => {
+                let into = self.temporary(&expr.ty);
+                self.expr_into(expr, into)?;
+                Expr::Local(into)
+            }
+        })
+    }
+
+    /// Emits what the expression does, with its value going to `into`.
+    pub(super) fn expr_into(&mut self, expr: &hir::Expr, into: LocalId) -> Lowered<()> {
+        let line = expr.line;
+        let action = match &expr.kind {
+            ExprKind::Read(place) => {
+                let (place, _) = self.place_and(place, [])?;
+                Action::Read { into, place }
+            }
+            ExprKind::LoadLinked(place) => {
+                let (place, _) = self.place_and(place, [])?;
+                Action::LoadLinked { into, place }
+            }
+            ExprKind::Swap(place, value) => {
+                let (place, [value]) = self.place_and(place, [value])?;
+                Action::Swap { into, place, value }
+            }
+            ExprKind::FetchAdd(place, value) => {
+                let (place, [value]) = self.place_and(place, [value])?;
+                Action::FetchAdd { into, place, value }
+            }
+            ExprKind::StoreConditional(place, value) => {
+                let (place, [value]) = self.place_and(place, [value])?;
+                Action::StoreConditional { into, place, value }
+            }
+            ExprKind::Cas(cells) => self.cas(cells, into)?,
+            ExprKind::Update(place, method, arguments) => {
+                let mut all = place_operands(place);
+                all.extend(arguments);
+                let mut all = self.operands(&all)?.into_iter();
+                let place = rebuild(place, &mut all);
+                Action::Update { into, place, method: *method, arguments: all.collect() }
+            }
+            ExprKind::Choose(from, to) => {
+                let [from, to] = self.operands_of([from, to])?;
+                Action::Choose { into, from, to }
+            }
+            ExprKind::New(object, fields) => self.new_object(*object, fields, into)?,
+            ExprKind::Call(function, arguments) => {
+                return self.inline(*function, arguments, Some(into), line);
+            }
+            ExprKind::If(condition, then, otherwise) => {
+                let (on_true, on_false, done) = (self.label(), self.label(), self.label());
+                self.condition(condition, on_true, on_false)?;
+                self.place_label(on_true);
+                self.expr_into(then, into)?;
+                self.goto(done, line)?;
+                self.place_label(on_false);
+                self.expr_into(otherwise, into)?;
+                self.place_label(done);
+                return Ok(());
+            }
+            _ => {
+                let value = self.expr(expr)?;
+                Action::Assign { local: LocalTarget::Local(into), value }
+            }
+        };
+        self.act(action, line)
+    }
+
+    /// Emits what the expression does and forgets its value.
+    pub(super) fn effect(&mut self, expr: &hir::Expr) -> Lowered<()> {
+        if let ExprKind::Call(function, arguments) = &expr.kind {
+            return self.inline(*function, arguments, None, expr.line);
+        }
+        let unused = self.temporary(&expr.ty);
+        self.expr_into(expr, unused)
+    }
+
+    /// Jumps to one of the labels, evaluating only as much of the condition as it takes.
+    pub(super) fn condition(
+        &mut self,
+        condition: &hir::Expr,
+        then: super::Label,
+        otherwise: super::Label,
+    ) -> Lowered<()> {
+        match &condition.kind {
+            ExprKind::Unary(UnaryOp::Not, inner) => self.condition(inner, otherwise, then),
+            ExprKind::Binary(BinaryOp::And, left, right) if !right.is_local() => {
+                let next = self.label();
+                self.condition(left, next, otherwise)?;
+                self.place_label(next);
+                self.condition(right, then, otherwise)
+            }
+            ExprKind::Binary(BinaryOp::Or, left, right) if !right.is_local() => {
+                let next = self.label();
+                self.condition(left, then, next)?;
+                self.place_label(next);
+                self.condition(right, then, otherwise)
+            }
+            _ => {
+                let value = self.expr(condition)?;
+                self.branch(value, then, otherwise, condition.line)
+            }
+        }
+    }
+
+    fn short_circuit(
+        &mut self,
+        operator: BinaryOp,
+        left: &hir::Expr,
+        right: &hir::Expr,
+        whole: &hir::Expr,
+    ) -> Lowered<Expr> {
+        let into = self.temporary(&whole.ty);
+        self.expr_into(left, into)?;
+        let (more, done) = (self.label(), self.label());
+        match operator {
+            BinaryOp::And => self.branch(Expr::Local(into), more, done, left.line)?,
+            _ => self.branch(Expr::Local(into), done, more, left.line)?,
+        }
+        self.place_label(more);
+        self.expr_into(right, into)?;
+        self.place_label(done);
+        Ok(Expr::Local(into))
+    }
+
+    /// Lowers operands from left to right.
+    ///
+    /// A local expression is evaluated where its value is used, which is after the accesses of the operands to its
+    /// right. Where that could make a difference (it may fault, or a call may change a thread-local that it reads), its value
+    /// is kept in a temporary first.
+    fn operands(&mut self, operands: &[&hir::Expr]) -> Lowered<Vec<Expr>> {
+        let mut lowered = Vec::with_capacity(operands.len());
+        for (at, operand) in operands.iter().enumerate() {
+            let value = self.expr(operand)?;
+            let later_acts = operands[at + 1..].iter().any(|later| !later.is_local());
+            if later_acts && must_be_kept(&value) {
+                lowered.push(self.keep(value, operand)?);
+            } else {
+                lowered.push(value);
+            }
+        }
+        Ok(lowered)
+    }
+
+    fn operands_of<const N: usize>(&mut self, operands: [&hir::Expr; N]) -> Lowered<[Expr; N]> {
+        let lowered = self.operands(&operands)?;
+        Ok(exactly(lowered))
+    }
+
+    fn keep(&mut self, value: Expr, source: &hir::Expr) -> Lowered<Expr> {
+        let kept = self.temporary(&source.ty);
+        self.act(Action::Assign { local: LocalTarget::Local(kept), value }, source.line)?;
+        Ok(Expr::Local(kept))
+    }
+
+    /// Lowers a place, then values, from left to right.
+    pub(super) fn place_and<const N: usize>(
+        &mut self,
+        place: &hir::Place,
+        values: [&hir::Expr; N],
+    ) -> Lowered<(Place, [Expr; N])> {
+        let mut all = place_operands(place);
+        all.extend(values);
+        let mut all = self.operands(&all)?.into_iter();
+        let place = rebuild(place, &mut all);
+        Ok((place, exactly(all.collect())))
+    }
+
+    fn cas(&mut self, cells: &[hir::Cell], into: LocalId) -> Lowered<Action> {
+        // Places, then expected values, then new values: the order in which they are written.
+        let mut all: Vec<&hir::Expr> = cells.iter().flat_map(|c| place_operands(&c.place)).collect();
+        all.extend(cells.iter().map(|cell| &cell.expected));
+        all.extend(cells.iter().map(|cell| &cell.new));
+        let mut all = self.operands(&all)?.into_iter();
+        let places: Vec<Place> = cells.iter().map(|cell| rebuild(&cell.place, &mut all)).collect();
+        let expected: Vec<Expr> = all.by_ref().take(cells.len()).collect();
+        let cells = places.into_iter().zip(expected).zip(all);
+        let cells = cells.map(|((place, expected), new)| Cell { place, expected, new }).collect();
+        Ok(Action::Cas { into, cells })
+    }
+
+    fn new_object(
+        &mut self,
+        object: usize,
+        given: &[(usize, hir::Expr)],
+        into: LocalId,
+    ) -> Lowered<Action> {
+        let values = self.operands(&given.iter().map(|(_, value)| value).collect::<Vec<_>>())?;
+        let declared = &self.model.structs[object].fields;
+        let mut fields: Vec<Expr> =
+            declared.iter().map(|field| Expr::Const(field.initial.clone())).collect();
+        for ((at, _), value) in given.iter().zip(values) {
+            fields[*at] = value;
+        }
+        Ok(Action::New { into, object, fields })
+    }
+
+    fn record_update(&mut self, fields: &[(usize, hir::Expr)], base: &hir::Expr) -> Lowered<Expr> {
+        let mut all: Vec<&hir::Expr> = fields.iter().map(|(_, value)| value).collect();
+        all.push(base);
+        let mut values = self.operands(&all)?;
+        let mut whole = values.pop().unwrap_or(Expr::Const(Value::Null));
+        let linchpin_ir::program::Type::Record { fields: components, .. } = &base.ty else {
+            return Ok(whole); // the checker lets nothing else through
+        };
+        if !matches!(whole, Expr::Local(_) | Expr::Const(_)) {
+            whole = self.keep(whole, base)?;
+        }
+        let mut items: Vec<Expr> =
+            (0..components.len()).map(|at| Expr::Component(Box::new(whole.clone()), at)).collect();
+        for ((at, _), value) in fields.iter().zip(values) {
+            items[*at] = value;
+        }
+        Ok(Expr::List(items))
+    }
+
+    /// Inlines a call; the locals of the function become locals of the body.
+    fn inline(
+        &mut self,
+        function: usize,
+        arguments: &[hir::Expr],
+        into: Option<LocalId>,
+        line: u32,
+    ) -> Lowered<()> {
+        let routine = &self.model.functions[function];
+        if self.frames.iter().any(|frame| frame.function == Some(function)) {
+            return Err(LowerError {
+                line,
+                message: format!("`{}` calls itself", routine.name),
+                help: "functions are inlined, so they cannot be recursive: use a loop",
+            });
+        }
+        if self.frames.len() > MAX_CALLS {
+            return Err(LowerError {
+                line,
+                message: format!("calls are nested more than {MAX_CALLS} deep"),
+                help: "functions are inlined: use fewer layers of them",
+            });
+        }
+        let arguments = self.operands(&arguments.iter().collect::<Vec<_>>())?;
+        let first_local = self.locals.len() as u32;
+        self.locals.extend(routine.locals.iter().cloned());
+        for (at, value) in arguments.into_iter().enumerate() {
+            let local = LocalTarget::Local(LocalId(first_local + at as u32));
+            self.act(Action::Assign { local, value }, line)?;
+        }
+        let done = self.label();
+        self.frames.push(Frame {
+            first_local,
+            function: Some(function),
+            exit: Some((done, into)),
+            atomic: self.atomic,
+            loops: Vec::new(),
+        });
+        let result = self.block(&routine.body);
+        self.frames.pop();
+        result?;
+        self.place_label(done);
+        Ok(())
+    }
+
+    /// `return`: of a function to the place of the call, of the operation to the client.
+    pub(super) fn return_value(
+        &mut self,
+        value: Option<&hir::Expr>,
+        points: &[hir::Point],
+        line: u32,
+    ) -> Lowered<()> {
+        let exit = self.frame().exit;
+        let atomic = self.frame().atomic;
+        match exit {
+            Some((done, into)) => {
+                match (value, into) {
+                    (Some(value), Some(into)) => self.expr_into(value, into)?,
+                    (Some(value), None) if !value.is_local() => self.effect(value)?,
+                    _ => {}
+                }
+                self.points(points, line)?;
+                self.leave_atomic(atomic, line)?;
+                self.goto(done, line)
+            }
+            None => {
+                let value = match value {
+                    Some(value) => self.expr(value)?,
+                    None => Expr::Const(Value::Null),
+                };
+                self.points(points, line)?;
+                self.emit(Instruction::Return(value), line)
+            }
+        }
+    }
+}
+
+/// The expressions inside a place.
+fn place_operands(place: &hir::Place) -> Vec<&hir::Expr> {
+    match place {
+        hir::Place::Shared(_) => Vec::new(),
+        hir::Place::SharedElement(_, index) => vec![index],
+        hir::Place::Field { object, index, .. } => {
+            std::iter::once(&**object).chain(index.as_deref()).collect()
+        }
+    }
+}
+
+/// The place with its expressions lowered; takes as many as [`place_operands`] gave.
+fn rebuild(place: &hir::Place, lowered: &mut impl Iterator<Item = Expr>) -> Place {
+    let mut next = || lowered.next().unwrap_or(Expr::Const(Value::Null));
+    match place {
+        hir::Place::Shared(at) => Place::Shared(*at),
+        hir::Place::SharedElement(at, _) => Place::SharedElement(*at, next()),
+        hir::Place::Field { of, field, index: None, .. } => {
+            Place::Field { object: next(), of: *of, field: *field }
+        }
+        hir::Place::Field { of, field, index: Some(_), .. } => {
+            let object = next();
+            Place::FieldElement { object, of: *of, field: *field, index: next() }
+        }
+    }
+}
+
+/// As many as there must be.
+fn exactly<const N: usize>(values: Vec<Expr>) -> [Expr; N] {
+    let mut values = values.into_iter();
+    std::array::from_fn(|_| values.next().unwrap_or(Expr::Const(Value::Null)))
+}
+
+/// Whether evaluating this later than written could be noticed.
+fn must_be_kept(expr: &Expr) -> bool {
+    match expr {
+        Expr::Const(_) | Expr::Local(_) | Expr::Me => false,
+        Expr::ThreadLocal(_) | Expr::Unwrap(_) | Expr::Element(..) => true,
+        Expr::Unary(UnaryOp::Negate, _) => true,
+        Expr::Unary(UnaryOp::Not, inner) | Expr::Component(inner, _) => must_be_kept(inner),
+        Expr::Binary(
+            BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Remainder,
+            ..,
+        ) => true,
+        Expr::Binary(_, left, right) => must_be_kept(left) || must_be_kept(right),
+        Expr::List(items) => items.iter().any(must_be_kept),
+        Expr::If(a, b, c) => must_be_kept(a) || must_be_kept(b) || must_be_kept(c),
+        Expr::Query(_, object, arguments) => must_be_kept(object) || arguments.iter().any(must_be_kept),
+    }
+}

@@ -1,0 +1,259 @@
+//! Statements.
+
+use super::{Builder, Instruction, Label, Loop, LowerError};
+use crate::hir::{self, StatementKind, Target};
+use linchpin_ir::program::{Action, BinaryOp, Expr, Formula, LocalTarget, Point, Type};
+use linchpin_spec::Value;
+
+type Lowered<T> = Result<T, LowerError>;
+
+impl Builder<'_> {
+    pub(super) fn block(&mut self, block: &hir::Block) -> Lowered<()> {
+        block.iter().try_for_each(|statement| self.statement(statement))
+    }
+
+    fn statement(&mut self, statement: &hir::Statement) -> Lowered<()> {
+        let line = statement.line;
+        for base in &statement.bases {
+            let base = self.formula(base);
+            self.emit(Instruction::Base(base), line)?;
+        }
+        let points = &statement.points;
+        match &statement.kind {
+            // These leave before the end of the statement, so they place their points themselves.
+            StatementKind::If(condition, then, otherwise) => {
+                return self.if_statement(condition, then, otherwise, points, line);
+            }
+            StatementKind::Return(value) => return self.return_value(value.as_ref(), points, line),
+            StatementKind::Atomic(body) => return self.atomic_block(body, points, line),
+            StatementKind::Break | StatementKind::Continue => {
+                self.points(points, line)?;
+                return self.leave_loop(&statement.kind, line);
+            }
+            StatementKind::Assign(target, value) => self.assign(target, value, line)?,
+            StatementKind::Write(place, value) => {
+                let (place, [value]) = self.place_and(place, [value])?;
+                self.act(Action::Write { place, value }, line)?;
+            }
+            StatementKind::Modify(place, operator, value) => self.modify(place, *operator, value, line)?,
+            StatementKind::Eval(expr) => self.effect(expr)?,
+            StatementKind::While(condition, body) => self.while_loop(condition, body, line)?,
+            StatementKind::Loop(body) => self.endless_loop(body, line)?,
+            StatementKind::For { .. } => self.for_loop(&statement.kind, line)?,
+            StatementKind::Assume(condition) => {
+                let condition = self.expr(condition)?;
+                self.act(Action::Guard(condition), line)?;
+            }
+            StatementKind::Assert(condition) => {
+                let condition = self.expr(condition)?;
+                self.act(Action::Assert(condition), line)?;
+            }
+            StatementKind::Free(object) => {
+                let object = self.expr(object)?;
+                self.act(Action::Free(object), line)?;
+            }
+            StatementKind::Lock(place) => {
+                let (place, _) = self.place_and(place, [])?;
+                self.act(Action::Lock(place), line)?;
+            }
+            StatementKind::Unlock(place) => {
+                let (place, _) = self.place_and(place, [])?;
+                self.act(Action::Unlock(place), line)?;
+            }
+        }
+        self.points(points, line)
+    }
+
+    pub(super) fn points(&mut self, points: &[hir::Point], line: u32) -> Lowered<()> {
+        for point in points {
+            let point = match point {
+                hir::Point::Always => Point::When(Expr::Const(Value::Bool(true))),
+                hir::Point::When(condition) => Point::When(self.expr(condition)?),
+                hir::Point::Returns(value) => Point::Returns(self.expr(value)?),
+            };
+            self.emit(Instruction::Point(point), line)?;
+        }
+        Ok(())
+    }
+
+    fn assign(&mut self, target: &Target, value: &hir::Expr, line: u32) -> Lowered<()> {
+        let (local, value) = match target {
+            Target::Local(id) => {
+                let into = self.local(*id);
+                return self.expr_into(value, into);
+            }
+            Target::ThreadLocal(at) => (LocalTarget::ThreadLocal(*at), self.expr(value)?),
+            Target::Component(id, at) => {
+                let value = self.expr(value)?;
+                (LocalTarget::Component(self.local(*id), *at), value)
+            }
+            Target::Element(id, index) => {
+                let index = self.expr(index)?;
+                let index = self.kept_index(index, line)?;
+                let value = self.expr(value)?;
+                (LocalTarget::Element(self.local(*id), index), value)
+            }
+        };
+        self.act(Action::Assign { local, value }, line)
+    }
+
+    /// An index is evaluated before the value that is stored there.
+    fn kept_index(&mut self, index: Expr, line: u32) -> Lowered<Expr> {
+        if matches!(index, Expr::Const(_) | Expr::Local(_) | Expr::Me) {
+            return Ok(index);
+        }
+        let kept = self.temporary(&Type::Int);
+        self.act(Action::Assign { local: LocalTarget::Local(kept), value: index }, line)?;
+        Ok(Expr::Local(kept))
+    }
+
+    fn modify(
+        &mut self,
+        place: &hir::Place,
+        operator: BinaryOp,
+        value: &hir::Expr,
+        line: u32,
+    ) -> Lowered<()> {
+        let old = self.temporary(&Type::Int);
+        let (place, _) = self.place_and(place, [])?;
+        self.act(Action::Read { into: old, place: place.clone() }, line)?;
+        let value = self.expr(value)?;
+        let value = Expr::Binary(operator, Box::new(Expr::Local(old)), Box::new(value));
+        self.act(Action::Write { place, value }, line)
+    }
+
+    fn if_statement(
+        &mut self,
+        condition: &hir::Expr,
+        then: &hir::Block,
+        otherwise: &hir::Block,
+        points: &[hir::Point],
+        line: u32,
+    ) -> Lowered<()> {
+        let (on_true, on_false, done) = (self.label(), self.label(), self.label());
+        self.condition(condition, on_true, on_false)?;
+        self.place_label(on_true);
+        self.points(points, line)?;
+        self.block(then)?;
+        self.goto(done, line)?;
+        self.place_label(on_false);
+        // `#[lin] if cas(…)` is a point only where the condition holds.
+        for point in points.iter().filter(|point| !matches!(point, hir::Point::Always)) {
+            self.points(std::slice::from_ref(point), line)?;
+        }
+        self.block(otherwise)?;
+        self.place_label(done);
+        Ok(())
+    }
+
+    fn atomic_block(
+        &mut self,
+        body: &hir::Block,
+        points: &[hir::Point],
+        line: u32,
+    ) -> Lowered<()> {
+        self.emit(Instruction::AtomicBegin, line)?;
+        self.atomic += 1;
+        self.block(body)?;
+        self.points(points, line)?;
+        self.atomic -= 1;
+        self.emit(Instruction::AtomicEnd, line)
+    }
+
+    fn leave_loop(&mut self, kind: &StatementKind, line: u32) -> Lowered<()> {
+        let Some(innermost) = self.frame().loops.last() else {
+            return Ok(()); // the checker lets nothing else through
+        };
+        let label = match kind {
+            StatementKind::Break => innermost.on_break,
+            _ => innermost.on_continue,
+        };
+        let atomic = innermost.atomic;
+        self.leave_atomic(atomic, line)?;
+        self.goto(label, line)
+    }
+
+    fn loop_body(&mut self, body: &hir::Block, on_break: Label, on_continue: Label) -> Lowered<()> {
+        let atomic = self.atomic;
+        let last = self.frames.len() - 1;
+        self.frames[last].loops.push(Loop { on_break, on_continue, atomic });
+        let result = self.block(body);
+        self.frames[last].loops.pop();
+        result
+    }
+
+    fn while_loop(&mut self, condition: &hir::Expr, body: &hir::Block, line: u32) -> Lowered<()> {
+        let (head, inside, done) = (self.label(), self.label(), self.label());
+        self.place_label(head);
+        self.condition(condition, inside, done)?;
+        self.place_label(inside);
+        self.loop_body(body, done, head)?;
+        self.goto(head, line)?;
+        self.place_label(done);
+        Ok(())
+    }
+
+    fn endless_loop(&mut self, body: &hir::Block, line: u32) -> Lowered<()> {
+        let (head, done) = (self.label(), self.label());
+        self.place_label(head);
+        self.loop_body(body, done, head)?;
+        self.goto(head, line)?;
+        self.place_label(done);
+        Ok(())
+    }
+
+    fn for_loop(&mut self, statement: &StatementKind, line: u32) -> Lowered<()> {
+        let StatementKind::For { counter, end, from, to, inclusive, body } = statement else {
+            return Ok(());
+        };
+        let (counter, end) = (self.local(*counter), self.local(*end));
+        self.expr_into(from, counter)?;
+        self.expr_into(to, end)?;
+        let (head, inside, next, done) = (self.label(), self.label(), self.label(), self.label());
+        let compare = |operator| {
+            Expr::Binary(operator, Box::new(Expr::Local(counter)), Box::new(Expr::Local(end)))
+        };
+        self.place_label(head);
+        let operator = if *inclusive { BinaryOp::LessEqual } else { BinaryOp::Less };
+        self.branch(compare(operator), inside, done, line)?;
+        self.place_label(inside);
+        self.loop_body(body, done, next)?;
+        self.place_label(next);
+        if *inclusive {
+            // Stop before the counter would pass the largest number.
+            let more = self.label();
+            self.branch(compare(BinaryOp::Less), more, done, line)?;
+            self.place_label(more);
+        }
+        let one = Box::new(Expr::Const(Value::Int(1)));
+        let value = Expr::Binary(BinaryOp::Add, Box::new(Expr::Local(counter)), one);
+        self.act(Action::Assign { local: LocalTarget::Local(counter), value }, line)?;
+        self.goto(head, line)?;
+        self.place_label(done);
+        Ok(())
+    }
+
+    /// The formula with the locals of the routine as locals of the body.
+    fn formula(&self, formula: &Formula) -> Formula {
+        let inner = |formula: &Formula| Box::new(self.formula(formula));
+        match formula {
+            Formula::Local(Expr::Local(id)) => Formula::Local(Expr::Local(self.local(*id))),
+            Formula::Local(other) => Formula::Local(other.clone()),
+            Formula::Bound(level) => Formula::Bound(*level),
+            Formula::Shared(at) => Formula::Shared(*at),
+            Formula::SharedElement(at, index) => Formula::SharedElement(*at, inner(index)),
+            Formula::Field(object, of, field) => Formula::Field(inner(object), *of, *field),
+            Formula::Component(object, at) => Formula::Component(inner(object), *at),
+            Formula::Unary(operator, a) => Formula::Unary(*operator, inner(a)),
+            Formula::Binary(operator, a, b) => Formula::Binary(*operator, inner(a), inner(b)),
+            Formula::Reach { from, field, component, to } => Formula::Reach {
+                from: inner(from),
+                field: *field,
+                component: *component,
+                to: inner(to),
+            },
+            Formula::Forall(of, body) => Formula::Forall(*of, inner(body)),
+            Formula::Exists(of, body) => Formula::Exists(*of, inner(body)),
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Cutting a list of instructions into steps.
+//!
+//! A node is a place in the code. From each node, [`walk`] follows the code along every branch and ends an edge where other threads
+//! get a turn: before the next shared access (or atomic block), or at a return. Loops that never give a turn are cut at
+//! their heads by nodes that do not yield, so every edge is finite.
+
+use super::{Instruction, Turns};
+use linchpin_ir::program::{Action, Body, Edge, Expr, Formula, Node, NodeId, Point, Target, Variable};
+use linchpin_spec::Value;
+use std::collections::{HashMap, HashSet};
+
+/// With more edges than this from one node, joins become nodes too: fewer paths, more nodes.
+const MAX_EDGES: usize = 64;
+
+/// A place in the code: the instruction, and how many atomic blocks are open.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Position {
+    at: usize,
+    atomic: usize,
+}
+
+/// Cuts the code of a body into steps.
+pub(super) fn cut(
+    code: &[(Instruction, u32)],
+    labels: &[usize],
+    turns: Turns,
+    locals: Vec<Variable>,
+) -> Body {
+    let code = Code { code, labels, turns };
+    let heads = code.local_loop_heads();
+    if let Some(body) = Cutter::new(&code, heads, MAX_EDGES).cut(&locals) {
+        return body;
+    }
+    let joins = labels.iter().copied().filter(|at| *at != usize::MAX).collect();
+    Cutter::new(&code, joins, usize::MAX).cut(&locals).unwrap_or_else(|| Body {
+        locals,
+        entry: NodeId(0),
+        nodes: Vec::new(),
+    })
+}
+
+struct Code<'c> {
+    code: &'c [(Instruction, u32)],
+    labels: &'c [usize],
+    turns: Turns,
+}
+
+impl Code<'_> {
+    fn start(&self) -> Position {
+        Position { at: 0, atomic: usize::from(self.turns == Turns::Never) }
+    }
+
+    /// Whether others get a turn before this instruction.
+    fn is_turn(&self, position: Position) -> bool {
+        position.atomic == 0
+            && match &self.code[position.at].0 {
+                Instruction::Act(action) => action.is_access(),
+                Instruction::AtomicBegin => true,
+                _ => false,
+            }
+    }
+
+    /// Where the code goes on after this instruction.
+    fn next(&self, position: Position) -> Vec<Position> {
+        let Position { at, atomic } = position;
+        match &self.code[at].0 {
+            Instruction::Act(_) | Instruction::Point(_) | Instruction::Base(_) => {
+                vec![Position { at: at + 1, atomic }]
+            }
+            Instruction::AtomicBegin => vec![Position { at: at + 1, atomic: atomic + 1 }],
+            Instruction::AtomicEnd => {
+                vec![Position { at: at + 1, atomic: atomic.saturating_sub(1) }]
+            }
+            Instruction::Goto(label) => vec![Position { at: self.labels[*label], atomic }],
+            Instruction::Branch(_, then, otherwise) => [then, otherwise]
+                .into_iter()
+                .map(|label| Position { at: self.labels[*label], atomic })
+                .collect(),
+            Instruction::Return(_) => Vec::new(),
+        }
+    }
+
+    /// The targets of backward jumps from which the code can come back without giving a turn.
+    fn local_loop_heads(&self) -> HashSet<usize> {
+        let mut heads = HashSet::new();
+        let mut seen = HashSet::from([self.start()]);
+        let mut todo = vec![self.start()];
+        while let Some(position) = todo.pop() {
+            for next in self.next(position) {
+                if next.at <= position.at && !heads.contains(&next.at) && self.returns_to(next) {
+                    heads.insert(next.at);
+                }
+                if seen.insert(next) {
+                    todo.push(next);
+                }
+            }
+        }
+        heads
+    }
+
+    fn returns_to(&self, head: Position) -> bool {
+        let mut seen = HashSet::new();
+        let mut todo = vec![head];
+        while let Some(position) = todo.pop() {
+            if self.is_turn(position) {
+                continue;
+            }
+            for next in self.next(position) {
+                if next == head {
+                    return true;
+                }
+                if seen.insert(next) {
+                    todo.push(next);
+                }
+            }
+        }
+        false
+    }
+}
+
+/// An edge on its way.
+#[derive(Clone)]
+struct Path {
+    position: Position,
+    actions: Vec<(Action, u32)>,
+    points: Vec<(usize, Point)>,
+    bases: Vec<(usize, Formula)>,
+}
+
+struct Cutter<'c> {
+    code: &'c Code<'c>,
+    /// Places where edges end although others get no turn.
+    cuts: HashSet<usize>,
+    max_edges: usize,
+    ids: HashMap<Position, NodeId>,
+    /// The nodes so far: where each starts and whether it yields.
+    nodes: Vec<(Position, bool)>,
+}
+
+impl<'c> Cutter<'c> {
+    fn new(code: &'c Code<'c>, cuts: HashSet<usize>, max_edges: usize) -> Cutter<'c> {
+        Cutter { code, cuts, max_edges, ids: HashMap::new(), nodes: Vec::new() }
+    }
+
+    /// The body, or nothing if some node has too many edges.
+    fn cut(mut self, locals: &[Variable]) -> Option<Body> {
+        // The invocation may start right before an access, and that access is still a step of its own: the entry is a node
+        // apart from the one that stands at the same place.
+        self.nodes.push((self.code.start(), false));
+        let mut nodes = Vec::new();
+        while let Some((position, yields)) = self.nodes.get(nodes.len()).copied() {
+            let edges = self.walk(position, yields)?;
+            let line = self.code.code[position.at].1;
+            nodes.push(Node { yields, edges, line });
+        }
+        Some(Body { locals: locals.to_vec(), entry: NodeId(0), nodes })
+    }
+
+    fn node(&mut self, position: Position, yields: bool) -> NodeId {
+        *self.ids.entry(position).or_insert_with(|| {
+            self.nodes.push((position, yields));
+            NodeId(self.nodes.len() as u32 - 1)
+        })
+    }
+
+    /// All edges from a node.
+    fn walk(&mut self, start: Position, yields: bool) -> Option<Vec<Edge>> {
+        let mut edges = Vec::new();
+        let first = Path { position: start, actions: vec![], points: vec![], bases: vec![] };
+        let mut open = vec![(first, true)];
+        while let Some((mut path, at_start)) = open.pop() {
+            let position = path.position;
+            let turn = self.code.is_turn(position) && !(at_start && yields);
+            let cut = self.cuts.contains(&position.at) && !at_start;
+            if turn || cut {
+                let target = Target::Node(self.node(position, turn));
+                edges.push(path.end(target));
+                if edges.len() > self.max_edges {
+                    return None;
+                }
+                continue;
+            }
+            let (instruction, line) = &self.code.code[position.at];
+            match instruction {
+                Instruction::Return(value) => {
+                    edges.push(path.end(Target::Return(value.clone())));
+                    continue;
+                }
+                Instruction::Branch(condition, ..) => {
+                    let ways = self.code.next(position);
+                    // The last pushed is walked first, so the edge for "yes" comes first.
+                    for (way, holds) in ways.into_iter().zip([true, false]).rev() {
+                        if let Some(next) = path.through(condition, holds, way, *line) {
+                            open.push((next, false));
+                        }
+                    }
+                    continue;
+                }
+                Instruction::Act(action) => path.actions.push((action.clone(), *line)),
+                Instruction::Point(point) => path.points.push((path.actions.len(), point.clone())),
+                Instruction::Base(base) => path.bases.push((path.actions.len(), base.clone())),
+                Instruction::Goto(_) | Instruction::AtomicBegin | Instruction::AtomicEnd => {}
+            }
+            if let Some(next) = self.code.next(position).first() {
+                path.position = *next;
+                open.push((path, false));
+            }
+        }
+        Some(edges)
+    }
+}
+
+impl Path {
+    fn end(self, target: Target) -> Edge {
+        Edge { actions: self.actions, target, points: self.points, bases: self.bases }
+    }
+
+    /// The path that goes on where the condition has this value; none if it never has.
+    fn through(&self, condition: &Expr, holds: bool, way: Position, line: u32) -> Option<Path> {
+        let mut path = self.clone();
+        path.position = way;
+        match condition {
+            Expr::Const(Value::Bool(constant)) if *constant != holds => return None,
+            Expr::Const(_) => {}
+            _ if holds => path.actions.push((Action::Guard(condition.clone()), line)),
+            _ => path.actions.push((Action::Guard(negate(condition)), line)),
+        }
+        Some(path)
+    }
+}
+
+/// The opposite condition, in the form that people would write.
+fn negate(condition: &Expr) -> Expr {
+    use linchpin_ir::program::{BinaryOp, UnaryOp};
+    match condition {
+        Expr::Unary(UnaryOp::Not, inner) => (**inner).clone(),
+        Expr::Binary(operator, left, right) => {
+            let opposite = match operator {
+                BinaryOp::Equal => BinaryOp::NotEqual,
+                BinaryOp::NotEqual => BinaryOp::Equal,
+                BinaryOp::Less => BinaryOp::GreaterEqual,
+                BinaryOp::LessEqual => BinaryOp::Greater,
+                BinaryOp::Greater => BinaryOp::LessEqual,
+                BinaryOp::GreaterEqual => BinaryOp::Less,
+                _ => return Expr::Unary(UnaryOp::Not, Box::new(condition.clone())),
+            };
+            Expr::Binary(opposite, left.clone(), right.clone())
+        }
+        _ => Expr::Unary(UnaryOp::Not, Box::new(condition.clone())),
+    }
+}

@@ -1,0 +1,333 @@
+//! Expressions, by precedence climbing.
+
+use super::Parser;
+use crate::diagnostic::{Diagnostic, Span};
+use crate::syntax::ast::*;
+use crate::syntax::token::TokenKind;
+
+/// How tightly comparison binds; two of them in a row need parentheses.
+const COMPARISON: u8 = 3;
+
+fn binary(kind: TokenKind) -> Option<(BinaryOp, u8)> {
+    Some(match kind {
+        TokenKind::OrOr => (BinaryOp::Or, 1),
+        TokenKind::AndAnd => (BinaryOp::And, 2),
+        TokenKind::EqualEqual => (BinaryOp::Equal, COMPARISON),
+        TokenKind::BangEqual => (BinaryOp::NotEqual, COMPARISON),
+        TokenKind::Less => (BinaryOp::Less, COMPARISON),
+        TokenKind::LessEqual => (BinaryOp::LessEqual, COMPARISON),
+        TokenKind::Greater => (BinaryOp::Greater, COMPARISON),
+        TokenKind::GreaterEqual => (BinaryOp::GreaterEqual, COMPARISON),
+        TokenKind::Plus => (BinaryOp::Add, 4),
+        TokenKind::Minus => (BinaryOp::Subtract, 4),
+        TokenKind::Star => (BinaryOp::Multiply, 5),
+        TokenKind::Slash => (BinaryOp::Divide, 5),
+        TokenKind::Percent => (BinaryOp::Remainder, 5),
+        _ => return None,
+    })
+}
+
+/// Whether `Name {` starts a record here. Not in a condition, where the brace starts the block.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Braces {
+    Record,
+    Block,
+}
+
+impl Parser<'_> {
+    pub(super) fn expression(&mut self) -> Expr {
+        self.binary(1, Braces::Record)
+    }
+
+    /// The condition of `if`, `while`, `requires`: a brace after it starts the block.
+    pub(super) fn condition(&mut self) -> Expr {
+        self.binary(1, Braces::Block)
+    }
+
+    /// `a..b` or `a..=b`.
+    pub(super) fn range(&mut self) -> Range {
+        let from = self.binary(1, Braces::Block);
+        let inclusive = self.peek() == TokenKind::DotDotEqual;
+        if !inclusive && self.peek() != TokenKind::DotDot {
+            self.expected("`..` or `..=`");
+            let to = Expr { kind: ExprKind::Missing, span: self.span() };
+            return Range { from: Box::new(from), to: Box::new(to), inclusive: false };
+        }
+        self.bump();
+        let to = self.binary(1, Braces::Block);
+        Range { from: Box::new(from), to: Box::new(to), inclusive }
+    }
+
+    fn binary(&mut self, least: u8, braces: Braces) -> Expr {
+        let outer = std::mem::take(&mut self.height);
+        let expr = self.deeper(|p| p.binary_inner(least, braces), Self::missing);
+        self.height = outer.max(self.height + 1);
+        expr
+    }
+
+    /// Counts one more level of the tree; says so and answers true if that is too high.
+    fn grows_too_high(&mut self, span: Span) -> bool {
+        self.height += 1;
+        let too_high = self.height > super::MAX_HEIGHT;
+        if too_high {
+            let mistake = Diagnostic::new("this expression is too long", span, "too long")
+                .help("use a variable for a part of it");
+            self.report(mistake);
+            self.skip_until(|kind| kind == TokenKind::Semicolon);
+        }
+        too_high
+    }
+
+    fn missing(&mut self) -> Expr {
+        Expr { kind: ExprKind::Missing, span: self.span() }
+    }
+
+    fn binary_inner(&mut self, least: u8, braces: Braces) -> Expr {
+        let mut left = self.unary(braces);
+        while let Some((operator, tightness)) = binary(self.peek()) {
+            if tightness < least {
+                break;
+            }
+            let operator_span = self.span();
+            self.bump();
+            let right = self.binary(tightness + 1, braces);
+            if tightness == COMPARISON
+                && matches!(binary(self.peek()), Some((_, COMPARISON)))
+            {
+                let mistake =
+                    Diagnostic::new("comparisons cannot be chained", self.span(), "second comparison")
+                        .related(operator_span, "first comparison")
+                        .help("write `a < b && b < c`");
+                self.report(mistake);
+            }
+            let span = left.span.to(right.span);
+            let kind = ExprKind::Binary(operator, Box::new(left), Box::new(right));
+            left = Expr { kind, span };
+            if self.grows_too_high(span) {
+                return self.missing();
+            }
+        }
+        left
+    }
+
+    fn unary(&mut self, braces: Braces) -> Expr {
+        let start = self.span();
+        let operator = match self.peek() {
+            TokenKind::Bang => UnaryOp::Not,
+            TokenKind::Minus => UnaryOp::Negate,
+            _ => return self.postfix(braces),
+        };
+        self.bump();
+        let inner = self.deeper(|p| p.unary(braces), Self::missing);
+        let span = start.to(inner.span);
+        Expr { kind: ExprKind::Unary(operator, Box::new(inner)), span }
+    }
+
+    fn postfix(&mut self, braces: Braces) -> Expr {
+        let mut expr = self.primary(braces);
+        loop {
+            let start = expr.span;
+            let kind = match self.peek() {
+                TokenKind::Dot => {
+                    self.bump();
+                    let name = self.expect_name("a field");
+                    if self.eat(TokenKind::OpenParen) {
+                        let arguments = self.separated(TokenKind::CloseParen, Self::expression);
+                        ExprKind::MethodCall(Box::new(expr), name, arguments)
+                    } else {
+                        ExprKind::Field(Box::new(expr), name)
+                    }
+                }
+                TokenKind::OpenBracket => {
+                    self.bump();
+                    let index = self.expression();
+                    self.expect(TokenKind::CloseBracket);
+                    ExprKind::Index(Box::new(expr), Box::new(index))
+                }
+                _ => return expr,
+            };
+            expr = Expr { kind, span: start.to(self.previous_span()) };
+            if self.grows_too_high(expr.span) {
+                return self.missing();
+            }
+        }
+    }
+
+    fn primary(&mut self, braces: Braces) -> Expr {
+        let start = self.span();
+        let kind = match self.peek() {
+            TokenKind::Int => self.number(),
+            TokenKind::True => self.literal(ExprKind::Bool(true)),
+            TokenKind::False => self.literal(ExprKind::Bool(false)),
+            TokenKind::Null => self.literal(ExprKind::Null),
+            TokenKind::None => self.literal(ExprKind::None),
+            TokenKind::New => self.new_object(),
+            TokenKind::If => self.if_expression(),
+            TokenKind::OpenParen => self.parenthesis(),
+            TokenKind::OpenBracket => self.array(),
+            TokenKind::Name => self.named(braces),
+            _ => {
+                self.expected("an expression");
+                return self.missing();
+            }
+        };
+        Expr { kind, span: start.to(self.previous_span()) }
+    }
+
+    fn literal(&mut self, kind: ExprKind) -> ExprKind {
+        self.bump();
+        kind
+    }
+
+    fn number(&mut self) -> ExprKind {
+        let text = self.text().replace('_', "");
+        let span = self.span();
+        let value = text.parse::<i64>();
+        if value.is_err() {
+            let mistake = if text.bytes().all(|b| b.is_ascii_digit()) {
+                Diagnostic::new("this number does not fit 64 bits", span, "too large")
+                    .help("`MAX` is the largest number and `MIN` the smallest")
+            } else {
+                Diagnostic::new(format!("`{text}` is not a number"), span, "expected decimal digits")
+            };
+            self.report(mistake);
+        }
+        self.bump();
+        ExprKind::Int(value.unwrap_or(0))
+    }
+
+    fn new_object(&mut self) -> ExprKind {
+        self.bump();
+        let name = self.expect_name("the name of a struct");
+        let fields = if self.expect(TokenKind::OpenBrace) {
+            self.separated(TokenKind::CloseBrace, Self::field_value)
+        } else {
+            Vec::new()
+        };
+        ExprKind::New(name, fields)
+    }
+
+    /// `f: e`, or `f` alone for `f: f`.
+    fn field_value(&mut self) -> (Ident, Expr) {
+        let name = self.expect_name("a field name");
+        let value = if self.eat(TokenKind::Colon) {
+            self.expression()
+        } else {
+            Expr { kind: ExprKind::Name(name.name.clone()), span: name.span }
+        };
+        (name, value)
+    }
+
+    fn record(&mut self, name: Ident) -> ExprKind {
+        self.bump();
+        let mut base = None;
+        let fields = self.separated(TokenKind::CloseBrace, |p| {
+            if p.eat(TokenKind::DotDot) {
+                base = Some(Box::new(p.expression()));
+                return None;
+            }
+            Some(p.field_value())
+        });
+        ExprKind::Record(name, fields.into_iter().flatten().collect(), base)
+    }
+
+    fn if_expression(&mut self) -> ExprKind {
+        self.bump();
+        let condition = self.condition();
+        let then = self.braced_expression();
+        self.expect(TokenKind::Else);
+        let otherwise = if self.peek() == TokenKind::If {
+            let start = self.span();
+            let kind = self.deeper(Self::if_expression, |_| ExprKind::Missing);
+            Expr { kind, span: start.to(self.previous_span()) }
+        } else {
+            self.braced_expression()
+        };
+        ExprKind::If(Box::new(condition), Box::new(then), Box::new(otherwise))
+    }
+
+    fn braced_expression(&mut self) -> Expr {
+        if !self.expect(TokenKind::OpenBrace) {
+            return self.missing();
+        }
+        let value = self.expression();
+        self.expect(TokenKind::CloseBrace);
+        value
+    }
+
+    fn parenthesis(&mut self) -> ExprKind {
+        self.bump();
+        let before = self.at;
+        let mut items = self.separated(TokenKind::CloseParen, Self::expression);
+        let is_tuple = items.len() != 1 || self.tokens[before..self.at].iter().rev().nth(1).is_some_and(|t| t.kind == TokenKind::Comma);
+        match items.pop() {
+            Some(only) if !is_tuple => only.kind,
+            Some(last) => {
+                items.push(last);
+                ExprKind::Tuple(items)
+            }
+            None => ExprKind::Tuple(items),
+        }
+    }
+
+    fn array(&mut self) -> ExprKind {
+        self.bump();
+        if self.eat(TokenKind::CloseBracket) {
+            return ExprKind::Array(Vec::new());
+        }
+        let first = self.expression();
+        if self.eat(TokenKind::Semicolon) {
+            let length = self.expression();
+            self.expect(TokenKind::CloseBracket);
+            return ExprKind::Repeat(Box::new(first), Box::new(length));
+        }
+        let mut items = vec![first];
+        if self.eat(TokenKind::Comma) {
+            items.extend(self.separated(TokenKind::CloseBracket, Self::expression));
+        } else {
+            self.expect(TokenKind::CloseBracket);
+        }
+        ExprKind::Array(items)
+    }
+
+    fn named(&mut self, braces: Braces) -> ExprKind {
+        let quantifier = self.at_word("forall") || self.at_word("exists");
+        if quantifier && self.peek_after(1) == TokenKind::Name {
+            return self.quantifier();
+        }
+        let name = self.expect_name("a name");
+        match self.peek() {
+            TokenKind::OpenParen => {
+                self.bump();
+                let arguments = self.separated(TokenKind::CloseParen, Self::argument);
+                ExprKind::Call(name, arguments)
+            }
+            TokenKind::OpenBrace if braces == Braces::Record => self.record(name),
+            _ => ExprKind::Name(name.name),
+        }
+    }
+
+    /// An argument: an expression, or a range for `choose`.
+    fn argument(&mut self) -> Expr {
+        let from = self.expression();
+        let inclusive = self.peek() == TokenKind::DotDotEqual;
+        if !inclusive && self.peek() != TokenKind::DotDot {
+            return from;
+        }
+        self.bump();
+        let to = self.expression();
+        let span: Span = from.span.to(to.span);
+        let range = Range { from: Box::new(from), to: Box::new(to), inclusive };
+        Expr { kind: ExprKind::Range(range), span }
+    }
+
+    fn quantifier(&mut self) -> ExprKind {
+        let forall = self.at_word("forall");
+        self.bump();
+        let name = self.expect_name("a name for the object");
+        self.expect(TokenKind::Colon);
+        let of = self.expect_name("the name of a struct");
+        let body = Box::new(self.braced_expression());
+        ExprKind::Quantifier { forall, name, of, body }
+    }
+}

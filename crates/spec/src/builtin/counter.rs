@@ -1,0 +1,71 @@
+//! Counters.
+
+use super::{Builtin, answering, deterministic, looking, silent};
+use crate::{Call, Outcome, Shape, Signature, Value};
+
+/// A sum: `add n`, `read → n`, `fetch-add n → old`. An addition that overflows 64 bits has no outcome.
+///
+/// ```
+/// use linchpin_spec::{Call, Counter, Spec, Value};
+///
+/// let counter = Counter::new(10);
+/// let add = Call { operation: Counter::FETCH_ADD, argument: Value::Int(-3) };
+/// let outcome = counter.apply(&counter.initial(), &add, None).remove(0);
+/// assert_eq!((outcome.response, outcome.state), (Value::Int(10), Value::Int(7)));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Counter {
+    operations: [Signature; 3],
+    initial: Value,
+}
+
+impl Counter {
+    /// The index of `add n`.
+    pub const ADD: usize = 0;
+    /// The index of `read → n`.
+    pub const READ: usize = 1;
+    /// The index of `fetch-add n → old`.
+    pub const FETCH_ADD: usize = 2;
+
+    /// A counter that starts from `initial`.
+    pub fn new(initial: i64) -> Counter {
+        Counter {
+            operations: [
+                Signature::new("add", Shape::Int, Shape::Unit),
+                Signature::new("read", Shape::Unit, Shape::Int),
+                Signature::new("fetch-add", Shape::Int, Shape::Int),
+            ],
+            initial: Value::Int(initial),
+        }
+    }
+
+    fn step(&self, state: &Value, call: &Call, known: Option<&Value>) -> Option<Outcome<Value>> {
+        let sum = || state.as_int()?.checked_add(call.argument.as_int()?).map(Value::Int);
+        match call.operation {
+            Counter::ADD => silent(sum()?),
+            Counter::READ => looking(state, state.clone(), known),
+            Counter::FETCH_ADD => {
+                Some(Outcome { response: answering(state.clone(), known)?, state: sum()? })
+            }
+            _ => None,
+        }
+    }
+}
+
+deterministic!(Counter);
+
+impl Default for Counter {
+    fn default() -> Counter {
+        Counter::new(0)
+    }
+}
+
+impl Builtin for Counter {
+    const NAME: &'static str = "counter";
+    const SUMMARY: &'static str = "a sum that is added to and read";
+    const INITIAL: &'static str = "an integer (default: 0)";
+
+    fn starting_from(init: &Value) -> Option<Counter> {
+        Some(Counter::new(init.as_int()?))
+    }
+}

@@ -1,0 +1,213 @@
+//! The built-in specifications, found by name.
+//!
+//! Each object is a struct that implements [`Spec`] with a [`Value`] as its state, so that all of them fit one
+//! [`BuiltinSpec`]. One file holds one family; `sequence.rs` (queue and stack) is a good first one to read,
+//! `mwcas.rs` is the only one that is not deterministic. An argument of the wrong shape has no outcome, in all of
+//! them.
+
+mod closest;
+mod contents;
+mod counter;
+mod kv;
+mod map;
+mod multi_register;
+mod mutex;
+mod mwcas;
+mod priority_queue;
+mod register;
+mod sequence;
+mod set;
+mod snapshot;
+mod tally;
+#[cfg(test)]
+mod tests;
+
+pub use counter::Counter;
+pub use kv::Kv;
+pub use map::Map;
+pub use multi_register::MultiRegister;
+pub use mutex::Mutex;
+pub use mwcas::Mwcas;
+pub use priority_queue::PriorityQueue;
+pub use register::{CasRegister, Register};
+pub use sequence::{Queue, Stack};
+pub use set::Set;
+pub use snapshot::Snapshot;
+pub use tally::{Mailbox, Semaphore, Snzi};
+
+use crate::signature::same_name;
+use crate::{Outcome, Spec, Value};
+
+/// A built-in specification.
+pub type BuiltinSpec = Box<dyn Spec<State = Value> + Send + Sync>;
+
+/// What there is to know about a built-in specification before making one.
+#[derive(Clone, Copy, Debug)]
+pub struct BuiltinInfo {
+    /// Its name, as `--spec` and `spec NAME;` take it.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// What its initial value is and which one it has by default.
+    pub initial: &'static str,
+    make: fn(Option<&Value>) -> Option<BuiltinSpec>,
+}
+
+/// The built-in specifications.
+pub const BUILTINS: &[BuiltinInfo] = &[
+    info::<Register>(),
+    info::<CasRegister>(),
+    info::<MultiRegister>(),
+    info::<Kv>(),
+    info::<Queue>(),
+    info::<Stack>(),
+    info::<PriorityQueue>(),
+    info::<Set>(),
+    info::<Map>(),
+    info::<Counter>(),
+    info::<Mutex>(),
+    info::<Semaphore>(),
+    info::<Snapshot>(),
+    info::<Mwcas>(),
+    info::<Snzi>(),
+    info::<Mailbox>(),
+];
+
+/// Why there is no such built-in specification.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BuiltinError {
+    /// None has this name.
+    #[error("there is no built-in specification `{name}`{}; there are {}", hint(.closest), names())]
+    Unknown {
+        /// The name asked for.
+        name: String,
+        /// The name that was probably meant.
+        closest: Option<&'static str>,
+    },
+    /// The initial value does not fit the object.
+    #[error("`{spec}` cannot start from `{value}`; its initial value is {expected}")]
+    Initial {
+        /// The specification.
+        spec: &'static str,
+        /// The initial value asked for.
+        value: Value,
+        /// What it takes: [`BuiltinInfo::initial`].
+        expected: &'static str,
+    },
+}
+
+/// The built-in specification called `name` (`-` and `_` are the same letter), starting from `init`.
+///
+/// ```
+/// use linchpin_spec::{BuiltinError, Value, builtin};
+///
+/// let queue = builtin("queue", None)?;
+/// assert_eq!(queue.operations()[1].to_string(), "dequeue → value or null");
+///
+/// let mistake = builtin("quue", None).err().unwrap();
+/// assert!(mistake.to_string().contains("did you mean `queue`?"));
+///
+/// let mistake = builtin("counter", Some(&Value::Null)).err().unwrap();
+/// assert_eq!(
+///     mistake.to_string(),
+///     "`counter` cannot start from `null`; its initial value is an integer (default: 0)",
+/// );
+/// # Ok::<(), BuiltinError>(())
+/// ```
+pub fn builtin(name: &str, init: Option<&Value>) -> Result<BuiltinSpec, BuiltinError> {
+    let Some(info) = BUILTINS.iter().find(|info| same_name(info.name, name)) else {
+        let known = BUILTINS.iter().map(|info| info.name);
+        return Err(BuiltinError::Unknown {
+            name: name.to_owned(),
+            closest: closest::closest(name, known),
+        });
+    };
+    (info.make)(init).ok_or_else(|| BuiltinError::Initial {
+        spec: info.name,
+        value: init.cloned().unwrap_or_default(),
+        expected: info.initial,
+    })
+}
+
+fn hint(closest: &Option<&'static str>) -> String {
+    closest.map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
+}
+
+fn names() -> String {
+    BUILTINS.iter().map(|info| info.name).collect::<Vec<_>>().join(", ")
+}
+
+/// What a specification tells about itself to be in [`BUILTINS`]. Without an initial value it starts from its
+/// default.
+trait Builtin: Spec<State = Value> + Default + Send + Sync + 'static {
+    const NAME: &'static str;
+    const SUMMARY: &'static str;
+    const INITIAL: &'static str;
+
+    /// The object that starts from `init`, if it can.
+    fn starting_from(init: &Value) -> Option<Self>;
+}
+
+const fn info<B: Builtin>() -> BuiltinInfo {
+    BuiltinInfo { name: B::NAME, summary: B::SUMMARY, initial: B::INITIAL, make: make::<B> }
+}
+
+fn make<B: Builtin>(init: Option<&Value>) -> Option<BuiltinSpec> {
+    let object = match init {
+        Some(init) => B::starting_from(init)?,
+        None => B::default(),
+    };
+    Some(Box::new(object))
+}
+
+/// Implements [`Spec`] for a deterministic object with the fields `operations` and `initial` and a method
+/// `step(&self, state, call, known) -> Option<Outcome<Value>>`, where `known` is the response that the caller knows.
+macro_rules! deterministic {
+    ($object:ty) => {
+        impl $crate::Spec for $object {
+            type State = $crate::Value;
+
+            fn operations(&self) -> &[$crate::Signature] {
+                &self.operations
+            }
+
+            fn initial(&self) -> $crate::Value {
+                self.initial.clone()
+            }
+
+            fn apply(
+                &self,
+                state: &$crate::Value,
+                call: &$crate::Call,
+                response: Option<&$crate::Value>,
+            ) -> $crate::Outcomes<$crate::Value> {
+                self.step(state, call, response).into_iter().collect()
+            }
+        }
+    };
+}
+use deterministic;
+
+/// `answer`, unless the response is known to be another. Outcomes are built response first, so that a wrong response
+/// is found out before a state is copied for nothing.
+fn answering(answer: Value, known: Option<&Value>) -> Option<Value> {
+    known.is_none_or(|known| *known == answer).then_some(answer)
+}
+
+/// The outcome of an operation that only looks.
+fn looking(state: &Value, answer: Value, known: Option<&Value>) -> Option<Outcome<Value>> {
+    Some(Outcome { response: answering(answer, known)?, state: state.clone() })
+}
+
+/// The outcome of an operation that answers nothing, whatever a recorder echoed as its response.
+fn silent(state: Value) -> Option<Outcome<Value>> {
+    Some(Outcome { response: Value::Null, state })
+}
+
+/// The two elements of a list of two.
+fn pair(value: &Value) -> Option<(&Value, &Value)> {
+    match value.as_list()? {
+        [first, second] => Some((first, second)),
+        _ => None,
+    }
+}

@@ -1,0 +1,98 @@
+//! Several registers, read and written together in transactions.
+
+use super::contents::{Changes, Contents};
+use super::{Builtin, answering, deterministic};
+use crate::{Call, Outcome, Shape, Signature, Value};
+use std::collections::BTreeMap;
+
+/// A register per key, in transactions: `txn [["r", k, null], ["w", k, v], …]` answers the same list with the reads
+/// filled in. A read sees the writes before it in its own transaction. `"read"` and `"write"` may be spelled out.
+///
+/// ```
+/// use linchpin_spec::{Call, MultiRegister, Spec, Value};
+///
+/// let registers = MultiRegister::default();
+/// let read = |value| Value::list(["r".into(), "x".into(), value]);
+/// let write = || Value::list(["w".into(), "x".into(), 7.into()]);
+/// let argument = Value::list([read(Value::Null), write(), read(Value::Null)]);
+///
+/// let txn = Call { operation: MultiRegister::TXN, argument };
+/// let outcome = registers.apply(&registers.initial(), &txn, None).remove(0);
+/// assert_eq!(outcome.response, Value::list([read(Value::Null), write(), read(7.into())]));
+/// ```
+#[derive(Clone, Debug)]
+pub struct MultiRegister {
+    operations: [Signature; 1],
+    contents: Contents,
+    initial: Value,
+}
+
+impl MultiRegister {
+    /// The index of `txn [["r", k, null], ["w", k, v], …] → [["r", k, v], ["w", k, v], …]`.
+    pub const TXN: usize = 0;
+
+    /// Registers that hold what is `given` for them, and the others `otherwise`.
+    pub fn new(given: BTreeMap<Value, Value>, otherwise: Value) -> MultiRegister {
+        let accesses =
+            Shape::List(Box::new(Shape::Tuple(vec![Shape::Str, Shape::Any, Shape::Any])));
+        MultiRegister {
+            operations: [Signature::new("txn", accesses.clone(), accesses)],
+            contents: Contents::new(given, otherwise),
+            initial: Value::map([]),
+        }
+    }
+
+    fn step(&self, state: &Value, call: &Call, known: Option<&Value>) -> Option<Outcome<Value>> {
+        let (Value::Map(changes), MultiRegister::TXN) = (state, call.operation) else {
+            return None;
+        };
+        let mut changes = Changes::clone(changes);
+        let accesses = call.argument.as_list()?.iter();
+        let answers: Option<Vec<Value>> =
+            accesses.map(|access| self.access(&mut changes, access)).collect();
+        Some(Outcome {
+            response: answering(Value::list(answers?), known)?,
+            state: Value::Map(changes),
+        })
+    }
+
+    /// Executes one element of a transaction, and gives it back as it is in the answer.
+    fn access(&self, changes: &mut Changes, access: &Value) -> Option<Value> {
+        let [Value::Str(kind), key, value] = access.as_list()? else {
+            return None;
+        };
+        match &**kind {
+            "r" | "read" => {
+                let held = self.contents.get(changes, key).clone();
+                Some(Value::list([Value::Str(kind.clone()), key.clone(), held]))
+            }
+            "w" | "write" => {
+                self.contents.set(changes, key, value.clone());
+                Some(access.clone())
+            }
+            _ => None,
+        }
+    }
+}
+
+deterministic!(MultiRegister);
+
+impl Default for MultiRegister {
+    fn default() -> MultiRegister {
+        MultiRegister::new(BTreeMap::new(), Value::Null)
+    }
+}
+
+impl Builtin for MultiRegister {
+    const NAME: &'static str = "multi-register";
+    const SUMMARY: &'static str = "a register per key, read and written in transactions";
+    const INITIAL: &'static str =
+        "an object from key to value (the others hold null), or one value for all (default: null)";
+
+    fn starting_from(init: &Value) -> Option<MultiRegister> {
+        Some(match init {
+            Value::Map(given) => MultiRegister::new(BTreeMap::clone(given), Value::Null),
+            value => MultiRegister::new(BTreeMap::new(), value.clone()),
+        })
+    }
+}

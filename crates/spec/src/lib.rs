@@ -1,0 +1,67 @@
+//! Sequential objects: what a concurrent object must look like when its operations take effect one at a time.
+//!
+//! Start with [`Spec`], the one trait; [`builtin`](fn@builtin) finds a built-in specification by its name.
+
+mod builtin;
+mod signature;
+mod value;
+
+pub use builtin::{BUILTINS, BuiltinError, BuiltinInfo, BuiltinSpec, builtin};
+pub use builtin::{
+    CasRegister, Counter, Kv, Mailbox, Map, MultiRegister, Mutex, Mwcas, PriorityQueue, Queue,
+    Register, Semaphore, Set, Snapshot, Snzi, Stack,
+};
+pub use signature::{Shape, Signature};
+pub use value::Value;
+
+use smallvec::SmallVec;
+use std::fmt::Debug;
+use std::hash::Hash;
+
+/// A call of an operation: which one, with what argument.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Call {
+    /// Index into [`Spec::operations`].
+    pub operation: usize,
+    /// The argument: [`Value::Null`] if the operation takes none, a list if it takes several.
+    pub argument: Value,
+}
+
+/// One way in which a call may take effect.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Outcome<State> {
+    /// The state afterwards.
+    pub state: State,
+    /// What the call answers; [`Value::Null`] if the operation answers nothing.
+    pub response: Value,
+}
+
+/// The ways in which a call may take effect: one for a deterministic object, none where the operation is not allowed.
+pub type Outcomes<State> = SmallVec<[Outcome<State>; 1]>;
+
+/// A sequential object, deterministic or not.
+pub trait Spec {
+    /// What the object remembers between operations.
+    type State: Clone + Eq + Hash + Debug;
+
+    /// The operations, each with the shape of its argument and response.
+    fn operations(&self) -> &[Signature];
+
+    /// The state before the first operation.
+    fn initial(&self) -> Self::State;
+
+    /// Every way `call` may take effect in `state`. With `response`, only the ways that answer it: a checker that
+    /// knows the answer passes it, and an object that starts in an unknown state learns from it.
+    fn apply(
+        &self,
+        state: &Self::State,
+        call: &Call,
+        response: Option<&Value>,
+    ) -> Outcomes<Self::State>;
+
+    /// The index of the operation called `name`; `-` and `_` are the same letter here, because models cannot write
+    /// `-`.
+    fn operation(&self, name: &str) -> Option<usize> {
+        self.operations().iter().position(|signature| signature.is_called(name))
+    }
+}
