@@ -70,7 +70,8 @@ impl Domain {
     /// The lists of arguments of an operation.
     pub fn of_arguments(operation: &Operation, bounds: DomainBounds) -> Option<Domain> {
         let parameters = operation.parameters.iter();
-        let domains = parameters.map(|parameter| Domain::of(&parameter.ty, parameter.range, bounds));
+        let domains =
+            parameters.map(|parameter| Domain::of(&parameter.ty, parameter.range, bounds));
         Some(Domain::Product(domains.collect::<Option<_>>()?))
     }
 
@@ -118,4 +119,42 @@ impl Domain {
 
 fn count(from: i64, to: i64) -> u64 {
     if from < to { to.abs_diff(from) } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOUNDS: DomainBounds = DomainBounds { values: 2, threads: 3 };
+
+    fn shown(ty: Type, range: Option<(i64, i64)>) -> String {
+        let domain = Domain::of(&ty, range, BOUNDS).unwrap();
+        assert_eq!(domain.values().count() as u64, domain.size());
+        assert_eq!(domain.nth(domain.size()), None);
+        domain.values().map(|value| value.to_string()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn every_value_once() {
+        assert_eq!(shown(Type::Int, None), "1 2");
+        assert_eq!(shown(Type::Int, Some((-1, 2))), "-1 0 1");
+        assert_eq!(shown(Type::Int, Some((2, 2))), "");
+        assert_eq!(shown(Type::Tid, Some((7, 9))), "0 1 2");
+        assert_eq!(shown(Type::Bool, None), "false true");
+        let pair = Type::Tuple(vec![Type::Bool, Type::Option(Box::new(Type::Int))]);
+        let expected = "[false, null] [true, null] [false, 1] [true, 1] [false, 2] [true, 2]";
+        assert_eq!(shown(pair, None), expected);
+        assert_eq!(shown(Type::Tuple(vec![]), None), "[]");
+    }
+
+    #[test]
+    fn huge_and_impossible_domains() {
+        let all = Domain::of(&Type::Int, Some((i64::MIN, i64::MAX)), BOUNDS).unwrap();
+        assert_eq!(all.size(), u64::MAX);
+        assert_eq!(all.nth(0), Some(Value::Int(i64::MIN)));
+        let many = Domain::Product(vec![all; 3]);
+        assert_eq!(many.size(), u64::MAX);
+        assert!(many.nth(u64::MAX - 1).is_some());
+        assert_eq!(Domain::of(&Type::Struct(0), None, BOUNDS), None);
+    }
 }

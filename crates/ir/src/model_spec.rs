@@ -50,9 +50,6 @@ pub enum SpecError {
         /// What it does.
         reason: &'static str,
     },
-    /// A specification of a specification.
-    #[error("a specification cannot be a model with its own specification")]
-    Nested,
     /// The initial state could not be computed.
     #[error("the specification cannot start: {0}")]
     Start(#[from] Fault),
@@ -86,7 +83,11 @@ impl ModelSpec {
         let machine = Machine::new(program, Memory::Collected);
         let mut start = machine.initial()?;
         start.threads = vec![State::idle_thread(program)];
-        Ok(ModelSpec { operations: program.operations.iter().map(signature).collect(), machine, start })
+        Ok(ModelSpec {
+            operations: program.operations.iter().map(signature).collect(),
+            machine,
+            start,
+        })
     }
 }
 

@@ -514,7 +514,9 @@ impl Type {
             Type::Int | Type::Tid => Shape::Int,
             Type::Bool => Shape::Bool,
             Type::Option(inner) => inner.shape()?.or_null(),
-            Type::Tuple(items) => Shape::Tuple(items.iter().map(Type::shape).collect::<Option<_>>()?),
+            Type::Tuple(items) => {
+                Shape::Tuple(items.iter().map(Type::shape).collect::<Option<_>>()?)
+            }
             Type::Record { fields, .. } => {
                 Shape::Tuple(fields.iter().map(|(_, ty)| ty.shape()).collect::<Option<_>>()?)
             }

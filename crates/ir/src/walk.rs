@@ -85,7 +85,10 @@ impl Action {
                 all.extend(cells.iter().flat_map(|cell| [&cell.expected, &cell.new]))
             }
             Action::Update { arguments, .. } => all.extend(arguments),
-            Action::Read { .. } | Action::LoadLinked { .. } | Action::Lock(_) | Action::Unlock(_) => {}
+            Action::Read { .. }
+            | Action::LoadLinked { .. }
+            | Action::Lock(_)
+            | Action::Unlock(_) => {}
         }
         all
     }

@@ -41,8 +41,14 @@ pub fn defects(program: &Program) -> Vec<Defect> {
         found.extend(defects(spec));
         for operation in &spec.operations {
             let body = &operation.body;
-            Check { program: spec, body, operation: &operation.name, parameters: 0, found: &mut found }
-                .never_yields();
+            Check {
+                program: spec,
+                body,
+                operation: &operation.name,
+                parameters: 0,
+                found: &mut found,
+            }
+            .never_yields();
         }
     }
     found

@@ -69,7 +69,8 @@ impl Execution<'_> {
             }
         };
         *word = value.clone();
-        let temporary = matches!(target, LocalTarget::Local(local) if self.names().is_temporary(*local));
+        let temporary =
+            matches!(target, LocalTarget::Local(local) if self.names().is_temporary(*local));
         if !temporary {
             self.note(|names| {
                 let ty = names.type_of_target(target);
@@ -130,7 +131,9 @@ impl Execution<'_> {
             reused => dead[reused as usize - 1],
         };
         let name = u32::try_from(at).map_err(|_| FaultKind::Overflow)?;
-        self.note(|names| format!("{} := @{name}, a new {}", names.local(into), names.object(of, &fields)));
+        self.note(|names| {
+            format!("{} := @{name}, a new {}", names.local(into), names.object(of, &fields))
+        });
         let object = Arc::new(Object { of, fields, live: true });
         match self.state.heap.get_mut(at) {
             Some(old) => *old = object,

@@ -49,7 +49,11 @@ pub(super) fn update(
             Arc::make_mut(items).pop().unwrap_or_default()
         }
         (Method::PopFront, Value::List(items), (None, None)) => {
-            if items.is_empty() { Value::Null } else { Arc::make_mut(items).remove(0) }
+            if items.is_empty() {
+                Value::Null
+            } else {
+                Arc::make_mut(items).remove(0)
+            }
         }
         (Method::RemoveAt, Value::List(items), (Some(Value::Int(index)), None)) => {
             let length = items.len();

@@ -151,9 +151,9 @@ impl<'a> Execution<'a> {
             for at in branch.actions.clone() {
                 let (action, line) = &edges[branch.edge].actions[at];
                 self.line = *line;
-                let performed = self.perform(action).map_err(|kind| {
-                    self.fault(kind, *line, self.attempted(action))
-                })?;
+                let performed = self
+                    .perform(action)
+                    .map_err(|kind| self.fault(kind, *line, self.attempted(action)))?;
                 if !performed {
                     self.refused.push((action, *line));
                     if at == branch.actions.start {

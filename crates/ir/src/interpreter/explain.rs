@@ -1,10 +1,42 @@
 //! What a move in progress tells people: the record of what happened, faults, and what a blocked thread waits for.
 
 use super::execution::{Actor, Execution};
-use super::{ActionRecord, Fault, FaultKind};
+use super::{ActionRecord, Fault, FaultKind, Machine, Move, State, Status, StepRecord};
 use crate::print::Names;
-use crate::program::{Action, Expr};
+use crate::program::{Action, Expr, Type};
 use linchpin_spec::Value;
+
+impl Machine {
+    /// The beginning of a record: the call with its arguments, the response.
+    pub(super) fn new_record(&self, state: &State, what: &Move) -> StepRecord {
+        let thread = what.thread();
+        let operation = match what {
+            Move::Invoke { operation, .. } => *operation,
+            Move::Step { .. } | Move::Respond { .. } => state.pending(thread).unwrap_or_default(),
+        };
+        let mut record = StepRecord { thread, operation, actions: Vec::new() };
+        if let Some(of) = self.program.operations.get(operation) {
+            let names = Names { program: &self.program, body: &of.body };
+            let status = state.threads.get(thread).map(|thread| &thread.status);
+            let text = match (what, status) {
+                (Move::Invoke { arguments, .. }, _) => {
+                    format!("call {}({})", of.name, names.arguments(of, arguments))
+                }
+                (Move::Respond { .. }, Some(Status::Returning { .. }))
+                    if of.response == Type::Unit =>
+                {
+                    format!("{} returned", of.name)
+                }
+                (Move::Respond { .. }, Some(Status::Returning { value, .. })) => {
+                    format!("{} returned {}", of.name, names.value(value, &of.response))
+                }
+                _ => return record,
+            };
+            record.actions.push(ActionRecord { line: of.line, text });
+        }
+        record
+    }
+}
 
 impl<'a> Execution<'a> {
     /// Adds to the record, if somebody asked for one.
@@ -70,7 +102,11 @@ impl<'a> Execution<'a> {
         let environment = self.environment();
         let described = variables.into_iter().filter_map(|variable| {
             let value = environment.eval(variable).ok()?;
-            Some(format!("{} is {}", names.expr(variable), names.typed(&value, names.type_of(variable))))
+            Some(format!(
+                "{} is {}",
+                names.expr(variable),
+                names.typed(&value, names.type_of(variable))
+            ))
         });
         match described.collect::<Vec<_>>().as_slice() {
             [] => text,

@@ -29,7 +29,7 @@ pub use state::{Location, Object, Root, State, Status, ThreadState};
 
 use crate::branch::{Branch, branches};
 use crate::print::Names;
-use crate::program::{Body, Expr, NodeId, Program, Type};
+use crate::program::{Body, Expr, NodeId, Program};
 use choices::Chooser;
 use execution::{Actor, Code, Ended, Execution};
 use expression::Environment;
@@ -93,15 +93,12 @@ impl Machine {
         let locals = state::initial_values(&body.locals);
         let chooser = Chooser::given(&[]);
         let mut execution = Execution::new(self, Actor::Init, code, state, locals, chooser, None);
-        let mut node = body.entry;
-        loop {
-            match execution.run(node)? {
-                Ended::Returned(_) => return Ok(execution.into_state()),
-                Ended::Yielded(next) => node = next,
-                Ended::Refused => {
-                    let (line, reason) = execution.refusal();
-                    return Err(execution.fault(FaultKind::BlockedInit, line, reason));
-                }
+        match execution.run(body.entry)? {
+            Ended::Returned(_) => Ok(execution.into_state()),
+            Ended::Yielded(_) => Err(execution.fault(FaultKind::IllTyped, 0, "yield".to_owned())),
+            Ended::Refused => {
+                let (line, reason) = execution.refusal();
+                Err(execution.fault(FaultKind::BlockedInit, line, reason))
             }
         }
     }
@@ -129,13 +126,11 @@ impl Machine {
         };
         let variables = &state.threads[thread].variables;
         let environment = Environment { locals: arguments, variables, thread: Some(thread) };
-        environment.truth(requires).map_err(|kind| Fault {
-            kind,
-            thread: Some(thread),
-            operation: Some(operation),
-            name: called.name.clone(),
-            line: called.line,
-            action: "requires".to_owned(),
+        environment.truth(requires).map_err(|kind| {
+            let names = Names { program: &self.program, body: &called.body };
+            let action = format!("requires {}", names.expr(requires));
+            let (thread, operation) = (Some(thread), Some(operation));
+            Fault { kind, thread, operation, name: called.name.clone(), line: called.line, action }
         })
     }
 
@@ -277,33 +272,5 @@ impl Machine {
         let state = state.with_status(thread, Status::Idle);
         let execution = Execution::new(self, actor, code, state, locals, chooser, record);
         Some((execution, node))
-    }
-
-    /// The beginning of a record: the call with its arguments, the response.
-    fn new_record(&self, state: &State, what: &Move) -> StepRecord {
-        let thread = what.thread();
-        let operation = match what {
-            Move::Invoke { operation, .. } => *operation,
-            Move::Step { .. } | Move::Respond { .. } => state.pending(thread).unwrap_or_default(),
-        };
-        let mut record = StepRecord { thread, operation, actions: Vec::new() };
-        if let Some(of) = self.program.operations.get(operation) {
-            let names = Names { program: &self.program, body: &of.body };
-            let status = state.threads.get(thread).map(|thread| &thread.status);
-            let text = match (what, status) {
-                (Move::Invoke { arguments, .. }, _) => {
-                    format!("call {}({})", of.name, names.arguments(of, arguments))
-                }
-                (Move::Respond { .. }, Some(Status::Returning { .. })) if of.response == Type::Unit => {
-                    format!("{} returned", of.name)
-                }
-                (Move::Respond { .. }, Some(Status::Returning { value, .. })) => {
-                    format!("{} returned {}", of.name, names.value(value, &of.response))
-                }
-                _ => return record,
-            };
-            record.actions.push(ActionRecord { line: of.line, text });
-        }
-        record
     }
 }

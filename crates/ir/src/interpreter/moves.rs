@@ -33,7 +33,9 @@ impl Move {
     /// The thread that moves.
     pub fn thread(&self) -> usize {
         match *self {
-            Move::Invoke { thread, .. } | Move::Step { thread } | Move::Respond { thread } => thread,
+            Move::Invoke { thread, .. } | Move::Step { thread } | Move::Respond { thread } => {
+                thread
+            }
         }
     }
 }
@@ -104,7 +106,8 @@ impl Attempt {
 
     /// The choices to give next, to go through all of them like an odometer; `None` after the last.
     pub fn next_choices(&self) -> Option<Choices> {
-        let turn = (0..self.choices.len()).rev().find(|&i| self.choices[i] + 1 < self.arities[i])?;
+        let turn =
+            (0..self.choices.len()).rev().find(|&i| self.choices[i] + 1 < self.arities[i])?;
         let mut next: Choices = self.choices[..=turn].into();
         next[turn] += 1;
         Some(next)

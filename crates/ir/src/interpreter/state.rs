@@ -122,7 +122,9 @@ impl State {
     pub fn pending(&self, thread: usize) -> Option<usize> {
         match self.threads.get(thread)?.status {
             Status::Idle => None,
-            Status::Running { operation, .. } | Status::Returning { operation, .. } => Some(operation),
+            Status::Running { operation, .. } | Status::Returning { operation, .. } => {
+                Some(operation)
+            }
         }
     }
 
@@ -135,11 +137,8 @@ impl State {
     pub(super) fn with_status(&self, thread: usize, status: Status) -> State {
         let mut next = self.clone();
         let ThreadState { variables, links, .. } = &*self.threads[thread];
-        next.threads[thread] = Arc::new(ThreadState {
-            variables: variables.clone(),
-            links: links.clone(),
-            status,
-        });
+        next.threads[thread] =
+            Arc::new(ThreadState { variables: variables.clone(), links: links.clone(), status });
         next
     }
 

@@ -76,8 +76,7 @@ fn signature(names: Names, operation: &Operation) -> String {
         let range = parameter.range.map_or(String::new(), |(from, to)| format!(" in {from}..{to}"));
         format!("{name}: {}{range}", names.ty(&parameter.ty))
     };
-    let parameters: Vec<String> =
-        operation.parameters.iter().enumerate().map(parameter).collect();
+    let parameters: Vec<String> = operation.parameters.iter().enumerate().map(parameter).collect();
     let mut text = format!("{}({})", operation.name, parameters.join(", "));
     if operation.response != Type::Unit {
         text += &format!(" -> {}", names.ty(&operation.response));
@@ -97,7 +96,11 @@ fn describe_body(names: Names, response: &Type) -> Vec<StepDescription> {
     let describe_edge = |edge: &Edge| EdgeDescription {
         actions: edge.actions.iter().map(|(action, _)| names.action(action)).collect(),
         points: edge.points.iter().map(|(_, point)| names.point(point, response)).collect(),
-        bases: edge.bases.iter().map(|(_, base)| format!("#[base({})]", names.formula(base))).collect(),
+        bases: edge
+            .bases
+            .iter()
+            .map(|(_, base)| format!("#[base({})]", names.formula(base)))
+            .collect(),
         target: match &edge.target {
             Target::Node(node) => id(*node),
             Target::Return(value) => names.returned(value, response),

@@ -1,7 +1,8 @@
 //! Base conditions, as the model writes them.
 
 use super::Names;
-use super::names::{component_name, is_equality, level, levels, parenthesize};
+use super::names::component_name;
+use super::operators::{is_equality, level, levels, parenthesize};
 use super::values::component_type;
 use crate::program::{Expr, Formula, Type};
 
@@ -37,14 +38,14 @@ impl<'a> Names<'a> {
                 parenthesize(format!("{operator}{inner}"), level::UNARY, outer)
             }
             Formula::Binary(operator, left, right) => {
-                let (here, right_level) = levels(*operator);
+                let (here, [on_left, on_right]) = levels(*operator);
                 let mut side = |formula: &Formula, other: &Formula, level| match formula {
                     Formula::Local(expr @ Expr::Const(_)) if is_equality(*operator) => {
                         self.expr_as(expr, self.type_of_formula(other))
                     }
                     _ => self.formula_within(formula, bound, level),
                 };
-                let (left, right) = (side(left, right, here), side(right, left, right_level));
+                let (left, right) = (side(left, right, on_left), side(right, left, on_right));
                 parenthesize(format!("{left} {operator} {right}"), here, outer)
             }
             Formula::Reach { from, field: (of, field), component, to } => {
@@ -90,12 +91,10 @@ impl<'a> Names<'a> {
         match formula {
             Formula::Local(expr) => self.type_of(expr),
             Formula::Shared(variable) => Some(&self.program.shared.get(*variable)?.ty),
-            Formula::SharedElement(variable, _) => {
-                match &self.program.shared.get(*variable)?.ty {
-                    Type::Array(item, _) => Some(item),
-                    _ => None,
-                }
-            }
+            Formula::SharedElement(variable, _) => match &self.program.shared.get(*variable)?.ty {
+                Type::Array(item, _) => Some(item),
+                _ => None,
+            },
             Formula::Field(_, of, field) => self.field_type(*of, *field),
             Formula::Component(record, component) => {
                 component_type(self.type_of_formula(record)?, *component)

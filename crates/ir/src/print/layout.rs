@@ -43,8 +43,10 @@ fn operation(described: &OperationSteps, body: &Body) -> String {
     for row in &rows {
         let line = row.line.map_or(String::new(), |line| line.to_string());
         let marks = row.marks.join(" ");
-        let columns =
-            format!("  {:<id$}  {line:>4}  {:<text$}  {:<target$}  {marks}", row.id, row.text, row.target);
+        let columns = format!(
+            "  {:<id$}  {line:>4}  {:<text$}  {:<target$}  {marks}",
+            row.id, row.text, row.target
+        );
         out += columns.trim_end();
         out.push('\n');
     }
@@ -89,7 +91,8 @@ impl Step<'_> {
     /// The rows of branches; `printed` are the claims that the rows above show.
     fn fork(self, forks: &[Branch], indent: &str, printed: &[Claim], rows: &mut Vec<Row>) {
         for (i, branch) in forks.iter().enumerate() {
-            let (glyph, below) = if i + 1 < forks.len() { ("├ ", "│ ") } else { ("└ ", "  ") };
+            let (glyph, below) =
+                if i + 1 < forks.len() { ("├ ", "│ ") } else { ("└ ", "  ") };
             let (first, rest) = (format!("{indent}{glyph}"), format!("{indent}{below}"));
             self.branch(branch, (&first, &rest), printed, rows);
         }

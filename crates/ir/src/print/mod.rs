@@ -7,6 +7,7 @@ mod describe;
 mod formula;
 mod layout;
 mod names;
+mod operators;
 mod values;
 
 pub use describe::{EdgeDescription, OperationSteps, StepDescription, describe};

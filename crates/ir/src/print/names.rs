@@ -1,12 +1,11 @@
 //! Expressions, places and actions with the names of the model.
 
+use super::operators::{is_equality, level, levels, negated, parenthesize};
 use crate::interpreter::Location;
 use crate::program::{
-    Action, BinaryOp, Body, Cell, Expr, LocalId, LocalTarget, Method, Place, Point, Program, Query,
-    Type, UnaryOp,
+    Action, Body, Cell, Expr, LocalId, LocalTarget, Place, Point, Program, Type, UnaryOp,
 };
 use linchpin_spec::Value;
-use std::fmt;
 
 /// A body of a program, whose variables have names.
 #[derive(Clone, Copy, Debug)]
@@ -15,13 +14,6 @@ pub struct Names<'a> {
     pub program: &'a Program,
     /// The body whose locals are meant.
     pub body: &'a Body,
-}
-
-/// How tightly the operators bind, from loosest to tightest.
-pub(super) mod level {
-    pub const ANY: u8 = 0;
-    pub const UNARY: u8 = 6;
-    pub const POSTFIX: u8 = 7;
 }
 
 impl<'a> Names<'a> {
@@ -86,14 +78,14 @@ impl<'a> Names<'a> {
                 parenthesize(format!("{operator}{inner}"), level::UNARY, outer)
             }
             Expr::Binary(operator, left, right) => {
-                let (here, right_level) = levels(*operator);
+                let (here, [on_left, on_right]) = levels(*operator);
                 let side = |expr: &Expr, other: &Expr, level| match expr {
                     Expr::Const(_) if is_equality(*operator) => {
                         self.expr_as(expr, self.type_of(other))
                     }
                     _ => self.expr_within(expr, level),
                 };
-                let (left, right) = (side(left, right, here), side(right, left, right_level));
+                let (left, right) = (side(left, right, on_left), side(right, left, on_right));
                 parenthesize(format!("{left} {operator} {right}"), here, outer)
             }
             Expr::Component(record, component) => {
@@ -114,6 +106,17 @@ impl<'a> Names<'a> {
                 format!("{of}.{query}({})", self.exprs(arguments))
             }
         }
+    }
+
+    /// A condition; `!(a == b)`, which is how the other branch of `if a == b` begins, is printed as `a != b`.
+    fn condition(&self, condition: &Expr) -> String {
+        if let Expr::Unary(UnaryOp::Not, inner) = condition
+            && let Expr::Binary(operator, left, right) = &**inner
+            && let Some(negated) = negated(*operator)
+        {
+            return self.expr(&Expr::Binary(negated, left.clone(), right.clone()));
+        }
+        self.expr(condition)
     }
 
     fn exprs(&self, exprs: &[Expr]) -> String {
@@ -168,7 +171,7 @@ impl<'a> Names<'a> {
         let into = |local: &LocalId| self.local(*local);
         let value_at = |value: &Expr, place: &Place| self.expr_as(value, self.type_at(place));
         match action {
-            Action::Guard(condition) => format!("when {}", self.expr(condition)),
+            Action::Guard(condition) => format!("when {}", self.condition(condition)),
             Action::Assign { local, value } => {
                 let ty = self.type_of_target(local);
                 format!("{} := {}", self.local_target(local), self.expr_as(value, ty))
@@ -178,18 +181,26 @@ impl<'a> Names<'a> {
             }
             Action::Assert(condition) => format!("assert({})", self.expr(condition)),
             Action::New { into: local, object, fields } => {
-                let field = |i: usize, value: &Expr| self.expr_as(value, self.field_type(*object, i));
+                let field =
+                    |i: usize, value: &Expr| self.expr_as(value, self.field_type(*object, i));
                 let fields = fields.iter().enumerate().map(|(i, value)| field(i, value)).collect();
                 format!("{} := new {}", into(local), self.object_with(*object, fields))
             }
             Action::Free(object) => format!("free({})", self.expr(object)),
-            Action::Read { into: local, place } => format!("{} := {}", into(local), self.place(place)),
+            Action::Read { into: local, place } => {
+                format!("{} := {}", into(local), self.place(place))
+            }
             Action::Write { place, value } => {
                 format!("{} := {}", self.place(place), value_at(value, place))
             }
             Action::Cas { into: local, cells } => format!("{} := {}", into(local), self.cas(cells)),
             Action::Swap { into: local, place, value } => {
-                format!("{} := swap({}, {})", into(local), self.place(place), value_at(value, place))
+                format!(
+                    "{} := swap({}, {})",
+                    into(local),
+                    self.place(place),
+                    value_at(value, place)
+                )
             }
             Action::FetchAdd { into: local, place, value } => {
                 format!("{} := faa({}, {})", into(local), self.place(place), self.expr(value))
@@ -244,88 +255,9 @@ impl<'a> Names<'a> {
 /// The name of a component: of a record its name, of a tuple its position.
 pub(super) fn component_name(ty: Option<&Type>, component: usize) -> String {
     match ty {
-        Some(Type::Record { fields, .. }) if component < fields.len() => fields[component].0.clone(),
+        Some(Type::Record { fields, .. }) if component < fields.len() => {
+            fields[component].0.clone()
+        }
         _ => component.to_string(),
-    }
-}
-
-pub(super) fn parenthesize(text: String, level: u8, outer: u8) -> String {
-    if level < outer { format!("({text})") } else { text }
-}
-
-pub(super) fn is_equality(operator: BinaryOp) -> bool {
-    matches!(operator, BinaryOp::Equal | BinaryOp::NotEqual)
-}
-
-/// How tightly an operator binds, and what its right side must bind at least: operators of the same level group to the
-/// left, comparisons do not group.
-pub(super) fn levels(operator: BinaryOp) -> (u8, u8) {
-    match operator {
-        BinaryOp::Or => (1, 2),
-        BinaryOp::And => (2, 3),
-        BinaryOp::Equal
-        | BinaryOp::NotEqual
-        | BinaryOp::Less
-        | BinaryOp::LessEqual
-        | BinaryOp::Greater
-        | BinaryOp::GreaterEqual => (3, 4),
-        BinaryOp::Add | BinaryOp::Subtract => (4, 5),
-        BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Remainder => (5, 6),
-    }
-}
-
-impl fmt::Display for UnaryOp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            UnaryOp::Not => "!",
-            UnaryOp::Negate => "-",
-        })
-    }
-}
-
-impl fmt::Display for BinaryOp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            BinaryOp::Add => "+",
-            BinaryOp::Subtract => "-",
-            BinaryOp::Multiply => "*",
-            BinaryOp::Divide => "/",
-            BinaryOp::Remainder => "%",
-            BinaryOp::Equal => "==",
-            BinaryOp::NotEqual => "!=",
-            BinaryOp::Less => "<",
-            BinaryOp::LessEqual => "<=",
-            BinaryOp::Greater => ">",
-            BinaryOp::GreaterEqual => ">=",
-            BinaryOp::And => "&&",
-            BinaryOp::Or => "||",
-        })
-    }
-}
-
-impl fmt::Display for Query {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Query::Len => "len",
-            Query::Contains => "contains",
-            Query::Get => "get",
-            Query::First => "first",
-            Query::Last => "last",
-        })
-    }
-}
-
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Method::PushBack => "push_back",
-            Method::PushFront => "push_front",
-            Method::PopBack => "pop_back",
-            Method::PopFront => "pop_front",
-            Method::Insert => "insert",
-            Method::Remove => "remove",
-            Method::Put => "put",
-            Method::RemoveAt => "remove_at",
-        })
     }
 }

@@ -45,7 +45,8 @@ impl<'a> Names<'a> {
                 let component = |((field, ty), item): (&(String, Type), &Value)| {
                     format!("{field}: {}", self.value(item, ty))
                 };
-                let components: Vec<String> = fields.iter().zip(items.iter()).map(component).collect();
+                let components: Vec<String> =
+                    fields.iter().zip(items.iter()).map(component).collect();
                 format!("{name} {{ {} }}", components.join(", "))
             }
             (Some(Type::Tuple(types)), Value::List(items)) => {

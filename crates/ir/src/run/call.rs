@@ -2,7 +2,7 @@
 
 use super::Session;
 use super::runner::Runner;
-use crate::interpreter::{Fault, Move, ScheduledMove, State};
+use crate::interpreter::{Choices, Fault, Move, ScheduledMove, State};
 use fastrand::Rng;
 
 /// Arguments are first drawn at random this many times, then searched for.
@@ -16,30 +16,37 @@ pub(super) type Enabled = (ScheduledMove, Result<State, Fault>);
 
 impl Runner {
     /// A call that the thread may make: an operation and arguments at random. `None`: there is none, nor will there
-    /// be one, because what a call depends on is the thread's own.
+    /// be one, because what a call depends on is the thread's own. A fault in `requires` is a fault of the call.
     pub(super) fn find_call(
         &self,
         session: &Session,
         thread: usize,
         random: &mut Rng,
-    ) -> Result<Option<Enabled>, Fault> {
+    ) -> Option<Enabled> {
         let mut operations = self.machine.program().threads[thread].operations.clone();
         while !operations.is_empty() {
             let operation = operations.swap_remove(random.usize(..operations.len()));
             let Some(domain) = self.domains.get(operation) else { continue };
             for number in numbers(domain.size(), random) {
                 let value = domain.nth(number);
-                let Some(arguments) = value.as_ref().and_then(|value| value.as_list()) else { continue };
-                if !self.machine.may_call(&session.state, thread, operation, arguments)? {
+                let Some(arguments) = value.as_ref().and_then(|value| value.as_list()) else {
                     continue;
-                }
+                };
+                let allowed = self.machine.may_call(&session.state, thread, operation, arguments);
                 let call = Move::Invoke { thread, operation, arguments: arguments.to_vec() };
-                if let Some(enabled) = self.enable(session, call, random) {
-                    return Ok(Some(enabled));
+                let enabled = match allowed {
+                    Ok(true) => self.enable(session, call, random),
+                    Ok(false) => None,
+                    Err(fault) => {
+                        Some((ScheduledMove { what: call, choices: Choices::new() }, Err(fault)))
+                    }
+                };
+                if enabled.is_some() {
+                    return enabled;
                 }
             }
         }
-        Ok(None)
+        None
     }
 }
 

@@ -10,7 +10,7 @@ mod scheduler;
 
 pub use replay::{ReplayError, replay};
 pub use runner::{Runner, RunnerError};
-pub use scheduler::Scheduler;
+pub use scheduler::{MAX_DEPTH, Scheduler};
 
 use crate::interpreter::{
     Fault, Machine, Memory, Move, ScheduledMove, State, Status, StepRecord, Wait,
@@ -101,6 +101,12 @@ pub enum End {
     StepLimit,
 }
 
+impl Run {
+    fn without_moves(end: End) -> Run {
+        Run { events: Vec::new(), trace: Vec::new(), schedule: Vec::new(), end }
+    }
+}
+
 /// A run in the making: the state and what has happened so far.
 struct Session<'m> {
     machine: &'m Machine,
@@ -110,13 +116,10 @@ struct Session<'m> {
 }
 
 impl<'m> Session<'m> {
-    /// The start of a run; the whole run if `init` goes wrong.
-    fn start(machine: &'m Machine, trace: bool) -> Result<Session<'m>, Run> {
-        let run = |end| Run { events: vec![], trace: vec![], schedule: vec![], end };
-        match machine.initial() {
-            Ok(state) => Ok(Session { machine, trace, state, run: run(End::Completed) }),
-            Err(fault) => Err(run(End::Faulted(fault))),
-        }
+    /// The start of a run.
+    fn start(machine: &'m Machine, trace: bool) -> Result<Session<'m>, Fault> {
+        let state = machine.initial()?;
+        Ok(Session { machine, trace, state, run: Run::without_moves(End::Completed) })
     }
 
     /// Writes down a move that was made from the current state, and goes on to the state after it.

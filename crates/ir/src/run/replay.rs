@@ -1,7 +1,7 @@
 //! A run again, from its schedule.
 
-use super::{Run, Session};
-use crate::interpreter::{Machine, Memory, Move, Outcome, ScheduledMove};
+use super::{End, Run, Session};
+use crate::interpreter::{Fault, Machine, Memory, Move, Outcome, ScheduledMove, State};
 use crate::program::Program;
 use thiserror::Error;
 
@@ -47,27 +47,11 @@ pub fn replay(
     let machine = Machine::new(program, memory);
     let mut session = match Session::start(&machine, true) {
         Ok(session) => session,
-        Err(run) if schedule.is_empty() => return Ok(run),
+        Err(fault) if schedule.is_empty() => return Ok(Run::without_moves(End::Faulted(fault))),
         Err(_) => return Err(ReplayError::AfterFault { at: 0 }),
     };
     for (at, scheduled) in schedule.iter().enumerate() {
-        if let Move::Invoke { thread, operation, arguments } = &scheduled.what {
-            match machine.may_call(&session.state, *thread, *operation, arguments) {
-                Ok(true) => {}
-                Ok(false) => return Err(ReplayError::NotAllowed { at }),
-                Err(_) => return Err(ReplayError::Disabled { at }),
-            }
-        }
-        let attempt = machine.attempt(&session.state, &scheduled.what, &scheduled.choices, None);
-        let result = match attempt.outcome {
-            Outcome::Next(state) => Ok(state),
-            Outcome::Fault(fault) => Err(fault),
-            Outcome::Disabled => return Err(ReplayError::Disabled { at }),
-        };
-        let (given, needed) = (scheduled.choices.len(), attempt.choices.len());
-        if given != needed {
-            return Err(ReplayError::Choices { at, given, needed });
-        }
+        let result = outcome(&machine, &session.state, scheduled, at)?;
         if let Err(fault) = session.advance(scheduled.clone(), result) {
             return match at + 1 == schedule.len() {
                 true => Ok(session.fail(fault)),
@@ -76,4 +60,28 @@ pub fn replay(
         }
     }
     Ok(session.finish())
+}
+
+/// What comes of one move.
+fn outcome(
+    machine: &Machine,
+    state: &State,
+    ScheduledMove { what, choices }: &ScheduledMove,
+    at: usize,
+) -> Result<Result<State, Fault>, ReplayError> {
+    if let Move::Invoke { thread, operation, arguments } = what {
+        match machine.may_call(state, *thread, *operation, arguments) {
+            Ok(true) => {}
+            Ok(false) => return Err(ReplayError::NotAllowed { at }),
+            Err(fault) => return Ok(Err(fault)),
+        }
+    }
+    let attempt = machine.attempt(state, what, choices, None);
+    let (given, needed) = (choices.len(), attempt.choices.len());
+    match attempt.outcome {
+        Outcome::Disabled => Err(ReplayError::Disabled { at }),
+        _ if given != needed => Err(ReplayError::Choices { at, given, needed }),
+        Outcome::Next(state) => Ok(Ok(state)),
+        Outcome::Fault(fault) => Ok(Err(fault)),
+    }
 }

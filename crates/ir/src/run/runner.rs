@@ -2,9 +2,9 @@
 
 use super::call::Enabled;
 use super::scheduler::Schedule;
-use super::{Run, RunOptions, Session};
+use super::{End, Run, RunOptions, Session};
 use crate::domain::{Domain, DomainBounds};
-use crate::interpreter::{Fault, Machine, Move, Outcome, ScheduledMove, Status};
+use crate::interpreter::{Machine, Move, Outcome, ScheduledMove, Status};
 use crate::program::{Operation, Program};
 use fastrand::Rng;
 use thiserror::Error;
@@ -22,7 +22,9 @@ pub struct Runner {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RunnerError {
     /// Clients cannot make the arguments of an operation.
-    #[error("clients cannot call `{operation}`: it takes something other than numbers, truth values and lists of them")]
+    #[error(
+        "clients cannot call `{operation}`: it takes something other than numbers, truth values and lists of them"
+    )]
     NoArguments {
         /// The operation.
         operation: String,
@@ -51,19 +53,15 @@ impl Runner {
         let mut random = Rng::with_seed(seed);
         let mut session = match Session::start(&self.machine, self.options.trace) {
             Ok(session) => session,
-            Err(run) => return run,
+            Err(fault) => return Run::without_moves(End::Faulted(fault)),
         };
         let threads = session.state.threads.len();
         let length = self.expected_length();
         let mut schedule = Schedule::new(self.options.scheduler, threads, length, &mut random);
         let mut calls_left = vec![self.options.operations; threads];
         for time in 0..self.options.step_limit {
-            let (made, result) =
-                match self.next_move(&session, &schedule, &mut calls_left, &mut random) {
-                    Ok(Some(next)) => next,
-                    Ok(None) => break,
-                    Err(fault) => return session.fail(fault),
-                };
+            let next = self.next_move(&session, &schedule, &mut calls_left, &mut random);
+            let Some((made, result)) = next else { break };
             let thread = made.what.thread();
             if let Move::Invoke { .. } = made.what {
                 calls_left[thread] -= 1;
@@ -83,14 +81,14 @@ impl Runner {
         schedule: &Schedule,
         calls_left: &mut [usize],
         random: &mut Rng,
-    ) -> Result<Option<Enabled>, Fault> {
+    ) -> Option<Enabled> {
         let mut candidates: Vec<usize> = (0..calls_left.len()).collect();
         while !candidates.is_empty() {
             let thread = candidates.swap_remove(schedule.pick(&candidates, random));
             let enabled = match session.state.threads[thread].status {
                 Status::Idle if calls_left[thread] == 0 => None,
                 Status::Idle => {
-                    let call = self.find_call(session, thread, random)?;
+                    let call = self.find_call(session, thread, random);
                     if call.is_none() {
                         calls_left[thread] = 0;
                     }
@@ -100,10 +98,10 @@ impl Runner {
                 Status::Returning { .. } => self.enable(session, Move::Respond { thread }, random),
             };
             if enabled.is_some() {
-                return Ok(enabled);
+                return enabled;
             }
         }
-        Ok(None)
+        None
     }
 
     /// A move with random choices, if it can be made.
@@ -138,6 +136,7 @@ impl Runner {
             2 + operation.body.nodes.iter().filter(|node| node.yields).count()
         };
         let longest = program.operations.iter().map(steps).max().unwrap_or(1);
-        (longest * self.options.operations * program.threads.len()) as u64
+        let calls = self.options.operations.saturating_mul(program.threads.len());
+        longest.saturating_mul(calls) as u64
     }
 }

@@ -2,6 +2,9 @@
 
 use fastrand::Rng;
 
+/// The largest depth of [`Scheduler::Pct`]; a larger one is taken for this.
+pub const MAX_DEPTH: usize = 1000;
+
 /// A way to decide who moves next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheduler {
@@ -16,7 +19,7 @@ pub enum Scheduler {
     /// for `n` threads and `k` moves; `k` is estimated from the size of the operations. A thread that spins keeps its
     /// turn until a change point or the limit on steps.
     Pct {
-        /// How many ordering constraints the bugs to find may need; at least 1.
+        /// How many ordering constraints the bugs to find may need: from 1 to [`MAX_DEPTH`].
         depth: usize,
     },
 }
@@ -38,7 +41,7 @@ impl Schedule {
         match scheduler {
             Scheduler::Random => Schedule::Random,
             Scheduler::Pct { depth } => {
-                let depth = depth.max(1);
+                let depth = depth.clamp(1, MAX_DEPTH);
                 let mut priorities: Vec<usize> = (depth..depth + threads).collect();
                 random.shuffle(&mut priorities);
                 let change = |priority| (random.u64(..length.max(1)), priority);

@@ -77,8 +77,8 @@ fn an_invocation_has_choices_too() {
     let player = Player::new(&go, Memory::Collected);
     let invoke = Move::Invoke { thread: 0, operation: 0, arguments: vec![] };
     let successors = player.machine.successors(&player.state, &invoke);
-    let answers = successors.iter().map(|successor| {
-        player.machine.respond(successor.result.as_ref().unwrap(), 0).unwrap().1
-    });
+    let answers = successors
+        .iter()
+        .map(|successor| player.machine.respond(successor.result.as_ref().unwrap(), 0).unwrap().1);
     assert_eq!(answers.collect::<Vec<_>>(), [Value::Int(5), Value::Int(6)]);
 }

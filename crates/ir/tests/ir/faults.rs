@@ -80,15 +80,20 @@ fn index_out_of_range() {
             let i = body.local_with("i", Type::Int, Value::Int(2));
             vec![write(Place::SharedElement(1, local(i)), int(5))]
         },
-        expect!["index 2 out of range (length 2) at line 7 in `go` by thread 0: slots[i] := 5, where i is 2"],
+        expect![
+            "index 2 out of range (length 2) at line 7 in `go` by thread 0: slots[i] := 5, where i is 2"
+        ],
     );
     check_expr(
         |i| Expr::Element(Box::new(Expr::List(vec![])), Box::new(i)),
-        expect!["index 0 out of range (length 0) at line 7 in `go` by thread 0: r := [][i], where i is 0"],
+        expect![
+            "index 0 out of range (length 0) at line 7 in `go` by thread 0: r := [][i], where i is 0"
+        ],
     );
     check(
         |body| {
-            let list = body.local_with("a", Type::Array(Box::new(Type::Int), 1), Value::list([0.into()]));
+            let list =
+                body.local_with("a", Type::Array(Box::new(Type::Int), 1), Value::list([0.into()]));
             let local = LocalTarget::Element(list, int(-1));
             vec![Action::Assign { local, value: int(0) }]
         },
@@ -147,7 +152,9 @@ fn assertion_failed() {
             let [i, j] = ["i", "j"].map(|name| body.local(name, Type::Int));
             vec![assign(j, int(4)), Action::Assert(equal(local(i), local(j)))]
         },
-        expect!["assertion failed at line 7 in `go` by thread 0: assert(i == j), where i is 0 and j is 4"],
+        expect![
+            "assertion failed at line 7 in `go` by thread 0: assert(i == j), where i is 0 and j is 4"
+        ],
     );
 }
 
@@ -188,7 +195,9 @@ fn the_same_word_twice() {
             };
             vec![Action::Cas { into: ok, cells: vec![cell(int(1)), cell(local(i))] }]
         },
-        expect!["the same word twice in one cas at line 7 in `go` by thread 0: ok := cas([slots[1], slots[i]], [0, 0], [1, 1]), where i is 1"],
+        expect![
+            "the same word twice in one cas at line 7 in `go` by thread 0: ok := cas([slots[1], slots[i]], [0, 0], [1, 1]), where i is 1"
+        ],
     );
 }
 
@@ -199,14 +208,18 @@ fn too_many_choices() {
             let i = body.local("i", Type::Int);
             vec![Action::Choose { into: i, from: int(0), to: int(65537) }]
         },
-        expect!["too many choices (65537; at most 65536) at line 7 in `go` by thread 0: i := choose(0..65537)"],
+        expect![
+            "too many choices (65537; at most 65536) at line 7 in `go` by thread 0: i := choose(0..65537)"
+        ],
     );
     check(
         |body| {
             let i = body.local("i", Type::Int);
             vec![Action::Choose { into: i, from: int(i64::MIN), to: int(i64::MAX) }]
         },
-        expect!["too many choices (18446744073709551615; at most 65536) at line 7 in `go` by thread 0: i := choose(MIN..MAX)"],
+        expect![
+            "too many choices (18446744073709551615; at most 65536) at line 7 in `go` by thread 0: i := choose(MIN..MAX)"
+        ],
     );
 }
 
@@ -275,7 +288,12 @@ fn an_ill_typed_program_is_a_fault_and_no_panic() {
         |r| read(r, Place::Field { object: Expr::Const(Value::Ref(9)), of: 0, field: 0 }),
         |r| Action::New { into: r, object: 5, fields: vec![] },
         |r| Action::FetchAdd { into: r, place: Place::Shared(1), value: int(1) },
-        |r| Action::Update { into: r, place: Place::Shared(0), method: Method::PopBack, arguments: vec![] },
+        |r| Action::Update {
+            into: r,
+            place: Place::Shared(0),
+            method: Method::PopBack,
+            arguments: vec![],
+        },
     ];
     for action in broken {
         let program = faulty(|body| vec![action(body.local("r", Type::Int))]);

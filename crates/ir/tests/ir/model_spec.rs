@@ -9,7 +9,8 @@ use linchpin_spec::{Call, Spec, Value};
 /// `state items: seq<int>` with `put(v)`, `take()` from the front, and `steal()` of any element.
 fn bag() -> Program {
     let items = || Place::Shared(0);
-    let update = |into, method, arguments| Action::Update { into, place: items(), method, arguments };
+    let update =
+        |into, method, arguments| Action::Update { into, place: items(), method, arguments };
     let optional = Type::Option(Box::new(Type::Int));
 
     let mut put = BodyBuilder::new(3);
@@ -97,8 +98,10 @@ fn what_cannot_be_done_has_no_outcome() {
     guarded.edge(NodeId(0), vec![assume], returns(null()));
     let mut failing = BodyBuilder::new(4);
     failing.edge(NodeId(0), vec![assert], returns(null()));
-    let operations =
-        vec![guarded.operation("guarded", 1, Type::Unit), failing.operation("failing", 0, Type::Unit)];
+    let operations = vec![
+        guarded.operation("guarded", 1, Type::Unit),
+        failing.operation("failing", 0, Type::Unit),
+    ];
     let spec = ModelSpec::new(&program(vec![], operations, 0)).unwrap();
     let state = spec.initial();
     assert_eq!(apply(&spec, &state, "guarded", 1.into()).len(), 1);

@@ -24,7 +24,8 @@ fn always(after: usize) -> (usize, Point) {
 pub fn treiber(threads: usize, reclaim: bool) -> Program {
     let operations = vec![push(), pop(reclaim)];
     let mut stack = program(vec![variable("top", NODE, Value::Null)], operations, threads);
-    let fields = vec![variable("val", Type::Int, Value::Int(0)), variable("next", NODE, Value::Null)];
+    let fields =
+        vec![variable("val", Type::Int, Value::Int(0)), variable("next", NODE, Value::Null)];
     stack.structs = vec![Struct { name: "Node".to_owned(), fields }];
     stack.spec = SpecSource::Builtin { name: "stack".to_owned(), init: None };
     stack

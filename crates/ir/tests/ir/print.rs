@@ -9,13 +9,47 @@ use linchpin_spec::Value;
 
 #[test]
 fn a_stack() {
-    expect![[""]].assert_eq(&steps(&treiber(2, false)));
+    expect![[r#"
+        push(v: int)    line 6
+          call     6  x := new Node { val: v, next: null }  → 1
+          1        9  t := top                              → 2
+          2       10  x.next := t                           → 3
+          3       11  $1 := cas(top, t, x)
+                      ├ when $1                             return  #[lin]
+                      └ when !$1                            → 1
+
+        pop() -> int?    line 15
+          call    15                        → 1
+          1       17  t := top                           #[lin(when t == null)]
+                      ├ when t == null      return none
+                      └ when t != null      → 2
+          2       19  s := t.next           → 3
+          3       20  $1 := cas(top, t, s)
+                      ├ when $1             → 4          #[lin]
+                      └ when !$1            → 1
+          4       21  r := t.val            return r
+    "#]]
+    .assert_eq(&steps(&treiber(2, false)));
 }
 
 #[test]
 fn a_lock_and_an_atomic_block() {
-    expect![[""]].assert_eq(&steps(&locked_counter(1, true)));
-    expect![[""]].assert_eq(&steps(&atomic_counter(1)));
+    expect![[r#"
+        add() -> int    line 3
+          call     3                  → 1
+          1        4  lock(guard)     → 2
+          2        5  c := count      → 3
+          3        6  count := c + 1  → 4
+          4        7  unlock(guard)   return c
+    "#]]
+    .assert_eq(&steps(&locked_counter(1, true)));
+    expect![[r#"
+        add(n: int) -> int    line 3
+          call     3                                                        → 1
+          1        4                                                        → 1.1
+          1.1      5  ├ when n > 0; c := count; count := c + 1; n := n - 1  → 1.1     (no turn for others)
+                      └ when n <= 0                                         return c
+    "#]].assert_eq(&steps(&atomic_counter(1)));
 }
 
 #[test]
@@ -39,15 +73,63 @@ fn forks_within_forks() {
     operation.parameters[0].range = Some((0, 4));
     operation.requires = Some(zero(a));
     let shared = vec![variable("x", Type::Int, Value::Int(0))];
-    expect![[""]].assert_eq(&steps(&program(shared, vec![operation], 1)));
+    expect![[r#"
+        go(a: int in 0..4) -> int requires a == 0    line 3
+          call     3                         → 1
+          1        4  a := x
+                      ├ when a == 0; b := 3
+                      │ ├ when b == 0                  #[lin(when returns 4)]
+                   6  │ │ a := 1             → 2
+                   4  │ └ when b != 0        return b
+                      └ when a != 0          → 3
+          2        9  ├ when a == 0          → 1
+                      └ when a != 0          → 3
+          3       12  (waits for ever)
+    "#]]
+    .assert_eq(&steps(&program(shared, vec![operation], 1)));
 }
 
 #[test]
 fn the_same_as_data() {
     let described = describe(&treiber(2, false));
     let pop = &described[POP];
-    assert_eq!((pop.operation.as_str(), pop.signature.as_str(), pop.line), ("pop", "pop() -> int?", 15));
-    expect![[""]].assert_debug_eq(&pop.steps[1]);
+    assert_eq!(
+        (pop.operation.as_str(), pop.signature.as_str(), pop.line),
+        ("pop", "pop() -> int?", 15)
+    );
+    expect![[r##"
+        StepDescription {
+            id: "1",
+            node: 1,
+            yields: true,
+            line: 17,
+            edges: [
+                EdgeDescription {
+                    actions: [
+                        "t := top",
+                        "when t == null",
+                    ],
+                    points: [
+                        "#[lin(when t == null)]",
+                    ],
+                    bases: [],
+                    target: "return none",
+                },
+                EdgeDescription {
+                    actions: [
+                        "t := top",
+                        "when t != null",
+                    ],
+                    points: [
+                        "#[lin(when t == null)]",
+                    ],
+                    bases: [],
+                    target: "2",
+                },
+            ],
+        }
+    "##]]
+    .assert_debug_eq(&pop.steps[1]);
 }
 
 fn with_names(check: impl FnOnce(Names)) {
@@ -93,7 +175,8 @@ fn values_are_printed_as_their_types_say() {
         let value = Value::list([Value::Null, Value::Int(1)]);
         assert_eq!(names.value(&value, &pair), "(none, held by thread 1)");
         assert_eq!(names.ty(&pair), "(int?, lock)");
-        let map = Type::Map(Box::new(Type::Int), Box::new(Type::Array(Box::new(Type::Struct(0)), 2)));
+        let map =
+            Type::Map(Box::new(Type::Int), Box::new(Type::Array(Box::new(Type::Struct(0)), 2)));
         assert_eq!(names.ty(&map), "map<int, [Node; 2]>");
     });
 }
@@ -117,7 +200,7 @@ fn formulas() {
         let both = Formula::Binary(BinaryOp::And, Box::new(reach), Box::new(same));
         let inner = Formula::Unary(UnaryOp::Not, Box::new(Formula::Exists(0, Box::new(both))));
         let all = Formula::Forall(0, Box::new(inner));
-        expect!["forall n: Node { !exists m: Node { reach(top, mark.to, m) && n.val == v } }"]
+        expect!["forall n: Node { !exists k: Node { reach(top, mark.to, k) && n.val == v } }"]
             .assert_eq(&names.formula(&all));
     });
 }

@@ -145,6 +145,21 @@ fn a_thread_that_may_call_nothing_is_finished() {
 }
 
 #[test]
+fn a_fault_in_requires_ends_the_run() {
+    let mut stack = treiber(1, false);
+    let zero = binary(BinaryOp::Divide, local(LocalId(0)), int(0));
+    stack.operations[PUSH].requires = Some(equal(zero, int(1)));
+    stack.threads[0].operations = vec![PUSH];
+    let run = runner(&stack, traced(Scheduler::Random)).run(0);
+    let End::Faulted(fault) = &run.end else { panic!("{:?}", run.end) };
+    assert_eq!(
+        fault.to_string(),
+        "division by zero at line 6 in `push` by thread 0: requires v / 0 == 1"
+    );
+    assert_eq!(replay(&stack, Memory::Collected, &run.schedule).unwrap(), run);
+}
+
+#[test]
 fn choices_that_block_are_not_taken() {
     let mut body = BodyBuilder::new(3);
     let i = body.local("i", Type::Int);

@@ -2,8 +2,9 @@
 
 use crate::models::*;
 use crate::support::*;
-use linchpin_ir::interpreter::{Machine, Memory, Move, Status};
+use linchpin_ir::interpreter::{Machine, Memory, Move, Outcome, Status};
 use linchpin_ir::program::*;
+use linchpin_ir::run::{RunOptions, Runner};
 use linchpin_spec::Value;
 
 #[test]
@@ -88,10 +89,8 @@ fn a_thread_waits_for_itself_if_it_locks_twice() {
 fn a_step_that_cannot_end_has_not_begun() {
     let mut body = BodyBuilder::new(3);
     let y = body.local("y", Type::Int);
-    let shared = vec![
-        variable("x", Type::Int, Value::Int(0)),
-        variable("y", Type::Int, Value::Int(0)),
-    ];
+    let shared =
+        vec![variable("x", Type::Int, Value::Int(0)), variable("y", Type::Int, Value::Int(0))];
     let start = body.node(4);
     let [middle, end] = [5, 6].map(|line| body.inside(line));
     body.to(NodeId(0), vec![], start);
@@ -171,4 +170,43 @@ fn moves_out_of_turn_cannot_be_made() {
     player.call(0, PUSH, &[1]);
     assert_eq!(player.make(invoke(PUSH, 1), &[]), Ok(false));
     assert!(matches!(player.state.threads[0].status, Status::Running { operation: PUSH, .. }));
+}
+
+/// The edges of a node are executed as a tree. Here each edge is tried alone, from the same state: exactly the edge
+/// that the tree took can be taken, and it leads to the same state.
+#[test]
+fn edges_tried_one_by_one_agree_with_the_tree() {
+    for model in [treiber(3, true), locked_counter(3, true), atomic_counter(3)] {
+        let machine = Machine::new(&model, Memory::Reuse);
+        let options = RunOptions { operations: 4, memory: Memory::Reuse, ..RunOptions::default() };
+        let runner = Runner::new(&model, options).unwrap();
+        for seed in 0..10 {
+            let mut state = machine.initial().unwrap();
+            for scheduled in runner.run(seed).schedule {
+                let made = machine.attempt(&state, &scheduled.what, &scheduled.choices, None);
+                if let (Move::Step { .. }, [(node, edge)]) = (&scheduled.what, &made.path[..]) {
+                    let operation = state.pending(scheduled.what.thread()).unwrap();
+                    for alone in
+                        0..model.operations[operation].body.nodes[node.0 as usize].edges.len()
+                    {
+                        let outcome = only_edge(&model, operation, *node, alone)
+                            .attempt(&state, &scheduled.what, &scheduled.choices, None)
+                            .outcome;
+                        let expected =
+                            if alone == *edge { &made.outcome } else { &Outcome::Disabled };
+                        assert_eq!(outcome, *expected, "seed {seed}");
+                    }
+                }
+                let Outcome::Next(next) = made.outcome else { break };
+                state = next;
+            }
+        }
+    }
+}
+
+fn only_edge(model: &Program, operation: usize, node: NodeId, edge: usize) -> Machine {
+    let mut reduced = model.clone();
+    let edges = &mut reduced.operations[operation].body.nodes[node.0 as usize].edges;
+    *edges = vec![edges.swap_remove(edge)];
+    Machine::new(&reduced, Memory::Reuse)
 }

@@ -116,15 +116,13 @@ impl BodyBuilder {
 
     /// Steps one after the other, on the lines from `line`, then the return.
     pub fn sequence(&mut self, line: u32, steps: Vec<Vec<Action>>, result: Expr) {
-        let mut at = self.body.entry;
+        let mut before = (self.body.entry, vec![]);
         for (i, actions) in steps.into_iter().enumerate() {
             let next = self.node(line + i as u32);
-            self.to(at, vec![], next);
-            let after = self.inside(line + i as u32);
-            self.to(next, actions, after);
-            at = after;
+            self.to(before.0, before.1, next);
+            before = (next, actions);
         }
-        self.edge(at, vec![], returns(result));
+        self.edge(before.0, before.1, returns(result));
     }
 
     pub fn build(self) -> Body {
@@ -199,7 +197,10 @@ impl Player {
 
     /// Takes a step that must be possible; what it did.
     pub fn step(&mut self, thread: usize) -> String {
-        assert!(self.make(Move::Step { thread }, &[]).unwrap(), "thread {thread} cannot take a step");
+        assert!(
+            self.make(Move::Step { thread }, &[]).unwrap(),
+            "thread {thread} cannot take a step"
+        );
         self.record.join("; ")
     }
 

@@ -21,7 +21,10 @@ fn edges_must_differ_in_guards() {
     let mut stack = treiber(1, false);
     let swing = &mut stack.operations[PUSH].body.nodes[3];
     swing.edges[1].actions[1].0 = assign(LocalId(3), truth(true));
-    assert_eq!(problems(&stack), ["`push`, node 3: edges differ in `$1 := true`, which is not a guard"]);
+    assert_eq!(
+        problems(&stack),
+        ["`push`, node 3: edges differ in `$1 := true`, which is not a guard"]
+    );
     swing_edges(&mut stack)[1].actions.pop();
     assert_eq!(problems(&stack), ["`push`, node 3: an edge ends where others go on"]);
 }

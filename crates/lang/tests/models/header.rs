@@ -1,0 +1,93 @@
+//! What the header of a model promises.
+//!
+//! ```text
+//! //! Expected: not linearizable
+//! //! Shown by: --schedule pct --seed 7
+//! //! Partial: dequeue
+//! ```
+
+use linchpin_ir::interpreter::Memory;
+use linchpin_ir::run::Scheduler;
+
+/// The promises.
+pub struct Header {
+    pub expected: Expected,
+    /// The run that shows what is wrong, for a model in which something is.
+    pub shown_by: Option<ShownBy>,
+    /// Operations that never return in some states, even alone.
+    pub partial: Vec<String>,
+}
+
+/// The verdict.
+#[derive(Clone, Copy)]
+pub struct Expected {
+    pub linearizable: bool,
+    pub points_wrong: bool,
+    pub with_reuse: Option<WithReuse>,
+}
+
+/// What goes wrong with `--memory reuse`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WithReuse {
+    Fault,
+    NotLinearizable,
+}
+
+/// Flags of `linchpin run`.
+#[derive(Clone, Copy, Debug)]
+pub struct ShownBy {
+    pub scheduler: Scheduler,
+    pub memory: Memory,
+    pub seed: u64,
+}
+
+impl Header {
+    pub fn parse(source: &str) -> Result<Header, String> {
+        let lines = || source.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim);
+        let entry = |key: &str| lines().find_map(|line| line.strip_prefix(key)).map(str::trim);
+        if lines().next().is_none_or(str::is_empty) {
+            return Err("the header starts with a title".to_owned());
+        }
+        entry("Source:").filter(|source| !source.is_empty()).ok_or("no `Source:` in the header")?;
+        let expected = expected(entry("Expected:").ok_or("no `Expected:` in the header")?)?;
+        let partial = entry("Partial:").map(|list| list.split(", ").map(str::to_owned).collect());
+        let shown_by = entry("Shown by:").map(shown_by).transpose()?;
+        if (!expected.linearizable || expected.with_reuse.is_some()) && shown_by.is_none() {
+            if std::env::var("LINCHPIN_SEARCH").is_err() { return Err("no `Shown by:` in the header: which run shows it?".to_owned()); }
+        }
+        Ok(Header { expected, shown_by, partial: partial.unwrap_or_default() })
+    }
+}
+
+fn expected(text: &str) -> Result<Expected, String> {
+    let mut parts = text.split("; ");
+    let linearizable = match parts.next() {
+        Some("linearizable") => true,
+        Some("not linearizable") => false,
+        _ => return Err(format!("`Expected: {text}` is not a verdict")),
+    };
+    let mut expected = Expected { linearizable, points_wrong: false, with_reuse: None };
+    for part in parts {
+        match part {
+            "points wrong" => expected.points_wrong = true,
+            "with reuse: fault" => expected.with_reuse = Some(WithReuse::Fault),
+            "with reuse: not linearizable" => expected.with_reuse = Some(WithReuse::NotLinearizable),
+            _ => return Err(format!("`{part}` means nothing in `Expected:`")),
+        }
+    }
+    Ok(expected)
+}
+
+fn shown_by(text: &str) -> Result<ShownBy, String> {
+    let mut shown = ShownBy { scheduler: Scheduler::Random, memory: Memory::Collected, seed: 0 };
+    let mut words = text.split(' ');
+    while let (Some(flag), value) = (words.next(), words.next()) {
+        match (flag, value.unwrap_or_default()) {
+            ("--schedule", "pct") => shown.scheduler = Scheduler::Pct { depth: 3 },
+            ("--memory", "reuse") => shown.memory = Memory::Reuse,
+            ("--seed", seed) => shown.seed = seed.parse().map_err(|_| format!("seed {seed}"))?,
+            (flag, value) => return Err(format!("`{flag} {value}` in `Shown by:`")),
+        }
+    }
+    Ok(shown)
+}
