@@ -1,0 +1,237 @@
+//! The command line. Every flag is documented here, where it is declared.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use linchpin_lang::{Config, Threads};
+use linchpin_spec::Value;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Tells whether a concurrent object is linearizable: whether every operation appears to take effect at one instant
+/// between its call and its return.
+#[derive(Debug, Parser)]
+#[command(name = "linchpin", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 holds (or done), 1 violated, 2 usage or input error, 3 inconclusive.";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Execute a model under a random scheduler and write the history it produced.
+    Run(RunArgs),
+    /// Print the atomic steps of a model with their source lines.
+    Steps(StepsArgs),
+    /// Format models.
+    Fmt(FmtArgs),
+    /// List the built-in specifications and their operations.
+    Specs(SpecsArgs),
+}
+
+impl Command {
+    pub fn common(&self) -> &Common {
+        match self {
+            Command::Run(args) => &args.common,
+            Command::Steps(args) => &args.common,
+            Command::Fmt(args) => &args.common,
+            Command::Specs(args) => &args.common,
+        }
+    }
+}
+
+/// What every command understands.
+#[derive(Args, Clone, Debug)]
+pub struct Common {
+    /// Write one JSON object to standard output instead of text.
+    #[arg(long)]
+    pub json: bool,
+    /// Say nothing on standard error but errors.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Limits on what a command may use.
+#[derive(Args, Clone, Debug)]
+pub struct LimitArgs {
+    /// Stop after this time, such as `30`, `30s`, `5m`, `1h`, with what is known then (exit code 3).
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub time_limit: Option<Duration>,
+    /// Stop when this much memory is in use, such as `500M`, `4G`, with what is known then (exit code 3).
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub memory_limit: Option<u64>,
+}
+
+/// A model and what the user decides about it.
+#[derive(Args, Clone, Debug)]
+pub struct ModelArgs {
+    /// The model: a `.lin` file, or `-` for standard input.
+    pub model: PathBuf,
+    /// How many threads: `3`, or one number a role: `writer=1,reader=2`.
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub threads: Option<Threads>,
+    /// Give a parameter of the model another value: `K=4`. May be repeated.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
+    pub set: Vec<(String, Value)>,
+}
+
+impl ModelArgs {
+    pub fn config(&self) -> Config {
+        Config { params: self.set.clone(), threads: self.threads.clone().unwrap_or_default() }
+    }
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// How many operations each thread calls. [default: the model's bounds]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1_000_000))]
+    pub ops: Option<u32>,
+    /// How many different values clients pass for an `int`: 1, 2, …, N. [default: the model's bounds]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
+    pub values: Option<i64>,
+    /// Decides everything random: the same seed gives the same bytes.
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub seed: u64,
+    /// Try so many seeds, from `--seed` on, and report the first run that goes wrong, or else the last.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub tries: u64,
+    /// Who moves next.
+    #[arg(long, value_enum, default_value_t = Schedule::Random)]
+    pub schedule: Schedule,
+    /// How many ordering constraints `--schedule pct` aims at.
+    #[arg(long, value_name = "D", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub depth: u32,
+    /// What `free` means: nothing, or that the object may come back.
+    #[arg(long, value_enum, default_value_t = MemoryArg::Collected)]
+    pub memory: MemoryArg,
+    /// End a run after so many moves: threads may spin for ever.
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    pub step_limit: u64,
+    /// Write every step too: a line with `"type":"step"` between the events.
+    #[arg(long)]
+    pub trace: bool,
+    /// Execute the schedule in this file (what `linchpin run --json` wrote) instead of a random one.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "tries", "schedule", "ops", "values"])]
+    pub replay: Option<PathBuf>,
+    /// Write the history to this file instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write a self-contained page about the run.
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+    #[command(flatten)]
+    pub limits: LimitArgs,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Schedule {
+    /// Any thread that can move, each with the same probability.
+    Random,
+    /// Probabilistic concurrency testing: random priorities that change at a few random moves.
+    Pct,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MemoryArg {
+    /// Garbage collected: `free` changes nothing.
+    Collected,
+    /// Explicit: a freed object may come back, and using it after `free` is an error.
+    Reuse,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct StepsArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct FmtArgs {
+    /// The models; `-` reads standard input and writes standard output.
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Change nothing; exit with 1 if a file would change.
+    #[arg(long)]
+    pub check: bool,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct SpecsArgs {
+    /// Only this specification.
+    pub name: Option<String>,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+fn threads(text: &str) -> Result<Threads, String> {
+    let number = |text: &str| match text.parse::<usize>() {
+        Ok(n) if n <= 256 => Ok(n),
+        Ok(_) => Err("at most 256 threads".to_owned()),
+        Err(_) => Err(format!("`{text}` is not a number of threads")),
+    };
+    if !text.contains('=') {
+        return number(text).map(Threads::Count);
+    }
+    let role = |part: &str| match part.split_once('=') {
+        Some((role, count)) => Ok((role.trim().to_owned(), number(count.trim())?)),
+        None => Err(format!("`{part}` is not `role=number`")),
+    };
+    text.split(',').map(role).collect::<Result<_, _>>().map(Threads::PerRole)
+}
+
+fn setting(text: &str) -> Result<(String, Value), String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE, such as K=4")?;
+    let value = match value {
+        "true" => Value::Bool(true),
+        "false" => Value::Bool(false),
+        number => match number.parse() {
+            Ok(number) => Value::Int(number),
+            Err(_) => return Err(format!("`{number}` is neither a number nor `true` or `false`")),
+        },
+    };
+    Ok((name.to_owned(), value))
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let (digits, unit) = split_unit(text);
+    let number: f64 = digits.parse().map_err(|_| format!("`{text}` is not a time"))?;
+    let seconds = match unit {
+        "" | "s" => number,
+        "ms" => number / 1000.0,
+        "m" | "min" => number * 60.0,
+        "h" => number * 3600.0,
+        _ => return Err(format!("`{unit}` is not a unit of time: use ms, s, m or h")),
+    };
+    Duration::try_from_secs_f64(seconds).map_err(|_| format!("`{text}` is not a time"))
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    let (digits, unit) = split_unit(text);
+    let number: f64 = digits.parse().map_err(|_| format!("`{text}` is not a size"))?;
+    let shift = match unit.trim_end_matches('B').trim_end_matches('i') {
+        "" => 0,
+        "K" | "k" => 10,
+        "M" => 20,
+        "G" => 30,
+        "T" => 40,
+        _ => return Err(format!("`{unit}` is not a unit of memory: use K, M or G")),
+    };
+    let bytes = number * (1u64 << shift) as f64;
+    match bytes.is_finite() && bytes >= 1.0 {
+        true => Ok(bytes as u64),
+        false => Err(format!("`{text}` is not a size")),
+    }
+}
+
+fn split_unit(text: &str) -> (&str, &str) {
+    let at = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    text.split_at(at)
+}

@@ -1,0 +1,89 @@
+//! Limits on time and memory, and Ctrl-C: the work is asked to stop, and ended if it does not.
+
+use crate::args::LimitArgs;
+use crate::Status;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, Instant};
+
+/// How often the limits are looked at.
+const INTERVAL: Duration = Duration::from_millis(20);
+
+/// How long the work may take to stop by itself.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Why the work should stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    Time = 1,
+    Memory = 2,
+    Interrupt = 3,
+}
+
+impl Reason {
+    /// What happened, and what to do about it.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Reason::Time => "stopped by --time-limit; allow more time, or ask for less",
+            Reason::Memory => "stopped by --memory-limit; allow more memory, or ask for less",
+            Reason::Interrupt => "stopped by Ctrl-C",
+        }
+    }
+}
+
+/// Asks the work to stop.
+#[derive(Clone)]
+pub struct Stop(Arc<AtomicU8>);
+
+impl Stop {
+    /// Starts to watch the limits.
+    pub fn watch(limits: &LimitArgs) -> Stop {
+        let stop = Stop(Arc::new(AtomicU8::new(0)));
+        let on_interrupt = stop.clone();
+        // A second handler cannot be installed; then the default one ends the process, which is right too.
+        let _ = ctrlc::set_handler(move || on_interrupt.ask(Reason::Interrupt));
+        let (watcher, limits) = (stop.clone(), limits.clone());
+        std::thread::spawn(move || watcher.watch_until_stopped(&limits));
+        stop
+    }
+
+    /// Why the work should stop; `None` while it should go on.
+    pub fn reason(&self) -> Option<Reason> {
+        match self.0.load(Ordering::Relaxed) {
+            1 => Some(Reason::Time),
+            2 => Some(Reason::Memory),
+            3 => Some(Reason::Interrupt),
+            _ => None,
+        }
+    }
+
+    fn ask(&self, reason: Reason) {
+        let _ = self.0.compare_exchange(0, reason as u8, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    fn watch_until_stopped(&self, limits: &LimitArgs) {
+        let start = Instant::now();
+        while self.reason().is_none() {
+            if limits.time_limit.is_some_and(|limit| start.elapsed() >= limit) {
+                self.ask(Reason::Time);
+            }
+            if let (Some(limit), Some(used)) = (limits.memory_limit, memory_in_use())
+                && used > limit
+            {
+                self.ask(Reason::Memory);
+            }
+            std::thread::sleep(INTERVAL);
+        }
+        std::thread::sleep(GRACE);
+        let reason = self.reason().map_or("", Reason::describe);
+        eprintln!("inconclusive: {reason}");
+        std::process::exit(Status::Inconclusive as i32);
+    }
+}
+
+/// Resident memory of this process in bytes, where the system tells.
+fn memory_in_use() -> Option<u64> {
+    let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let resident: u64 = pages.split_whitespace().nth(1)?.parse().ok()?;
+    Some(resident * 4096)
+}
