@@ -241,3 +241,15 @@ fn help_answers() {
         assert!(help.contains("Usage: linchpin"), "{help}");
     }
 }
+
+/// What the README shows is what people will see.
+#[test]
+fn the_readme_shows_real_output() {
+    let readme = std::fs::read_to_string(root().join("README.md")).expect("the README");
+    let commands = readme.split("```console\n").nth(1).expect("the two commands");
+    let command = commands.lines().next().expect("the first command");
+    let arguments = command.split(" -- ").nth(1).expect("arguments of linchpin");
+    let (_, _, stderr) = output(&arguments.split(' ').collect::<Vec<_>>());
+    let shown = readme.split("```text\n").nth(1).and_then(|rest| rest.split("```").next());
+    assert_eq!(shown.expect("a counterexample").trim(), stderr.trim());
+}
