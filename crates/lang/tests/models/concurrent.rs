@@ -111,7 +111,9 @@ fn broken_models_are_shown_to_be_broken_by_their_recorded_run() {
         };
         let wanted = match memory {
             Memory::Collected => WithReuse::NotLinearizable,
-            Memory::Reuse => model.header.expected.with_reuse.expect("`with reuse: …` in `Expected:`"),
+            Memory::Reuse => {
+                model.header.expected.with_reuse.expect("`with reuse: …` in `Expected:`")
+            }
         };
         assert_eq!(found, Some(wanted), "{}: {:?} {:?}", model.name, run.end, run.events);
     }

@@ -11,6 +11,12 @@ use linchpin_ir::run::Scheduler;
 
 /// The promises.
 pub struct Header {
+    /// The first sentence.
+    pub title: String,
+    /// What stands after `Expected:`.
+    pub verdict: String,
+    /// What stands after `Shown by:`.
+    pub run: Option<String>,
     pub expected: Expected,
     /// The run that shows what is wrong, for a model in which something is.
     pub shown_by: Option<ShownBy>,
@@ -58,7 +64,15 @@ impl Header {
                 return Err("no `Shown by:` in the header: which run shows it?".to_owned());
             }
         }
-        Ok(Header { expected, shown_by, partial: partial.unwrap_or_default() })
+        let title: Vec<&str> = lines().take_while(|line| !line.is_empty()).collect();
+        Ok(Header {
+            title: title.join(" "),
+            verdict: entry("Expected:").unwrap_or_default().to_owned(),
+            run: entry("Shown by:").map(str::to_owned),
+            expected,
+            shown_by,
+            partial: partial.unwrap_or_default(),
+        })
     }
 }
 
@@ -74,7 +88,9 @@ fn expected(text: &str) -> Result<Expected, String> {
         match part {
             "points wrong" => expected.points_wrong = true,
             "with reuse: fault" => expected.with_reuse = Some(WithReuse::Fault),
-            "with reuse: not linearizable" => expected.with_reuse = Some(WithReuse::NotLinearizable),
+            "with reuse: not linearizable" => {
+                expected.with_reuse = Some(WithReuse::NotLinearizable)
+            }
             _ => return Err(format!("`{part}` means nothing in `Expected:`")),
         }
     }

@@ -22,7 +22,8 @@ struct Model {
 impl Model {
     fn compile(&self) -> Compiled {
         compile(&self.source, &Config::default()).unwrap_or_else(|mistakes| {
-            let shown = mistakes.iter().map(|mistake| mistake.render(&self.name, &self.source, false));
+            let shown =
+                mistakes.iter().map(|mistake| mistake.render(&self.name, &self.source, false));
             panic!("{}", shown.collect::<Vec<_>>().join("\n"))
         })
     }
@@ -57,10 +58,27 @@ fn models() -> Vec<Model> {
 fn every_family_is_there() {
     let names: Vec<String> = models().into_iter().map(|model| model.name).collect();
     for wanted in [
-        "treiber_stack", "elimination_stack", "timestamped_stack", "ms_queue", "dglm_queue",
-        "two_lock_queue", "herlihy_wing_queue", "shann_huang_chen_queue_fixed", "pessimistic_set",
-        "optimistic_set", "lazy_set", "orvyy_set", "vy_cas_set", "vy_dcas_set", "harris_michael_list",
-        "pair_snapshot", "rdcss", "k_register", "snzi", "mailbox", "mwcas",
+        "treiber_stack",
+        "elimination_stack",
+        "timestamped_stack",
+        "ms_queue",
+        "dglm_queue",
+        "two_lock_queue",
+        "herlihy_wing_queue",
+        "shann_huang_chen_queue_fixed",
+        "pessimistic_set",
+        "optimistic_set",
+        "lazy_set",
+        "orvyy_set",
+        "vy_cas_set",
+        "vy_dcas_set",
+        "harris_michael_list",
+        "pair_snapshot",
+        "rdcss",
+        "k_register",
+        "snzi",
+        "mailbox",
+        "mwcas",
     ] {
         assert!(names.contains(&format!("{wanted}.lin")), "{wanted} is missing");
         let twin = format!("broken/{}", wanted.trim_end_matches("_fixed"));
@@ -90,4 +108,35 @@ fn every_lowered_model_is_well_formed() {
         let defects = linchpin_ir::well_formed::defects(&model.compile().program);
         assert!(defects.is_empty(), "{}: {defects:?}", model.name);
     }
+}
+
+/// `models/README.md` lists what is there; `UPDATE_EXPECT=1` writes it again.
+#[test]
+fn the_list_of_models_is_complete() {
+    if std::env::var("LINCHPIN_MODEL").is_ok() {
+        return; // only some of them
+    }
+    let models = models();
+    let (broken, sound): (Vec<&Model>, Vec<&Model>) =
+        models.iter().partition(|model| model.name.starts_with("broken/"));
+    let row = |model: &&Model| {
+        let header = &model.header;
+        let shown = header.run.as_ref().map_or(String::new(), |run| format!("`{run}`"));
+        format!("| [{0}]({0}) | {1} | {2} | {shown} |\n", model.name, header.title, header.verdict)
+    };
+    let table = |models: &[&Model]| {
+        let head = "| file | what it is | expected | shown by `linchpin run` with |\n| --- | --- | --- | --- |\n";
+        format!("{head}{}", models.iter().map(row).collect::<String>())
+    };
+    let text = format!(
+        "# The models\n\n\
+         Every algorithm is one file. The header of each names its source, the verdict that is expected, and what was\n\
+         simplified; the tests hold each to it. This page is written by the tests.\n\n\
+         {}\n## Broken twins\n\n\
+         Each differs from its original as little as possible, and one thread alone cannot tell. The header tells how it goes\n\
+         wrong; the run in the last column shows it.\n\n{}",
+        table(&sound),
+        table(&broken)
+    );
+    expect_test::expect_file!["../../../../models/README.md"].assert_eq(&text);
 }

@@ -28,7 +28,8 @@ fn every_model_agrees_with_its_specification_when_run_sequentially() {
         let machine = Machine::new(&compiled.program, Memory::Collected);
         let object = object(&model.name, &compiled);
         let clients = clients(&compiled.program);
-        let length = (SEQUENCES.ln() / (clients.len() as f64).ln()).floor().clamp(3.0, 8.0) as usize;
+        let length =
+            (SEQUENCES.ln() / (clients.len() as f64).ln()).floor().clamp(3.0, 8.0) as usize;
         let start = machine.initial().unwrap_or_else(|fault| panic!("{}: {fault}", model.name));
         let mut explorer = Explorer {
             model: &model,
@@ -126,7 +127,12 @@ impl Explorer<'_> {
             if !seen.insert(state.clone()) {
                 continue;
             }
-            assert!(seen.len() < 10_000, "{}: {} takes too long", self.model.name, self.calls.join(", "));
+            assert!(
+                seen.len() < 10_000,
+                "{}: {} takes too long",
+                self.model.name,
+                self.calls.join(", ")
+            );
             match &state.threads[thread].status {
                 Status::Returning { .. } => ends.extend(self.machine.respond(&state, thread)),
                 _ => todo.extend(self.after(&state, &Move::Step { thread })),
