@@ -1,0 +1,106 @@
+//! Which operations a core may leave out.
+//!
+//! If a history is linearizable, then so is what remains after leaving out
+//!
+//! - every operation called after some event (with what had not returned by then as pending),
+//! - an operation that changes nothing: take it out of the witness,
+//! - every operation on some values of a collection, on some elements of a set, on some keys of a map, or with some values of a
+//!   register: take them out of the witness, and the others still find what they found. (Not so where an answer says what a register is *not*:
+//!   a failed `cas`.)
+//!
+//! So if a core that is left by such omissions is not linearizable, neither is the history.
+
+use crate::{CoreError, Operation};
+use linchpin_spec::{Spec, Value};
+use std::collections::BTreeSet;
+
+/// Checks that nothing outside the core could explain it.
+pub(crate) fn check<S: Spec + ?Sized>(
+    spec: &S,
+    spec_name: &str,
+    history: &[Operation],
+    core: &[usize],
+    at: Option<u64>,
+) -> Result<(), CoreError> {
+    let core_set: BTreeSet<usize> = core.iter().copied().collect();
+    let cut = at.unwrap_or(u64::MAX);
+    let names: Vec<&str> = spec.operations().iter().map(|s| s.name.as_str()).collect();
+    let mut touched: BTreeSet<Value> = BTreeSet::new();
+    let mut by_value = true;
+    for id in core {
+        match touches(spec_name, names[history[*id].call.operation], &history[*id]) {
+            Touched::Values(values) => touched.extend(values),
+            // Which value it takes is open: it is in the core, so it may take any.
+            Touched::Nothing | Touched::Anything => {}
+            Touched::Observes | Touched::Everything => by_value = false,
+        }
+    }
+    for (id, operation) in history.iter().enumerate() {
+        if core_set.contains(&id) || operation.invoked > cut {
+            continue;
+        }
+        let irrelevant = match touches(spec_name, names[operation.call.operation], operation) {
+            Touched::Nothing | Touched::Observes => true,
+            Touched::Values(values) => {
+                by_value && values.iter().all(|value| !touched.contains(value))
+            }
+            Touched::Anything | Touched::Everything => false,
+        };
+        if !irrelevant {
+            return Err(CoreError::NotClosed(id));
+        }
+    }
+    Ok(())
+}
+
+/// What an operation has to do with.
+enum Touched {
+    /// It changes nothing, and its answer does not depend on what else is there.
+    Nothing,
+    /// It changes nothing, but its answer depends on the state as a whole.
+    Observes,
+    /// Only these values (elements, keys).
+    Values(Vec<Value>),
+    /// Some value, but nobody knows which: a removal that did not return.
+    Anything,
+    /// The state as a whole.
+    Everything,
+}
+
+fn touches(spec_name: &str, name: &str, operation: &Operation) -> Touched {
+    let argument = || operation.call.argument.clone();
+    let part = |at: usize| match &operation.call.argument {
+        Value::List(items) => items.get(at).cloned().unwrap_or_default(),
+        other => other.clone(),
+    };
+    let found = |pending: Touched| match &operation.response {
+        Some(Value::Null) => Touched::Nothing,
+        Some(value) => Touched::Values(vec![value.clone()]),
+        None => pending,
+    };
+    match (spec_name, name) {
+        ("queue" | "stack" | "priority-queue", "enqueue" | "push" | "insert") => {
+            Touched::Values(vec![argument()])
+        }
+        ("queue" | "stack", "peek") => found(Touched::Nothing),
+        ("queue" | "stack" | "priority-queue", _) => found(Touched::Anything),
+        ("set", _) => Touched::Values(vec![argument()]),
+        ("map" | "kv", "put" | "append") => Touched::Values(vec![part(0)]),
+        ("map" | "kv", _) => Touched::Values(vec![argument()]),
+        ("register" | "cas-register", "write") => Touched::Values(vec![argument()]),
+        ("register" | "cas-register", "read") => match &operation.response {
+            Some(value) => Touched::Values(vec![value.clone()]),
+            None => Touched::Nothing,
+        },
+        ("cas-register", "cas") if operation.response != Some(Value::Bool(false)) => {
+            Touched::Values(vec![part(0), part(1)])
+        }
+        ("cas-register", "cas")
+        | ("counter", "read")
+        | ("mwcas", "mwread")
+        | ("snapshot", "scan")
+        | ("snzi", "query")
+        | ("mailbox", "check") => Touched::Observes,
+        _ => Touched::Everything,
+    }
+}

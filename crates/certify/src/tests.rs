@@ -1,0 +1,115 @@
+//! Against the oracle: what is confirmed is true.
+
+use super::*;
+use linchpin_spec::{CasRegister, Queue, Stack};
+
+fn random_history(spec: &dyn Spec<State = Value>, random: &mut fastrand::Rng) -> Vec<Operation> {
+    let count = random.usize(2..7);
+    let mut ranks: Vec<u64> = (0..2 * count as u64).collect();
+    random.shuffle(&mut ranks);
+    let value = |random: &mut fastrand::Rng| Value::Int(random.i64(1..4));
+    let operation = |pair: &[u64]| {
+        let operation = random.usize(..spec.operations().len());
+        let signature = &spec.operations()[operation];
+        let argument = match signature.name.as_str() {
+            "cas" => Value::list([value(random), value(random)]),
+            "write" | "enqueue" | "push" => value(random),
+            _ => Value::Null,
+        };
+        let answer = match signature.name.as_str() {
+            "cas" => Value::Bool(random.bool()),
+            "write" | "enqueue" | "push" => Value::Null,
+            _ if random.u8(..4) == 0 => Value::Null,
+            _ => value(random),
+        };
+        let response = (random.u8(..6) > 0).then_some(answer);
+        let returned = if response.is_some() { pair[0].max(pair[1]) } else { u64::MAX };
+        Operation {
+            call: Call { operation, argument },
+            response,
+            invoked: pair[0].min(pair[1]),
+            returned,
+        }
+    };
+    ranks.chunks(2).map(operation).collect()
+}
+
+fn explained(spec: &dyn Spec<State = Value>, history: &[Operation]) -> bool {
+    let operations: Vec<linchpin_oracle::Operation> = history
+        .iter()
+        .enumerate()
+        .map(|(process, operation)| linchpin_oracle::Operation {
+            process,
+            call: operation.call.clone(),
+            response: operation.response.clone(),
+            invoked: operation.invoked as usize,
+            returned: operation.is_completed().then_some(operation.returned as usize),
+        })
+        .collect();
+    linchpin_oracle::is_linearizable(spec, &operations)
+}
+
+/// Any core that is confirmed belongs to a history that the oracle rejects; the whole history is always a core.
+#[test]
+fn confirmed_cores_are_violations() {
+    let seed = std::env::var("LINCHPIN_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1);
+    println!("LINCHPIN_SEED={seed}");
+    let mut random = fastrand::Rng::with_seed(seed);
+    let (queue, stack, register) = (Queue::default(), Stack::default(), CasRegister::default());
+    let specs: [(&dyn Spec<State = Value>, &str); 3] =
+        [(&queue, "queue"), (&stack, "stack"), (&register, "cas-register")];
+    let (mut confirmed, mut smaller, mut good) = (0, 0, 0);
+    for case in 0..20_000 {
+        let (spec, name) = specs[case % specs.len()];
+        let history = random_history(spec, &mut random);
+        let all: Vec<usize> = (0..history.len()).collect();
+        let holds = explained(spec, &history);
+        good += usize::from(holds);
+        assert_eq!(confirm_core(spec, name, &history, &all, None).is_err(), holds, "{history:?}");
+        let core: Vec<usize> = all.iter().copied().filter(|_| random.bool()).collect();
+        let at = random.bool().then(|| random.u64(..2 * history.len() as u64));
+        if confirm_core(spec, name, &history, &core, at).is_ok() {
+            confirmed += 1;
+            smaller += usize::from(core.len() < history.len());
+            assert!(!holds, "{name}: core {core:?} at {at:?} of {history:?}");
+        }
+    }
+    println!(
+        "{good} linearizable, {confirmed} cores confirmed, {smaller} of them smaller than the history"
+    );
+    assert!(good > 2_000 && smaller > 500);
+}
+
+/// What the oracle says explains a history is confirmed; changed orders are confirmed only if they explain it too.
+#[test]
+fn witnesses_are_confirmed_exactly() {
+    let mut random = fastrand::Rng::with_seed(2);
+    let queue = Queue::default();
+    let (mut confirmed, mut refused) = (0, 0);
+    for _ in 0..5_000 {
+        let history = random_history(&queue, &mut random);
+        let mut order: Vec<usize> =
+            (0..history.len()).filter(|id| history[*id].is_completed() || random.bool()).collect();
+        random.shuffle(&mut order);
+        let sequential = |order: &[usize]| {
+            let mut state = queue.initial();
+            order.iter().all(|id| {
+                let outcomes =
+                    queue.apply(&state, &history[*id].call, history[*id].response.as_ref());
+                outcomes.into_iter().next().map(|outcome| state = outcome.state).is_some()
+            })
+        };
+        let in_time = order.iter().enumerate().all(|(at, id)| {
+            order[at + 1..].iter().all(|later| history[*later].returned >= history[*id].invoked)
+        });
+        let explains = sequential(&order) && in_time;
+        assert_eq!(
+            confirm_witness(&queue, &history, &order).is_ok(),
+            explains,
+            "{history:?} {order:?}"
+        );
+        confirmed += usize::from(explains);
+        refused += usize::from(!explains);
+    }
+    assert!(confirmed > 50 && refused > 50, "{confirmed} {refused}");
+}
