@@ -1,0 +1,149 @@
+//! Prints how long `linchpin check` takes for histories of every data type, beside the time of only parsing the same file,
+//! with peak memory, growth, and other checkers on the sizes they survive.
+//!
+//! ```console
+//! $ cargo run --release --manifest-path benches/history/Cargo.toml            # all of it
+//! $ cargo run --release --manifest-path benches/history/Cargo.toml -- queue 100000
+//! ```
+//!
+//! Arguments: names of specifications to restrict to, and a number: the largest number of operations.
+
+mod peers;
+mod workload;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use workload::{SPECS, Workload};
+
+const PROCESSES: &[usize] = &[4, 16, 64, 256];
+const PEER_LIMIT: Duration = Duration::from_secs(10);
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let largest = arguments.iter().find_map(|a| a.parse().ok()).unwrap_or(1_000_000);
+    let wanted: Vec<&str> =
+        SPECS.iter().copied().filter(|spec| arguments.iter().any(|a| a == spec)).collect();
+    let specs = if wanted.is_empty() { SPECS.to_vec() } else { wanted };
+    let linchpin = build();
+    let folder = tempfile::tempdir().expect("a folder for histories");
+
+    println!("One row a history. parse: only reading the file; total: reading and judging it; ratio: total / parse;");
+    println!("B/op: peak memory beyond the file; grow: total against the row with a tenth of the operations.\n");
+    println!(
+        "{:<15}{:>10}{:>6}  {:<11}{:>8}{:>10}{:>10}{:>7}{:>9}{:>7}{:>7}  method",
+        "spec", "ops", "procs", "history", "MB", "parse s", "total s", "ratio", "ns/op", "B/op", "grow"
+    );
+    for spec in &specs {
+        for violated in [false, true] {
+            for processes in PROCESSES {
+                let mut before: Option<f64> = None;
+                let mut operations = 1_000;
+                while operations <= largest {
+                    // The hard case is exponential in the processes: 20,000 operations show it.
+                    let operations_here =
+                        if *spec == "cas-register" { operations.min(20_000) } else { operations };
+                    let load = Workload { spec, operations: operations_here, processes: *processes, violated, seed: 7 };
+                    let path = folder.path().join("history.jsonl");
+                    std::fs::write(&path, load.generate()).expect("written");
+                    before = Some(row(&linchpin, &path, load, before));
+                    if operations_here < operations {
+                        break;
+                    }
+                    operations *= 10;
+                }
+            }
+        }
+    }
+    println!("\nOther checkers, linearizable histories, seconds (-: more than {} s):\n", PEER_LIMIT.as_secs());
+    println!("{:<15}{:>8}{:>7}{:>12}{:>12}{:>12}", "spec", "ops", "procs", "linchpin", "todc-utils", "stateright");
+    for spec in specs.iter().filter(|spec| ["register", "queue"].contains(spec)) {
+        for (operations, processes) in [(100, 4), (1_000, 4), (10_000, 4), (1_000, 16)] {
+            peer_row(&linchpin, folder.path(), spec, operations, processes);
+        }
+    }
+}
+
+/// Builds the command that is measured.
+fn build() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let status = Command::new("cargo")
+        .args(["build", "--release", "--quiet", "-p", "linchpin"])
+        .current_dir(&root)
+        .status()
+        .expect("cargo runs");
+    assert!(status.success(), "linchpin builds");
+    root.join("target/release/linchpin")
+}
+
+struct Measured {
+    parse: f64,
+    total: f64,
+    peak: f64,
+    method: String,
+    verdict: String,
+}
+
+fn check(linchpin: &Path, history: &Path, spec: &str) -> Measured {
+    let mut command = Command::new(linchpin);
+    command.args(["check", "--json", "--quiet", "--time-limit", "120", "--spec", spec]).arg(history);
+    if spec == "mwcas" {
+        command.args(["--init", "0"]);
+    }
+    let output = command.output().expect("linchpin runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let json: serde_json::Value = serde_json::from_str(&text)
+        .unwrap_or_else(|_| panic!("{}\n{}", text, String::from_utf8_lossy(&output.stderr)));
+    let stats = &json["engines"][0]["stats"];
+    Measured {
+        parse: stats["parse_seconds"].as_f64().unwrap_or(f64::NAN),
+        total: stats["seconds"].as_f64().unwrap_or(f64::NAN),
+        peak: stats["peak_bytes"].as_f64().unwrap_or(f64::NAN),
+        method: json["engines"][0]["method"].as_str().unwrap_or("").to_owned(),
+        verdict: json["verdict"].as_str().unwrap_or("?").to_owned(),
+    }
+}
+
+/// Prints a row; answers the total time, for the growth of the next one.
+fn row(linchpin: &Path, path: &Path, load: Workload, before: Option<f64>) -> f64 {
+    let bytes = std::fs::metadata(path).expect("written").len() as f64;
+    let measured = check(linchpin, path, load.spec);
+    let wanted = if load.violated { "violated" } else { "holds" };
+    let judged = match measured.verdict == wanted {
+        true => String::new(),
+        false => format!("  ({})", measured.verdict),
+    };
+    let operations = load.operations as f64;
+    println!(
+        "{:<15}{:>10}{:>6}  {:<11}{:>8.1}{:>10.4}{:>10.4}{:>7.2}{:>9.0}{:>7.0}{:>7}  {}{judged}",
+        load.spec,
+        load.operations,
+        load.processes,
+        if load.violated { "late error" } else { "good" },
+        bytes / 1e6,
+        measured.parse,
+        measured.total,
+        measured.total / measured.parse,
+        measured.total / operations * 1e9,
+        (measured.peak - bytes).max(0.0) / operations,
+        before.map_or("-".to_owned(), |before| format!("{:.1}x", measured.total / before)),
+        measured.method,
+    );
+    measured.total
+}
+
+fn peer_row(linchpin: &Path, folder: &Path, spec: &'static str, operations: usize, processes: usize) {
+    let load = Workload { spec, operations, processes, violated: false, seed: 7 };
+    let text = load.generate();
+    let path = folder.join("peers.jsonl");
+    std::fs::write(&path, &text).expect("written");
+    let ours = check(linchpin, &path, spec);
+    let events = peers::events(&text).expect("a queue or register history");
+    let seconds = |time: Option<f64>| time.map_or("-".to_owned(), |time| format!("{time:.4}"));
+    println!(
+        "{spec:<15}{operations:>8}{processes:>7}{:>12.4}{:>12}{:>12}",
+        ours.total,
+        seconds(peers::measure(peers::todc, &events, PEER_LIMIT)),
+        seconds(peers::measure(peers::stateright, &events, PEER_LIMIT)),
+    );
+}
