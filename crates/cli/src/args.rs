@@ -1,6 +1,7 @@
 //! The command line. Every flag is documented here, where it is declared.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use linchpin_ingest::Format;
 use linchpin_lang::{Config, Threads};
 use linchpin_spec::Value;
 use std::path::PathBuf;
@@ -19,6 +20,10 @@ const EXIT_CODES: &str = "Exit codes: 0 holds (or done), 1 violated, 2 usage or 
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Judge a recorded history: is it linearizable?
+    Check(CheckArgs),
+    /// Confirm a witness or a core with small code that shares nothing with the engines.
+    Certify(CertifyArgs),
     /// Execute a model under a random scheduler and write the history it produced.
     Run(RunArgs),
     /// Print the atomic steps of a model with their source lines.
@@ -32,6 +37,8 @@ pub enum Command {
 impl Command {
     pub fn common(&self) -> &Common {
         match self {
+            Command::Check(args) => &args.common,
+            Command::Certify(args) => &args.common,
             Command::Run(args) => &args.common,
             Command::Steps(args) => &args.common,
             Command::Fmt(args) => &args.common,
@@ -79,6 +86,90 @@ impl ModelArgs {
     pub fn config(&self) -> Config {
         Config { params: self.set.clone(), threads: self.threads.clone().unwrap_or_default() }
     }
+}
+
+/// How a history was recorded, and of what.
+#[derive(Args, Clone, Debug)]
+pub struct RecordingArgs {
+    /// What was recorded: a built-in specification (`linchpin specs` lists them), or a `.lin` file with a `spec`.
+    #[arg(long, value_name = "NAME|FILE.lin")]
+    pub spec: String,
+    /// The initial value of the object, as JSON.
+    #[arg(long, value_name = "JSON", value_parser = json_value)]
+    pub init: Option<Value>,
+    /// The format of the file. [default: detected]
+    #[arg(long, value_name = "NAME")]
+    pub format: Option<Format>,
+    /// What the recorder means by a `fail` of `cas`.
+    #[arg(long, value_enum, default_value_t = FailedCasArg::DidNotHappen)]
+    pub failed_cas: FailedCasArg,
+    /// Whether every value is a pair `[key, value]` of an independent object. [default: detected]
+    #[arg(long, value_name = "true|false")]
+    pub keyed: Option<bool>,
+    /// What must hold. The properties differ in what a crashed operation may still do.
+    #[arg(long, value_enum, default_value_t = PropertyArg::Linearizable)]
+    pub property: PropertyArg,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct CheckArgs {
+    /// The history: JSON lines, Jepsen EDN or log, porcupine, fastlin or LiMo text, gzip or zstd of those; `-` for standard input.
+    pub history: PathBuf,
+    #[command(flatten)]
+    pub recording: RecordingArgs,
+    /// Write the order that explains the history to this file, if there is one.
+    #[arg(long, value_name = "FILE")]
+    pub witness: Option<PathBuf>,
+    /// Write the operations that nothing explains to this file, if there are some.
+    #[arg(long, value_name = "FILE")]
+    pub core: Option<PathBuf>,
+    /// Use the general search even where a monitor applies.
+    #[arg(long)]
+    pub no_monitors: bool,
+    /// Judge events as they arrive, and wait for more at the end of the file.
+    #[arg(long, conflicts_with_all = ["witness", "core"])]
+    pub follow: bool,
+    /// Say which methods were tried and why they did not apply.
+    #[arg(long, short)]
+    pub verbose: bool,
+    /// Write a self-contained page about the verdict.
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+    #[command(flatten)]
+    pub limits: LimitArgs,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct CertifyArgs {
+    /// What `linchpin check` wrote with `--witness` or `--core`.
+    pub certificate: PathBuf,
+    /// The history, if it is not where the certificate says.
+    #[arg(long, value_name = "FILE")]
+    pub history: Option<PathBuf>,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FailedCasArg {
+    /// The operation had no effect, like any other that failed.
+    DidNotHappen,
+    /// The `cas` took place and answered false.
+    ReturnedFalse,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PropertyArg {
+    /// A pending operation may take effect at any later time, or never.
+    Linearizable,
+    /// An operation interrupted by a crash takes effect before the crash, or never.
+    Strict,
+    /// … before the next operation of the same process takes effect, or never.
+    Recoverable,
+    /// … at any later time, or never; what returned before a crash survives it.
+    Durable,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -169,6 +260,11 @@ pub struct SpecsArgs {
     pub name: Option<String>,
     #[command(flatten)]
     pub common: Common,
+}
+
+fn json_value(text: &str) -> Result<Value, String> {
+    let json = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
+    crate::json::parse_value(&json).ok_or_else(|| "only integers, no fractions".to_owned())
 }
 
 fn threads(text: &str) -> Result<Threads, String> {

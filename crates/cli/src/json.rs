@@ -36,7 +36,7 @@ pub fn value(value: &Value) -> Json {
     }
 }
 
-/// A value from JSON: what `--replay` reads back.
+/// A value from JSON; `None` if a number is not an integer.
 pub fn parse_value(json: &Json) -> Option<Value> {
     Some(match json {
         Json::Null => Value::Null,
@@ -44,6 +44,9 @@ pub fn parse_value(json: &Json) -> Option<Value> {
         Json::Number(number) => Value::Int(number.as_i64()?),
         Json::String(text) => Value::str(text),
         Json::Array(items) => Value::list(items.iter().map(parse_value).collect::<Option<Vec<_>>>()?),
-        Json::Object(_) => return None,
+        Json::Object(pairs) => {
+            let pair = |(key, item): (&String, &Json)| Some((Value::str(key), parse_value(item)?));
+            Value::map(pairs.iter().map(pair).collect::<Option<Vec<_>>>()?)
+        }
     })
 }

@@ -3,7 +3,7 @@
 use crate::args::LimitArgs;
 use crate::Status;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 /// How often the limits are looked at.
@@ -33,12 +33,15 @@ impl Reason {
 
 /// Asks the work to stop.
 #[derive(Clone)]
-pub struct Stop(Arc<AtomicU8>);
+pub struct Stop {
+    reason: Arc<AtomicU8>,
+    flag: Arc<AtomicBool>,
+}
 
 impl Stop {
     /// Starts to watch the limits.
     pub fn watch(limits: &LimitArgs) -> Stop {
-        let stop = Stop(Arc::new(AtomicU8::new(0)));
+        let stop = Stop { reason: Arc::default(), flag: Arc::default() };
         let on_interrupt = stop.clone();
         // A second handler cannot be installed; then the default one ends the process, which is right too.
         let _ = ctrlc::set_handler(move || on_interrupt.ask(Reason::Interrupt));
@@ -49,7 +52,7 @@ impl Stop {
 
     /// Why the work should stop; `None` while it should go on.
     pub fn reason(&self) -> Option<Reason> {
-        match self.0.load(Ordering::Relaxed) {
+        match self.reason.load(Ordering::Relaxed) {
             1 => Some(Reason::Time),
             2 => Some(Reason::Memory),
             3 => Some(Reason::Interrupt),
@@ -57,8 +60,14 @@ impl Stop {
         }
     }
 
+    /// Set when the work should stop, for engines that know nothing of reasons.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        self.flag.clone()
+    }
+
     fn ask(&self, reason: Reason) {
-        let _ = self.0.compare_exchange(0, reason as u8, Ordering::Relaxed, Ordering::Relaxed);
+        self.flag.store(true, Ordering::Relaxed);
+        let _ = self.reason.compare_exchange(0, reason as u8, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     fn watch_until_stopped(&self, limits: &LimitArgs) {

@@ -28,6 +28,8 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let quiet = cli.command.common().quiet;
     let result = match cli.command {
+        Command::Check(args) => commands::check::execute(&args),
+        Command::Certify(args) => commands::certify::execute(&args),
         Command::Run(args) => commands::run::execute(&args),
         Command::Steps(args) => commands::steps::execute(&args),
         Command::Fmt(args) => commands::fmt::execute(&args),

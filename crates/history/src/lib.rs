@@ -3,12 +3,16 @@
 //! [`Builder`] makes a [`History`]; the checkers answer a [`Verdict`]. The monitors (one module a data type, under [`monitor`])
 //! are exact and take about as long as sorting; the general [`search`] takes any specification.
 
+mod check;
 mod history;
 pub mod monitor;
+mod part;
 pub mod search;
 mod value_table;
 mod verdict;
 
+pub use check::{CheckOptions, Judgement, Object, check};
+pub use crash::Property;
 pub use history::{
     Argument, Builder, Crash, History, HistoryError, NEVER, OpId, Operation, Rank,
 };

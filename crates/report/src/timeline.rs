@@ -27,6 +27,8 @@ pub struct Bar {
 #[derive(Clone, Debug)]
 pub struct Timeline {
     bars: Vec<Bar>,
+    /// What the processes are called; `thread N` where there is no name.
+    names: Vec<String>,
 }
 
 /// Columns between two events at least.
@@ -35,7 +37,13 @@ const GAP: usize = 2;
 impl Timeline {
     /// A timeline of these operations.
     pub fn new(bars: Vec<Bar>) -> Timeline {
-        Timeline { bars }
+        Timeline { bars, names: Vec::new() }
+    }
+
+    /// With names for the processes.
+    pub fn named(mut self, names: Vec<String>) -> Timeline {
+        self.names = names;
+        self
     }
 
     /// The drawing, in blocks of at most `width` columns.
@@ -44,8 +52,11 @@ impl Timeline {
         let mut processes: Vec<usize> = self.bars.iter().map(|bar| bar.process).collect();
         processes.sort_unstable();
         processes.dedup();
-        let name = |process: usize| format!("thread {process}");
-        let margin = processes.iter().map(|p| name(*p).len()).max().unwrap_or(0) + 2;
+        let name = |process: usize| match self.names.get(process) {
+            Some(name) => name.clone(),
+            None => format!("thread {process}"),
+        };
+        let margin = processes.iter().map(|p| name(*p).chars().count()).max().unwrap_or(0) + 2;
         let rows: Vec<(String, Vec<char>)> =
             processes.iter().map(|p| (name(*p), self.row(*p, &columns))).collect();
         let longest = rows.iter().map(|(_, row)| row.len()).max().unwrap_or(0);

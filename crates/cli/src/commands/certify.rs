@@ -1,0 +1,121 @@
+//! `linchpin certify`: confirm what `linchpin check` claims.
+
+use super::check::certificate::{Certificate, Claim};
+use super::check::recording::{Subject, property};
+use crate::args::CertifyArgs;
+use crate::{Status, json, model, output};
+use anyhow::{Context, Result, bail};
+use linchpin_certify::{CoreError, Operation, confirm_core, confirm_witness};
+use linchpin_history::{History, NEVER, OpId, ValueId, crash};
+use serde_json::{Value as Json, json};
+use std::collections::BTreeMap;
+
+pub fn execute(args: &CertifyArgs) -> Result<Status> {
+    let path = args.certificate.display();
+    let text = model::read(&args.certificate)?;
+    let certificate = Certificate::parse(&text).with_context(|| format!("`{path}`"))?;
+    let subject = Subject::new(&certificate.recording)?;
+    let file = args.history.as_ref().unwrap_or(&certificate.history);
+    let mut history = subject.read(file)?.history;
+    if history.operations.len() != certificate.operations {
+        bail!(
+            "`{path}` is about a history of {} operations, but `{}` has {}",
+            certificate.operations,
+            file.display(),
+            history.operations.len()
+        );
+    }
+    let property = property(certificate.recording.property);
+    let applied = crash::apply(&mut history, property)?;
+    if !applied.interrupted.is_empty() {
+        // Before the next call is stricter than before its effect, and a plain deadline.
+        applied.tighten(&mut history);
+    }
+    let (status, sentence) = judge(&subject, &history, &certificate.claim);
+    if args.common.json {
+        let mut object = json::envelope("certify", &path.to_string());
+        let confirmed = match status {
+            Status::Holds => json!(true),
+            Status::Inconclusive => Json::Null,
+            _ => json!(false),
+        };
+        object.insert("confirmed".to_owned(), confirmed);
+        object.insert("reason".to_owned(), json!(sentence));
+        output::write_stdout(&format!("{}\n", Json::Object(object)))?;
+    } else {
+        output::write_stdout(&format!("{sentence}\n"))?;
+    }
+    Ok(status)
+}
+
+/// Whether the claim is confirmed, and in a sentence why.
+fn judge(subject: &Subject<'_>, history: &History, claim: &Claim) -> (Status, String) {
+    match claim {
+        Claim::Witness(order) => {
+            for (key, part) in parts(history, order) {
+                if let Err(error) = confirm_witness(&*subject.object.spec, &part.operations, &part.claimed) {
+                    return (Status::Violated, format!("not confirmed{key}: {error}"));
+                }
+            }
+            let count = order.len();
+            (Status::Holds, format!("confirmed: these {count} operations in this order explain the history"))
+        }
+        Claim::Core(core, at) => {
+            let parts = parts(history, core);
+            // One object is enough to make the history wrong.
+            let Some((key, part)) = parts.into_iter().find(|(_, part)| !part.claimed.is_empty()) else {
+                return (Status::Violated, "not confirmed: the core is empty".to_owned());
+            };
+            let (spec, name) = (&*subject.object.spec, subject.object.name.as_str());
+            match confirm_core(spec, name, &part.operations, &part.claimed, at.map(u64::from)) {
+                Ok(()) => {
+                    let count = core.len();
+                    let what = format!("confirmed{key}: no order explains these {count} operations");
+                    (Status::Holds, what)
+                }
+                Err(error @ (CoreError::TooLarge | CoreError::NotClosed(_))) => {
+                    (Status::Inconclusive, format!("cannot tell{key}: {error}"))
+                }
+                Err(error) => (Status::Violated, format!("not confirmed{key}: {error}")),
+            }
+        }
+    }
+}
+
+/// The operations on one object, and those of them that the claim is about.
+#[derive(Default)]
+struct Part {
+    operations: Vec<Operation>,
+    claimed: Vec<usize>,
+}
+
+/// The history by key, with a word about the key for messages.
+fn parts(history: &History, claimed: &[OpId]) -> Vec<(String, Part)> {
+    let mut parts: BTreeMap<ValueId, Part> = BTreeMap::new();
+    let mut places = Vec::with_capacity(history.operations.len());
+    for (id, operation) in history.operations.iter().enumerate() {
+        let part = parts.entry(operation.key).or_default();
+        places.push(part.operations.len());
+        part.operations.push(Operation {
+            call: history.call(id as OpId),
+            response: history.response(id as OpId),
+            invoked: operation.invoked.into(),
+            returned: if operation.returned == NEVER { u64::MAX } else { operation.returned.into() },
+        });
+    }
+    for id in claimed {
+        match history.operations.get(*id as usize) {
+            Some(operation) => {
+                let part = parts.entry(operation.key).or_default();
+                part.claimed.push(places[*id as usize]);
+            }
+            // Beyond the end: every part refuses it.
+            None => parts.entry(ValueId::NULL).or_default().claimed.push(usize::MAX),
+        }
+    }
+    let name = |key: ValueId| match key {
+        ValueId::NULL => String::new(),
+        key => format!(" (key {})", history.values.get(key)),
+    };
+    parts.into_iter().map(|(key, part)| (name(key), part)).collect()
+}

@@ -1,0 +1,58 @@
+//! `linchpin check`: judge a recorded history.
+
+pub mod certificate;
+mod present;
+pub mod recording;
+
+use crate::args::CheckArgs;
+use crate::limits::Stop;
+use crate::{Status, output};
+use anyhow::{Result, bail};
+use linchpin_history::{CheckOptions, Limits, Verdict, check};
+use present::Presentation;
+use recording::Subject;
+use std::time::Instant;
+
+pub fn execute(args: &CheckArgs) -> Result<Status> {
+    let stop = Stop::watch(&args.limits);
+    let subject = Subject::new(&args.recording)?;
+    let start = Instant::now();
+    let mut recording = subject.read(&args.history)?;
+    let parse_seconds = start.elapsed().as_secs_f64();
+    let options = CheckOptions {
+        property: recording::property(args.recording.property),
+        limits: Limits {
+            deadline: args.limits.time_limit.map(|limit| start + limit),
+            memory: args.limits.memory_limit.map(|limit| limit as usize),
+            stop: Some(stop.flag()),
+        },
+        monitors: !args.no_monitors,
+        ..CheckOptions::default()
+    };
+    let judgement = match check(&subject.object, &mut recording.history, &options) {
+        Ok(judgement) => judgement,
+        Err(error) => bail!("`{}`: {error}", args.history.display()),
+    };
+    let presentation = Presentation {
+        args,
+        subject: &subject,
+        recording: &recording,
+        judgement: &judgement,
+        parse_seconds,
+        seconds: start.elapsed().as_secs_f64(),
+    };
+    presentation.write_certificates()?;
+    if let Some(report) = &args.report {
+        output::write_file(report, presentation.page().as_bytes())?;
+    }
+    let text = match args.common.json {
+        true => presentation.json(),
+        false => presentation.text(),
+    };
+    output::write_stdout(&text)?;
+    Ok(match judgement.verdict {
+        Verdict::Holds(_) => Status::Holds,
+        Verdict::Violated(_) => Status::Violated,
+        Verdict::Inconclusive(_) => Status::Inconclusive,
+    })
+}

@@ -1,0 +1,257 @@
+//! A verdict as text, as JSON, as a page, as certificates.
+
+use super::certificate::{self, Claim};
+use super::recording::Subject;
+use crate::args::{CheckArgs, PropertyArg};
+use crate::{json, output};
+use anyhow::Result;
+use linchpin_history::{Judgement, NEVER, OpId, Rank, Verdict, Violation};
+use linchpin_ingest::Recording;
+use linchpin_report::{Bar, Page, Timeline};
+use linchpin_spec::{Shape, Value};
+use serde_json::{Value as Json, json};
+
+/// Operations drawn around a core at most.
+const MAX_BARS: usize = 24;
+
+/// Columns of the drawing.
+const WIDTH: usize = 100;
+
+pub struct Presentation<'a> {
+    pub args: &'a CheckArgs,
+    pub subject: &'a Subject<'a>,
+    pub recording: &'a Recording,
+    pub judgement: &'a Judgement,
+    pub parse_seconds: f64,
+    pub seconds: f64,
+}
+
+impl Presentation<'_> {
+    pub fn write_certificates(&self) -> Result<()> {
+        let (file, claim) = match &self.judgement.verdict {
+            Verdict::Holds(witness) => (&self.args.witness, Claim::Witness(witness.order.clone())),
+            Verdict::Violated(violation) => {
+                (&self.args.core, Claim::Core(violation.core.clone(), violation.at))
+            }
+            Verdict::Inconclusive(_) => return Ok(()),
+        };
+        let Some(file) = file else { return Ok(()) };
+        let operations = self.recording.history.operations.len();
+        let text = certificate::to_json(self.subject, &self.args.history, operations, &claim);
+        output::write_file(file, text.as_bytes())
+    }
+
+    fn property(&self) -> &'static str {
+        match self.args.recording.property {
+            PropertyArg::Linearizable => "linearizable",
+            PropertyArg::Strict => "strictly linearizable",
+            PropertyArg::Recoverable => "recoverably linearizable",
+            PropertyArg::Durable => "durably linearizable",
+        }
+    }
+
+    fn subject_sentence(&self) -> String {
+        let history = &self.recording.history;
+        let plural = |count: usize, word: &str| match count {
+            1 => format!("1 {word}"),
+            count if word.ends_with('s') => format!("{count} {word}es"),
+            count => format!("{count} {word}s"),
+        };
+        format!(
+            "{} of {} by {}, judged as {}",
+            plural(history.operations.len(), "operation"),
+            self.args.history.display(),
+            plural(history.processes.len(), "process"),
+            self.subject.object.name
+        )
+    }
+
+    fn headline(&self) -> String {
+        let property = self.property();
+        match &self.judgement.verdict {
+            Verdict::Holds(_) => format!("holds: the history is {property}"),
+            Verdict::Violated(_) => format!("violated: the history is not {property}"),
+            Verdict::Inconclusive(reason) => format!("inconclusive: {reason}"),
+        }
+    }
+
+    /// What people read.
+    pub fn text(&self) -> String {
+        let mut text = format!("{}\n  {}\n", self.headline(), self.subject_sentence());
+        if self.recording.is_vacuous() {
+            text += "  This says little: no operation returned an answer that could have been wrong.\n";
+        }
+        if let Verdict::Violated(violation) = &self.judgement.verdict {
+            text += &format!("\n{}\n\n{}", violation.explanation, self.timeline(violation).draw(WIDTH));
+            text += &format!("\nThe core, which no order explains: {}\n", self.core_words(violation));
+            if let Some(at) = violation.at {
+                text += &format!("The first {at} events can be explained; event {at} cannot.\n");
+            }
+            if !self.judgement.possible.is_empty() {
+                let shown: Vec<&str> =
+                    self.judgement.possible.iter().take(8).map(String::as_str).collect();
+                let more = self.judgement.possible.len().saturating_sub(shown.len());
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                text += &format!("Possible states just before: {}{more}\n", shown.join(", "));
+            }
+        }
+        if let Verdict::Inconclusive(_) = &self.judgement.verdict {
+            text += "  Allow more with --time-limit or --memory-limit, or check a shorter history.\n";
+        }
+        for assumption in &self.judgement.assumptions {
+            text += &format!("  assuming: {assumption}\n");
+        }
+        if self.args.verbose {
+            text += &format!("  format: {}\n", self.recording.format.name());
+            for note in self.recording.notes.iter().chain(&self.judgement.notes) {
+                text += &format!("  note: {note}\n");
+            }
+            text += &format!("  method: {}\n", self.judgement.method);
+            text += &format!("  time: {:.3} s, of which reading {:.3} s\n", self.seconds, self.parse_seconds);
+        }
+        text
+    }
+
+    fn core_words(&self, violation: &Violation) -> String {
+        let words: Vec<String> = violation.core.iter().take(12).map(|id| self.label(*id)).collect();
+        let more = violation.core.len().saturating_sub(words.len());
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{}{more}", words.join(", "))
+    }
+
+    /// `dequeue() → 7`, as people would write the call.
+    fn label(&self, id: OpId) -> String {
+        let history = &self.recording.history;
+        let operation = &history.operations[id as usize];
+        let signature = &self.subject.object.spec.operations()[operation.operation as usize];
+        let argument = match (&signature.argument, history.value(operation.argument)) {
+            (Shape::Unit, _) => String::new(),
+            (Shape::Tuple(_), Value::List(items)) => {
+                items.iter().map(Value::to_string).collect::<Vec<_>>().join(", ")
+            }
+            (_, value) => value.to_string(),
+        };
+        let answer = match (&signature.response, history.response(id)) {
+            (_, None) => " (pending)".to_owned(),
+            (Shape::Unit, _) => String::new(),
+            (_, Some(value)) => format!(" → {value}"),
+        };
+        format!("{}({argument}){answer}", signature.name)
+    }
+
+    /// The core and what is around its end, in the order of events.
+    fn timeline(&self, violation: &Violation) -> Timeline {
+        let history = &self.recording.history;
+        let mut shown: Vec<OpId> = violation.core.iter().copied().take(MAX_BARS).collect();
+        shown.sort_unstable();
+        let mut ranks: Vec<Rank> = Vec::new();
+        for id in &shown {
+            let operation = &history.operations[*id as usize];
+            ranks.push(operation.invoked);
+            if operation.completed {
+                ranks.push(operation.returned);
+            }
+        }
+        ranks.sort_unstable();
+        let position = |rank: Rank| ranks.partition_point(|known| *known < rank);
+        let bar = |id: &OpId| {
+            let operation = &history.operations[*id as usize];
+            let to = operation.completed && operation.returned != NEVER;
+            Bar {
+                process: operation.process as usize,
+                label: self.label(*id),
+                from: position(operation.invoked),
+                to: to.then(|| position(operation.returned)),
+            }
+        };
+        let names = history.processes.iter().map(|name| format!("process {name}")).collect();
+        Timeline::new(shown.iter().map(bar).collect()).named(names)
+    }
+
+    /// The object that scripts read.
+    pub fn json(&self) -> String {
+        let mut object = json::envelope("check", &self.args.history.display().to_string());
+        let verdict = match &self.judgement.verdict {
+            Verdict::Holds(_) => "holds",
+            Verdict::Violated(_) => "violated",
+            Verdict::Inconclusive(_) => "inconclusive",
+        };
+        object.insert("verdict".to_owned(), json!(verdict));
+        let history = &self.recording.history;
+        let engine = json!({
+            "engine": "history",
+            "verdict": verdict,
+            "reason": self.headline(),
+            "method": self.judgement.method,
+            "notes": self.judgement.notes,
+            "bounds": {},
+            "assumptions": self.judgement.assumptions,
+            "vacuous": self.recording.is_vacuous(),
+            "stats": {
+                "operations": history.operations.len(),
+                "processes": history.processes.len(),
+                "format": self.recording.format.name(),
+                "parse_seconds": self.parse_seconds,
+                "seconds": self.seconds,
+                "peak_bytes": peak_memory(),
+            },
+        });
+        object.insert("engines".to_owned(), json!([engine]));
+        if let Verdict::Violated(violation) = &self.judgement.verdict {
+            let operations: Vec<Json> = violation.core.iter().map(|id| self.operation(*id)).collect();
+            let counterexample = json!({
+                "history": operations, "schedule": [], "core": violation.core,
+                "explanation": violation.explanation, "at": violation.at,
+                "possible": self.judgement.possible,
+            });
+            object.insert("counterexample".to_owned(), counterexample);
+        }
+        format!("{}\n", Json::Object(object))
+    }
+
+    fn operation(&self, id: OpId) -> Json {
+        let history = &self.recording.history;
+        let operation = &history.operations[id as usize];
+        let signature = &self.subject.object.spec.operations()[operation.operation as usize];
+        json!({
+            "id": id,
+            "process": history.processes[operation.process as usize],
+            "f": signature.name,
+            "argument": json::value(&history.value(operation.argument)),
+            "response": history.response(id).as_ref().map(json::value),
+            "invoked": operation.invoked,
+            "returned": operation.completed.then_some(operation.returned),
+        })
+    }
+
+    /// The verdict as a page.
+    pub fn page(&self) -> String {
+        let mut facts = vec![
+            ("history".to_owned(), self.subject_sentence()),
+            ("method".to_owned(), self.judgement.method.clone()),
+        ];
+        facts.extend(self.judgement.assumptions.iter().map(|a| ("assuming".to_owned(), a.clone())));
+        let mut timeline = Timeline::new(Vec::new());
+        if let Verdict::Violated(violation) = &self.judgement.verdict {
+            facts.push(("why".to_owned(), violation.explanation.clone()));
+            timeline = self.timeline(violation);
+        }
+        Page {
+            title: format!("linchpin check {}", self.args.history.display()),
+            verdict: self.headline(),
+            is_bad: matches!(self.judgement.verdict, Verdict::Violated(_)),
+            facts,
+            timeline,
+            rows: Vec::new(),
+        }
+        .render()
+    }
+}
+
+/// The most memory that this process has used, in bytes, where the system tells.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}
