@@ -3,6 +3,7 @@
 //! [`Builder`] makes a [`History`]; the checkers answer a [`Verdict`]. The monitors (one module a data type, under [`monitor`])
 //! are exact and take about as long as sorting; the general [`search`] takes any specification.
 
+pub mod crash;
 mod history;
 pub mod monitor;
 pub mod search;
