@@ -106,6 +106,6 @@ fn what_makes_no_sense_is_an_error() {
     );
     fails(
         |history| history.crashes.clear(),
-        expect!["process a calls at event 3, although its operation from event 0 never returned and no crash interrupted it"],
+        expect!["process a calls at event 6, although its operation from event 3 never returned and no crash interrupted it"],
     );
 }
