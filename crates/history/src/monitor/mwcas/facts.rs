@@ -293,7 +293,7 @@ impl<'h> Facts<'h> {
                             excused = true;
                         } else if !self.kept[writer as usize] {
                             self.doubts.push((id, writer));
-                        } else if first_end[version as usize] > operation.invoked {
+                        } else if first_end[version as usize] >= operation.invoked {
                             unclear = Some(version);
                         }
                     }
