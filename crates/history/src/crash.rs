@@ -14,8 +14,8 @@
 //! linearizable  ──────────────────────────────────────────────────────  any time
 //! ```
 
-use crate::history::{Crash, History, NEVER, OpId, Rank};
 use crate::ValueId;
+use crate::history::{Crash, History, NEVER, OpId, Rank};
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
@@ -87,7 +87,9 @@ pub enum CrashError {
         at: Rank,
     },
     /// An operation that returned although it was open in a crash.
-    #[error("the operation that process {process} called at event {invoked} returned at event {returned}, although the crash at event {crash} interrupted it")]
+    #[error(
+        "the operation that process {process} called at event {invoked} returned at event {returned}, although the crash at event {crash} interrupted it"
+    )]
     Survived {
         /// Who called it.
         process: String,
@@ -99,7 +101,9 @@ pub enum CrashError {
         crash: Rank,
     },
     /// A process that goes on without an answer and without a crash.
-    #[error("process {process} calls at event {at}, although its operation from event {open} never returned and no crash interrupted it")]
+    #[error(
+        "process {process} calls at event {at}, although its operation from event {open} never returned and no crash interrupted it"
+    )]
     NotInterrupted {
         /// The process.
         process: String,

@@ -111,14 +111,14 @@ impl<S: Spec + ?Sized> Search<'_, S> {
         }
         for next in rest() {
             let operation = &history[next];
-            let must_wait = |other: usize| {
-                !history[other].is_pending() && history[other].precedes(operation)
-            };
+            let must_wait =
+                |other: usize| !history[other].is_pending() && history[other].precedes(operation);
             if rest().any(must_wait) {
                 continue;
             }
             // Too late: something is done that had to come after it. Of completed ones that is never so.
-            if (0..history.len()).any(|other| is_done(other) && operation.precedes(&history[other])) {
+            if (0..history.len()).any(|other| is_done(other) && operation.precedes(&history[other]))
+            {
                 continue;
             }
             self.order.push(next);

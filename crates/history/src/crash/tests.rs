@@ -48,12 +48,18 @@ fn deadlines() {
             crashes are ignored: an interrupted operation may take effect at any later time
         "#]],
     );
-    check(Property::Strict, expect![[r#"
+    check(
+        Property::Strict,
+        expect![[r#"
         2 4 4 | 
-    "#]]);
-    check(Property::Recoverable, expect![[r#"
+    "#]],
+    );
+    check(
+        Property::Recoverable,
+        expect![[r#"
         never never never | 0<2 2<4
-    "#]]);
+    "#]],
+    );
     check(
         Property::Durable,
         expect![[r#"
@@ -102,10 +108,14 @@ fn what_makes_no_sense_is_an_error() {
             history.operations[1].completed = true;
             history.operations[1].returned = 8;
         },
-        expect!["the operation that process b called at event 1 returned at event 8, although the crash at event 4 interrupted it"],
+        expect![
+            "the operation that process b called at event 1 returned at event 8, although the crash at event 4 interrupted it"
+        ],
     );
     fails(
         |history| history.crashes.clear(),
-        expect!["process a calls at event 6, although its operation from event 3 never returned and no crash interrupted it"],
+        expect![
+            "process a calls at event 6, although its operation from event 3 never returned and no crash interrupted it"
+        ],
     );
 }

@@ -187,7 +187,8 @@ pub fn random_history(random: &mut fastrand::Rng, settings: &Settings) -> (Histo
             let process = (!whole).then(|| builder.process(&name));
             builder.crash(process).unwrap();
             for victim in victims {
-                if let Doing::Waiting(request) = std::mem::replace(&mut doing[victim], Doing::Nothing)
+                if let Doing::Waiting(request) =
+                    std::mem::replace(&mut doing[victim], Doing::Nothing)
                     && random.bool()
                 {
                     world.ghosts.push(request);
@@ -210,7 +211,8 @@ pub fn random_history(random: &mut fastrand::Rng, settings: &Settings) -> (Histo
                 let request = world.request(random);
                 let (operation, argument) = match &request {
                     Request::Read(locations) => {
-                        let asked = locations.iter().map(|&at| Value::list([at.into(), Value::Null]));
+                        let asked =
+                            locations.iter().map(|&at| Value::list([at.into(), Value::Null]));
                         ("mwread", Value::list(asked))
                     }
                     Request::Swap(words) => ("mwcas", lists(words)),
@@ -256,9 +258,9 @@ fn lie(random: &mut fastrand::Rng, request: &Request, answer: Value) -> Value {
             Value::map([("failed".into(), word[0].into())])
         }
         (Request::Swap(words), Value::Map(fields)) => match fields.first_key_value() {
-            Some((Value::Str(field), list)) if &**field == "read" => {
-                Value::Map(std::sync::Arc::new(BTreeMap::from([("read".into(), vary(random, list))])))
-            }
+            Some((Value::Str(field), list)) if &**field == "read" => Value::Map(
+                std::sync::Arc::new(BTreeMap::from([("read".into(), vary(random, list))])),
+            ),
             _ if random.bool() => true.into(),
             _ => Value::map([("failed".into(), random.choice(words).unwrap()[0].into())]),
         },

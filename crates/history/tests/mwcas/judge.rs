@@ -93,9 +93,9 @@ pub fn assert_witness(
     text: impl Fn() -> String,
 ) {
     let operations = &history.operations;
-    for id in 0..operations.len() {
+    for (id, operation) in operations.iter().enumerate() {
         let times = order.iter().filter(|&&other| other as usize == id).count();
-        assert!(times == 1 || times == 0 && !operations[id].completed, "{id}: {}", text());
+        assert!(times == 1 || times == 0 && !operation.completed, "{id}: {}", text());
     }
     for (at, &later) in order.iter().enumerate() {
         for &earlier in &order[..at] {
@@ -121,12 +121,17 @@ pub fn shown(history: &History, init: Option<&Value>) -> String {
     let mut text = format!("init {init:?}, crashes {:?}\n", history.crashes);
     for (id, operation) in history.operations.iter().enumerate() {
         let call = history.call(id as OpId);
-        let answer = history.response(id as OpId).map_or("?".to_owned(), |answer| answer.to_string());
+        let answer =
+            history.response(id as OpId).map_or("?".to_owned(), |answer| answer.to_string());
         text += &format!(
             "{id}: process {} [{}, {}] {} {} → {answer}\n",
             history.processes[operation.process as usize],
             operation.invoked,
-            if operation.returned == NEVER { "never".to_owned() } else { operation.returned.to_string() },
+            if operation.returned == NEVER {
+                "never".to_owned()
+            } else {
+                operation.returned.to_string()
+            },
             ["mwread", "mwcas"][call.operation],
             call.argument,
         );

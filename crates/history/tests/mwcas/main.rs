@@ -26,7 +26,9 @@ struct Tally {
     with_pending_in_core: u64,
 }
 
-fn compare(name: &str, settings: Settings, property: Property) -> Tally {
+/// Compares the monitor with the judge. Without a property, pending operations get any deadlines at all.
+fn compare(name: &str, settings: Settings, property: impl Into<Option<Property>>) -> Tally {
+    let property = property.into();
     let seed = setting("LINCHPIN_SEED", 1);
     let cases = setting("LINCHPIN_CASES", 4_000);
     println!("{name}: LINCHPIN_SEED={seed} LINCHPIN_CASES={cases}");
@@ -34,13 +36,20 @@ fn compare(name: &str, settings: Settings, property: Property) -> Tally {
     let mut tally = Tally::default();
     for case in 0..cases {
         let (mut history, init) = random_history(&mut random, &settings);
-        let applied = apply(&mut history, property).expect("generated crashes make sense");
+        let applied = apply(&mut history, property.unwrap_or(Property::Linearizable))
+            .expect("generated crashes make sense");
+        for operation in &mut history.operations {
+            if property.is_none() && !operation.completed && random.u8(..4) != 0 {
+                operation.returned = random.u32(operation.invoked..history.events);
+            }
+        }
         let order = &applied.interrupted;
-        let answer =
-            mwcas::check_interrupted(&history, order, init.as_ref(), &Limits::default());
-        let ordered = property == Property::Recoverable;
+        let answer = mwcas::check_interrupted(&history, order, init.as_ref(), &Limits::default());
+        let ordered = property == Some(Property::Recoverable);
         let expected = || is_linearizable(&history, init.as_ref(), ordered);
-        let text = || format!("{name}, case {case}: {answer:?}\n{}", judge::shown(&history, init.as_ref()));
+        let text = || {
+            format!("{name}, case {case}: {answer:?}\n{}", judge::shown(&history, init.as_ref()))
+        };
         match &answer {
             Err(_) => tally.not_applicable += 1,
             Ok(Verdict::Holds(witness)) => {
@@ -95,6 +104,13 @@ fn crashes_under_every_property() {
         let tally = compare(&format!("crashes, {property:?}"), crashes, property);
         assert!(tally.with_pending_in_core > 0, "{tally:?}");
     }
+}
+
+#[test]
+fn any_deadlines() {
+    let crashes = Settings { crashes: true, operations: 8, ..BASE };
+    compare("any deadlines", crashes, None);
+    compare("any deadlines, location", Settings { answers: Answers::Location, ..crashes }, None);
 }
 
 #[test]

@@ -26,7 +26,9 @@ fn with_first_read(history: &History, locations: i64) -> History {
             let process = &history.processes[operation.process as usize];
             if operation.invoked == event {
                 let call = history.call(id as u32);
-                builder.invoke(process, ["mwread", "mwcas"][call.operation], call.argument).unwrap();
+                builder
+                    .invoke(process, ["mwread", "mwcas"][call.operation], call.argument)
+                    .unwrap();
             }
             if operation.completed && operation.returned == event {
                 builder.ok(process, history.response(id as u32).unwrap()).unwrap();
@@ -66,7 +68,8 @@ fn agrees_with_the_published_construction() {
             Some(&init),
             &Limits::default(),
         );
-        let text = || format!("case {case}, {property:?}: {verdict:?}\n{}", shown(&history, Some(&init)));
+        let text =
+            || format!("case {case}, {property:?}: {verdict:?}\n{}", shown(&history, Some(&init)));
         // What the publication covers the monitor covers, but for values that two unfinished swaps write.
         let Ok(verdict) = &verdict else {
             assert!(verdict.as_ref().unwrap_err().reason.contains("writes"), "{}", text());
@@ -81,7 +84,9 @@ fn agrees_with_the_published_construction() {
         );
         match (verdict, published) {
             (Verdict::Holds(_), Published::Linearizable) => agree += 1,
-            (Verdict::Violated(_), Published::Cycle | Published::Fork | Published::MissingEdge) => broken += 1,
+            (Verdict::Violated(_), Published::Cycle | Published::Fork | Published::MissingEdge) => {
+                broken += 1
+            }
             // Rule 2: the monitor needs an unfinished swap that the publication leaves out.
             (Verdict::Holds(witness), Published::MissingEdge) => {
                 let pending = |id: &u32| !history.operations[*id as usize].completed;
@@ -91,7 +96,9 @@ fn agrees_with_the_published_construction() {
             _ => panic!("published: {published:?}, {}", text()),
         }
     }
-    println!("{agree} agree that it holds, {broken} that not, {false_alarms} false alarms of rule 2");
+    println!(
+        "{agree} agree that it holds, {broken} that not, {false_alarms} false alarms of rule 2"
+    );
     assert!(agree > 500 && broken > 200 && false_alarms > 0);
 }
 
@@ -148,7 +155,9 @@ fn rule_2_is_wrong_for_several_words() {
     let (published, verdict) = both(history);
     assert_eq!(published, Published::MissingEdge);
     let Verdict::Holds(witness) = verdict else { panic!("{verdict:?}") };
-    assert!(witness.order.contains(&2) && !witness.order.contains(&1) && !witness.order.contains(&3));
+    assert!(
+        witness.order.contains(&2) && !witness.order.contains(&1) && !witness.order.contains(&3)
+    );
 }
 
 /// The failure has no explanation at all: the crashed swap expected something else.

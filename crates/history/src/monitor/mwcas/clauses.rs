@@ -88,9 +88,13 @@ mod tests {
                 (0..VARIABLES).filter(|_| random.u8(..4) == 0).collect::<Vec<_>>()
             };
             let clauses: Vec<Clause> = (0..random.usize(..12))
-                .map(|_| Clause { positive: literals(&mut random), negative: literals(&mut random) })
+                .map(|_| Clause {
+                    positive: literals(&mut random),
+                    negative: literals(&mut random),
+                })
                 .collect();
-            let choice = |bits: usize| (0..VARIABLES).map(|at| bits >> at & 1 == 1).collect::<Vec<_>>();
+            let choice =
+                |bits: usize| (0..VARIABLES).map(|at| bits >> at & 1 == 1).collect::<Vec<_>>();
             let exists = (0..1 << VARIABLES).any(|bits| fulfils(&clauses, &choice(bits)));
             let references: Vec<&Clause> = clauses.iter().collect();
             match solve(VARIABLES, &references, &mut 1000) {

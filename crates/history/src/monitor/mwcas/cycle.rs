@@ -164,7 +164,10 @@ impl<'a, 'h> Residue<'a, 'h> {
                     first = Some(edge.before);
                 }
             });
-            let needed = first.map_or_else(|| choices.iter().map(|edge| edge.before).collect(), |first| vec![first]);
+            let needed = first.map_or_else(
+                || choices.iter().map(|edge| edge.before).collect(),
+                |first| vec![first],
+            );
             for other in needed {
                 if !set.contains(&other) {
                     set.push(other);
@@ -226,7 +229,12 @@ impl<'r, 'a, 'h> Search<'r, 'a, 'h> {
     }
 
     /// A shortest cycle through an operation, if it has fewer edges than `limit`.
-    fn cycle_through(&mut self, start: OpId, limit: usize, effort: &mut usize) -> Option<Vec<Edge>> {
+    fn cycle_through(
+        &mut self,
+        start: OpId,
+        limit: usize,
+        effort: &mut usize,
+    ) -> Option<Vec<Edge>> {
         for id in self.reached.drain(..) {
             self.edges[id as usize] = None;
         }

@@ -91,10 +91,14 @@ fn part(facts: &Facts, edge: &Edge) -> String {
         }
         Reason::ReplacedExpected(version) => {
             let (location, value) = facts.show(version);
-            format!("the {b} failed because {location} did not hold {value} any more, which the {a} replaced")
+            format!(
+                "the {b} can have failed at {location} only after the {a}, which replaced the {value} there"
+            )
         }
         Reason::Interrupted => {
-            format!("the {a} was interrupted, so it came before the {b}, which its process called next")
+            format!(
+                "the {a} was interrupted, so it came before the {b}, which its process called next"
+            )
         }
     }
 }

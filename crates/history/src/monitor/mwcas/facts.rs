@@ -63,7 +63,7 @@ impl<'h> Facts<'h> {
         init: Option<&Value>,
     ) -> Result<Facts<'h>, Stop> {
         let mut names = Names::new(history);
-        let mut versions = Versions::default();
+        let mut versions = Versions::with_capacity(history.words.len() / 4);
         let uses = read(history, &mut names, &mut versions)?;
         let mut facts = Facts {
             history,
@@ -273,7 +273,9 @@ impl<'h> Facts<'h> {
         explain::close(self, &mut core);
         Stop::violated(
             core,
-            format!("The {a} and the {b} both replaced {location} = {value}, but {value} was there only once."),
+            format!(
+                "The {a} and the {b} both replaced {location} = {value}, but {value} was there only once."
+            ),
         )
     }
 
@@ -327,7 +329,8 @@ impl<'h> Facts<'h> {
             self.uses.of(*other).any(|(at, role)| at == version && role != Role::Miss)
         };
         let before = |other: &OpId| {
-            self.kept[*other as usize] && operations[*other as usize].precedes(&operations[id as usize])
+            self.kept[*other as usize]
+                && operations[*other as usize].precedes(&operations[id as usize])
         };
         self.ids().filter(before).find(mentions)
     }

@@ -61,7 +61,11 @@ impl<'h> Names<'h> {
         let words = if swap { operation.argument } else { operation.response };
         let word = |word: &[ValueId; 3]| {
             let [location, value, new] = word.map(|id| self.show(id));
-            if swap { format!("{location}: {value}→{new}") } else { format!("{location} = {value}") }
+            if swap {
+                format!("{location}: {value}→{new}")
+            } else {
+                format!("{location} = {value}")
+            }
         };
         let words: Vec<String> = self.history.words(words).iter().map(word).collect();
         let name = if swap { "mwcas" } else { "mwread" };

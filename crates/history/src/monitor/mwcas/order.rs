@@ -57,7 +57,8 @@ impl Plan {
     }
 
     fn users(&self, version: VersionId) -> &[u32] {
-        let range = self.start[version as usize] as usize..self.start[version as usize + 1] as usize;
+        let range =
+            self.start[version as usize] as usize..self.start[version as usize + 1] as usize;
         &self.users[range]
     }
 

@@ -10,6 +10,7 @@
 //! that is a further clause. Pending swaps that explain nothing are never chosen, as leaving one out that nobody saw
 //! spoils no order.
 
+use super::Stop;
 use super::clauses::{Clause, Solution, solve};
 use super::cycle::{self, Edge, Reason};
 use super::explain;
@@ -17,7 +18,6 @@ use super::facts::{Facts, GENESIS, NOBODY};
 use super::order::{Plan, order};
 use super::uses::Role;
 use super::versions::VersionId;
-use super::Stop;
 use crate::{Limits, OpId};
 use rustc_hash::FxHashMap;
 
@@ -74,7 +74,8 @@ pub(super) fn order_with_pending(facts: &mut Facts, limits: &Limits) -> Result<V
 
 fn gave_up() -> Stop {
     Stop::Inconclusive(
-        "too many ways to choose which unfinished swaps took effect, to explain those that failed".to_owned(),
+        "too many ways to choose which unfinished swaps took effect, to explain those that failed"
+            .to_owned(),
     )
 }
 
@@ -141,7 +142,10 @@ impl Choice {
         for &(failed, writer) in &facts.doubts {
             if let Some(&at) = self.indices.get(&writer) {
                 let failed = facts.names.operation(failed);
-                self.forbid(at, Why::Unclear(writer, format!("the {failed} expected what it wrote")));
+                self.forbid(
+                    at,
+                    Why::Unclear(writer, format!("the {failed} expected what it wrote")),
+                );
             }
         }
     }
@@ -245,8 +249,8 @@ impl Choice {
         }
         let mut core = Vec::new();
         let mut parts = Vec::new();
-        for (_, why) in needed {
-            match self.argue(facts, why, &mut core) {
+        for (clause, why) in needed {
+            match argue(facts, clause, why, &mut core) {
                 Ok(part) => parts.push(part),
                 Err(stop) => return stop,
             }
@@ -256,57 +260,72 @@ impl Choice {
         explain::close(facts, &mut core);
         Stop::violated(core, format!("No order explains these operations: {}.", parts.join("; ")))
     }
+}
 
-    /// Adds the operations of an argument to the core, and says it.
-    fn argue(&self, facts: &Facts, why: &Why, core: &mut Vec<OpId>) -> Result<String, Stop> {
-        let name = |id: OpId| facts.names.operation(id);
-        Ok(match why {
-            Why::Unexplained(id) => {
-                core.push(*id);
-                explain::add_expectations(facts, core, *id);
-                let expected: Vec<String> = facts
-                    .uses
-                    .with(*id, Role::Miss)
-                    .map(|version| {
-                        let (location, value) = facts.show(version);
-                        format!("{location} = {value}")
-                    })
-                    .collect();
-                let expected = expected.join(" and ");
-                format!("the {} failed, but nothing that finished replaced the {expected} that it expected", name(*id))
-            }
-            Why::Both(a, b, version) => {
-                core.extend([*a, *b]);
-                let (location, value) = facts.show(*version);
-                format!("the {} and the {} cannot both have replaced {location} = {value}", name(*a), name(*b))
-            }
-            Why::Needs(id, writer) => {
-                core.extend([*id, *writer]);
-                format!("the {} can have taken effect only after the {}", name(*id), name(*writer))
-            }
-            Why::NeverWritten(id, version) => {
-                core.push(*id);
-                let location = facts.versions.location(*version);
-                core.extend(facts.beginning.get(&location));
-                let (location, value) = facts.show(*version);
-                format!("the {} cannot have taken effect, as nobody wrote {value} to {location}", name(*id))
-            }
-            Why::NoOrder(edges) => {
-                core.extend(explain::core_of_edges(facts, edges));
-                explain::sentence(facts, edges)
-            }
-            Why::Unclear(id, why) => {
-                let name = name(*id);
-                return Err(Stop::not_applicable(format!("whether the {name} took effect is unclear: {why}")));
-            }
-        })
-    }
+/// Adds the operations of an argument to the core, and says it.
+fn argue(facts: &Facts, clause: &Clause, why: &Why, core: &mut Vec<OpId>) -> Result<String, Stop> {
+    let name = |id: OpId| facts.names.operation(id);
+    Ok(match why {
+        Why::Unexplained(id) => {
+            core.push(*id);
+            explain::add_expectations(facts, core, *id);
+            let expected: Vec<String> = facts
+                .uses
+                .with(*id, Role::Miss)
+                .map(|version| {
+                    let (location, value) = facts.show(version);
+                    format!("{location} = {value}")
+                })
+                .collect();
+            let expected = expected.join(" and ");
+            let nothing =
+                if clause.positive.is_empty() { "nothing" } else { "nothing that finished" };
+            format!(
+                "the {} failed, but {nothing} replaced the {expected} that it expected",
+                name(*id)
+            )
+        }
+        Why::Both(a, b, version) => {
+            core.extend([*a, *b]);
+            let (location, value) = facts.show(*version);
+            format!(
+                "the {} and the {} cannot both have replaced {location} = {value}",
+                name(*a),
+                name(*b)
+            )
+        }
+        Why::Needs(id, writer) => {
+            core.extend([*id, *writer]);
+            format!("the {} can have taken effect only after the {}", name(*id), name(*writer))
+        }
+        Why::NeverWritten(id, version) => {
+            core.push(*id);
+            let location = facts.versions.location(*version);
+            core.extend(facts.beginning.get(&location));
+            let (location, value) = facts.show(*version);
+            format!(
+                "the {} cannot have taken effect, as nobody wrote {value} to {location}",
+                name(*id)
+            )
+        }
+        Why::NoOrder(edges) => {
+            core.extend(explain::core_of_edges(facts, edges));
+            explain::sentence(facts, edges)
+        }
+        Why::Unclear(id, why) => {
+            let name = name(*id);
+            return Err(Stop::not_applicable(format!(
+                "whether the {name} took effect is unclear: {why}"
+            )));
+        }
+    })
 }
 
 /// The pending swaps that nobody saw and that replace this version if they take effect, in the order of their calls.
 fn candidates(facts: &Facts, plan: &Plan, version: VersionId) -> Vec<OpId> {
     let replaces = |id: &OpId| {
-        !facts.kept[*id as usize] && facts.uses.with(*id, Role::Replace).any(|other| other == version)
+        !facts.kept[*id as usize]
+            && facts.uses.with(*id, Role::Replace).any(|other| other == version)
     };
     let mut candidates: Vec<OpId> = plan.seers(version).filter(replaces).collect();
     candidates.sort_unstable();

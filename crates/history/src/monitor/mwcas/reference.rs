@@ -91,9 +91,9 @@ fn vertices(history: &History) -> Option<Vec<Vertex>> {
         vertices.push(match (usize::from(operation.operation), operation.completed) {
             // Rule 1.
             (Mwcas::MWREAD, false) => Vertex::Excluded,
-            (Mwcas::MWREAD, true) => {
-                Vertex::Read(history.words(operation.response).iter().map(|w| (w[0], w[1])).collect())
-            }
+            (Mwcas::MWREAD, true) => Vertex::Read(
+                history.words(operation.response).iter().map(|w| (w[0], w[1])).collect(),
+            ),
             (_, false) => Vertex::Swap(words.to_vec()),
             (_, true) => answered(history, words, operation.response)?,
         });
@@ -124,7 +124,8 @@ fn answered(history: &History, words: &[[ValueId; 3]], answer: Argument) -> Opti
             let pairs = fields.get(&"read".into())?.as_list()?.iter().map(pair);
             let pairs: Vec<(ValueId, ValueId)> = pairs.collect::<Option<_>>()?;
             // Section 5.2 means all the values read, one of which is not the expected one.
-            let unexpected = words.iter().any(|word| pairs.iter().any(|p| p.0 == word[0] && p.1 != word[1]));
+            let unexpected =
+                words.iter().any(|word| pairs.iter().any(|p| p.0 == word[0] && p.1 != word[1]));
             (unexpected && pairs.len() == words.len()).then_some(Vertex::Read(pairs))
         }
         _ => None,
@@ -136,8 +137,10 @@ fn observed(history: &History, vertices: &[Vertex]) -> FxHashSet<usize> {
     let mut observed: FxHashSet<usize> = FxHashSet::default();
     loop {
         let effective = |id: usize| history.operations[id].completed || observed.contains(&id);
-        let read: FxHashSet<(ValueId, ValueId)> =
-            (0..vertices.len()).filter(|&id| effective(id)).flat_map(|id| read_by(&vertices[id])).collect();
+        let read: FxHashSet<(ValueId, ValueId)> = (0..vertices.len())
+            .filter(|&id| effective(id))
+            .flat_map(|id| read_by(&vertices[id]))
+            .collect();
         let is_read = |word: &[ValueId; 3]| read.contains(&(word[0], word[2]));
         let more: Vec<usize> = (0..vertices.len())
             .filter(|&id| !effective(id))
@@ -175,7 +178,8 @@ fn assumption_2(history: &History, vertices: &[Vertex]) -> bool {
     let operations = &history.operations;
     let read_before = |id: usize, expected: (ValueId, ValueId)| {
         (0..vertices.len()).any(|other| {
-            operations[other].precedes(&operations[id]) && read_by(&vertices[other]).contains(&expected)
+            operations[other].precedes(&operations[id])
+                && read_by(&vertices[other]).contains(&expected)
         })
     };
     (0..vertices.len()).all(|id| match &vertices[id] {
@@ -230,7 +234,9 @@ fn graph(
         {
             next = later.next;
         }
-        if vertices[operation as usize] != Vertex::Excluded && vertices[next as usize] != Vertex::Excluded {
+        if vertices[operation as usize] != Vertex::Excluded
+            && vertices[next as usize] != Vertex::Excluded
+        {
             graph.edges.push((operation as usize + 1, next as usize + 1, EdgeKind::Auxiliary));
         }
     }
@@ -243,7 +249,8 @@ fn reduce_hb(history: &History, vertices: &[Vertex]) -> Vec<(usize, usize, EdgeK
     let finish = |id: usize| history.operations[id].returned;
     let mut edges = Vec::new();
     // Operations are in the order of their invocations.
-    let list: Vec<usize> = (0..vertices.len()).filter(|&id| vertices[id] != Vertex::Excluded).collect();
+    let list: Vec<usize> =
+        (0..vertices.len()).filter(|&id| vertices[id] != Vertex::Excluded).collect();
     for &id in &list {
         let first = list.partition_point(|&other| start(other) <= finish(id));
         let mut earliest_finish = NEVER;
@@ -303,9 +310,7 @@ fn is_acyclic(graph: &Graph, vertices: usize) -> bool {
 
 /// Property iii: from the genesis vertex, the reads-from edges of each location lead over all successful swaps there.
 fn has_paths(graph: &Graph, vertices: &[Vertex]) -> bool {
-    let swaps_at = |id: usize, location: ValueId| {
-        matches!(&vertices[id - 1], Vertex::Swap(words) if words.iter().any(|word| word[0] == location))
-    };
+    let swaps_at = |id: usize, location: ValueId| matches!(&vertices[id - 1], Vertex::Swap(words) if words.iter().any(|word| word[0] == location));
     let mut follows: FxHashMap<(usize, ValueId), usize> = FxHashMap::default();
     for &(from, to, kind) in &graph.edges {
         if let EdgeKind::ReadsFrom(location) = kind

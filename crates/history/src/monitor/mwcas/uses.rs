@@ -90,7 +90,8 @@ pub(super) fn read<'h>(
     names: &mut Names<'h>,
     versions: &mut Versions,
 ) -> Result<Uses, Stop> {
-    let mut reader = Reader { history, names, versions, uses: Vec::new() };
+    let mut reader =
+        Reader { history, names, versions, uses: Vec::with_capacity(history.words.len()) };
     let mut start = Vec::with_capacity(history.operations.len() + 1);
     start.push(0);
     for (id, operation) in history.operations.iter().enumerate() {
@@ -130,7 +131,9 @@ impl<'h> Reader<'_, 'h> {
         let asked = self.words(id, operation.argument, 2)?;
         let answered = self.words(id, operation.response, 2)?;
         if !asked.iter().map(|word| word[0]).eq(answered.iter().map(|word| word[0])) {
-            return Err(self.impossible(id, "answers about other locations than it was asked about"));
+            return Err(
+                self.impossible(id, "answers about other locations than it was asked about")
+            );
         }
         for word in answered {
             self.push(word[0], word[1], Role::Read);
@@ -200,10 +203,13 @@ impl<'h> Reader<'_, 'h> {
             seen.push(address);
             self.push(address, value, Role::Read);
         }
-        if !explained {
-            self.miss(id, words, |location| !seen.contains(&location))?;
+        if explained {
+            return Ok(());
         }
-        Ok(())
+        if words.iter().all(|word| seen.contains(&word[0])) {
+            return Err(self.impossible(id, "failed although it saw all that it expected"));
+        }
+        self.miss(id, words, |location| !seen.contains(&location))
     }
 
     /// One of the chosen locations did not hold what was expected.

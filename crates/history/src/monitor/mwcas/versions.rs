@@ -9,14 +9,19 @@ use crate::ValueId;
 pub(super) type VersionId = u32;
 
 /// The versions: an open-addressing table that stores each pair once.
-#[derive(Default)]
 pub(super) struct Versions {
     keys: Vec<(ValueId, ValueId)>,
-    /// Version plus one, or 0. INVARIANT: the length is 0 or a power of two, at most half of it is used.
+    /// Version plus one, or 0. INVARIANT: the length is a power of two (0 once sealed), at most half of it is used.
     slots: Vec<u32>,
 }
 
 impl Versions {
+    /// An empty table with room for about so many versions.
+    pub(super) fn with_capacity(versions: usize) -> Versions {
+        let slots = (versions * 2).next_power_of_two().max(64);
+        Versions { keys: Vec::with_capacity(versions), slots: vec![0; slots] }
+    }
+
     /// The version of this location and value; the first mention makes it.
     pub(super) fn intern(&mut self, location: ValueId, value: ValueId) -> VersionId {
         if self.keys.len() * 2 >= self.slots.len() {
@@ -52,25 +57,31 @@ impl Versions {
     }
 
     /// Where a pair is, or would be.
+    ///
+    /// Values are numbered as they occur, and mostly a value occurs at one location. The place that the value alone
+    /// gives comes first: neighbouring values, which are asked for together, share a cache line there. Only if another
+    /// location took it the pair is hashed. INVARIANT: a place that is taken stays so until the table grows.
     fn slot(&self, location: ValueId, value: ValueId) -> usize {
         let mask = self.slots.len() - 1;
-        // Neighbouring values share a cache line: values are numbered as they occur, so they are asked for together.
-        let mixed = (u64::from(location.0) << 32 | u64::from(value.0 >> 3))
-            .wrapping_add(0x9e37_79b9)
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut at = ((mixed >> 32) as usize) << 3 | (value.0 & 7) as usize;
-        loop {
-            at &= mask;
-            match self.slots[at] {
-                0 => return at,
-                version if self.keys[version as usize - 1] == (location, value) => return at,
-                _ => at += 1,
-            }
+        let found = |at: usize| match self.slots[at] {
+            0 => true,
+            version => self.keys[version as usize - 1] == (location, value),
+        };
+        let first = value.index() & mask;
+        if found(first) {
+            return first;
         }
+        let pair = u64::from(location.0) << 32 | u64::from(value.0);
+        let mixed = pair.wrapping_add(0x9e37_79b9).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut at = (mixed >> 32) as usize & mask;
+        while !found(at) {
+            at = (at + 1) & mask;
+        }
+        at
     }
 
     fn grow(&mut self) {
-        self.slots = vec![0; (self.slots.len() * 2).max(64)];
+        self.slots = vec![0; self.slots.len() * 2];
         for index in 0..self.keys.len() {
             let (location, value) = self.keys[index];
             let slot = self.slot(location, value);
@@ -85,7 +96,7 @@ mod tests {
 
     #[test]
     fn every_pair_has_its_own_number() {
-        let mut versions = Versions::default();
+        let mut versions = Versions::with_capacity(0);
         let pairs = || (0..40).flat_map(|a| (0..40).map(move |b| (ValueId(a), ValueId(b))));
         for (expected, (location, value)) in pairs().enumerate() {
             assert_eq!(versions.intern(location, value) as usize, expected);
