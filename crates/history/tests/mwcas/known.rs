@@ -379,3 +379,21 @@ fn only_one_of_two_crashed_swaps_can_explain() {
         "#]],
     );
 }
+
+/// An end at the very event of another's call does not come before it: the failure may have been first.
+#[test]
+fn a_deadline_at_the_call() {
+    let mut history = parse(
+        "w swap x:0>1
+         f swap x:1>5
+         f fail x
+         r read x
+         r saw x=1",
+    );
+    history.operations[0].returned = history.operations[1].invoked;
+    assert!(is_linearizable(&history, Some(&0.into()), false));
+    let answer = mwcas::check(&history, Some(&0.into()), &Limits::default());
+    assert!(
+        answer.unwrap_err().reason.contains("without anyone having seen or written that before")
+    );
+}

@@ -125,7 +125,19 @@ fn a_million_operations() {
 /// One stale read in the middle of a long history is found, with a core of two operations.
 #[test]
 fn a_needle_in_a_haystack() {
-    let mut history = long_history(20_000, 16, 256, 3);
+    find_needle(20_000);
+}
+
+#[test]
+#[ignore = "a measurement"]
+fn a_needle_among_a_million() {
+    let start = cpu_seconds();
+    find_needle(1_000_000);
+    println!("made and judged in {:.3} s", cpu_seconds() - start);
+}
+
+fn find_needle(operations: usize) {
+    let mut history = long_history(operations, 16, 256, 3);
     let reads: Vec<usize> =
         (0..history.operations.len()).filter(|&id| history.operations[id].operation == 0).collect();
     let late = reads[reads.len() / 2];
@@ -142,7 +154,10 @@ fn a_needle_in_a_haystack() {
         words.iter().find(|word| word[0] == location).map(|word| word[1])
     });
     history.words[word][1] = old.unwrap();
-    match mwcas::check(&history, Some(&0.into()), &Limits::default()) {
+    let start = cpu_seconds();
+    let verdict = mwcas::check(&history, Some(&0.into()), &Limits::default());
+    println!("judged in {:.3} s", cpu_seconds() - start);
+    match verdict {
         Ok(Verdict::Violated(violation)) => {
             assert_eq!(violation.core.len(), 2, "{violation:?}");
             assert!(violation.core.contains(&(late as u32)));

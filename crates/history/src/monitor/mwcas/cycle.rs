@@ -10,7 +10,7 @@ use super::order::{Plan, Stuck};
 use super::uses::Role;
 use super::versions::VersionId;
 use crate::OpId;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 
 /// Why one operation comes before another.
@@ -38,6 +38,8 @@ pub(super) struct Edge {
 
 /// How many operations to visit in all to find a shorter cycle.
 const EFFORT: usize = 4_000_000;
+/// Up to how many operations a set is made smaller by leaving out one after the other.
+const SMALL: usize = 200;
 
 /// Edges between operations of which none can be the first.
 pub(super) fn find(facts: &Facts, plan: &Plan, stuck: &Stuck) -> Vec<Edge> {
@@ -137,52 +139,48 @@ impl<'a, 'h> Residue<'a, 'h> {
     fn stuck_set(&self) -> Vec<Edge> {
         let mut set = self.closed_set();
         let mut at = 0;
-        while at < set.len() && set.len() <= 200 {
-            let without: Vec<OpId> = set.iter().copied().filter(|&id| id != set[at]).collect();
-            let rest = self.unordered(without);
-            if rest.is_empty() {
+        while at < set.list.len() && set.list.len() <= SMALL {
+            let kept = set.list.iter().copied().filter(|&id| id != set.list[at]);
+            let rest = self.unordered(Set::new(kept));
+            if rest.list.is_empty() {
                 at += 1;
             } else {
                 set = rest;
                 at = 0;
             }
         }
-        set.iter().flat_map(|&id| self.waits_within(id, &set)).collect()
+        set.list.iter().flat_map(|&id| self.waits_within(id, &set)).collect()
     }
 
     /// Operations each of which waits for others of them: starts with one and adds what it waits for, and so on.
-    fn closed_set(&self) -> Vec<OpId> {
-        let mut set: Vec<OpId> = self.left.first().copied().into_iter().collect();
+    fn closed_set(&self) -> Set {
+        let mut set = Set::new(self.left.first().copied());
         let mut at = 0;
-        while at < set.len() {
-            let id = set[at];
+        while at < set.list.len() {
+            let id = set.list[at];
             at += 1;
             let mut choices = Vec::new();
             let mut first = self.ends.first().copied().filter(|&end| self.precedes(end, id));
             self.before(id, &mut choices, |edge| {
-                if first.is_none_or(|first| !set.contains(&first) && set.contains(&edge.before)) {
+                let better = |first| !set.has(first) && set.has(edge.before);
+                if first.is_none_or(better) {
                     first = Some(edge.before);
                 }
             });
-            let needed = first.map_or_else(
-                || choices.iter().map(|edge| edge.before).collect(),
-                |first| vec![first],
-            );
-            for other in needed {
-                if !set.contains(&other) {
-                    set.push(other);
-                }
+            match first {
+                Some(first) => set.add(first),
+                None => choices.iter().for_each(|edge| set.add(edge.before)),
             }
         }
         set
     }
 
     /// What is left of the set after all that wait for nothing in it are taken out, one after the other.
-    fn unordered(&self, mut set: Vec<OpId>) -> Vec<OpId> {
+    fn unordered(&self, mut set: Set) -> Set {
         loop {
-            let waiting: Vec<OpId> =
-                set.iter().copied().filter(|&id| !self.waits_within(id, &set).is_empty()).collect();
-            if waiting.len() == set.len() {
+            let waits = |id: &OpId| !self.waits_within(*id, &set).is_empty();
+            let waiting = Set::new(set.list.iter().copied().filter(waits));
+            if waiting.list.len() == set.list.len() {
                 return set;
             }
             set = waiting;
@@ -190,19 +188,23 @@ impl<'a, 'h> Residue<'a, 'h> {
     }
 
     /// What in the set an operation waits for: one thing, or all of several that would each do.
-    fn waits_within(&self, id: OpId, set: &[OpId]) -> Vec<Edge> {
-        if let Some(&before) = set.iter().find(|&&other| self.precedes(other, id)) {
+    fn waits_within(&self, id: OpId, set: &Set) -> Vec<Edge> {
+        let precedes = |other: &OpId| set.has(*other) && self.precedes(*other, id);
+        // A large set is a closed one, where the first end of all stands for time.
+        let earlier =
+            if set.list.len() <= SMALL { &set.list } else { &self.ends[..self.ends.len().min(1)] };
+        if let Some(&before) = earlier.iter().find(|other| precedes(other)) {
             return vec![Edge { before, reason: Reason::Time, after: id }];
         }
         let (mut choices, mut found) = (Vec::new(), None);
         self.before(id, &mut choices, |edge| {
-            if set.contains(&edge.before) {
+            if set.has(edge.before) {
                 found = Some(edge);
             }
         });
         match found {
             Some(edge) => vec![edge],
-            None if choices.iter().all(|edge| set.contains(&edge.before)) => choices,
+            None if choices.iter().all(|edge| set.has(edge.before)) => choices,
             None => Vec::new(),
         }
     }
@@ -210,6 +212,31 @@ impl<'a, 'h> Residue<'a, 'h> {
     fn precedes(&self, a: OpId, b: OpId) -> bool {
         let operations = &self.facts.history.operations;
         operations[a as usize].precedes(&operations[b as usize])
+    }
+}
+
+/// A set of operations, in the order in which they were added.
+#[derive(Default)]
+struct Set {
+    list: Vec<OpId>,
+    members: FxHashSet<OpId>,
+}
+
+impl Set {
+    fn new(ids: impl IntoIterator<Item = OpId>) -> Set {
+        let mut set = Set::default();
+        ids.into_iter().for_each(|id| set.add(id));
+        set
+    }
+
+    fn add(&mut self, id: OpId) {
+        if self.members.insert(id) {
+            self.list.push(id);
+        }
+    }
+
+    fn has(&self, id: OpId) -> bool {
+        self.members.contains(&id)
     }
 }
 

@@ -3,8 +3,8 @@
 //!
 //! Every value is written to a location at most once (assumption 1) and expected only after it was there (assumption
 //! 2), so the answers say who wrote what everyone saw and who replaced it. What remains is whether these relations and
-//! time fit together. [`check`] reads a history into arrays ([`facts`]), chooses which unfinished swaps took effect where
-//! that matters ([`pending`]), and puts everything into an order ([`order`]) or finds a [`cycle`]. [`reference`] is
+//! time fit together. [`check`] reads a history into arrays (`facts`), chooses which unfinished swaps took effect where
+//! that matters (`pending`), and puts everything into an order (`order`) or finds a cycle (`cycle`). [`reference`] is
 //! the construction as it was published.
 //!
 //! Where this monitor does more than the publication:
@@ -62,7 +62,7 @@ pub fn check(history: &History, init: Option<&Value>, limits: &Limits) -> Monito
 }
 
 /// Like [`check`], where moreover each interrupted operation takes effect, if it does, before what its process did
-/// next: recoverable linearizability, with what [`crash::apply`](crate::crash::apply) returned.
+/// next: recoverable linearizability. `interrupted` is what [`crash::apply`](crate::crash::apply) returned, in its order.
 pub fn check_interrupted(
     history: &History,
     interrupted: &[Interrupted],
