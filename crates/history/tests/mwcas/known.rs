@@ -397,3 +397,36 @@ fn a_deadline_at_the_call() {
         answer.unwrap_err().reason.contains("without anyone having seen or written that before")
     );
 }
+
+/// `failures` swaps failed, each at a location of its own; each crashed swap explains one and takes one of `places`.
+fn pigeons(failures: usize, places: usize) -> History {
+    let mut text = String::new();
+    for failure in 0..failures {
+        for place in 0..places {
+            text +=
+                &format!("c{failure}.{place} swap x{failure}:0>{place}1 z{place}:0>{failure}1\n");
+        }
+    }
+    for failure in 0..failures {
+        text += &format!("f swap x{failure}:0>7\nf fail x{failure}\n");
+    }
+    parse(&text)
+}
+
+#[test]
+fn gives_up_rather_than_guess() {
+    let check = |history: &History, limits: &Limits| mwcas::check(history, Some(&0.into()), limits);
+    let enough = check(&pigeons(6, 6), &Limits::default());
+    assert!(matches!(enough, Ok(Verdict::Holds(_))), "{enough:?}");
+    let short = check(&pigeons(4, 3), &Limits::default());
+    assert!(matches!(short, Ok(Verdict::Violated(_))), "{short:?}");
+    let hard = check(&pigeons(11, 10), &Limits::default());
+    let Ok(Verdict::Inconclusive(reason)) = hard else { panic!("{hard:?}") };
+    expect![
+        "too many ways to choose which unfinished swaps took effect, to explain those that failed"
+    ]
+    .assert_eq(&reason);
+    let stopped = Limits { stop: Some(std::sync::Arc::new(true.into())), ..Limits::default() };
+    let stopped = check(&pigeons(4, 3), &stopped);
+    assert_eq!(stopped, Ok(Verdict::Inconclusive("stopped".to_owned())));
+}

@@ -4,7 +4,7 @@
 //! Every value is written to a location at most once (assumption 1) and expected only after it was there (assumption
 //! 2), so the answers say who wrote what everyone saw and who replaced it. What remains is whether these relations and
 //! time fit together. [`check`] reads a history into arrays (`facts`), chooses which unfinished swaps took effect where
-//! that matters (`pending`), and puts everything into an order (`order`) or finds a cycle (`cycle`). [`reference`] is
+//! that matters (`pending`), and puts everything into an order (`order`) or finds a cycle (`cycle`). [`mod@reference`] is
 //! the construction as it was published.
 //!
 //! Where this monitor does more than the publication:

@@ -310,7 +310,10 @@ fn is_acyclic(graph: &Graph, vertices: usize) -> bool {
 
 /// Property iii: from the genesis vertex, the reads-from edges of each location lead over all successful swaps there.
 fn has_paths(graph: &Graph, vertices: &[Vertex]) -> bool {
-    let swaps_at = |id: usize, location: ValueId| matches!(&vertices[id - 1], Vertex::Swap(words) if words.iter().any(|word| word[0] == location));
+    let swaps_at = |id: usize, location: ValueId| match &vertices[id - 1] {
+        Vertex::Swap(words) => words.iter().any(|word| word[0] == location),
+        _ => false,
+    };
     let mut follows: FxHashMap<(usize, ValueId), usize> = FxHashMap::default();
     for &(from, to, kind) in &graph.edges {
         if let EdgeKind::ReadsFrom(location) = kind
