@@ -44,18 +44,23 @@ pub struct Operation {
     pub process: usize,
     /// What was called.
     pub call: Call,
-    /// What it answered; `None` if it is pending.
+    /// What it answered; `None` if it is pending: it may have taken effect, may yet do so, or never.
     pub response: Option<Value>,
     /// When it was invoked.
     pub invoked: usize,
-    /// When it returned; `None` if it is pending: it may have taken effect, may yet do so, or never.
+    /// When it returned. If it is pending: the time by which it takes effect, if it ever does, that is to say before
+    /// every operation that is invoked later than this; `None` if it may do so at any time.
     pub returned: Option<usize>,
 }
 
 impl Operation {
-    /// Whether this one returned before `other` was invoked.
+    /// Whether this one returned, or must have taken effect, before `other` was invoked.
     fn precedes(&self, other: &Operation) -> bool {
         self.returned.is_some_and(|returned| returned < other.invoked)
+    }
+
+    fn is_pending(&self) -> bool {
+        self.response.is_none()
     }
 }
 
@@ -98,7 +103,7 @@ impl<S: Spec + ?Sized> Search<'_, S> {
         let history = self.history;
         let is_done = |index: usize| done & (1 << index) != 0;
         let rest = || (0..history.len()).filter(|&index| !is_done(index));
-        if rest().all(|index| history[index].returned.is_none()) {
+        if rest().all(|index| history[index].is_pending()) {
             return true;
         }
         if !self.visited.insert((done, state.clone())) {
@@ -106,7 +111,14 @@ impl<S: Spec + ?Sized> Search<'_, S> {
         }
         for next in rest() {
             let operation = &history[next];
-            if rest().any(|other| history[other].precedes(operation)) {
+            let must_wait =
+                |other: usize| !history[other].is_pending() && history[other].precedes(operation);
+            if rest().any(must_wait) {
+                continue;
+            }
+            // Too late: something is done that had to come after it. Of completed ones that is never so.
+            if (0..history.len()).any(|other| is_done(other) && operation.precedes(&history[other]))
+            {
                 continue;
             }
             self.order.push(next);

@@ -19,7 +19,7 @@ fn choices(history: &[Operation]) -> Vec<Vec<usize>> {
         for choice in &mut choices {
             choice.push(index);
         }
-        if operation.returned.is_none() {
+        if operation.response.is_none() {
             choices.extend(without);
         }
     }
@@ -165,6 +165,11 @@ fn random_history<S: Spec + ?Sized>(random: &mut fastrand::Rng, spec: &S) -> Vec
             }
         };
     }
+    for operation in &mut history {
+        if operation.response.is_none() && random.bool() {
+            operation.returned = Some(random.usize(operation.invoked..EVENTS));
+        }
+    }
     if random.u8(..4) != 0 {
         for operation in &mut history {
             if random.bool() {
@@ -203,7 +208,7 @@ fn compare<S: Spec + ?Sized>(name: &str, spec: &S) {
         if let Some(order) = order {
             linearizable += 1;
             let everything_returned_is_there = (0..history.len())
-                .all(|index| order.contains(&index) || history[index].returned.is_none());
+                .all(|index| order.contains(&index) || history[index].response.is_none());
             assert!(everything_returned_is_there, "{name}: {order:?} of {history:#?}");
             assert!(explains(spec, &history, &order), "{name}: {order:?} of {history:#?}");
         }

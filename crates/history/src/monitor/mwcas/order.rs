@@ -1,0 +1,230 @@
+//! The order: Kahn's algorithm on what versions say, with time implied.
+//!
+//! Cepeda et al. decide whether a precedence graph has a cycle (property i). Its happens-before edges, of which there
+//! are many, need not exist: an operation may come next in the order as far as time is concerned if it was invoked no
+//! later than the first response of an operation that is not in the order yet. What the data asks for is counted:
+//!
+//! - a version is seen after it is written: reads-from;
+//! - a version is replaced after everyone else has seen it: auxiliary;
+//! - an operation that failed comes after the replacement of a version that it expected: auxiliary. Where it does not
+//!   say at which location it failed, after the first of them.
+//!
+//! Each of these, once it is fulfilled, stays so. That makes it safe to put any operation next that may come next: if
+//! nothing may, no order exists. The order is the witness.
+
+use super::facts::{Facts, GENESIS, NOBODY};
+use super::uses::Role;
+use super::versions::VersionId;
+use crate::{NEVER, OpId};
+
+/// In [`Plan::users`]: the operation failed because of the version.
+const MISSES: u32 = 1 << 31;
+
+/// What does not depend on which pending operations take effect.
+pub(super) struct Plan {
+    /// For each version where its users start. INVARIANT: one entry more than versions, ascending.
+    start: Vec<u32>,
+    /// The operations that see a version or miss it.
+    users: Vec<u32>,
+    /// The operations that end, in the order of their ends.
+    pub(super) ends: Vec<OpId>,
+}
+
+/// No order: what could be put in it before nothing may come next.
+pub(super) struct Stuck {
+    /// For each operation whether it is in the order.
+    pub(super) done: Vec<bool>,
+}
+
+impl Plan {
+    pub(super) fn new(facts: &Facts) -> Plan {
+        let count = facts.history.operations.len() as OpId;
+        let uses = |id: OpId| facts.uses.of(id).filter(|(_, role)| *role != Role::Write);
+        let mut start = vec![0u32; facts.versions.len() + 1];
+        for id in 0..count {
+            uses(id).for_each(|(version, _)| start[version as usize] += 1);
+        }
+        let total = accumulate(&mut start);
+        let mut users = vec![0u32; total];
+        for id in 0..count {
+            for (version, role) in uses(id) {
+                let slot = &mut start[version as usize];
+                *slot -= 1;
+                users[*slot as usize] = if role == Role::Miss { id | MISSES } else { id };
+            }
+        }
+        Plan { start, users, ends: ends(facts) }
+    }
+
+    fn users(&self, version: VersionId) -> &[u32] {
+        let range =
+            self.start[version as usize] as usize..self.start[version as usize + 1] as usize;
+        &self.users[range]
+    }
+
+    /// Who sees a version, whether it takes effect or not.
+    pub(super) fn seers(&self, version: VersionId) -> impl Iterator<Item = OpId> + '_ {
+        self.users(version).iter().copied().filter(|user| user & MISSES == 0)
+    }
+
+    fn missers(&self, version: VersionId) -> impl Iterator<Item = OpId> + '_ {
+        self.users(version).iter().filter(|user| *user & MISSES != 0).map(|user| user & !MISSES)
+    }
+}
+
+/// Turns counts into where each group ends; the caller moves them to where it starts. Returns the sum.
+fn accumulate(counts: &mut [u32]) -> usize {
+    let mut sum = 0;
+    for count in counts {
+        sum += *count;
+        *count = sum;
+    }
+    sum as usize
+}
+
+/// The operations that end, sorted by counting: ends are small numbers.
+fn ends(facts: &Facts) -> Vec<OpId> {
+    let ending = || {
+        let operations = facts.history.operations.iter().enumerate();
+        operations.filter(|(_, operation)| operation.returned != NEVER)
+    };
+    let mut start = vec![0u32; facts.history.events as usize + 1];
+    let last = start.len() - 1;
+    ending().for_each(|(_, operation)| start[(operation.returned as usize).min(last)] += 1);
+    let mut ends = vec![0; accumulate(&mut start)];
+    for (id, operation) in ending() {
+        let slot = &mut start[(operation.returned as usize).min(last)];
+        *slot -= 1;
+        ends[*slot as usize] = id as OpId;
+    }
+    ends
+}
+
+/// An order of all operations that take effect, or where it is stuck.
+pub(super) fn order(facts: &Facts, plan: &Plan) -> Result<Vec<OpId>, Stuck> {
+    let mut run = Run::new(facts);
+    let operations = &facts.history.operations;
+    let total = facts.kept.iter().filter(|kept| **kept).count();
+    let mut order = Vec::with_capacity(total);
+    let mut ends = plan.ends.iter().copied().filter(|&id| facts.kept[id as usize]).peekable();
+    loop {
+        while ends.next_if(|&id| run.done[id as usize]).is_some() {}
+        let bound = ends.peek().map_or(NEVER, |&id| operations[id as usize].returned);
+        while let Some(operation) = operations.get(run.admitted as usize)
+            && operation.invoked <= bound
+        {
+            run.admitted += 1;
+            let id = run.admitted - 1;
+            if facts.kept[id as usize] && run.waits[id as usize] == 0 {
+                run.ready.push(id);
+            }
+        }
+        let Some(id) = run.ready.pop() else { break };
+        order.push(id);
+        run.put(plan, id);
+    }
+    if order.len() == total { Ok(order) } else { Err(Stuck { done: run.done }) }
+}
+
+/// The state of the algorithm.
+struct Run<'f, 'h> {
+    facts: &'f Facts<'h>,
+    /// For each operation how much of what the data asks for is not fulfilled.
+    waits: Vec<u32>,
+    /// For each version how many operations, other than the one that replaces it, have yet to see it.
+    unseen: Vec<u32>,
+    done: Vec<bool>,
+    /// For each operation that failed whether something that it expected is replaced.
+    explained: Vec<bool>,
+    /// Operations before this one may come next as far as time is concerned.
+    admitted: OpId,
+    /// INVARIANT: admitted, not done, waiting for nothing.
+    ready: Vec<OpId>,
+}
+
+impl<'f, 'h> Run<'f, 'h> {
+    fn new(facts: &'f Facts<'h>) -> Run<'f, 'h> {
+        let count = facts.kept.len();
+        let mut run = Run {
+            facts,
+            waits: vec![0; count],
+            unseen: vec![0; facts.versions.len()],
+            done: vec![false; count],
+            explained: vec![false; count],
+            admitted: 0,
+            ready: Vec::new(),
+        };
+        let kept = || (0..count as OpId).filter(|&id| facts.kept[id as usize]);
+        for id in kept() {
+            let mut misses = false;
+            let mut waits = 0;
+            for (version, role) in facts.uses.of(id) {
+                match role {
+                    Role::Read | Role::Replace => {
+                        waits += u32::from(facts.writer[version as usize] != GENESIS);
+                        run.unseen[version as usize] += u32::from(role == Role::Read);
+                    }
+                    Role::Miss => misses = true,
+                    Role::Write => {}
+                }
+            }
+            run.waits[id as usize] = waits + u32::from(misses);
+        }
+        for version in 0..facts.versions.len() {
+            let next = facts.next[version];
+            if next != NOBODY && run.unseen[version] > 0 {
+                run.waits[next as usize] += 1;
+            }
+        }
+        for interrupted in facts.interrupted {
+            if facts.kept[interrupted.operation as usize]
+                && let Some(next) = facts.next_of_process(interrupted.operation)
+            {
+                run.waits[next as usize] += 1;
+            }
+        }
+        run
+    }
+
+    /// Puts an operation into the order.
+    fn put(&mut self, plan: &Plan, id: OpId) {
+        let facts = self.facts;
+        self.done[id as usize] = true;
+        for (version, role) in facts.uses.of(id) {
+            match role {
+                Role::Read => {
+                    let unseen = &mut self.unseen[version as usize];
+                    *unseen -= 1;
+                    let next = facts.next[version as usize];
+                    if *unseen == 0 && next != NOBODY {
+                        self.fulfil(next);
+                    }
+                }
+                Role::Write => plan.seers(version).for_each(|seer| self.fulfil(seer)),
+                Role::Replace => {
+                    for misser in plan.missers(version) {
+                        if !std::mem::replace(&mut self.explained[misser as usize], true) {
+                            self.fulfil(misser);
+                        }
+                    }
+                }
+                Role::Miss => {}
+            }
+        }
+        if !facts.interrupted.is_empty()
+            && let Some(next) = facts.next_of_process(id)
+        {
+            self.fulfil(next);
+        }
+    }
+
+    fn fulfil(&mut self, id: OpId) {
+        if !self.facts.kept[id as usize] {
+            return;
+        }
+        self.waits[id as usize] -= 1;
+        if self.waits[id as usize] == 0 && id < self.admitted {
+            self.ready.push(id);
+        }
+    }
+}
