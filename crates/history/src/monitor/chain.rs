@@ -61,6 +61,10 @@ pub(crate) struct Block {
     pub(crate) last: OpId,
     /// A pending operation that is taken to have closed it.
     pub(crate) closer: OpId,
+    /// The block that is taken to go on from its last value.
+    pub(crate) then: u32,
+    /// Whether it is taken to go on from the last value of another.
+    pub(crate) joined: bool,
     /// Whether no operation is known to have closed it.
     pub(crate) open: bool,
 }
@@ -274,8 +278,16 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
 
     /// Follows a chain. Operations that must take effect later must not have returned before earlier ones were called.
     fn find_block(&mut self, root: u32) -> Result<(), Fault> {
-        let mut block =
-            Block { root, tail: root, first: NONE, last: NONE, closer: NONE, open: true };
+        let mut block = Block {
+            root,
+            tail: root,
+            first: NONE,
+            last: NONE,
+            closer: NONE,
+            then: NONE,
+            joined: false,
+            open: true,
+        };
         loop {
             let entry = &mut self.entries[block.tail as usize];
             entry.block = self.blocks.len() as u32;
@@ -324,7 +336,18 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
 
     /// The operations of a block, in an order that explains them.
     pub(crate) fn push_block(&self, block: &Block, order: &mut Vec<OpId>) {
-        let mut value = block.root;
+        let mut part = block;
+        self.push_chain(part.root, order);
+        while part.then != NONE {
+            part = &self.blocks[part.then as usize];
+            self.push_chain(part.root, order);
+        }
+        if block.closer != NONE {
+            order.push(block.closer);
+        }
+    }
+
+    fn push_chain(&self, mut value: u32, order: &mut Vec<OpId>) {
         loop {
             let entry = &self.entries[value as usize];
             if entry.writer != NONE {
@@ -336,18 +359,12 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
                 read = self.next_read[read as usize];
             }
             if entry.next == NONE {
-                break;
+                return;
             }
             match (self.role)(entry.next) {
                 Role::Swap(_, to) => value = to,
-                _ => {
-                    order.push(entry.next);
-                    break;
-                }
+                _ => return order.push(entry.next),
             }
-        }
-        if block.closer != NONE {
-            order.push(block.closer);
         }
     }
 }

@@ -53,7 +53,13 @@ pub(super) fn check(history: &History, say: &Sentences, start: i64) -> Monitored
     let mut cell = Cell::new(history, |id| roles[id as usize], next as usize);
     let mut order = Vec::with_capacity(history.operations.len());
     let fault = match cell.load(0..history.operations.len() as OpId, known) {
-        Ok(()) => zone::arrange(&cell, &[], false, &mut order).err(),
+        Ok(()) => match zone::arrange(&cell, &[], false) {
+            Ok(units) => {
+                zone::push(&cell, &units, &mut order);
+                None
+            }
+            Err(fault) => Some(fault),
+        },
         Err(Unloaded::Fault(fault)) => Some(fault),
         Err(Unloaded::Repeated(left)) => return repeated(history, say, &roles, left),
     };

@@ -4,7 +4,7 @@
 //! ([`chain`](super::chain)) that begin with a `put` over nothing and end with a `remove`. Chains lie one after the other
 //! ([`zone`](super::zone)); what found nothing lies between them, and a chain that nobody ended is the last.
 
-use super::chain::{Cell, Fault, NONE, Role, Unloaded};
+use super::chain::{Cell, NONE, Role, Unloaded};
 use super::chain_fault::violation;
 use super::sentence::{Sentences, not_applicable};
 use super::{timeline, zone};
@@ -96,63 +96,108 @@ fn check_key<R: Fn(OpId) -> Role>(
     }
     let is_vacant = |id: &OpId| (cell.role)(*id) == Role::Vacant;
     let vacant: Vec<OpId> = operations.iter().copied().filter(is_vacant).collect();
-    let begin = order.len();
-    let mut try_order = |cell: &Cell<R>, open_last| -> Result<(), Fault> {
-        order.truncate(begin);
-        zone::arrange(cell, &vacant, open_last, order)
+    let fault = match zone::arrange(cell, &vacant, true) {
+        Ok(units) => {
+            zone::push(cell, &units, order);
+            return Ok(());
+        }
+        Err(fault) => fault,
     };
-    let Err(fault) = try_order(cell, true) else {
-        return Ok(());
-    };
-    let open = open_blocks(cell);
     let removers = pending_removers(history, operations);
-    let guessed = operations.iter().any(|id| {
-        let found = |value| cell.is_found(value);
-        !history.operations[*id as usize].completed
-            && matches!((cell.role)(*id), Role::Write(value) if found(value))
-    });
+    let guessed = (0..cell.blocks.len()).any(|index| has_pending_root(cell, index));
     if removers.is_empty() && !guessed {
         return Err(Failed::Violated(violation(cell, say, fault, true)));
     }
     // Whatever the pending operations did, the blocks have to be in some order.
-    if let Err(fault) = try_order(cell, false) {
-        return Err(Failed::Violated(violation(cell, say, fault, false)));
-    }
-    // The obvious choices: the first removers end the first blocks, and the last block stays or not.
-    for stays in [1, 0] {
-        let closed = open.len().saturating_sub(stays);
-        if closed == 0 || closed > removers.len() {
-            continue;
-        }
-        for (index, remover) in open[..closed].iter().zip(&removers) {
-            let returned = |id: OpId| history.operations[id as usize].returned;
-            let block = &mut cell.blocks[*index];
-            (block.open, block.closer) = (false, *remover);
-            block.last = if block.last == NONE { *remover } else { block.last.max(*remover) };
-            if block.first == NONE || returned(*remover) < returned(block.first) {
-                block.first = *remover;
-            }
-        }
-        // A remover that must have taken effect before others were called, which it has to follow, is no choice.
-        let sound = cell.blocks.iter().all(|block| {
-            block.closer == NONE || cell.returned(block.closer) > cell.invoked(block.last)
-        });
-        if sound && try_order(cell, true).is_ok() {
+    let units = match zone::arrange(cell, &vacant, false) {
+        Ok(units) => units,
+        Err(fault) => return Err(Failed::Violated(violation(cell, say, fault, false))),
+    };
+    let blocks = cell.blocks.clone();
+    for (joins, stays) in [(true, true), (false, true), (false, false)] {
+        cell.blocks.clone_from(&blocks);
+        if choose(cell, &units, &removers, joins, stays)
+            && let Ok(units) = zone::arrange(cell, &vacant, true)
+        {
+            zone::push(cell, &units, order);
             return Ok(());
         }
     }
     Err(Failed::Refused("it depends on what operations without an answer did".to_owned()))
 }
 
-/// The blocks that nobody ended, those that began first in front.
-fn open_blocks<R: Fn(OpId) -> Role>(cell: &Cell<R>) -> Vec<usize> {
-    let is_open = |index: &usize| cell.blocks[*index].open;
-    let mut open: Vec<usize> = (0..cell.blocks.len()).filter(is_open).collect();
-    open.sort_unstable_by_key(|index| match &cell.blocks[*index] {
-        block if block.root == cell.initial => (0, 0),
-        block => (1, cell.returned(block.first)),
-    });
-    open
+/// Whether a block begins with a pending `put`, which may have replaced a value or not.
+fn has_pending_root<R: Fn(OpId) -> Role>(cell: &Cell<R>, index: usize) -> bool {
+    let writer = cell.entries[cell.blocks[index].root as usize].writer;
+    writer != NONE && !cell.history.operations[writer as usize].completed
+}
+
+/// Chooses what pending operations did, in the obvious way: where a block that nobody ended is followed by one that begins
+/// with a pending `put`, it went on there (if `joins`); the others are ended by the pending removers, the first by the first; the
+/// last one `stays`. Whether the choice explains anything is to be seen.
+fn choose<R: Fn(OpId) -> Role>(
+    cell: &mut Cell<R>,
+    units: &[zone::Unit],
+    removers: &[OpId],
+    joins: bool,
+    stays: bool,
+) -> bool {
+    let mut removers = removers.iter();
+    // The block that is open: where it began, and its last part.
+    let mut open: Option<(usize, usize)> = None;
+    for unit in units {
+        if let Some((head, part)) = open.take() {
+            match unit.block() {
+                Ok(next) if joins && has_pending_root(cell, next) => {
+                    if !join(cell, head, part, next) {
+                        return false;
+                    }
+                    open = cell.blocks[next].open.then_some((head, next));
+                    continue;
+                }
+                _ if !removers.next().is_some_and(|remover| end(cell, head, *remover)) => {
+                    return false;
+                }
+                _ => {}
+            }
+        }
+        open =
+            unit.block().ok().filter(|index| cell.blocks[*index].open).map(|index| (index, index));
+    }
+    match open {
+        Some((head, _)) if !stays => removers.next().is_some_and(|id| end(cell, head, *id)),
+        _ => true,
+    }
+}
+
+/// Lets the block `next` go on where `part`, the last part of `head`, ended. Not if it returned before the other was called.
+fn join<R: Fn(OpId) -> Role>(cell: &mut Cell<R>, head: usize, part: usize, next: usize) -> bool {
+    let (one, other) = (cell.blocks[head], cell.blocks[next]);
+    if one.last != NONE && cell.returned(other.first) < cell.invoked(one.last) {
+        return false;
+    }
+    cell.blocks[part].then = next as u32;
+    cell.blocks[next].joined = true;
+    let sooner = one.first == NONE || cell.returned(other.first) < cell.returned(one.first);
+    let block = &mut cell.blocks[head];
+    block.first = if sooner { other.first } else { one.first };
+    block.last = if one.last == NONE { other.last } else { one.last.max(other.last) };
+    (block.tail, block.open) = (other.tail, other.open);
+    true
+}
+
+/// Lets a pending operation end a block. Not if it must have taken effect before the last of the block was called.
+fn end<R: Fn(OpId) -> Role>(cell: &mut Cell<R>, index: usize, remover: OpId) -> bool {
+    let block = cell.blocks[index];
+    if block.last != NONE && cell.returned(remover) < cell.invoked(block.last) {
+        return false;
+    }
+    let sooner = block.first == NONE || cell.returned(remover) < cell.returned(block.first);
+    let block = &mut cell.blocks[index];
+    (block.open, block.closer) = (false, remover);
+    block.last = if block.last == NONE { remover } else { block.last.max(remover) };
+    block.first = if sooner { remover } else { block.first };
+    true
 }
 
 /// The pending operations that empty the key.

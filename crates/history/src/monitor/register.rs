@@ -56,8 +56,9 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
         }
     }
     let mut order = Vec::with_capacity(history.operations.len());
-    if let Err(fault) = zone::arrange(&cell, &[], false, &mut order) {
-        return Ok(Verdict::Violated(violation(&cell, &say, fault, false)));
+    match zone::arrange(&cell, &[], false) {
+        Ok(units) => zone::push(&cell, &units, &mut order),
+        Err(fault) => return Ok(Verdict::Violated(violation(&cell, &say, fault, false))),
     }
     match place(&cell, order, &failed) {
         Ok(order) => Ok(Verdict::Holds(Witness { order })),

@@ -16,16 +16,31 @@ const VACANT: u32 = 1 << 31;
 /// The most blocks or operations that an arrangement can have.
 pub(crate) const MOST: usize = VACANT as usize;
 
-/// The order of the operations in `cell`, appended to `order`. Blocks that nobody closed last for ever if `open_last`.
+/// A block, by its index, or an operation that found nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unit(u32);
+
+impl Unit {
+    /// The index of the block, if this is one, or else the operation.
+    pub(crate) fn block(self) -> Result<usize, OpId> {
+        match self.0 & VACANT {
+            0 => Ok(self.0 as usize),
+            _ => Err(self.0 & !VACANT),
+        }
+    }
+}
+
+/// The blocks of `cell` and the operations that found nothing, in order. Blocks that nobody closed last for ever if
+/// `open_last`.
 pub(crate) fn arrange<R: Fn(OpId) -> Role>(
     cell: &Cell<R>,
     vacant: &[OpId],
     open_last: bool,
-    order: &mut Vec<OpId>,
-) -> Result<(), Fault> {
+) -> Result<Vec<Unit>, Fault> {
+    let mut units = Vec::with_capacity(cell.blocks.len() + vacant.len());
     let zones = Zones { cell, open_last };
     let (mut fixed, mut free) = (Vec::new(), Vec::new());
-    for (index, block) in cell.blocks.iter().enumerate() {
+    for (index, block) in cell.blocks.iter().enumerate().filter(|(_, block)| !block.joined) {
         let (first, last) = (zones.first(block), zones.last(block));
         match first < last {
             true => fixed.push(u64::from(first) << 32 | index as u64),
@@ -58,23 +73,28 @@ pub(crate) fn arrange<R: Fn(OpId) -> Role>(
         let begins = |index: &u32| zones.first(&cell.blocks[*index as usize]) < instant;
         while let Some(index) = fixed.next_if(begins) {
             zone = Some(&cell.blocks[index as usize]);
-            cell.push_block(&cell.blocks[index as usize], order);
+            units.push(Unit(index));
         }
         if let Some(zone) = zone.filter(|zone| zones.last(zone) > latest) {
-            return Err(match item & VACANT {
-                0 => Fault::Blocks(*zone, cell.blocks[item as usize]),
-                _ => Fault::Covered(item & !VACANT, *zone),
+            return Err(match Unit(item).block() {
+                Ok(index) => Fault::Blocks(*zone, cell.blocks[index]),
+                Err(id) => Fault::Covered(id, *zone),
             });
         }
-        match item & VACANT {
-            0 => cell.push_block(&cell.blocks[item as usize], order),
-            _ => order.push(item & !VACANT),
+        units.push(Unit(item));
+    }
+    units.extend(fixed.map(Unit));
+    Ok(units)
+}
+
+/// The operations of an arrangement, in order.
+pub(crate) fn push<R: Fn(OpId) -> Role>(cell: &Cell<R>, units: &[Unit], order: &mut Vec<OpId>) {
+    for unit in units {
+        match unit.block() {
+            Ok(index) => cell.push_block(&cell.blocks[index], order),
+            Err(id) => order.push(id),
         }
     }
-    for index in fixed {
-        cell.push_block(&cell.blocks[index as usize], order);
-    }
-    Ok(())
 }
 
 /// Ranks here are shifted by one: 0 is before all events.
