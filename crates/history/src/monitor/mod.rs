@@ -3,11 +3,22 @@
 //! Each answers a [`Verdict`](crate::Verdict), or says that it cannot judge the history
 //! ([`NotApplicable`](crate::NotApplicable)), because a value is written twice, say; then the general search takes over.
 
+mod bit;
 pub mod cas_register;
+mod chain;
+mod chain_fault;
 pub mod counter;
+mod deadline;
+mod fetch_add;
+pub mod map;
+pub mod mutex;
 pub mod mwcas;
 pub mod priority_queue;
 pub mod queue;
 pub mod register;
+pub mod semaphore;
+mod sentence;
 pub mod set;
 pub mod stack;
+mod timeline;
+mod zone;

@@ -1,0 +1,65 @@
+//! Locks: one bit that `acquire` and `release` flip, judged by the rule of [`bit`](super::bit).
+
+use super::bit::{Bit, Step, Stuck};
+use super::deadline::{self, has_deadline};
+use super::sentence::{Sentences, not_applicable};
+use super::timeline;
+use crate::history::{History, OpId};
+use crate::verdict::{Limits, Monitored, Verdict, Violation, Witness};
+use linchpin_spec::{Mutex, Spec, Value};
+
+/// Judges a history of a [`Mutex`] that is held at the start if `init` is `true`. Exact, pending operations included, but where it depends on
+/// the deadlines of optional operations it may not apply.
+pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
+    let specification = Mutex::default();
+    let say = Sentences::new(history, specification.operations());
+    let held = match init {
+        Value::Bool(held) => *held,
+        Value::Null => false,
+        _ => return not_applicable(format!("{init} is not true (held) or false (free)")),
+    };
+    let unknown = |operation: &&crate::Operation| operation.operation as usize > Mutex::RELEASE;
+    if let Some(operation) = history.operations.iter().find(unknown) {
+        return not_applicable(format!("a lock has no operation {}", operation.operation));
+    }
+    if let Some(reason) = limits.exceeded(40 * history.operations.len()) {
+        return Ok(Verdict::Inconclusive(reason));
+    }
+    let events = timeline::events(history);
+    deadline::judge(history, &say, |ignore| {
+        let step = |id: OpId| match ignore && has_deadline(history, id) {
+            true => Step::Nothing,
+            false => {
+                let acquires = Mutex::ACQUIRE as u16;
+                Step::Flip(history.operations[id as usize].operation == acquires)
+            }
+        };
+        let mut bit = Bit::new(history, step);
+        match bit.run(&events, held) {
+            Ok(()) => Verdict::Holds(Witness { order: bit.order }),
+            Err(stuck) => {
+                let core = bit.core(&events, held, stuck);
+                Verdict::Violated(violation(history, &say, core, stuck))
+            }
+        }
+    })
+}
+
+fn violation(history: &History, say: &Sentences, core: Vec<OpId>, stuck: Stuck) -> Violation {
+    let (helper, helping, state) = match stuck.needed {
+        true => (Mutex::ACQUIRE, "acquire", "free"),
+        false => (Mutex::RELEASE, "release", "held"),
+    };
+    let helps = |id: &&OpId| history.operations[**id as usize].operation as usize == helper;
+    let available = match core.iter().filter(helps).count() {
+        0 => format!("no {helping} was called in time"),
+        1 => format!("the one {helping} that was called in time is needed earlier"),
+        count => format!("the {count} calls of {helping} made in time are needed earlier"),
+    };
+    let explanation = format!(
+        "{} returned although the lock was {state}: {available}",
+        say.operation(stuck.operation)
+    );
+    let at = Some(history.operations[stuck.operation as usize].returned);
+    Violation { core, explanation, at }
+}
