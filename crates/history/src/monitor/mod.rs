@@ -5,6 +5,7 @@
 
 pub mod cas_register;
 pub mod counter;
+mod intervals;
 pub mod mwcas;
 pub mod priority_queue;
 pub mod queue;
