@@ -4,7 +4,7 @@
 
 use linchpin_history::monitor::{priority_queue, queue, stack};
 use linchpin_history::{
-    Builder, History, Limits, Monitored, NEVER, OpId, Rank, ValueId, Verdict, Violation,
+    Argument, Builder, History, Limits, Monitored, NEVER, OpId, Rank, ValueId, Verdict, Violation,
 };
 use linchpin_oracle::is_linearizable;
 use linchpin_spec::{Call, PriorityQueue, Queue, Spec, Stack, Value};
@@ -27,6 +27,83 @@ struct Kind {
 
 /// A process calls, or is answered.
 type Event = (usize, Result<Call, Value>);
+
+/// Operations at random: each value is added and perhaps removed and looked at somewhat later, whatever the others do.
+/// Answers are far from obviously wrong, and hardly ever obviously right.
+fn scatter<S: Spec>(
+    random: &mut fastrand::Rng,
+    new: &dyn Fn(Vec<Value>) -> S,
+    kind: Kind,
+) -> (History, Vec<Value>) {
+    let mut fresh: Vec<i64> = (0..20).collect();
+    random.shuffle(&mut fresh);
+    let initial: Vec<Value> =
+        if kind.initial && random.bool() { vec![Value::Int(fresh[19])] } else { Vec::new() };
+    let spec = new(initial.clone());
+    let (lengths, reach) = (random.f64() * 6.0, random.f64() * 8.0);
+    // (call, answer if it has one, when, for how long)
+    let mut operations: Vec<(Call, Option<Value>, f64, f64)> = Vec::new();
+    let mut put = |random: &mut fastrand::Rng, which: usize, value: Value, answer: Value, at: f64| {
+        let operation = spec.operation(kind.operations[which]).unwrap();
+        let pending = kind.crashes > 0 && random.u32(..kind.crashes) == 0;
+        let argument = if which == 0 { value } else { Value::Null };
+        let call = Call { operation, argument };
+        let length = random.f64() * lengths;
+        operations.push((call, (!pending).then_some(answer), at - random.f64() * length, length));
+    };
+    let mut values = initial.clone();
+    for value in fresh.into_iter().take(random.usize(1..=kind.length / 2)).map(Value::Int) {
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    for (at, value) in values.into_iter().enumerate() {
+        let added = if at < initial.len() { -1.0 } else { random.f64() * 10.0 };
+        if at >= initial.len() {
+            put(random, 0, value.clone(), Value::Null, added);
+        }
+        for which in 1..kind.operations.len() {
+            if random.u8(..6) > 0 && (which == 1 || random.u8(..3) > 0) {
+                let when = added + random.f64() * reach;
+                put(random, which, Value::Null, value.clone(), when);
+            }
+        }
+        if random.u8(..8) == 0 {
+            let when = random.f64() * 10.0;
+            put(random, 1, Value::Null, Value::Null, when);
+        }
+    }
+    let mut ends: Vec<(f64, usize, bool)> = Vec::new();
+    for (process, (_, _, start, length)) in operations.iter().enumerate() {
+        ends.extend([(*start, process, true), (start + length, process, false)]);
+    }
+    ends.sort_by(|a, b| a.partial_cmp(b).unwrap());
+    let mut events: Vec<Event> = Vec::new();
+    for (_, process, is_call) in ends {
+        let (call, answer, ..) = &operations[process];
+        match answer {
+            _ if is_call => events.push((process, Ok(call.clone()))),
+            Some(answer) => events.push((process, Err(answer.clone()))),
+            None => {}
+        }
+    }
+    (build(&spec, events), initial)
+}
+
+fn build<S: Spec>(spec: &S, events: Vec<Event>) -> History {
+    let mut builder = Builder::new(spec.operations());
+    for (process, event) in events {
+        let process = process.to_string();
+        match event {
+            Ok(call) => {
+                let name = &spec.operations()[call.operation].name;
+                builder.invoke(&process, name, call.argument).unwrap();
+            }
+            Err(answer) => builder.ok(&process, answer).unwrap(),
+        }
+    }
+    builder.finish()
+}
 
 /// A history that processes could have recorded on a correct object, after which perhaps some events and answers are
 /// exchanged; and the contents at the start.
@@ -83,18 +160,7 @@ fn make<S: Spec>(
         mutate(random, &spec, &mut events);
     }
 
-    let mut builder = Builder::new(spec.operations());
-    for (process, event) in events {
-        let process = process.to_string();
-        match event {
-            Ok(call) => {
-                let name = &spec.operations()[call.operation].name;
-                builder.invoke(&process, name, call.argument).unwrap();
-            }
-            Err(answer) => builder.ok(&process, answer).unwrap(),
-        }
-    }
-    (builder.finish(), initial)
+    (build(&spec, events), initial)
 }
 
 /// Exchanges neighbouring events of different processes, and answers of operations that have some.
@@ -180,6 +246,9 @@ struct Tally {
     /// Of the violated ones: whose first bad event is known, and whose core is smaller than the history.
     with_event: u64,
     with_small_core: u64,
+    /// How many explanations need an operation without an answer, and how many refutations consider one.
+    holds_with_pending: u64,
+    violated_with_pending: u64,
 }
 
 fn compare<S: Spec>(name: &str, check: Check, new: impl Fn(Vec<Value>) -> S, kind: Kind) -> Tally {
@@ -189,6 +258,7 @@ fn compare<S: Spec>(name: &str, check: Check, new: impl Fn(Vec<Value>) -> S, kin
     let mut random = fastrand::Rng::with_seed(seed);
     let mut tally = Tally::default();
     for case in 0..cases {
+        let make = if case % 2 == 0 { make::<S> } else { scatter::<S> };
         let (mut history, initial) = make(&mut random, &new, kind);
         let spec = new(initial.clone());
         let initial: Vec<ValueId> =
@@ -199,6 +269,10 @@ fn compare<S: Spec>(name: &str, check: Check, new: impl Fn(Vec<Value>) -> S, kin
             format!("{name}, case {case}: {start:?} {:#?}", judged(&history, &all, NEVER))
         };
         let holds = |ids: &[OpId], cut| is_linearizable(&spec, &judged(&history, ids, cut));
+        let is_pending = |id: &OpId| {
+            let operation = &history.operations[*id as usize];
+            !operation.completed && operation.argument == Argument::None
+        };
         match check(&history, &initial, &Limits::default()) {
             Err(_) => tally.not_applicable += 1,
             Ok(Verdict::Inconclusive(why)) => panic!("{why}"),
@@ -206,6 +280,7 @@ fn compare<S: Spec>(name: &str, check: Check, new: impl Fn(Vec<Value>) -> S, kin
                 tally.holds += 1;
                 let fault = fault(&history, &spec, &witness.order);
                 let order = &witness.order;
+                tally.holds_with_pending += u64::from(order.iter().any(is_pending));
                 assert!(holds(&all, NEVER), "holds? {order:?} has {fault:?} {}", context());
                 assert_eq!(fault, None, "{order:?} {}", context());
             }
@@ -215,6 +290,7 @@ fn compare<S: Spec>(name: &str, check: Check, new: impl Fn(Vec<Value>) -> S, kin
                 assert!(!holds(&all, NEVER), "{explanation}: {core:?} {}", context());
                 assert!(!holds(&core, NEVER), "{explanation}: {core:?} {}", context());
                 assert!(explanation.len() > 20, "{explanation}");
+                tally.violated_with_pending += u64::from(core.iter().any(is_pending));
                 tally.with_small_core += u64::from(core.len() < all.len());
                 if let Some(at) = at {
                     tally.with_event += 1;
