@@ -43,7 +43,11 @@ fn scatter<S: Spec>(
     let (lengths, reach) = (random.f64() * 6.0, random.f64() * 8.0);
     // (call, answer if it has one, when, for how long)
     let mut operations: Vec<(Call, Option<Value>, f64, f64)> = Vec::new();
-    let mut put = |random: &mut fastrand::Rng, which: usize, value: Value, answer: Value, at: f64| {
+    let mut put = |random: &mut fastrand::Rng,
+                   which: usize,
+                   value: Value,
+                   answer: Value,
+                   at: f64| {
         let operation = spec.operation(kind.operations[which]).unwrap();
         let pending = kind.crashes > 0 && random.u32(..kind.crashes) == 0;
         let argument = if which == 0 { value } else { Value::Null };

@@ -7,7 +7,7 @@
 //! [`check`] judges.
 
 use super::intervals::{
-    self, Collection, Gap, Life, NO_OP, Object, Part, Span, Speech, Stuck, cover,
+    self, Collection, Gap, Life, NO_OP, Object, Part, Places, Span, Speech, Stuck, cover,
 };
 use crate::{History, Limits, Monitored, OpId, ValueId};
 use linchpin_spec::{PriorityQueue, Value};
@@ -37,18 +37,18 @@ impl Collection for Smallest<'_> {
         part.tune();
         part.drain();
         let ascending = self.ascending(&part.lives);
-        let mut paint = Paint::new(part.end);
+        let mut unpainted = Unpainted(Places::all(part.end as usize + 1));
         let mut removed_at = vec![0; part.lives.len()];
         let mut stuck = Vec::new();
         for (place, &at) in ascending.iter().enumerate() {
             let life = &part.lives[at as usize];
-            match paint.first_unpainted(life.removed) {
+            match unpainted.first_in(life.removed) {
                 Some(gap) => removed_at[at as usize] = gap,
                 None => stuck.push(place),
             }
-            paint.paint(life.inside());
+            unpainted.paint(life.inside());
         }
-        let empty_at = part.empties.iter().map(|empty| paint.first_unpainted(empty.span));
+        let empty_at = part.empties.iter().map(|empty| unpainted.first_in(empty.span));
         let empty_at: Vec<Option<Gap>> = empty_at.collect();
         match empty_at.iter().copied().collect::<Option<Vec<Gap>>>() {
             Some(empty_at) if stuck.is_empty() => {
@@ -130,7 +130,8 @@ fn emit(part: &Part, ascending: &[u32], removed_at: &[Gap], empty_at: &[Gap]) ->
     const FIND_NOTHING: u64 = 1;
     const COME_AND_GO: u64 = 2;
     const INSERT: u64 = 3;
-    let pack = |gap: Gap, what: u64, at: usize| (u64::from(gap) << 2 | what, at as u32);
+    // INVARIANT: there are fewer than 2^30 operations, so all of it fits.
+    let pack = |gap: Gap, what: u64, at: usize| u64::from(gap) << 32 | what << 30 | at as u64;
     let mut events = Vec::with_capacity(2 * ascending.len() + empty_at.len());
     for (place, &at) in ascending.iter().enumerate() {
         let life = &part.lives[at as usize];
@@ -150,10 +151,10 @@ fn emit(part: &Part, ascending: &[u32], removed_at: &[Gap], empty_at: &[Gap]) ->
     events.extend(empty_at.iter().enumerate().map(|(at, &gap)| pack(gap, FIND_NOTHING, at)));
     events.sort_unstable();
     let mut order = Vec::with_capacity(2 * ascending.len() + empty_at.len());
-    for (when, at) in events {
-        let at = at as usize;
+    for event in events {
+        let at = event as usize & ((1 << 30) - 1);
         let life = || &part.lives[ascending[at] as usize];
-        match when & 3 {
+        match event >> 30 & 3 {
             REMOVE => order.push(life().remove),
             FIND_NOTHING => order.push(part.empties[at].op),
             COME_AND_GO => order.extend([life().add, life().remove]),
@@ -163,34 +164,17 @@ fn emit(part: &Part, ascending: &[u32], removed_at: &[Gap], empty_at: &[Gap]) ->
     order
 }
 
-/// Gaps, painted once and for all: a union-find forest in which each painted gap points to a later one.
-struct Paint {
-    next: Vec<Gap>,
-}
+/// The gaps in which nothing so far is certainly inside.
+struct Unpainted(Places);
 
-impl Paint {
-    fn new(end: Gap) -> Paint {
-        Paint { next: (0..=end + 1).collect() }
-    }
-
-    fn unpainted_from(&mut self, mut gap: Gap) -> Gap {
-        while self.next[gap as usize] != gap {
-            let next = self.next[gap as usize];
-            self.next[gap as usize] = self.next[next as usize];
-            gap = next;
-        }
-        gap
-    }
-
-    fn first_unpainted(&mut self, span: Span) -> Option<Gap> {
-        Some(self.unpainted_from(span.lo)).filter(|&gap| gap <= span.hi)
+impl Unpainted {
+    fn first_in(&self, span: Span) -> Option<Gap> {
+        self.0.first_from(span.lo).filter(|&gap| gap <= span.hi)
     }
 
     fn paint(&mut self, span: Span) {
-        let mut gap = self.unpainted_from(span.lo);
-        while gap <= span.hi {
-            self.next[gap as usize] = gap + 1;
-            gap = self.unpainted_from(gap + 1);
+        while let Some(gap) = self.first_in(span) {
+            self.0.remove(gap);
         }
     }
 }

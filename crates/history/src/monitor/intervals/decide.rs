@@ -76,19 +76,23 @@ fn violation_of<C: Collection>(
     Violation { core: core.operations(), explanation, at: None }
 }
 
-/// Histories with more events are not searched for the first bad one.
-const CHEAP: Rank = 1 << 16;
+/// Longer histories are not searched for the first bad event.
+const CHEAP: usize = 1 << 15;
 
-/// The first event at which the history so far cannot be explained, if that is cheap to know.
+/// The first event at which the history so far cannot be explained, if that is cheap to know. It is a response, because
+/// more can be pending after an invocation but nothing else is known.
 fn earliest<C: Collection>(
     collection: &C,
     history: &History,
     initial: &[ValueId],
     limits: &Limits,
 ) -> Option<Rank> {
-    if history.events > CHEAP {
+    if history.operations.len() > CHEAP {
         return None;
     }
+    let completed = history.operations.iter().filter(|operation| operation.completed);
+    let mut responses: Vec<Rank> = completed.map(|operation| operation.returned).collect();
+    responses.sort_unstable();
     let is_explained = |cut: Rank| match gather(history, initial, &C::OBJECT, cut).ok()? {
         Err(_) => Some(false),
         Ok(part) => match collection.decide(part) {
@@ -97,19 +101,19 @@ fn earliest<C: Collection>(
             Decision::Unknown(_) => None,
         },
     };
-    // INVARIANT: the events before `good` can be explained, those before `bad` cannot.
-    let (mut good, mut bad) = (0, history.events);
-    while good + 1 < bad {
+    // INVARIANT: the history up to each response before `good` can be explained, that up to `bad` cannot.
+    let (mut good, mut bad) = (0, responses.len().checked_sub(1)?);
+    while good < bad {
         if limits.exceeded(0).is_some() {
             return None;
         }
         let middle = good + (bad - good) / 2;
-        match is_explained(middle)? {
-            true => good = middle,
+        match is_explained(responses[middle] + 1)? {
+            true => good = middle + 1,
             false => bad = middle,
         }
     }
-    Some(good)
+    Some(responses[bad])
 }
 
 /// The decision if no removal is pending, or all of them did nothing.

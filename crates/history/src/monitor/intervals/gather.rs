@@ -21,6 +21,9 @@ pub(super) fn gather(
     Ok(gathering.finish())
 }
 
+/// Longer histories are not judged, so that orders can be sorted as single words.
+const LONGEST: usize = 1 << 30;
+
 /// Numbers as smaller numbers in the same order: by table if they are dense anyway, else by search.
 enum Dense {
     AsTheyAre,
@@ -84,7 +87,7 @@ impl<'a> Gathering<'a> {
         let values = Dense::new(history.values.len(), operations.len() + initial.len(), ids);
         let events = ranks.bound(history.events as usize);
         let end = initial.len() + events + 1;
-        if end >= FOREVER as usize {
+        if end >= FOREVER as usize || operations.len() + initial.len() >= LONGEST {
             let reason = "the history is too long for this checker".to_owned();
             return Err(NotApplicable { reason });
         }
@@ -209,7 +212,8 @@ impl<'a> Gathering<'a> {
 
     fn finish(mut self) -> Result<Part, Violation> {
         if let Some((core, explanation)) = self.obviously_wrong() {
-            let core = core.into_iter().filter(|&op| op != NO_OP).collect();
+            let mut core: Vec<OpId> = core.into_iter().filter(|&op| op != NO_OP).collect();
+            core.sort_unstable();
             return Err(Violation { core, explanation, at: None });
         }
         self.drop_unobserved();
@@ -234,8 +238,9 @@ impl<'a> Gathering<'a> {
             part.looks.iter().map(|look| (&part.lives[look.life as usize], look.op, look.span));
         for (life, op, span) in removals.chain(looks) {
             if life.added.lo == FOREVER {
-                let (says, value) = (speech.operation(op), speech.value(life.value));
-                return Some((vec![op], format!("{says}: {value} was never {added}")));
+                let explanation =
+                    format!("{} saw a value that was never {added}", speech.operation(op));
+                return Some((vec![op], explanation));
             }
             if span.hi < life.added.lo {
                 let (early, add) = (speech.operation(op), speech.operation(life.add));

@@ -16,11 +16,13 @@
 mod cover;
 mod decide;
 mod gather;
+mod places;
 mod say;
 mod shrink;
 
 pub(super) use cover::{FreeGaps, cover};
 pub(super) use decide::{Collection, Decision, check, decide_by_trial, without};
+pub(super) use places::Places;
 pub(super) use say::Speech;
 
 use crate::{OpId, ValueId};

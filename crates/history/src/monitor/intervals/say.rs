@@ -58,50 +58,50 @@ impl Speech<'_> {
         }
     }
 
-    /// "1 from the return of enqueue(1) by process 0 to the call of dequeue of 1 by process 3": when the value of a
-    /// life of an untuned part was certainly inside.
+    /// "from the return of enqueue(1) by process 0 to the call of dequeue of 1 by process 3": when the value of a life
+    /// of an untuned part was certainly inside.
     fn stay(&self, part: &Part, life: u32) -> String {
-        let value = self.value(part.lives[life as usize].value);
         match part.ends(life) {
-            (NO_OP, NO_OP) => format!("{value} all the time"),
-            (NO_OP, last) => {
-                format!("{value} from the start to the call of {}", self.operation(last))
-            }
-            (first, NO_OP) => format!("{value} from the return of {} on", self.operation(first)),
+            (NO_OP, NO_OP) => "all the time".to_owned(),
+            (NO_OP, last) => format!("from the start to the call of {}", self.operation(last)),
+            (first, NO_OP) => format!("from the return of {} on", self.operation(first)),
             (first, last) => {
                 let (first, last) = (self.operation(first), self.operation(last));
-                format!("{value} from the return of {first} to the call of {last}")
+                format!("from the return of {first} to the call of {last}")
             }
         }
     }
 
-    /// When each of these values was certainly inside.
+    /// "1 was certainly in the queue from … to …": when each of these values was.
     pub fn stays(&self, part: &Part, lives: &[u32]) -> String {
-        let stays: Vec<String> = lives.iter().map(|&life| self.stay(part, life)).collect();
-        let was = if stays.len() == 1 { "was" } else { "were" };
-        format!("{} {was} certainly in the {}", Self::list(&stays), self.object.name)
+        let value = |life: u32| self.value(part.lives[life as usize].value);
+        let name = self.object.name;
+        if let [life] = *lives {
+            return format!(
+                "{} was certainly in the {name} {}",
+                value(life),
+                self.stay(part, life)
+            );
+        }
+        let stay = |&life: &u32| format!("{} {}", value(life), self.stay(part, life));
+        let stays: Vec<String> = lives.iter().map(stay).collect();
+        format!("one of these was certainly in the {name}: {}", Self::list(&stays))
     }
 
     /// Why `op`, which found nothing, is wrong: values were inside all the time.
     pub fn not_empty(&self, part: &Part, op: OpId, lives: &[u32]) -> String {
-        let op = self.operation(op);
-        let when = if lives.len() == 1 {
-            "from before its call to after its return"
-        } else {
-            "in turn, leaving no instant for it"
-        };
-        format!("{op} found nothing, but {}, {when}", self.stays(part, lives))
+        let (op, stays) = (self.operation(op), self.stays(part, lives));
+        format!("{op} cannot have found nothing: whenever it took effect, {stays}")
     }
 
-    /// What pending removals, if the part has any, do not change.
+    /// That the pending removals of the part, if it has any, are no excuse.
     pub fn despite(&self, part: &Part) -> String {
-        let name = self.object.remove.1;
         match part.removers.as_slice() {
             [] => String::new(),
-            [one] => format!("; whatever {} removed does not change that", self.operation(one.op)),
+            [one] => format!("; {} cannot account for this", self.operation(one.op)),
             more => {
-                let count = Self::count(more.len(), name);
-                format!("; whatever the {count} without an answer removed does not change that")
+                let count = Self::count(more.len(), self.object.remove.1);
+                format!("; the {count} without an answer cannot account for this")
             }
         }
     }

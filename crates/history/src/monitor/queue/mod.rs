@@ -57,16 +57,15 @@ impl Collection for Fifo {
         if part.deadlines(&Fifo::OBJECT).is_some() || looks_at_staying(&part) {
             return intervals::decide_by_trial(self, part);
         }
-        for (remover, life) in part.staying().into_iter().take(part.removers.len()).enumerate() {
-            part.assign(life, remover);
-        }
+        assign_in_order(&mut part);
         without(self, part)
     }
 
     fn explain(&self, part: &Part, speech: &Speech) -> String {
         let mut tuned = part.clone();
-        let assignable = part.staying().into_iter().take(part.removers.len());
-        assignable.enumerate().for_each(|(remover, life)| tuned.assign(life, remover));
+        if !looks_at_staying(part) {
+            assign_in_order(&mut tuned);
+        }
         tuned.tune();
         let empty_at = match place_empties(&tuned) {
             Ok(empty_at) => empty_at,
@@ -75,15 +74,20 @@ impl Collection for Fifo {
                 return speech.not_empty(part, op, &stuck.lives);
             }
         };
-        match order::total_order(&mut tuned.lives, &empty_at) {
-            Ok(_) => "no order of these operations is that of a queue".to_owned(),
-            Err(cycle) => {
-                let edges: Vec<String> =
-                    cycle.iter().map(|edge| edge_sentence(part, edge, speech)).collect();
-                edges.join(", yet ")
-            }
+        let cycle = order::total_order(&mut tuned.lives, &empty_at).err().unwrap_or_default();
+        let edges: Vec<String> =
+            cycle.iter().map(|edge| edge_sentence(part, edge, speech)).collect();
+        match edges.split_last() {
+            Some((last, others)) => format!("{}, yet {last}", others.join(", ")),
+            None => "no order of these operations is that of a queue".to_owned(),
         }
     }
+}
+
+/// Gives the pending dequeues, first called first, the values that no completed one removed, first enqueued first.
+fn assign_in_order(part: &mut Part) {
+    let staying = part.staying().into_iter().take(part.removers.len());
+    staying.enumerate().for_each(|(remover, life)| part.assign(life, remover));
 }
 
 /// Whether something looked at a value that no completed operation removed.

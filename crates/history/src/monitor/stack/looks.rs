@@ -1,9 +1,9 @@
 //! Peeks while a stack is peeled: each needs a piece in which nothing but its value is certainly inside.
 
-use super::super::intervals::Part;
+use super::super::intervals::{Part, Places};
 use super::peel::Item;
 use super::pieces::Pieces;
-use super::trees::{Places, Ranges};
+use super::trees::Ranges;
 
 /// The looks at items. Of two looks at one item, one within the other, only the inner one is followed.
 pub(super) struct Looks {

@@ -4,10 +4,10 @@
 //! certainly inside (for a peek, nothing but the value). Each piece becomes free once, and each operation is found once by
 //! a free piece in it, so the whole takes O(n log n).
 
-use super::super::intervals::{Gap, Part};
+use super::super::intervals::{Gap, Part, Places};
 use super::looks::Looks;
 use super::pieces::Pieces;
-use super::trees::{Counts, Places, Ranges};
+use super::trees::{Counts, Ranges};
 
 /// How far a part could be peeled, and where everything goes.
 pub(super) struct Peeling {
