@@ -10,6 +10,7 @@ mod chain_fault;
 pub mod counter;
 mod deadline;
 mod fetch_add;
+mod intervals;
 pub mod map;
 pub mod mutex;
 pub mod mwcas;
