@@ -1,1 +1,255 @@
-//! The general search.
+//! The general search: exact for any specification, deterministic or not, and for operations that never returned.
+//!
+//! Start with [`search`]. Two searches look at once: `depth_first` for an order that explains the history,
+//! `breadth_first` for the first event that none explains; the first answer wins. Both work on a `Problem`, ask the
+//! specification through a `Table`, and know only what is in progress. [`split`] takes apart what can be checked apart.
+//! [`Frontier`] is the form for histories that are still being recorded. When nothing explains a history, `shrink` finds
+//! a few operations that show it.
+
+mod breadth_first;
+mod config;
+mod depth_first;
+mod explain;
+mod interner;
+pub(crate) mod mask;
+mod merge;
+mod moment;
+mod online;
+pub(crate) mod problem;
+mod race;
+pub(crate) mod shrink;
+pub mod split;
+pub(crate) mod steps;
+mod table;
+pub(crate) mod used;
+pub(crate) mod window;
+
+pub use online::{Frontier, Stuck, Ticket};
+
+use crate::history::{History, OpId, Rank};
+use crate::verdict::{Limits, Verdict, Violation, Witness};
+use breadth_first::Walked;
+use linchpin_spec::Spec;
+use problem::{Item, Problem, Role};
+use race::{decide, states_after};
+use rustc_hash::FxHashSet;
+use shrink::Judge;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How to search. Every choice gives the same verdict; the default is the fastest.
+#[derive(Clone, Debug)]
+pub struct SearchOptions {
+    /// Let operations that only look take effect as soon as they see what they answered.
+    pub eager: bool,
+    /// Of operations in progress with the same call and answer, try only the one that returns first.
+    pub symmetry: bool,
+    /// Drop configurations that cannot do anything that another cannot do.
+    pub dominance: bool,
+    /// Count operations that never return by what they call, instead of remembering which of them took effect.
+    pub count_crashed: bool,
+    /// Look for a witness depth first, too.
+    pub depth_first: bool,
+    /// How long to look for a small core of a violation.
+    pub core_time: Duration,
+}
+
+impl Default for SearchOptions {
+    fn default() -> SearchOptions {
+        SearchOptions {
+            eager: true,
+            symmetry: true,
+            dominance: true,
+            count_crashed: true,
+            depth_first: true,
+            core_time: Duration::from_secs(2),
+        }
+    }
+}
+
+/// What a search found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Searched {
+    /// The answer.
+    pub verdict: Verdict,
+    /// If the history is violated: the states in which the object may have been just before the first event that
+    /// nothing explains, if nothing in progress had taken effect by then that need not have.
+    pub possible: Vec<String>,
+    /// The events before this rank are known to be explained.
+    pub explained: Rank,
+}
+
+/// Searches for an order that explains a history.
+///
+/// ```
+/// use linchpin_history::{Builder, Limits, Verdict};
+/// use linchpin_history::search::{SearchOptions, search};
+/// use linchpin_spec::{Register, Spec, Value};
+///
+/// let register = Register::default();
+/// let mut builder = Builder::new(register.operations());
+/// builder.invoke("a", "write", Value::Int(1))?;
+/// builder.invoke("b", "read", Value::Null)?;
+/// builder.ok("b", Value::Int(1))?;
+/// builder.invoke("b", "read", Value::Null)?;
+/// builder.ok("b", Value::Null)?;
+/// let searched = search(&register, &builder.finish(), &Limits::default(), &SearchOptions::default());
+/// let Verdict::Violated(violation) = searched.verdict else { panic!("the write cannot be undone") };
+/// assert_eq!(violation.at, Some(4));
+/// assert_eq!(searched.possible, ["1"]);
+/// # Ok::<(), linchpin_history::HistoryError>(())
+/// ```
+pub fn search<S: Spec + ?Sized + Sync>(
+    spec: &S,
+    history: &History,
+    limits: &Limits,
+    options: &SearchOptions,
+) -> Searched
+where
+    S::State: 'static,
+{
+    let items = Item::all(history);
+    let problem = Problem::new(history, &items, options);
+    let watch = Watch::new(limits);
+    let walked = decide(spec, &problem, options, &watch, true);
+    conclude(spec, history, &items, &problem, walked, limits, options)
+}
+
+/// The answer about these operations, once the search has ended.
+fn conclude<S: Spec + ?Sized + Sync>(
+    spec: &S,
+    history: &History,
+    items: &[Item],
+    problem: &Problem,
+    walked: Walked,
+    limits: &Limits,
+    options: &SearchOptions,
+) -> Searched
+where
+    S::State: 'static,
+{
+    match walked {
+        Walked::Explained(order) => {
+            let order = order.into_iter().map(|op| problem.ops[op as usize].id).collect();
+            let verdict = Verdict::Holds(Witness { order });
+            Searched { verdict, possible: Vec::new(), explained: history.events }
+        }
+        Walked::Stuck { event, observers } => {
+            let looks = problem.ops.iter().filter(|op| observers[op.class as usize]);
+            let looks = looks.map(|op| op.id).collect();
+            let mut judge = Again { spec, history, limits, options, looks };
+            judge.violated(items, problem.events[event].op, problem)
+        }
+        Walked::Stopped { reason, event } => {
+            let explained = problem.events.get(event).map_or(history.events, |event| event.rank);
+            let verdict = Verdict::Inconclusive(explain::stopped(&reason, explained, history));
+            Searched { verdict, possible: Vec::new(), explained }
+        }
+    }
+}
+
+/// The search as a judge of parts of the history.
+struct Again<'a, S: Spec + ?Sized> {
+    spec: &'a S,
+    history: &'a History,
+    limits: &'a Limits,
+    options: &'a SearchOptions,
+    /// The operations that only look.
+    looks: FxHashSet<OpId>,
+}
+
+impl<S: Spec + ?Sized + Sync> Again<'_, S>
+where
+    S::State: 'static,
+{
+    /// The answer if nothing explains these operations. The search, which knows all answers, got stuck at the return of
+    /// `found`.
+    fn violated(&mut self, items: &[Item], found: u32, problem: &Problem) -> Searched {
+        let (history, options) = (self.history, self.options);
+        let found = problem.ops[found as usize].id;
+        let first = self.first_violated(items, found);
+        let culprit = first.unwrap_or(found);
+        let at = history.operations[culprit as usize].returned;
+        let before = items.iter().filter_map(|item| item.until(history, at - 1));
+        let before = Problem::new(history, &before.collect::<Vec<_>>(), options);
+        let possible = states_after(self.spec, &before, options, &Watch::new(self.limits));
+        let until = Instant::now() + options.core_time;
+        let core = shrink::shrink(history, items, first, until, self);
+        let signatures = self.spec.operations();
+        let explanation = explain::stuck(history, signatures, culprit, at, &possible);
+        let violation = Violation { core, explanation, at: first.map(|_| at) };
+        Searched { verdict: Verdict::Violated(violation), possible, explained: at }
+    }
+
+    /// The operation with the first return that nothing explains, given the events up to it and no others. The answers
+    /// of what was in progress then may be what made the search get stuck earlier.
+    fn first_violated(&mut self, items: &[Item], found: OpId) -> Option<OpId> {
+        let history = self.history;
+        let returned = |id: OpId| history.operations[id as usize].returned;
+        let completed = items.iter().filter(|item| item.role == Role::Completed);
+        let mut later: Vec<OpId> = completed.map(|item| item.id).collect();
+        later.retain(|id| returned(*id) >= returned(found));
+        later.sort_unstable_by_key(|id| returned(*id));
+        // INVARIANT: the events up to the return of `later[high]` cannot be explained, those before that of
+        // `later[low]` can.
+        let (mut low, mut high) = (0, later.len().checked_sub(1)?);
+        let mut stride = 1;
+        while low < high {
+            let middle = (low + stride - 1).min(low + (high - low) / 2);
+            let last = returned(later[middle]);
+            let prefix = items.iter().filter_map(|item| item.until(history, last));
+            let until = Instant::now() + Duration::from_secs(3600);
+            match self.is_violated(&prefix.collect::<Vec<_>>(), until)? {
+                true => high = middle,
+                false => (low, stride) = (middle + 1, 2 * stride),
+            }
+        }
+        Some(later[high])
+    }
+}
+
+impl<S: Spec + ?Sized + Sync> Judge for Again<'_, S>
+where
+    S::State: 'static,
+{
+    fn is_violated(&mut self, items: &[Item], until: Instant) -> Option<bool> {
+        let deadline = Some(self.limits.deadline.map_or(until, |limit| limit.min(until)));
+        let limits = Limits { deadline, ..self.limits.clone() };
+        let problem = Problem::new(self.history, items, self.options);
+        match decide(self.spec, &problem, self.options, &Watch::new(&limits), false) {
+            Walked::Explained(_) => Some(false),
+            Walked::Stuck { .. } => Some(true),
+            Walked::Stopped { .. } => None,
+        }
+    }
+
+    fn only_looks(&self, id: OpId) -> bool {
+        self.looks.contains(&id)
+    }
+}
+
+/// The limits of one of two searches that look at once.
+#[derive(Clone, Copy)]
+pub(crate) struct Watch<'a> {
+    limits: &'a Limits,
+    /// Set when the other one has the answer.
+    decided: Option<&'a AtomicBool>,
+}
+
+impl<'a> Watch<'a> {
+    pub(crate) fn new(limits: &'a Limits) -> Watch<'a> {
+        Watch { limits, decided: None }
+    }
+
+    /// Why to give up, if it is time to; `bytes` is about what this search keeps.
+    pub(crate) fn exceeded(&self, bytes: usize) -> Option<String> {
+        let Some(decided) = self.decided else {
+            return self.limits.exceeded(bytes);
+        };
+        if decided.load(Ordering::Relaxed) {
+            return Some("the other search has the answer".to_owned());
+        }
+        // Each of the two may keep half of what both may.
+        self.limits.exceeded(2 * bytes)
+    }
+}

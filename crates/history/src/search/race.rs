@@ -1,0 +1,111 @@
+//! Two searches at once: depth first for a witness, breadth first for a violation.
+
+use super::breadth_first::{Walked, walk, walk_to};
+use super::depth_first::{DepthFirst, Progress};
+use super::mask::{Mask, with_mask};
+use super::problem::Problem;
+use super::{SearchOptions, Watch};
+use linchpin_spec::Spec;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+/// What the depth-first search may keep where no limit is given. Beyond, it is lost, and should not cost more memory.
+const DEPTH_FIRST_BYTES: usize = 1 << 30;
+
+/// Decides a problem, on two threads if `race`.
+pub(crate) fn decide<S: Spec + ?Sized + Sync>(
+    spec: &S,
+    problem: &Problem,
+    options: &SearchOptions,
+    watch: &Watch<'_>,
+    race: bool,
+) -> Walked
+where
+    S::State: 'static,
+{
+    with_mask!(problem.width, M => decide_with::<S, M>(spec, problem, options, watch, race))
+}
+
+/// The states in which the object may be after the last event, if nothing that is in progress then takes effect.
+pub(crate) fn states_after<S: Spec + ?Sized>(
+    spec: &S,
+    problem: &Problem,
+    options: &SearchOptions,
+    watch: &Watch<'_>,
+) -> Vec<String>
+where
+    S::State: 'static,
+{
+    let mut states = Vec::new();
+    with_mask!(problem.width, M => walk_to::<S, M>(spec, problem, options, watch, &mut states));
+    states
+}
+
+fn decide_with<S: Spec + ?Sized + Sync, M: Mask>(
+    spec: &S,
+    problem: &Problem,
+    options: &SearchOptions,
+    watch: &Watch<'_>,
+    race: bool,
+) -> Walked
+where
+    S::State: 'static,
+{
+    if !options.depth_first {
+        return walk::<S, M>(spec, problem, options, watch);
+    }
+    // Most histories that can be explained are explained almost without stepping back: two threads would not pay.
+    let mut search = DepthFirst::<S, M>::new(spec, problem, options);
+    match search.run(4 * problem.ops.len() + 256, watch) {
+        Progress::Found => return Walked::Explained(search.order().to_vec()),
+        Progress::Paused if race => return both(spec, problem, options, watch, search),
+        Progress::Paused | Progress::Exhausted => {}
+    }
+    let deepest = search.deepest;
+    drop(search);
+    at_least(deepest, walk::<S, M>(spec, problem, options, watch))
+}
+
+fn both<S: Spec + ?Sized + Sync, M: Mask>(
+    spec: &S,
+    problem: &Problem,
+    options: &SearchOptions,
+    watch: &Watch<'_>,
+    mut search: DepthFirst<'_, S, M>,
+) -> Walked
+where
+    S::State: 'static,
+{
+    let decided = AtomicBool::new(false);
+    let watch = Watch { limits: watch.limits, decided: Some(&decided) };
+    thread::scope(|scope| {
+        let walker = scope.spawn(|| {
+            let walked = walk::<S, M>(spec, problem, options, &watch);
+            decided.store(true, Ordering::Relaxed);
+            walked
+        });
+        let progress = loop {
+            match search.run(1 << 16, &watch) {
+                Progress::Paused
+                    if search.bytes() < DEPTH_FIRST_BYTES && watch.exceeded(search.bytes()).is_none() => {}
+                progress => break progress,
+            }
+        };
+        if progress == Progress::Found {
+            decided.store(true, Ordering::Relaxed);
+        }
+        let walked = walker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        match progress {
+            Progress::Found => Walked::Explained(search.order().to_vec()),
+            _ => at_least(search.deepest, walked),
+        }
+    })
+}
+
+/// If both searches were stopped, what the one that came farthest knows counts.
+fn at_least(deepest: usize, walked: Walked) -> Walked {
+    match walked {
+        Walked::Stopped { reason, event } => Walked::Stopped { reason, event: event.max(deepest) },
+        walked => walked,
+    }
+}

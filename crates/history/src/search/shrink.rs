@@ -1,0 +1,218 @@
+//! A few operations that show a violation.
+//!
+//! Leaving operations out of a history that cannot be explained proves nothing by itself: a `dequeue → 7` without its
+//! `enqueue 7` cannot be explained either. So an operation is left out only if the rest shows the violation whatever it
+//! did: if nothing explains the rest even when the operation *may* have taken effect in its time, with any answer
+//! (*weakened*). Where that takes too long to find out, operations are left out that share no value with the rest,
+//! and operations that only look, which nothing else depends on.
+
+use super::problem::{Item, Role};
+use crate::history::{Argument, History, NEVER, OpId};
+use crate::value_table::ValueId;
+use rustc_hash::FxHashSet;
+use std::time::{Duration, Instant};
+
+/// Who says whether operations alone can be explained.
+pub(crate) trait Judge {
+    /// Whether nothing explains these operations, given in the order of their calls; `None` if that is not known by
+    /// `until`.
+    fn is_violated(&mut self, items: &[Item], until: Instant) -> Option<bool>;
+
+    /// Whether an operation cannot change the state, with the answer that it gave.
+    fn only_looks(&self, id: OpId) -> bool;
+}
+
+/// Finds a few of the operations that cannot be explained alone. The return of `culprit` is the first event that
+/// nothing explains, if that is known.
+pub(crate) fn shrink(
+    history: &History,
+    items: &[Item],
+    culprit: Option<OpId>,
+    until: Instant,
+    judge: &mut dyn Judge,
+) -> Vec<OpId> {
+    let at = culprit.map_or(NEVER, |culprit| history.operations[culprit as usize].returned);
+    let prefix: Vec<Item> = items.iter().filter_map(|item| item.until(history, at)).collect();
+    // What is in progress may have taken effect, and that explains nothing: this is what the search has found.
+    let (kept, context) = prefix.iter().partition(|item| item.role == Role::Completed);
+    let mut shrinker = Shrinker { history, kept, context, culprit, until, judge };
+    if shrinker.violated(&shrinker.kept.clone(), 2) != Some(true) {
+        return ids(&prefix);
+    }
+    shrinker.by_time();
+    shrinker.by_value();
+    shrinker.one_by_one();
+    let shown = shrinker.with_sources(&prefix);
+    // INVARIANT: the core has been judged as it is.
+    if shown.len() > shrinker.kept.len() && shrinker.violated(&shown, 1) == Some(true) {
+        return ids(&shown);
+    }
+    ids(&shrinker.kept)
+}
+
+fn ids(items: &[Item]) -> Vec<OpId> {
+    items.iter().map(|item| item.id).collect()
+}
+
+struct Shrinker<'a> {
+    history: &'a History,
+    /// What is left. Nothing explains it, with or without the context.
+    kept: Vec<Item>,
+    /// Operations that are not left, but may have taken effect.
+    context: Vec<Item>,
+    culprit: Option<OpId>,
+    until: Instant,
+    judge: &'a mut dyn Judge,
+}
+
+impl Shrinker<'_> {
+    /// Asks the judge, for a fraction of the time that is left.
+    fn violated(&mut self, items: &[Item], fraction: u32) -> Option<bool> {
+        let now = Instant::now();
+        let left = self.until.checked_duration_since(now)?;
+        self.judge.is_violated(items, now + (left / fraction).max(Duration::from_millis(5)))
+    }
+
+    /// Leaves out what `gone` says, if the rest still shows the violation.
+    fn leave_out(&mut self, gone: impl Fn(&Item) -> bool) {
+        let culprit = self.culprit;
+        let (gone, rest): (Vec<Item>, Vec<Item>) =
+            self.kept.iter().partition(|item| Some(item.id) != culprit && gone(item));
+        if gone.is_empty() || self.violated(&rest, 4) != Some(true) {
+            return;
+        }
+        if gone.iter().all(|item| self.judge.only_looks(item.id)) {
+            self.kept = rest;
+            return;
+        }
+        let gone: Vec<Item> = gone.into_iter().map(|item| item.weakened(self.history)).collect();
+        let mut weaker = [&rest[..], &self.context, &gone].concat();
+        weaker.sort_unstable_by_key(|item| item.id);
+        match self.violated(&weaker, 16) {
+            Some(true) => self.context.extend(gone),
+            None if self.is_apart(&gone, &rest) => {}
+            _ => return,
+        }
+        self.kept = rest;
+    }
+
+    /// Whether the operations share no value.
+    fn is_apart(&self, gone: &[Item], rest: &[Item]) -> bool {
+        let values: FxHashSet<ValueId> = gone.iter().flat_map(|item| self.values(item)).collect();
+        let shares = |item: &Item| self.values(item).iter().any(|value| values.contains(value));
+        !values.is_empty() && !rest.iter().any(shares)
+    }
+
+    /// The values that an operation mentions.
+    fn values(&self, item: &Item) -> Vec<ValueId> {
+        let operation = &self.history.operations[item.id as usize];
+        let mut values = mentioned(self.history, operation.argument);
+        if operation.completed {
+            values.extend(mentioned(self.history, operation.response));
+        }
+        values
+    }
+
+    /// Leaves out all but the last few operations: as few as possible.
+    fn by_time(&mut self) {
+        let mut last = 8;
+        while last < self.kept.len() {
+            let before = self.kept.len();
+            let first = self.kept[before - last].id;
+            self.leave_out(|item| item.id < first);
+            if self.kept.len() < before || Instant::now() >= self.until {
+                return;
+            }
+            last *= 4;
+        }
+    }
+
+    /// Leaves out all operations with some values.
+    fn by_value(&mut self) {
+        let culprit = self.culprit.map(|id| Item { id, role: Role::Completed });
+        let needed = culprit.iter().flat_map(|culprit| self.values(culprit));
+        let mut seen: FxHashSet<ValueId> = needed.collect();
+        let kept = self.kept.clone();
+        let values = kept.iter().flat_map(|item| self.values(item));
+        let values: Vec<ValueId> = values.filter(|value| seen.insert(*value)).collect();
+        self.in_chunks(&values, |shrinker, chunk| {
+            let chunk: FxHashSet<ValueId> = chunk.iter().copied().collect();
+            let gone: FxHashSet<OpId> = shrinker
+                .kept
+                .iter()
+                .filter(|item| shrinker.values(item).iter().any(|value| chunk.contains(value)))
+                .map(|item| item.id)
+                .collect();
+            shrinker.leave_out(|item| gone.contains(&item.id));
+        });
+    }
+
+    /// Leaves out single operations.
+    fn one_by_one(&mut self) {
+        loop {
+            let before = self.kept.len();
+            let all = ids(&self.kept);
+            self.in_chunks(&all, |shrinker, chunk| {
+                shrinker.leave_out(|item| chunk.contains(&item.id));
+            });
+            if self.kept.len() == before || Instant::now() >= self.until {
+                return;
+            }
+        }
+    }
+
+    /// Tries large chunks first, then smaller ones.
+    fn in_chunks<T>(&mut self, all: &[T], mut attempt: impl FnMut(&mut Self, &[T])) {
+        let mut size = all.len().div_ceil(2);
+        while size > 0 {
+            for chunk in all.chunks(size) {
+                if Instant::now() >= self.until {
+                    return;
+                }
+                attempt(self, chunk);
+            }
+            size /= 2;
+        }
+    }
+
+    /// What is left, with the operations that brought the values that it sees: nobody needs them to see that there is
+    /// a violation, but everybody looks for them.
+    fn with_sources(&self, prefix: &[Item]) -> Vec<Item> {
+        const OF_EACH_VALUE: usize = 2;
+        let mut shown = self.kept.clone();
+        let mut there: FxHashSet<OpId> = ids(&shown).into_iter().collect();
+        let mut seen = FxHashSet::default();
+        for item in &self.kept {
+            let response = self.history.operations[item.id as usize].response;
+            seen.extend(mentioned(self.history, response));
+        }
+        for value in seen {
+            let brings = |item: &&Item| {
+                let operation = &self.history.operations[item.id as usize];
+                mentioned(self.history, operation.argument).contains(&value)
+            };
+            for item in prefix.iter().rev().filter(brings).take(OF_EACH_VALUE) {
+                if there.insert(item.id) {
+                    shown.push(*item);
+                }
+            }
+        }
+        shown.sort_unstable_by_key(|item| item.id);
+        shown
+    }
+}
+
+/// The values in an argument, without `null`, `true` and `false`, which everybody mentions.
+fn mentioned(history: &History, argument: Argument) -> Vec<ValueId> {
+    let mut values = match argument {
+        Argument::None => Vec::new(),
+        Argument::One(one) => vec![one],
+        Argument::Two(one, two) => vec![one, two],
+        Argument::Words { width, .. } => {
+            let words = history.words(argument).iter();
+            words.flat_map(|word| word.iter().take(width as usize)).copied().collect()
+        }
+    };
+    values.retain(|value| *value > ValueId::TRUE);
+    values
+}
