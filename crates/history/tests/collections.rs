@@ -116,7 +116,7 @@ fn make<S: Spec>(
     new: &dyn Fn(Vec<Value>) -> S,
     kind: Kind,
 ) -> (History, Vec<Value>) {
-    let mut fresh: Vec<i64> = (0..20).collect();
+    let mut fresh: Vec<i64> = (0..kind.length as i64 + 10).collect();
     random.shuffle(&mut fresh);
     let mut fresh = fresh.into_iter().map(Value::Int);
     let contents = if kind.initial { random.usize(..3) } else { 0 };
@@ -131,7 +131,7 @@ fn make<S: Spec>(
     let length = random.usize(2..=kind.length);
     let mut calls = 0;
     let adding = random.u32(30..70);
-    for _ in 0..200 {
+    for _ in 0..200.max(5 * length) {
         let process = random.usize(..open.len());
         open[process] = match open[process].take() {
             None if calls == length => None,
@@ -175,7 +175,8 @@ fn mutate<S: Spec>(random: &mut fastrand::Rng, spec: &S, events: &mut [Event]) {
             events.swap(at, at + 1);
         }
     }
-    let mut open = [0; 100];
+    let processes = events.iter().map(|(process, _)| process + 1).max().unwrap_or(0);
+    let mut open = vec![0; processes];
     let mut answers = Vec::new();
     for (at, (process, event)) in events.iter().enumerate() {
         match event {
@@ -315,6 +316,34 @@ fn compare<S: Spec>(name: &str, check: Check, new: impl Fn(Vec<Value>) -> S, kin
     tally
 }
 
+/// Histories that are too long for the judge: explanations must replay, and cores must convince the judge.
+fn explain_long<S: Spec>(name: &str, check: Check, new: impl Fn(Vec<Value>) -> S, kind: Kind) {
+    let seed = setting("LINCHPIN_SEED", 1);
+    println!("{name}: LINCHPIN_SEED={seed}");
+    let mut random = fastrand::Rng::with_seed(seed);
+    let (mut holds, mut violated) = (0, 0);
+    for case in 0..60 {
+        let (mut history, initial) = make(&mut random, &new, Kind { length: 1_000, ..kind });
+        let spec = new(initial.clone());
+        let initial: Vec<ValueId> =
+            initial.into_iter().map(|value| history.values.intern(value)).collect();
+        match check(&history, &initial, &Limits::default()) {
+            Ok(Verdict::Holds(witness)) => {
+                holds += 1;
+                assert_eq!(fault(&history, &spec, &witness.order), None, "{name}, case {case}");
+            }
+            Ok(Verdict::Violated(Violation { core, explanation, .. })) => {
+                violated += 1;
+                let core = judged(&history, &core, NEVER);
+                assert!(!is_linearizable(&spec, &core), "{name}, case {case}: {explanation}");
+            }
+            other => assert!(kind.crashes > 0, "{name}, case {case}: {other:?}"),
+        }
+    }
+    println!("{name}: {holds} hold, {violated} do not");
+    assert!(holds > 10 && violated > 5, "{name}: {holds} hold, {violated} do not");
+}
+
 const COMPLETE: Kind = Kind { operations: &[], length: 9, crashes: 0, initial: true };
 const QUEUE: Kind = Kind { operations: &["enqueue", "dequeue"], ..COMPLETE };
 const STACK: Kind = Kind { operations: &["push", "pop"], ..COMPLETE };
@@ -389,4 +418,18 @@ fn priority_queues() {
 fn priority_queues_with_pending_operations() {
     let pending = Kind { crashes: 4, ..PRIORITY_QUEUE };
     compare("priority queue, pending", priority_queue::check, PriorityQueue::new, pending);
+}
+
+#[test]
+fn long_histories() {
+    let operations = &["enqueue", "dequeue", "peek"];
+    explain_long("long queue", queue::check, Queue::new, QUEUE);
+    explain_long("long queue, peeks", queue::check, Queue::new, Kind { operations, ..QUEUE });
+    let pending = Kind { crashes: 40, ..QUEUE };
+    explain_long("long queue, pending", queue::check, Queue::new, pending);
+    let operations = &["push", "pop", "peek"];
+    explain_long("long stack", stack::check, Stack::new, STACK);
+    explain_long("long stack, peeks", stack::check, Stack::new, Kind { operations, ..STACK });
+    let new = PriorityQueue::new;
+    explain_long("long priority queue", priority_queue::check, new, PRIORITY_QUEUE);
 }
