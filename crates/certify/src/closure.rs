@@ -1,4 +1,4 @@
-//! Which operations a core may leave out.
+//! Which operations cannot matter to a core.
 //!
 //! If a history is linearizable, then so is what remains after leaving out
 //!
@@ -8,49 +8,60 @@
 //!   register: take them out of the witness, and the others still find what they found. (Not so where an answer says what a register is *not*:
 //!   a failed `cas`.)
 //!
-//! So if a core that is left by such omissions is not linearizable, neither is the history.
+//! So if what is left by such omissions is not linearizable, neither is the history.
 
-use crate::{CoreError, Operation};
+use crate::Operation;
 use linchpin_spec::{Spec, Value};
 use std::collections::BTreeSet;
 
-/// Checks that nothing outside the core could explain it.
-pub(crate) fn check<S: Spec + ?Sized>(
+/// The operations outside the core that could explain it.
+pub(crate) fn context<S: Spec + ?Sized>(
     spec: &S,
     spec_name: &str,
     history: &[Operation],
     core: &[usize],
-    at: Option<u64>,
-) -> Result<(), CoreError> {
-    let core_set: BTreeSet<usize> = core.iter().copied().collect();
-    let cut = at.unwrap_or(u64::MAX);
+    cut: u64,
+) -> Vec<usize> {
     let names: Vec<&str> = spec.operations().iter().map(|s| s.name.as_str()).collect();
+    let touched_by =
+        |id: usize| touches(spec_name, names[history[id].call.operation], &history[id]);
+    let mut kept: BTreeSet<usize> = core.iter().copied().collect();
     let mut touched: BTreeSet<Value> = BTreeSet::new();
     let mut by_value = true;
     for id in core {
-        match touches(spec_name, names[history[*id].call.operation], &history[*id]) {
+        match touched_by(*id) {
             Touched::Values(values) => touched.extend(values),
             // Which value it takes is open: it is in the core, so it may take any.
             Touched::Nothing | Touched::Anything => {}
             Touched::Observes | Touched::Everything => by_value = false,
         }
     }
-    for (id, operation) in history.iter().enumerate() {
-        if core_set.contains(&id) || operation.invoked > cut {
-            continue;
-        }
-        let irrelevant = match touches(spec_name, names[operation.call.operation], operation) {
-            Touched::Nothing | Touched::Observes => true,
-            Touched::Values(values) => {
-                by_value && values.iter().all(|value| !touched.contains(value))
+    // What is kept may need what touches its own values, and so on: until nothing more is needed.
+    loop {
+        let before = kept.len();
+        for (id, operation) in history.iter().enumerate() {
+            if kept.contains(&id) || operation.invoked > cut {
+                continue;
             }
-            Touched::Anything | Touched::Everything => false,
-        };
-        if !irrelevant {
-            return Err(CoreError::NotClosed(id));
+            match touched_by(id) {
+                Touched::Nothing | Touched::Observes => {}
+                Touched::Values(values) => {
+                    if !by_value || values.iter().any(|value| touched.contains(value)) {
+                        kept.insert(id);
+                        touched.extend(values);
+                    }
+                }
+                Touched::Anything | Touched::Everything => {
+                    kept.insert(id);
+                }
+            }
+        }
+        if kept.len() == before {
+            break;
         }
     }
-    Ok(())
+    let in_core: BTreeSet<usize> = core.iter().copied().collect();
+    kept.difference(&in_core).copied().collect()
 }
 
 /// What an operation has to do with.

@@ -1,8 +1,8 @@
 //! Confirms what the engines claim, with small code that shares nothing with them.
 //!
-//! A witness is confirmed by walking it once ([`confirm_witness`]). A core is confirmed in two steps ([`confirm_core`]): it is
-//! *closed*, so that what is wrong with it is wrong with the whole history ([`closure`]), and no order explains it, by
-//! trying all of them ([`exhaust`]).
+//! A witness is confirmed by walking it once ([`confirm_witness`]). A core is confirmed in two steps ([`confirm_core`]): what is not in
+//! it is left out where that cannot matter (`closure`), and may have taken effect in its time, with any answer, where it can; then no
+//! order explains the core, by trying all of them (`exhaust`).
 
 mod closure;
 mod exhaust;
@@ -38,11 +38,8 @@ pub enum CoreError {
     /// The core names an operation that is not there.
     #[error("the core names operation {0}, but the history has fewer")]
     NoSuchOperation(usize),
-    /// The rest of the history could explain the core.
-    #[error("the core is not closed: operation {0}, which is not in it, could explain it")]
-    NotClosed(usize),
-    /// An order explains the core.
-    #[error("the core is linearizable: {0:?} explains it")]
+    /// An order explains the core, with some other operations where those can matter.
+    #[error("the operations {0:?}, in this order, explain the core")]
     Explained(Vec<usize>),
     /// There are too many orders.
     #[error("the core is too large to be confirmed by trying all orders")]
@@ -52,7 +49,7 @@ pub enum CoreError {
 /// Confirms that no order of the operations in `core` explains them, and that therefore none explains the history.
 ///
 /// `spec_name` is the name of a built-in specification (it decides which operations can be left out of a core); any other
-/// name is allowed, and then only operations called after `at` can be left out. `at` is the event at which the history so
+/// name is allowed, and then only operations called after `at` are left out. `at` is the event at which the history so
 /// far cannot be explained: what happens later is ignored.
 pub fn confirm_core<S: Spec + ?Sized>(
     spec: &S,
@@ -64,16 +61,26 @@ pub fn confirm_core<S: Spec + ?Sized>(
     if let Some(missing) = core.iter().find(|id| **id >= history.len()) {
         return Err(CoreError::NoSuchOperation(*missing));
     }
-    closure::check(spec, spec_name, history, core, at)?;
     let cut = at.unwrap_or(u64::MAX);
-    let operations: Vec<Operation> = core.iter().map(|id| as_of(&history[*id], cut)).collect();
+    let mut ids: Vec<usize> = core.to_vec();
+    let mut operations: Vec<Operation> = core.iter().map(|id| as_of(&history[*id], cut)).collect();
+    for id in closure::context(spec, spec_name, history, core, cut) {
+        ids.push(id);
+        operations.push(weakened(&history[id]));
+    }
     match exhaust::explain(spec, &operations) {
         exhaust::Found::Nothing => Ok(()),
         exhaust::Found::TooMuch => Err(CoreError::TooLarge),
         exhaust::Found::Order(order) => {
-            Err(CoreError::Explained(order.into_iter().map(|at| core[at]).collect()))
+            Err(CoreError::Explained(order.into_iter().map(|at| ids[at]).collect()))
         }
     }
+}
+
+/// The operation if nothing is known of it but its call and its time: it may have taken effect, with any answer. A history that is
+/// linearizable stays so if some of its operations are replaced by this.
+fn weakened(operation: &Operation) -> Operation {
+    Operation { response: None, ..operation.clone() }
 }
 
 /// The operation as it was known right after the event `cut`.

@@ -20,7 +20,7 @@ pub use diagnostic::{Diagnostic, Span};
 pub use format::format;
 pub use hir::Bounds;
 
-use linchpin_ir::program::Program;
+use linchpin_ir::program::{Program, SpecSource};
 use linchpin_spec::Value;
 
 /// The longest source that is read; positions are 32 bits, and no model is that long.
@@ -60,24 +60,37 @@ pub struct Compiled {
 pub fn compile(source: &str, config: &Config) -> Result<Compiled, Vec<Diagnostic>> {
     let model = check(source, config)?;
     let bounds = model.bounds;
-    let program = lower::lower(&model).map_err(|error| {
-        let span = line_span(source, error.line);
-        vec![Diagnostic::new(error.message, span, "here").help(error.help)]
-    })?;
+    let program = lower::lower(&model).map_err(|error| shown(error, source))?;
     Ok(Compiled { program, bounds })
+}
+
+/// The specification of a source alone; the rest of the model may be missing.
+pub fn compile_spec(source: &str, config: &Config) -> Result<SpecSource, Vec<Diagnostic>> {
+    let tree = parse(source)?;
+    let spec = check::check_spec(source, &tree, config)?;
+    lower::lower_spec(&spec).map_err(|error| shown(error, source))
+}
+
+fn shown(error: lower::LowerError, source: &str) -> Vec<Diagnostic> {
+    let span = line_span(source, error.line);
+    vec![Diagnostic::new(error.message, span, "here").help(error.help)]
 }
 
 /// From source to checked model, before lowering.
 pub fn check(source: &str, config: &Config) -> Result<hir::Model, Vec<Diagnostic>> {
+    check::check(source, &parse(source)?, config)
+}
+
+fn parse(source: &str) -> Result<syntax::ast::Model, Vec<Diagnostic>> {
     if source.len() > MAX_SOURCE {
         let message = format!("this file is longer than {} MiB", MAX_SOURCE >> 20);
         return Err(vec![Diagnostic::new(message, Span::default(), "too long for a model")]);
     }
     let (tree, mistakes) = syntax::parse(source);
-    if !mistakes.is_empty() {
-        return Err(mistakes);
+    match mistakes.is_empty() {
+        true => Ok(tree),
+        false => Err(mistakes),
     }
-    check::check(source, &tree, config)
 }
 
 /// The text of a line, without the space around it.

@@ -73,7 +73,7 @@ fn judge(subject: &Subject<'_>, history: &History, claim: &Claim) -> (Status, St
                     let what = format!("confirmed{key}: no order explains these {count} operations");
                     (Status::Holds, what)
                 }
-                Err(error @ (CoreError::TooLarge | CoreError::NotClosed(_))) => {
+                Err(error @ CoreError::TooLarge) => {
                     (Status::Inconclusive, format!("cannot tell{key}: {error}"))
                 }
                 Err(error) => (Status::Violated, format!("not confirmed{key}: {error}")),

@@ -49,6 +49,25 @@ pub fn check(
     }
 }
 
+/// Checks only the specification of a model, which needs no operations then.
+pub fn check_spec(
+    source: &str,
+    model: &ast::Model,
+    config: &Config,
+) -> Result<hir::Spec, Vec<Diagnostic>> {
+    let mut checker = Checker::new(source, config);
+    checker.parameters(model);
+    checker.client(model);
+    checker.types(model);
+    let spec = checker.spec(model);
+    checker.diagnostics.sort_by_key(|mistake| mistake.span);
+    checker.diagnostics.dedup();
+    match spec {
+        Some(spec) if checker.diagnostics.is_empty() => Ok(spec),
+        _ => Err(checker.diagnostics),
+    }
+}
+
 struct Checker<'s> {
     config: &'s Config,
     lines: Lines,

@@ -28,11 +28,16 @@ pub(crate) struct LowerError {
 
 /// Lowers a model.
 pub(crate) fn lower(model: &hir::Model) -> Result<Program, LowerError> {
-    let spec = match &model.spec {
+    let spec = lower_spec(&model.spec)?;
+    program(model, Turns::AtAccesses, Some(spec))
+}
+
+/// Lowers a specification.
+pub(crate) fn lower_spec(spec: &hir::Spec) -> Result<SpecSource, LowerError> {
+    Ok(match spec {
         hir::Spec::Builtin(source) => source.clone(),
         hir::Spec::Block(block) => SpecSource::Model(Box::new(program(block, Turns::Never, None)?)),
-    };
-    program(model, Turns::AtAccesses, Some(spec))
+    })
 }
 
 /// Where other threads get a turn.
