@@ -231,6 +231,36 @@ impl Builder {
         &mut self.history.values
     }
 
+    /// The history so far; operations that did not happen are still in it.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// Forgets operations that have returned, and values and words that only they mention, so that an endless history can be read
+    /// in bounded memory. Operations, values and words get new ids.
+    pub fn forget_returned(&mut self) {
+        let open: Vec<OpId> = self
+            .activities
+            .iter()
+            .filter_map(|activity| match activity {
+                Activity::Open(id) => Some(*id),
+                _ => None,
+            })
+            .collect();
+        let (operations, values, words) = crate::part::extract(&self.history, &open);
+        let mut next = 0;
+        for activity in &mut self.activities {
+            if let Activity::Open(id) = activity {
+                *id = next;
+                next += 1;
+            }
+        }
+        self.history.operations = operations;
+        self.history.values = values;
+        self.history.words = words;
+        self.history.crashes.clear();
+    }
+
     /// The index of a process; the first mention makes it.
     pub fn process(&mut self, name: &str) -> u32 {
         if let Some(at) = self.names.get(name) {

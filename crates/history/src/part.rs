@@ -1,6 +1,6 @@
 //! A part of a history as a history of its own, with small ids and ranks.
 
-use crate::history::{Argument, History, NEVER, OpId, Rank};
+use crate::history::{Argument, History, NEVER, OpId, Operation, Rank};
 use crate::value_table::{ValueId, ValueTable};
 use rustc_hash::FxHashMap;
 
@@ -62,6 +62,19 @@ impl Part {
     pub(crate) fn rank(&self, rank: Rank) -> Rank {
         self.ranks.get(rank as usize).copied().unwrap_or(NEVER)
     }
+}
+
+/// Some operations, with the values and words that they mention, and no others.
+pub(crate) fn extract(whole: &History, ids: &[OpId]) -> (Vec<Operation>, ValueTable, Vec<[ValueId; 3]>) {
+    let mut import = Import::default();
+    let operations = ids.iter().map(|id| {
+        let mut operation = whole.operations[*id as usize];
+        operation.key = import.value(whole, operation.key);
+        operation.argument = import.argument(whole, operation.argument);
+        operation
+    });
+    let operations = operations.collect();
+    (operations, import.values, import.words)
 }
 
 /// Values and words on their way into the part.

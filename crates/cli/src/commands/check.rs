@@ -3,6 +3,7 @@
 pub mod certificate;
 mod present;
 pub mod recording;
+mod stream;
 
 use crate::args::CheckArgs;
 use crate::limits::Stop;
@@ -11,11 +12,15 @@ use anyhow::{Result, bail};
 use linchpin_history::{CheckOptions, Limits, Verdict, check};
 use present::Presentation;
 use recording::Subject;
+use std::path::Path;
 use std::time::Instant;
 
 pub fn execute(args: &CheckArgs) -> Result<Status> {
     let stop = Stop::watch(&args.limits);
     let subject = Subject::new(&args.recording)?;
+    if args.follow || args.history == Path::new("-") {
+        return stream::execute(args, &subject, &stop);
+    }
     let start = Instant::now();
     let mut recording = subject.read(&args.history)?;
     let parse_seconds = start.elapsed().as_secs_f64();

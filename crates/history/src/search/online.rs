@@ -176,6 +176,23 @@ where
         }
     }
 
+    /// An operation turns out not to have happened. Whether the events so far can still be explained.
+    pub fn retract(&mut self, ticket: Ticket) -> bool {
+        if self.close(ticket).is_none() {
+            return !self.configs.is_empty();
+        }
+        for ((state, mut promised), rests) in std::mem::take(&mut self.configs) {
+            if take(&mut promised, ticket.0).is_some() {
+                continue; // it took effect there
+            }
+            for mut rest in rests {
+                rest.seen.retain(|(slot, _)| *slot != ticket.0);
+                insert(&mut self.configs, &self.used, (state, promised.clone()), rest);
+            }
+        }
+        !self.configs.is_empty()
+    }
+
     /// How many configurations there are.
     pub fn configurations(&self) -> usize {
         self.configs.values().map(SmallVec::len).sum()
