@@ -1,1 +1,99 @@
-//! ingest
+//! Bytes to histories.
+//!
+//! [`read_path`] and [`read_bytes`] read a whole recording in any [`Format`], compressed or not; a [`Reader`] takes
+//! lines as they arrive. One file a format, under `formats`, turns text into tokens; `record.rs` decides what they mean.
+//!
+//! ```
+//! use linchpin_ingest::{ReadOptions, read_bytes};
+//! use linchpin_spec::{Register, Spec};
+//!
+//! let text = br#"
+//! {"process":0,"type":"invoke","f":"write","value":1}
+//! {"process":1,"type":"invoke","f":"read","value":null}
+//! {"process":1,"type":"ok","f":"read","value":1}
+//! "#;
+//! let register = Register::default();
+//! let recording = read_bytes(text, &ReadOptions::new("register", register.operations()))?;
+//! assert_eq!(recording.history.operations.len(), 2);
+//! assert_eq!(recording.completed, 1);
+//! # Ok::<(), linchpin_ingest::IngestError>(())
+//! ```
+
+mod convert;
+mod error;
+mod event;
+mod format;
+mod formats;
+mod options;
+mod reader;
+mod record;
+mod recording;
+mod source;
+mod token;
+
+pub use error::IngestError;
+pub use event::{Event, EventKind};
+pub use format::{Format, UnknownFormatError};
+pub use options::{FailedCas, ReadOptions};
+pub use reader::Reader;
+pub use recording::Recording;
+pub use source::Source;
+
+use std::path::Path;
+
+/// Reads the recording in a file; `-` is standard input.
+pub fn read_path(path: &Path, options: &ReadOptions<'_>) -> Result<Recording, IngestError> {
+    read_bytes(&Source::open(path)?, options)
+}
+
+/// Reads a recording, which may be compressed with gzip or Zstandard.
+pub fn read_bytes(bytes: &[u8], options: &ReadOptions<'_>) -> Result<Recording, IngestError> {
+    let text = source::text(bytes)?;
+    let detected = options.format.or_else(|| Format::detect(&text));
+    // A text without a word is a history without an event, whatever its format.
+    let blank = text.trim_ascii().is_empty().then_some(Format::JsonLines);
+    let format = detected.or(blank).ok_or(IngestError::UnknownFormat)?;
+    match read_text(&text, format, options) {
+        // What was read so far was misunderstood: it was pairs of key and value.
+        Err(IngestError::LateKeys { .. }) => {
+            read_text(&text, format, &ReadOptions { keyed: Some(true), ..*options })
+        }
+        result => result,
+    }
+}
+
+fn read_text(
+    text: &[u8],
+    format: Format,
+    options: &ReadOptions<'_>,
+) -> Result<Recording, IngestError> {
+    if format == Format::JsonLines && formats::json_document::is_document(text) {
+        let mut recorder = record::Recorder::new(options);
+        formats::json_document::read(text, &mut recorder)?;
+        return Ok(recorder.finish(format));
+    }
+    let mut reader = Reader::new(format, options);
+    let mut rest = text;
+    while !rest.is_empty() {
+        let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |newline| newline + 1);
+        reader.push_line(&rest[..end])?;
+        rest = &rest[end..];
+    }
+    reader.finish()
+}
+
+/// The beginning of a text, for messages.
+fn excerpt(text: &[u8]) -> String {
+    let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let shown: String =
+        String::from_utf8_lossy(&line[..line.len().min(160)]).chars().take(40).collect();
+    match shown.trim() {
+        "" => "nothing".to_owned(),
+        shown => format!("`{shown}`"),
+    }
+}
+
+/// A byte, for messages.
+fn quoted(byte: u8) -> String {
+    format!("`{}`", byte.escape_ascii())
+}

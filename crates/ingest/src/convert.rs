@@ -1,0 +1,168 @@
+//! Tokens to arguments of a history, as the shape of the operation has them.
+
+use crate::token::{Bracket, Token, Unsupported, View};
+use linchpin_history::{Argument, Builder, ValueId};
+use linchpin_spec::{Shape, Value};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// A value that is not of the shape.
+#[derive(Debug)]
+pub(crate) struct Unfit;
+
+impl From<Unsupported> for Unfit {
+    fn from(_: Unsupported) -> Unfit {
+        Unfit
+    }
+}
+
+/// Makes arguments, and remembers what is found often so that it is not built again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Converter {
+    texts: FxHashMap<Arc<str>, ValueId>,
+    /// For each address the id of `{"failed": address}`.
+    failures: FxHashMap<ValueId, ValueId>,
+    words: Vec<[ValueId; 3]>,
+}
+
+impl Converter {
+    /// A value of this shape as an argument. What an operation that takes nothing is given is ignored.
+    pub fn argument(
+        &mut self,
+        view: View<'_>,
+        shape: &Shape,
+        builder: &mut Builder,
+    ) -> Result<Argument, Unfit> {
+        match shape {
+            Shape::Unit => Ok(Argument::None),
+            Shape::Tuple(shapes) if shapes.len() == 2 => {
+                let (one, other) = view.pair().ok_or(Unfit)?;
+                let one = self.element(one, &shapes[0], builder)?;
+                Ok(Argument::Two(one, self.element(other, &shapes[1], builder)?))
+            }
+            Shape::List(item) => match &**item {
+                Shape::Tuple(shapes) if (2..=3).contains(&shapes.len()) => {
+                    self.word_list(view, shapes, builder)
+                }
+                _ => self.element(view, shape, builder).map(Argument::One),
+            },
+            _ => self.element(view, shape, builder).map(Argument::One),
+        }
+    }
+
+    /// The id of a value of this shape. Inside a list, [`Shape::Unit`] is `null`, whatever a recorder echoes there.
+    fn element(
+        &mut self,
+        view: View<'_>,
+        shape: &Shape,
+        builder: &mut Builder,
+    ) -> Result<ValueId, Unfit> {
+        match shape {
+            Shape::Unit => Ok(ValueId::NULL),
+            shape if fits(view, shape) => self.intern(view, builder),
+            _ => Err(Unfit),
+        }
+    }
+
+    fn word_list(
+        &mut self,
+        view: View<'_>,
+        shapes: &[Shape],
+        builder: &mut Builder,
+    ) -> Result<Argument, Unfit> {
+        if view.first() != Token::Open(Bracket::List) {
+            return Err(Unfit);
+        }
+        let mut words = std::mem::take(&mut self.words);
+        words.clear();
+        let all = view.items().try_for_each(|item| {
+            words.push(self.word(item, shapes, builder)?);
+            Ok(())
+        });
+        let argument = all.and_then(|()| match u16::try_from(words.len()) {
+            Ok(_) => Ok(builder.words(&words, shapes.len() as u8)),
+            Err(_) => Ok(Argument::One(self.intern(view, builder)?)),
+        });
+        self.words = words;
+        argument
+    }
+
+    fn word(
+        &mut self,
+        item: View<'_>,
+        shapes: &[Shape],
+        builder: &mut Builder,
+    ) -> Result<[ValueId; 3], Unfit> {
+        if item.first() != Token::Open(Bracket::List) {
+            return Err(Unfit);
+        }
+        let mut word = [ValueId::NULL; 3];
+        let mut items = item.items();
+        for (slot, shape) in word.iter_mut().zip(shapes) {
+            *slot = self.element(items.next().ok_or(Unfit)?, shape, builder)?;
+        }
+        items.next().is_none().then_some(word).ok_or(Unfit)
+    }
+
+    /// The id of a value.
+    pub fn intern(&mut self, view: View<'_>, builder: &mut Builder) -> Result<ValueId, Unfit> {
+        match view.first() {
+            Token::Null => Ok(ValueId::NULL),
+            Token::Bool(false) => Ok(ValueId::FALSE),
+            Token::Bool(true) => Ok(ValueId::TRUE),
+            Token::Int(int) => Ok(builder.values().intern_int(int)),
+            Token::Text(span) => Ok(self.text(span.of(view.text), builder)),
+            Token::Open(Bracket::Map) => self.map(view, builder),
+            _ => Ok(builder.values().intern(view.to_value()?)),
+        }
+    }
+
+    fn text(&mut self, text: &str, builder: &mut Builder) -> ValueId {
+        if let Some(id) = self.texts.get(text) {
+            return *id;
+        }
+        let text: Arc<str> = text.into();
+        let id = builder.values().intern(Value::Str(Arc::clone(&text)));
+        self.texts.insert(text, id);
+        id
+    }
+
+    fn map(&mut self, view: View<'_>, builder: &mut Builder) -> Result<ValueId, Unfit> {
+        let address = match view.tokens {
+            [_, Token::Text(name), address, Token::Close] if name.of(view.text) == "failed" => {
+                View { tokens: std::slice::from_ref(address), text: view.text }
+            }
+            _ => return Ok(builder.values().intern(view.to_value()?)),
+        };
+        let address = self.intern(address, builder)?;
+        if let Some(id) = self.failures.get(&address) {
+            return Ok(*id);
+        }
+        let id = builder.values().intern(view.to_value()?);
+        self.failures.insert(address, id);
+        Ok(id)
+    }
+}
+
+/// Whether a value has this shape.
+pub(crate) fn fits(view: View<'_>, shape: &Shape) -> bool {
+    let first = view.first();
+    match shape {
+        Shape::Unit | Shape::Any => true,
+        Shape::Bool => matches!(first, Token::Bool(_)),
+        Shape::Int => matches!(first, Token::Int(_)),
+        Shape::Str => matches!(first, Token::Text(_)),
+        Shape::Optional(inner) => first == Token::Null || fits(view, inner),
+        Shape::Tuple(shapes) => {
+            let mut items = view.items();
+            first == Token::Open(Bracket::List)
+                && shapes.iter().all(|shape| items.next().is_some_and(|item| fits(item, shape)))
+                && items.next().is_none()
+        }
+        // Sets are kept as sorted lists.
+        Shape::List(item) => {
+            matches!(first, Token::Open(Bracket::List | Bracket::Set))
+                && view.items().all(|view| fits(view, item))
+        }
+    }
+}

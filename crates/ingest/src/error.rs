@@ -1,0 +1,169 @@
+//! What can be wrong with a recording. Files are named by the caller: these messages begin with the line.
+
+use crate::format::names;
+use std::io;
+use thiserror::Error;
+
+/// A recording that cannot be read.
+#[derive(Debug, Error)]
+pub enum IngestError {
+    /// Text that is not of the format.
+    #[error("line {line}{}: expected {expected}, found {found}", comma_column(*column))]
+    Malformed {
+        /// The line, from 1.
+        line: u64,
+        /// The column, from 1, where it is known.
+        column: Option<u64>,
+        /// What should be there.
+        expected: String,
+        /// What is.
+        found: String,
+    },
+    /// An argument or an answer that the operation cannot have.
+    #[error("line {line}: `{operation}` {verb} {expected}, but here it is {found}")]
+    Shape {
+        /// The line.
+        line: u64,
+        /// The operation.
+        operation: String,
+        /// `takes` or `answers`.
+        verb: &'static str,
+        /// What the operation takes or answers.
+        expected: String,
+        /// What is recorded.
+        found: String,
+    },
+    /// An operation that the object does not have.
+    #[error("line {line}: the specification has no operation `{name}`; it has {known}")]
+    UnknownOperation {
+        /// The line.
+        line: u64,
+        /// What was called.
+        name: String,
+        /// What could be.
+        known: String,
+    },
+    /// A process called while its last call was open.
+    #[error(
+        "line {line}: process {process} calls `{called}`, but its `{open}` of line {since} has not returned"
+    )]
+    StillOpen {
+        /// The line.
+        line: u64,
+        /// The process.
+        process: String,
+        /// What it calls.
+        called: String,
+        /// What is open.
+        open: String,
+        /// The line where that was called.
+        since: u64,
+    },
+    /// An answer without a call.
+    #[error("line {line}: process {process} gets an answer, but has called nothing")]
+    NothingOpen {
+        /// The line.
+        line: u64,
+        /// The process.
+        process: String,
+    },
+    /// A process does something after an operation of unknown outcome.
+    #[error(
+        "line {line}: process {process} goes on, although the outcome of its last operation is unknown since line {since}"
+    )]
+    Stopped {
+        /// The line.
+        line: u64,
+        /// The process.
+        process: String,
+        /// The line of its `info`.
+        since: u64,
+    },
+    /// An answer to another operation than the one that was called.
+    #[error(
+        "line {line}: process {process} gets an answer to `{answered}`, but at line {since} it called `{open}`"
+    )]
+    OtherOperation {
+        /// The line.
+        line: u64,
+        /// The process.
+        process: String,
+        /// The operation that the answer is to.
+        answered: String,
+        /// The operation that is open.
+        open: String,
+        /// The line where that was called.
+        since: u64,
+    },
+    /// An answer about another key than the call.
+    #[error(
+        "line {line}: process {process} gets an answer about the key {answered}, but at line {since} it called with the key {open}"
+    )]
+    OtherKey {
+        /// The line.
+        line: u64,
+        /// The process.
+        process: String,
+        /// The key of the answer.
+        answered: String,
+        /// The key of the call.
+        open: String,
+        /// The line of the call.
+        since: u64,
+    },
+    /// A pair of key and value after events that were read as values.
+    #[error(
+        "line {line}: `{operation}` with {found} tells that the values are pairs of key and value, but the ones before were read as plain values; ask for keyed values"
+    )]
+    LateKeys {
+        /// The line.
+        line: u64,
+        /// The operation.
+        operation: String,
+        /// Its recorded argument.
+        found: String,
+    },
+    /// More events than a history can have.
+    #[error("line {line}: a history can have at most {} events", linchpin_history::NEVER - 1)]
+    TooLong {
+        /// The line.
+        line: u64,
+    },
+    /// A text that is in no known format.
+    #[error("this is in none of the known formats ({})", names())]
+    UnknownFormat,
+    /// Bytes that could not be had.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl IngestError {
+    /// The line concerned, from 1.
+    pub fn line(&self) -> Option<u64> {
+        match self {
+            IngestError::Malformed { line, .. }
+            | IngestError::Shape { line, .. }
+            | IngestError::UnknownOperation { line, .. }
+            | IngestError::StillOpen { line, .. }
+            | IngestError::NothingOpen { line, .. }
+            | IngestError::Stopped { line, .. }
+            | IngestError::OtherOperation { line, .. }
+            | IngestError::OtherKey { line, .. }
+            | IngestError::LateKeys { line, .. }
+            | IngestError::TooLong { line } => Some(*line),
+            IngestError::UnknownFormat | IngestError::Io(_) => None,
+        }
+    }
+
+    /// The column concerned, from 1, where it is known.
+    pub fn column(&self) -> Option<u64> {
+        match self {
+            IngestError::Malformed { column, .. } => *column,
+            _ => None,
+        }
+    }
+}
+
+fn comma_column(column: Option<u64>) -> String {
+    column.map_or_else(String::new, |column| format!(", column {column}"))
+}

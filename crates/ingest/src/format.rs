@@ -1,0 +1,152 @@
+//! The formats that recorded histories come in, and how to tell them apart.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A format of recorded histories.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// One event a line, the Jepsen operation map as JSON; also the same objects in a JSON array.
+    JsonLines,
+    /// Jepsen's and Knossos's `history.edn`: operation maps, in a vector, in a list or just one after the other.
+    JepsenEdn,
+    /// Jepsen's console log and `history.txt`: `process`, `:type`, `:f`, value between tabs, among other lines.
+    JepsenLog,
+    /// Porcupine's key-value recordings: one EDN map a line, with a `:key`.
+    PorcupineKv,
+    /// fastlin's (and PolyLin's) text: `method value start end`, one complete operation a line.
+    Fastlin,
+    /// LiMo's (and Violin's) text: `[thread] call push(3)`, `[thread] return`.
+    Limo,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Format; 6] = [
+        Format::JsonLines,
+        Format::JepsenEdn,
+        Format::JepsenLog,
+        Format::PorcupineKv,
+        Format::Fastlin,
+        Format::Limo,
+    ];
+
+    /// The name that `--format` takes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::JsonLines => "json-lines",
+            Format::JepsenEdn => "jepsen-edn",
+            Format::JepsenLog => "jepsen-log",
+            Format::PorcupineKv => "porcupine-kv",
+            Format::Fastlin => "fastlin",
+            Format::Limo => "limo",
+        }
+    }
+
+    /// The format of a text, judged by its beginning. Other lines may come before the first event of a log.
+    ///
+    /// ```
+    /// use linchpin_ingest::Format;
+    ///
+    /// assert_eq!(Format::detect(br#"{"process":0,"type":"invoke","f":"read"}"#), Some(Format::JsonLines));
+    /// assert_eq!(Format::detect(b"; from a test\n[{:process 0, :type :invoke}]"), Some(Format::JepsenEdn));
+    /// assert_eq!(Format::detect(b"Dear diary"), None);
+    /// ```
+    pub fn detect(text: &[u8]) -> Option<Format> {
+        let text = &text[..text.len().min(DETECT_WITHIN)];
+        let mut lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+        let first = lines.clone().find(|line| !line.is_empty() && !line.starts_with(b";"));
+        let by_brackets = first.and_then(by_first_line);
+        by_brackets.or_else(|| lines.find_map(by_any_line)).or_else(|| edn(text))
+    }
+}
+
+/// How far into a text the detection looks.
+const DETECT_WITHIN: usize = 256 * 1024;
+
+/// The format that such a first line can only be in.
+fn by_first_line(line: &[u8]) -> Option<Format> {
+    if let Some(rest) = line.strip_prefix(b"#") {
+        let word = rest.trim_ascii_start();
+        let fastlin = [&b"stack"[..], b"queue", b"set", b"priorityqueue", b"pqueue"];
+        return if word.starts_with(b"@object") {
+            Some(Format::Limo)
+        } else if fastlin.contains(&word) {
+            Some(Format::Fastlin)
+        } else {
+            None
+        };
+    }
+    let inner = line.strip_prefix(b"[").unwrap_or(line).trim_ascii_start();
+    let after = inner.strip_prefix(b"{")?.trim_ascii_start();
+    match after.first() {
+        Some(b'"') => Some(Format::JsonLines),
+        Some(b'}') if line.starts_with(b"{") => Some(Format::JsonLines),
+        Some(b':') if memchr::memmem::find(line, b" :key ").is_some() => Some(Format::PorcupineKv),
+        Some(b':') => Some(Format::JepsenEdn),
+        _ => None,
+    }
+}
+
+/// The format that such a line, wherever it is, can only be in.
+fn by_any_line(line: &[u8]) -> Option<Format> {
+    if crate::formats::jepsen_log::is_event(line) {
+        return Some(Format::JepsenLog);
+    }
+    if crate::formats::limo::is_event(line) {
+        return Some(Format::Limo);
+    }
+    crate::formats::fastlin::is_operation(line).then_some(Format::Fastlin)
+}
+
+/// Whether brackets over several lines begin JSON or EDN.
+fn edn(text: &[u8]) -> Option<Format> {
+    let mut lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with(b";"))?;
+    if !matches!(first[0], b'[' | b'(' | b'{' | b'#') {
+        return None;
+    }
+    let start = memchr::memchr(b'{', text).map_or(text.len(), |at| at + 1);
+    match text[start..].trim_ascii_start().first() {
+        Some(b'"') => Some(Format::JsonLines),
+        _ if first[0] == b'{' && start == text.len() => Some(Format::JsonLines),
+        _ => Some(Format::JepsenEdn),
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// No format has this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no format `{name}`; there are {}", names())]
+pub struct UnknownFormatError {
+    /// The name asked for.
+    pub name: String,
+}
+
+/// The names of all formats, for messages.
+pub(crate) fn names() -> String {
+    Format::ALL.map(Format::name).join(", ")
+}
+
+impl FromStr for Format {
+    type Err = UnknownFormatError;
+
+    fn from_str(name: &str) -> Result<Format, UnknownFormatError> {
+        let plain = name.replace('_', "-");
+        let found = Format::ALL.into_iter().find(|format| format.name() == plain);
+        let found = found.or(match plain.as_str() {
+            "json" | "jsonl" | "ndjson" => Some(Format::JsonLines),
+            "edn" | "jepsen" | "knossos" => Some(Format::JepsenEdn),
+            "log" => Some(Format::JepsenLog),
+            "porcupine" => Some(Format::PorcupineKv),
+            "violin" => Some(Format::Limo),
+            _ => None,
+        });
+        found.ok_or_else(|| UnknownFormatError { name: name.to_owned() })
+    }
+}

@@ -1,0 +1,207 @@
+//! fastlin's and PolyLin's text: a header `# stack`, then one complete operation a line, `method value start end`.
+//!
+//! Times are stamps: equal ones are concurrent, so at one stamp invocations come before responses. There are no
+//! processes; each operation goes to the first one that is free.
+
+use crate::error::IngestError;
+use crate::event::{Kind, RawEvent};
+use crate::options::ReadOptions;
+use crate::record::{Recorder, malformed};
+use crate::token::{Span, Token, View};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// The value that stands for an empty collection.
+const EMPTY: i64 = -1;
+
+/// Takes lines; nothing is recorded before the end, since lines are in any order.
+#[derive(Clone, Debug)]
+pub(crate) struct Fastlin {
+    object: Object,
+    operations: Vec<Timed>,
+    /// Values that are no integers.
+    text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Object {
+    Set,
+    PriorityQueue,
+    Other,
+}
+
+#[derive(Clone, Debug)]
+struct Timed {
+    line: u64,
+    name: &'static str,
+    argument: Token,
+    response: Token,
+    start: u64,
+    end: u64,
+}
+
+/// What a method takes and answers.
+enum Role {
+    /// It takes the value and answers nothing.
+    Adds,
+    /// It answers the value.
+    Answers,
+    /// It takes the value and answers this.
+    Tells(bool),
+}
+
+fn method(name: &[u8], object: Object) -> Option<(&'static str, Role)> {
+    Some(match name {
+        b"push" => ("push", Role::Adds),
+        b"pop" => ("pop", Role::Answers),
+        b"enq" => ("enqueue", Role::Adds),
+        b"deq" => ("dequeue", Role::Answers),
+        b"peek" => ("peek", Role::Answers),
+        b"insert" if object == Object::Set => ("add", Role::Tells(true)),
+        b"insert" => ("insert", Role::Adds),
+        b"poll" => ("remove-min", Role::Answers),
+        b"remove" => ("remove", Role::Tells(true)),
+        b"contains_true" => ("contains", Role::Tells(true)),
+        b"contains_false" => ("contains", Role::Tells(false)),
+        _ => return None,
+    })
+}
+
+/// Whether a line is an operation.
+pub(crate) fn is_operation(line: &[u8]) -> bool {
+    let words: Vec<_> = words(line).collect();
+    let [name, _, start, end] = words[..] else {
+        return false;
+    };
+    let is_stamp = |word: &[u8]| word.iter().all(u8::is_ascii_digit);
+    method(name, Object::Other).is_some() && is_stamp(start) && is_stamp(end)
+}
+
+fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
+}
+
+impl Fastlin {
+    pub fn new(options: &ReadOptions<'_>) -> Fastlin {
+        let object = if options.is_spec("set") {
+            Object::Set
+        } else if options.is_spec("priority-queue") {
+            Object::PriorityQueue
+        } else {
+            Object::Other
+        };
+        Fastlin { object, operations: Vec::new(), text: String::new() }
+    }
+
+    pub fn line(&mut self, number: u64, line: &[u8]) -> Result<(), IngestError> {
+        let line = line.trim_ascii();
+        if line.is_empty() {
+            return Ok(());
+        }
+        if let Some(header) = line.strip_prefix(b"#") {
+            match header.trim_ascii() {
+                b"set" => self.object = Object::Set,
+                b"priorityqueue" | b"pqueue" => self.object = Object::PriorityQueue,
+                b"stack" | b"queue" => self.object = Object::Other,
+                _ => {}
+            }
+            return Ok(());
+        }
+        let expected = |expected, found: &[u8]| malformed(number, expected, &crate::excerpt(found));
+        let mut words = words(line);
+        let mut word = || words.next().ok_or_else(|| expected("`method value start end`", line));
+        let (name, value, start, end) = (word()?, word()?, word()?, word()?);
+        if words.next().is_some() {
+            return Err(expected("`method value start end`", line));
+        }
+        let Some((name, role)) = method(name, self.object) else {
+            return Err(expected("a method such as `push` or `deq`", name));
+        };
+        let stamp = |word: &[u8]| {
+            let stamp = std::str::from_utf8(word).ok().and_then(|word| word.parse::<u64>().ok());
+            stamp.ok_or_else(|| expected("a time stamp", word))
+        };
+        let (start, end) = (stamp(start)?, stamp(end)?);
+        if start > end {
+            return Err(expected("a start that is not after the end", line));
+        }
+        let value = self.value(value).ok_or_else(|| expected("a value", value))?;
+        let (argument, response) = match role {
+            Role::Adds if value == Token::Int(EMPTY) => {
+                return Err(expected("a value other than -1, which says empty", line));
+            }
+            Role::Adds => (self.ranked(value, number)?, Token::Null),
+            Role::Answers if value == Token::Int(EMPTY) => (Token::Null, Token::Null),
+            Role::Answers => (Token::Null, self.ranked(value, number)?),
+            Role::Tells(answer) => (value, Token::Bool(answer)),
+        };
+        self.operations.push(Timed { line: number, name, argument, response, start, end });
+        Ok(())
+    }
+
+    /// An integer, or else a text.
+    fn value(&mut self, word: &[u8]) -> Option<Token> {
+        let word = std::str::from_utf8(word).ok()?;
+        if let Ok(int) = word.parse() {
+            return Some(Token::Int(int));
+        }
+        let start = u32::try_from(self.text.len()).ok()?;
+        self.text.push_str(word);
+        Some(Token::Text(Span { start, end: u32::try_from(self.text.len()).ok()? }))
+    }
+
+    /// fastlin takes the largest value out of a priority queue first and `remove-min` the smallest, so the values of
+    /// priority queues change their sign.
+    fn ranked(&self, value: Token, line: u64) -> Result<Token, IngestError> {
+        if self.object != Object::PriorityQueue {
+            return Ok(value);
+        }
+        let negated = match value {
+            Token::Int(int) => int.checked_neg().map(Token::Int),
+            _ => None,
+        };
+        negated.ok_or_else(|| malformed(line, "an integer in a priority queue", "another value"))
+    }
+
+    pub fn finish(&mut self, recorder: &mut Recorder) -> Result<(), IngestError> {
+        let operations = std::mem::take(&mut self.operations);
+        if self.object == Object::PriorityQueue && !operations.is_empty() {
+            recorder.notes.push(
+                "this format takes the largest value first; values were negated to suit `remove-min`"
+                    .to_owned(),
+            );
+        }
+        let mut events: Vec<(u64, bool, u32)> = Vec::with_capacity(2 * operations.len());
+        for (at, operation) in operations.iter().enumerate() {
+            let at =
+                u32::try_from(at).map_err(|_| IngestError::TooLong { line: operation.line })?;
+            events.extend([(operation.start, false, at), (operation.end, true, at)]);
+        }
+        events.sort_unstable();
+        let mut free = BinaryHeap::new();
+        let mut processes = vec![0_i64; operations.len()];
+        let mut used = 0;
+        for (_, is_response, at) in events {
+            let operation = &operations[at as usize];
+            let process = &mut processes[at as usize];
+            let (kind, value) = if is_response {
+                free.push(Reverse(*process));
+                (Kind::Ok, operation.response)
+            } else {
+                *process = free.pop().map_or(used, |Reverse(process)| process);
+                used = used.max(*process + 1);
+                (Kind::Invoke, operation.argument)
+            };
+            let process = [Token::Int(*process)];
+            recorder.record(&RawEvent {
+                line: operation.line,
+                kind,
+                process: Some(View { tokens: &process, text: "" }),
+                f: Some(operation.name),
+                key: None,
+                value: View { tokens: &[value], text: &self.text },
+            })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,293 @@
+//! Jepsen's operation maps as EDN: in a vector, in a list, one a line, over several lines, with comments between.
+//!
+//! [`EdnLines`] cuts what arrives into maps without looking inside, so that each map is parsed once, when it is whole.
+//! Porcupine's key-value recordings are such maps too.
+
+use super::edn::{Edn, EdnError};
+use crate::error::IngestError;
+use crate::event::{Field, Fields};
+use crate::reader::MAX_LENGTH;
+use crate::record::{Recorder, malformed};
+use crate::token::Token;
+
+/// Takes lines of EDN.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EdnLines {
+    /// The form that has begun on an earlier line, up to this one.
+    pending: Vec<u8>,
+    cut: Cut,
+    /// Brackets around everything that are open.
+    outer: u32,
+    maps: Maps,
+}
+
+/// Where the cutting is.
+#[derive(Clone, Debug, Default)]
+struct Cut {
+    mode: Mode,
+    /// Brackets that are open in this form.
+    depth: u32,
+    /// Whether a bracket must come before the form can end: there is a tag.
+    tagged: bool,
+    /// Where the form began: line, and column from 0.
+    start: (u64, usize),
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Mode {
+    /// Between forms.
+    #[default]
+    Outside,
+    Inside,
+    InString,
+    /// After a backslash in a string.
+    Escape,
+    /// After a backslash outside strings: the next byte is a character, whatever it looks like.
+    Character,
+}
+
+impl EdnLines {
+    pub fn line(
+        &mut self,
+        number: u64,
+        line: &[u8],
+        recorder: &mut Recorder,
+    ) -> Result<(), IngestError> {
+        let text = std::str::from_utf8(line).ok();
+        let (mut start, mut at) = (0, 0);
+        while at < line.len() {
+            let byte = line[at];
+            if self.cut.mode == Mode::Outside {
+                match byte {
+                    b' ' | b',' | b'\t' | b'\r' | 0x0c => {}
+                    b';' => break,
+                    b'[' | b'(' => self.outer += 1,
+                    b']' | b')' if self.outer > 0 => self.outer -= 1,
+                    _ => {
+                        let rest = text.filter(|_| byte == b'{').map(|text| &text[at..]);
+                        if let Some(rest) = rest
+                            && let Some(length) = self.maps.whole(rest, number, recorder)?
+                        {
+                            at += length;
+                            continue;
+                        }
+                        start = at;
+                        self.cut = Cut {
+                            mode: Mode::Inside,
+                            depth: 0,
+                            tagged: matches!(byte, b'#' | b'^'),
+                            start: (number, at),
+                        };
+                        continue;
+                    }
+                }
+                at += 1;
+                continue;
+            }
+            if self.cut.mode == Mode::Inside && byte == b';' {
+                break;
+            }
+            let (consumed, ends) = self.cut.step(byte);
+            at += usize::from(consumed);
+            if ends {
+                self.cut.mode = Mode::Outside;
+                self.form(&line[start..at], recorder)?;
+            }
+        }
+        if self.cut.mode == Mode::Character {
+            self.cut.mode = Mode::Inside;
+        }
+        // An atom ends with its line; its text is no map, which the parser will say.
+        if self.cut.mode == Mode::Inside && self.cut.depth == 0 && !self.cut.tagged {
+            self.cut.mode = Mode::Outside;
+            return self.form(&line[start..at], recorder);
+        }
+        if self.cut.mode != Mode::Outside {
+            self.pending.extend_from_slice(&line[start..]);
+            self.pending.push(b'\n');
+        }
+        Ok(())
+    }
+
+    pub fn finish(&mut self, recorder: &mut Recorder) -> Result<(), IngestError> {
+        if self.cut.mode != Mode::Outside {
+            let (line, column) = self.cut.start;
+            return Err(IngestError::Malformed {
+                line,
+                column: Some(column as u64 + 1),
+                expected: "a map with its end".to_owned(),
+                found: "the end of the text".to_owned(),
+            });
+        }
+        if self.outer > 0 {
+            recorder.notes.push(
+                "the bracket around the events is not closed: the recording may have been cut short"
+                    .to_owned(),
+            );
+        }
+        Ok(())
+    }
+
+    /// Takes the end of a form.
+    fn form(&mut self, end: &[u8], recorder: &mut Recorder) -> Result<(), IngestError> {
+        if self.pending.is_empty() {
+            return self.maps.read(end, self.cut.start, recorder);
+        }
+        let mut form = std::mem::take(&mut self.pending);
+        form.extend_from_slice(end);
+        let result = self.maps.read(&form, self.cut.start, recorder);
+        form.clear();
+        self.pending = form;
+        result
+    }
+}
+
+impl Cut {
+    /// Whether the form takes this byte, and whether it ends here.
+    fn step(&mut self, byte: u8) -> (bool, bool) {
+        match (self.mode, byte) {
+            (Mode::Escape, _) => self.mode = Mode::InString,
+            (Mode::Character, _) => self.mode = Mode::Inside,
+            (Mode::InString, b'\\') => self.mode = Mode::Escape,
+            (Mode::InString, b'"') => {
+                self.mode = Mode::Inside;
+                return (true, self.depth == 0 && !self.tagged);
+            }
+            (Mode::InString, _) => {}
+            (_, b'"') => self.mode = Mode::InString,
+            (_, b'\\') => self.mode = Mode::Character,
+            (_, b'{' | b'[' | b'(') => self.depth += 1,
+            (_, b'}' | b']' | b')') => {
+                self.depth = self.depth.saturating_sub(1);
+                return (true, self.depth == 0);
+            }
+            // A blank ends an atom without being part of it, and is part of everything else.
+            (_, b' ' | b'\t' | b'\r' | b',') if self.depth == 0 && !self.tagged => {
+                return (false, true);
+            }
+            _ => {}
+        }
+        (true, false)
+    }
+}
+
+/// Reads operation maps.
+#[derive(Clone, Debug, Default)]
+struct Maps {
+    tokens: Vec<Token>,
+    scratch: String,
+}
+
+impl Maps {
+    /// Takes the map that this text begins with, and gives its length: the short way for maps on one line. Nothing if
+    /// there is anything wrong with it; `read` will say what.
+    fn whole(
+        &mut self,
+        text: &str,
+        line: u64,
+        recorder: &mut Recorder,
+    ) -> Result<Option<usize>, IngestError> {
+        self.tokens.clear();
+        self.scratch.clear();
+        let mut edn = Edn::new(text, &mut self.tokens, &mut self.scratch);
+        let Ok(fields) = map(&mut edn) else {
+            return Ok(None);
+        };
+        let length = edn.at;
+        match fields.event(line, &self.tokens, &self.scratch) {
+            Ok(event) => recorder.record(&event).map(|()| Some(length)),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Takes a map that has been cut out.
+    fn read(
+        &mut self,
+        form: &[u8],
+        start: (u64, usize),
+        recorder: &mut Recorder,
+    ) -> Result<(), IngestError> {
+        self.tokens.clear();
+        self.scratch.clear();
+        if form.len() > MAX_LENGTH {
+            return Err(malformed(start.0, "a map of less than 4 GiB", "a longer one"));
+        }
+        let text = std::str::from_utf8(form)
+            .map_err(|error| place(form, error.valid_up_to(), start, "UTF-8"))?;
+        let mut edn = Edn::new(text, &mut self.tokens, &mut self.scratch);
+        let fields = whole_map(&mut edn);
+        let Some(fields) = fields.map_err(|error| place(form, error.at, start, error.expected))?
+        else {
+            return Ok(());
+        };
+        let event = fields.event(start.0, &self.tokens, &self.scratch);
+        let event =
+            event.map_err(|missing| malformed(start.0, missing.expected, &missing.found))?;
+        recorder.record(&event)
+    }
+}
+
+/// The fields of an operation map that is all of a text; nothing if the text holds only a discarded form.
+fn whole_map(edn: &mut Edn<'_>) -> Result<Option<Fields>, EdnError> {
+    if edn.at_end()? {
+        return Ok(None);
+    }
+    let fields = map(edn)?;
+    match edn.at_end()? {
+        true => Ok(Some(fields)),
+        false => Err(EdnError { at: edn.at, expected: "the end of the map" }),
+    }
+}
+
+/// The fields of an operation map.
+fn map(edn: &mut Edn<'_>) -> Result<Fields, EdnError> {
+    let mut fields = Fields::default();
+    if !edn.begin_map()? {
+        return Err(EdnError { at: edn.at, expected: "an operation map" });
+    }
+    while edn.more(b'}')? {
+        if edn.at_end()? {
+            return Err(EdnError { at: edn.at, expected: "`}`" });
+        }
+        let (tokens, scratch) = (edn.tokens.len(), edn.scratch.len());
+        edn.form()?;
+        let field = match edn.tokens.get(tokens) {
+            Some(Token::Text(name)) => fields.named(name.of(edn.scratch)),
+            _ => None,
+        };
+        edn.tokens.truncate(tokens);
+        edn.scratch.truncate(scratch);
+        edn.form()?;
+        match field {
+            Some(field) => {
+                let end = edn.tokens.len() as u32;
+                *field = Some(Field { start: tokens as u32, end });
+            }
+            None => {
+                edn.tokens.truncate(tokens);
+                edn.scratch.truncate(scratch);
+            }
+        }
+    }
+    Ok(fields)
+}
+
+/// An error at this byte of a form that began there.
+fn place(form: &[u8], at: usize, start: (u64, usize), expected: &str) -> IngestError {
+    let before = &form[..at];
+    let newlines = memchr::memchr_iter(b'\n', before).count();
+    let column = match memchr::memrchr(b'\n', before) {
+        Some(newline) => at - newline - 1,
+        None => at + start.1,
+    };
+    let found = match String::from_utf8_lossy(&form[at..]).trim().chars().next() {
+        None => "the end".to_owned(),
+        Some(_) => crate::excerpt(&form[at..]),
+    };
+    IngestError::Malformed {
+        line: start.0 + newlines as u64,
+        column: Some(column as u64 + 1),
+        expected: expected.to_owned(),
+        found,
+    }
+}

@@ -1,0 +1,122 @@
+//! Jepsen's console log and its `history.txt`: `process`, `:type`, `:f` and the value, between tabs, after whatever the
+//! logger writes before them. Lines that are not so are skipped.
+
+use super::edn::{Edn, EdnError};
+use crate::error::IngestError;
+use crate::event::{Kind, RawEvent};
+use crate::record::Recorder;
+use crate::token::{Token, View};
+
+/// Whether a line is an event.
+pub(crate) fn is_event(line: &[u8]) -> bool {
+    columns(line).is_some()
+}
+
+/// The columns of an event.
+struct Columns<'a> {
+    kind: Kind,
+    process: &'a [u8],
+    f: &'a [u8],
+    rest: &'a [u8],
+}
+
+fn columns(line: &[u8]) -> Option<Columns<'_>> {
+    memchr::memchr_iter(b'\t', line).find_map(|tab| {
+        let after = line[tab + 1..].strip_prefix(b":")?;
+        let (name, rest) = split_at_tab(after);
+        let kind = match name.trim_ascii_end() {
+            b"invoke" => Kind::Invoke,
+            b"ok" => Kind::Ok,
+            b"fail" => Kind::Fail,
+            b"info" => Kind::Info,
+            _ => return None,
+        };
+        let (f, rest) = split_at_tab(rest.trim_ascii_start().strip_prefix(b":")?);
+        let before = line[..tab].trim_ascii_end();
+        let start = before.iter().rposition(|byte| byte.is_ascii_whitespace());
+        let process = &before[start.map_or(0, |start| start + 1)..];
+        (!process.is_empty()).then_some(Columns { kind, process, f: f.trim_ascii_end(), rest })
+    })
+}
+
+fn split_at_tab(text: &[u8]) -> (&[u8], &[u8]) {
+    let tab = memchr::memchr(b'\t', text).unwrap_or(text.len());
+    (&text[..tab], text.get(tab + 1..).unwrap_or_default())
+}
+
+/// Takes lines of a log.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct JepsenLog {
+    tokens: Vec<Token>,
+    scratch: String,
+}
+
+impl JepsenLog {
+    pub fn line(
+        &mut self,
+        number: u64,
+        line: &[u8],
+        recorder: &mut Recorder,
+    ) -> Result<(), IngestError> {
+        if line.trim_ascii().is_empty() {
+            return Ok(());
+        }
+        let Some(columns) = columns(line) else {
+            recorder.skip();
+            return Ok(());
+        };
+        self.tokens.clear();
+        self.scratch.clear();
+        let process = self.column(columns.process, line, number)?;
+        // What stands there otherwise is why: `:timed-out`, or free text.
+        let value = match columns.kind {
+            Kind::Invoke | Kind::Ok => self.column(columns.rest, line, number)?,
+            _ => None,
+        };
+        let f = std::str::from_utf8(columns.f)
+            .map_err(|_| at(line, columns.f, number, "the name of an operation"))?;
+        let view = |(start, end): (usize, usize)| View {
+            tokens: &self.tokens[start..end],
+            text: &self.scratch,
+        };
+        recorder.record(&RawEvent {
+            line: number,
+            kind: columns.kind,
+            process: process.map(view),
+            f: Some(f),
+            key: None,
+            value: value.map_or(View::NULL, view),
+        })
+    }
+
+    /// The tokens of the form that a column begins with, from and to.
+    fn column(
+        &mut self,
+        column: &[u8],
+        line: &[u8],
+        number: u64,
+    ) -> Result<Option<(usize, usize)>, IngestError> {
+        let text = std::str::from_utf8(column).map_err(|_| at(line, column, number, "UTF-8"))?;
+        if text.trim().is_empty() {
+            return Ok(None);
+        }
+        let start = self.tokens.len();
+        let mut edn = Edn::new(text, &mut self.tokens, &mut self.scratch);
+        let form = edn.form();
+        form.map_err(|EdnError { at: offset, expected }| {
+            at(line, &column[offset..], number, expected)
+        })?;
+        Ok(Some((start, self.tokens.len())))
+    }
+}
+
+/// An error where this part of the line begins.
+fn at(line: &[u8], part: &[u8], number: u64, expected: &str) -> IngestError {
+    let column = (part.as_ptr() as usize).saturating_sub(line.as_ptr() as usize);
+    IngestError::Malformed {
+        line: number,
+        column: Some(column as u64 + 1),
+        expected: expected.to_owned(),
+        found: crate::excerpt(part),
+    }
+}

@@ -1,0 +1,124 @@
+//! JSON lines: one object a line, `{"process":0,"type":"invoke","f":"enqueue","value":7}`, fields in any order.
+
+use super::json_scan::{self, Layout};
+use crate::error::IngestError;
+use crate::event::{Field, Fields};
+use crate::record::{Recorder, malformed};
+use crate::token::{Bracket, Span, Token};
+use serde_json::Value as Json;
+use std::fmt::Write;
+
+/// Reads JSON, a line or an object at a time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct JsonLines {
+    layout: Layout,
+    tokens: Vec<Token>,
+    scratch: String,
+}
+
+impl JsonLines {
+    pub fn line(
+        &mut self,
+        number: u64,
+        line: &[u8],
+        recorder: &mut Recorder,
+    ) -> Result<(), IngestError> {
+        self.tokens.clear();
+        let mut fields = Fields::default();
+        if let Ok(text) = std::str::from_utf8(line)
+            && json_scan::scan(text, &mut self.layout, &mut self.tokens, &mut fields).is_some()
+            && let Ok(event) = fields.event(number, &self.tokens, text)
+        {
+            return recorder.record(&event);
+        }
+        if line.trim_ascii().is_empty() {
+            return Ok(());
+        }
+        let json = serde_json::from_slice(line).map_err(|error| syntax(&error, number, 0))?;
+        self.object(number, &json, recorder)
+    }
+
+    /// One event, as complete JSON.
+    pub fn object(
+        &mut self,
+        line: u64,
+        json: &Json,
+        recorder: &mut Recorder,
+    ) -> Result<(), IngestError> {
+        let fields = self.parse(line, json)?;
+        let event = fields.event(line, &self.tokens, &self.scratch);
+        let event = event.map_err(|missing| malformed(line, missing.expected, &missing.found))?;
+        recorder.record(&event)
+    }
+
+    /// The fields of an event. This defines what a line says.
+    fn parse(&mut self, line: u64, json: &Json) -> Result<Fields, IngestError> {
+        self.tokens.clear();
+        self.scratch.clear();
+        let Json::Object(object) = json else {
+            return Err(malformed(line, "a JSON object", &json.to_string()));
+        };
+        let mut fields = Fields::default();
+        for (name, value) in object {
+            if let Some(field) = fields.named(name) {
+                let start = self.tokens.len() as u32;
+                push(value, &mut self.tokens, &mut self.scratch);
+                *field = Some(Field { start, end: self.tokens.len() as u32 });
+            }
+        }
+        Ok(fields)
+    }
+}
+
+/// The tokens of a JSON value.
+fn push(json: &Json, tokens: &mut Vec<Token>, scratch: &mut String) {
+    match json {
+        Json::Null => tokens.push(Token::Null),
+        Json::Bool(b) => tokens.push(Token::Bool(*b)),
+        Json::Number(number) => match number.as_i64() {
+            Some(int) => tokens.push(Token::Int(int)),
+            None => {
+                let start = scratch.len() as u32;
+                // Writing to a string does not fail.
+                let _ = write!(scratch, "{number}");
+                tokens.push(Token::Unsupported(Span { start, end: scratch.len() as u32 }));
+            }
+        },
+        Json::String(text) => push_text(text, tokens, scratch),
+        Json::Array(items) => {
+            tokens.push(Token::Open(Bracket::List));
+            items.iter().for_each(|item| push(item, tokens, scratch));
+            tokens.push(Token::Close);
+        }
+        Json::Object(members) => {
+            tokens.push(Token::Open(Bracket::Map));
+            for (name, value) in members {
+                push_text(name, tokens, scratch);
+                push(value, tokens, scratch);
+            }
+            tokens.push(Token::Close);
+        }
+    }
+}
+
+fn push_text(text: &str, tokens: &mut Vec<Token>, scratch: &mut String) {
+    let start = scratch.len() as u32;
+    scratch.push_str(text);
+    tokens.push(Token::Text(Span { start, end: scratch.len() as u32 }));
+}
+
+/// What the JSON parser says, at a line of the whole text. `column` is where its text began in its first line, from 0.
+pub(crate) fn syntax(error: &serde_json::Error, line: u64, column: u64) -> IngestError {
+    let message = error.to_string();
+    let found = message.split(" at line ").next().unwrap_or(&message).to_owned();
+    let before = if error.line() <= 1 { column } else { 0 };
+    IngestError::Malformed {
+        line: line + (error.line() as u64).saturating_sub(1),
+        column: (error.column() > 0).then_some(error.column() as u64 + before),
+        expected: "JSON".to_owned(),
+        found,
+    }
+}
+
+#[cfg(test)]
+mod tests;

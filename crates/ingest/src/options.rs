@@ -1,0 +1,43 @@
+//! What a reader must know beside the bytes.
+
+use crate::format::Format;
+use linchpin_spec::Signature;
+
+/// What a `fail` of a compare-and-swap says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FailedCas {
+    /// That it did not happen, as for every other operation: Jepsen's and Knossos's reading.
+    #[default]
+    DidNotHappen,
+    /// That it happened and answered `false`: how some recorders, such as the etcd ones of 2014, mean it.
+    ReturnedFalse,
+}
+
+/// How to read a history, and of what.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadOptions<'a> {
+    /// The name of the specification: some formats say things differently for some objects.
+    pub spec: &'a str,
+    /// The operations of the specification.
+    pub operations: &'a [Signature],
+    /// The format; detected if absent.
+    pub format: Option<Format>,
+    /// What a `fail` of `cas` and `mwcas` says.
+    pub failed_cas: FailedCas,
+    /// Whether every value is a pair `[key, value]`, as `jepsen.independent` writes them; detected if absent, by the
+    /// first operation of which the specification leaves no doubt (a `read` that takes `[3, nil]`, say).
+    pub keyed: Option<bool>,
+}
+
+impl<'a> ReadOptions<'a> {
+    /// The options for histories of an object, everything else detected.
+    pub fn new(spec: &'a str, operations: &'a [Signature]) -> ReadOptions<'a> {
+        let failed_cas = FailedCas::default();
+        ReadOptions { spec, operations, format: None, failed_cas, keyed: None }
+    }
+
+    /// Whether the specification has this name; `-` and `_` are the same letter.
+    pub(crate) fn is_spec(&self, name: &str) -> bool {
+        self.spec.replace('_', "-") == name
+    }
+}

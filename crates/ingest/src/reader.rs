@@ -1,0 +1,103 @@
+//! Reading as the text arrives, line by line.
+
+use crate::error::IngestError;
+use crate::event::Event;
+use crate::format::Format;
+use crate::formats::fastlin::Fastlin;
+use crate::formats::jepsen_edn::EdnLines;
+use crate::formats::jepsen_log::JepsenLog;
+use crate::formats::json_lines::JsonLines;
+use crate::formats::limo::Limo;
+use crate::options::ReadOptions;
+use crate::record::{Recorder, malformed};
+use crate::recording::Recording;
+use linchpin_history::Builder;
+
+/// Tokens point into lines with 32 bits.
+pub(crate) const MAX_LENGTH: usize = u32::MAX as usize;
+
+/// Takes a recording line by line and tells at each what happened.
+///
+/// ```
+/// use linchpin_ingest::{EventKind, Format, ReadOptions, Reader};
+/// use linchpin_spec::{Queue, Spec};
+///
+/// let queue = Queue::default();
+/// let mut reader = Reader::new(Format::JsonLines, &ReadOptions::new("queue", queue.operations()));
+/// let events = reader.push_line(br#"{"process":"a","type":"invoke","f":"enqueue","value":7}"#)?;
+/// assert!(matches!(events[0].kind, EventKind::Invoke { process: 0, operation: 0, .. }));
+/// let events = reader.push_line(br#"{"process":"a","type":"ok","f":"enqueue"}"#)?;
+/// assert!(matches!(events[0].kind, EventKind::Ok { process: 0, .. }));
+/// assert_eq!(reader.finish()?.completed, 1);
+/// # Ok::<(), linchpin_ingest::IngestError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Reader {
+    format: Format,
+    lines: Lines,
+    recorder: Recorder,
+    line: u64,
+}
+
+#[derive(Clone, Debug)]
+enum Lines {
+    Json(JsonLines),
+    Edn(EdnLines),
+    Log(JepsenLog),
+    Fastlin(Fastlin),
+    Limo(Limo),
+}
+
+impl Reader {
+    /// A reader of this format; [`ReadOptions::format`] is not looked at.
+    pub fn new(format: Format, options: &ReadOptions<'_>) -> Reader {
+        let lines = match format {
+            Format::JsonLines => Lines::Json(JsonLines::default()),
+            Format::JepsenEdn | Format::PorcupineKv => Lines::Edn(EdnLines::default()),
+            Format::JepsenLog => Lines::Log(JepsenLog::default()),
+            Format::Fastlin => Lines::Fastlin(Fastlin::new(options)),
+            Format::Limo => Lines::Limo(Limo::new(options)),
+        };
+        Reader { format, lines, recorder: Recorder::new(options), line: 0 }
+    }
+
+    /// Takes the next line, with or without its end; what happened in it, in order. An EDN map may begin on one line and
+    /// end on another; fastlin's lines are in no order, so what happened is only known when all are there.
+    pub fn push_line(&mut self, line: &[u8]) -> Result<&[Event], IngestError> {
+        self.line += 1;
+        self.recorder.events.clear();
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let (number, recorder) = (self.line, &mut self.recorder);
+        if line.len() > MAX_LENGTH {
+            return Err(malformed(number, "a line of less than 4 GiB", "a longer one"));
+        }
+        match &mut self.lines {
+            Lines::Json(lines) => lines.line(number, line, recorder)?,
+            Lines::Edn(lines) => lines.line(number, line, recorder)?,
+            Lines::Log(lines) => lines.line(number, line, recorder)?,
+            Lines::Fastlin(lines) => lines.line(number, line)?,
+            Lines::Limo(lines) => lines.line(number, line, recorder)?,
+        }
+        Ok(&self.recorder.events)
+    }
+
+    /// The history under way: its values, and the names behind the numbers of [`Event`].
+    pub fn builder(&mut self) -> &mut Builder {
+        &mut self.recorder.builder
+    }
+
+    /// The lines so far.
+    pub fn lines(&self) -> u64 {
+        self.line
+    }
+
+    /// The whole recording.
+    pub fn finish(mut self) -> Result<Recording, IngestError> {
+        match &mut self.lines {
+            Lines::Edn(lines) => lines.finish(&mut self.recorder)?,
+            Lines::Fastlin(lines) => lines.finish(&mut self.recorder)?,
+            Lines::Json(_) | Lines::Log(_) | Lines::Limo(_) => {}
+        }
+        Ok(self.recorder.finish(self.format))
+    }
+}

@@ -1,0 +1,459 @@
+//! Recorded lines to a history: the one place that knows what an event means.
+
+use crate::convert::{Converter, Unfit, fits};
+use crate::error::IngestError;
+use crate::event::{Event, EventKind, Kind, RawEvent};
+use crate::format::Format;
+use crate::options::{FailedCas, ReadOptions};
+use crate::recording::{Counts, Recording};
+use crate::token::{Bracket, Token, View};
+use linchpin_history::{Argument, Builder, HistoryError, ValueId};
+use linchpin_spec::{Shape, Signature};
+use rustc_hash::FxHashMap;
+
+/// Takes recorded lines, one after the other, and makes a history of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Recorder {
+    operations: Vec<Operation>,
+    /// Whether the object is the key-value store, whose arguments hold the key.
+    is_kv: bool,
+    failed_cas: FailedCas,
+    keys: Keys,
+    pub builder: Builder,
+    converter: Converter,
+    /// Operations by the names that were met.
+    names: Vec<(Box<str>, u16)>,
+    /// Processes by their number, where that is small: index plus one, 0 for none.
+    by_number: Vec<u32>,
+    by_large_number: FxHashMap<i64, u32>,
+    processes: Vec<Process>,
+    counts: Counts,
+    /// Events since somebody cleared them.
+    pub events: Vec<Event>,
+    pub notes: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+struct Operation {
+    signature: Signature,
+    answer: Answer,
+}
+
+/// How an operation answers beyond what its shape says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    Plain,
+    /// `cas`: an echo of the argument is a success.
+    Swap,
+    /// `mwcas`: `true`, `false`, `{"failed": …}`, `{"read": …}`; an echo is a success.
+    MultiSwap,
+}
+
+/// Whether values are pairs of key and value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Keys {
+    /// Not known yet; whether any event was taken without.
+    Unknown {
+        taken: bool,
+    },
+    Plain,
+    Paired,
+}
+
+#[derive(Clone, Debug)]
+struct Process {
+    name: Box<str>,
+    /// The line of its last event.
+    line: u64,
+    open: Option<Open>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    operation: u16,
+    key: ValueId,
+    argument: Argument,
+}
+
+/// Processes with smaller numbers are found by position.
+const SMALL: i64 = 1 << 16;
+
+impl Recorder {
+    pub fn new(options: &ReadOptions<'_>) -> Recorder {
+        let is_mwcas = options.is_spec("mwcas");
+        let operation = |signature: &Signature| Operation {
+            signature: signature.clone(),
+            answer: match signature.response {
+                Shape::Bool if signature.is_called("cas") => Answer::Swap,
+                Shape::Any if is_mwcas && signature.is_called("mwcas") => Answer::MultiSwap,
+                _ => Answer::Plain,
+            },
+        };
+        Recorder {
+            operations: options.operations.iter().map(operation).collect(),
+            is_kv: options.is_spec("kv"),
+            failed_cas: options.failed_cas,
+            keys: match options.keyed {
+                None => Keys::Unknown { taken: false },
+                Some(false) => Keys::Plain,
+                Some(true) => Keys::Paired,
+            },
+            builder: Builder::new(options.operations),
+            converter: Converter::default(),
+            names: Vec::new(),
+            by_number: Vec::new(),
+            by_large_number: FxHashMap::default(),
+            processes: Vec::new(),
+            counts: Counts::default(),
+            events: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// A line that is no event of the history.
+    pub fn skip(&mut self) {
+        self.counts.skipped_lines += 1;
+    }
+
+    /// Takes one recorded line.
+    pub fn record(&mut self, raw: &RawEvent<'_>) -> Result<(), IngestError> {
+        let kind = match (raw.kind, raw.process) {
+            (Kind::Step, _) => None,
+            (_, Some(process)) if process.as_text() == Some("nemesis") => None,
+            (Kind::Crash, process) => Some(self.crash(raw.line, process)?),
+            (_, None) => {
+                return Err(malformed(raw.line, "a `process`", "none"));
+            }
+            (kind, Some(process)) => {
+                let process = self.process(raw.line, process)?;
+                let kind = match kind {
+                    Kind::Invoke => self.invoke(raw, process)?,
+                    _ => self.answer(raw, process)?,
+                };
+                self.processes[process as usize].line = raw.line;
+                Some(kind)
+            }
+        };
+        match kind {
+            Some(kind) => self.events.push(Event { line: raw.line, kind }),
+            None => self.skip(),
+        }
+        Ok(())
+    }
+
+    /// The history.
+    pub fn finish(self, format: Format) -> Recording {
+        let answers = self.operations.iter().any(|op| op.signature.response != Shape::Unit);
+        Recording::new(self.builder.finish(), format, self.counts, answers, self.notes)
+    }
+
+    fn crash(&mut self, line: u64, process: Option<View<'_>>) -> Result<EventKind, IngestError> {
+        let process = process.map(|process| self.process(line, process)).transpose()?;
+        self.builder.crash(process).map_err(|_| IngestError::TooLong { line })?;
+        match process {
+            Some(process) => {
+                let process = &mut self.processes[process as usize];
+                (process.line, process.open) = (line, None);
+            }
+            None => self.processes.iter_mut().for_each(|process| process.open = None),
+        }
+        Ok(EventKind::Crash { process })
+    }
+
+    fn invoke(&mut self, raw: &RawEvent<'_>, process: u32) -> Result<EventKind, IngestError> {
+        let name = raw.f.ok_or_else(|| malformed(raw.line, "an operation name", "none"))?;
+        let operation = self.operation(raw.line, name)?;
+        let (key, value) = self.split_argument(raw, operation)?;
+        let signature = &self.operations[operation as usize].signature;
+        let unfit = |_| unfit(raw.line, signature, "takes", &signature.argument, key, value);
+        let (key, argument) = if self.is_kv {
+            kv_argument(key, value, &signature.argument, &mut self.converter, &mut self.builder)
+        } else {
+            let converter = &mut self.converter;
+            let key = key.map_or(Ok(ValueId::NULL), |key| converter.intern(key, &mut self.builder));
+            key.and_then(|key| {
+                Ok((key, converter.argument(value, &signature.argument, &mut self.builder)?))
+            })
+        }
+        .map_err(unfit)?;
+        let result = self.builder.invoke_compact(process, operation, key, argument);
+        result.map_err(|error| self.not_well_formed(error, raw.line, process))?;
+        self.counts.has_keys |= key != ValueId::NULL;
+        self.processes[process as usize].open = Some(Open { operation, key, argument });
+        Ok(EventKind::Invoke { process, operation, key, argument })
+    }
+
+    /// The key and the value of a call, where the value may hold both.
+    fn split_argument<'t>(
+        &mut self,
+        raw: &RawEvent<'t>,
+        operation: u16,
+    ) -> Result<(Option<View<'t>>, View<'t>), IngestError> {
+        if let Keys::Unknown { taken } = self.keys {
+            let signature = &self.operations[operation as usize].signature;
+            self.keys = match seems_keyed(raw, &signature.argument) {
+                Some(true) if taken => {
+                    let (operation, found) = (signature.name.clone(), raw.value.to_string());
+                    return Err(IngestError::LateKeys { line: raw.line, operation, found });
+                }
+                Some(true) => Keys::Paired,
+                Some(false) => Keys::Plain,
+                None => Keys::Unknown { taken: true },
+            };
+        }
+        if self.keys != Keys::Paired || raw.key.is_some() {
+            return Ok((raw.key, raw.value));
+        }
+        match raw.value.pair() {
+            Some((key, value)) => Ok((Some(key), value)),
+            None => Err(malformed(raw.line, "a pair of key and value", &raw.value.to_string())),
+        }
+    }
+
+    /// An `ok`, `fail` or `info`.
+    fn answer(&mut self, raw: &RawEvent<'_>, process: u32) -> Result<EventKind, IngestError> {
+        let since = self.processes[process as usize].line;
+        let Some(open) = self.processes[process as usize].open else {
+            let error = self.builder.info(process).err();
+            let error = error.unwrap_or(HistoryError::TooLong);
+            return Err(self.not_well_formed(error, raw.line, process));
+        };
+        if let Some(name) = raw.f {
+            let answered = self.operation(raw.line, name)?;
+            if answered != open.operation {
+                return Err(IngestError::OtherOperation {
+                    line: raw.line,
+                    process: self.name(process),
+                    answered: name.to_owned(),
+                    open: self.operations[open.operation as usize].signature.name.clone(),
+                    since,
+                });
+            }
+        }
+        let answer = self.operations[open.operation as usize].answer;
+        let (kind, result) = match raw.kind {
+            Kind::Info => (EventKind::Info { process }, self.builder.info(process)),
+            Kind::Fail if self.failed_cas == FailedCas::DidNotHappen || answer == Answer::Plain => {
+                self.counts.failed += 1;
+                (EventKind::Fail { process }, self.builder.fail(process))
+            }
+            kind => {
+                let response = match kind {
+                    Kind::Fail => self.failure(raw, open),
+                    _ => self.response(raw, process, open)?,
+                };
+                self.counts.completed += 1;
+                self.counts.answered += u64::from(response != Argument::None);
+                let result = self.builder.ok_compact(process, response);
+                (EventKind::Ok { process, response }, result)
+            }
+        };
+        result.map_err(|error| self.not_well_formed(error, raw.line, process))?;
+        self.processes[process as usize].open = None;
+        Ok(kind)
+    }
+
+    /// The answer of a swap that was recorded as a `fail` and means `false`.
+    fn failure(&mut self, raw: &RawEvent<'_>, open: Open) -> Argument {
+        let is_told = self.operations[open.operation as usize].answer == Answer::MultiSwap
+            && raw.value.first() == Token::Open(Bracket::Map);
+        let told = is_told.then(|| self.converter.intern(raw.value, &mut self.builder));
+        Argument::One(told.and_then(Result::ok).unwrap_or(ValueId::FALSE))
+    }
+
+    /// The answer in an `ok`.
+    fn response(
+        &mut self,
+        raw: &RawEvent<'_>,
+        process: u32,
+        open: Open,
+    ) -> Result<Argument, IngestError> {
+        let Operation { signature, answer } = &self.operations[open.operation as usize];
+        let (key, value) = match (raw.key, raw.value.pair()) {
+            (None, Some((key, value))) if self.keys == Keys::Paired => (Some(key), value),
+            (None, None) if self.keys == Keys::Paired && signature.response != Shape::Unit => {
+                let found = raw.value.to_string();
+                return Err(malformed(raw.line, "a pair of key and value", &found));
+            }
+            _ => (raw.key, raw.value),
+        };
+        let (converter, builder) = (&mut self.converter, &mut self.builder);
+        if let Some(key) = key {
+            let answered = converter.intern(key, builder);
+            if !matches!(answered, Ok(answered) if answered == open.key) {
+                return Err(IngestError::OtherKey {
+                    line: raw.line,
+                    process: self.name(process),
+                    answered: key.to_string(),
+                    open: self.builder.values().get(open.key).to_string(),
+                    since: self.processes[process as usize].line,
+                });
+            }
+        }
+        let shape = &signature.response;
+        let echo = || fits(value, &signature.argument);
+        let response = match (answer, value.first()) {
+            (Answer::Plain, _) | (_, Token::Bool(_)) => converter.argument(value, shape, builder),
+            (Answer::Swap, _) => match converter.argument(value, &signature.argument, builder) {
+                Ok(echoed) if echoed == open.argument => Ok(Argument::One(ValueId::TRUE)),
+                _ => Err(Unfit),
+            },
+            (Answer::MultiSwap, Token::Open(Bracket::List)) if echo() => {
+                Ok(Argument::One(ValueId::TRUE))
+            }
+            (Answer::MultiSwap, Token::Open(Bracket::Map)) if is_refusal(value) => {
+                converter.argument(value, shape, builder)
+            }
+            (Answer::MultiSwap, _) => Err(Unfit),
+        };
+        response.map_err(|_| {
+            let mut error = unfit(raw.line, signature, "answers", shape, None, value);
+            if let (Answer::MultiSwap, IngestError::Shape { expected, .. }) = (answer, &mut error) {
+                *expected = r#"true, false, {"failed": address} or {"read": …}"#.to_owned();
+            }
+            error
+        })
+    }
+
+    fn operation(&mut self, line: u64, name: &str) -> Result<u16, IngestError> {
+        if let Some((_, operation)) = self.names.iter().find(|(known, _)| **known == *name) {
+            return Ok(*operation);
+        }
+        match self.builder.operation(name) {
+            Ok(operation) => {
+                self.names.push((name.into(), operation));
+                Ok(operation)
+            }
+            Err(error) => Err(self.not_well_formed(error, line, 0)),
+        }
+    }
+
+    /// The index of a process, which is a number or a name. The number 3 and the name `3` are the same process.
+    fn process(&mut self, line: u64, view: View<'_>) -> Result<u32, IngestError> {
+        match view.first() {
+            Token::Int(number) => Ok(self.numbered(number)),
+            Token::Text(span) => Ok(self.named(span.of(view.text))),
+            _ => Err(malformed(line, "a process that is a number or a name", &view.to_string())),
+        }
+    }
+
+    fn numbered(&mut self, number: i64) -> u32 {
+        if !(0..SMALL).contains(&number) {
+            if let Some(process) = self.by_large_number.get(&number) {
+                return *process;
+            }
+            let process = self.named(&number.to_string());
+            self.by_large_number.insert(number, process);
+            return process;
+        }
+        let at = number as usize;
+        if let Some(process) = self.by_number.get(at).and_then(|entry| entry.checked_sub(1)) {
+            return process;
+        }
+        if at >= self.by_number.len() {
+            self.by_number.resize(at + 1, 0);
+        }
+        let process = self.named(&number.to_string());
+        self.by_number[at] = process + 1;
+        process
+    }
+
+    fn named(&mut self, name: &str) -> u32 {
+        let process = self.builder.process(name);
+        if process as usize >= self.processes.len() {
+            // INVARIANT: the builder numbers processes from 0, so the new one is the next.
+            self.processes.push(Process { name: name.into(), line: 0, open: None });
+        }
+        process
+    }
+
+    fn name(&self, process: u32) -> String {
+        self.processes[process as usize].name.to_string()
+    }
+
+    fn not_well_formed(&self, error: HistoryError, line: u64, process: u32) -> IngestError {
+        let since = self.processes.get(process as usize).map_or(0, |process| process.line);
+        match error {
+            HistoryError::StillOpen { process, called, open, .. } => {
+                IngestError::StillOpen { line, process, called, open, since }
+            }
+            HistoryError::NothingOpen { process, .. } => IngestError::NothingOpen { line, process },
+            HistoryError::Stopped { process, .. } => IngestError::Stopped { line, process, since },
+            HistoryError::UnknownOperation { name, known } => {
+                IngestError::UnknownOperation { line, name, known }
+            }
+            HistoryError::TooLong => IngestError::TooLong { line },
+        }
+    }
+}
+
+/// Whether this call tells that values are pairs of key and value, or that they are not.
+fn seems_keyed(raw: &RawEvent<'_>, shape: &Shape) -> Option<bool> {
+    let pair = raw.value.pair();
+    match shape {
+        _ if raw.key.is_some() => Some(false),
+        Shape::Unit => match pair {
+            Some((_, value)) => (value.first() == Token::Null).then_some(true),
+            None => Some(false),
+        },
+        Shape::Bool | Shape::Int | Shape::Str => Some(pair.is_some()),
+        _ => None,
+    }
+}
+
+/// `{"failed": …}` or `{"read": …}`.
+fn is_refusal(value: View<'_>) -> bool {
+    let mut items = value.items();
+    let name = items.next().and_then(|name| name.as_text());
+    matches!(name, Some("failed" | "read")) && items.nth(1).is_none()
+}
+
+/// The argument of the key-value store, which is the key, or the key and a string. The key is the object's too: what
+/// happens under one key is a history of its own.
+fn kv_argument(
+    key: Option<View<'_>>,
+    value: View<'_>,
+    shape: &Shape,
+    converter: &mut Converter,
+    builder: &mut Builder,
+) -> Result<(ValueId, Argument), Unfit> {
+    let Some(key) = key else {
+        let argument = converter.argument(value, shape, builder)?;
+        return match argument {
+            Argument::One(key) | Argument::Two(key, _) => Ok((key, argument)),
+            _ => Err(Unfit),
+        };
+    };
+    let key = converter.intern(key, builder)?;
+    match shape {
+        Shape::Tuple(shapes) => match shapes.get(1) {
+            Some(shape) if fits(value, shape) => {
+                Ok((key, Argument::Two(key, converter.intern(value, builder)?)))
+            }
+            _ => Err(Unfit),
+        },
+        _ => Ok((key, Argument::One(key))),
+    }
+}
+
+fn unfit(
+    line: u64,
+    signature: &Signature,
+    verb: &'static str,
+    shape: &Shape,
+    key: Option<View<'_>>,
+    value: View<'_>,
+) -> IngestError {
+    let found = match key {
+        Some(key) => format!("{value} with the key {key}"),
+        None => value.to_string(),
+    };
+    let (operation, expected) = (signature.name.clone(), shape.to_string());
+    IngestError::Shape { line, operation, verb, expected, found }
+}
+
+/// A line without what it must have.
+pub(crate) fn malformed(line: u64, expected: &str, found: &str) -> IngestError {
+    let (expected, found) = (expected.to_owned(), found.to_owned());
+    IngestError::Malformed { line, column: None, expected, found }
+}

@@ -1,0 +1,99 @@
+//! Where bytes come from: a file, mapped into memory; standard input; and either of them compressed.
+
+use flate2::read::MultiGzDecoder;
+use memmap2::Mmap;
+use ruzstd::decoding::StreamingDecoder;
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::Deref;
+use std::path::Path;
+
+/// Smaller files are read: a mapping costs more than it saves.
+const MAP_FROM: u64 = 1 << 20;
+
+/// The bytes of a file, or of standard input. Still compressed if they were.
+#[derive(Debug)]
+pub enum Source {
+    /// Mapped from a file.
+    Mapped(Mmap),
+    /// Read.
+    Owned(Vec<u8>),
+}
+
+impl Source {
+    /// Opens a file; `-` is standard input, read to its end.
+    pub fn open(path: &Path) -> io::Result<Source> {
+        let mut bytes = Vec::new();
+        if path == Path::new("-") {
+            io::stdin().lock().read_to_end(&mut bytes)?;
+            return Ok(Source::Owned(bytes));
+        }
+        let mut file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if metadata.is_file() && metadata.len() >= MAP_FROM {
+            // SAFETY: nobody changes a recording while it is read, as every reader that maps files must assume.
+            return Ok(Source::Mapped(unsafe { Mmap::map(&file)? }));
+        }
+        file.read_to_end(&mut bytes)?;
+        Ok(Source::Owned(bytes))
+    }
+}
+
+impl Deref for Source {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Source::Mapped(bytes) => bytes,
+            Source::Owned(bytes) => bytes,
+        }
+    }
+}
+
+/// The text of what may be compressed: gzip and Zstandard are told by their first bytes. Also takes off the byte order
+/// mark that some editors put before a text.
+pub(crate) fn text(bytes: &[u8]) -> io::Result<Cow<'_, [u8]>> {
+    let text = if bytes.starts_with(&[0x1f, 0x8b]) {
+        let mut text = Vec::new();
+        MultiGzDecoder::new(bytes).read_to_end(&mut text)?;
+        Cow::Owned(text)
+    } else if bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+        Cow::Owned(zstandard(bytes)?)
+    } else {
+        Cow::Borrowed(bytes)
+    };
+    Ok(match text {
+        Cow::Borrowed(text) => Cow::Borrowed(without_mark(text)),
+        Cow::Owned(mut text) => {
+            let mark = text.len() - without_mark(&text).len();
+            text.drain(..mark);
+            Cow::Owned(text)
+        }
+    })
+}
+
+fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
+}
+
+/// All frames, one after the other.
+fn zstandard(mut bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    while !bytes.is_empty() {
+        let skip = match StreamingDecoder::new(&mut bytes) {
+            Ok(mut frame) => {
+                frame.read_to_end(&mut text)?;
+                0
+            }
+            Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                length,
+                ..
+            })) => length as usize,
+            Err(error) => return Err(io::Error::new(io::ErrorKind::InvalidData, error)),
+        };
+        bytes = bytes.get(skip..).ok_or(io::ErrorKind::UnexpectedEof)?;
+    }
+    Ok(text)
+}
