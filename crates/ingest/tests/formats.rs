@@ -353,7 +353,7 @@ fn mistakes_in_texts() {
     check_error(
         "queue",
         "\n{\"process\":0,\"type\":\"invoke\",\"f\":}",
-        expect!["line 2, column 34: expected JSON, found expected value"],
+        expect!["line 2, column 34: expected JSON, found `}` (expected value)"],
     );
     check_error(
         "queue",

@@ -16,8 +16,8 @@ pub(crate) struct EdnLines {
     /// The form that has begun on an earlier line, up to this one.
     pending: Vec<u8>,
     cut: Cut,
-    /// Brackets around everything that are open.
-    outer: u32,
+    /// Whether the bracket around the events is open.
+    bracketed: bool,
     maps: Maps,
 }
 
@@ -61,8 +61,8 @@ impl EdnLines {
                 match byte {
                     b' ' | b',' | b'\t' | b'\r' | 0x0c => {}
                     b';' => break,
-                    b'[' | b'(' if self.outer == 0 => self.outer = 1,
-                    b']' | b')' if self.outer > 0 => self.outer = 0,
+                    b'[' | b'(' if !self.bracketed => self.bracketed = true,
+                    b']' | b')' if self.bracketed => self.bracketed = false,
                     _ => {
                         let rest = text.filter(|_| byte == b'{').map(|text| &text[at..]);
                         if let Some(rest) = rest
@@ -123,7 +123,7 @@ impl EdnLines {
                 found: "the end of the text".to_owned(),
             });
         }
-        if self.outer > 0 {
+        if self.bracketed {
             recorder.notes.push(
                 "the bracket around the events is not closed: the recording may have been cut short"
                     .to_owned(),
