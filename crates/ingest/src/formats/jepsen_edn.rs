@@ -16,8 +16,8 @@ pub(crate) struct EdnLines {
     /// The form that has begun on an earlier line, up to this one.
     pending: Vec<u8>,
     cut: Cut,
-    /// Brackets around everything that are open.
-    outer: u32,
+    /// Whether the bracket around the events is open.
+    bracketed: bool,
     maps: Maps,
 }
 
@@ -61,8 +61,8 @@ impl EdnLines {
                 match byte {
                     b' ' | b',' | b'\t' | b'\r' | 0x0c => {}
                     b';' => break,
-                    b'[' | b'(' => self.outer += 1,
-                    b']' | b')' if self.outer > 0 => self.outer -= 1,
+                    b'[' | b'(' if !self.bracketed => self.bracketed = true,
+                    b']' | b')' if self.bracketed => self.bracketed = false,
                     _ => {
                         let rest = text.filter(|_| byte == b'{').map(|text| &text[at..]);
                         if let Some(rest) = rest
@@ -111,6 +111,10 @@ impl EdnLines {
 
     pub fn finish(&mut self, recorder: &mut Recorder) -> Result<(), IngestError> {
         if self.cut.mode != Mode::Outside {
+            // Brackets are cut without a look at their kind, so the mistake may be an earlier one.
+            if let Some(error) = self.maps.mistake(&self.pending, self.cut.start) {
+                return Err(error);
+            }
             let (line, column) = self.cut.start;
             return Err(IngestError::Malformed {
                 line,
@@ -119,7 +123,7 @@ impl EdnLines {
                 found: "the end of the text".to_owned(),
             });
         }
-        if self.outer > 0 {
+        if self.bracketed {
             recorder.notes.push(
                 "the bracket around the events is not closed: the recording may have been cut short"
                     .to_owned(),
@@ -198,6 +202,16 @@ impl Maps {
             Ok(event) => recorder.record(&event).map(|()| Some(length)),
             Err(_) => Ok(None),
         }
+    }
+
+    /// The first mistake in a text, unless it is that it ends too early.
+    fn mistake(&mut self, form: &[u8], start: (u64, usize)) -> Option<IngestError> {
+        self.tokens.clear();
+        self.scratch.clear();
+        let text = std::str::from_utf8(form).ok().filter(|_| form.len() <= MAX_LENGTH)?;
+        let error = map(&mut Edn::new(text, &mut self.tokens, &mut self.scratch)).err()?;
+        let is_early = !text[error.at..].trim().is_empty() && error.at > 0;
+        is_early.then(|| place(form, error.at, start, error.expected))
     }
 
     /// Takes a map that has been cut out.

@@ -56,7 +56,7 @@ pub(crate) fn read(text: &[u8], recorder: &mut Recorder) -> Result<(), IngestErr
         let mut values = Deserializer::from_slice(&text[place.at..]).into_iter::<Json>();
         let json = match values.next() {
             Some(Ok(json)) => json,
-            Some(Err(error)) => return Err(syntax(&error, line, column)),
+            Some(Err(error)) => return Err(syntax(&error, &text[place.at..], line, column)),
             None => return Ok(()),
         };
         if values.byte_offset() > MAX_LENGTH {
@@ -92,15 +92,15 @@ impl Place<'_> {
     }
 
     /// How many bytes of this line are before here.
-    fn column(&self) -> u64 {
-        (self.at - self.line_start) as u64
+    fn column(&self) -> usize {
+        self.at - self.line_start
     }
 
     fn malformed(&self, expected: &str) -> IngestError {
         let found = self.peek().map_or_else(|| "the end".to_owned(), crate::quoted);
         let mut error = malformed(self.line, expected, &found);
         if let IngestError::Malformed { column, .. } = &mut error {
-            *column = Some(self.column() + 1);
+            *column = Some(self.column() as u64 + 1);
         }
         error
     }

@@ -34,7 +34,7 @@ impl JsonLines {
         if line.trim_ascii().is_empty() {
             return Ok(());
         }
-        let json = serde_json::from_slice(line).map_err(|error| syntax(&error, number, 0))?;
+        let json = serde_json::from_slice(line).map_err(|error| syntax(&error, line, number, 0))?;
         self.object(number, &json, recorder)
     }
 
@@ -107,16 +107,23 @@ fn push_text(text: &str, tokens: &mut Vec<Token>, scratch: &mut String) {
     tokens.push(Token::Text(Span { start, end: scratch.len() as u32 }));
 }
 
-/// What the JSON parser says, at a line of the whole text. `column` is where its text began in its first line, from 0.
-pub(crate) fn syntax(error: &serde_json::Error, line: u64, column: u64) -> IngestError {
+/// What the JSON parser says about a text that begins at this line, after so many bytes of it.
+pub(crate) fn syntax(
+    error: &serde_json::Error,
+    text: &[u8],
+    line: u64,
+    column: usize,
+) -> IngestError {
     let message = error.to_string();
-    let found = message.split(" at line ").next().unwrap_or(&message).to_owned();
-    let before = if error.line() <= 1 { column } else { 0 };
+    let reason = message.split(" at line ").next().unwrap_or(&message);
+    let before = error.line().saturating_sub(1);
+    let wrong_line = text.split(|byte| *byte == b'\n').nth(before).unwrap_or_default();
+    let rest = &wrong_line[error.column().saturating_sub(1).min(wrong_line.len())..];
     IngestError::Malformed {
-        line: line + (error.line() as u64).saturating_sub(1),
-        column: (error.column() > 0).then_some(error.column() as u64 + before),
+        line: line + before as u64,
+        column: Some((error.column() + if before == 0 { column } else { 0 }).max(1) as u64),
         expected: "JSON".to_owned(),
-        found,
+        found: format!("{} ({reason})", crate::excerpt(rest)),
     }
 }
 

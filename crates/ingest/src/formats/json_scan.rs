@@ -73,8 +73,7 @@ impl Scanner<'_> {
             let start = self.tokens.len();
             self.value(0)?;
             match field(fields, &self.bytes[name.start as usize..name.end as usize]) {
-                // A field that repeats: the complete parser knows which one counts.
-                Some(Some(_)) => return None,
+                // Where a name repeats, the last one counts, as for the complete parser.
                 Some(field) => {
                     let end = self.tokens.len();
                     *field = Some(Field { start: start as u32, end: end as u32 });
