@@ -1,1 +1,187 @@
-//! To be written.
+//! Registers with `read`, `write` and `cas`, where values may be written more than once.
+//!
+//! That is NP-complete (Gibbons and Korach, SIAM Journal on Computing 1997), but the hard part is only what is in
+//! progress at one time. This is the frontier of the general [`search`](crate::search) with what is known of registers:
+//!
+//! - Operations that only look (`read`, a `cas` that failed, `cas [a, a]`) take effect as soon as they see their answer.
+//! - A write that nobody sees needs no place of its own: it can stand just before any other write in its time. So once
+//!   some write takes effect, all other writes in progress become *buried if they like*: nothing is decided until they
+//!   return, and then both go on, the configuration in which the write was buried and those in which it takes effect
+//!   last.
+//! - A write that takes effect before it must is tried only if somebody in progress is waiting for its value.
+//!
+//! Start with [`check`]; `walk` is the algorithm, `configs` when a configuration can do all that another can.
+
+mod configs;
+mod walk;
+
+use crate::history::{Argument, History, OpId, Operation};
+use crate::search::mask::with_mask;
+use crate::search::problem::{Item, Problem, Role};
+use crate::search::shrink::{Judge, first_violated, shrink};
+use crate::search::{SearchOptions, Watch, explain};
+use crate::value_table::ValueId;
+use crate::verdict::{Limits, Monitored, NotApplicable, Verdict, Violation, Witness};
+use linchpin_spec::{CasRegister, Spec, Value};
+use std::time::Instant;
+use walk::{Walked, walk};
+
+/// What an operation does to the register. Values are ids; the initial value may have one of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Write(u32),
+    /// From one value to another.
+    Swap(u32, u32),
+    /// It sees this value.
+    Is(u32),
+    /// It sees another value.
+    IsNot(u32),
+}
+
+/// Whether a history of a `register` or `cas-register` that holds `init` at the start can be explained. Exact,
+/// with operations that never returned and with deadlines; exponential only in what is in progress at one time.
+///
+/// # Errors
+///
+/// If an operation has an argument or an answer that no register takes or gives.
+pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
+    let mut register = RegisterSearch::new(history, init, limits)?;
+    let items = register.relevant(&Item::all(history));
+    let problem = Problem::new(history, &items, &register.options);
+    match register.walk(&problem, limits).0 {
+        Walked::Explained(order) => {
+            let order = order.into_iter().map(|op| problem.ops[op as usize].id).collect();
+            Ok(Verdict::Holds(Witness { order }))
+        }
+        Walked::Stuck { op } => Ok(register.violated(&items, problem.ops[op as usize].id)),
+        Walked::Stopped { reason, event } => {
+            let explained = problem.events.get(event).map_or(history.events, |event| event.rank);
+            Ok(Verdict::Inconclusive(explain::stopped(&reason, explained, history)))
+        }
+    }
+}
+
+struct RegisterSearch<'a> {
+    history: &'a History,
+    limits: &'a Limits,
+    options: SearchOptions,
+    /// For each operation what it does if it took effect; for one that did not return, only what could matter.
+    kinds: Vec<Kind>,
+    /// What it does, if nobody knows what it answered.
+    initial: u32,
+    init: &'a Value,
+}
+
+impl<'a> RegisterSearch<'a> {
+    fn new(
+        history: &'a History,
+        init: &'a Value,
+        limits: &'a Limits,
+    ) -> Result<RegisterSearch<'a>, NotApplicable> {
+        let kind = |(id, operation): (usize, &Operation)| {
+            kind(operation).ok_or_else(|| {
+                let call = history.call(id as OpId);
+                let response = history.response(id as OpId).unwrap_or_default();
+                let process = history.processes.get(operation.process as usize);
+                let process = process.map_or("?", String::as_str);
+                let reason = format!(
+                    "operation {} of process {process} with {} and the answer {response} is none of a register",
+                    call.operation, call.argument
+                );
+                NotApplicable { reason }
+            })
+        };
+        let kinds = history.operations.iter().enumerate().map(kind).collect::<Result<_, _>>()?;
+        let initial = history.values.find(init).map_or(history.values.len() as u32, |id| id.0);
+        let options = SearchOptions::default();
+        Ok(RegisterSearch { history, limits, options, kinds, initial, init })
+    }
+
+    /// What an operation does in this role.
+    fn kind(&self, item: Item) -> Option<Kind> {
+        let operation = &self.history.operations[item.id as usize];
+        match (item.role, self.kinds[item.id as usize]) {
+            (Role::Completed, kind) => Some(kind),
+            (Role::Optional(_), Kind::Write(value)) => Some(Kind::Write(value)),
+            (Role::Optional(_), _) => match operation.argument {
+                Argument::Two(old, new) if old != new => Some(Kind::Swap(old.0, new.0)),
+                // It could only look, and nobody knows what it saw.
+                _ => None,
+            },
+        }
+    }
+
+    /// Without operations that may have looked, which mean nothing.
+    fn relevant(&self, items: &[Item]) -> Vec<Item> {
+        items.iter().copied().filter(|item| self.kind(*item).is_some()).collect()
+    }
+
+    /// Walks through the events; what the register may hold at the end.
+    fn walk(&self, problem: &Problem, limits: &Limits) -> (Walked, Vec<u32>) {
+        let kind = |op: &crate::search::problem::Op| {
+            let role = if op.completed { Role::Completed } else { Role::Optional(op.deadline) };
+            self.kind(Item { id: op.id, role }).unwrap_or(Kind::IsNot(u32::MAX))
+        };
+        let kinds: Vec<Kind> = problem.ops.iter().map(kind).collect();
+        let watch = Watch::new(limits);
+        with_mask!(problem.width, M => walk::<M>(problem, &kinds, self.initial, &watch))
+    }
+
+    fn violated(&mut self, items: &[Item], found: OpId) -> Verdict {
+        let history = self.history;
+        let first = first_violated(history, items, found, self);
+        let culprit = first.unwrap_or(found);
+        let at = history.operations[culprit as usize].returned;
+        let before: Vec<Item> =
+            items.iter().filter_map(|item| item.until(history, at - 1)).collect();
+        let before = Problem::new(history, &self.relevant(&before), &self.options);
+        let (_, values) = self.walk(&before, self.limits);
+        let value = |id: u32| match id as usize == history.values.len() {
+            true => self.init.to_string(),
+            false => history.values.get(ValueId(id)).to_string(),
+        };
+        let values: Vec<String> = values.into_iter().map(value).collect();
+        let until = Instant::now() + self.options.core_time;
+        let core = shrink(history, items, first, until, self);
+        let signatures = CasRegister::default();
+        let explanation = explain::stuck(history, signatures.operations(), culprit, at, &values);
+        Verdict::Violated(Violation { core, explanation, at: first.map(|_| at) })
+    }
+}
+
+impl Judge for RegisterSearch<'_> {
+    fn is_violated(&mut self, items: &[Item], until: Instant) -> Option<bool> {
+        let deadline = Some(self.limits.deadline.map_or(until, |limit| limit.min(until)));
+        let limits = Limits { deadline, ..self.limits.clone() };
+        let problem = Problem::new(self.history, &self.relevant(items), &self.options);
+        match self.walk(&problem, &limits).0 {
+            Walked::Explained(_) => Some(false),
+            Walked::Stuck { .. } => Some(true),
+            Walked::Stopped { .. } => None,
+        }
+    }
+
+    fn only_looks(&self, id: OpId) -> bool {
+        matches!(self.kinds[id as usize], Kind::Is(_) | Kind::IsNot(_))
+    }
+}
+
+/// What an operation does, given what it answered if it did.
+fn kind(operation: &Operation) -> Option<Kind> {
+    let response = match operation.response {
+        _ if !operation.completed => None,
+        Argument::One(id) => Some(id),
+        // A recorder that leaves `null` out.
+        _ => Some(ValueId::NULL),
+    };
+    match (operation.operation as usize, operation.argument, response) {
+        (CasRegister::WRITE, Argument::One(value), _) => Some(Kind::Write(value.0)),
+        (CasRegister::READ, _, response) => Some(Kind::Is(response.unwrap_or(ValueId::NULL).0)),
+        (CasRegister::CAS, Argument::Two(old, _), Some(ValueId::FALSE)) => Some(Kind::IsNot(old.0)),
+        (CasRegister::CAS, Argument::Two(old, new), Some(ValueId::TRUE) | None) => {
+            Some(if old == new { Kind::Is(old.0) } else { Kind::Swap(old.0, new.0) })
+        }
+        _ => None,
+    }
+}
+

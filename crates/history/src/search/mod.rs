@@ -9,7 +9,7 @@
 mod breadth_first;
 mod config;
 mod depth_first;
-mod explain;
+pub(crate) mod explain;
 mod interner;
 pub(crate) mod mask;
 mod merge;
@@ -30,10 +30,10 @@ use crate::history::{History, OpId, Rank};
 use crate::verdict::{Limits, Verdict, Violation, Witness};
 use breadth_first::Walked;
 use linchpin_spec::Spec;
-use problem::{Item, Problem, Role};
+use problem::{Item, Problem};
 use race::{decide, states_after};
 use rustc_hash::FxHashSet;
-use shrink::Judge;
+use shrink::{Judge, first_violated};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -167,7 +167,7 @@ where
     fn violated(&mut self, items: &[Item], found: u32, problem: &Problem) -> Searched {
         let (history, options) = (self.history, self.options);
         let found = problem.ops[found as usize].id;
-        let first = self.first_violated(items, found);
+        let first = first_violated(history, items, found, self);
         let culprit = first.unwrap_or(found);
         let at = history.operations[culprit as usize].returned;
         let before = items.iter().filter_map(|item| item.until(history, at - 1));
@@ -179,32 +179,6 @@ where
         let explanation = explain::stuck(history, signatures, culprit, at, &possible);
         let violation = Violation { core, explanation, at: first.map(|_| at) };
         Searched { verdict: Verdict::Violated(violation), possible, explained: at }
-    }
-
-    /// The operation with the first return that nothing explains, given the events up to it and no others. The answers
-    /// of what was in progress then may be what made the search get stuck earlier.
-    fn first_violated(&mut self, items: &[Item], found: OpId) -> Option<OpId> {
-        let history = self.history;
-        let returned = |id: OpId| history.operations[id as usize].returned;
-        let completed = items.iter().filter(|item| item.role == Role::Completed);
-        let mut later: Vec<OpId> = completed.map(|item| item.id).collect();
-        later.retain(|id| returned(*id) >= returned(found));
-        later.sort_unstable_by_key(|id| returned(*id));
-        // INVARIANT: the events up to the return of `later[high]` cannot be explained, those before that of
-        // `later[low]` can.
-        let (mut low, mut high) = (0, later.len().checked_sub(1)?);
-        let mut stride = 1;
-        while low < high {
-            let middle = (low + stride - 1).min(low + (high - low) / 2);
-            let last = returned(later[middle]);
-            let prefix = items.iter().filter_map(|item| item.until(history, last));
-            let until = Instant::now() + Duration::from_secs(3600);
-            match self.is_violated(&prefix.collect::<Vec<_>>(), until)? {
-                true => high = middle,
-                false => (low, stride) = (middle + 1, 2 * stride),
-            }
-        }
-        Some(later[high])
     }
 }
 

@@ -22,6 +22,38 @@ pub(crate) trait Judge {
     fn only_looks(&self, id: OpId) -> bool;
 }
 
+/// The operation with the first return that nothing explains, given the events up to it and no others. A search that
+/// knows all answers got stuck at the return of `found`; the answers of what was in progress then may be why, and then
+/// the first such return comes later.
+pub(crate) fn first_violated(
+    history: &History,
+    items: &[Item],
+    found: OpId,
+    judge: &mut dyn Judge,
+) -> Option<OpId> {
+    let returned = |id: OpId| history.operations[id as usize].returned;
+    let completed = items.iter().filter(|item| item.role == Role::Completed);
+    let mut later: Vec<OpId> = completed.map(|item| item.id).collect();
+    later.retain(|id| returned(*id) >= returned(found));
+    later.sort_unstable_by_key(|id| returned(*id));
+    // INVARIANT: the events up to the return of `later[high]` cannot be explained, those before that of `later[low]`
+    // can.
+    let (mut low, mut high) = (0, later.len().checked_sub(1)?);
+    let mut stride = 1;
+    while low < high {
+        // Probably it is one of the next few.
+        let middle = (low + stride - 1).min(low + (high - low) / 2);
+        let last = returned(later[middle]);
+        let prefix = items.iter().filter_map(|item| item.until(history, last));
+        let until = Instant::now() + Duration::from_secs(3600);
+        match judge.is_violated(&prefix.collect::<Vec<_>>(), until)? {
+            true => high = middle,
+            false => (low, stride) = (middle + 1, 2 * stride),
+        }
+    }
+    Some(later[high])
+}
+
 /// Finds a few of the operations that cannot be explained alone. The return of `culprit` is the first event that
 /// nothing explains, if that is known.
 pub(crate) fn shrink(
