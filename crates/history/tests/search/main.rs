@@ -8,4 +8,5 @@ mod generate;
 mod judge;
 mod limits;
 mod online;
+mod speed;
 mod split;
