@@ -11,6 +11,7 @@ use super::{timeline, zone};
 use crate::history::{History, OpId};
 use crate::verdict::{Monitored, Verdict, Violation, Witness};
 use linchpin_spec::Value;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Judges the history of a counter that starts from `start`. All operations are a counter's.
 pub(super) fn check(history: &History, say: &Sentences, start: i64) -> Monitored {
@@ -19,6 +20,7 @@ pub(super) fn check(history: &History, say: &Sentences, start: i64) -> Monitored
     }
     let mut pending = None;
     let mut roles = Vec::with_capacity(history.operations.len());
+    let mut bridges = Bridges::default();
     // INVARIANT: a sum that somebody found is in the table of values; others get new numbers.
     let known = history.values.len() as u32;
     let mut next = known + 1;
@@ -40,8 +42,9 @@ pub(super) fn check(history: &History, say: &Sentences, start: i64) -> Monitored
                 Role::Swap(number(sum).unwrap_or(known), left)
             }
             Some((0, None)) => Role::Nothing,
-            _ if !operation.completed => {
+            Some((added, None)) if !operation.completed => {
                 pending.get_or_insert(id as OpId);
+                bridges.pending.entry(added).or_default().push_back(id as OpId);
                 Role::Nothing
             }
             _ => {
@@ -49,6 +52,11 @@ pub(super) fn check(history: &History, say: &Sentences, start: i64) -> Monitored
                 return not_applicable(format!("{what} and others add different amounts"));
             }
         });
+    }
+    for (id, from, to) in bridges.find(history, start) {
+        if let (Some(from), Some(to)) = (number(from), number(to)) {
+            roles[id as usize] = Role::Swap(from, to);
+        }
     }
     let mut cell = Cell::new(history, |id| roles[id as usize], next as usize);
     let mut order = Vec::with_capacity(history.operations.len());
@@ -70,6 +78,63 @@ pub(super) fn check(history: &History, say: &Sentences, start: i64) -> Monitored
             let what = say.operation(pending);
             not_applicable(format!("it depends on whether and when {what} took effect"))
         }
+    }
+}
+
+/// Pending additions where the chain of sums is broken. An amount says where a pending addition may have been; of equal ones
+/// the first to be called is the first to be used.
+#[derive(Default)]
+struct Bridges {
+    /// By their amounts.
+    pending: BTreeMap<i64, VecDeque<OpId>>,
+}
+
+impl Bridges {
+    /// The pending additions that lead from a sum that was left, but not found, to one that was found, but not left. Only
+    /// tried where sums grow, or shrink, all the time.
+    fn find(mut self, history: &History, start: i64) -> Vec<(OpId, i64, i64)> {
+        let ids = 0..history.operations.len() as OpId;
+        let sign =
+            match ids.clone().find_map(|id| parse(history, id).filter(|(added, _)| *added != 0)) {
+                Some((added, _)) => added.signum(),
+                None => return Vec::new(),
+            };
+        if self.pending.is_empty() {
+            return Vec::new();
+        }
+        // Sums by how far they are from the start, in the direction of all additions.
+        let distance = |sum: i64| (i128::from(sum) - i128::from(start)) * i128::from(sign);
+        let (mut found, mut left) = (Vec::new(), vec![start]);
+        let mut replaced = Vec::new();
+        for id in ids {
+            match parse(history, id) {
+                Some((added, _)) if added.signum() == -sign => return Vec::new(),
+                Some((added, Some(sum))) => {
+                    found.push(sum);
+                    if added != 0 {
+                        replaced.push(sum);
+                        left.push(sum.saturating_add(added));
+                    }
+                }
+                _ => {}
+            }
+        }
+        for sums in [&mut found, &mut left, &mut replaced] {
+            sums.sort_unstable_by_key(|sum| distance(*sum));
+            sums.dedup();
+        }
+        let has = |sums: &[i64], sum: &i64| {
+            sums.binary_search_by_key(&distance(*sum), |sum| distance(*sum)).is_ok()
+        };
+        let ends = left.iter().filter(|sum| !has(&replaced, sum));
+        let begins = found.iter().filter(|sum| !has(&left, sum));
+        let mut bridges = Vec::new();
+        for (end, begin) in ends.zip(begins) {
+            let amount = begin.checked_sub(*end);
+            let bridge = amount.and_then(|amount| self.pending.get_mut(&amount)?.pop_front());
+            bridges.extend(bridge.map(|id| (id, *end, *begin)));
+        }
+        bridges
     }
 }
 

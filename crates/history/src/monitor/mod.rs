@@ -11,6 +11,8 @@ pub mod counter;
 mod deadline;
 mod fetch_add;
 pub mod map;
+mod map_choice;
+mod miss;
 pub mod mutex;
 pub mod mwcas;
 pub mod priority_queue;
