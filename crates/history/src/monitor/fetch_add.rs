@@ -1,7 +1,8 @@
 //! Counters that are changed only by `fetch-add`, by any amounts.
 //!
 //! Each answers the sum it found, and so says which sum it left: it replaced the one by the other, as a `cas` on a register
-//! would. If no sum is left twice, the chain of sums ([`chain`](super::chain)) is the only possible order.
+//! would. If no sum is left twice, the chain of sums ([`chain`](super::chain)) is the only possible order. Where the chain is broken
+//! a pending `fetch-add` of just the missing amount may mend it.
 
 use super::chain::{Cell, Role, Unloaded};
 use super::chain_fault::violation;
@@ -18,123 +19,151 @@ pub(super) fn check(history: &History, say: &Sentences, start: i64) -> Monitored
     if history.operations.len() >= zone::MOST {
         return not_applicable("the history is too long");
     }
-    let mut pending = None;
+    let mut sums = Sums::new(history, start);
     let mut roles = Vec::with_capacity(history.operations.len());
-    let mut bridges = Bridges::default();
-    // INVARIANT: a sum that somebody found is in the table of values; others get new numbers.
-    let known = history.values.len() as u32;
-    let mut next = known + 1;
-    let number = |sum: i64| match history.values.find(&Value::Int(sum)) {
-        _ if sum == start => Some(known),
-        found => found.map(|id| id.0),
-    };
-    for (id, operation) in history.operations.iter().enumerate() {
-        roles.push(match parse(history, id as OpId) {
-            Some((0, Some(sum))) => Role::Read(number(sum).unwrap_or(known)),
-            Some((added, Some(sum))) => {
-                let Some(left) = sum.checked_add(added) else {
-                    return not_applicable(format!("{} overflows", say.operation(id as OpId)));
-                };
-                let left = number(left).unwrap_or_else(|| {
-                    next += 1;
-                    next - 1
-                });
-                Role::Swap(number(sum).unwrap_or(known), left)
-            }
+    let mut pending = Vec::new();
+    for id in 0..history.operations.len() as OpId {
+        roles.push(match parse(history, id) {
+            Some((0, Some(sum))) => Role::Read(sums.number(sum)),
+            Some((added, Some(sum))) => match sum.checked_add(added) {
+                Some(left) => Role::Swap(sums.number(sum), sums.number(left)),
+                None => return not_applicable(format!("{} overflows", say.operation(id))),
+            },
             Some((0, None)) => Role::Nothing,
-            Some((added, None)) if !operation.completed => {
-                pending.get_or_insert(id as OpId);
-                bridges.pending.entry(added).or_default().push_back(id as OpId);
-                Role::Nothing
+            _ if history.operations[id as usize].completed => {
+                let what = say.operation(id);
+                return not_applicable(format!("{what} and others add different amounts"));
             }
             _ => {
-                let what = say.operation(id as OpId);
-                return not_applicable(format!("{what} and others add different amounts"));
+                pending.push(id);
+                Role::Nothing
             }
         });
     }
-    for (id, from, to) in bridges.find(history, start) {
-        if let (Some(from), Some(to)) = (number(from), number(to)) {
-            roles[id as usize] = Role::Swap(from, to);
-        }
-    }
-    let mut cell = Cell::new(history, |id| roles[id as usize], next as usize);
-    let mut order = Vec::with_capacity(history.operations.len());
-    let fault = match cell.load(0..history.operations.len() as OpId, known) {
-        Ok(()) => match zone::arrange(&cell, &[], false) {
-            Ok(units) => {
-                zone::push(&cell, &units, &mut order);
-                None
-            }
-            Err(fault) => Some(fault),
-        },
-        Err(Unloaded::Fault(fault)) => Some(fault),
-        Err(Unloaded::Repeated(left)) => return repeated(history, say, &roles, left),
-    };
-    match (fault, pending) {
-        (None, _) => Ok(Verdict::Holds(Witness { order: with_idle(history, order) })),
-        (Some(fault), None) => Ok(Verdict::Violated(violation(&cell, say, fault, false))),
-        (Some(_), Some(pending)) => {
-            let what = say.operation(pending);
-            not_applicable(format!("it depends on whether and when {what} took effect"))
-        }
-    }
-}
-
-/// Pending additions where the chain of sums is broken. An amount says where a pending addition may have been; of equal ones
-/// the first to be called is the first to be used.
-#[derive(Default)]
-struct Bridges {
-    /// By their amounts.
-    pending: BTreeMap<i64, VecDeque<OpId>>,
-}
-
-impl Bridges {
-    /// The pending additions that lead from a sum that was left, but not found, to one that was found, but not left. Only
-    /// tried where sums grow, or shrink, all the time.
-    fn find(mut self, history: &History, start: i64) -> Vec<(OpId, i64, i64)> {
-        let ids = 0..history.operations.len() as OpId;
-        let sign =
-            match ids.clone().find_map(|id| parse(history, id).filter(|(added, _)| *added != 0)) {
-                Some((added, _)) => added.signum(),
-                None => return Vec::new(),
-            };
-        if self.pending.is_empty() {
-            return Vec::new();
-        }
-        // Sums by how far they are from the start, in the direction of all additions.
-        let distance = |sum: i64| (i128::from(sum) - i128::from(start)) * i128::from(sign);
-        let (mut found, mut left) = (Vec::new(), vec![start]);
-        let mut replaced = Vec::new();
-        for id in ids {
-            match parse(history, id) {
-                Some((added, _)) if added.signum() == -sign => return Vec::new(),
-                Some((added, Some(sum))) => {
-                    found.push(sum);
-                    if added != 0 {
-                        replaced.push(sum);
-                        left.push(sum.saturating_add(added));
-                    }
+    match (follow(history, say, &roles, &sums), pending.first()) {
+        (Followed::Explained(order), _) => Ok(Verdict::Holds(Witness { order })),
+        (Followed::Repeated(left), _) => repeated(history, say, &roles, left),
+        (Followed::Violated(violation), None) => Ok(Verdict::Violated(violation)),
+        (Followed::Violated(_), Some(first)) => {
+            mend(history, &sums, &mut roles, &pending);
+            match follow(history, say, &roles, &sums) {
+                Followed::Explained(order) => Ok(Verdict::Holds(Witness { order })),
+                _ => {
+                    let what = say.operation(*first);
+                    not_applicable(format!("it depends on whether and when {what} took effect"))
                 }
-                _ => {}
             }
         }
-        for sums in [&mut found, &mut left, &mut replaced] {
-            sums.sort_unstable_by_key(|sum| distance(*sum));
-            sums.dedup();
+    }
+}
+
+/// Numbers for sums.
+struct Sums<'a> {
+    history: &'a History,
+    /// The sum of each number that is not a value of the history. The first is the sum at the start.
+    others: Vec<i64>,
+}
+
+impl<'a> Sums<'a> {
+    fn new(history: &'a History, start: i64) -> Sums<'a> {
+        Sums { history, others: vec![start] }
+    }
+
+    fn start(&self) -> u32 {
+        self.history.values.len() as u32
+    }
+
+    /// How many numbers there are.
+    fn count(&self) -> usize {
+        self.history.values.len() + self.others.len()
+    }
+
+    /// The number of a sum. A sum that is no value of the history, because nobody found it, gets another one each time.
+    fn number(&mut self, sum: i64) -> u32 {
+        if sum == self.others[0] {
+            return self.start();
         }
-        let has = |sums: &[i64], sum: &i64| {
-            sums.binary_search_by_key(&distance(*sum), |sum| distance(*sum)).is_ok()
-        };
-        let ends = left.iter().filter(|sum| !has(&replaced, sum));
-        let begins = found.iter().filter(|sum| !has(&left, sum));
-        let mut bridges = Vec::new();
-        for (end, begin) in ends.zip(begins) {
-            let amount = begin.checked_sub(*end);
-            let bridge = amount.and_then(|amount| self.pending.get_mut(&amount)?.pop_front());
-            bridges.extend(bridge.map(|id| (id, *end, *begin)));
+        self.history.values.find(&Value::Int(sum)).map_or_else(
+            || {
+                self.others.push(sum);
+                self.count() as u32 - 1
+            },
+            |id| id.0,
+        )
+    }
+
+    fn sum(&self, number: u32) -> i64 {
+        let other = (number as usize).checked_sub(self.history.values.len());
+        let value = |number| self.history.values.get(crate::ValueId(number)).as_int();
+        other.map_or_else(|| value(number).unwrap_or(0), |other| self.others[other])
+    }
+}
+
+enum Followed {
+    Explained(Vec<OpId>),
+    Violated(Violation),
+    /// The sum with this number is left twice.
+    Repeated(u32),
+}
+
+/// Follows the chain of sums.
+fn follow(history: &History, say: &Sentences, roles: &[Role], sums: &Sums) -> Followed {
+    let mut cell = Cell::new(history, |id| roles[id as usize], sums.count());
+    match cell.load(0..history.operations.len() as OpId, sums.start()) {
+        Ok(()) => {}
+        Err(Unloaded::Repeated(left)) => return Followed::Repeated(left),
+        Err(Unloaded::Fault(fault)) => {
+            return Followed::Violated(violation(&cell, say, fault, false));
         }
-        bridges
+    }
+    match zone::arrange(&cell, &[], false) {
+        Ok(units) => {
+            let mut order = Vec::with_capacity(history.operations.len());
+            zone::push(&cell, &units, &mut order);
+            Followed::Explained(with_idle(history, order))
+        }
+        Err(fault) => Followed::Violated(violation(&cell, say, fault, false)),
+    }
+}
+
+/// Gives pending additions a role where the chain of sums is broken: between a sum that was left and not replaced, and the
+/// next that was found and not left, if the amount is just the difference. Of equal amounts the first to be called is
+/// the first to be used. Only where sums grow, or shrink, all the time.
+fn mend(history: &History, sums: &Sums, roles: &mut [Role], pending: &[OpId]) {
+    let added = |id: OpId| parse(history, id).map_or(0, |(added, _)| added);
+    let ids = || 0..history.operations.len() as OpId;
+    if !(ids().all(|id| added(id) >= 0) || ids().all(|id| added(id) <= 0)) {
+        return;
+    }
+    let mut by_amount: BTreeMap<i64, VecDeque<OpId>> = BTreeMap::new();
+    for id in pending {
+        by_amount.entry(added(*id)).or_default().push_back(*id);
+    }
+    let mut left = vec![false; sums.count()];
+    let (mut found, mut replaced) = (left.clone(), left.clone());
+    left[sums.start() as usize] = true;
+    for role in roles.iter() {
+        if let Role::Read(sum) | Role::Swap(sum, _) = role {
+            found[*sum as usize] = true;
+        }
+        if let Role::Swap(from, to) = role {
+            (replaced[*from as usize], left[*to as usize]) = (true, true);
+        }
+    }
+    let start = i128::from(sums.others[0]);
+    let ordered = |wanted: &dyn Fn(usize) -> bool| {
+        let numbers = (0..sums.count()).filter(|number| wanted(*number));
+        let mut ordered: Vec<u32> = numbers.map(|number| number as u32).collect();
+        ordered.sort_unstable_by_key(|number| (i128::from(sums.sum(*number)) - start).abs());
+        ordered
+    };
+    let ends = ordered(&|number| left[number] && !replaced[number]);
+    let begins = ordered(&|number| found[number] && !left[number]);
+    for (end, begin) in ends.into_iter().zip(begins) {
+        let amount = sums.sum(begin).checked_sub(sums.sum(end));
+        if let Some(id) = amount.and_then(|amount| by_amount.get_mut(&amount)?.pop_front()) {
+            roles[id as usize] = Role::Swap(end, begin);
+        }
     }
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn order<R: Fn(OpId) -> Role>(
         value: cell.initial,
         block: 0,
         begun: vec![false; cell.blocks.len()],
-        next_unit: 0,
+        called: BinaryHeap::new(),
         by_first: (0..cell.blocks.len() as u32).collect(),
         next_first: 0,
         ready: BinaryHeap::new(),
@@ -81,7 +81,8 @@ struct Sweep<'a, 'b, R: Fn(OpId) -> Role> {
     value: u32,
     block: u32,
     begun: Vec<bool>,
-    next_unit: usize,
+    /// Blocks whose first write was called, by their first return.
+    called: BinaryHeap<Reverse<(Rank, u32)>>,
     /// The blocks by their first returns.
     by_first: Vec<u32>,
     next_first: usize,
@@ -143,6 +144,9 @@ impl<R: Fn(OpId) -> Role> Sweep<'_, '_, R> {
             NONE => self.spare.push(id),
             index => {
                 let block = &self.cell.blocks[index as usize];
+                if block.root == value && self.cell.entries[value as usize].writer == id {
+                    self.called.push(Reverse((self.cell.returned(block.first), index)));
+                }
                 if block.last == id && !self.begun[index as usize] {
                     self.ready.push(Reverse((self.cell.returned(block.first), index)));
                 }
@@ -273,17 +277,9 @@ impl<R: Fn(OpId) -> Role> Sweep<'_, '_, R> {
                 return self.begin(index);
             }
         }
-        while let Some(unit) = self.units.get(self.next_unit) {
-            match unit.block() {
-                Ok(index) if !self.begun[index] => {
-                    let root = self.cell.blocks[index].root;
-                    let writer = self.cell.entries[root as usize].writer;
-                    if writer != NONE && self.cell.invoked(writer) < self.now {
-                        return self.begin(index as u32);
-                    }
-                    break;
-                }
-                _ => self.next_unit += 1,
+        while let Some(Reverse((_, index))) = self.called.pop() {
+            if !self.begun[index as usize] {
+                return self.begin(index);
             }
         }
         self.use_spare()
