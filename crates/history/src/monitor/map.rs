@@ -1,8 +1,8 @@
 //! Maps in which no value is put twice under the same key.
 //!
 //! A map is the product of its keys. Under one key each `put` and `remove` answers what it replaced, so the values form chains
-//! ([`chain`](super::chain)) that begin with a `put` over nothing and end with a `remove`. Chains lie one after the other
-//! ([`zone`](super::zone)); what found nothing lies between them, and a chain that nobody ended is the last.
+//! (`chain.rs`) that begin with a `put` over nothing and end with a `remove`. Chains lie one after the other
+//! (`zone.rs`); what found nothing lies between them, and a chain that nobody ended is the last.
 
 use super::chain::{Cell, NONE, Role, Unloaded};
 use super::chain_fault::violation;

@@ -2,7 +2,7 @@
 //!
 //! The blocks of a register ([`chain`](super::chain)) are gone through in time, and as late as possible: a value is written when an
 //! operation returns that needs it, or when a failed `cas` returns that has seen nothing but the value it expected. In the second case
-//! the chain goes on if it can, or else the block begins whose first return comes first. A block that has to happen now may also
+//! the chain goes on if it can, or else a block begins that could be over by now, or else one that was called at least. A block that has to happen now may also
 //! have happened, unseen, just before the one that began last. The choices are good ones, not always the only ones: an order that is found explains the history, but where none is found there may yet be one.
 //! Start with [`Sweep::run`].
 
@@ -30,6 +30,12 @@ pub(crate) fn order<R: Fn(OpId) -> Role>(
             *last = cell.invoked(id);
         }
     }
+    let mut place = vec![0; cell.blocks.len()];
+    for (at, unit) in units.iter().enumerate() {
+        if let Ok(index) = unit.block() {
+            place[index] = at as u32;
+        }
+    }
     let mut sweep = Sweep {
         cell,
         returning: NONE,
@@ -41,6 +47,7 @@ pub(crate) fn order<R: Fn(OpId) -> Role>(
         value: cell.initial,
         block: 0,
         begun: vec![false; cell.blocks.len()],
+        place,
         called: BinaryHeap::new(),
         by_first: (0..cell.blocks.len() as u32).collect(),
         next_first: 0,
@@ -81,8 +88,10 @@ struct Sweep<'a, 'b, R: Fn(OpId) -> Role> {
     value: u32,
     block: u32,
     begun: Vec<bool>,
-    /// Blocks whose first write was called, by their first return.
-    called: BinaryHeap<Reverse<(Rank, u32)>>,
+    /// The place of each block in `units`.
+    place: Vec<u32>,
+    /// Blocks whose first write was called, by their places.
+    called: BinaryHeap<Reverse<(u32, u32)>>,
     /// The blocks by their first returns.
     by_first: Vec<u32>,
     next_first: usize,
@@ -145,7 +154,7 @@ impl<R: Fn(OpId) -> Role> Sweep<'_, '_, R> {
             index => {
                 let block = &self.cell.blocks[index as usize];
                 if block.root == value && self.cell.entries[value as usize].writer == id {
-                    self.called.push(Reverse((self.cell.returned(block.first), index)));
+                    self.called.push(Reverse((self.place[index as usize], index)));
                 }
                 if block.last == id && !self.begun[index as usize] {
                     self.ready.push(Reverse((self.cell.returned(block.first), index)));

@@ -1,8 +1,8 @@
 //! Registers whose written values are all different, with reads, writes and compare-and-swap.
 //!
-//! What a successful `cas` replaced is in its argument, so values form chains ([`chain`](super::chain)), and the rest is to put
-//! the chains in order ([`zone`](super::zone)). A `cas` that answered `false` only needs an instant at which the register
-//! holds something else ([`miss`]).
+//! What a successful `cas` replaced is in its argument, so values form chains (`chain.rs`), and the rest is to put
+//! the chains in order (`zone.rs`). A `cas` that answered `false` only needs an instant at which the register
+//! holds something else (`miss.rs`).
 
 use super::chain::{Cell, NONE, Role, Unloaded};
 use super::chain_fault::{close, violation};
