@@ -280,8 +280,11 @@ fn fuzz(name: &str, subject: &Subject) {
                 example = Some(explanation);
             }
             Ok(Verdict::Inconclusive(why)) => fail(why),
-            Err(_) => {
+            Err(why) => {
                 refused += 1;
+                if truth && env::var_os("LINCHPIN_SHOW").is_some() {
+                    println!("{name}, refused: {}\n{}", why.reason, show(&history));
+                }
                 refused_holds += u64::from(truth);
             }
         }

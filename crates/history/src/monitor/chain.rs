@@ -43,10 +43,19 @@ pub(crate) struct Entry {
     pub(crate) first_read: OpId,
     /// Its block.
     pub(crate) block: u32,
+    /// How many values of its block are before it.
+    pub(crate) position: u32,
 }
 
-const UNTOUCHED: Entry =
-    Entry { writer: NONE, next: NONE, reads: NONE, last_read: NONE, first_read: NONE, block: NONE };
+const UNTOUCHED: Entry = Entry {
+    writer: NONE,
+    next: NONE,
+    reads: NONE,
+    last_read: NONE,
+    first_read: NONE,
+    block: NONE,
+    position: 0,
+};
 
 /// A chain of values and all that happens to them.
 #[derive(Clone, Copy, Debug)]
@@ -288,9 +297,12 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
             joined: false,
             open: true,
         };
+        let mut position = 0;
         loop {
             let entry = &mut self.entries[block.tail as usize];
             entry.block = self.blocks.len() as u32;
+            entry.position = position;
+            position += 1;
             let Entry { writer, next, last_read, first_read, .. } = *entry;
             if writer != NONE {
                 self.extend(&mut block, writer, writer)?;
@@ -314,7 +326,8 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
         Ok(())
     }
 
-    fn extend(&self, block: &mut Block, first: OpId, last: OpId) -> Result<(), Fault> {
+    /// Appends operations to a block: which of them returned first and which was called last.
+    pub(crate) fn extend(&self, block: &mut Block, first: OpId, last: OpId) -> Result<(), Fault> {
         if block.last != NONE && self.returned(first) < self.invoked(block.last) {
             return Err(Fault::Backwards(block.last, first));
         }
@@ -332,6 +345,14 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
 
     pub(crate) fn returned(&self, id: OpId) -> Rank {
         self.history.operations[id as usize].returned
+    }
+
+    /// The first return in a block, which the initial value precedes.
+    pub(crate) fn first_return(&self, index: u32) -> Rank {
+        match self.blocks[index as usize].first {
+            NONE => 0,
+            first => self.returned(first),
+        }
     }
 
     /// The operations of a block, in an order that explains them.

@@ -91,6 +91,9 @@ fn explain<R: Fn(OpId) -> Role>(
                 op(other)
             )
         }
+        Fault::Cycle(_) if core.len() == 1 => {
+            format!("{} found the value that it wrote itself, and nobody else did", op(core[0]))
+        }
         Fault::Cycle(_) => {
             let few = &core[..core.len().min(4)];
             format!("{}: each needs another of them to take effect before it", say.operations(few))

@@ -1,9 +1,9 @@
 //! Counters to which everybody adds the same amount.
 //!
 //! The counter climbs in equal steps. A `read` needs it at one level; a `fetch-add` is itself the step from the level it answered;
-//! the steps that no `fetch-add` claims are left to the `add`s. As for a [`bit`](super::bit), the rule is to be lazy: the counter climbs only when an operation
-//! returns that needs it to, the `add`s with the earliest deadlines first, pending ones last. Start with [`Climb::run`].
-//! Where amounts differ but every change answers what it found, [`fetch_add`](super::fetch_add) follows the answers instead.
+//! the steps that no `fetch-add` claims are left to the `add`s. As for a `bit.rs`, the rule is to be lazy: the counter climbs only when an operation
+//! returns that needs it to, the `add`s with the earliest deadlines first, pending ones last. Start with `Climb::run`.
+//! Where amounts differ but every change answers what it found, `fetch_add.rs` follows the answers instead.
 
 use super::deadline::{self, has_deadline};
 use super::fetch_add;

@@ -1,11 +1,12 @@
 //! Maps in which no value is put twice under the same key.
 //!
 //! A map is the product of its keys. Under one key each `put` and `remove` answers what it replaced, so the values form chains
-//! ([`chain`](super::chain)) that begin with a `put` over nothing and end with a `remove`. Chains lie one after the other
-//! ([`zone`](super::zone)); what found nothing lies between them, and a chain that nobody ended is the last.
+//! (`chain.rs`) that begin with a `put` over nothing and end with a `remove`. Chains lie one after the other
+//! (`zone.rs`); what found nothing lies between them, and a chain that nobody ended is the last.
 
 use super::chain::{Cell, NONE, Role, Unloaded};
 use super::chain_fault::violation;
+use super::map_choice::{Choices, Chosen, has_pending_root};
 use super::sentence::{Sentences, not_applicable};
 use super::{timeline, zone};
 use crate::history::{Argument, History, OpId};
@@ -16,9 +17,9 @@ use std::collections::BTreeMap;
 
 /// Judges a history of a [`Map`] that starts with the entries of `init` (a map).
 ///
-/// Exact if no value is put twice under one key (not applicable otherwise) and no pending operation has to be used to explain the
-/// answers. A pending `put` whose value was found must have taken effect, but does not say over what, and a pending `remove` may have
-/// ended any chain: the obvious choices are tried, and where they fail the answer may be "not applicable".
+/// Exact if no value is put twice under one key (not applicable otherwise). A pending `put` whose value was found must have taken effect,
+/// but does not say over what, and a pending `remove` may have ended any chain: where the obvious choices fail and there are too many
+/// others, it does not apply either.
 pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     let given = match init {
         Value::Map(given) => BTreeMap::clone(given),
@@ -113,91 +114,21 @@ fn check_key<R: Fn(OpId) -> Role>(
         Ok(units) => units,
         Err(fault) => return Err(Failed::Violated(violation(cell, say, fault, false))),
     };
-    let blocks = cell.blocks.clone();
-    for (joins, stays) in [(true, true), (false, true), (false, false)] {
-        cell.blocks.clone_from(&blocks);
-        if choose(cell, &units, &removers, joins, stays)
-            && let Ok(units) = zone::arrange(cell, &vacant, true)
-        {
+    match Choices::new(cell, &vacant, &removers).find(&units) {
+        Chosen::Explained(units) => {
             zone::push(cell, &units, order);
-            return Ok(());
+            Ok(())
+        }
+        Chosen::TooMany => Err(Failed::Refused(
+            "it depends on what many operations without an answer did".to_owned(),
+        )),
+        Chosen::Impossible => {
+            let explanation = "whichever of the operations without an answer took effect, no order explains the answers under \
+                               this key"
+                .to_owned();
+            Err(Failed::Violated(Violation { core: operations.to_vec(), explanation, at: None }))
         }
     }
-    Err(Failed::Refused("it depends on what operations without an answer did".to_owned()))
-}
-
-/// Whether a block begins with a pending `put`, which may have replaced a value or not.
-fn has_pending_root<R: Fn(OpId) -> Role>(cell: &Cell<R>, index: usize) -> bool {
-    let writer = cell.entries[cell.blocks[index].root as usize].writer;
-    writer != NONE && !cell.history.operations[writer as usize].completed
-}
-
-/// Chooses what pending operations did, in the obvious way: where a block that nobody ended is followed by one that begins
-/// with a pending `put`, it went on there (if `joins`); the others are ended by the pending removers, the first by the first; the
-/// last one `stays`. Whether the choice explains anything is to be seen.
-fn choose<R: Fn(OpId) -> Role>(
-    cell: &mut Cell<R>,
-    units: &[zone::Unit],
-    removers: &[OpId],
-    joins: bool,
-    stays: bool,
-) -> bool {
-    let mut removers = removers.iter();
-    // The block that is open: where it began, and its last part.
-    let mut open: Option<(usize, usize)> = None;
-    for unit in units {
-        if let Some((head, part)) = open.take() {
-            match unit.block() {
-                Ok(next) if joins && has_pending_root(cell, next) => {
-                    if !join(cell, head, part, next) {
-                        return false;
-                    }
-                    open = cell.blocks[next].open.then_some((head, next));
-                    continue;
-                }
-                _ if !removers.next().is_some_and(|remover| end(cell, head, *remover)) => {
-                    return false;
-                }
-                _ => {}
-            }
-        }
-        open =
-            unit.block().ok().filter(|index| cell.blocks[*index].open).map(|index| (index, index));
-    }
-    match open {
-        Some((head, _)) if !stays => removers.next().is_some_and(|id| end(cell, head, *id)),
-        _ => true,
-    }
-}
-
-/// Lets the block `next` go on where `part`, the last part of `head`, ended. Not if it returned before the other was called.
-fn join<R: Fn(OpId) -> Role>(cell: &mut Cell<R>, head: usize, part: usize, next: usize) -> bool {
-    let (one, other) = (cell.blocks[head], cell.blocks[next]);
-    if one.last != NONE && cell.returned(other.first) < cell.invoked(one.last) {
-        return false;
-    }
-    cell.blocks[part].then = next as u32;
-    cell.blocks[next].joined = true;
-    let sooner = one.first == NONE || cell.returned(other.first) < cell.returned(one.first);
-    let block = &mut cell.blocks[head];
-    block.first = if sooner { other.first } else { one.first };
-    block.last = if one.last == NONE { other.last } else { one.last.max(other.last) };
-    (block.tail, block.open) = (other.tail, other.open);
-    true
-}
-
-/// Lets a pending operation end a block. Not if it must have taken effect before the last of the block was called.
-fn end<R: Fn(OpId) -> Role>(cell: &mut Cell<R>, index: usize, remover: OpId) -> bool {
-    let block = cell.blocks[index];
-    if block.last != NONE && cell.returned(remover) < cell.invoked(block.last) {
-        return false;
-    }
-    let sooner = block.first == NONE || cell.returned(remover) < cell.returned(block.first);
-    let block = &mut cell.blocks[index];
-    (block.open, block.closer) = (false, remover);
-    block.last = if block.last == NONE { remover } else { block.last.max(remover) };
-    block.first = if sooner { remover } else { block.first };
-    true
 }
 
 /// The pending operations that empty the key.

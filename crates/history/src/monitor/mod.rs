@@ -12,6 +12,8 @@ mod deadline;
 mod fetch_add;
 mod intervals;
 pub mod map;
+mod map_choice;
+mod miss;
 pub mod mutex;
 pub mod mwcas;
 pub mod priority_queue;

@@ -1,4 +1,4 @@
-//! Locks: one bit that `acquire` and `release` flip, judged by the rule of [`bit`](super::bit).
+//! Locks: one bit that `acquire` and `release` flip, judged by the rule of `bit.rs`.
 
 use super::bit::{Bit, Step, Stuck};
 use super::deadline::{self, has_deadline};

@@ -1,14 +1,14 @@
 //! Registers whose written values are all different, with reads, writes and compare-and-swap.
 //!
-//! What a successful `cas` replaced is in its argument, so values form chains ([`chain`](super::chain)), and the rest is to put
-//! the chains in order ([`zone`](super::zone)). A `cas` that answered `false` only needs an instant at which the register
-//! holds something else: it is put into the order afterwards ([`Order`]).
+//! What a successful `cas` replaced is in its argument, so values form chains (`chain.rs`), and the rest is to put
+//! the chains in order (`zone.rs`). A `cas` that answered `false` only needs an instant at which the register
+//! holds something else (`miss.rs`).
 
 use super::chain::{Cell, NONE, Role, Unloaded};
 use super::chain_fault::{close, violation};
 use super::sentence::{Sentences, not_applicable};
-use super::zone;
-use crate::history::{Argument, History, NEVER, OpId, Rank};
+use super::{miss, zone};
+use crate::history::{Argument, History, OpId};
 use crate::value_table::ValueId;
 use crate::verdict::{Limits, Monitored, NotApplicable, Verdict, Violation, Witness};
 use linchpin_spec::{CasRegister, Spec, Value};
@@ -55,14 +55,18 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
             return Ok(Verdict::Violated(violation(&cell, &say, fault, false)));
         }
     }
-    let mut order = Vec::with_capacity(history.operations.len());
-    match zone::arrange(&cell, &[], false) {
-        Ok(units) => zone::push(&cell, &units, &mut order),
+    let units = match zone::arrange(&cell, &[], false) {
+        Ok(units) => units,
         Err(fault) => return Ok(Verdict::Violated(violation(&cell, &say, fault, false))),
+    };
+    if failed.is_empty() {
+        let mut order = Vec::with_capacity(history.operations.len());
+        zone::push(&cell, &units, &mut order);
+        return Ok(Verdict::Holds(Witness { order }));
     }
-    match place(&cell, order, &failed) {
+    match miss::order(&cell, &units, |id| missed(history, id)) {
         Ok(order) => Ok(Verdict::Holds(Witness { order })),
-        Err(_) => explain_failed(&cell, &say, &failed),
+        Err(stuck) => explain_failed(&cell, &say, &failed, stuck),
     }
 }
 
@@ -104,124 +108,88 @@ fn missed(history: &History, id: OpId) -> u32 {
     }
 }
 
-/// Puts each failed `cas` at the first place in the order where it may be and the register holds something else than it
-/// expected. The first that has none is the error.
-fn place<R: Fn(OpId) -> Role>(
-    cell: &Cell<R>,
-    order: Vec<OpId>,
-    failed: &[OpId],
-) -> Result<Vec<OpId>, OpId> {
-    if failed.is_empty() {
-        return Ok(order);
-    }
-    let places = Order::new(cell, &order);
-    let mut by_return = failed.to_vec();
-    by_return.sort_unstable_by_key(|id| cell.returned(*id));
-    let mut place_of = vec![0u32; failed.len()];
-    let (mut returned, mut earliest, mut at_least) = (0, 0, 0);
-    let mut placed: Vec<u64> = Vec::with_capacity(failed.len());
-    for (index, id) in failed.iter().enumerate() {
-        while places.first_return[earliest] < cell.invoked(*id) {
-            earliest += 1;
-        }
-        // Those that returned before this one was called are before it.
-        while cell.returned(by_return[returned]) < cell.invoked(*id) {
-            let other = failed.binary_search(&by_return[returned]).unwrap_or(0);
-            at_least = at_least.max(place_of[other]);
-            returned += 1;
-        }
-        let mut place = (earliest as u32).max(at_least);
-        if places.value[place as usize] == missed(cell.history, *id) {
-            place = places.until[place as usize];
-        }
-        if place == NONE || places.last_call[place as usize] > cell.returned(*id) {
-            return Err(*id);
-        }
-        place_of[index] = place;
-        placed.push(u64::from(place) << 32 | u64::from(*id));
-    }
-    placed.sort_unstable();
-    let mut placed = placed.into_iter().peekable();
-    let mut all = Vec::with_capacity(order.len() + failed.len());
-    for at in 0..=order.len() {
-        while let Some(key) = placed.next_if(|key| (key >> 32) as usize == at) {
-            all.push(key as u32);
-        }
-        all.extend(order.get(at));
-    }
-    Ok(all)
-}
-
-/// The places between the operations of an order, from before the first to after the last.
-struct Order {
-    /// The value that the register holds there.
-    value: Vec<u32>,
-    /// The next place at which it holds another one.
-    until: Vec<u32>,
-    /// The last call before the place.
-    last_call: Vec<Rank>,
-    /// The first return after the place.
-    first_return: Vec<Rank>,
-}
-
-impl Order {
-    fn new<R: Fn(OpId) -> Role>(cell: &Cell<R>, order: &[OpId]) -> Order {
-        let mut value = vec![cell.initial];
-        let mut last_call = vec![0];
-        for (at, id) in order.iter().enumerate() {
-            value.push(match (cell.role)(*id) {
-                Role::Write(value) | Role::Swap(_, value) => value,
-                _ => value[at],
-            });
-            last_call.push(cell.invoked(*id).max(last_call[at]));
-        }
-        let mut until = vec![NONE; value.len()];
-        let mut first_return = vec![NEVER; value.len()];
-        for at in (0..order.len()).rev() {
-            let changes = value[at + 1] != value[at];
-            until[at] = if changes { at as u32 + 1 } else { until[at + 1] };
-            first_return[at] = cell.returned(order[at]).min(first_return[at + 1]);
-        }
-        Order { value, until, last_call, first_return }
-    }
-}
-
 /// Looks for a failed `cas` during all of which the register is certain to hold the value it expected.
 fn explain_failed<R: Fn(OpId) -> Role>(
     cell: &Cell<R>,
     say: &Sentences,
     failed: &[OpId],
+    stuck: miss::Stuck,
 ) -> Result<Verdict, NotApplicable> {
     let certain = Certain::new(cell);
     for id in failed {
-        let value = missed(cell.history, *id) as usize;
-        let (written, kept) = (certain.written[value], certain.kept[value]);
-        let is_initial = value as u32 == cell.initial;
-        if is_initial || (written != NONE && cell.returned(written) < cell.invoked(*id)) {
-            if kept == NONE || cell.invoked(kept) < cell.returned(*id) {
-                continue;
-            }
-            let mut because = Vec::new();
-            match is_initial {
-                true => because.push("it was the initial value".to_owned()),
-                false => because.push(format!("{} had returned before", say.operation(written))),
-            }
-            because.push(format!("{} was called only after it", say.operation(kept)));
-            let explanation = format!(
-                "{} failed although the register held the value it expected: {}",
-                say.operation(*id),
-                because.join(" and ")
-            );
-            let mut seeds = vec![*id, kept];
-            seeds.push(if is_initial { NONE } else { written });
-            let core = close(cell, seeds);
-            return Ok(Verdict::Violated(Violation { core, explanation, at: None }));
+        let value = missed(cell.history, *id);
+        let (written, kept) = (certain.written[value as usize], certain.kept[value as usize]);
+        let is_initial = value == cell.initial;
+        if !is_initial && (written == NONE || cell.returned(written) > cell.invoked(*id)) {
+            continue;
         }
+        let mut seeds = vec![*id, if is_initial { NONE } else { written }];
+        let until = if kept != NONE && cell.invoked(kept) > cell.returned(*id) {
+            seeds.push(kept);
+            format!("{} was called only after it returned", say.operation(kept))
+        } else if stuck.0 == *id
+            && let Some(others) = nothing_follows(cell, *id, value)
+        {
+            seeds.extend(others);
+            "nothing that was called by then can have replaced the value".to_owned()
+        } else {
+            continue;
+        };
+        let since = match is_initial {
+            true => "it was the initial value".to_owned(),
+            false => format!("{} had returned before it was called", say.operation(written)),
+        };
+        let explanation = format!(
+            "{} failed although the register held the value it expected: {since}, and {until}",
+            say.operation(*id)
+        );
+        let core = close(cell, seeds);
+        return Ok(Verdict::Violated(Violation { core, explanation, at: None }));
     }
     not_applicable(format!(
-        "no simple order leaves room for all {} calls of cas that answered false",
+        "it is not clear whether there is room for all {} calls of cas that answered false",
         failed.len()
     ))
+}
+
+/// If nothing can have replaced `value` before the operation returned: what shows that all blocks that had begun by then were
+/// before its own.
+fn nothing_follows<R: Fn(OpId) -> Role>(cell: &Cell<R>, id: OpId, value: u32) -> Option<Vec<OpId>> {
+    let entry = &cell.entries[value as usize];
+    let own = match entry.block {
+        NONE => return None,
+        block => cell.blocks[block as usize],
+    };
+    if entry.next != NONE {
+        return None;
+    }
+    let mut shows = vec![own.last];
+    let called = (0..cell.history.operations.len() as OpId)
+        .take_while(|other| cell.invoked(*other) < cell.returned(id));
+    for other in called {
+        let written = match (cell.role)(other) {
+            Role::Write(written) => written,
+            // A pending swap that nobody noticed may have done it.
+            Role::Swap(from, to) if from == value && cell.entries[to as usize].block == NONE => {
+                return None;
+            }
+            _ => continue,
+        };
+        match cell.entries[written as usize].block {
+            NONE => return None,
+            block => {
+                let block = cell.blocks[block as usize];
+                if block.root == own.root {
+                    continue;
+                }
+                if own.last == NONE || cell.returned(block.first) > cell.invoked(own.last) {
+                    return None;
+                }
+                shows.push(block.first);
+            }
+        }
+    }
+    Some(shows)
 }
 
 /// For each value, from which return to which call the register certainly holds it.

@@ -53,8 +53,8 @@ fn violation(history: &History, id: OpId, order: &[OpId]) -> Violation {
     let released = order.iter().filter(releases).count();
     let acquired = order.len() - released;
     let explanation = format!(
-        "{} returned when no permit was left: before it {acquired} calls of acquire had returned, and only {released} of \
-         release had been made",
+        "{} returned when no permit was left: {acquired} acquired before it, and the calls of release by \
+         then are {released}",
         say.operation(id)
     );
     let mut core = order.to_vec();

@@ -1,6 +1,6 @@
 //! Sets: one bit an element.
 //!
-//! A set is the product of its elements, so each is judged alone, by the rule of [`bit`](super::bit), and the orders are put
+//! A set is the product of its elements, so each is judged alone, by the rule of `bit.rs`, and the orders are put
 //! together again. Values may repeat. `O(n log n)`, the logarithm being of how many are in progress at once.
 
 use super::bit::{Bit, Step, Stuck};
