@@ -1,0 +1,209 @@
+//! `linchpin check` and `linchpin certify` as people and scripts meet them.
+
+use snapbox::cmd::Command;
+use snapbox::str;
+use std::path::{Path, PathBuf};
+
+fn linchpin() -> Command {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    Command::new(snapbox::cmd::cargo_bin!("linchpin")).current_dir(root)
+}
+
+fn output(args: &[&str]) -> (i32, String, String) {
+    let output = linchpin().args(args).output().expect("linchpin runs");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is text");
+    (output.status.code().expect("it exits"), text(output.stdout), text(output.stderr))
+}
+
+/// A folder with a history in it.
+struct Recorded {
+    folder: tempfile::TempDir,
+    file: PathBuf,
+}
+
+impl Recorded {
+    fn new(text: &str) -> Recorded {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("history");
+        std::fs::write(&file, text).expect("written");
+        Recorded { folder, file }
+    }
+
+    fn path(&self) -> &str {
+        self.file.to_str().expect("a path")
+    }
+
+    fn beside(&self, name: &str) -> String {
+        self.folder.path().join(name).to_str().expect("a path").to_owned()
+    }
+
+    fn check(&self, args: &[&str]) -> (i32, String, String) {
+        let mut all = vec!["check", self.path()];
+        all.extend(args);
+        output(&all)
+    }
+}
+
+const LOST: &str = r#"{"process":0,"type":"invoke","f":"enqueue","value":7}
+{"process":0,"type":"ok","f":"enqueue","value":7}
+{"process":1,"type":"invoke","f":"dequeue","value":null}
+{"process":1,"type":"ok","f":"dequeue","value":null}
+"#;
+
+#[test]
+fn a_violation_is_explained_drawn_and_certified() {
+    let recorded = Recorded::new(LOST);
+    let core = recorded.beside("core.json");
+    let (code, stdout, stderr) = recorded.check(&["--spec", "queue", "--core", &core]);
+    assert_eq!((code, stderr.as_str()), (1, ""));
+    assert!(stdout.starts_with("violated: the history is not linearizable\n"), "{stdout}");
+    assert!(stdout.contains("enqueue(7)"), "{stdout}");
+    assert!(stdout.contains("process 1"), "{stdout}");
+    linchpin().args(["certify", &core]).assert().code(0).stdout_eq(str![[r#"
+confirmed: no order explains these 2 operations
+
+"#]]);
+    let text = std::fs::read_to_string(&core).expect("written");
+    std::fs::write(&core, text.replace("\"core\":[0,1]", "\"core\":[1]")).expect("written");
+    let (code, stdout, _) = output(&["certify", &core]);
+    assert_eq!(code, 0, "the dequeue alone is no core, but with what may have happened it is: {stdout}");
+    std::fs::write(&core, text.replace("\"core\":[0,1]", "\"core\":[0]")).expect("written");
+    let (code, stdout, _) = output(&["certify", &core]);
+    assert_eq!(code, 1, "an enqueue explains itself: {stdout}");
+}
+
+#[test]
+fn a_history_that_holds_has_a_witness_that_certifies() {
+    let (_, history, _) = output(&["run", "models/ms_queue.lin", "--ops", "40", "--values", "1000000", "-q"]);
+    let recorded = Recorded::new(&history);
+    let witness = recorded.beside("witness.json");
+    let (code, stdout, _) = recorded.check(&["--spec", "queue", "--witness", &witness, "--verbose"]);
+    assert_eq!(code, 0, "{stdout}");
+    assert!(stdout.contains("method: queue monitor"), "{stdout}");
+    assert_eq!(output(&["certify", &witness]).0, 0);
+    // Two operations exchanged are no witness any more, unless they overlap.
+    let text = std::fs::read_to_string(&witness).expect("written");
+    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let mut changed = json.clone();
+    let order = changed["witness"].as_array_mut().expect("an order");
+    let last = order.len() - 1;
+    order.swap(0, last);
+    std::fs::write(&witness, changed.to_string()).expect("written");
+    let (code, stdout, _) = output(&["certify", &witness]);
+    assert_eq!(code, 1, "{stdout}");
+    assert!(stdout.starts_with("not confirmed"), "{stdout}");
+}
+
+#[test]
+fn every_broken_model_is_caught_by_its_recorded_run() {
+    for (model, arguments) in [
+        ("treiber_stack_split_push_cas", "--seed 12"),
+        ("shann_huang_chen_queue", "--seed 4"),
+        ("lazy_set_no_mark", "--seed 5229"),
+        ("rdcss_blind_write", "--seed 1700"),
+    ] {
+        let path = format!("models/broken/{model}.lin");
+        let mut run = vec!["run", &path, "-q"];
+        run.extend(arguments.split(' '));
+        let recorded = Recorded::new(&output(&run).1);
+        let (code, stdout, stderr) = recorded.check(&["--spec", &path]);
+        assert_eq!(code, 1, "{model}: {stdout}{stderr}");
+    }
+}
+
+#[test]
+fn a_specification_may_be_a_file_of_its_own() {
+    let recorded = Recorded::new(LOST);
+    let spec = recorded.beside("bag.lin");
+    let source = "spec {
+        state items: seq<int>;
+        op enqueue(v: int) { items.push_back(v); }
+        op dequeue() -> int? {
+            if items.len() == 0 || choose(0..2) == 0 { return none; }
+            return items.remove_at(choose(0..items.len()));
+        }
+    }";
+    std::fs::write(&spec, source).expect("written");
+    let (code, stdout, stderr) = recorded.check(&["--spec", &spec]);
+    assert_eq!(code, 0, "a bag that may say it is empty: {stdout}{stderr}");
+    std::fs::write(&spec, "spec { op enqueue(v: int) { items.push_back(v); } }").expect("written");
+    let (code, _, stderr) = recorded.check(&["--spec", &spec]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("unknown variable `items`"), "{stderr}");
+}
+
+#[test]
+fn crash_models_differ() {
+    let recorded = Recorded::new(
+        r#"{"process":0,"type":"invoke","f":"write","value":1}
+{"type":"crash"}
+{"process":1,"type":"invoke","f":"read","value":null}
+{"process":1,"type":"ok","f":"read","value":null}
+{"process":1,"type":"invoke","f":"read","value":null}
+{"process":1,"type":"ok","f":"read","value":1}
+"#,
+    );
+    for (property, wanted) in [("linearizable", 0), ("durable", 0), ("strict", 1)] {
+        let (code, stdout, stderr) = recorded.check(&["--spec", "register", "--property", property]);
+        assert_eq!(code, wanted, "{property}: {stdout}{stderr}");
+    }
+}
+
+#[test]
+fn bad_input_is_located() {
+    for (text, message) in [
+        ("{\"process\":0,\"type\":\"invoke\",\"f\":\"dequeue\"\n", "line 1"),
+        ("{\"process\":0,\"type\":\"invoke\",\"f\":\"deque\"}\n", "deque"),
+        ("{\"process\":0,\"type\":\"ok\",\"f\":\"dequeue\",\"value\":1}\n", "process 0"),
+        (
+            "{\"process\":0,\"type\":\"invoke\",\"f\":\"dequeue\"}\n{\"process\":0,\"type\":\"invoke\",\"f\":\"dequeue\"}\n",
+            "process 0",
+        ),
+        ("Dear diary\n", "format"),
+    ] {
+        let (code, stdout, stderr) = Recorded::new(text).check(&["--spec", "queue"]);
+        assert_eq!((code, stdout.as_str()), (2, ""), "{text}: {stderr}");
+        assert!(stderr.contains(message), "{text}: {stderr}");
+    }
+    let recorded = Recorded::new(LOST);
+    let (code, _, stderr) = recorded.check(&["--spec", "quue"]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("`queue`"), "{stderr}");
+    let (code, _, stderr) = recorded.check(&["--spec", "queue", "--format", "csv"]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("json-lines"), "{stderr}");
+    assert_eq!(output(&["check", "nothing.jsonl", "--spec", "queue"]).0, 2);
+    assert_eq!(output(&["certify", "README.md"]).0, 2);
+}
+
+#[test]
+fn a_vacuous_history_says_so() {
+    let (code, stdout, _) =
+        Recorded::new("{\"process\":0,\"type\":\"invoke\",\"f\":\"dequeue\"}\n").check(&["--spec", "queue"]);
+    assert_eq!(code, 0);
+    assert!(stdout.contains("This says little"), "{stdout}");
+}
+
+#[test]
+fn standard_input_is_judged_as_it_arrives() {
+    linchpin().args(["check", "-", "--spec", "queue"]).stdin(LOST).assert().code(1).stdout_eq(str![[r#"
+violated: line 4: dequeue() of process 1 answered null, which nothing explains
+Possible states just before: [7]
+  4 events, 2 operations returned
+
+"#]]);
+    let (good, _) = LOST.split_at(LOST.find("{\"process\":1").expect("the dequeue"));
+    linchpin().args(["check", "-", "--spec", "queue"]).stdin(good).assert().code(0);
+}
+
+#[test]
+fn scripts_get_one_object() {
+    let (code, stdout, _) = Recorded::new(LOST).check(&["--spec", "queue", "--json"]);
+    assert_eq!(code, 1);
+    let json: serde_json::Value = serde_json::from_str(&stdout).expect("one object");
+    assert_eq!(json["schema"], "linchpin/1");
+    assert_eq!(json["verdict"], "violated");
+    assert_eq!(json["engines"][0]["engine"], "history");
+    assert_eq!(json["counterexample"]["core"], serde_json::json!([0, 1]));
+    assert!(json["counterexample"]["explanation"].is_string());
+}
