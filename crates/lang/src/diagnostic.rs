@@ -1,5 +1,6 @@
 //! Mistakes in a model, and how they are shown.
 
+use crate::limits;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 /// A stretch of the source, in bytes.
@@ -70,8 +71,7 @@ impl Diagnostic {
             .path(file)
             .annotation(AnnotationKind::Primary.span(range(self.span)).label(&self.label));
         for (span, label) in &self.related {
-            snippet =
-                snippet.annotation(AnnotationKind::Context.span(range(*span)).label(label));
+            snippet = snippet.annotation(AnnotationKind::Context.span(range(*span)).label(label));
         }
         let mut group = Level::ERROR.primary_title(&self.message).element(snippet);
         if let Some(help) = &self.help {
@@ -113,7 +113,7 @@ pub(crate) fn nearest<'a>(
 fn distance(a: &str, b: &str, limit: usize) -> usize {
     let a: Vec<char> = a.to_lowercase().chars().collect();
     let b: Vec<char> = b.to_lowercase().chars().collect();
-    if a.len().abs_diff(b.len()) > limit {
+    if a.len().abs_diff(b.len()) > limit || a.len() > limits::NAME {
         return limit + 1;
     }
     let mut before_last = vec![0; b.len() + 1];

@@ -3,7 +3,9 @@
 //! Works on tokens, so it keeps every token, comments included, and formatting twice changes nothing.
 
 use crate::diagnostic::Diagnostic;
-use crate::syntax::{Token, TokenKind, parse, tokenize};
+use crate::limits;
+use crate::syntax::{Token, TokenKind, parse_all, tokenize, too_long};
+use std::collections::HashSet;
 
 const INDENT: &str = "    ";
 
@@ -14,11 +16,21 @@ const INDENT: &str = "    ";
 /// assert_eq!(laid_out, "op f() {\n    return; }\n");
 /// ```
 pub fn format(source: &str) -> Result<String, Vec<Diagnostic>> {
-    let (_, mistakes) = parse(source);
-    if !mistakes.is_empty() {
-        return Err(mistakes);
+    let parsed = parse_all(source);
+    if !parsed.mistakes.is_empty() {
+        return Err(parsed.mistakes);
     }
-    let mut layout = Layout { source, out: String::new(), open: Vec::new(), line: 0, last: None, before: None, spec_name: false };
+    let mut layout = Layout {
+        source,
+        type_brackets: parsed.type_brackets.into_iter().collect(),
+        out: String::new(),
+        open: Vec::new(),
+        line: 0,
+        closed: None,
+        last: None,
+        before: None,
+        spec_name: false,
+    };
     for token in tokenize(source) {
         if token.kind == TokenKind::End {
             break;
@@ -28,6 +40,9 @@ pub fn format(source: &str) -> Result<String, Vec<Diagnostic>> {
     let mut out = layout.out;
     if !out.is_empty() {
         out.push('\n');
+    }
+    if out.len() > limits::SOURCE {
+        return Err(vec![too_long()]);
     }
     Ok(out)
 }
@@ -45,10 +60,14 @@ enum Open {
 
 struct Layout<'s> {
     source: &'s str,
+    /// Where the `<` and `>` of types stand; any other is a comparison.
+    type_brackets: HashSet<u32>,
     out: String,
     /// The open brackets, each with the line on which it was opened.
     open: Vec<(Open, usize)>,
     line: usize,
+    /// Where the bracket was opened that the current token closes.
+    closed: Option<usize>,
     /// The last token written, and what it was.
     last: Option<(Token, Part)>,
     /// The last token that was not a comment, and what it was.
@@ -76,9 +95,7 @@ impl Layout<'_> {
             token.kind,
             TokenKind::CloseBrace | TokenKind::CloseParen | TokenKind::CloseBracket
         ) || (token.kind == TokenKind::Greater && part == Part::TypeBracket);
-        if closes {
-            self.open.pop();
-        }
+        self.closed = if closes { self.open.pop().map(|(_, line)| line) } else { None };
         self.space_before(token, part);
         let text = &self.source[token.span.start as usize..token.span.end as usize];
         self.out.push_str(text.trim_end());
@@ -91,7 +108,9 @@ impl Layout<'_> {
         }
         match token.kind {
             TokenKind::Spec => self.spec_name = true,
-            TokenKind::Semicolon | TokenKind::OpenBrace | TokenKind::OpenParen => self.spec_name = false,
+            TokenKind::Semicolon | TokenKind::OpenBrace | TokenKind::OpenParen => {
+                self.spec_name = false
+            }
             _ => {}
         }
         self.last = Some((token, part));
@@ -115,8 +134,11 @@ impl Layout<'_> {
             TokenKind::CloseBracket if self.innermost() == Some(Open::Annotation) => {
                 Part::EndOfAnnotation
             }
-            TokenKind::Greater if self.innermost() == Some(Open::Type) => Part::TypeBracket,
-            TokenKind::Less if self.after_collection() => Part::TypeBracket,
+            TokenKind::Less | TokenKind::Greater
+                if self.type_brackets.contains(&token.span.start) =>
+            {
+                Part::TypeBracket
+            }
             _ => Part::Plain,
         }
     }
@@ -126,12 +148,11 @@ impl Layout<'_> {
         use TokenKind::*;
         matches!(
             self.before,
-            Some((Name | Int | True | False | Null | None | CloseParen | CloseBracket | CloseBrace, _))
+            Some((
+                Name | Int | True | False | Null | None | CloseParen | CloseBracket | CloseBrace,
+                _
+            ))
         )
-    }
-
-    fn after_collection(&self) -> bool {
-        matches!(self.last_text(), "seq" | "set" | "map")
     }
 
     fn last_text(&self) -> &str {
@@ -168,6 +189,10 @@ impl Layout<'_> {
         // Brackets that were opened together, as in `#[base(`, indent once.
         let mut lines: Vec<usize> = self.open.iter().map(|(_, line)| *line).collect();
         lines.dedup();
+        // A closing bracket stands under the line that opened it.
+        if let Some(opened) = self.closed {
+            lines.retain(|line| *line < opened);
+        }
         let in_block = matches!(self.innermost(), None | Some(Open::Brace));
         let continued = in_block && token.kind != TokenKind::Comment && self.continues(token);
         let depth = lines.len() + usize::from(continued);
@@ -188,7 +213,13 @@ impl Layout<'_> {
                     && token.kind != OpenBrace
                     && !matches!(
                         kind,
-                        Semicolon | OpenBrace | CloseBrace | Comma | OpenParen | OpenBracket | HashBracket
+                        Semicolon
+                            | OpenBrace
+                            | CloseBrace
+                            | Comma
+                            | OpenParen
+                            | OpenBracket
+                            | HashBracket
                     )
             }
         }
@@ -209,7 +240,10 @@ impl Layout<'_> {
             (Less, _) if last_part == Part::TypeBracket => false,
             (_, DotDot | DotDotEqual) => matches!(last.kind, Comma | OpenBrace),
             (DotDot | DotDotEqual, _) => false,
-            (Name, OpenParen | OpenBracket) => matches!(self.last_text(), "returns" | "when"),
+            (Name, OpenParen | OpenBracket) => {
+                let in_annotation = self.open.iter().any(|(open, _)| *open == Open::Annotation);
+                in_annotation && matches!(self.last_text(), "returns" | "when")
+            }
             (CloseParen | CloseBracket, OpenBracket | OpenParen) => {
                 last_part == Part::EndOfAnnotation
             }
@@ -217,3 +251,6 @@ impl Layout<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,9 @@
 //! Types and sizes are those of the program ([`linchpin_ir::program::Type`]); expressions may still touch shared state anywhere,
 //! and functions are not inlined yet.
 
-use linchpin_ir::program::{BinaryOp, Formula, LocalId, Method, Query, SpecSource, Struct, Type, UnaryOp, Variable};
+use linchpin_ir::program::{
+    BinaryOp, Formula, LocalId, Method, Query, SpecSource, Struct, Type, UnaryOp, Variable,
+};
 use linchpin_spec::Value;
 
 /// A checked model.
@@ -160,6 +162,10 @@ pub enum Target {
     Element(LocalId, Expr),
     /// A component of a local record.
     Component(LocalId, usize),
+    /// An element of a thread-local array.
+    ThreadLocalElement(usize, Expr),
+    /// A component of a thread-local record: the variable and the component.
+    ThreadLocalComponent(usize, usize),
 }
 
 /// A shared word.
@@ -227,6 +233,8 @@ pub enum ExprKind {
     Element(Box<Expr>, Box<Expr>),
     /// A record, tuple or array.
     List(Vec<Expr>),
+    /// `[e; N]`: an array of copies of one value.
+    Repeat(Box<Expr>, usize),
     /// `Mark { f: e, ..base }`: these components replaced, the expressions before the base.
     RecordUpdate(Vec<(usize, Expr)>, Box<Expr>),
     /// `if c { a } else { b }`
@@ -264,15 +272,20 @@ impl Expr {
         }
     }
 
-    /// Whether evaluating this touches only local variables and always ends the same way: no access, call or choice.
+    /// Whether this is a local expression: it touches only local variables, always ends the same way, and lowers to an
+    /// expression without any instruction. No access, call or choice is one.
     pub fn is_local(&self) -> bool {
         match &self.kind {
-            ExprKind::Const(_) | ExprKind::Local(_) | ExprKind::ThreadLocal(_) | ExprKind::Me => true,
+            ExprKind::Const(_) | ExprKind::Local(_) | ExprKind::ThreadLocal(_) | ExprKind::Me => {
+                true
+            }
             ExprKind::Unary(_, a) | ExprKind::Component(a, _) | ExprKind::Unwrap(a) => a.is_local(),
             ExprKind::Binary(_, a, b) | ExprKind::Element(a, b) => a.is_local() && b.is_local(),
             ExprKind::List(items) => items.iter().all(Expr::is_local),
+            // These use a value several times, so anything longer gets a variable first.
+            ExprKind::Repeat(item, _) => item.is_path(),
             ExprKind::RecordUpdate(fields, base) => {
-                base.is_local() && fields.iter().all(|(_, e)| e.is_local())
+                base.is_path() && fields.iter().all(|(_, e)| e.is_local())
             }
             ExprKind::If(c, a, b) => c.is_local() && a.is_local() && b.is_local(),
             ExprKind::Query(_, a, args) => a.is_local() && args.iter().all(Expr::is_local),
@@ -286,6 +299,18 @@ impl Expr {
             | ExprKind::FetchAdd(..)
             | ExprKind::LoadLinked(_)
             | ExprKind::StoreConditional(..) => false,
+        }
+    }
+
+    /// Whether this is a constant, a local variable or a component of one: it can be evaluated any number of times, for it never
+    /// faults and is short.
+    pub fn is_path(&self) -> bool {
+        match &self.kind {
+            ExprKind::Const(_) | ExprKind::Local(_) | ExprKind::ThreadLocal(_) | ExprKind::Me => {
+                true
+            }
+            ExprKind::Component(of, _) => of.is_path(),
+            _ => false,
         }
     }
 }

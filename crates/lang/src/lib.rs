@@ -13,6 +13,7 @@ mod check;
 pub mod diagnostic;
 mod format;
 pub mod hir;
+mod limits;
 mod lower;
 pub mod syntax;
 
@@ -22,9 +23,6 @@ pub use hir::Bounds;
 
 use linchpin_ir::program::{Program, SpecSource};
 use linchpin_spec::Value;
-
-/// The longest source that is read; positions are 32 bits, and no model is that long.
-const MAX_SOURCE: usize = 16 << 20;
 
 /// What the user decides about a model.
 #[derive(Clone, Debug, Default)]
@@ -65,8 +63,17 @@ pub fn compile(source: &str, config: &Config) -> Result<Compiled, Vec<Diagnostic
 }
 
 /// The specification of a source alone; the rest of the model may be missing.
+///
+/// ```
+/// use linchpin_lang::{Config, compile_spec};
+/// let spec = "spec { state n: int; op add(k: int) { n += k; } }";
+/// assert!(compile_spec(spec, &Config::default()).is_ok());
+/// ```
 pub fn compile_spec(source: &str, config: &Config) -> Result<SpecSource, Vec<Diagnostic>> {
-    let tree = parse(source)?;
+    let (tree, mistakes) = syntax::parse(source);
+    if !mistakes.is_empty() {
+        return Err(mistakes);
+    }
     let spec = check::check_spec(source, &tree, config)?;
     lower::lower_spec(&spec).map_err(|error| shown(error, source))
 }
@@ -78,19 +85,11 @@ fn shown(error: lower::LowerError, source: &str) -> Vec<Diagnostic> {
 
 /// From source to checked model, before lowering.
 pub fn check(source: &str, config: &Config) -> Result<hir::Model, Vec<Diagnostic>> {
-    check::check(source, &parse(source)?, config)
-}
-
-fn parse(source: &str) -> Result<syntax::ast::Model, Vec<Diagnostic>> {
-    if source.len() > MAX_SOURCE {
-        let message = format!("this file is longer than {} MiB", MAX_SOURCE >> 20);
-        return Err(vec![Diagnostic::new(message, Span::default(), "too long for a model")]);
-    }
     let (tree, mistakes) = syntax::parse(source);
-    match mistakes.is_empty() {
-        true => Ok(tree),
-        false => Err(mistakes),
+    if !mistakes.is_empty() {
+        return Err(mistakes);
     }
+    check::check(source, &tree, config)
 }
 
 /// The text of a line, without the space around it.

@@ -1,7 +1,7 @@
 //! Calls: functions, and the built-in ones that touch shared memory or choose.
 
 use super::scope::{Kind, Scope};
-use super::{Checker, FUNCTIONS};
+use super::{Checker, FUNCTIONS, counted};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::hir::{Cell, Expr, ExprKind};
 use crate::syntax::ast::{self, BinaryOp, Ident};
@@ -17,18 +17,35 @@ impl Checker<'_> {
         span: Span,
         expected: Option<&Type>,
     ) -> Option<Expr> {
+        if scope.kind == Kind::Constant {
+            let message = format!("`{}(…)` is not a constant", name.name);
+            self.report(
+                Diagnostic::new(message, span, "known only during the run")
+                    .help("give the variable its value in `init { }`"),
+            );
+            return None;
+        }
         if let Some(at) = self.globals.functions.iter().position(|f| f.name == name.name) {
             return self.function_call(scope, at, arguments, span);
         }
+        if self.globals.operations.contains(&name.name) {
+            let message = format!("`{}` is an operation, which only clients call", name.name);
+            self.report(
+                Diagnostic::new(message, name.span, "cannot be called here")
+                    .help("move what both need into a `fn`"),
+            );
+            return None;
+        }
         if !FUNCTIONS.contains(&name.name.as_str()) {
-            let known: Vec<String> = self.globals.functions.iter().map(|f| f.name.clone()).collect();
+            let known: Vec<String> =
+                self.globals.functions.iter().map(|f| f.name.clone()).collect();
             let builtin = FUNCTIONS.iter().copied();
             self.unknown("function", name, known.iter().map(String::as_str).chain(builtin));
             return None;
         }
-        if scope.kind == Kind::Constant {
-            let message = format!("`{}` cannot be used in a constant", name.name);
-            self.report(Diagnostic::new(message, span, "happens only during the run"));
+        if scope.kind == Kind::Init && matches!(name.name.as_str(), "ll" | "sc") {
+            let message = format!("`init` has no thread that could use `{}`", name.name);
+            self.report(Diagnostic::new(message, name.span, "not here"));
             return None;
         }
         let line = self.line(span);
@@ -38,7 +55,8 @@ impl Checker<'_> {
             ("unwrap", [value]) => {
                 // Knowing the wanted type helps a `none` inside, and nothing else.
                 let wanted = expected.map(|ty| Type::Option(Box::new(ty.clone())));
-                let inner = self.expr(scope, value, wanted.as_ref().filter(|_| is_nothing(value)))?;
+                let inner =
+                    self.expr(scope, value, wanted.as_ref().filter(|_| is_nothing(value)))?;
                 let Type::Option(ty) = &inner.ty else {
                     let message = format!("{} is not optional", self.type_name(&inner.ty));
                     self.report(Diagnostic::new(message, value.span, "nothing to unwrap"));
@@ -108,8 +126,11 @@ impl Checker<'_> {
     }
 
     pub(super) fn wrong_count(&mut self, name: &str, usage: &str, found: usize, span: Span) {
-        let message = format!("`{name}` cannot take {found} argument(s)");
-        self.report(Diagnostic::new(message, span, "wrong number of arguments").help(format!("write `{usage}`")));
+        let message = format!("`{name}` cannot take {}", counted(found, "argument"));
+        self.report(
+            Diagnostic::new(message, span, "wrong number of arguments")
+                .help(format!("write `{usage}`")),
+        );
     }
 
     fn function_call(
@@ -119,20 +140,16 @@ impl Checker<'_> {
         arguments: &[ast::Expr],
         span: Span,
     ) -> Option<Expr> {
-        if scope.kind == Kind::Constant {
-            self.report(Diagnostic::new("functions cannot be called here", span, "must be constant"));
-            return None;
+        if let Some(caller) = self.globals.current {
+            self.globals.calls.push((caller, at, span));
         }
         let function = &self.globals.functions[at];
-        let (parameters, response) = (function.parameters.clone(), function.response.clone());
+        let (parameters, response) = function.signature.clone()?;
         if parameters.len() != arguments.len() {
-            let message = format!(
-                "`{}` takes {} argument(s), not {}",
-                function.name,
-                parameters.len(),
-                arguments.len()
-            );
-            self.report(Diagnostic::new(message, span, "wrong number of arguments"));
+            let types: Vec<String> = parameters.iter().map(|ty| self.bare_type_name(ty)).collect();
+            let usage = format!("{}({})", function.name, types.join(", "));
+            let name = function.name.clone();
+            self.wrong_count(&name, &usage, arguments.len(), span);
             return None;
         }
         let mut checked = Vec::new();
@@ -171,10 +188,10 @@ impl Checker<'_> {
     ) -> Option<Vec<Cell>> {
         if places.is_empty() || places.len() != olds.len() || places.len() != news.len() {
             let message = format!(
-                "this `cas` has {} place(s), {} old and {} new value(s)",
-                places.len(),
-                olds.len(),
-                news.len()
+                "this `cas` has {}, {} and {}",
+                counted(places.len(), "place"),
+                counted(olds.len(), "old value"),
+                counted(news.len(), "new value"),
             );
             self.report(
                 Diagnostic::new(message, span, "numbers differ")
@@ -223,10 +240,9 @@ impl Checker<'_> {
             return Some(());
         }
         let message = format!("`{}` has no place in a specification", name.name);
-        self.report(
-            Diagnostic::new(message, span, "not needed")
-                .help("operations of a `spec { }` happen in one go: read and assign the state directly"),
-        );
+        self.report(Diagnostic::new(message, span, "not needed").help(
+            "operations of a `spec { }` happen in one go: read and assign the state directly",
+        ));
         None
     }
 }

@@ -1,7 +1,7 @@
 //! Methods of the collections that specifications keep as their state.
 
-use super::Checker;
 use super::scope::Scope;
+use super::{Checker, counted};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Expr, ExprKind};
 use crate::syntax::ast::{self, Ident};
@@ -51,7 +51,14 @@ fn meaning(collection: &Type, method: &str) -> Option<Meaning> {
 fn methods(collection: &Type) -> &'static [&'static str] {
     match collection {
         Type::Seq(_) => &[
-            "push_back", "push_front", "pop_back", "pop_front", "remove_at", "len", "contains", "first",
+            "push_back",
+            "push_front",
+            "pop_back",
+            "pop_front",
+            "remove_at",
+            "len",
+            "contains",
+            "first",
             "last",
         ],
         Type::Set(_) => &["insert", "remove", "len", "contains", "first", "last"],
@@ -83,8 +90,8 @@ impl Checker<'_> {
         };
         let (Meaning::Query(_, types, _) | Meaning::Update(_, types, _)) = &meaning;
         if types.len() != arguments.len() {
-            let message =
-                format!("`{}` takes {} argument(s), not {}", name.name, types.len(), arguments.len());
+            let wanted = counted(types.len(), "argument");
+            let message = format!("`{}` takes {wanted}, not {}", name.name, arguments.len());
             self.report(Diagnostic::new(message, name.span, "wrong number of arguments"));
             return None;
         }

@@ -1,54 +1,39 @@
-//! Declarations: parameters, variables, functions, roles and bounds.
+//! Declarations: parameters, variables, the outsides of functions. Roles and bounds are in [`client`](super::client).
 
-use super::scope::{Kind, Scope};
-use super::types::default_value;
-use super::{Checker, FUNCTIONS, Function, Globals, RESERVED, Threads, quoted};
+use super::types::{default_value, words};
+use super::{Checker, FUNCTIONS, Function, Globals, RESERVED, quoted};
 use crate::diagnostic::{Diagnostic, Span};
-use crate::hir::{self, Bounds};
+use crate::limits;
 use crate::syntax::ast::{self, Ident, Item};
-use linchpin_ir::program::{Thread, Type, Variable};
+use linchpin_ir::program::{Type, Variable};
 use linchpin_spec::Value;
 
-/// More threads than this make no sense for exhaustive engines and only cost memory for the others.
-const MAX_THREADS: i64 = 256;
-
 impl Checker<'_> {
+    pub(super) fn reject_too_many(&mut self, model: &ast::Model) -> Option<()> {
+        let inside = model.items.iter().map(|item| match item {
+            Item::SpecBlock(b) => b.state.len() + b.operations.len() + b.functions.len(),
+            Item::Role(_, operations) => operations.len(),
+            _ => 1,
+        });
+        if inside.sum::<usize>() <= limits::DECLARATIONS {
+            return Some(());
+        }
+        let message = format!("this model has more than {} declarations", limits::DECLARATIONS);
+        self.report(Diagnostic::new(message, Span::default(), "too large"));
+        None
+    }
+
     /// Values of the parameters: what the configuration says, else the default.
     pub(super) fn parameters(&mut self, model: &ast::Model) {
         let mut known = Vec::new();
         for item in &model.items {
             let Item::Param(param) = item else { continue };
             known.push(param.name.name.as_str());
-            let Some(ty) = self.ty(&param.ty) else { continue };
-            if !matches!(ty, Type::Int | Type::Bool) {
-                let message = "a parameter is an `int` or a `bool`";
-                self.report(Diagnostic::new(message, param.ty.span, "not allowed here"));
-                continue;
-            }
-            let default = match &param.value {
-                Some(value) => self.constant(value, &ty),
-                None => {
-                    let message = format!("the parameter `{}` needs a value", param.name.name);
-                    self.report(
-                        Diagnostic::new(message, param.name.span, "no default")
-                            .help(format!("write `param {}: int = 3;`", param.name.name)),
-                    );
-                    None
-                }
-            };
-            let set = self.config.params.iter().rev().find(|(name, _)| *name == param.name.name);
-            let value = match set {
-                Some((_, value)) if fits(value, &ty) => Some(value.clone()),
-                Some((name, value)) => {
-                    let message = format!("`--set {name}={value}` does not fit");
-                    let wanted = format!("this parameter is of type {}", self.type_name(&ty));
-                    self.report(Diagnostic::new(message, param.ty.span, wanted));
-                    None
-                }
-                None => default,
-            };
-            if let Some(value) = value {
-                self.constants.insert(param.name.name.clone(), (value, ty));
+            let name = param.name.name.clone();
+            if let Some(value) = self.parameter(param) {
+                self.constants.insert(name, value);
+            } else {
+                self.mistaken.insert(name);
             }
         }
         for (name, _) in &self.config.params {
@@ -58,143 +43,38 @@ impl Checker<'_> {
                     true => "it has none".to_owned(),
                     false => format!("it has {}", quoted(&known)),
                 };
-                let mistake = Diagnostic::new(message, Span::default(), "in this model").help(help);
-                self.diagnostics.push(mistake);
+                self.report(Diagnostic::new(message, Span::default(), "in this model").help(help));
             }
         }
     }
 
-    /// Roles and bounds: the threads, what each may call, and the bounds. Defines `threads`.
-    pub(super) fn client(&mut self, model: &ast::Model) -> (Vec<Thread>, Bounds) {
-        let operations: Vec<&str> = operations(model).map(|op| op.name.name.as_str()).collect();
-        let roles = self.roles(model, &operations);
-        let mut bounds = Bounds { ops: 2, values: 2, size: None };
-        let mut counts: Vec<(String, usize)> = Vec::new();
-        for item in &model.items {
-            let Item::Bounds(entries, _) = item else { continue };
-            for (name, value) in entries {
-                self.bound(name, value, &roles, &mut bounds, &mut counts);
-            }
+    fn parameter(&mut self, param: &ast::Variable) -> Option<(Value, Type)> {
+        let ty = self.ty(&param.ty)?;
+        if !matches!(ty, Type::Int | Type::Bool) {
+            let message = "a parameter is an `int` or a `bool`";
+            self.report(Diagnostic::new(message, param.ty.span, "not allowed here"));
+            return None;
         }
-        let threads = self.threads(&roles, &counts, operations.len());
-        let count = Value::Int(threads.len() as i64);
-        self.constants.insert("threads".to_owned(), (count, Type::Int));
-        (threads, bounds)
-    }
-
-    fn roles(&mut self, model: &ast::Model, operations: &[&str]) -> Vec<(String, Vec<usize>)> {
-        let mut roles: Vec<(String, Vec<usize>)> = Vec::new();
-        for item in &model.items {
-            let Item::Role(name, members) = item else { continue };
-            let mut calls = Vec::new();
-            for member in members {
-                match operations.iter().position(|known| *known == member.name) {
-                    Some(at) => calls.push(at),
-                    None => self.unknown("operation", member, operations.iter().copied()),
-                }
-            }
-            let taken = ["threads", "ops", "values", "size"].contains(&name.name.as_str());
-            if taken || roles.iter().any(|(known, _)| *known == name.name) {
-                let message = format!("the name `{}` is taken", name.name);
-                self.report(Diagnostic::new(message, name.span, "choose another name for this role"));
-                continue;
-            }
-            roles.push((name.name.clone(), calls));
-        }
-        roles
-    }
-
-    fn bound(
-        &mut self,
-        name: &Ident,
-        value: &ast::Expr,
-        roles: &[(String, Vec<usize>)],
-        bounds: &mut Bounds,
-        counts: &mut Vec<(String, usize)>,
-    ) {
-        let is_count = name.name == "threads" || roles.iter().any(|(role, _)| *role == name.name);
-        if !is_count && !["ops", "values", "size"].contains(&name.name.as_str()) {
-            let roles = roles.iter().map(|(role, _)| role.as_str());
-            self.unknown("bound", name, ["threads", "ops", "values", "size"].into_iter().chain(roles));
-            return;
-        }
-        let Some(number) = self.constant(value, &Type::Int).and_then(|v| v.as_int()) else { return };
-        let limit = if is_count { MAX_THREADS } else { 1_000_000_000 };
-        if number < 0 || number > limit {
-            let message = format!("the bound `{}` cannot be {number}", name.name);
-            let label = format!("must be between 0 and {limit}");
-            self.report(Diagnostic::new(message, value.span, label));
-            return;
-        }
-        match name.name.as_str() {
-            "ops" => bounds.ops = number as usize,
-            "values" => bounds.values = number,
-            "size" => bounds.size = Some(number as usize),
-            _ => counts.push((name.name.clone(), number as usize)),
-        }
-        if name.name == "threads" && !roles.is_empty() {
-            let names: Vec<&str> = roles.iter().map(|(role, _)| role.as_str()).collect();
-            let message = "this model has roles, so each needs a number of its own";
+        let Some(default) = &param.value else {
+            let message = format!("the parameter `{}` needs a value", param.name.name);
             self.report(
-                Diagnostic::new(message, name.span, "for which role?")
-                    .help(format!("name them: {}", quoted(&names))),
+                Diagnostic::new(message, param.name.span, "no default")
+                    .help(format!("write `param {}: int = 3;`", param.name.name)),
             );
-        }
-    }
-
-    fn threads(
-        &mut self,
-        roles: &[(String, Vec<usize>)],
-        counts: &[(String, usize)],
-        operations: usize,
-    ) -> Vec<Thread> {
-        let declared = |name: &str| counts.iter().rev().find(|(n, _)| n == name).map(|(_, c)| *c);
-        let mut chosen: Vec<(&str, usize)> = match &self.config.threads {
-            Threads::AsDeclared => Vec::new(),
-            Threads::Count(count) => vec![("threads", *count)],
-            Threads::PerRole(roles) => roles.iter().map(|(r, c)| (r.as_str(), *c)).collect(),
+            return None;
         };
-        if let Some(mistake) = self.misfit(roles, &chosen) {
-            self.report(mistake);
-            chosen.clear();
+        let default = self.constant(default, &ty)?;
+        let set = self.config.params.iter().rev().find(|(name, _)| *name == param.name.name);
+        match set {
+            Some((_, value)) if fits(value, &ty) => Some((value.clone(), ty)),
+            Some((name, value)) => {
+                let message = format!("`--set {name}={value}` does not fit");
+                let wanted = format!("this parameter is of type {}", self.type_name(&ty));
+                self.report(Diagnostic::new(message, param.ty.span, wanted));
+                None
+            }
+            None => Some((default, ty)),
         }
-        let count = |name: &str, default: usize| {
-            let set = chosen.iter().rev().find(|(n, _)| *n == name).map(|(_, c)| *c);
-            set.or_else(|| declared(name)).unwrap_or(default).min(MAX_THREADS as usize)
-        };
-        if roles.is_empty() {
-            let thread = Thread { role: None, operations: (0..operations).collect() };
-            return vec![thread; count("threads", 2)];
-        }
-        let of_role = |(name, calls): &(String, Vec<usize>)| {
-            let thread = Thread { role: Some(name.clone()), operations: calls.clone() };
-            vec![thread; count(name, 1)]
-        };
-        roles.iter().flat_map(of_role).collect()
-    }
-
-    /// What is wrong with the `--threads` that the user chose for a model with these roles.
-    fn misfit(
-        &self,
-        roles: &[(String, Vec<usize>)],
-        chosen: &[(&str, usize)],
-    ) -> Option<Diagnostic> {
-        let names: Vec<&str> = roles.iter().map(|(role, _)| role.as_str()).collect();
-        for (name, count) in chosen {
-            let message = match (*name == "threads", roles.is_empty()) {
-                (true, false) => format!("`--threads {count}`: this model has roles"),
-                (false, _) if !names.contains(name) => {
-                    format!("`--threads {name}={count}`: this model has no role `{name}`")
-                }
-                _ => continue,
-            };
-            let help = match names.first() {
-                None => "say `--threads 3`".to_owned(),
-                Some(first) => format!("say `--threads {first}=2`; the roles are {}", quoted(&names)),
-            };
-            return Some(Diagnostic::new(message, Span::default(), "in this model").help(help));
-        }
-        None
     }
 
     /// Shared and thread-local variables with their initial values.
@@ -203,7 +83,7 @@ impl Checker<'_> {
         for item in &model.items {
             match item {
                 Item::Shared(variable) => globals.shared.extend(self.shared(variable)),
-                Item::Local(variable) => globals.thread_locals.extend(self.shared(variable)),
+                Item::Local(variable) => globals.thread_locals.extend(self.thread_local(variable)),
                 _ => {}
             }
         }
@@ -211,12 +91,44 @@ impl Checker<'_> {
     }
 
     fn shared(&mut self, variable: &ast::Variable) -> Option<Variable> {
-        let ty = self.storable(&variable.ty)?;
+        let ty = self.storable(&variable.ty);
         self.initialised(variable, ty)
     }
 
-    /// The variable with its initial value: the one written, else the default of its type.
-    pub(super) fn initialised(&mut self, variable: &ast::Variable, ty: Type) -> Option<Variable> {
+    fn thread_local(&mut self, variable: &ast::Variable) -> Option<Variable> {
+        let ty = self.storable(&variable.ty);
+        let is_lock = |ty: &Type| match ty {
+            Type::Array(item, _) => **item == Type::Lock,
+            ty => *ty == Type::Lock,
+        };
+        if ty.as_ref().is_some_and(is_lock) {
+            let message = "a lock that belongs to one thread locks nobody out";
+            self.report(
+                Diagnostic::new(message, variable.ty.span, "not shared")
+                    .help(format!("declare it by `shared {}: lock;`", variable.name.name)),
+            );
+            self.mistaken.insert(variable.name.name.clone());
+            return None;
+        }
+        self.initialised(variable, ty)
+    }
+
+    /// The variable with its initial value; if it has none, its name is marked as mistaken.
+    pub(super) fn initialised(
+        &mut self,
+        variable: &ast::Variable,
+        ty: Option<Type>,
+    ) -> Option<Variable> {
+        let initialised = ty.and_then(|ty| self.initial_value(variable, ty));
+        if initialised.is_none() {
+            self.mistaken.insert(variable.name.name.clone());
+        }
+        initialised
+    }
+
+    /// The initial value: the one written, else the default of the type.
+    fn initial_value(&mut self, variable: &ast::Variable, ty: Type) -> Option<Variable> {
+        self.charge(words(&ty), variable.name.span)?;
         let initial = match &variable.value {
             Some(value) => self.constant(value, &ty)?,
             None => match default_value(&ty) {
@@ -235,19 +147,17 @@ impl Checker<'_> {
     }
 
     /// Collects the outsides of functions, so that bodies can call them in any order.
-    pub(super) fn functions<'a>(&mut self, functions: impl Iterator<Item = &'a ast::Routine>) {
+    pub(super) fn signatures(&mut self, functions: &[&ast::Routine]) {
         for function in functions {
-            let parameters =
-                function.parameters.iter().map(|p| self.ty(&p.ty)).collect::<Option<Vec<_>>>();
+            let parameters: Vec<_> = function.parameters.iter().map(|p| self.ty(&p.ty)).collect();
+            let parameters = parameters.into_iter().collect::<Option<Vec<_>>>();
             let response = match &function.response {
                 Some(ty) => self.ty(ty),
                 None => Some(Type::Unit),
             };
-            // Functions that do not check keep their place, so that indexes stay right.
             self.globals.functions.push(Function {
                 name: function.name.name.clone(),
-                parameters: parameters.unwrap_or_default(),
-                response: response.unwrap_or(Type::Unit),
+                signature: parameters.zip(response),
             });
         }
     }
@@ -295,31 +205,34 @@ impl Checker<'_> {
             } else if let Some(first) = seen.insert(name, ident.span) {
                 let message = format!("the {what} `{name}` is declared twice");
                 self.report(
-                    Diagnostic::new(message, ident.span, "declared again").related(first, "first declared here"),
+                    Diagnostic::new(message, ident.span, "declared again")
+                        .related(first, "first declared here"),
                 );
             }
         }
     }
+}
 
-    /// Evaluates a constant expression of the given type.
-    pub(super) fn constant(&mut self, expr: &ast::Expr, ty: &Type) -> Option<Value> {
-        let mut scope = Scope::new(Kind::Constant, Type::Unit);
-        let checked: hir::Expr = self.expr(&mut scope, expr, Some(ty))?;
-        let Some(value) = checked.as_const() else {
-            self.report(
-                Diagnostic::new("this is not a constant", expr.span, "must be known before the run")
-                    .help("constants are made of numbers, parameters, `threads`, `null`, `none`; use `init { }` for the rest"),
-            );
-            return None;
-        };
-        Some(value.clone())
-    }
+/// The shared and thread-local variables of the model, in order.
+pub(super) fn variables(model: &ast::Model) -> impl Iterator<Item = &ast::Variable> {
+    model.items.iter().filter_map(|item| match item {
+        Item::Shared(variable) | Item::Local(variable) => Some(variable),
+        _ => None,
+    })
 }
 
 /// The operations of the model, in order.
 pub(super) fn operations(model: &ast::Model) -> impl Iterator<Item = &ast::Routine> {
     model.items.iter().filter_map(|item| match item {
         Item::Op(routine) => Some(routine),
+        _ => None,
+    })
+}
+
+/// The functions of the model, in order.
+pub(super) fn functions(model: &ast::Model) -> impl Iterator<Item = &ast::Routine> {
+    model.items.iter().filter_map(|item| match item {
+        Item::Fn(routine) => Some(routine),
         _ => None,
     })
 }

@@ -14,9 +14,11 @@ impl Checker<'_> {
     /// Checks the formula of `#[base(…)]`.
     pub(super) fn base(&mut self, scope: &mut Scope, formula: &ast::Expr) -> Option<Formula> {
         if self.in_spec {
-            self.report(
-                Diagnostic::new("a specification has no base conditions", formula.span, "not here"),
-            );
+            self.report(Diagnostic::new(
+                "a specification has no base conditions",
+                formula.span,
+                "not here",
+            ));
             return None;
         }
         self.formula(scope, &mut Vec::new(), formula, Some(&Type::Bool)).map(|(formula, _)| formula)
@@ -70,13 +72,20 @@ impl Checker<'_> {
             ast::ExprKind::Binary(operator, left, right) => {
                 self.formula_binary(scope, bound, *operator, left, right)
             }
-            ast::ExprKind::Call(name, arguments) if name.name == "reach" => match arguments.as_slice() {
-                [from, field, to] => self.reach(scope, bound, from, field, to),
-                _ => {
-                    self.wrong_count("reach", super::access::usage("reach"), arguments.len(), expr.span);
-                    None
+            ast::ExprKind::Call(name, arguments) if name.name == "reach" => {
+                match arguments.as_slice() {
+                    [from, field, to] => self.reach(scope, bound, from, field, to),
+                    _ => {
+                        self.wrong_count(
+                            "reach",
+                            super::access::usage("reach"),
+                            arguments.len(),
+                            expr.span,
+                        );
+                        None
+                    }
                 }
-            },
+            }
             ast::ExprKind::Quantifier { forall, name, of, body } => {
                 let at = self.struct_named(of)?;
                 bound.push((name.name.clone(), at));
@@ -122,9 +131,8 @@ impl Checker<'_> {
             let of = bound[bound.len() - 1 - level].1;
             return Some((Formula::Bound(level), Type::Struct(of)));
         }
-        if let Some(id) = scope.find(name) {
-            let ty = scope.locals[id.0 as usize].ty.clone();
-            return Some((Formula::Local(Local::Local(id)), ty));
+        if let Some(id) = scope.variable(name) {
+            return Some((Formula::Local(Local::Local(id)), scope.type_of(id).clone()));
         }
         if let Some(at) = self.globals.shared.iter().position(|v| v.name == name) {
             return Some((Formula::Shared(at), self.globals.shared[at].ty.clone()));
@@ -159,8 +167,7 @@ impl Checker<'_> {
             _ => return self.unsupported(field.span),
         };
         let Some(at) = known.iter().position(|(name, _)| *name == field.name) else {
-            let what = format!("field of `{what}`:");
-            self.unknown(&what, field, known.iter().map(|(name, _)| name.as_str()));
+            self.unknown_field(&what, field, known.iter().map(|(name, _)| name.as_str()));
             return None;
         };
         let formula = match ty {
@@ -198,17 +205,48 @@ impl Checker<'_> {
         right: &ast::Expr,
     ) -> Option<Typed> {
         let (operands, ty) = match operator {
-            BinaryOp::And | BinaryOp::Or => (Some(Type::Bool), Type::Bool),
-            BinaryOp::Equal | BinaryOp::NotEqual => (None, Type::Bool),
-            BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual => {
-                (Some(Type::Int), Type::Bool)
+            BinaryOp::And | BinaryOp::Or => (Type::Bool, Type::Bool),
+            BinaryOp::Equal | BinaryOp::NotEqual => {
+                let (left, right) = self.formula_sides(scope, bound, left, right)?;
+                let formula = Formula::Binary(operator, Box::new(left), Box::new(right));
+                return Some((formula, Type::Bool));
             }
-            _ => (Some(Type::Int), Type::Int),
+            BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual => {
+                (Type::Int, Type::Bool)
+            }
+            _ => (Type::Int, Type::Int),
         };
-        let (left, left_ty) = self.formula(scope, bound, left, operands.as_ref())?;
-        let expected = operands.unwrap_or(left_ty);
-        let (right, _) = self.formula(scope, bound, right, Some(&expected))?;
-        Some((Formula::Binary(operator, Box::new(left), Box::new(right)), ty))
+        let left = self.formula(scope, bound, left, Some(&operands));
+        let right = self.formula(scope, bound, right, Some(&operands));
+        Some((Formula::Binary(operator, Box::new(left?.0), Box::new(right?.0)), ty))
+    }
+
+    /// The two sides of an equality; `null` and `none` take their type from the other side.
+    fn formula_sides(
+        &mut self,
+        scope: &mut Scope,
+        bound: &mut Vec<(String, usize)>,
+        left: &ast::Expr,
+        right: &ast::Expr,
+    ) -> Option<(Formula, Formula)> {
+        if matches!(left.kind, ast::ExprKind::Null | ast::ExprKind::None) {
+            let (right, ty) = self.formula(scope, bound, right, None)?;
+            let (left, _) = self.formula(scope, bound, left, Some(&ty))?;
+            return Some((left, right));
+        }
+        let (checked, ty) = self.formula(scope, bound, left, None)?;
+        if matches!(right.kind, ast::ExprKind::Null | ast::ExprKind::None) {
+            let (right, _) = self.formula(scope, bound, right, Some(&ty))?;
+            return Some((checked, right));
+        }
+        let (other, other_ty) = self.formula(scope, bound, right, None)?;
+        let wrapped = |ty: &Type| Type::Option(Box::new(ty.clone()));
+        if ty != other_ty && ty != wrapped(&other_ty) && wrapped(&ty) != other_ty {
+            let mistake = self.not_comparable((&ty, left.span), (&other_ty, right.span));
+            self.report(mistake);
+            return None;
+        }
+        Some((checked, other))
     }
 
     /// `reach(from, next, to)` or `reach(from, next.to, to)`.
@@ -222,7 +260,8 @@ impl Checker<'_> {
     ) -> Option<Typed> {
         let (from_formula, from_ty) = self.formula(scope, bound, from, None)?;
         let Type::Struct(of) = from_ty else {
-            let message = format!("`reach` starts at a reference, not at {}", self.type_name(&from_ty));
+            let message =
+                format!("`reach` starts at a reference, not at {}", self.type_name(&from_ty));
             self.report(Diagnostic::new(message, from.span, "not a reference"));
             return None;
         };
@@ -239,24 +278,24 @@ impl Checker<'_> {
         let fields = &self.structs[of].fields;
         let Some(at) = fields.iter().position(|f| f.name == field.name) else {
             let known: Vec<String> = fields.iter().map(|f| f.name.clone()).collect();
-            let what = format!("field of `{}`:", self.structs[of].name);
-            self.unknown(&what, &field, known.iter().map(String::as_str));
+            let name = self.structs[of].name.clone();
+            self.unknown_field(&name, &field, known.iter().map(String::as_str));
             return None;
         };
         let mut reached = fields[at].ty.clone();
         let mut component = None;
-        if let (Type::Record { fields, .. }, Some(inner)) = (&reached, inner) {
+        if let (Type::Record { fields, name: record }, Some(inner)) = (&reached, inner) {
             let found = fields.iter().position(|(name, _)| *name == inner.name);
             let Some(found) = found else {
-                let known: Vec<String> = fields.iter().map(|(name, _)| name.clone()).collect();
-                self.unknown("component", inner, known.iter().map(String::as_str));
+                let record = record.clone();
+                self.unknown_field(&record, inner, fields.iter().map(|(name, _)| name.as_str()));
                 return None;
             };
             component = Some(found);
             reached = fields[found].1.clone();
         }
-        if reached != Type::Struct(of) {
-            let message = format!("following `{}` does not lead to another node", field.name);
+        if reached != Type::Struct(of) || (inner.is_some() && component.is_none()) {
+            let message = "following this does not lead from node to node";
             let label = format!("this is {}", self.type_name(&reached));
             self.report(Diagnostic::new(message, path.span, label));
             return None;

@@ -2,11 +2,11 @@
 
 use super::scope::Kind;
 use super::{Checker, Globals, quoted};
-use crate::diagnostic::{Diagnostic, Span};
+use crate::diagnostic::{Diagnostic, Span, nearest};
 use crate::hir::{self, Bounds, Routine, Spec};
 use crate::syntax::ast::{self, Item};
 use linchpin_ir::program::{SpecSource, Type};
-use linchpin_spec::{Shape, Signature, Value};
+use linchpin_spec::{Shape, Signature};
 
 impl Checker<'_> {
     /// The specification that the model names or describes.
@@ -26,9 +26,6 @@ impl Checker<'_> {
     }
 
     fn builtin(&mut self, name: &ast::Ident, init: Option<&ast::Expr>) -> Option<Spec> {
-        if name.name.is_empty() {
-            return None;
-        }
         let init = match init {
             Some(init) => Some(self.any_constant(init)?),
             None => None,
@@ -37,31 +34,23 @@ impl Checker<'_> {
             Ok(_) => Some(Spec::Builtin(SpecSource::Builtin { name: name.name.clone(), init })),
             Err(linchpin_spec::BuiltinError::Unknown { .. }) => {
                 let known = linchpin_spec::BUILTINS.iter().map(|info| info.name);
-                self.unknown("specification", name, known);
-                let listed = self.diagnostics.last_mut().filter(|last| last.help.is_none());
-                if let Some(last) = listed {
-                    last.help = Some("`linchpin specs` lists the known ones".to_owned());
-                }
+                let help = match nearest(&name.name, known) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "`linchpin specs` lists the known ones".to_owned(),
+                };
+                let message = format!("unknown specification `{}`", name.name);
+                self.report(Diagnostic::new(message, name.span, "not found").help(help));
                 None
             }
             Err(error) => {
-                self.report(Diagnostic::new(error.to_string(), name.span, "cannot start like this"));
+                self.report(Diagnostic::new(
+                    error.to_string(),
+                    name.span,
+                    "cannot start like this",
+                ));
                 None
             }
         }
-    }
-
-    /// A constant of whatever type it has.
-    fn any_constant(&mut self, expr: &ast::Expr) -> Option<Value> {
-        let mut scope = super::scope::Scope::new(Kind::Constant, Type::Unit);
-        let checked = match expr.kind {
-            ast::ExprKind::Null | ast::ExprKind::None => return Some(Value::Null),
-            _ => self.expr(&mut scope, expr, None)?,
-        };
-        if checked.as_const().is_none() {
-            self.report(Diagnostic::new("this is not a constant", expr.span, "must be constant"));
-        }
-        checked.as_const().cloned()
     }
 
     /// A `spec { }` block, checked like a model whose shared variables are the state.
@@ -80,25 +69,17 @@ impl Checker<'_> {
         let names: Vec<&ast::Ident> = routines.map(|routine| &routine.name).collect();
         self.reject_repeated("operation or function", &names, super::FUNCTIONS);
         for variable in &block.state {
-            let Some(ty) = self.ty(&variable.ty) else { continue };
-            if mentions_heap(&ty) {
-                let message = format!("the state cannot contain {}", self.type_name(&ty));
-                self.report(
-                    Diagnostic::new(message, variable.ty.span, "belongs to the implementation")
-                        .help("a specification has values only: `int`, `seq<int>`, `map<int, int>`, …"),
-                );
-                continue;
-            }
+            let ty = self.state_type(&variable.ty);
             let variable = self.initialised(variable, ty);
             self.globals.shared.extend(variable);
         }
-        self.functions(block.functions.iter());
-        let mut routines = |list: &[ast::Routine], kind| {
-            let routines: Vec<_> = list.iter().map(|r| self.routine(r, kind)).collect();
-            routines.into_iter().collect::<Option<Vec<Routine>>>()
-        };
-        let operations = routines(&block.operations, Kind::Op);
-        let functions = routines(&block.functions, Kind::Fn);
+        self.globals.operations = block.operations.iter().map(|op| op.name.name.clone()).collect();
+        let functions: Vec<&ast::Routine> = block.functions.iter().collect();
+        self.signatures(&functions);
+        let functions = self.function_bodies(&functions);
+        let operations: Vec<_> =
+            block.operations.iter().map(|routine| self.routine(routine, Kind::Op)).collect();
+        let operations = operations.into_iter().collect::<Option<Vec<Routine>>>();
         Some(hir::Model {
             structs: Vec::new(),
             shared: std::mem::take(&mut self.globals.shared),
@@ -112,6 +93,19 @@ impl Checker<'_> {
         })
     }
 
+    fn state_type(&mut self, ty: &ast::TypeExpr) -> Option<Type> {
+        let resolved = self.ty(ty)?;
+        if !mentions_heap(&resolved) {
+            return Some(resolved);
+        }
+        let message = format!("the state cannot contain {}", self.type_name(&resolved));
+        self.report(
+            Diagnostic::new(message, ty.span, "belongs to the implementation")
+                .help("a specification has values only: `int`, `seq<int>`, `map<int, int>`, …"),
+        );
+        None
+    }
+
     /// Checks that every operation of the model has its counterpart.
     pub(super) fn implements(
         &mut self,
@@ -122,14 +116,15 @@ impl Checker<'_> {
         let spec = spec?;
         for routine in super::declare::operations(model) {
             let checked = operations.iter().find(|op| op.name == routine.name.name);
-            let Some(checked) = checked else { continue };
+            // What no client can see has been reported already.
+            let Some(checked) = checked.filter(|op| is_visible(op)) else { continue };
             match &spec {
                 Spec::Builtin(SpecSource::Builtin { name, init }) => {
                     let Ok(builtin) = linchpin_spec::builtin(name, init.as_ref()) else { continue };
                     self.fits_builtin(routine, checked, name, builtin.operations());
                 }
                 Spec::Builtin(SpecSource::Model(_)) => {}
-                Spec::Block(block) => self.fits_block(routine, checked, &block.operations),
+                Spec::Block(block) => self.fits_block(model, routine, checked, &block.operations),
             }
         }
         Some(spec)
@@ -143,50 +138,124 @@ impl Checker<'_> {
         signatures: &[Signature],
     ) {
         let Some(signature) = signatures.iter().find(|s| s.is_called(&routine.name.name)) else {
-            let names: Vec<&str> = signatures.iter().map(|s| s.name.as_str()).collect();
-            let what = format!("operation of the specification `{spec}`:");
-            self.unknown(&what, &routine.name, names.iter().copied());
-            if let Some(last) = self.diagnostics.last_mut() {
-                last.label = "not part of the specification".to_owned();
-                last.help = Some(format!("it has {}; helpers are declared by `fn`", quoted(&names)));
-            }
+            let names: Vec<String> = signatures.iter().map(|s| s.name.replace('-', "_")).collect();
+            self.not_specified(&routine.name, &format!("the specification `{spec}`"), &names);
             return;
         };
-        let parameters: Vec<&Type> =
-            checked.locals[..checked.parameters].iter().map(|v| &v.ty).collect();
-        let argument = match (parameters.as_slice(), &signature.argument) {
+        let argument = match (parameters(checked).as_slice(), &signature.argument) {
             ([], Shape::Unit) => true,
             ([only], shape) if fits(shape, only) => true,
             (several, Shape::Tuple(shapes)) => {
-                several.len() == shapes.len() && shapes.iter().zip(several).all(|(s, ty)| fits(s, ty))
+                several.len() == shapes.len()
+                    && shapes.iter().zip(several).all(|(s, ty)| fits(s, ty))
             }
             _ => false,
         };
-        if !argument || !fits(&signature.response, &checked.response) {
+        let response = fits(&signature.response, &checked.response);
+        if let Some(difference) = difference(argument, response) {
             let message = format!("`{}` does not fit the specification `{spec}`", checked.name);
-            let mistake = Diagnostic::new(message, routine.name.span, "differs")
-                .help(format!("the specification says: {signature}"));
-            self.report(mistake);
+            self.report(
+                Diagnostic::new(message, routine.name.span, difference)
+                    .help(format!("it should look like `{}`", declaration(signature))),
+            );
         }
     }
 
-    fn fits_block(&mut self, routine: &ast::Routine, checked: &Routine, specified: &[Routine]) {
+    fn not_specified(&mut self, name: &ast::Ident, spec: &str, known: &[String]) {
+        let message = format!("{spec} has no operation `{}`", name.name);
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        let help = match nearest(&name.name, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("it has {}; helpers are declared by `fn`", quoted(&known)),
+        };
+        self.report(Diagnostic::new(message, name.span, "not specified").help(help));
+    }
+
+    fn fits_block(
+        &mut self,
+        model: &ast::Model,
+        routine: &ast::Routine,
+        checked: &Routine,
+        specified: &[Routine],
+    ) {
         let Some(counterpart) = specified.iter().find(|op| op.name == checked.name) else {
-            let names: Vec<&str> = specified.iter().map(|op| op.name.as_str()).collect();
-            self.unknown("operation in `spec { }`:", &routine.name, names);
+            let names: Vec<String> = specified.iter().map(|op| op.name.clone()).collect();
+            self.not_specified(&routine.name, "the specification", &names);
             return;
         };
-        let types = |routine: &Routine| {
-            routine.locals[..routine.parameters].iter().map(|v| v.ty.clone()).collect::<Vec<_>>()
-        };
-        if types(checked) != types(counterpart) || checked.response != counterpart.response {
-            let message = format!("`{}` differs from the `{}` of the specification", checked.name, checked.name);
-            let line = counterpart.line;
-            self.report(
-                Diagnostic::new(message, routine.name.span, "other parameters or another result")
-                    .help(format!("line {line} declares what clients see; make both the same")),
-            );
+        let argument = parameters(checked) == parameters(counterpart);
+        let response = checked.response == counterpart.response;
+        if let Some(difference) = difference(argument, response) {
+            let name = &checked.name;
+            let message = format!("`{name}` differs from the `{name}` of the specification");
+            let mut mistake = Diagnostic::new(message, routine.name.span, difference);
+            if let Some(span) = specified_at(model, name) {
+                mistake = mistake.related(span, "specified here");
+            }
+            self.report(mistake.help("both say what clients see: make them the same"));
         }
+    }
+}
+
+/// The types of the parameters.
+fn parameters(routine: &Routine) -> Vec<&Type> {
+    routine.locals[..routine.parameters].iter().map(|variable| &variable.ty).collect()
+}
+
+fn is_visible(routine: &Routine) -> bool {
+    let types = parameters(routine).into_iter().chain([&routine.response]);
+    types.into_iter().all(|ty| ty.shape().is_some())
+}
+
+/// What differs, given what fits.
+fn difference(argument: bool, response: bool) -> Option<&'static str> {
+    match (argument, response) {
+        (true, true) => None,
+        (true, false) => Some("the result differs"),
+        (false, true) => Some("the parameters differ"),
+        (false, false) => Some("parameters and result differ"),
+    }
+}
+
+/// Where the `spec { }` block declares this operation.
+fn specified_at(model: &ast::Model, name: &str) -> Option<Span> {
+    let blocks = model.items.iter().filter_map(|item| match item {
+        Item::SpecBlock(block) => Some(block),
+        _ => None,
+    });
+    let mut operations = blocks.flat_map(|block| &block.operations);
+    operations.find(|op| op.name.name == name).map(|op| op.name.span)
+}
+
+/// How a model declares an operation like this.
+fn declaration(signature: &Signature) -> String {
+    let parameters = match &signature.argument {
+        Shape::Unit => String::new(),
+        Shape::Tuple(shapes) => {
+            let named =
+                shapes.iter().zip('a'..).map(|(shape, name)| format!("{name}: {}", ty(shape)));
+            named.collect::<Vec<_>>().join(", ")
+        }
+        shape => format!("v: {}", ty(shape)),
+    };
+    let name = signature.name.replace('-', "_");
+    match &signature.response {
+        Shape::Unit => format!("op {name}({parameters})"),
+        shape => format!("op {name}({parameters}) -> {}", ty(shape)),
+    }
+}
+
+/// A type whose values have this shape.
+fn ty(shape: &Shape) -> String {
+    match shape {
+        Shape::Unit => "()".to_owned(),
+        Shape::Bool => "bool".to_owned(),
+        Shape::Int | Shape::Any | Shape::Str => "int".to_owned(),
+        Shape::Optional(inner) => format!("{}?", ty(inner)),
+        Shape::Tuple(items) => {
+            format!("({})", items.iter().map(ty).collect::<Vec<_>>().join(", "))
+        }
+        Shape::List(item) => format!("[{}; N]", ty(item)),
     }
 }
 
@@ -202,9 +271,9 @@ fn fits(shape: &Shape, ty: &Type) -> bool {
         (Shape::Tuple(shapes), Type::Tuple(types)) => {
             shapes.len() == types.len() && shapes.iter().zip(types).all(|(s, ty)| fits(s, ty))
         }
-        (Shape::Int, Type::Int | Type::Tid) | (Shape::Bool, Type::Bool) | (Shape::Unit, Type::Unit) => {
-            true
-        }
+        (Shape::Int, Type::Int | Type::Tid)
+        | (Shape::Bool, Type::Bool)
+        | (Shape::Unit, Type::Unit) => true,
         _ => false,
     }
 }

@@ -1,36 +1,46 @@
 //! Names and types: the syntax tree becomes a [`hir::Model`](crate::hir::Model), or a list of mistakes.
 //!
 //! Parameters and thread counts are fixed before anything else, so every size is a number here. Checking goes on after a
-//! mistake; `None` means that the mistake has been reported.
+//! mistake; `None` means that the mistake has been reported. A name whose declaration is mistaken is remembered, so that its
+//! uses are not reported too.
 //!
 //! Start with [`check`]; [`declare`] collects what is declared, [`statement`] and [`expression`] go through the bodies.
 
 mod access;
+mod aggregate;
+mod annotation;
+mod binding;
+mod client;
 mod collection;
+mod constant;
 mod declare;
 mod expression;
 mod formula;
 mod implements;
 mod place;
+mod recursion;
+mod routine;
 mod scope;
 mod statement;
+#[cfg(test)]
+mod tests;
 mod types;
 
 use crate::diagnostic::{Diagnostic, Span, nearest};
 use crate::hir;
 use crate::syntax::ast;
-use crate::{Config, Threads};
+use crate::{Config, limits};
 use linchpin_ir::program::{Struct, Type, Variable};
 use linchpin_spec::Value;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// Names that mean something everywhere and cannot be declared.
 const RESERVED: &[&str] = &["me", "threads", "MIN", "MAX", "_"];
 
 /// The built-in functions.
 const FUNCTIONS: &[&str] = &[
-    "cas", "swap", "faa", "ll", "sc", "lock", "unlock", "free", "choose", "assume", "assert", "unwrap",
-    "reach",
+    "cas", "swap", "faa", "ll", "sc", "lock", "unlock", "free", "choose", "assume", "assert",
+    "unwrap", "reach",
 ];
 
 /// Checks a model.
@@ -41,60 +51,59 @@ pub fn check(
 ) -> Result<hir::Model, Vec<Diagnostic>> {
     let mut checker = Checker::new(source, config);
     let checked = checker.model(model);
-    checker.diagnostics.sort_by_key(|mistake| mistake.span);
-    checker.diagnostics.dedup();
-    match checked {
-        Some(model) if checker.diagnostics.is_empty() => Ok(model),
-        _ => Err(checker.diagnostics),
-    }
+    checker.conclude(checked)
 }
 
-/// Checks only the specification of a model, which needs no operations then.
+/// Checks only the specification of a model; it may have no operations then.
 pub fn check_spec(
     source: &str,
     model: &ast::Model,
     config: &Config,
 ) -> Result<hir::Spec, Vec<Diagnostic>> {
     let mut checker = Checker::new(source, config);
-    checker.parameters(model);
-    checker.client(model);
-    checker.types(model);
-    let spec = checker.spec(model);
-    checker.diagnostics.sort_by_key(|mistake| mistake.span);
-    checker.diagnostics.dedup();
-    match spec {
-        Some(spec) if checker.diagnostics.is_empty() => Ok(spec),
-        _ => Err(checker.diagnostics),
-    }
+    let checked = checker.spec_alone(model);
+    checker.conclude(checked)
 }
 
 struct Checker<'s> {
     config: &'s Config,
     lines: Lines,
     diagnostics: Vec<Diagnostic>,
+    /// The shared and thread-local variables of the model, known before their types are.
+    variables: HashSet<String>,
+    /// What is declared, but with a mistake that has been reported: variables, types, and fields as `Node.next`.
+    mistaken: HashSet<String>,
     /// Values of the parameters, and of `threads`.
-    constants: HashMap<String, (Value, Type)>,
+    constants: BTreeMap<String, (Value, Type)>,
     structs: Vec<Struct>,
-    records: HashMap<String, Type>,
+    records: BTreeMap<String, Type>,
     /// What can be named in a body: of the model, or of the `spec { }` block while that is checked.
     globals: Globals,
     /// Whether the `spec { }` block is being checked.
     in_spec: bool,
+    /// How many words the variables and array literals hold so far.
+    words: usize,
 }
 
-/// The variables and functions that bodies can name.
+/// The variables and routines that bodies can name.
 #[derive(Default)]
 struct Globals {
     shared: Vec<Variable>,
     thread_locals: Vec<Variable>,
     functions: Vec<Function>,
+    /// The names of the operations, which bodies cannot call.
+    operations: Vec<String>,
+    /// The function being checked, if it is one.
+    current: Option<usize>,
+    /// Which function calls which, and where.
+    calls: Vec<(usize, usize, Span)>,
 }
 
 /// The outside of a function.
 struct Function {
     name: String,
-    parameters: Vec<Type>,
-    response: Type,
+    /// The types of the parameters and of the result, unless they are mistaken.
+    signature: Option<(Vec<Type>, Type)>,
 }
 
 impl<'s> Checker<'s> {
@@ -103,37 +112,56 @@ impl<'s> Checker<'s> {
             config,
             lines: Lines::new(source),
             diagnostics: Vec::new(),
-            constants: HashMap::new(),
+            variables: HashSet::new(),
+            mistaken: HashSet::new(),
+            constants: BTreeMap::new(),
             structs: Vec::new(),
-            records: HashMap::new(),
+            records: BTreeMap::new(),
             globals: Globals::default(),
             in_spec: false,
+            words: 0,
         }
     }
 
+    /// What was checked, if there is no mistake.
+    fn conclude<T>(mut self, checked: Option<T>) -> Result<T, Vec<Diagnostic>> {
+        self.diagnostics.sort_by_key(|mistake| mistake.span);
+        match checked {
+            Some(checked) if self.diagnostics.is_empty() => Ok(checked),
+            _ => Err(self.diagnostics),
+        }
+    }
+
+    fn spec_alone(&mut self, model: &ast::Model) -> Option<hir::Spec> {
+        self.reject_too_many(model)?;
+        self.variables = declare::variables(model).map(|v| v.name.name.clone()).collect();
+        self.parameters(model);
+        self.client(model);
+        self.types(model);
+        self.spec(model)
+    }
+
     fn model(&mut self, model: &ast::Model) -> Option<hir::Model> {
+        self.reject_too_many(model)?;
+        self.variables = declare::variables(model).map(|v| v.name.name.clone()).collect();
         self.parameters(model);
         let (threads, bounds) = self.client(model);
         self.types(model);
         self.reject_duplicates(model);
         let spec = self.spec(model);
         self.globals = self.variables(model);
-        self.functions(model.items.iter().filter_map(|item| match item {
-            ast::Item::Fn(routine) => Some(routine),
+        self.globals.operations =
+            declare::operations(model).map(|routine| routine.name.name.clone()).collect();
+        let declared: Vec<&ast::Routine> = declare::functions(model).collect();
+        self.signatures(&declared);
+        let functions = self.function_bodies(&declared);
+        let operations: Vec<hir::Routine> = declare::operations(model)
+            .filter_map(|routine| self.routine(routine, scope::Kind::Op))
+            .collect();
+        let init = model.items.iter().find_map(|item| match item {
+            ast::Item::Init(block, span) => Some(self.init(block, *span)),
             _ => None,
-        }));
-
-        let mut operations = Vec::new();
-        let mut functions = Vec::new();
-        let mut init = None;
-        for item in &model.items {
-            match item {
-                ast::Item::Op(routine) => operations.extend(self.routine(routine, scope::Kind::Op)),
-                ast::Item::Fn(routine) => functions.extend(self.routine(routine, scope::Kind::Fn)),
-                ast::Item::Init(block, span) => init = self.init(block, *span),
-                _ => {}
-            }
-        }
+        });
         if operations.is_empty() && self.diagnostics.is_empty() {
             let at = Span::default();
             self.report(
@@ -147,9 +175,9 @@ impl<'s> Checker<'s> {
             structs: std::mem::take(&mut self.structs),
             shared: globals.shared,
             thread_locals: globals.thread_locals,
-            init,
+            init: init.flatten(),
             operations,
-            functions,
+            functions: functions?,
             spec: spec?,
             threads,
             bounds,
@@ -157,11 +185,34 @@ impl<'s> Checker<'s> {
     }
 
     fn report(&mut self, mistake: Diagnostic) {
-        self.diagnostics.push(mistake);
+        let full = self.diagnostics.len() >= limits::DIAGNOSTICS;
+        if !full && !self.diagnostics.contains(&mistake) {
+            self.diagnostics.push(mistake);
+        }
     }
 
     fn line(&self, span: Span) -> u32 {
         self.lines.line(span.start)
+    }
+
+    /// Counts the words of a variable or array literal, before they are made. Says so if they become too many.
+    fn charge(&mut self, words: usize, span: Span) -> Option<()> {
+        let before = self.words;
+        self.words = before.saturating_add(words);
+        if self.words <= limits::WORDS {
+            return Some(());
+        }
+        if before <= limits::WORDS {
+            let message = format!(
+                "the variables and arrays of this model hold more than {} words",
+                limits::WORDS
+            );
+            self.report(
+                Diagnostic::new(message, span, "one too many")
+                    .help("use shorter arrays: a few elements show how an algorithm behaves"),
+            );
+        }
+        None
     }
 
     /// Reports an unknown name, with the nearest known one as advice.
@@ -171,8 +222,33 @@ impl<'s> Checker<'s> {
         name: &ast::Ident,
         known: impl IntoIterator<Item = &'a str>,
     ) {
-        if name.name.is_empty() {
-            return; // the parser has reported it
+        if !self.mistaken.contains(&name.name) {
+            let message = format!("unknown {what} `{}`", name.name);
+            self.not_found(Diagnostic::new(message, name.span, "not found"), name, known);
+        }
+    }
+
+    /// Reports an unknown field or component of the type named `of`.
+    fn unknown_field<'a>(
+        &mut self,
+        of: &str,
+        field: &ast::Ident,
+        known: impl IntoIterator<Item = &'a str>,
+    ) {
+        if !self.mistaken.contains(&format!("{of}.{}", field.name)) {
+            let message = format!("`{of}` has no field `{}`", field.name);
+            self.not_found(Diagnostic::new(message, field.span, "not found"), field, known);
+        }
+    }
+
+    fn not_found<'a>(
+        &mut self,
+        mistake: Diagnostic,
+        name: &ast::Ident,
+        known: impl IntoIterator<Item = &'a str>,
+    ) {
+        if self.diagnostics.len() >= limits::DIAGNOSTICS {
+            return;
         }
         let known: Vec<&str> = known.into_iter().collect();
         let help = match nearest(&name.name, known.iter().copied()) {
@@ -180,11 +256,14 @@ impl<'s> Checker<'s> {
             None if known.is_empty() || known.len() > 12 => None,
             None => Some(format!("known here: {}", quoted(&known))),
         };
-        self.report(
-            Diagnostic::new(format!("unknown {what} `{}`", name.name), name.span, "not found")
-                .maybe_help(help),
-        );
+        self.report(mistake.maybe_help(help));
     }
+}
+
+/// `1 place`, `2 places`.
+fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
 }
 
 /// `` `a`, `b`, `c` ``

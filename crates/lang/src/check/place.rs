@@ -1,11 +1,11 @@
 //! Places: what can be read and written, in shared memory or locally.
 
 use super::Checker;
-use super::scope::{Kind, Scope};
+use super::scope::{Binding, Kind, Scope};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::hir::{Expr, ExprKind, Place, Target};
 use crate::syntax::ast::{self, Ident};
-use linchpin_ir::program::Type;
+use linchpin_ir::program::{LocalId, Type};
 
 /// Something that can be assigned.
 pub(super) enum Assignable {
@@ -67,7 +67,11 @@ impl Checker<'_> {
                 let object = self.expr(scope, object, None)?;
                 match object.ty {
                     Type::Struct(of) => self.field(object, of, field),
-                    _ => self.component(object, field, self.line(expr.span)).map(Resolved::Value),
+                    _ => {
+                        let (at, ty) = self.component_of(&object.ty, field)?;
+                        let kind = ExprKind::Component(Box::new(object), at);
+                        Some(Resolved::Value(Expr { kind, ty, line: self.line(expr.span) }))
+                    }
                 }
             }
             ast::ExprKind::Index(list, index) => self.element(scope, list, index),
@@ -110,9 +114,10 @@ impl Checker<'_> {
 
     fn field(&mut self, object: Expr, of: usize, field: &Ident) -> Option<Resolved> {
         let Some(at) = self.structs[of].fields.iter().position(|f| f.name == field.name) else {
-            let known: Vec<String> = self.structs[of].fields.iter().map(|f| f.name.clone()).collect();
-            let what = format!("field of `{}`:", self.structs[of].name);
-            self.unknown(&what, field, known.iter().map(String::as_str));
+            let known: Vec<String> =
+                self.structs[of].fields.iter().map(|f| f.name.clone()).collect();
+            let name = self.structs[of].name.clone();
+            self.unknown_field(&name, field, known.iter().map(String::as_str));
             return None;
         };
         let ty = self.structs[of].fields[at].ty.clone();
@@ -120,30 +125,25 @@ impl Checker<'_> {
         Some(Resolved::Shared(place, ty))
     }
 
-    /// The component of a record (or, to explain the mistake, of something else).
-    fn component(&mut self, object: Expr, field: &Ident, line: u32) -> Option<Expr> {
-        let Type::Record { fields, name } = &object.ty else {
-            if field.name.is_empty() {
-                return None;
-            }
-            let message = format!("{} has no field `{}`", self.type_name(&object.ty), field.name);
+    /// The component of a record: its index and type.
+    fn component_of(&mut self, ty: &Type, field: &Ident) -> Option<(usize, Type)> {
+        let Type::Record { fields, name } = ty else {
+            let message = format!("{} has no field `{}`", self.type_name(ty), field.name);
             let mistake = Diagnostic::new(message, field.span, "no such field");
-            let mistake = match &object.ty {
-                Type::Option(_) => mistake.help("it may be `none`: take the value with `unwrap(…)` first"),
+            self.report(match ty {
+                Type::Option(_) => {
+                    mistake.help("it may be `none`: take the value with `unwrap(…)` first")
+                }
                 Type::Tuple(_) => mistake.help("take it apart: `let (a, b) = …;`"),
                 _ => mistake,
-            };
-            self.report(mistake);
+            });
             return None;
         };
         let Some(at) = fields.iter().position(|(known, _)| *known == field.name) else {
-            let known: Vec<String> = fields.iter().map(|(name, _)| name.clone()).collect();
-            let what = format!("field of `{name}`:");
-            self.unknown(&what, field, known.iter().map(String::as_str));
+            self.unknown_field(name, field, fields.iter().map(|(name, _)| name.as_str()));
             return None;
         };
-        let ty = fields[at].1.clone();
-        Some(Expr { kind: ExprKind::Component(Box::new(object), at), ty, line })
+        Some((at, fields[at].1.clone()))
     }
 
     pub(super) fn index(&mut self, scope: &mut Scope, index: &ast::Expr) -> Option<Expr> {
@@ -151,7 +151,8 @@ impl Checker<'_> {
         if matches!(checked.ty, Type::Int | Type::Tid) {
             return Some(checked);
         }
-        let message = format!("an index is an `int` or a `tid`, not {}", self.type_name(&checked.ty));
+        let message =
+            format!("an index is an `int` or a `tid`, not {}", self.type_name(&checked.ty));
         self.report(Diagnostic::new(message, index.span, "cannot be an index"));
         None
     }
@@ -179,8 +180,12 @@ impl Checker<'_> {
         }
         let Resolved::Shared(place, ty) = self.resolve(scope, expr)? else {
             self.report(
-                Diagnostic::new("expected a shared variable or a field", expr.span, "not shared memory")
-                    .help("a place is `x`, `array[i]`, `object.field` or `object.field[i]`"),
+                Diagnostic::new(
+                    "expected a shared variable or a field",
+                    expr.span,
+                    "not shared memory",
+                )
+                .help("a place is `x`, `array[i]`, `object.field` or `object.field[i]`"),
             );
             return None;
         };
@@ -198,14 +203,8 @@ impl Checker<'_> {
     pub(super) fn assignable(&mut self, scope: &mut Scope, expr: &ast::Expr) -> Option<Assignable> {
         match &expr.kind {
             ast::ExprKind::Name(name) => {
-                if let Some(id) = scope.find(name) {
-                    let ty = scope.locals[id.0 as usize].ty.clone();
-                    return Some(Assignable::Local(Target::Local(id), ty));
-                }
-                if let Some(at) = self.globals.thread_locals.iter().position(|v| v.name == *name) {
-                    self.reject_thread_local_in_init(scope, name, expr.span)?;
-                    let ty = self.globals.thread_locals[at].ty.clone();
-                    return Some(Assignable::Local(Target::ThreadLocal(at), ty));
+                if let Some((root, ty)) = self.own(scope, name, expr.span)? {
+                    return Some(Assignable::Local(root.whole(), ty));
                 }
                 if self.constants.contains_key(name) {
                     let message = format!("`{name}` is a constant");
@@ -214,24 +213,30 @@ impl Checker<'_> {
                 }
             }
             ast::ExprKind::Field(object, field) => {
-                if let Some(found) = self.local_component(scope, object, field)? {
-                    return Some(found);
+                if let ast::ExprKind::Name(name) = &object.kind
+                    && let Some((root, ty @ Type::Record { .. })) =
+                        self.own(scope, name, object.span)?
+                {
+                    let (at, ty) = self.component_of(&ty, field)?;
+                    return Some(Assignable::Local(root.component(at), ty));
                 }
             }
             ast::ExprKind::Index(list, index) => {
                 if let ast::ExprKind::Name(name) = &list.kind
-                    && let Some(id) = scope.find(name)
-                    && let Type::Array(item, _) = &scope.locals[id.0 as usize].ty
+                    && let Some((root, Type::Array(item, _))) = self.own(scope, name, list.span)?
                 {
-                    let item = (**item).clone();
                     let index = self.index(scope, index)?;
-                    return Some(Assignable::Local(Target::Element(id, index), item));
+                    return Some(Assignable::Local(root.element(index), *item));
                 }
             }
             _ => {}
         }
-        let Resolved::Shared(place, ty) = self.resolve(scope, expr)? else {
-            return self.not_assignable(expr);
+        let (place, ty) = match self.resolve(scope, expr)? {
+            Resolved::Shared(place, ty) => (place, ty),
+            Resolved::Value(value) => {
+                self.report(not_assignable(&value, expr.span));
+                return None;
+            }
         };
         let whole = matches!(ty, Type::Array(..)) && !self.in_spec;
         if whole || ty == Type::Lock {
@@ -245,34 +250,69 @@ impl Checker<'_> {
         Some(Assignable::Shared(place, ty))
     }
 
-    /// `x.f` where `x` is a local record.
-    fn local_component(
-        &mut self,
-        scope: &mut Scope,
-        object: &ast::Expr,
-        field: &Ident,
-    ) -> Option<Option<Assignable>> {
-        let ast::ExprKind::Name(name) = &object.kind else { return Some(None) };
-        let Some(id) = scope.find(name) else { return Some(None) };
-        let ty = &scope.locals[id.0 as usize].ty;
-        if !matches!(ty, Type::Record { .. }) {
-            return Some(None);
+    /// The local or thread-local variable of this name, if it is one.
+    fn own(&mut self, scope: &Scope, name: &str, span: Span) -> Option<Option<(Root, Type)>> {
+        match scope.find(name) {
+            Some(Binding::Variable(id)) => {
+                return Some(Some((Root::Local(id), scope.type_of(id).clone())));
+            }
+            Some(Binding::Mistaken) => return None,
+            None => {}
         }
-        let line = self.line(object.span);
-        let record = Expr { kind: ExprKind::Local(id), ty: ty.clone(), line };
-        let component = self.component(record, field, line)?;
-        let ExprKind::Component(_, at) = component.kind else { return Some(None) };
-        Some(Some(Assignable::Local(Target::Component(id, at), component.ty)))
+        let Some(at) = self.globals.thread_locals.iter().position(|v| v.name == *name) else {
+            return Some(None);
+        };
+        self.reject_thread_local_in_init(scope, name, span)?;
+        Some(Some((Root::ThreadLocal(at), self.globals.thread_locals[at].ty.clone())))
+    }
+}
+
+/// Why a value cannot be assigned.
+fn not_assignable(value: &Expr, span: Span) -> Diagnostic {
+    let mut outermost = value;
+    while let ExprKind::Component(inner, _) | ExprKind::Element(inner, _) = &outermost.kind {
+        outermost = inner;
+    }
+    match (&value.kind, &outermost.kind) {
+        (ExprKind::Component(..), ExprKind::Read(_)) => {
+            let message = "a component of a record in shared memory cannot be written alone";
+            Diagnostic::new(message, span, "part of one word")
+                .help("write the word, as in `p.next = Mark { dead: true, ..old };`, or use `cas`")
+        }
+        (ExprKind::Component(..) | ExprKind::Element(..), _) => {
+            let message = "only elements and components of a variable itself can be assigned";
+            Diagnostic::new(message, span, "further inside")
+                .help("make the inner value first, then assign it whole")
+        }
+        _ => Diagnostic::new("this cannot be assigned", span, "not a variable or field"),
+    }
+}
+
+/// A variable that belongs to the thread.
+enum Root {
+    Local(LocalId),
+    ThreadLocal(usize),
+}
+
+impl Root {
+    fn whole(self) -> Target {
+        match self {
+            Root::Local(id) => Target::Local(id),
+            Root::ThreadLocal(at) => Target::ThreadLocal(at),
+        }
     }
 
-    fn not_assignable(&mut self, expr: &ast::Expr) -> Option<Assignable> {
-        let mut mistake = Diagnostic::new("this cannot be assigned", expr.span, "not a variable or field");
-        if let ast::ExprKind::Field(..) = &expr.kind {
-            mistake = mistake.help(
-                "a record in shared memory is one word: write it whole, as in `p.next = Mark { dead: true, ..old };`",
-            );
+    fn component(self, component: usize) -> Target {
+        match self {
+            Root::Local(id) => Target::Component(id, component),
+            Root::ThreadLocal(at) => Target::ThreadLocalComponent(at, component),
         }
-        self.report(mistake);
-        None
+    }
+
+    fn element(self, index: Expr) -> Target {
+        match self {
+            Root::Local(id) => Target::Element(id, index),
+            Root::ThreadLocal(at) => Target::ThreadLocalElement(at, index),
+        }
     }
 }

@@ -13,6 +13,14 @@ pub(super) enum Kind {
     Constant,
 }
 
+/// What a name in a body stands for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Binding {
+    Variable(LocalId),
+    /// A variable whose declaration is mistaken; that has been reported.
+    Mistaken,
+}
+
 /// The scope of a body.
 pub(super) struct Scope {
     pub(super) kind: Kind,
@@ -20,7 +28,7 @@ pub(super) struct Scope {
     /// Every local variable so far; ids are indexes.
     pub(super) locals: Vec<Variable>,
     /// Nested blocks, innermost last: the names declared in each.
-    blocks: Vec<Vec<(String, LocalId)>>,
+    blocks: Vec<Vec<(String, Binding)>>,
     /// How many loops enclose the statement.
     pub(super) loops: usize,
 }
@@ -38,13 +46,24 @@ impl Scope {
         self.blocks.pop();
     }
 
-    /// Declares a variable; an older one of the same name is hidden.
+    /// Declares a variable; an older one of the same name is hidden. `_` cannot be named.
     pub(super) fn declare(&mut self, name: &str, ty: Type, initial: Value) -> LocalId {
         let id = self.temporary(name, ty, initial);
-        if let Some(block) = self.blocks.last_mut() {
-            block.push((name.to_owned(), id));
+        if name != "_" {
+            self.bind(name, Binding::Variable(id));
         }
         id
+    }
+
+    /// Declares a variable about which nothing more is to be said.
+    pub(super) fn declare_mistaken(&mut self, name: &str) {
+        self.bind(name, Binding::Mistaken);
+    }
+
+    fn bind(&mut self, name: &str, binding: Binding) {
+        if let Some(block) = self.blocks.last_mut() {
+            block.push((name.to_owned(), binding));
+        }
     }
 
     /// A variable that cannot be named.
@@ -54,9 +73,21 @@ impl Scope {
         id
     }
 
-    pub(super) fn find(&self, name: &str) -> Option<LocalId> {
+    pub(super) fn find(&self, name: &str) -> Option<Binding> {
         let names = self.blocks.iter().rev().flat_map(|block| block.iter().rev());
-        names.into_iter().find(|(known, _)| known == name).map(|(_, id)| *id)
+        names.into_iter().find(|(known, _)| known == name).map(|(_, binding)| *binding)
+    }
+
+    /// The variable of this name, if it is a local one.
+    pub(super) fn variable(&self, name: &str) -> Option<LocalId> {
+        match self.find(name)? {
+            Binding::Variable(id) => Some(id),
+            Binding::Mistaken => None,
+        }
+    }
+
+    pub(super) fn type_of(&self, id: LocalId) -> &Type {
+        &self.locals[id.0 as usize].ty
     }
 
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {

@@ -1,17 +1,12 @@
 //! Types: from what is written to what is meant, their defaults and their names.
 
-use super::Checker;
+use super::{Checker, counted};
 use crate::diagnostic::{Diagnostic, Span};
+use crate::limits;
 use crate::syntax::ast::{self, TypeExpr, TypeKind};
 use linchpin_ir::program::{Struct, Type, Variable};
 use linchpin_spec::Value;
 use std::collections::HashMap;
-
-/// The longest array. States are copied at every step, so anything longer is a mistake.
-pub(super) const MAX_LENGTH: i64 = 4096;
-
-/// The most words in one record.
-const MAX_WORDS: usize = 64;
 
 impl Checker<'_> {
     /// Collects structs and records. Struct names come first, because fields refer to them in any order.
@@ -20,7 +15,8 @@ impl Checker<'_> {
         for item in &model.items {
             match item {
                 ast::Item::Struct(fields) => {
-                    self.structs.push(Struct { name: fields.name.name.clone(), fields: Vec::new() });
+                    self.structs
+                        .push(Struct { name: fields.name.name.clone(), fields: Vec::new() });
                 }
                 ast::Item::Record(fields) => {
                     records.insert(&fields.name.name, fields);
@@ -45,9 +41,18 @@ impl Checker<'_> {
 
     fn struct_fields(&mut self, declared: &ast::Fields) -> Vec<Variable> {
         let mut fields: Vec<Variable> = Vec::new();
-        for (name, ty) in &declared.fields {
-            self.reject_repeated_field(name, fields.iter().map(|field| field.name.as_str()));
-            let Some(resolved) = self.storable(ty) else { continue };
+        self.reject_repeated_fields(declared);
+        if declared.fields.len() > limits::FIELDS {
+            let message = format!("a struct has at most {} fields", limits::FIELDS);
+            self.report(Diagnostic::new(message, declared.name.span, "has more"));
+        }
+        for (name, ty) in declared.fields.iter().take(limits::FIELDS) {
+            let resolved = self.storable(ty);
+            let resolved = resolved.filter(|ty_| self.charge(words(ty_), ty.span).is_some());
+            let Some(resolved) = resolved else {
+                self.mistaken.insert(format!("{}.{}", declared.name.name, name.name));
+                continue;
+            };
             // A `tid` has no default; `new` must give it, and checks that.
             let initial = default_value(&resolved).unwrap_or_default();
             fields.push(Variable { name: name.name.clone(), ty: resolved, initial });
@@ -55,15 +60,9 @@ impl Checker<'_> {
         fields
     }
 
-    fn reject_repeated_field<'a>(
-        &mut self,
-        name: &ast::Ident,
-        mut before: impl Iterator<Item = &'a str>,
-    ) {
-        if before.any(|known| known == name.name) && !name.name.is_empty() {
-            let message = format!("the field `{}` is declared twice", name.name);
-            self.report(Diagnostic::new(message, name.span, "declared again"));
-        }
+    fn reject_repeated_fields(&mut self, declared: &ast::Fields) {
+        let names: Vec<&ast::Ident> = declared.fields.iter().map(|(name, _)| name).collect();
+        self.reject_repeated("field", &names, &[]);
     }
 
     /// Resolves a record and, before it, the records inside it.
@@ -74,7 +73,7 @@ impl Checker<'_> {
         open: &mut Vec<String>,
     ) {
         let name = &declared.name.name;
-        if self.records.contains_key(name) {
+        if self.records.contains_key(name) || self.mistaken.contains(name) {
             return;
         }
         if open.contains(name) {
@@ -83,7 +82,7 @@ impl Checker<'_> {
                 Diagnostic::new(message, declared.name.span, "would have no end")
                     .help("a record is a small value; use a `struct` for linked objects"),
             );
-            self.records.insert(name.clone(), Type::Record { name: name.clone(), fields: Vec::new() });
+            self.mistaken.insert(name.clone());
             return;
         }
         open.push(name.clone());
@@ -93,27 +92,44 @@ impl Checker<'_> {
             }
         }
         open.pop();
+        self.reject_repeated_fields(declared);
+        match self.components(declared) {
+            Some(fields) => {
+                self.records.insert(name.clone(), Type::Record { name: name.clone(), fields });
+            }
+            None => {
+                self.mistaken.insert(name.clone());
+            }
+        }
+    }
+
+    fn components(&mut self, declared: &ast::Fields) -> Option<Vec<(String, Type)>> {
         let mut fields: Vec<(String, Type)> = Vec::new();
+        let mut complete = true;
+        let mut count = 0;
         for (field, ty) in &declared.fields {
-            self.reject_repeated_field(field, fields.iter().map(|(name, _)| name.as_str()));
-            let Some(resolved) = self.ty(ty) else { continue };
+            let Some(resolved) = self.ty(ty) else {
+                complete = false;
+                continue;
+            };
             if !is_word(&resolved) || resolved == Type::Lock {
                 let message = format!("a record cannot contain {}", self.type_name(&resolved));
                 self.report(
-                    Diagnostic::new(message, ty.span, "not one word")
+                    Diagnostic::new(message, ty.span, "not allowed in one word")
                         .help("a record fits one word: use a `struct`"),
                 );
+                complete = false;
                 continue;
+            }
+            count += words(&resolved);
+            if count > limits::RECORD_WORDS {
+                let message = format!("a record has at most {} components", limits::RECORD_WORDS);
+                self.report(Diagnostic::new(message, field.span, "too large for one word"));
+                return None;
             }
             fields.push((field.name.clone(), resolved));
         }
-        let record = Type::Record { name: name.clone(), fields };
-        if words(&record) > MAX_WORDS {
-            let message = format!("the record `{name}` has more than {MAX_WORDS} components");
-            self.report(Diagnostic::new(message, declared.name.span, "too large for one word"));
-            return;
-        }
-        self.records.entry(name.clone()).or_insert(record);
+        complete.then_some(fields)
     }
 
     /// A type that a shared variable or a field can have: a word or an array of words.
@@ -137,13 +153,34 @@ impl Checker<'_> {
 
     /// Resolves a type.
     pub(super) fn ty(&mut self, ty: &TypeExpr) -> Option<Type> {
+        let resolved = self.resolve_type(ty)?;
+        self.reject_large_type(&resolved, ty.span)?;
+        Some(resolved)
+    }
+
+    /// Types are copied with everything that has them.
+    pub(super) fn reject_large_type(&mut self, ty: &Type, span: Span) -> Option<()> {
+        if parts(ty) <= limits::TYPE_PARTS {
+            return Some(());
+        }
+        let message = format!("this type has more than {} parts", limits::TYPE_PARTS);
+        self.report(Diagnostic::new(message, span, "too large"));
+        None
+    }
+
+    fn resolve_type(&mut self, ty: &TypeExpr) -> Option<Type> {
         match &ty.kind {
             TypeKind::Missing => None,
             TypeKind::Name(name) => self.named_type(name, ty.span),
             TypeKind::Option(inner) => self.option_type(inner, ty.span),
             TypeKind::Tuple(items) => {
-                let items = items.iter().map(|item| self.ty(item)).collect::<Option<Vec<_>>>()?;
-                Some(if items.is_empty() { Type::Unit } else { Type::Tuple(items) })
+                let items: Vec<_> = items.iter().map(|item| self.ty(item)).collect();
+                let mut items = items.into_iter().collect::<Option<Vec<_>>>()?;
+                Some(match items.len() {
+                    0 => Type::Unit,
+                    1 => items.remove(0),
+                    _ => Type::Tuple(items),
+                })
             }
             TypeKind::Array(item, length) => {
                 let item_ty = self.ty(item);
@@ -151,10 +188,9 @@ impl Checker<'_> {
                 let (item_ty, length) = (item_ty?, length?);
                 if !is_word(&item_ty) {
                     let message = format!("an array cannot hold {}", self.type_name(&item_ty));
-                    self.report(
-                        Diagnostic::new(message, item.span, "not a word")
-                            .help("arrays hold words; for more, use an array of references to a `struct`"),
-                    );
+                    self.report(Diagnostic::new(message, item.span, "not a word").help(
+                        "arrays hold words; for more, use an array of references to a `struct`",
+                    ));
                     return None;
                 }
                 Some(Type::Array(Box::new(item_ty), length))
@@ -181,7 +217,11 @@ impl Checker<'_> {
         let structs: Vec<String> = self.structs.iter().map(|known| known.name.clone()).collect();
         let records: Vec<String> = self.records.keys().cloned().collect();
         let known = ["int", "bool", "tid", "lock"].into_iter();
-        self.unknown("type", &ident, known.chain(structs.iter().chain(&records).map(String::as_str)));
+        self.unknown(
+            "type",
+            &ident,
+            known.chain(structs.iter().chain(&records).map(String::as_str)),
+        );
         None
     }
 
@@ -194,7 +234,8 @@ impl Checker<'_> {
             _ => return Some(Type::Option(Box::new(resolved))),
         };
         let message = format!("{} cannot be optional", self.type_name(&resolved));
-        self.report(Diagnostic::new(message, span, "this `?`").help(advice));
+        let question = Span { start: span.end.saturating_sub(1), end: span.end };
+        self.report(Diagnostic::new(message, question, "not here").help(advice));
         None
     }
 
@@ -214,7 +255,8 @@ impl Checker<'_> {
         }
         let wanted = if name.name == "map" { 2 } else { 1 };
         if arguments.len() != wanted {
-            let message = format!("`{}` takes {wanted} type(s), not {}", name.name, arguments.len());
+            let wanted = counted(wanted, "type");
+            let message = format!("`{}` takes {wanted}, not {}", name.name, arguments.len());
             self.report(Diagnostic::new(message, span, "wrong number of types"));
             return None;
         }
@@ -231,15 +273,19 @@ impl Checker<'_> {
     /// The length of an array.
     pub(super) fn length(&mut self, length: &ast::Expr) -> Option<usize> {
         let value = self.constant(length, &Type::Int)?.as_int()?;
-        if !(0..=MAX_LENGTH).contains(&value) {
-            let message = format!("an array cannot have {value} elements");
-            self.report(
-                Diagnostic::new(message, length.span, "out of range")
-                    .help(format!("lengths go from 0 to {MAX_LENGTH}")),
-            );
+        if !(0..=limits::LENGTH).contains(&value) {
+            self.too_long(value, length.span);
             return None;
         }
         Some(value as usize)
+    }
+
+    pub(super) fn too_long(&mut self, length: i64, span: Span) {
+        let message = format!("an array cannot have {length} elements");
+        self.report(
+            Diagnostic::new(message, span, "out of range")
+                .help(format!("lengths go from 0 to {}", limits::LENGTH)),
+        );
     }
 
     /// How a type is written, in backquotes.
@@ -247,7 +293,7 @@ impl Checker<'_> {
         format!("`{}`", self.bare_type_name(ty))
     }
 
-    fn bare_type_name(&self, ty: &Type) -> String {
+    pub(super) fn bare_type_name(&self, ty: &Type) -> String {
         match ty {
             Type::Unit => "()".to_owned(),
             Type::Int => "int".to_owned(),
@@ -283,19 +329,40 @@ fn named(ty: &TypeExpr) -> Option<&str> {
 /// Whether values of this type fit one word.
 pub(super) fn is_word(ty: &Type) -> bool {
     match ty {
-        Type::Int | Type::Bool | Type::Tid | Type::Lock | Type::Struct(_) | Type::Record { .. } => true,
-        Type::Option(inner) => is_word(inner),
-        Type::Unit | Type::Tuple(_) | Type::Array(..) | Type::Seq(_) | Type::Set(_) | Type::Map(..) => {
-            false
+        Type::Int | Type::Bool | Type::Tid | Type::Lock | Type::Struct(_) | Type::Record { .. } => {
+            true
         }
+        Type::Option(inner) => is_word(inner),
+        Type::Unit
+        | Type::Tuple(_)
+        | Type::Array(..)
+        | Type::Seq(_)
+        | Type::Set(_)
+        | Type::Map(..) => false,
     }
 }
 
-fn words(ty: &Type) -> usize {
+/// How many words a value of this type holds.
+pub(super) fn words(ty: &Type) -> usize {
     match ty {
         Type::Record { fields, .. } => fields.iter().map(|(_, ty)| words(ty)).sum::<usize>().max(1),
+        Type::Tuple(items) => items.iter().map(words).sum(),
+        Type::Array(item, length) => words(item).saturating_mul(*length),
         Type::Option(inner) => words(inner),
         _ => 1,
+    }
+}
+
+/// How many types this type is made of.
+fn parts(ty: &Type) -> usize {
+    1 + match ty {
+        Type::Record { fields, .. } => fields.iter().map(|(_, ty)| parts(ty)).sum(),
+        Type::Tuple(items) => items.iter().map(parts).sum(),
+        Type::Array(inner, _) | Type::Option(inner) | Type::Seq(inner) | Type::Set(inner) => {
+            parts(inner)
+        }
+        Type::Map(key, value) => parts(key) + parts(value),
+        _ => 0,
     }
 }
 

@@ -1,23 +1,25 @@
 //! Expressions: shared accesses become instructions, what remains is a local expression.
 
-use super::{Builder, Frame, Instruction, LowerError, MAX_CALLS};
+use super::{Builder, Label, Lowered};
 use crate::hir::{self, ExprKind};
-use linchpin_ir::program::{Action, BinaryOp, Cell, Expr, LocalId, LocalTarget, Place, UnaryOp};
+use linchpin_ir::program::{
+    Action, BinaryOp, Cell, Expr, LocalId, LocalTarget, Place, Type, UnaryOp,
+};
 use linchpin_spec::Value;
-
-type Lowered<T> = Result<T, LowerError>;
 
 impl Builder<'_> {
     /// Emits what the expression does; answers a local expression for its value.
     pub(super) fn expr(&mut self, expr: &hir::Expr) -> Lowered<Expr> {
+        self.nested(expr.line, |builder| builder.expr_inner(expr))
+    }
+
+    fn expr_inner(&mut self, expr: &hir::Expr) -> Lowered<Expr> {
         Ok(match &expr.kind {
             ExprKind::Const(value) => Expr::Const(value.clone()),
             ExprKind::Local(id) => Expr::Local(self.local(*id)),
             ExprKind::ThreadLocal(at) => Expr::ThreadLocal(*at),
             ExprKind::Me => Expr::Me,
-            ExprKind::Unary(operator, inner) => {
-                Expr::Unary(*operator, Box::new(self.expr(inner)?))
-            }
+            ExprKind::Unary(operator, inner) => Expr::Unary(*operator, Box::new(self.expr(inner)?)),
             ExprKind::Binary(operator @ (BinaryOp::And | BinaryOp::Or), left, right)
                 if !right.is_local() =>
             {
@@ -33,10 +35,12 @@ impl Builder<'_> {
                 Expr::Element(Box::new(list), Box::new(index))
             }
             ExprKind::List(items) => Expr::List(self.operands(&items.iter().collect::<Vec<_>>())?),
+            ExprKind::Repeat(item, length) => {
+                let item = self.path(item)?;
+                Expr::List(vec![item; *length])
+            }
             ExprKind::RecordUpdate(fields, base) => self.record_update(fields, base)?,
-            ExprKind::If(condition, then, otherwise)
-                if then.is_local() && otherwise.is_local() =>
-            {
+            ExprKind::If(condition, then, otherwise) if then.is_local() && otherwise.is_local() => {
                 let condition = self.expr(condition)?;
                 let (then, otherwise) = (self.expr(then)?, self.expr(otherwise)?);
                 Expr::If(Box::new(condition), Box::new(then), Box::new(otherwise))
@@ -61,6 +65,10 @@ impl Builder<'_> {
 
     /// Emits what the expression does, with its value going to `into`.
     pub(super) fn expr_into(&mut self, expr: &hir::Expr, into: LocalId) -> Lowered<()> {
+        self.nested(expr.line, |builder| builder.expr_into_inner(expr, into))
+    }
+
+    fn expr_into_inner(&mut self, expr: &hir::Expr, into: LocalId) -> Lowered<()> {
         let line = expr.line;
         let action = match &expr.kind {
             ExprKind::Read(place) => {
@@ -131,8 +139,17 @@ impl Builder<'_> {
     pub(super) fn condition(
         &mut self,
         condition: &hir::Expr,
-        then: super::Label,
-        otherwise: super::Label,
+        then: Label,
+        otherwise: Label,
+    ) -> Lowered<()> {
+        self.nested(condition.line, |builder| builder.condition_inner(condition, then, otherwise))
+    }
+
+    fn condition_inner(
+        &mut self,
+        condition: &hir::Expr,
+        then: Label,
+        otherwise: Label,
     ) -> Lowered<()> {
         match &condition.kind {
             ExprKind::Unary(UnaryOp::Not, inner) => self.condition(inner, otherwise, then),
@@ -180,18 +197,17 @@ impl Builder<'_> {
     /// A local expression is evaluated where its value is used, which is after the accesses of the operands to its
     /// right. Where that could make a difference (it may fault, or a call may change a thread-local that it reads), its value
     /// is kept in a temporary first.
-    fn operands(&mut self, operands: &[&hir::Expr]) -> Lowered<Vec<Expr>> {
+    pub(super) fn operands(&mut self, operands: &[&hir::Expr]) -> Lowered<Vec<Expr>> {
         let mut lowered = Vec::with_capacity(operands.len());
-        for (at, operand) in operands.iter().enumerate() {
-            let value = self.expr(operand)?;
-            let later_acts = operands[at + 1..].iter().any(|later| !later.is_local());
-            if later_acts && must_be_kept(&value) {
-                lowered.push(self.keep(value, operand)?);
-            } else {
-                lowered.push(value);
-            }
+        for (operand, acts_later) in operands.iter().zip(acts_after(operands)) {
+            lowered.push(self.operand(operand, acts_later)?);
         }
         Ok(lowered)
+    }
+
+    fn operand(&mut self, operand: &hir::Expr, acts_later: bool) -> Lowered<Expr> {
+        let value = self.expr(operand)?;
+        if acts_later && must_be_kept(&value) { self.keep(value, operand) } else { Ok(value) }
     }
 
     fn operands_of<const N: usize>(&mut self, operands: [&hir::Expr; N]) -> Lowered<[Expr; N]> {
@@ -199,10 +215,31 @@ impl Builder<'_> {
         Ok(exactly(lowered))
     }
 
-    fn keep(&mut self, value: Expr, source: &hir::Expr) -> Lowered<Expr> {
+    pub(super) fn keep(&mut self, value: Expr, source: &hir::Expr) -> Lowered<Expr> {
         let kept = self.temporary(&source.ty);
         self.act(Action::Assign { local: LocalTarget::Local(kept), value }, source.line)?;
         Ok(Expr::Local(kept))
+    }
+
+    /// An expression whose value is the same however late it is evaluated.
+    pub(super) fn fixed(&mut self, expr: &hir::Expr) -> Lowered<Expr> {
+        match self.expr(expr)? {
+            value @ (Expr::Const(_) | Expr::Local(_) | Expr::Me) => Ok(value),
+            value => self.keep(value, expr),
+        }
+    }
+
+    /// An expression short enough to be used several times.
+    fn path(&mut self, expr: &hir::Expr) -> Lowered<Expr> {
+        if expr.is_path() { self.expr(expr) } else { self.fixed(expr) }
+    }
+
+    /// A place whose expressions mean the same however late they are evaluated.
+    pub(super) fn fixed_place(&mut self, place: &hir::Place) -> Lowered<Place> {
+        let operands = place_operands(place);
+        let fixed: Vec<Expr> =
+            operands.into_iter().map(|operand| self.fixed(operand)).collect::<Lowered<_>>()?;
+        Ok(rebuild(place, &mut fixed.into_iter()))
     }
 
     /// Lowers a place, then values, from left to right.
@@ -220,7 +257,8 @@ impl Builder<'_> {
 
     fn cas(&mut self, cells: &[hir::Cell], into: LocalId) -> Lowered<Action> {
         // Places, then expected values, then new values: the order in which they are written.
-        let mut all: Vec<&hir::Expr> = cells.iter().flat_map(|c| place_operands(&c.place)).collect();
+        let mut all: Vec<&hir::Expr> =
+            cells.iter().flat_map(|c| place_operands(&c.place)).collect();
         all.extend(cells.iter().map(|cell| &cell.expected));
         all.extend(cells.iter().map(|cell| &cell.new));
         let mut all = self.operands(&all)?.into_iter();
@@ -238,7 +276,7 @@ impl Builder<'_> {
         into: LocalId,
     ) -> Lowered<Action> {
         let values = self.operands(&given.iter().map(|(_, value)| value).collect::<Vec<_>>())?;
-        let declared = &self.model.structs[object].fields;
+        let declared = &self.lowering.model.structs[object].fields;
         let mut fields: Vec<Expr> =
             declared.iter().map(|field| Expr::Const(field.initial.clone())).collect();
         for ((at, _), value) in given.iter().zip(values) {
@@ -248,16 +286,17 @@ impl Builder<'_> {
     }
 
     fn record_update(&mut self, fields: &[(usize, hir::Expr)], base: &hir::Expr) -> Lowered<Expr> {
-        let mut all: Vec<&hir::Expr> = fields.iter().map(|(_, value)| value).collect();
-        all.push(base);
-        let mut values = self.operands(&all)?;
-        let mut whole = values.pop().unwrap_or(Expr::Const(Value::Null));
-        let linchpin_ir::program::Type::Record { fields: components, .. } = &base.ty else {
+        // The base is lowered last, but not like an operand: it is used once for each component.
+        let fields_and_base: Vec<&hir::Expr> =
+            fields.iter().map(|(_, value)| value).chain([base]).collect();
+        let mut values = Vec::with_capacity(fields.len());
+        for ((_, value), acts_later) in fields.iter().zip(acts_after(&fields_and_base)) {
+            values.push(self.operand(value, acts_later)?);
+        }
+        let whole = self.path(base)?;
+        let Type::Record { fields: components, .. } = &base.ty else {
             return Ok(whole); // the checker lets nothing else through
         };
-        if !matches!(whole, Expr::Local(_) | Expr::Const(_)) {
-            whole = self.keep(whole, base)?;
-        }
         let mut items: Vec<Expr> =
             (0..components.len()).map(|at| Expr::Component(Box::new(whole.clone()), at)).collect();
         for ((at, _), value) in fields.iter().zip(values) {
@@ -265,82 +304,15 @@ impl Builder<'_> {
         }
         Ok(Expr::List(items))
     }
+}
 
-    /// Inlines a call; the locals of the function become locals of the body.
-    fn inline(
-        &mut self,
-        function: usize,
-        arguments: &[hir::Expr],
-        into: Option<LocalId>,
-        line: u32,
-    ) -> Lowered<()> {
-        let routine = &self.model.functions[function];
-        if self.frames.iter().any(|frame| frame.function == Some(function)) {
-            return Err(LowerError {
-                line,
-                message: format!("`{}` calls itself", routine.name),
-                help: "functions are inlined, so they cannot be recursive: use a loop",
-            });
-        }
-        if self.frames.len() > MAX_CALLS {
-            return Err(LowerError {
-                line,
-                message: format!("calls are nested more than {MAX_CALLS} deep"),
-                help: "functions are inlined: use fewer layers of them",
-            });
-        }
-        let arguments = self.operands(&arguments.iter().collect::<Vec<_>>())?;
-        let first_local = self.locals.len() as u32;
-        self.locals.extend(routine.locals.iter().cloned());
-        for (at, value) in arguments.into_iter().enumerate() {
-            let local = LocalTarget::Local(LocalId(first_local + at as u32));
-            self.act(Action::Assign { local, value }, line)?;
-        }
-        let done = self.label();
-        self.frames.push(Frame {
-            first_local,
-            function: Some(function),
-            exit: Some((done, into)),
-            atomic: self.atomic,
-            loops: Vec::new(),
-        });
-        let result = self.block(&routine.body);
-        self.frames.pop();
-        result?;
-        self.place_label(done);
-        Ok(())
+/// For each operand, whether evaluating one to its right does something.
+fn acts_after(operands: &[&hir::Expr]) -> Vec<bool> {
+    let mut acts = vec![false; operands.len()];
+    for at in (1..operands.len()).rev() {
+        acts[at - 1] = acts[at] || !operands[at].is_local();
     }
-
-    /// `return`: of a function to the place of the call, of the operation to the client.
-    pub(super) fn return_value(
-        &mut self,
-        value: Option<&hir::Expr>,
-        points: &[hir::Point],
-        line: u32,
-    ) -> Lowered<()> {
-        let exit = self.frame().exit;
-        let atomic = self.frame().atomic;
-        match exit {
-            Some((done, into)) => {
-                match (value, into) {
-                    (Some(value), Some(into)) => self.expr_into(value, into)?,
-                    (Some(value), None) if !value.is_local() => self.effect(value)?,
-                    _ => {}
-                }
-                self.points(points, line)?;
-                self.leave_atomic(atomic, line)?;
-                self.goto(done, line)
-            }
-            None => {
-                let value = match value {
-                    Some(value) => self.expr(value)?,
-                    None => Expr::Const(Value::Null),
-                };
-                self.points(points, line)?;
-                self.emit(Instruction::Return(value), line)
-            }
-        }
-    }
+    acts
 }
 
 /// The expressions inside a place.
@@ -377,19 +349,25 @@ fn exactly<const N: usize>(values: Vec<Expr>) -> [Expr; N] {
 }
 
 /// Whether evaluating this later than written could be noticed.
-fn must_be_kept(expr: &Expr) -> bool {
+pub(super) fn must_be_kept(expr: &Expr) -> bool {
     match expr {
         Expr::Const(_) | Expr::Local(_) | Expr::Me => false,
         Expr::ThreadLocal(_) | Expr::Unwrap(_) | Expr::Element(..) => true,
         Expr::Unary(UnaryOp::Negate, _) => true,
         Expr::Unary(UnaryOp::Not, inner) | Expr::Component(inner, _) => must_be_kept(inner),
         Expr::Binary(
-            BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Remainder,
+            BinaryOp::Add
+            | BinaryOp::Subtract
+            | BinaryOp::Multiply
+            | BinaryOp::Divide
+            | BinaryOp::Remainder,
             ..,
         ) => true,
         Expr::Binary(_, left, right) => must_be_kept(left) || must_be_kept(right),
         Expr::List(items) => items.iter().any(must_be_kept),
         Expr::If(a, b, c) => must_be_kept(a) || must_be_kept(b) || must_be_kept(c),
-        Expr::Query(_, object, arguments) => must_be_kept(object) || arguments.iter().any(must_be_kept),
+        Expr::Query(_, object, arguments) => {
+            must_be_kept(object) || arguments.iter().any(must_be_kept)
+        }
     }
 }

@@ -3,21 +3,20 @@
 //! Two passes. [`Builder`] writes each body as a straight list of small instructions with labels: `statement` and `expression` do
 //! that. [`steps`] then cuts the list into steps.
 
+mod call;
 mod expression;
 mod statement;
 mod steps;
+#[cfg(test)]
+mod tests;
 
-use crate::hir;
+use crate::{hir, limits};
 use linchpin_ir::program::{
-    Action, Body, Expr, Formula, LocalId, Operation, Parameter, Point, Program, SpecSource, Type, Variable,
+    Action, Body, Expr, Formula, LocalId, LocalTarget, Operation, Parameter, Point, Program,
+    SpecSource, Type, Variable,
 };
 use linchpin_spec::Value;
-
-/// A body may have so many instructions after inlining.
-const MAX_INSTRUCTIONS: usize = 10_000;
-
-/// Functions may call functions this deep.
-const MAX_CALLS: usize = 50;
+use std::cell::Cell;
 
 /// Why a model that checks cannot be lowered.
 pub(crate) struct LowerError {
@@ -26,17 +25,28 @@ pub(crate) struct LowerError {
     pub(crate) help: &'static str,
 }
 
+type Lowered<T> = Result<T, LowerError>;
+
 /// Lowers a model.
-pub(crate) fn lower(model: &hir::Model) -> Result<Program, LowerError> {
-    let spec = lower_spec(&model.spec)?;
-    program(model, Turns::AtAccesses, Some(spec))
+pub(crate) fn lower(model: &hir::Model) -> Lowered<Program> {
+    let size = Cell::new(0);
+    let spec = specification(&model.spec, &size)?;
+    Lowering { model, size: &size }.program(Turns::AtAccesses, spec)
 }
 
-/// Lowers a specification.
-pub(crate) fn lower_spec(spec: &hir::Spec) -> Result<SpecSource, LowerError> {
+/// Lowers a specification alone.
+pub(crate) fn lower_spec(spec: &hir::Spec) -> Lowered<SpecSource> {
+    specification(spec, &Cell::new(0))
+}
+
+fn specification(spec: &hir::Spec, size: &Cell<usize>) -> Lowered<SpecSource> {
     Ok(match spec {
         hir::Spec::Builtin(source) => source.clone(),
-        hir::Spec::Block(block) => SpecSource::Model(Box::new(program(block, Turns::Never, None)?)),
+        hir::Spec::Block(block) => {
+            // A specification has no specification.
+            let none = SpecSource::Builtin { name: String::new(), init: None };
+            SpecSource::Model(Box::new(Lowering { model: block, size }.program(Turns::Never, none)?))
+        }
     })
 }
 
@@ -47,58 +57,71 @@ enum Turns {
     Never,
 }
 
-fn program(
-    model: &hir::Model,
-    turns: Turns,
-    spec: Option<SpecSource>,
-) -> Result<Program, LowerError> {
-    let init = match &model.init {
-        Some(routine) => Some(body(model, routine, Turns::Never)?),
-        None => None,
-    };
-    let operations = model.operations.iter().map(|routine| operation(model, routine, turns));
-    Ok(Program {
-        structs: model.structs.clone(),
-        shared: model.shared.clone(),
-        thread_locals: model.thread_locals.clone(),
-        init,
-        operations: operations.collect::<Result<_, _>>()?,
-        threads: model.threads.clone(),
-        // A specification has no specification.
-        spec: spec.unwrap_or(SpecSource::Builtin { name: String::new(), init: None }),
-    })
+/// A model being lowered.
+#[derive(Clone, Copy)]
+struct Lowering<'m> {
+    model: &'m hir::Model,
+    /// How large everything is that has been lowered so far.
+    size: &'m Cell<usize>,
 }
 
-fn operation(
-    model: &hir::Model,
-    routine: &hir::Routine,
-    turns: Turns,
-) -> Result<Operation, LowerError> {
-    let types = routine.locals[..routine.parameters].iter().map(|variable| variable.ty.clone());
-    let ranges = routine.ranges.iter().copied();
-    let parameters = types.zip(ranges).map(|(ty, range)| Parameter { ty, range }).collect();
-    let mut builder = Builder::new(model, routine);
-    // `requires` is local, so it lowers to an expression and no instruction.
-    let requires = match &routine.requires {
-        Some(condition) => Some(builder.expr(condition)?),
-        None => None,
-    };
-    Ok(Operation {
-        name: routine.name.clone(),
-        parameters,
-        response: routine.response.clone(),
-        requires,
-        body: body(model, routine, turns)?,
-        line: routine.line,
-    })
-}
+impl<'m> Lowering<'m> {
+    fn program(self, turns: Turns, spec: SpecSource) -> Lowered<Program> {
+        let model = self.model;
+        let init = match &model.init {
+            Some(routine) => Some(self.init(routine)?),
+            None => None,
+        };
+        let operations = model.operations.iter().map(|routine| self.operation(routine, turns));
+        Ok(Program {
+            structs: model.structs.clone(),
+            shared: model.shared.clone(),
+            thread_locals: model.thread_locals.clone(),
+            init,
+            operations: operations.collect::<Result<_, _>>()?,
+            threads: model.threads.clone(),
+            spec,
+        })
+    }
 
-fn body(model: &hir::Model, routine: &hir::Routine, turns: Turns) -> Result<Body, LowerError> {
-    let mut builder = Builder::new(model, routine);
-    builder.block(&routine.body)?;
-    builder.emit(Instruction::Return(Expr::Const(Value::Null)), routine.line)?;
-    let Builder { code, labels, locals, .. } = builder;
-    Ok(steps::cut(&code, &labels, turns, locals))
+    fn operation(self, routine: &hir::Routine, turns: Turns) -> Lowered<Operation> {
+        let types = routine.locals[..routine.parameters].iter().map(|variable| variable.ty.clone());
+        let ranges = routine.ranges.iter().copied();
+        let parameters = types.zip(ranges).map(|(ty, range)| Parameter { ty, range }).collect();
+        // `requires` is local, so it lowers to an expression and no instruction.
+        let requires = match &routine.requires {
+            Some(condition) => Some(Builder::new(self, routine).expr(condition)?),
+            None => None,
+        };
+        let builder = self.instructions(routine)?;
+        Ok(Operation {
+            name: routine.name.clone(),
+            parameters,
+            response: routine.response.clone(),
+            requires,
+            body: steps::cut(&builder.code, &builder.labels, turns, builder.locals),
+            line: routine.line,
+        })
+    }
+
+    fn init(self, routine: &hir::Routine) -> Lowered<Body> {
+        let builder = self.instructions(routine)?;
+        match builder.code.iter().find(|(instruction, _)| instruction.needs_thread()) {
+            Some((_, line)) => Err(LowerError {
+                line: *line,
+                message: "`init` gets here, and it runs before there are threads".to_owned(),
+                help: "`me`, `local` variables, locks, `ll` and `sc` belong to a thread",
+            }),
+            None => Ok(steps::cut(&builder.code, &builder.labels, Turns::Never, builder.locals)),
+        }
+    }
+
+    fn instructions(self, routine: &hir::Routine) -> Lowered<Builder<'m>> {
+        let mut builder = Builder::new(self, routine);
+        builder.block(&routine.body)?;
+        builder.emit(Instruction::Return(Expr::Const(Value::Null)), routine.line)?;
+        Ok(builder)
+    }
 }
 
 /// A place in the code that jumps can name.
@@ -119,12 +142,68 @@ enum Instruction {
     Base(Formula),
 }
 
+impl Instruction {
+    /// How much room it takes: one, and each operator in its expressions.
+    fn size(&self) -> usize {
+        let mut size = 1;
+        match self {
+            Instruction::Base(formula) => size += formula_size(formula),
+            _ => self.expressions().into_iter().for_each(|expr| expr.walk(&mut |_| size += 1)),
+        }
+        size
+    }
+
+    fn expressions(&self) -> Vec<&Expr> {
+        match self {
+            Instruction::Act(action) => action.expressions(),
+            Instruction::Branch(expr, ..) | Instruction::Return(expr) => vec![expr],
+            Instruction::Point(Point::When(expr) | Point::Returns(expr)) => vec![expr],
+            Instruction::Goto(_)
+            | Instruction::AtomicBegin
+            | Instruction::AtomicEnd
+            | Instruction::Base(_) => vec![],
+        }
+    }
+
+    /// Whether this means nothing where no thread executes it.
+    fn needs_thread(&self) -> bool {
+        let acts = matches!(
+            self,
+            Instruction::Act(
+                Action::Lock(_)
+                    | Action::Unlock(_)
+                    | Action::LoadLinked { .. }
+                    | Action::StoreConditional { .. }
+                    | Action::Assign { local: LocalTarget::ThreadLocal(_), .. }
+            )
+        );
+        let mut mentions = false;
+        for expr in self.expressions() {
+            expr.walk(&mut |inner| mentions |= matches!(inner, Expr::Me | Expr::ThreadLocal(_)));
+        }
+        acts || mentions
+    }
+}
+
+fn formula_size(formula: &Formula) -> usize {
+    1 + match formula {
+        Formula::Local(_) | Formula::Bound(_) | Formula::Shared(_) => 0,
+        Formula::SharedElement(_, inner)
+        | Formula::Field(inner, ..)
+        | Formula::Component(inner, _)
+        | Formula::Unary(_, inner)
+        | Formula::Forall(_, inner)
+        | Formula::Exists(_, inner) => formula_size(inner),
+        Formula::Binary(_, a, b) | Formula::Reach { from: a, to: b, .. } => {
+            formula_size(a) + formula_size(b)
+        }
+    }
+}
+
 /// A routine being inlined (the operation itself is the outermost one).
 struct Frame {
     /// Where its locals start among the locals of the body.
     first_local: u32,
-    /// The function, unless it is the operation.
-    function: Option<usize>,
     /// Where `return` goes, and where the value goes; absent for the operation.
     exit: Option<(Label, Option<LocalId>)>,
     /// How many atomic blocks were open when it started.
@@ -140,43 +219,76 @@ struct Loop {
 }
 
 struct Builder<'m> {
-    model: &'m hir::Model,
+    lowering: Lowering<'m>,
     code: Vec<(Instruction, u32)>,
     /// Where each label points: an index into `code`.
     labels: Vec<usize>,
     locals: Vec<Variable>,
     frames: Vec<Frame>,
-    /// How many atomic blocks are open.
-    atomic: usize,
+    /// The atomic blocks that are open, outermost first: the points claimed for each.
+    atomics: Vec<Vec<hir::Point>>,
+    /// How many calls have been inlined.
+    calls: usize,
+    /// The line of the call in the operation itself that is being inlined.
+    outermost_call: Option<u32>,
+    /// How many calls, blocks and expressions are open.
+    nesting: usize,
 }
 
 impl<'m> Builder<'m> {
-    fn new(model: &'m hir::Model, routine: &hir::Routine) -> Builder<'m> {
-        let outermost =
-            Frame { first_local: 0, function: None, exit: None, atomic: 0, loops: Vec::new() };
+    fn new(lowering: Lowering<'m>, routine: &hir::Routine) -> Builder<'m> {
+        let outermost = Frame { first_local: 0, exit: None, atomic: 0, loops: Vec::new() };
         Builder {
-            model,
+            lowering,
             code: Vec::new(),
             labels: Vec::new(),
             locals: routine.locals.clone(),
             frames: vec![outermost],
-            atomic: 0,
+            atomics: Vec::new(),
+            calls: 0,
+            outermost_call: None,
+            nesting: 0,
         }
     }
 
-    fn emit(&mut self, instruction: Instruction, line: u32) -> Result<(), LowerError> {
-        if self.code.len() >= MAX_INSTRUCTIONS {
+    fn emit(&mut self, instruction: Instruction, line: u32) -> Lowered<()> {
+        let size = self.lowering.size.get() + instruction.size();
+        self.lowering.size.set(size);
+        let what = if self.code.len() + self.calls >= limits::INSTRUCTIONS {
+            "this operation"
+        } else if size > limits::SIZE {
+            "this model"
+        } else {
+            self.code.push((instruction, line));
+            return Ok(());
+        };
+        Err(self.too_large(what, line))
+    }
+
+    fn too_large(&self, what: &str, line: u32) -> LowerError {
+        LowerError {
+            line: self.outermost_call.unwrap_or(line),
+            message: format!("{what} becomes too large when its functions are inlined"),
+            help: "call functions from fewer places, or make the model smaller",
+        }
+    }
+
+    /// Lowers something one level deeper.
+    fn nested<T>(&mut self, line: u32, lower: impl FnOnce(&mut Self) -> Lowered<T>) -> Lowered<T> {
+        if self.nesting >= limits::NESTING {
             return Err(LowerError {
-                line,
-                message: format!("this operation has more than {MAX_INSTRUCTIONS} instructions once its functions are inlined"),
-                help: "call functions from fewer places, or make the model smaller",
+                line: self.outermost_call.unwrap_or(line),
+                message: "this is nested too deep when functions are inlined".to_owned(),
+                help: "use fewer layers of functions, or variables for parts of expressions",
             });
         }
-        self.code.push((instruction, line));
-        Ok(())
+        self.nesting += 1;
+        let lowered = lower(self);
+        self.nesting -= 1;
+        lowered
     }
 
-    fn act(&mut self, action: Action, line: u32) -> Result<(), LowerError> {
+    fn act(&mut self, action: Action, line: u32) -> Lowered<()> {
         self.emit(Instruction::Act(action), line)
     }
 
@@ -190,17 +302,11 @@ impl<'m> Builder<'m> {
         self.labels[label.0] = self.code.len();
     }
 
-    fn goto(&mut self, label: Label, line: u32) -> Result<(), LowerError> {
+    fn goto(&mut self, label: Label, line: u32) -> Lowered<()> {
         self.emit(Instruction::Goto(label.0), line)
     }
 
-    fn branch(
-        &mut self,
-        condition: Expr,
-        then: Label,
-        otherwise: Label,
-        line: u32,
-    ) -> Result<(), LowerError> {
+    fn branch(&mut self, condition: Expr, then: Label, otherwise: Label, line: u32) -> Lowered<()> {
         self.emit(Instruction::Branch(condition, then.0, otherwise.0), line)
     }
 
@@ -222,9 +328,11 @@ impl<'m> Builder<'m> {
         LocalId(self.frame().first_local + id.0)
     }
 
-    /// Closes the atomic blocks that a jump leaves.
-    fn leave_atomic(&mut self, down_to: usize, line: u32) -> Result<(), LowerError> {
-        for _ in down_to..self.atomic {
+    /// Ends the atomic blocks that a jump leaves, all but the outermost `down_to`, with the points claimed for them.
+    fn leave_atomic(&mut self, down_to: usize, line: u32) -> Lowered<()> {
+        for at in (down_to..self.atomics.len()).rev() {
+            let points = self.atomics[at].clone();
+            self.points(&points, line)?;
             self.emit(Instruction::AtomicEnd, line)?;
         }
         Ok(())

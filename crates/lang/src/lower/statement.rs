@@ -1,11 +1,9 @@
 //! Statements.
 
-use super::{Builder, Instruction, Label, Loop, LowerError};
+use super::{Builder, Instruction, Label, Loop, Lowered};
 use crate::hir::{self, StatementKind, Target};
-use linchpin_ir::program::{Action, BinaryOp, Expr, Formula, LocalTarget, Point, Type};
+use linchpin_ir::program::{Action, BinaryOp, Expr, Formula, LocalId, LocalTarget, Point, Type};
 use linchpin_spec::Value;
-
-type Lowered<T> = Result<T, LowerError>;
 
 impl Builder<'_> {
     pub(super) fn block(&mut self, block: &hir::Block) -> Lowered<()> {
@@ -13,6 +11,10 @@ impl Builder<'_> {
     }
 
     fn statement(&mut self, statement: &hir::Statement) -> Lowered<()> {
+        self.nested(statement.line, |builder| builder.statement_inner(statement))
+    }
+
+    fn statement_inner(&mut self, statement: &hir::Statement) -> Lowered<()> {
         let line = statement.line;
         for base in &statement.bases {
             let base = self.formula(base);
@@ -35,7 +37,9 @@ impl Builder<'_> {
                 let (place, [value]) = self.place_and(place, [value])?;
                 self.act(Action::Write { place, value }, line)?;
             }
-            StatementKind::Modify(place, operator, value) => self.modify(place, *operator, value, line)?,
+            StatementKind::Modify(place, operator, value) => {
+                self.modify(place, *operator, value, line)?
+            }
             StatementKind::Eval(expr) => self.effect(expr)?,
             StatementKind::While(condition, body) => self.while_loop(condition, body, line)?,
             StatementKind::Loop(body) => self.endless_loop(body, line)?,
@@ -77,34 +81,56 @@ impl Builder<'_> {
     }
 
     fn assign(&mut self, target: &Target, value: &hir::Expr, line: u32) -> Lowered<()> {
-        let (local, value) = match target {
+        // An index is evaluated before the value that is stored there.
+        let target = match target {
             Target::Local(id) => {
                 let into = self.local(*id);
                 return self.expr_into(value, into);
             }
-            Target::ThreadLocal(at) => (LocalTarget::ThreadLocal(*at), self.expr(value)?),
-            Target::Component(id, at) => {
-                let value = self.expr(value)?;
-                (LocalTarget::Component(self.local(*id), *at), value)
-            }
+            Target::ThreadLocal(at) => LocalTarget::ThreadLocal(*at),
+            Target::Component(id, at) => LocalTarget::Component(self.local(*id), *at),
             Target::Element(id, index) => {
-                let index = self.expr(index)?;
-                let index = self.kept_index(index, line)?;
+                let index = self.fixed(index)?;
+                LocalTarget::Element(self.local(*id), index)
+            }
+            Target::ThreadLocalComponent(variable, at) => {
                 let value = self.expr(value)?;
-                (LocalTarget::Element(self.local(*id), index), value)
+                return self.assign_part(
+                    *variable,
+                    |copy| LocalTarget::Component(copy, *at),
+                    value,
+                    line,
+                );
+            }
+            Target::ThreadLocalElement(variable, index) => {
+                let index = self.fixed(index)?;
+                let value = self.expr(value)?;
+                return self.assign_part(
+                    *variable,
+                    |copy| LocalTarget::Element(copy, index),
+                    value,
+                    line,
+                );
             }
         };
-        self.act(Action::Assign { local, value }, line)
+        let value = self.expr(value)?;
+        self.act(Action::Assign { local: target, value }, line)
     }
 
-    /// An index is evaluated before the value that is stored there.
-    fn kept_index(&mut self, index: Expr, line: u32) -> Lowered<Expr> {
-        if matches!(index, Expr::Const(_) | Expr::Local(_) | Expr::Me) {
-            return Ok(index);
-        }
-        let kept = self.temporary(&Type::Int);
-        self.act(Action::Assign { local: LocalTarget::Local(kept), value: index }, line)?;
-        Ok(Expr::Local(kept))
+    /// Assigns a part of a thread-local variable, through a copy of the whole.
+    fn assign_part(
+        &mut self,
+        variable: usize,
+        part: impl FnOnce(LocalId) -> LocalTarget,
+        value: Expr,
+        line: u32,
+    ) -> Lowered<()> {
+        let ty = self.lowering.model.thread_locals[variable].ty.clone();
+        let copy = self.temporary(&ty);
+        let assign = |local, value| Action::Assign { local, value };
+        self.act(assign(LocalTarget::Local(copy), Expr::ThreadLocal(variable)), line)?;
+        self.act(assign(part(copy), value), line)?;
+        self.act(assign(LocalTarget::ThreadLocal(variable), Expr::Local(copy)), line)
     }
 
     fn modify(
@@ -114,8 +140,8 @@ impl Builder<'_> {
         value: &hir::Expr,
         line: u32,
     ) -> Lowered<()> {
+        let place = self.fixed_place(place)?;
         let old = self.temporary(&Type::Int);
-        let (place, _) = self.place_and(place, [])?;
         self.act(Action::Read { into: old, place: place.clone() }, line)?;
         let value = self.expr(value)?;
         let value = Expr::Binary(operator, Box::new(Expr::Local(old)), Box::new(value));
@@ -146,18 +172,14 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn atomic_block(
-        &mut self,
-        body: &hir::Block,
-        points: &[hir::Point],
-        line: u32,
-    ) -> Lowered<()> {
+    fn atomic_block(&mut self, body: &hir::Block, points: &[hir::Point], line: u32) -> Lowered<()> {
         self.emit(Instruction::AtomicBegin, line)?;
-        self.atomic += 1;
+        let outside = self.atomics.len();
+        self.atomics.push(points.to_vec());
         self.block(body)?;
-        self.points(points, line)?;
-        self.atomic -= 1;
-        self.emit(Instruction::AtomicEnd, line)
+        self.leave_atomic(outside, line)?;
+        self.atomics.truncate(outside);
+        Ok(())
     }
 
     fn leave_loop(&mut self, kind: &StatementKind, line: u32) -> Lowered<()> {
@@ -174,7 +196,7 @@ impl Builder<'_> {
     }
 
     fn loop_body(&mut self, body: &hir::Block, on_break: Label, on_continue: Label) -> Lowered<()> {
-        let atomic = self.atomic;
+        let atomic = self.atomics.len();
         let last = self.frames.len() - 1;
         self.frames[last].loops.push(Loop { on_break, on_continue, atomic });
         let result = self.block(body);

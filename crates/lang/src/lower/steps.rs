@@ -5,12 +5,17 @@
 //! their heads by nodes that do not yield, so every edge is finite.
 
 use super::{Instruction, Turns};
-use linchpin_ir::program::{Action, Body, Edge, Expr, Formula, Node, NodeId, Point, Target, Variable};
+use linchpin_ir::program::{
+    Action, Body, Edge, Expr, Formula, Node, NodeId, Point, Target, Variable,
+};
 use linchpin_spec::Value;
 use std::collections::{HashMap, HashSet};
 
 /// With more edges than this from one node, joins become nodes too: fewer paths, more nodes.
 const MAX_EDGES: usize = 64;
+
+/// The same if all edges together become larger than this, measured like [`limits::SIZE`](crate::limits::SIZE).
+const MAX_SIZE: usize = 100_000;
 
 /// A place in the code: the instruction, and how many atomic blocks are open.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -26,13 +31,14 @@ pub(super) fn cut(
     turns: Turns,
     locals: Vec<Variable>,
 ) -> Body {
-    let code = Code { code, labels, turns };
+    let sizes = code.iter().map(|(instruction, _)| instruction.size()).collect();
+    let code = Code { code, sizes, labels, turns };
     let heads = code.local_loop_heads();
-    if let Some(body) = Cutter::new(&code, heads, MAX_EDGES).cut(&locals) {
+    if let Some(body) = Cutter::new(&code, heads, Some((MAX_EDGES, MAX_SIZE))).cut(&locals) {
         return body;
     }
     let joins = labels.iter().copied().filter(|at| *at != usize::MAX).collect();
-    Cutter::new(&code, joins, usize::MAX).cut(&locals).unwrap_or_else(|| Body {
+    Cutter::new(&code, joins, None).cut(&locals).unwrap_or_else(|| Body {
         locals,
         entry: NodeId(0),
         nodes: Vec::new(),
@@ -41,6 +47,8 @@ pub(super) fn cut(
 
 struct Code<'c> {
     code: &'c [(Instruction, u32)],
+    /// The size of each instruction.
+    sizes: Vec<usize>,
     labels: &'c [usize],
     turns: Turns,
 }
@@ -122,6 +130,7 @@ impl Code<'_> {
 #[derive(Clone)]
 struct Path {
     position: Position,
+    size: usize,
     actions: Vec<(Action, u32)>,
     points: Vec<(usize, Point)>,
     bases: Vec<(usize, Formula)>,
@@ -131,18 +140,21 @@ struct Cutter<'c> {
     code: &'c Code<'c>,
     /// Places where edges end although others get no turn.
     cuts: HashSet<usize>,
-    max_edges: usize,
+    /// How many edges a node may have, and how large all edges together may be.
+    limits: Option<(usize, usize)>,
+    /// How large all edges together are so far.
+    size: usize,
     ids: HashMap<Position, NodeId>,
     /// The nodes so far: where each starts and whether it yields.
     nodes: Vec<(Position, bool)>,
 }
 
 impl<'c> Cutter<'c> {
-    fn new(code: &'c Code<'c>, cuts: HashSet<usize>, max_edges: usize) -> Cutter<'c> {
-        Cutter { code, cuts, max_edges, ids: HashMap::new(), nodes: Vec::new() }
+    fn new(code: &'c Code<'c>, cuts: HashSet<usize>, limits: Option<(usize, usize)>) -> Cutter<'c> {
+        Cutter { code, cuts, limits, size: 0, ids: HashMap::new(), nodes: Vec::new() }
     }
 
-    /// The body, or nothing if some node has too many edges.
+    /// The body, or nothing if it exceeds the limits.
     fn cut(mut self, locals: &[Variable]) -> Option<Body> {
         // The invocation may start right before an access, and that access is still a step of its own: the entry is a node
         // apart from the one that stands at the same place.
@@ -163,26 +175,34 @@ impl<'c> Cutter<'c> {
         })
     }
 
+    /// Whether so many edges from one node, the last so large, are too many.
+    fn exceeded(&self, edges: usize, last: usize) -> bool {
+        self.limits.is_some_and(|(most, largest)| edges > most || self.size + last > largest)
+    }
+
     /// All edges from a node.
     fn walk(&mut self, start: Position, yields: bool) -> Option<Vec<Edge>> {
         let mut edges = Vec::new();
-        let first = Path { position: start, actions: vec![], points: vec![], bases: vec![] };
-        let mut open = vec![(first, true)];
+        let mut open = vec![(Path::new(start), true)];
         while let Some((mut path, at_start)) = open.pop() {
+            // Every open path becomes at least one edge.
+            if self.exceeded(edges.len() + open.len() + 1, path.size) {
+                return None;
+            }
             let position = path.position;
             let turn = self.code.is_turn(position) && !(at_start && yields);
             let cut = self.cuts.contains(&position.at) && !at_start;
             if turn || cut {
                 let target = Target::Node(self.node(position, turn));
+                self.size += path.size;
                 edges.push(path.end(target));
-                if edges.len() > self.max_edges {
-                    return None;
-                }
                 continue;
             }
+            path.size += self.code.sizes[position.at];
             let (instruction, line) = &self.code.code[position.at];
             match instruction {
                 Instruction::Return(value) => {
+                    self.size += path.size;
                     edges.push(path.end(Target::Return(value.clone())));
                     continue;
                 }
@@ -211,6 +231,10 @@ impl<'c> Cutter<'c> {
 }
 
 impl Path {
+    fn new(position: Position) -> Path {
+        Path { position, size: 0, actions: vec![], points: vec![], bases: vec![] }
+    }
+
     fn end(self, target: Target) -> Edge {
         Edge { actions: self.actions, target, points: self.points, bases: self.bases }
     }

@@ -61,6 +61,9 @@ macro_rules! tokens {
     };
 }
 
+/// What some editors write at the start of a file.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 tokens! {
     keywords {
         Atomic = "atomic", Bounds = "bounds", Break = "break", Continue = "continue", Else = "else",
@@ -80,10 +83,10 @@ tokens! {
     }
 }
 
-/// All tokens of the source, comments included, [`TokenKind::End`] last.
+/// All tokens of the source, comments included, [`TokenKind::End`] last. A byte order mark at the start is no token.
 pub fn tokenize(source: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
-    let mut at = 0;
+    let mut at = if source.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
     while let Some(c) = source[at..].chars().next() {
         let (kind, length) = next(&source[at..], c);
         if let Some(kind) = kind {
@@ -113,7 +116,9 @@ fn next(rest: &str, first: char) -> (Option<TokenKind>, usize) {
     if first.is_ascii_digit() {
         return (Some(TokenKind::Int), length_while(|c| c.is_ascii_alphanumeric() || c == '_'));
     }
-    match SYMBOLS.iter().find(|(text, _)| rest.starts_with(text)) {
+    // The first byte decides nearly always, and comparing it is cheap.
+    let matches = |text: &str| text.as_bytes()[0] == rest.as_bytes()[0] && rest.starts_with(text);
+    match SYMBOLS.iter().find(|(text, _)| matches(text)) {
         Some((text, kind)) => (Some(*kind), text.len()),
         None => (Some(TokenKind::Unknown), first.len_utf8()),
     }

@@ -2,6 +2,7 @@
 
 use super::Parser;
 use crate::diagnostic::{Diagnostic, Span};
+use crate::limits;
 use crate::syntax::ast::*;
 use crate::syntax::token::TokenKind;
 
@@ -44,6 +45,11 @@ impl Parser<'_> {
         self.binary(1, Braces::Block)
     }
 
+    /// What a statement starts with: `Name {` is more likely a misspelt `loop {` than a record.
+    pub(super) fn start_of_statement(&mut self) -> Expr {
+        self.binary(1, Braces::Block)
+    }
+
     /// `a..b` or `a..=b`.
     pub(super) fn range(&mut self) -> Range {
         let from = self.binary(1, Braces::Block);
@@ -68,12 +74,11 @@ impl Parser<'_> {
     /// Counts one more level of the tree; says so and answers true if that is too high.
     fn grows_too_high(&mut self, span: Span) -> bool {
         self.height += 1;
-        let too_high = self.height > super::MAX_HEIGHT;
+        let too_high = self.height > limits::HEIGHT;
         if too_high {
             let mistake = Diagnostic::new("this expression is too long", span, "too long")
                 .help("use a variable for a part of it");
-            self.report(mistake);
-            self.skip_until(|kind| kind == TokenKind::Semicolon);
+            self.report_excess(mistake);
         }
         too_high
     }
@@ -91,13 +96,17 @@ impl Parser<'_> {
             let operator_span = self.span();
             self.bump();
             let right = self.binary(tightness + 1, braces);
-            if tightness == COMPARISON
-                && matches!(binary(self.peek()), Some((_, COMPARISON)))
-            {
-                let mistake =
-                    Diagnostic::new("comparisons cannot be chained", self.span(), "second comparison")
-                        .related(operator_span, "first comparison")
-                        .help("write `a < b && b < c`");
+            if matches!(right.kind, ExprKind::Missing) {
+                return right;
+            }
+            if tightness == COMPARISON && matches!(binary(self.peek()), Some((_, COMPARISON))) {
+                let mistake = Diagnostic::new(
+                    "comparisons cannot be chained",
+                    self.span(),
+                    "second comparison",
+                )
+                .related(operator_span, "first comparison")
+                .help("write `a < b && b < c`");
                 self.report(mistake);
             }
             let span = left.span.to(right.span);
@@ -188,7 +197,8 @@ impl Parser<'_> {
                 Diagnostic::new("this number does not fit 64 bits", span, "too large")
                     .help("`MAX` is the largest number and `MIN` the smallest")
             } else {
-                Diagnostic::new(format!("`{text}` is not a number"), span, "expected decimal digits")
+                let message = format!("{} is not written in decimal digits", self.found());
+                Diagnostic::new(message, span, "not a number")
             };
             self.report(mistake);
         }
@@ -259,7 +269,12 @@ impl Parser<'_> {
         self.bump();
         let before = self.at;
         let mut items = self.separated(TokenKind::CloseParen, Self::expression);
-        let is_tuple = items.len() != 1 || self.tokens[before..self.at].iter().rev().nth(1).is_some_and(|t| t.kind == TokenKind::Comma);
+        let is_tuple = items.len() != 1
+            || self.tokens[before..self.at]
+                .iter()
+                .rev()
+                .nth(1)
+                .is_some_and(|t| t.kind == TokenKind::Comma);
         match items.pop() {
             Some(only) if !is_tuple => only.kind,
             Some(last) => {
@@ -303,7 +318,23 @@ impl Parser<'_> {
                 ExprKind::Call(name, arguments)
             }
             TokenKind::OpenBrace if braces == Braces::Record => self.record(name),
+            TokenKind::OpenBrace if self.at_record() => {
+                let message = "a record before a block stands in parentheses";
+                let mistake = Diagnostic::new(message, self.span(), "would start the block")
+                    .related(name.span, "the record")
+                    .help(format!("write `({} {{ … }})`", name.name));
+                self.report(mistake);
+                self.record(name)
+            }
             _ => ExprKind::Name(name.name),
+        }
+    }
+
+    /// Whether the brace here can only be that of a record: no statement starts like this.
+    fn at_record(&self) -> bool {
+        match self.peek_after(1) {
+            TokenKind::Name => self.peek_after(2) == TokenKind::Colon,
+            kind => kind == TokenKind::DotDot,
         }
     }
 

@@ -5,9 +5,27 @@ use crate::diagnostic::Diagnostic;
 use crate::syntax::ast::*;
 use crate::syntax::token::TokenKind;
 
-const ITEM_WORDS: &[&str] = &[
-    "spec", "param", "struct", "record", "shared", "local", "init", "op", "fn", "role", "bounds",
-];
+const ITEM_WORDS: &[&str] =
+    &["spec", "param", "struct", "record", "shared", "local", "init", "op", "fn", "role", "bounds"];
+
+/// Whether a declaration starts with this keyword; nothing else contains it.
+pub(super) fn starts_item(kind: TokenKind) -> bool {
+    matches!(
+        kind,
+        TokenKind::Spec
+            | TokenKind::Param
+            | TokenKind::Struct
+            | TokenKind::Record
+            | TokenKind::Shared
+            | TokenKind::Local
+            | TokenKind::State
+            | TokenKind::Init
+            | TokenKind::Op
+            | TokenKind::Fn
+            | TokenKind::Role
+            | TokenKind::Bounds
+    )
+}
 
 impl Parser<'_> {
     pub(super) fn model(&mut self) -> Model {
@@ -51,57 +69,54 @@ impl Parser<'_> {
     fn no_item(&mut self) {
         let span = self.span();
         let found = self.found();
-        let mistake =
-            Diagnostic::new(format!("expected a declaration, found {found}"), span, "not a declaration");
+        let mistake = Diagnostic::new(
+            format!("expected a declaration, found {found}"),
+            span,
+            "not a declaration",
+        );
         let mistake = match self.peek() {
-            TokenKind::State => mistake.help("`state` belongs inside `spec { }`; here it is `shared`"),
-            TokenKind::Let => mistake.help("shared variables are declared by `shared name: type = value;`"),
+            TokenKind::State => {
+                mistake.help("`state` belongs inside `spec { }`; here it is `shared`")
+            }
+            TokenKind::Let => {
+                mistake.help("shared variables are declared by `shared name: type = value;`")
+            }
             TokenKind::CloseBrace => mistake.help("this brace closes nothing"),
+            TokenKind::Slash | TokenKind::Unknown => mistake.help("comments start with `//`"),
             TokenKind::Name => {
                 let advice = Self::did_you_mean(self.text(), ITEM_WORDS);
                 mistake.help(advice.unwrap_or_else(|| {
                     "a declaration starts with `spec`, `struct`, `shared`, `op`, `fn`, …".to_owned()
                 }))
             }
-            _ => mistake.help("a declaration starts with `spec`, `struct`, `shared`, `op`, `fn`, …"),
+            _ => {
+                mistake.help("a declaration starts with `spec`, `struct`, `shared`, `op`, `fn`, …")
+            }
         };
         self.report(mistake);
     }
 
-    /// Skips to the next word that starts a declaration, at least one token.
+    /// Skips to the next word that starts a declaration, or to the next line that is not indented; at least one token.
     fn skip_to_item(&mut self) {
-        self.bump();
         let mut open = 0usize;
         loop {
             match self.peek() {
-                TokenKind::End => return,
                 TokenKind::OpenBrace => open += 1,
-                TokenKind::CloseBrace => {
-                    open = open.saturating_sub(1);
-                    if open == 0 {
-                        self.bump();
-                        return;
-                    }
-                }
-                TokenKind::Spec
-                | TokenKind::Param
-                | TokenKind::Struct
-                | TokenKind::Record
-                | TokenKind::Shared
-                | TokenKind::Local
-                | TokenKind::Init
-                | TokenKind::Op
-                | TokenKind::Fn
-                | TokenKind::Role
-                | TokenKind::Bounds
-                    if open == 0 =>
-                {
-                    return;
-                }
+                TokenKind::CloseBrace => open = open.saturating_sub(1),
                 _ => {}
             }
             self.bump();
+            let found = starts_item(self.peek()) || self.starts_line();
+            if self.at_end() || (open == 0 && found && self.peek() != TokenKind::OpenBrace) {
+                return;
+            }
         }
+    }
+
+    /// Whether the next token stands at the very start of a line.
+    fn starts_line(&self) -> bool {
+        let before = &self.source[..self.span().start as usize];
+        before.ends_with('\n')
     }
 
     fn spec(&mut self, span: crate::diagnostic::Span) -> Item {
@@ -142,6 +157,13 @@ impl Parser<'_> {
                     self.expected("`}`");
                     break;
                 }
+                TokenKind::Shared | TokenKind::Local => {
+                    let message = format!("{} has no place in a specification", self.found());
+                    let mistake = Diagnostic::new(message, self.span(), "not in `spec { }`")
+                        .help("the variables of a specification are declared by `state`");
+                    self.report(mistake);
+                    block.state.push(self.variable("a name for the variable"));
+                }
                 _ => {
                     self.expected("`state`, `op`, `fn` or `}`");
                     self.bump();
@@ -157,11 +179,25 @@ impl Parser<'_> {
         block
     }
 
-    fn variable(&mut self, what: &str) -> Variable {
-        self.bump();
+    /// `name: T`
+    fn typed_name(&mut self, what: &str) -> (Ident, TypeExpr) {
         let name = self.expect_name(what);
-        self.expect(TokenKind::Colon);
-        let ty = self.ty();
+        if !self.eat(TokenKind::Colon) {
+            let span = self.span();
+            let message = format!("expected `:` and a type, found {}", self.found());
+            let mistake = Diagnostic::new(message, span, "expected `:`");
+            self.report(match name.name.as_str() {
+                "" => mistake,
+                name => mistake.help(format!("say of which type `{name}` is: `{name}: int`")),
+            });
+            return (name, TypeExpr { kind: TypeKind::Missing, span });
+        }
+        (name, self.ty())
+    }
+
+    pub(super) fn variable(&mut self, what: &str) -> Variable {
+        self.bump();
+        let (name, ty) = self.typed_name(what);
         let value = self.eat(TokenKind::Equal).then(|| self.expression());
         self.end_of_declaration();
         Variable { name, ty, value }
@@ -169,24 +205,7 @@ impl Parser<'_> {
 
     fn end_of_declaration(&mut self) {
         if !self.expect(TokenKind::Semicolon) {
-            self.skip_until(|kind| {
-                matches!(
-                    kind,
-                    TokenKind::Semicolon
-                        | TokenKind::Op
-                        | TokenKind::Fn
-                        | TokenKind::Shared
-                        | TokenKind::State
-                        | TokenKind::Local
-                        | TokenKind::Struct
-                        | TokenKind::Record
-                        | TokenKind::Init
-                        | TokenKind::Spec
-                        | TokenKind::Param
-                        | TokenKind::Role
-                        | TokenKind::Bounds
-                )
-            });
+            self.skip_until(|kind| kind == TokenKind::Semicolon || starts_item(kind));
             self.eat(TokenKind::Semicolon);
         }
     }
@@ -196,11 +215,7 @@ impl Parser<'_> {
         let name = self.expect_name(what);
         let mut fields = Vec::new();
         if self.expect(TokenKind::OpenBrace) {
-            fields = self.separated(TokenKind::CloseBrace, |p| {
-                let name = p.expect_name("a field name");
-                p.expect(TokenKind::Colon);
-                (name, p.ty())
-            });
+            fields = self.separated(TokenKind::CloseBrace, |p| p.typed_name("a field name"));
         }
         self.eat(TokenKind::Semicolon);
         Fields { name, fields }
@@ -213,16 +228,25 @@ impl Parser<'_> {
         if self.expect(TokenKind::OpenParen) {
             parameters = self.separated(TokenKind::CloseParen, Self::parameter);
         }
-        let response = self.eat(TokenKind::Arrow).then(|| self.ty());
+        if self.peek() == TokenKind::Colon {
+            let message = "expected `->`, found `:`";
+            let mistake = Diagnostic::new(message, self.span(), "expected `->`")
+                .help("the type of the result stands after `->`");
+            self.report(mistake);
+        }
+        let arrow = self.eat(TokenKind::Arrow) || self.eat(TokenKind::Colon);
+        let response = arrow.then(|| self.ty());
         let requires = self.eat(TokenKind::Requires).then(|| self.condition());
+        if self.peek() != TokenKind::OpenBrace {
+            self.expected("`{`");
+            self.skip_until(starts_item);
+        }
         let body = self.block();
         Routine { name, parameters, response, requires, body }
     }
 
     fn parameter(&mut self) -> Parameter {
-        let name = self.expect_name("a parameter name");
-        self.expect(TokenKind::Colon);
-        let ty = self.ty();
+        let (name, ty) = self.typed_name("a parameter name");
         let range = self.eat(TokenKind::In).then(|| self.range());
         Parameter { name, ty, range }
     }
@@ -261,11 +285,7 @@ impl Parser<'_> {
         let start = self.span();
         let kind = match self.peek() {
             TokenKind::Name if matches!(self.text(), "seq" | "set" | "map") => self.collection(),
-            TokenKind::Name => {
-                let name = self.text().to_owned();
-                self.bump();
-                TypeKind::Name(name)
-            }
+            TokenKind::Name => TypeKind::Name(self.expect_name("a type").name),
             TokenKind::OpenBracket => {
                 self.bump();
                 let item = self.ty();
@@ -284,18 +304,24 @@ impl Parser<'_> {
             }
         };
         let mut ty = TypeExpr { kind, span: start.to(self.previous_span()) };
-        while self.eat(TokenKind::Question) {
-            let span = start.to(self.previous_span());
-            ty = TypeExpr { kind: TypeKind::Option(Box::new(ty)), span };
+        // A second `?` is a mistake about types, which the checker explains; more of them say nothing more.
+        for _ in 0..2 {
+            if self.eat(TokenKind::Question) {
+                let span = start.to(self.previous_span());
+                ty = TypeExpr { kind: TypeKind::Option(Box::new(ty)), span };
+            }
         }
+        while self.eat(TokenKind::Question) {}
         ty
     }
 
     fn collection(&mut self) -> TypeKind {
         let name = self.expect_name("a collection");
         let mut arguments = Vec::new();
+        let open = self.span().start;
         if self.expect(TokenKind::Less) {
             arguments = self.separated(TokenKind::Greater, Self::ty);
+            self.type_brackets.extend([open, self.previous_span().start]);
         }
         TypeKind::Collection(name, arguments)
     }

@@ -1,9 +1,13 @@
 //! Blocks, statements and annotations.
 
 use super::Parser;
-use crate::diagnostic::Diagnostic;
+use super::item::starts_item;
+use crate::diagnostic::{Diagnostic, Span};
 use crate::syntax::ast::*;
 use crate::syntax::token::TokenKind;
+
+const STATEMENT_WORDS: &[&str] =
+    &["let", "if", "while", "loop", "for", "break", "continue", "return", "atomic", "else"];
 
 impl Parser<'_> {
     pub(super) fn block(&mut self) -> Block {
@@ -11,38 +15,53 @@ impl Parser<'_> {
         if !self.expect(TokenKind::OpenBrace) {
             return Block { statements: Vec::new(), span: start };
         }
-        let statements = self.deeper(Self::statements, |p| {
-            p.skip_block();
-            Vec::new()
-        });
-        if !self.eat(TokenKind::CloseBrace) {
-            let span = self.span();
-            let found = self.found();
-            let mistake =
-                Diagnostic::new(format!("expected `}}`, found {found}"), span, "expected `}`")
-                    .related(start, "to close this");
-            self.report(mistake);
+        let statements = self.deeper(|p| p.statements(start), |_| Vec::new());
+        if self.peek() == TokenKind::CloseBrace {
+            if self.misaligned.is_none() && self.is_misaligned(start) {
+                self.misaligned = Some(start);
+            }
+            self.bump();
+        } else {
+            self.unclosed(start);
         }
         Block { statements, span: start.to(self.previous_span()) }
     }
 
-    /// Skips to the brace that closes the block just opened.
-    fn skip_block(&mut self) {
-        let mut open = 0usize;
-        while !self.at_end() {
-            match self.peek() {
-                TokenKind::OpenBrace => open += 1,
-                TokenKind::CloseBrace if open == 0 => return,
-                TokenKind::CloseBrace => open -= 1,
-                _ => {}
-            }
-            self.bump();
-        }
+    /// Says that the block which starts with this brace is not closed. If a brace further in was closed by one that stands too far
+    /// left, that one is the likely culprit.
+    fn unclosed(&mut self, open: Span) {
+        let message = format!("expected `}}`, found {}", self.found());
+        let mut mistake = Diagnostic::new(message, self.span(), "expected `}`");
+        mistake = match self.misaligned.filter(|inner| inner.start > open.start) {
+            Some(inner) => mistake.related(inner, "this brace may be the one without its `}`"),
+            None => mistake.related(open, "to close this"),
+        };
+        self.report(mistake);
     }
 
-    fn statements(&mut self) -> Vec<Statement> {
+    /// Whether the `}` here starts a line and stands left of the line that has the `{` at `open`.
+    fn is_misaligned(&self, open: Span) -> bool {
+        let gap = &self.source[self.previous_span().end as usize..self.span().start as usize];
+        gap.contains('\n') && self.indentation(self.span()) < self.indentation(open)
+    }
+
+    /// How far the line is indented on which this stands.
+    fn indentation(&self, span: Span) -> usize {
+        let before = &self.source[..span.start as usize];
+        let line = &before[before.rfind('\n').map_or(0, |at| at + 1)..];
+        line.len() - line.trim_start().len()
+    }
+
+    /// The statements of the block that starts with the brace `open`.
+    fn statements(&mut self, open: Span) -> Vec<Statement> {
         let mut statements = Vec::new();
-        while !matches!(self.peek(), TokenKind::CloseBrace | TokenKind::End) && !self.at_declaration() {
+        while !matches!(self.peek(), TokenKind::CloseBrace | TokenKind::End) {
+            if starts_item(self.peek()) {
+                if self.skip_misplaced_variable(open) {
+                    continue;
+                }
+                break;
+            }
             let before = self.at;
             let mistakes = self.diagnostics.len();
             statements.push(self.statement());
@@ -56,26 +75,30 @@ impl Parser<'_> {
         statements
     }
 
-    /// Words that cannot stand in a block: a brace must be missing before them.
-    fn at_declaration(&self) -> bool {
-        matches!(
+    /// A declaration of a variable that is meant to stand in this block, by its looks, is reported and skipped.
+    fn skip_misplaced_variable(&mut self, open: Span) -> bool {
+        let is_variable = matches!(
             self.peek(),
-            TokenKind::Op
-                | TokenKind::Fn
-                | TokenKind::Struct
-                | TokenKind::Record
-                | TokenKind::Shared
-                | TokenKind::Bounds
-                | TokenKind::Spec
-        )
+            TokenKind::Shared | TokenKind::Local | TokenKind::Param | TokenKind::State
+        );
+        let between = &self.source[open.start as usize..self.span().start as usize];
+        let inside =
+            !between.contains('\n') || self.indentation(self.span()) > self.indentation(open);
+        if !is_variable || !inside {
+            return false;
+        }
+        let message = format!("{} cannot be declared in a block", self.found());
+        let mistake = Diagnostic::new(message, self.span(), "only at the top level")
+            .help("a variable of the operation is declared by `let x: T = …;`");
+        self.report(mistake);
+        self.variable("a name for the variable");
+        true
     }
 
     /// After a mistake: on to the next statement, unless the mistaken one has ended properly.
     fn resume_at_statement(&mut self) {
-        let ended = matches!(
-            self.tokens[self.at - 1].kind,
-            TokenKind::Semicolon | TokenKind::CloseBrace
-        );
+        let ended =
+            matches!(self.tokens[self.at - 1].kind, TokenKind::Semicolon | TokenKind::CloseBrace);
         if ended || self.at_statement() {
             return;
         }
@@ -107,6 +130,11 @@ impl Parser<'_> {
         while self.peek() == TokenKind::HashBracket {
             annotations.extend(self.annotation());
         }
+        if let (Some(last), TokenKind::CloseBrace) = (annotations.last(), self.peek()) {
+            let message = "this annotation stands before nothing";
+            let mistake = Diagnostic::new(message, last.span, "expected a statement after it");
+            self.report(mistake);
+        }
         let start = self.span();
         let kind = self.statement_kind();
         Statement { kind, span: start.to(self.previous_span()), annotations }
@@ -136,9 +164,8 @@ impl Parser<'_> {
             TokenKind::Continue => self.simple(StatementKind::Continue),
             TokenKind::Return => {
                 self.bump();
-                let value =
-                    (!matches!(self.peek(), TokenKind::Semicolon | TokenKind::CloseBrace))
-                        .then(|| self.expression());
+                let value = (!matches!(self.peek(), TokenKind::Semicolon | TokenKind::CloseBrace))
+                    .then(|| self.expression());
                 self.expect(TokenKind::Semicolon);
                 StatementKind::Return(value)
             }
@@ -199,22 +226,21 @@ impl Parser<'_> {
                 let span = start.to(p.previous_span());
                 vec![Statement { kind, span, annotations: Vec::new() }]
             },
-            |p| {
-                p.skip_until(|_| false);
-                Vec::new()
-            },
+            |_| Vec::new(),
         );
         Block { statements, span: start.to(self.previous_span()) }
     }
 
     fn expression_statement(&mut self) -> StatementKind {
-        let target = self.expression();
+        let target = self.start_of_statement();
         let operator = match self.peek() {
             TokenKind::Equal => None,
             TokenKind::PlusEqual => Some(BinaryOp::Add),
             TokenKind::MinusEqual => Some(BinaryOp::Subtract),
             _ => {
-                self.expect(TokenKind::Semicolon);
+                if !self.misspelt_keyword(&target) {
+                    self.expect(TokenKind::Semicolon);
+                }
                 return StatementKind::Expr(target);
             }
         };
@@ -222,6 +248,19 @@ impl Parser<'_> {
         let value = self.expression();
         self.expect(TokenKind::Semicolon);
         StatementKind::Assign(target, operator, value)
+    }
+
+    /// Whether the statement starts with a word that looks like a keyword and cannot be anything else; says so.
+    fn misspelt_keyword(&mut self, start: &Expr) -> bool {
+        let ExprKind::Name(word) = &start.kind else { return false };
+        let advice = Self::did_you_mean(word, STATEMENT_WORDS);
+        if advice.is_none() || self.peek() == TokenKind::Semicolon {
+            return false;
+        }
+        let message = format!("expected a statement, found `{word}`");
+        let mistake = Diagnostic::new(message, start.span, "not a statement").maybe_help(advice);
+        self.report(mistake);
+        true
     }
 
     /// `#[lin]`, `#[lin(when c)]`, `#[lin(when returns e)]`, `#[base(f)]`.
@@ -238,12 +277,15 @@ impl Parser<'_> {
         } else {
             let found = self.found();
             let advice = Self::did_you_mean(self.text(), &["lin", "base"]);
-            let mistake =
-                Diagnostic::new(format!("unknown annotation {found}"), self.span(), "not an annotation")
-                    .help(advice.unwrap_or_else(|| {
-                        "there are `#[lin]`, `#[lin(when c)]`, `#[lin(when returns e)]` and `#[base(f)]`"
-                            .to_owned()
-                    }));
+            let mistake = Diagnostic::new(
+                format!("unknown annotation {found}"),
+                self.span(),
+                "not an annotation",
+            )
+            .help(advice.unwrap_or_else(|| {
+                "there are `#[lin]`, `#[lin(when c)]`, `#[lin(when returns e)]` and `#[base(f)]`"
+                    .to_owned()
+            }));
             self.report(mistake);
             None
         };
@@ -260,6 +302,9 @@ impl Parser<'_> {
         }
         if !self.eat_word("when") {
             self.expected("`when`");
+            self.skip_until(|kind| matches!(kind, TokenKind::CloseParen | TokenKind::CloseBracket));
+            self.eat(TokenKind::CloseParen);
+            return AnnotationKind::Lin;
         }
         let kind = if self.eat_word("returns") {
             AnnotationKind::LinReturns(self.expression())

@@ -1,0 +1,100 @@
+//! Calls are inlined; `return` becomes a jump to the end of the call.
+
+use super::expression::must_be_kept;
+use super::{Builder, Frame, Instruction, LowerError, Lowered};
+use crate::{hir, limits};
+use linchpin_ir::program::{Action, Expr, LocalId, LocalTarget};
+use linchpin_spec::Value;
+
+impl Builder<'_> {
+    /// Inlines a call; the locals of the function become locals of the body.
+    pub(super) fn inline(
+        &mut self,
+        function: usize,
+        arguments: &[hir::Expr],
+        into: Option<LocalId>,
+        line: u32,
+    ) -> Lowered<()> {
+        let routine = &self.lowering.model.functions[function];
+        if self.frames.len() == 1 {
+            self.outermost_call = Some(line);
+        }
+        if self.frames.len() > limits::CALLS {
+            return Err(LowerError {
+                line: self.outermost_call.unwrap_or(line),
+                message: format!("calls are nested more than {} deep", limits::CALLS),
+                help: "functions are inlined: use fewer layers of them",
+            });
+        }
+        self.calls += 1;
+        if self.code.len() + self.calls > limits::INSTRUCTIONS {
+            return Err(self.too_large("this operation", line));
+        }
+        let arguments = self.operands(&arguments.iter().collect::<Vec<_>>())?;
+        let first_local = self.locals.len() as u32;
+        self.locals.extend(routine.locals.iter().cloned());
+        for (at, value) in arguments.into_iter().enumerate() {
+            let local = LocalTarget::Local(LocalId(first_local + at as u32));
+            self.act(Action::Assign { local, value }, line)?;
+        }
+        let done = self.label();
+        self.frames.push(Frame {
+            first_local,
+            exit: Some((done, into)),
+            atomic: self.atomics.len(),
+            loops: Vec::new(),
+        });
+        let result = self.block(&routine.body);
+        self.frames.pop();
+        result?;
+        if self.frames.len() == 1 {
+            self.outermost_call = None;
+        }
+        self.place_label(done);
+        Ok(())
+    }
+
+    /// A value that nobody uses: what it does happens all the same, and so does a fault in it.
+    fn unused(&mut self, value: &hir::Expr) -> Lowered<()> {
+        if !value.is_local() {
+            return self.effect(value);
+        }
+        let lowered = self.expr(value)?;
+        if must_be_kept(&lowered) {
+            self.keep(lowered, value)?;
+        }
+        Ok(())
+    }
+
+    /// `return`: of a function to the place of the call, of the operation to the client.
+    pub(super) fn return_value(
+        &mut self,
+        value: Option<&hir::Expr>,
+        points: &[hir::Point],
+        line: u32,
+    ) -> Lowered<()> {
+        let exit = self.frame().exit;
+        let atomic = self.frame().atomic;
+        match exit {
+            Some((done, into)) => {
+                match (value, into) {
+                    (Some(value), Some(into)) => self.expr_into(value, into)?,
+                    (Some(value), None) => self.unused(value)?,
+                    (None, _) => {}
+                }
+                self.points(points, line)?;
+                self.leave_atomic(atomic, line)?;
+                self.goto(done, line)
+            }
+            None => {
+                let value = match value {
+                    Some(value) => self.expr(value)?,
+                    None => Expr::Const(Value::Null),
+                };
+                self.points(points, line)?;
+                self.leave_atomic(0, line)?;
+                self.emit(Instruction::Return(value), line)
+            }
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Any text through the whole front end of the model language; the judge is the one of `crates/lang/tests/robust`.
+
+#![no_main]
+
+#[path = "../../crates/lang/tests/robust/judge.rs"]
+mod judge;
+
+libfuzzer_sys::fuzz_target!(|source: &str| {
+    judge::judge(source, source.len() as u64);
+});
