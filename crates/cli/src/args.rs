@@ -16,7 +16,8 @@ pub struct Cli {
     pub command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 holds (or done), 1 violated, 2 usage or input error, 3 inconclusive.";
+const EXIT_CODES: &str =
+    "Exit codes: 0 holds (or done), 1 violated, 2 usage or input error, 3 inconclusive.";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {

@@ -43,7 +43,9 @@ pub fn parse_value(json: &Json) -> Option<Value> {
         Json::Bool(b) => Value::Bool(*b),
         Json::Number(number) => Value::Int(number.as_i64()?),
         Json::String(text) => Value::str(text),
-        Json::Array(items) => Value::list(items.iter().map(parse_value).collect::<Option<Vec<_>>>()?),
+        Json::Array(items) => {
+            Value::list(items.iter().map(parse_value).collect::<Option<Vec<_>>>()?)
+        }
         Json::Object(pairs) => {
             let pair = |(key, item): (&String, &Json)| Some((Value::str(key), parse_value(item)?));
             Value::map(pairs.iter().map(pair).collect::<Option<Vec<_>>>()?)

@@ -1,7 +1,7 @@
 //! Limits on time and memory, and Ctrl-C: the work is asked to stop, and ended if it does not.
 
-use crate::args::LimitArgs;
 use crate::Status;
+use crate::args::LimitArgs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::{Duration, Instant};

@@ -71,10 +71,12 @@ confirmed: no order explains these 2 operations
 
 #[test]
 fn a_history_that_holds_has_a_witness_that_certifies() {
-    let (_, history, _) = output(&["run", "models/ms_queue.lin", "--ops", "40", "--values", "1000000", "-q"]);
+    let (_, history, _) =
+        output(&["run", "models/ms_queue.lin", "--ops", "40", "--values", "1000000", "-q"]);
     let recorded = Recorded::new(&history);
     let witness = recorded.beside("witness.json");
-    let (code, stdout, _) = recorded.check(&["--spec", "queue", "--witness", &witness, "--verbose"]);
+    let (code, stdout, _) =
+        recorded.check(&["--spec", "queue", "--witness", &witness, "--verbose"]);
     assert_eq!(code, 0, "{stdout}");
     assert!(stdout.contains("method: queue monitor"), "{stdout}");
     assert_eq!(output(&["certify", &witness]).0, 0);
@@ -141,7 +143,8 @@ fn crash_models_differ() {
 "#,
     );
     for (property, wanted) in [("linearizable", 0), ("durable", 0), ("strict", 1)] {
-        let (code, stdout, stderr) = recorded.check(&["--spec", "register", "--property", property]);
+        let (code, stdout, stderr) =
+            recorded.check(&["--spec", "register", "--property", property]);
         assert_eq!(code, wanted, "{property}: {stdout}{stderr}");
     }
 }
@@ -176,19 +179,22 @@ fn bad_input_is_located() {
 #[test]
 fn a_vacuous_history_says_so() {
     let (code, stdout, _) =
-        Recorded::new("{\"process\":0,\"type\":\"invoke\",\"f\":\"dequeue\"}\n").check(&["--spec", "queue"]);
+        Recorded::new("{\"process\":0,\"type\":\"invoke\",\"f\":\"dequeue\"}\n")
+            .check(&["--spec", "queue"]);
     assert_eq!(code, 0);
     assert!(stdout.contains("This says little"), "{stdout}");
 }
 
 #[test]
 fn standard_input_is_judged_as_it_arrives() {
-    linchpin().args(["check", "-", "--spec", "queue"]).stdin(LOST).assert().code(1).stdout_eq(str![[r#"
+    linchpin().args(["check", "-", "--spec", "queue"]).stdin(LOST).assert().code(1).stdout_eq(
+        str![[r#"
 violated: line 4: dequeue() of process 1 answered null, which nothing explains
 Possible states just before: [7]
   4 events, 2 operations returned
 
-"#]]);
+"#]],
+    );
     let (good, _) = LOST.split_at(LOST.find("{\"process\":1").expect("the dequeue"));
     linchpin().args(["check", "-", "--spec", "queue"]).stdin(good).assert().code(0);
 }

@@ -38,7 +38,8 @@ fn a_history_is_one_event_a_line() {
         stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!(events.len(), 12, "two threads call three operations each");
     for event in events {
-        let keys: Vec<&str> = event.as_object().expect("an object").keys().map(String::as_str).collect();
+        let keys: Vec<&str> =
+            event.as_object().expect("an object").keys().map(String::as_str).collect();
         assert_eq!(keys, ["process", "type", "f", "value", "time"]);
         assert!(["invoke", "ok"].contains(&event["type"].as_str().expect("a word")));
         assert!(["push", "pop"].contains(&event["f"].as_str().expect("a word")));
@@ -143,7 +144,8 @@ pop() -> int?    line [..]
 fn specs_lists_all_and_finds_one() {
     let (code, all, _) = output(&["specs"]);
     assert_eq!(code, 0);
-    for name in ["register", "cas-register", "multi-register", "priority-queue", "mwcas", "mailbox"] {
+    for name in ["register", "cas-register", "multi-register", "priority-queue", "mwcas", "mailbox"]
+    {
         assert!(all.contains(&format!("{name}: ")), "{all}");
     }
     linchpin().args(["specs", "priority_queue"]).assert().code(0).stdout_eq(str![[r#"
@@ -164,7 +166,8 @@ fn mistakes_are_shown_where_they_are_and_exit_2() {
     let folder = tempfile::tempdir().expect("a folder");
     let model = folder.path().join("stack.lin");
     let source = std::fs::read_to_string(root().join(STACK)).expect("the model");
-    std::fs::write(&model, source.replace("x.next = t", "x.nxt = t").replace("t.val", "t.vol")).expect("written");
+    std::fs::write(&model, source.replace("x.next = t", "x.nxt = t").replace("t.val", "t.vol"))
+        .expect("written");
     let (code, stdout, stderr) = output(&["steps", model.to_str().expect("a path")]);
     assert_eq!((code, stdout.as_str()), (2, ""));
     assert!(stderr.contains("unknown field of `Node`: `nxt`"), "{stderr}");
@@ -183,7 +186,11 @@ fn fmt_lays_out_and_checks_and_leaves_mistaken_files_alone() {
     assert_eq!(output(&["fmt", "--check", good_path]).0, 1);
     assert_eq!(output(&["fmt", good_path, bad_path]).0, 2);
     let read = |path: &PathBuf| std::fs::read_to_string(path).expect("read");
-    assert_eq!(read(&good), "spec counter;\nop  add( n:int ){\n}\n", "nothing is written if one is mistaken");
+    assert_eq!(
+        read(&good),
+        "spec counter;\nop  add( n:int ){\n}\n",
+        "nothing is written if one is mistaken"
+    );
     assert_eq!(output(&["fmt", good_path]).0, 0);
     assert_eq!(read(&good), "spec counter;\nop add(n: int) {\n}\n");
     assert_eq!(output(&["fmt", "--check", good_path]).0, 0);
@@ -202,7 +209,10 @@ fn what_cannot_be_read_or_written_exits_2_and_says_why() {
         (&["run", STACK, "--time-limit", "soon"], "`soon` is not a time"),
         (&["run", STACK, "--memory-limit", "0"], "`0` is not a size"),
         (&["run", STACK, "--output", "no/such/folder/file"], "cannot write `no/such/folder/file`"),
-        (&["run", STACK, "--replay", "README.md"], "is not a schedule of this model: it is not JSON"),
+        (
+            &["run", STACK, "--replay", "README.md"],
+            "is not a schedule of this model: it is not JSON",
+        ),
         (&["run", STACK, "--schedule", "fair"], "invalid value 'fair'"),
         (&["walk", STACK], "unrecognized subcommand 'walk'"),
     ] {
@@ -246,10 +256,20 @@ fn help_answers() {
 #[test]
 fn the_readme_shows_real_output() {
     let readme = std::fs::read_to_string(root().join("README.md")).expect("the README");
-    let commands = readme.split("```console\n").nth(1).expect("the two commands");
-    let command = commands.lines().next().expect("the first command");
-    let arguments = command.split(" -- ").nth(1).expect("arguments of linchpin");
-    let (_, _, stderr) = output(&arguments.split(' ').collect::<Vec<_>>());
-    let shown = readme.split("```text\n").nth(1).and_then(|rest| rest.split("```").next());
-    assert_eq!(shown.expect("a counterexample").trim(), stderr.trim());
+    let block = |kind: &str, at: usize| {
+        let rest = readme.split(&format!("```{kind}\n")).nth(at + 1).expect("a block");
+        rest.split("```").next().expect("its text").trim().to_owned()
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let history = folder.path().join("history.jsonl").display().to_string();
+    let run = |command: &str| {
+        let arguments = command.split(" -- ").nth(1).expect("arguments of linchpin");
+        let arguments = arguments.replace("history.jsonl", &history);
+        output(&arguments.split(' ').collect::<Vec<_>>())
+    };
+    let first = block("console", 0).lines().next().expect("the first command").to_owned();
+    assert_eq!(block("text", 0), run(&first).2.trim());
+    let second = block("console", 1);
+    let results: Vec<_> = second.lines().map(run).collect();
+    assert_eq!(block("text", 1), results[1].1.trim().replace(&history, "history.jsonl"));
 }

@@ -6,7 +6,8 @@
 use crate::crash::{self, Applied, CrashError, Property};
 use crate::history::{History, OpId};
 use crate::monitor::{
-    cas_register, counter, map, mutex, mwcas, priority_queue, queue, register, semaphore, set, stack,
+    cas_register, counter, map, mutex, mwcas, priority_queue, queue, register, semaphore, set,
+    stack,
 };
 use crate::part::Part;
 use crate::search::split::{SplitBy, search_parts, split};
@@ -129,7 +130,14 @@ fn by_key(
     for ids in split(history, &all, SplitBy::Key) {
         let mut part = Part::new(history, &ids);
         let inner = one_object(object, &mut part.history, &Applied::default(), options);
-        notes.extend(inner.notes.into_iter().filter(|note| !notes.contains(note)).take(3).collect::<Vec<_>>());
+        notes.extend(
+            inner
+                .notes
+                .into_iter()
+                .filter(|note| !notes.contains(note))
+                .take(3)
+                .collect::<Vec<_>>(),
+        );
         method = inner.method;
         match inner.verdict {
             Verdict::Holds(witness) => {
@@ -146,7 +154,13 @@ fn by_key(
             }
             Verdict::Inconclusive(reason) => {
                 let verdict = Verdict::Inconclusive(reason);
-                return Judgement { verdict, method, notes, possible: Vec::new(), assumptions: Vec::new() };
+                return Judgement {
+                    verdict,
+                    method,
+                    notes,
+                    possible: Vec::new(),
+                    assumptions: Vec::new(),
+                };
             }
         }
     }
@@ -168,9 +182,17 @@ fn one_object(
             match answer {
                 Ok(verdict) => {
                     let method = format!("{name} monitor");
-                    return Judgement { verdict, method, notes, possible: vec![], assumptions: vec![] };
+                    return Judgement {
+                        verdict,
+                        method,
+                        notes,
+                        possible: vec![],
+                        assumptions: vec![],
+                    };
                 }
-                Err(refused) => notes.push(format!("the {name} monitor does not apply: {}", refused.reason)),
+                Err(refused) => {
+                    notes.push(format!("the {name} monitor does not apply: {}", refused.reason))
+                }
             }
         }
     }
@@ -215,9 +237,12 @@ fn monitors<'a>(
             "mutex" => mutex::check(history, &init, limits),
             "semaphore" => semaphore::check(history, &init, limits),
             "counter" => counter::check(history, &init, limits),
-            "mwcas" => {
-                mwcas::check_interrupted(history, &applied.interrupted, object.init.as_ref(), limits)
-            }
+            "mwcas" => mwcas::check_interrupted(
+                history,
+                &applied.interrupted,
+                object.init.as_ref(),
+                limits,
+            ),
             name => collection(name, history, &init, limits),
         };
         (*name, answer)

@@ -137,7 +137,9 @@ impl History {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum HistoryError {
     /// A process called while its last call was open.
-    #[error("process {process} calls `{called}` at event {at}, but its `{open}` from event {since} has not returned")]
+    #[error(
+        "process {process} calls `{called}` at event {at}, but its `{open}` from event {since} has not returned"
+    )]
     StillOpen {
         /// The process.
         process: String,
@@ -159,7 +161,9 @@ pub enum HistoryError {
         at: Rank,
     },
     /// A process that is known to have stopped does something.
-    #[error("process {process} acts at event {at}, although the outcome of its last operation is unknown (`info` at event {since})")]
+    #[error(
+        "process {process} acts at event {at}, although the outcome of its last operation is unknown (`info` at event {since})"
+    )]
     Stopped {
         /// The process.
         process: String,
@@ -308,7 +312,12 @@ impl Builder {
     }
 
     /// A process calls an operation.
-    pub fn invoke(&mut self, process: &str, name: &str, argument: Value) -> Result<(), HistoryError> {
+    pub fn invoke(
+        &mut self,
+        process: &str,
+        name: &str,
+        argument: Value,
+    ) -> Result<(), HistoryError> {
         let process = self.process(process);
         let operation = self.operation(name)?;
         let shape = self.signatures[operation as usize].argument.clone();

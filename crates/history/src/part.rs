@@ -65,7 +65,10 @@ impl Part {
 }
 
 /// Some operations, with the values and words that they mention, and no others.
-pub(crate) fn extract(whole: &History, ids: &[OpId]) -> (Vec<Operation>, ValueTable, Vec<[ValueId; 3]>) {
+pub(crate) fn extract(
+    whole: &History,
+    ids: &[OpId],
+) -> (Vec<Operation>, ValueTable, Vec<[ValueId; 3]>) {
     let mut import = Import::default();
     let operations = ids.iter().map(|id| {
         let mut operation = whole.operations[*id as usize];

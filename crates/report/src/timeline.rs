@@ -88,7 +88,8 @@ impl Timeline {
         let mut columns: Vec<usize> = Vec::with_capacity(last + 1);
         for end in ends {
             let after_last = columns.last().map_or(0, |column| column + GAP);
-            let after_label = end.map_or(0, |bar| columns[bar.from] + bar.label.chars().count() + 3);
+            let after_label =
+                end.map_or(0, |bar| columns[bar.from] + bar.label.chars().count() + 3);
             columns.push(after_last.max(after_label));
         }
         columns

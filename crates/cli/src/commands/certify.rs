@@ -53,24 +53,31 @@ fn judge(subject: &Subject<'_>, history: &History, claim: &Claim) -> (Status, St
     match claim {
         Claim::Witness(order) => {
             for (key, part) in parts(history, order) {
-                if let Err(error) = confirm_witness(&*subject.object.spec, &part.operations, &part.claimed) {
+                if let Err(error) =
+                    confirm_witness(&*subject.object.spec, &part.operations, &part.claimed)
+                {
                     return (Status::Violated, format!("not confirmed{key}: {error}"));
                 }
             }
             let count = order.len();
-            (Status::Holds, format!("confirmed: these {count} operations in this order explain the history"))
+            (
+                Status::Holds,
+                format!("confirmed: these {count} operations in this order explain the history"),
+            )
         }
         Claim::Core(core, at) => {
             let parts = parts(history, core);
             // One object is enough to make the history wrong.
-            let Some((key, part)) = parts.into_iter().find(|(_, part)| !part.claimed.is_empty()) else {
+            let Some((key, part)) = parts.into_iter().find(|(_, part)| !part.claimed.is_empty())
+            else {
                 return (Status::Violated, "not confirmed: the core is empty".to_owned());
             };
             let (spec, name) = (&*subject.object.spec, subject.object.name.as_str());
             match confirm_core(spec, name, &part.operations, &part.claimed, at.map(u64::from)) {
                 Ok(()) => {
                     let count = core.len();
-                    let what = format!("confirmed{key}: no order explains these {count} operations");
+                    let what =
+                        format!("confirmed{key}: no order explains these {count} operations");
                     (Status::Holds, what)
                 }
                 Err(error @ CoreError::TooLarge) => {
@@ -100,7 +107,11 @@ fn parts(history: &History, claimed: &[OpId]) -> Vec<(String, Part)> {
             call: history.call(id as OpId),
             response: history.response(id as OpId),
             invoked: operation.invoked.into(),
-            returned: if operation.returned == NEVER { u64::MAX } else { operation.returned.into() },
+            returned: if operation.returned == NEVER {
+                u64::MAX
+            } else {
+                operation.returned.into()
+            },
         });
     }
     for id in claimed {

@@ -19,7 +19,10 @@ pub fn execute(args: &SpecsArgs) -> Result<Status> {
     }
     if args.common.json {
         let mut object = json::envelope("specs", args.name.as_deref().unwrap_or("*"));
-        object.insert("specs".to_owned(), chosen.iter().map(|(info, ops)| as_json(info, ops)).collect());
+        object.insert(
+            "specs".to_owned(),
+            chosen.iter().map(|(info, ops)| as_json(info, ops)).collect(),
+        );
         output::write_stdout(&format!("{}\n", Json::Object(object)))?;
         return Ok(Status::Holds);
     }

@@ -97,7 +97,8 @@ where
                 return Progress::Found;
             }
             if self.visited.insert(self.spot.clone()) {
-                let optional = self.deadline().is_some_and(|(op, _)| !self.problem.ops[op].completed);
+                let optional =
+                    self.deadline().is_some_and(|(op, _)| !self.problem.ops[op].completed);
                 let choice = usize::from(!optional);
                 let (spot, steps) = (self.spot.clone(), self.order.len());
                 self.branches.push(Branch { spot, steps, choice, way: 0 });
@@ -224,7 +225,8 @@ where
         let op = |at: &u32| &self.problem.ops[*at as usize];
         let class = op(&self.window.live[at]).class;
         self.window.live[..at].iter().map(op).any(|other| {
-            let waiting = matches!(other.place, Place::Slot(slot) if !self.spot.done.contains(slot));
+            let waiting =
+                matches!(other.place, Place::Slot(slot) if !self.spot.done.contains(slot));
             other.class == class && waiting
         })
     }

@@ -43,5 +43,7 @@ pub(crate) fn stuck(
 /// What is known when the search is stopped.
 pub(crate) fn stopped(reason: &str, explained: Rank, history: &History) -> String {
     let events = history.events;
-    format!("{reason}; the first {explained} of {events} events can be explained, about the rest nothing is known")
+    format!(
+        "{reason}; the first {explained} of {events} events can be explained, about the rest nothing is known"
+    )
 }

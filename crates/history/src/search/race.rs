@@ -87,7 +87,8 @@ where
         let progress = loop {
             match search.run(1 << 16, &watch) {
                 Progress::Paused
-                    if search.bytes() < DEPTH_FIRST_BYTES && watch.exceeded(search.bytes()).is_none() => {}
+                    if search.bytes() < DEPTH_FIRST_BYTES
+                        && watch.exceeded(search.bytes()).is_none() => {}
                 progress => break progress,
             }
         };

@@ -175,7 +175,11 @@ struct PartSearch<'a, S: Spec + ?Sized> {
 enum Answer {
     Order(Vec<OpId>),
     /// At this event, of the problem that the events up to `last` make.
-    Stuck { rank: Rank, last: Rank, walked: Walked },
+    Stuck {
+        rank: Rank,
+        last: Rank,
+        walked: Walked,
+    },
     Stopped(String, Rank),
 }
 

@@ -8,5 +8,4 @@ mod generate;
 mod judge;
 mod limits;
 mod online;
-mod speed;
 mod split;

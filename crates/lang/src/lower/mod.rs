@@ -45,7 +45,9 @@ fn specification(spec: &hir::Spec, size: &Cell<usize>) -> Lowered<SpecSource> {
         hir::Spec::Block(block) => {
             // A specification has no specification.
             let none = SpecSource::Builtin { name: String::new(), init: None };
-            SpecSource::Model(Box::new(Lowering { model: block, size }.program(Turns::Never, none)?))
+            SpecSource::Model(Box::new(
+                Lowering { model: block, size }.program(Turns::Never, none)?,
+            ))
         }
     })
 }

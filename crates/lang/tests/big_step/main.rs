@@ -81,7 +81,11 @@ fn operations(source: &str, seed: u64, statistics: &mut Statistics) -> Result<()
 }
 
 /// Sequences of calls of the specification, with all their outcomes.
-fn specifications(source: &str, seed: u64, statistics: &mut Statistics) -> Result<(), Disagreement> {
+fn specifications(
+    source: &str,
+    seed: u64,
+    statistics: &mut Statistics,
+) -> Result<(), Disagreement> {
     let (tree, program) = compiled(source)?;
     specification::run(&tree, &program, seed, 8, statistics)
 }
@@ -92,8 +96,11 @@ fn compiled(source: &str) -> Result<(ast::Model, Program), Disagreement> {
     match compile(source, &Config::default()) {
         Ok(compiled) => Ok((tree, compiled.program)),
         Err(mistakes) => {
-            let text = |at: Span| source.get(at.start as usize..at.end as usize).unwrap_or_default();
-            let said = mistakes.iter().map(|mistake| format!("{}: {}", mistake.message, text(mistake.span)));
+            let text =
+                |at: Span| source.get(at.start as usize..at.end as usize).unwrap_or_default();
+            let said = mistakes
+                .iter()
+                .map(|mistake| format!("{}: {}", mistake.message, text(mistake.span)));
             Err(format!("{REJECTED}: {}", said.collect::<Vec<_>>().join("; ")))
         }
     }

@@ -73,9 +73,9 @@ impl Names {
                 Value::Ref(name)
             }
             Value::List(items) => Value::list(self.all(items)),
-            Value::Set(items) => {
-                Value::Set(items.iter().map(|item| self.rename(item)).collect::<BTreeSet<_>>().into())
-            }
+            Value::Set(items) => Value::Set(
+                items.iter().map(|item| self.rename(item)).collect::<BTreeSet<_>>().into(),
+            ),
             Value::Map(pairs) => {
                 let pairs = pairs.iter();
                 Value::map(pairs.map(|(k, v)| (self.rename(k), self.rename(v))).collect::<Vec<_>>())

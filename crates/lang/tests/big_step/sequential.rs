@@ -195,7 +195,10 @@ impl Pair<'_> {
                     Ended::TooLong => "more moves".to_owned(),
                 };
                 let expected = expected.map(|datum| datum.to_value());
-                Err(format!("expected {expected:?} after {} moves, got {actual} after {moves}", called.moves))
+                Err(format!(
+                    "expected {expected:?} after {} moves, got {actual} after {moves}",
+                    called.moves
+                ))
             }
         }
     }

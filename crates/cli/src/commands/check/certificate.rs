@@ -56,12 +56,16 @@ impl Certificate {
     pub fn parse(text: &str) -> Result<Certificate> {
         let json: Json = serde_json::from_str(text).context("it is not JSON")?;
         if json["schema"] != json::SCHEMA || json["command"] != "certificate" {
-            bail!("it is not a certificate: `linchpin check --witness FILE` or `--core FILE` writes one");
+            bail!(
+                "it is not a certificate: `linchpin check --witness FILE` or `--core FILE` writes one"
+            );
         }
-        let text = |key: &str| json[key].as_str().with_context(|| format!("\"{key}\" must be a string"));
+        let text =
+            |key: &str| json[key].as_str().with_context(|| format!("\"{key}\" must be a string"));
         let chosen = |key: &str| text(key).map(str::to_owned);
         let ids = |key: &str| -> Result<Vec<OpId>> {
-            let list = json[key].as_array().with_context(|| format!("\"{key}\" must be an array"))?;
+            let list =
+                json[key].as_array().with_context(|| format!("\"{key}\" must be an array"))?;
             let id = |id: &Json| id.as_u64().and_then(|id| u32::try_from(id).ok());
             list.iter().map(id).collect::<Option<Vec<_>>>().context("operations must be numbers")
         };
@@ -71,7 +75,9 @@ impl Certificate {
         };
         let init = match json.get("init") {
             None | Some(Json::Null) => None,
-            Some(init) => Some(json::parse_value(init).context("\"init\" must have integers only")?),
+            Some(init) => {
+                Some(json::parse_value(init).context("\"init\" must have integers only")?)
+            }
         };
         let format = match json["format"].as_str() {
             Some(format) => Some(format.parse()?),
@@ -88,7 +94,8 @@ impl Certificate {
                 keyed: json["keyed"].as_bool(),
                 property: PropertyArg::from_str(text("property")?, true).map_err(bad)?,
             },
-            operations: json["operations"].as_u64().context("\"operations\" must be a number")? as usize,
+            operations: json["operations"].as_u64().context("\"operations\" must be a number")?
+                as usize,
             claim,
         })
     }

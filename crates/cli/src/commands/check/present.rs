@@ -79,11 +79,14 @@ impl Presentation<'_> {
     pub fn text(&self) -> String {
         let mut text = format!("{}\n  {}\n", self.headline(), self.subject_sentence());
         if self.recording.is_vacuous() {
-            text += "  This says little: no operation returned an answer that could have been wrong.\n";
+            text +=
+                "  This says little: no operation returned an answer that could have been wrong.\n";
         }
         if let Verdict::Violated(violation) = &self.judgement.verdict {
-            text += &format!("\n{}\n\n{}", violation.explanation, self.timeline(violation).draw(WIDTH));
-            text += &format!("\nThe core, which no order explains: {}\n", self.core_words(violation));
+            text +=
+                &format!("\n{}\n\n{}", violation.explanation, self.timeline(violation).draw(WIDTH));
+            text +=
+                &format!("\nThe core, which no order explains: {}\n", self.core_words(violation));
             if let Some(at) = violation.at {
                 text += &format!("The first {at} events can be explained; event {at} cannot.\n");
             }
@@ -96,7 +99,8 @@ impl Presentation<'_> {
             }
         }
         if let Verdict::Inconclusive(_) = &self.judgement.verdict {
-            text += "  Allow more with --time-limit or --memory-limit, or check a shorter history.\n";
+            text +=
+                "  Allow more with --time-limit or --memory-limit, or check a shorter history.\n";
         }
         for assumption in &self.judgement.assumptions {
             text += &format!("  assuming: {assumption}\n");
@@ -107,7 +111,10 @@ impl Presentation<'_> {
                 text += &format!("  note: {note}\n");
             }
             text += &format!("  method: {}\n", self.judgement.method);
-            text += &format!("  time: {:.3} s, of which reading {:.3} s\n", self.seconds, self.parse_seconds);
+            text += &format!(
+                "  time: {:.3} s, of which reading {:.3} s\n",
+                self.seconds, self.parse_seconds
+            );
         }
         text
     }
@@ -198,7 +205,8 @@ impl Presentation<'_> {
         });
         object.insert("engines".to_owned(), json!([engine]));
         if let Verdict::Violated(violation) = &self.judgement.verdict {
-            let operations: Vec<Json> = violation.core.iter().map(|id| self.operation(*id)).collect();
+            let operations: Vec<Json> =
+                violation.core.iter().map(|id| self.operation(*id)).collect();
             let counterexample = json!({
                 "history": operations, "schedule": [], "core": violation.core,
                 "explanation": violation.explanation, "at": violation.at,

@@ -17,7 +17,8 @@ impl<'a> Subject<'a> {
     pub fn new(args: &'a RecordingArgs) -> Result<Subject<'a>> {
         let object = match args.spec.ends_with(".lin") {
             true => model_object(args)?,
-            false => Object::builtin(&args.spec, args.init.clone()).map_err(|error| anyhow!("{error}"))?,
+            false => Object::builtin(&args.spec, args.init.clone())
+                .map_err(|error| anyhow!("{error}"))?,
         };
         Ok(Subject { args, object })
     }

@@ -41,14 +41,17 @@ pub fn execute(args: &CheckArgs, subject: &Subject<'_>, stop: &Stop) -> Result<S
     let detected = args.recording.format.or_else(|| Format::detect(&first));
     let format = detected.context("the format cannot be told from the first line: use --format")?;
     if format == Format::Fastlin {
-        bail!("fastlin texts are in no order, so they cannot be judged as they arrive: name a file");
+        bail!(
+            "fastlin texts are in no order, so they cannot be judged as they arrive: name a file"
+        );
     }
     let mut reader = Reader::new(format, &subject.options());
     let mut judge = Judge::new(subject, property);
     let mut line = Some(first);
     let mut since_forgetting = 0;
     while let Some(text) = line {
-        let events = reader.push_line(&text).with_context(|| format!("`{}`", args.history.display()))?;
+        let events =
+            reader.push_line(&text).with_context(|| format!("`{}`", args.history.display()))?;
         for event in events.to_vec() {
             since_forgetting += 1;
             if let Some(outcome) = judge.take(event, reader.builder().history()) {
@@ -111,7 +114,8 @@ impl<'a> Judge<'a> {
             EventKind::Invoke { process, operation, key, argument } => {
                 let key = history.values.get(key).clone();
                 let spec = self.spec;
-                let frontier = self.frontiers.entry(key.clone()).or_insert_with(|| Frontier::new(spec));
+                let frontier =
+                    self.frontiers.entry(key.clone()).or_insert_with(|| Frontier::new(spec));
                 let call = Call { operation: operation as usize, argument: value(argument) };
                 let ticket = frontier.invoke(call);
                 self.open.insert(process, Open { key, ticket });
@@ -237,8 +241,13 @@ impl Lines {
             if stop.reason().is_some() {
                 return Ok(None);
             }
-            let read = self.input.read_until(b'\n', &mut self.partial).context("cannot read the history")?;
-            if self.partial.ends_with(b"\n") || (read == 0 && !self.follow && !self.partial.is_empty()) {
+            let read = self
+                .input
+                .read_until(b'\n', &mut self.partial)
+                .context("cannot read the history")?;
+            if self.partial.ends_with(b"\n")
+                || (read == 0 && !self.follow && !self.partial.is_empty())
+            {
                 return Ok(Some(std::mem::take(&mut self.partial)));
             }
             if read == 0 && !self.follow {

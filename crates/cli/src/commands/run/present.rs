@@ -2,8 +2,8 @@
 
 use super::schedule;
 use crate::args::{MemoryArg, RunArgs, Schedule};
-use crate::limits::Reason;
 use crate::json;
+use crate::limits::Reason;
 use linchpin_ir::interpreter::Wait;
 use linchpin_ir::program::{Operation, Program, Type};
 use linchpin_ir::run::{End, Event, EventKind, Run};
@@ -132,7 +132,10 @@ impl Presentation<'_> {
 
     fn wait(&self, wait: &Wait) -> String {
         let operation = &self.operation(wait.operation).name;
-        format!("thread {} in `{operation}` at line {} waits for {}", wait.thread, wait.line, wait.reason)
+        format!(
+            "thread {} in `{operation}` at line {} waits for {}",
+            wait.thread, wait.line, wait.reason
+        )
     }
 
     fn is_bad(&self) -> bool {
@@ -156,7 +159,8 @@ impl Presentation<'_> {
             }
             for row in &rows[hidden..] {
                 let line = row.line.map_or(String::new(), |line| format!("line {line}"));
-                let padded = format!("{:>5}  thread {}  {line:<9} {}", row.time, row.process, row.text);
+                let padded =
+                    format!("{:>5}  thread {}  {line:<9} {}", row.time, row.process, row.text);
                 text += &format!("{}\n", padded.trim_end());
             }
             text.push('\n');

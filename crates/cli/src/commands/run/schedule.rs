@@ -42,7 +42,9 @@ pub fn parse(text: &str, program: &Program) -> Result<Vec<ScheduledMove>> {
         _ => bail!("expected an array of moves or an object with a \"schedule\""),
     };
     let parsed = moves.iter().enumerate();
-    parsed.map(|(at, json)| parse_move(json, program).with_context(|| format!("move {at}"))).collect()
+    parsed
+        .map(|(at, json)| parse_move(json, program).with_context(|| format!("move {at}")))
+        .collect()
 }
 
 fn parse_move(json: &Json, program: &Program) -> Result<ScheduledMove> {
@@ -56,7 +58,8 @@ fn parse_move(json: &Json, program: &Program) -> Result<ScheduledMove> {
         Some("invoke") => {
             let name = json["f"].as_str().context("\"f\" must name an operation")?;
             let operation = program.operations.iter().position(|op| op.name == name);
-            let operation = operation.ok_or_else(|| anyhow!("the model has no operation `{name}`"))?;
+            let operation =
+                operation.ok_or_else(|| anyhow!("the model has no operation `{name}`"))?;
             let arguments = json["args"].as_array().context("\"args\" must be an array")?;
             let arguments = arguments.iter().map(json::parse_value).collect::<Option<Vec<_>>>();
             let arguments = arguments.context("\"args\" has a value that no operation takes")?;

@@ -124,11 +124,7 @@ impl<'m> Evaluator<'m> {
         Ok(Datum::Int(from + i64::from(choice)))
     }
 
-    pub(super) fn allocate(
-        &mut self,
-        name: &str,
-        given: &'m [(Ident, Expr)],
-    ) -> Evaluated<Datum> {
+    pub(super) fn allocate(&mut self, name: &str, given: &'m [(Ident, Expr)]) -> Evaluated<Datum> {
         let of = self.declared.structs.iter().position(|known| known.name.name == name);
         let of = of.expect("a struct");
         let fields = &self.declared.structs[of].fields;

@@ -12,14 +12,25 @@ impl<'m> Evaluator<'m> {
         method: &'m str,
         arguments: &'m [Expr],
     ) -> Evaluated<Datum> {
-        let changes = ["push_back", "push_front", "pop_back", "pop_front", "remove_at", "insert", "remove", "put"];
+        let changes = [
+            "push_back",
+            "push_front",
+            "pop_back",
+            "pop_front",
+            "remove_at",
+            "insert",
+            "remove",
+            "put",
+        ];
         if !changes.contains(&method) {
             let collection = self.eval(object)?;
             let arguments = self.eval_all(arguments)?;
             self.cover("question to a collection");
             return Ok(question(&collection, method, &arguments));
         }
-        let Resolved::Place(place) = self.resolve(object)? else { panic!("only the state changes") };
+        let Resolved::Place(place) = self.resolve(object)? else {
+            panic!("only the state changes")
+        };
         let arguments = self.eval_all(arguments)?;
         self.begin_step();
         let word = self.locate(&place)?;

@@ -20,7 +20,12 @@ pub(super) struct Declarations<'m> {
 
 impl<'m> Evaluator<'m> {
     /// A model before `init`, with so many threads.
-    pub fn of_model(model: &'m ast::Model, threads: usize, reuse: bool, seed: u64) -> Evaluator<'m> {
+    pub fn of_model(
+        model: &'m ast::Model,
+        threads: usize,
+        reuse: bool,
+        seed: u64,
+    ) -> Evaluator<'m> {
         let mut evaluator = Evaluator::with_types(model, threads, reuse, seed);
         for item in &model.items {
             let declared = &mut evaluator.declared;
@@ -160,9 +165,11 @@ impl<'m> Evaluator<'m> {
                 "bool" => Datum::Bool(below(2) == 1),
                 "tid" => Datum::Int(below(self.threads as u64) as i64),
                 name => {
-                    let record = self.declared.records.iter().copied().find(|r| r.name.name == name);
+                    let record =
+                        self.declared.records.iter().copied().find(|r| r.name.name == name);
                     let fields = record.expect("clients pass no references").fields.iter();
-                    let values = fields.map(|(name, ty)| (name.name.clone(), self.arbitrary(ty, below)));
+                    let values =
+                        fields.map(|(name, ty)| (name.name.clone(), self.arbitrary(ty, below)));
                     Datum::Record(values.collect())
                 }
             },

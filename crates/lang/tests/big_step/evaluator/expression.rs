@@ -19,10 +19,12 @@ impl<'m> Evaluator<'m> {
                 }
             }
             ExprKind::Unary(UnaryOp::Not, inner) => Ok(Datum::Bool(!self.eval(inner)?.truth())),
-            ExprKind::Unary(UnaryOp::Negate, inner) => match self.eval(inner)?.int().checked_neg() {
-                Some(number) => Ok(Datum::Int(number)),
-                None => in_expression(Mistake::Overflow),
-            },
+            ExprKind::Unary(UnaryOp::Negate, inner) => {
+                match self.eval(inner)?.int().checked_neg() {
+                    Some(number) => Ok(Datum::Int(number)),
+                    None => in_expression(Mistake::Overflow),
+                }
+            }
             ExprKind::Binary(operator, left, right) => self.binary(*operator, left, right),
             ExprKind::If(condition, then, otherwise) => {
                 let truth = self.eval(condition)?.truth();
@@ -44,7 +46,9 @@ impl<'m> Evaluator<'m> {
                 self.method(object, &method.name, arguments)
             }
             ExprKind::New(name, fields) => self.allocate(&name.name, fields),
-            ExprKind::Record(name, fields, base) => self.record(&name.name, fields, base.as_deref()),
+            ExprKind::Record(name, fields, base) => {
+                self.record(&name.name, fields, base.as_deref())
+            }
             ExprKind::Array(items) => self.eval_all(items).map(Datum::List),
             ExprKind::Repeat(item, length) => {
                 let item = self.eval(item)?;
@@ -64,12 +68,7 @@ impl<'m> Evaluator<'m> {
         exprs.iter().map(|expr| self.eval(expr)).collect()
     }
 
-    fn binary(
-        &mut self,
-        operator: BinaryOp,
-        left: &'m Expr,
-        right: &'m Expr,
-    ) -> Evaluated<Datum> {
+    fn binary(&mut self, operator: BinaryOp, left: &'m Expr, right: &'m Expr) -> Evaluated<Datum> {
         let left = self.eval(left)?;
         match (operator, &left) {
             (BinaryOp::And, Datum::Bool(false)) | (BinaryOp::Or, Datum::Bool(true)) => {

@@ -122,7 +122,12 @@ impl<'m> Evaluator<'m> {
     }
 
     /// Whether `requires` holds.
-    pub fn may_call(&mut self, thread: usize, operation: usize, arguments: &[Datum]) -> Evaluated<bool> {
+    pub fn may_call(
+        &mut self,
+        thread: usize,
+        operation: usize,
+        arguments: &[Datum],
+    ) -> Evaluated<bool> {
         let Some(requires) = &self.declared.operations[operation].requires else { return Ok(true) };
         self.begin(Some(thread));
         self.bind(self.declared.operations[operation], arguments);
@@ -169,7 +174,11 @@ impl<'m> Evaluator<'m> {
     }
 
     /// Calls a function.
-    fn call_function(&mut self, routine: &'m ast::Routine, arguments: &[Datum]) -> Evaluated<Datum> {
+    fn call_function(
+        &mut self,
+        routine: &'m ast::Routine,
+        arguments: &[Datum],
+    ) -> Evaluated<Datum> {
         let (caller, end) = (self.frame, self.scope.len());
         self.frame = end;
         self.calls += 1;

@@ -54,9 +54,10 @@ impl<'m> Evaluator<'m> {
                     self.cover("component of a record");
                     Ok(Resolved::Value(value))
                 }
-                object => {
-                    Ok(Resolved::Place(Place { root: Root::Field(object, &field.name), index: None }))
-                }
+                object => Ok(Resolved::Place(Place {
+                    root: Root::Field(object, &field.name),
+                    index: None,
+                })),
             },
             ExprKind::Index(list, index) => match self.resolve(list)? {
                 Resolved::Place(mut place) if self.is_array(&place) => {
@@ -284,7 +285,9 @@ impl<'m> Evaluator<'m> {
             Word { variable: Variable::Shared(_), element: None } => "read of a shared variable",
             Word { variable: Variable::Shared(_), element: Some(_) } => "read of a shared element",
             Word { variable: Variable::Field { .. }, element: None } => "read of a field",
-            Word { variable: Variable::Field { .. }, element: Some(_) } => "read of an element of a field",
+            Word { variable: Variable::Field { .. }, element: Some(_) } => {
+                "read of an element of a field"
+            }
         });
         Ok(self.load(word).clone())
     }

@@ -77,7 +77,11 @@ impl<'m> Evaluator<'m> {
                     Some(value) => self.eval(value)?,
                     None => Datum::Nothing,
                 };
-                self.cover(if self.calls == 0 { "return of an operation" } else { "return of a function" });
+                self.cover(if self.calls == 0 {
+                    "return of an operation"
+                } else {
+                    "return of a function"
+                });
                 return Ok(Flow::Return(value));
             }
             StatementKind::Atomic(body) => return self.atomic_block(body),
@@ -153,7 +157,11 @@ impl<'m> Evaluator<'m> {
         match (name.name.as_str(), arguments.as_slice()) {
             ("assume", [condition]) => {
                 if !self.eval(condition)?.truth() {
-                    self.cover(if self.atomic == 0 { "assume waits" } else { "assume waits in an atomic block" });
+                    self.cover(if self.atomic == 0 {
+                        "assume waits"
+                    } else {
+                        "assume waits in an atomic block"
+                    });
                     return Err(Stop::Blocked);
                 }
                 self.cover("assume holds");
@@ -271,7 +279,8 @@ impl<'m> Evaluator<'m> {
             panic!("{target:?} cannot be assigned")
         };
         let old = self.read(&place)?.int();
-        let new = self.modified(operator, old, value).map_err(|stop| self.at_access(&place, stop))?;
+        let new =
+            self.modified(operator, old, value).map_err(|stop| self.at_access(&place, stop))?;
         self.cover("compound assignment of shared memory");
         self.write(&place, Datum::Int(new))
     }

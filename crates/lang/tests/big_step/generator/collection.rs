@@ -96,7 +96,9 @@ impl Generator {
                 let pair = self.expr(&Ty::Pair, true, depth);
                 Some(format!("pairs.{}({pair});", self.one_of(&["push_back", "push_front"])))
             }
-            4 if self.has("items") => Some(format!("items.remove_at({});", self.sequence_index(depth))),
+            4 if self.has("items") => {
+                Some(format!("items.remove_at({});", self.sequence_index(depth)))
+            }
             5 if self.has("bag") => Some("bag = [];".to_owned()),
             6 => self.collection_bool(depth).map(|call| format!("{call};")),
             _ => self.collection_option(&Ty::Int, depth).map(|call| format!("{call};")),

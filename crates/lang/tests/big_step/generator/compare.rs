@@ -9,7 +9,8 @@ impl Generator {
         Some(match self.random.below(16) {
             0..3 => {
                 let operator = self.one_of(&["<", "<=", ">", ">="]);
-                let (left, right) = (self.expr(&Ty::Int, true, depth), self.expr(&Ty::Int, true, depth));
+                let (left, right) =
+                    (self.expr(&Ty::Int, true, depth), self.expr(&Ty::Int, true, depth));
                 format!("({left} {operator} {right})")
             }
             3 if self.mode == Mode::Model && !self.is_hidden("t_int") => {
@@ -19,7 +20,8 @@ impl Generator {
             3..7 => return self.equality(depth),
             7..10 => {
                 let operator = self.one_of(&["&&", "||"]);
-                let (left, right) = (self.expr(&Ty::Bool, true, depth), self.expr(&Ty::Bool, true, depth));
+                let (left, right) =
+                    (self.expr(&Ty::Bool, true, depth), self.expr(&Ty::Bool, true, depth));
                 format!("({left} {operator} {right})")
             }
             10 => format!("(!{})", self.expr(&Ty::Bool, true, depth)),

@@ -38,7 +38,9 @@ impl Generator {
                 Ty::Int => self.int_form(depth),
                 Ty::Bool => self.bool_form(depth),
                 Ty::Option(inner) => match (known, self.mode) {
-                    (_, Mode::Spec) if self.random.percent(50) => self.collection_option(inner, depth),
+                    (_, Mode::Spec) if self.random.percent(50) => {
+                        self.collection_option(inner, depth)
+                    }
                     (true, _) if self.can_make(inner) => Some(self.expr(inner, false, depth)),
                     _ => None,
                 },
@@ -73,7 +75,9 @@ impl Generator {
         }
         match self.random.pick(&candidates) {
             Some(text) => text.clone(),
-            None => self.construct(ty, known, 0).unwrap_or_else(|| panic!("no leaf of type {ty:?}")),
+            None => {
+                self.construct(ty, known, 0).unwrap_or_else(|| panic!("no leaf of type {ty:?}"))
+            }
         }
     }
 
@@ -202,8 +206,12 @@ impl Generator {
 
     fn unwrapped(&mut self, ty: &Ty, depth: usize) -> Option<String> {
         let optional = Ty::option(ty.clone());
-        let safe: Vec<String> =
-            self.visible().into_iter().filter(|v| v.safe && v.ty == optional).map(|v| v.name).collect();
+        let safe: Vec<String> = self
+            .visible()
+            .into_iter()
+            .filter(|v| v.safe && v.ty == optional)
+            .map(|v| v.name)
+            .collect();
         if let Some(name) = self.random.pick(&safe)
             && !self.random.percent(15)
         {
@@ -227,7 +235,8 @@ impl Generator {
 
     /// Whether there is a variable of exactly this type.
     pub(super) fn has_exact(&self, ty: &Ty) -> bool {
-        let mut all = self.visible().into_iter().chain(self.private_here()).chain(self.shared_here());
+        let mut all =
+            self.visible().into_iter().chain(self.private_here()).chain(self.shared_here());
         all.any(|v| v.ty == *ty)
     }
 
@@ -248,7 +257,8 @@ impl Generator {
                 // The base of a local expression must be a variable.
                 let local = self.mode == Mode::Local;
                 if depth > 0 && self.random.percent(50) && (!local || self.has_exact(ty)) {
-                    let base = if local { self.leaf(ty, true) } else { self.expr(ty, true, depth - 1) };
+                    let base =
+                        if local { self.leaf(ty, true) } else { self.expr(ty, true, depth - 1) };
                     let comma = if fields.is_empty() { "" } else { ", " };
                     format!("({} {{ {fields}{comma}..{base} }})", ty.text())
                 } else {
@@ -265,8 +275,10 @@ impl Generator {
                 format!("[{}]", items.join(", "))
             }
             Ty::Tuple(parts) => {
-                let parts: Vec<String> =
-                    parts.iter().map(|part| self.expr(part, known, depth.saturating_sub(1))).collect();
+                let parts: Vec<String> = parts
+                    .iter()
+                    .map(|part| self.expr(part, known, depth.saturating_sub(1)))
+                    .collect();
                 format!("({})", parts.join(", "))
             }
             Ty::Seq(item) if known => {

@@ -31,7 +31,8 @@ impl Generator {
             7 => self.info_field(ty),
             _ => {
                 let object = self.object(depth);
-                let fields: Vec<_> = Ty::Node.fields().into_iter().filter(|(_, of)| of == ty).collect();
+                let fields: Vec<_> =
+                    Ty::Node.fields().into_iter().filter(|(_, of)| of == ty).collect();
                 self.random.pick(&fields).map(|(field, _)| format!("{object}.{field}"))
             }
         }

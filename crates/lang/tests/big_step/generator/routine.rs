@@ -116,11 +116,19 @@ impl Generator {
 
     fn function(&mut self, name: &str) {
         let for_init = self.mode == Mode::Init;
-        let words: Vec<Ty> =
-            [Ty::Int, Ty::Int, Ty::Bool, Ty::Node, Ty::Pair, Ty::option(Ty::Int), Ty::Mark, Ty::array(Ty::Int, 2)]
-                .into_iter()
-                .filter(|ty| self.can_make(ty))
-                .collect();
+        let words: Vec<Ty> = [
+            Ty::Int,
+            Ty::Int,
+            Ty::Bool,
+            Ty::Node,
+            Ty::Pair,
+            Ty::option(Ty::Int),
+            Ty::Mark,
+            Ty::array(Ty::Int, 2),
+        ]
+        .into_iter()
+        .filter(|ty| self.can_make(ty))
+        .collect();
         let mut parameters = Vec::new();
         for at in 0..self.random.below(3) {
             let ty = self.random.pick(&words).cloned().unwrap_or(Ty::Int);

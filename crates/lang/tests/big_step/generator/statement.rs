@@ -90,7 +90,9 @@ impl Generator {
         let older: Vec<&Variable> = locals.iter().filter(|v| !v.fixed).collect();
         match self.random.below(20) {
             0 => self.one_of(&["n", "pair", "t_int", "opt"]).to_owned(),
-            1 | 2 if !older.is_empty() => self.random.pick(&older).map(|v| v.name.clone()).unwrap_or_default(),
+            1 | 2 if !older.is_empty() => {
+                self.random.pick(&older).map(|v| v.name.clone()).unwrap_or_default()
+            }
             _ => self.new_name("x"),
         }
     }
@@ -389,7 +391,9 @@ impl Generator {
 
     /// More ways through local branches than one node can have edges.
     fn many_branches(&mut self) {
-        let Some(target) = self.private_here().into_iter().find(|v| v.ty == Ty::Int) else { return };
+        let Some(target) = self.private_here().into_iter().find(|v| v.ty == Ty::Int) else {
+            return;
+        };
         for _ in 0..7 {
             let condition = self.local_condition();
             self.line(&format!("if {condition} {{ {} += 1; }}", target.name));
