@@ -184,4 +184,3 @@ fn kind(operation: &Operation) -> Option<Kind> {
         _ => None,
     }
 }
-

@@ -245,7 +245,11 @@ where
                     let must = self.problem.ops[op as usize].completed;
                     if must || state != config.state {
                         let done = done.clone();
-                        self.arrive(Config { state, used, done, step: config.step }, slot, Some(op));
+                        self.arrive(
+                            Config { state, used, done, step: config.step },
+                            slot,
+                            Some(op),
+                        );
                     }
                 }
             }

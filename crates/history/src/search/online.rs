@@ -99,7 +99,10 @@ where
             free: Vec::new(),
             crashed: Vec::new(),
             used: Used::new(),
-            configs: Configs::from_iter([((initial, Answers::new()), SmallVec::from_elem(rest, 1))]),
+            configs: Configs::from_iter([(
+                (initial, Answers::new()),
+                SmallVec::from_elem(rest, 1),
+            )]),
         }
     }
 
@@ -163,7 +166,12 @@ where
                     used = self.used.one_more(used, class as u32);
                 }
                 seen.retain(|(slot, _)| *slot != ticket.0);
-                insert(&mut self.configs, &self.used, (state, promised.clone()), Rest { used, seen });
+                insert(
+                    &mut self.configs,
+                    &self.used,
+                    (state, promised.clone()),
+                    Rest { used, seen },
+                );
             }
         }
     }
@@ -218,7 +226,8 @@ where
                 rest.seen.retain(|(slot, _)| *slot != x);
                 if answer.is_none_or(|answer| seen.contains(&(x, answer))) {
                     insert(&mut passed, &self.used, (state, promised.clone()), rest.clone());
-                    if answer.is_some() && self.observers.contains(&self.calls.get(call).operation) {
+                    if answer.is_some() && self.observers.contains(&self.calls.get(call).operation)
+                    {
                         continue;
                     }
                 }

@@ -30,7 +30,10 @@ pub(crate) enum Next {
     None,
     One(u32),
     /// These, in [`Table::many`].
-    Many { start: u32, count: u32 },
+    Many {
+        start: u32,
+        count: u32,
+    },
 }
 
 impl Next {
@@ -171,9 +174,7 @@ where
         self.number(states.get(Self::INITIAL).clone());
         let mut renumbered: FxHashMap<u32, u32> = FxHashMap::default();
         for old in alive {
-            *old = *renumbered
-                .entry(*old)
-                .or_insert_with(|| self.number(states.get(*old).clone()));
+            *old = *renumbered.entry(*old).or_insert_with(|| self.number(states.get(*old).clone()));
         }
     }
 

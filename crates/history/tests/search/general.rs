@@ -41,7 +41,9 @@ where
             let other = search(spec, &history, &Limits::default(), &options(bits));
             let tag = format!("{name} with {bits:b}");
             check(&tag, spec, &history, &other.verdict);
-            if let (Verdict::Violated(one), Verdict::Violated(two)) = (&searched.verdict, &other.verdict) {
+            if let (Verdict::Violated(one), Verdict::Violated(two)) =
+                (&searched.verdict, &other.verdict)
+            {
                 assert_eq!(one.at, two.at, "{tag}: {history:#?}");
                 assert!(!searched.possible.is_empty(), "{tag}: {history:#?}");
             }
@@ -80,7 +82,8 @@ fn more_than_64_and_128_operations_in_progress() {
     let mut random = fastrand::Rng::with_seed(seed("crowded"));
     let options = SearchOptions { count_crashed: false, ..SearchOptions::default() };
     for _ in 0..cases(200) {
-        let history = history(&mut random, &*register, Sort { crashes: 20, deadlines: true, ..SMALL });
+        let history =
+            history(&mut random, &*register, Sort { crashes: 20, deadlines: true, ..SMALL });
         let alone = search(&*register, &history, &Limits::default(), &options).verdict;
         check("alone", &*register, &history, &alone);
         for count in [70, 140] {

@@ -162,7 +162,12 @@ impl Spec for Bag {
         Vec::new()
     }
 
-    fn apply(&self, state: &Vec<Value>, call: &Call, known: Option<&Value>) -> Outcomes<Vec<Value>> {
+    fn apply(
+        &self,
+        state: &Vec<Value>,
+        call: &Call,
+        known: Option<&Value>,
+    ) -> Outcomes<Vec<Value>> {
         let mut outcomes = Outcomes::new();
         match call.operation {
             0 => {

@@ -31,7 +31,8 @@ pub fn is_violated<S: Spec + ?Sized>(spec: &S, history: &History, ids: &[OpId], 
     (0..1 << with_deadline.len()).all(|chosen| {
         let mut operations = certain.clone();
         let chosen = |at: &usize| chosen >> at & 1 == 1;
-        operations.extend((0..with_deadline.len()).filter(chosen).map(|at| with_deadline[at].clone()));
+        operations
+            .extend((0..with_deadline.len()).filter(chosen).map(|at| with_deadline[at].clone()));
         !is_linearizable(spec, &operations)
     })
 }
@@ -60,28 +61,29 @@ pub fn is_witness<S: Spec + ?Sized>(spec: &S, history: &History, order: &[OpId])
         states = after;
     }
     let complete = history.operations.iter().zip(&count);
-    !states.is_empty() && complete.into_iter().all(|(op, count)| *count == 1 || !op.completed && *count == 0)
+    !states.is_empty()
+        && complete.into_iter().all(|(op, count)| *count == 1 || !op.completed && *count == 0)
 }
 
 /// Holds a verdict against the judge; whether the history is violated.
-pub fn check<S: Spec + ?Sized>(
-    name: &str,
-    spec: &S,
-    history: &History,
-    verdict: &Verdict,
-) -> bool {
+pub fn check<S: Spec + ?Sized>(name: &str, spec: &S, history: &History, verdict: &Verdict) -> bool {
     let all: Vec<OpId> = (0..history.operations.len() as OpId).collect();
     let expected = is_violated(spec, history, &all, NEVER);
     match verdict {
         Verdict::Holds(witness) => {
             assert!(!expected, "{name}: there is no witness: {history:#?}");
             let order = &witness.order;
-            assert!(is_witness(spec, history, order), "{name}: {order:?} explains not {history:#?}");
+            assert!(
+                is_witness(spec, history, order),
+                "{name}: {order:?} explains not {history:#?}"
+            );
         }
         Verdict::Violated(violation) => {
             assert!(expected, "{name}: {violation:?}, but there is a witness: {history:#?}");
             let core = &violation.core;
-            assert!(core.is_sorted() && core.last().is_some_and(|last| (*last as usize) < all.len()));
+            assert!(
+                core.is_sorted() && core.last().is_some_and(|last| (*last as usize) < all.len())
+            );
             assert!(is_violated(spec, history, core, NEVER), "{name}: {core:?} of {history:#?}");
             if let Some(at) = violation.at {
                 assert!(is_violated(spec, history, &all, at + 1), "{name}: {at} of {history:#?}");

@@ -7,6 +7,7 @@ mod general;
 mod generate;
 mod judge;
 mod limits;
+mod lockstep;
 mod online;
 mod speed;
 mod split;

@@ -1,7 +1,7 @@
 //! How long the searches take. `cargo test --release -p linchpin-history --test search speed -- --ignored --nocapture`
 
 use linchpin_history::monitor::cas_register;
-use linchpin_history::search::{SearchOptions, search};
+use linchpin_history::search::{SearchOptions, lockstep, search};
 use linchpin_history::{Builder, History, Limits, Verdict};
 use linchpin_spec::{Call, CasRegister, Queue, Spec, Stack, Value};
 use std::time::{Duration, Instant};
@@ -77,7 +77,7 @@ fn tell(what: &str, verdict: &Verdict, since: Instant) {
 }
 
 fn limits() -> Limits {
-    Limits { deadline: Some(Instant::now() + Duration::from_secs(60)), ..Limits::default() }
+    Limits { deadline: Some(Instant::now() + Duration::from_secs(10)), ..Limits::default() }
 }
 
 fn registers(processes: usize, operations: usize) -> History {
@@ -107,7 +107,8 @@ fn cas_registers() {
         let since = Instant::now();
         tell(&what, &cas_register::check(&history, &0.into(), &limits()).unwrap(), since);
         let since = Instant::now();
-        let found = search(&CasRegister::new(0.into()), &history, &limits(), &SearchOptions::default());
+        let found =
+            search(&CasRegister::new(0.into()), &history, &limits(), &SearchOptions::default());
         tell(&format!("{what}, general search"), &found.verdict, since);
         let history = broken(history, CasRegister::READ as u16, 9.into());
         let since = Instant::now();
@@ -115,34 +116,45 @@ fn cas_registers() {
     }
 }
 
+fn adds_and_takes(random: &mut fastrand::Rng) -> Call {
+    match random.bool() {
+        true => Call { operation: Queue::ENQUEUE, argument: random.i64(0..5).into() },
+        false => Call { operation: Queue::DEQUEUE, argument: Value::Null },
+    }
+}
+
+#[test]
+#[ignore = "a benchmark"]
+fn queues_in_lockstep() {
+    for (processes, operations) in [(4, 1_000), (4, 1_000_000), (8, 100_000), (16, 10_000)] {
+        let history = record(&Queue::default(), processes, operations, 1, adds_and_takes);
+        let what = format!("queue, {operations} operations, {processes} processes, 5 values");
+        let since = Instant::now();
+        tell(&what, &lockstep::queue(&history, &[], &limits()).unwrap(), since);
+        let history = broken(history, Queue::DEQUEUE as u16, 9.into());
+        let since = Instant::now();
+        tell(&what, &lockstep::queue(&history, &[], &limits()).unwrap(), since);
+    }
+}
+
 #[test]
 #[ignore = "a benchmark"]
 fn queues_and_stacks() {
-    for (processes, operations) in [(4, 1_000), (4, 100_000), (8, 1_000), (16, 1_000)] {
-        let adds_and_takes = |random: &mut fastrand::Rng| match random.u8(..10) {
-            0..5 => Call { operation: Queue::ENQUEUE, argument: random.i64(0..5).into() },
-            _ => Call { operation: Queue::DEQUEUE, argument: Value::Null },
-        };
-        let what = format!("{operations} operations, {processes} processes, 5 values");
+    for (processes, operations) in [(2, 1_000), (4, 200), (4, 1_000)] {
+        let what =
+            format!("{operations} operations, {processes} processes, 5 values, general search");
         let queue = record(&Queue::default(), processes, operations, 1, adds_and_takes);
         let stack = record(&Stack::default(), processes, operations, 1, adds_and_takes);
-        for core_time in [Duration::ZERO, Duration::from_secs(2)] {
-            for depth_first in [true, false] {
-                let options = SearchOptions { depth_first, core_time, ..SearchOptions::default() };
-                let what = format!("{what}, depth first {depth_first}, core {core_time:?}");
-                if core_time == Duration::ZERO {
-                    let since = Instant::now();
-                    let found = search(&Queue::default(), &queue, &limits(), &options);
-                    tell(&format!("queue, {what}"), &found.verdict, since);
-                    let since = Instant::now();
-                    let found = search(&Stack::default(), &stack, &limits(), &options);
-                    tell(&format!("stack, {what}"), &found.verdict, since);
-                }
-                let wrong = broken(queue.clone(), Queue::DEQUEUE as u16, 9.into());
-                let since = Instant::now();
-                let found = search(&Queue::default(), &wrong, &limits(), &options);
-                tell(&format!("queue, {what}"), &found.verdict, since);
-            }
-        }
+        let options = SearchOptions::default();
+        let since = Instant::now();
+        let found = search(&Queue::default(), &queue, &limits(), &options);
+        tell(&format!("queue, {what}"), &found.verdict, since);
+        let since = Instant::now();
+        let found = search(&Stack::default(), &stack, &limits(), &options);
+        tell(&format!("stack, {what}"), &found.verdict, since);
+        let wrong = broken(queue, Queue::DEQUEUE as u16, 9.into());
+        let since = Instant::now();
+        let found = search(&Queue::default(), &wrong, &limits(), &options);
+        tell(&format!("queue, {what}"), &found.verdict, since);
     }
 }

@@ -233,7 +233,8 @@ impl<M: Mask> Walk<'_, M> {
                 _ => {}
             }
         }
-        let swaps = |class: &u32| matches!(self.crashed_kind(*class), Kind::Swap(old, _) if old == value);
+        let swaps =
+            |class: &u32| matches!(self.crashed_kind(*class), Kind::Swap(old, _) if old == value);
         let crashed = self.window.crashed.iter().any(swaps);
         self.views.push(View { value, looking, swapping, crashed });
         self.views.len() - 1
