@@ -87,7 +87,7 @@ impl<M: Mask> Configs<M> {
         if self.index.find(hash, better).is_some() {
             return;
         }
-        while order.dominance {
+        loop {
             let worse = |at: &u32| {
                 let other = &list[*at as usize];
                 like(other) && order.at_least(used, &config, other)

@@ -10,8 +10,10 @@ use super::table::{Next, Table};
 use super::used::Used;
 use super::window::Window;
 use super::{SearchOptions, Watch};
+use crate::history::NEVER;
 use linchpin_spec::Spec;
 use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
 
 /// A configuration before an event.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -22,11 +24,24 @@ struct Spot<M> {
     done: M,
 }
 
+/// What is tried first, before the operation whose deadline comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Preference {
+    /// Nothing.
+    Deadline,
+    /// Operations like it whose effect is seen sooner: first in, first out.
+    SeenSooner,
+    /// Operations like it whose effect is seen later: last in, first out.
+    SeenLater,
+}
+
 /// A configuration that has to be led on, and what was tried from there.
 struct Branch<M> {
     spot: Spot<M>,
     /// How many operations have taken effect by then.
     steps: usize,
+    /// The operations in progress, as positions in the window, in the order in which they are tried.
+    preferred: SmallVec<[u16; 16]>,
     /// The next thing to try: to let the deadline pass (0), an operation in progress, a crashed one.
     choice: usize,
     /// The next way in which that may take effect.
@@ -48,6 +63,7 @@ pub(crate) enum Progress {
 pub(crate) struct DepthFirst<'a, S: Spec + ?Sized, M: Mask> {
     problem: &'a Problem,
     options: &'a SearchOptions,
+    preference: Preference,
     table: Table<'a, S>,
     window: Window<'a>,
     used: Used,
@@ -65,12 +81,18 @@ impl<'a, S: Spec + ?Sized, M: Mask> DepthFirst<'a, S, M>
 where
     S::State: 'static,
 {
-    pub(crate) fn new(spec: &'a S, problem: &'a Problem, options: &'a SearchOptions) -> Self {
+    pub(crate) fn new(
+        spec: &'a S,
+        problem: &'a Problem,
+        options: &'a SearchOptions,
+        preference: Preference,
+    ) -> Self {
         let done = M::empty(problem.width);
         let state = Table::<S>::INITIAL;
         DepthFirst {
             problem,
             options,
+            preference,
             table: Table::new(spec, problem),
             window: Window::new(problem),
             used: Used::new(),
@@ -101,7 +123,8 @@ where
                     self.deadline().is_some_and(|(op, _)| !self.problem.ops[op].completed);
                 let choice = usize::from(!optional);
                 let (spot, steps) = (self.spot.clone(), self.order.len());
-                self.branches.push(Branch { spot, steps, choice, way: 0 });
+                let preferred = self.preferred();
+                self.branches.push(Branch { spot, steps, preferred, choice, way: 0 });
             }
             if !self.step_back() {
                 return Progress::Exhausted;
@@ -117,6 +140,27 @@ where
             Place::Slot(slot) if event.returns => Some((event.op as usize, slot)),
             _ => None,
         }
+    }
+
+    /// The operations in progress, as positions in the window, in the order in which they are tried.
+    fn preferred(&self) -> SmallVec<[u16; 16]> {
+        let live = &self.window.live;
+        let mut order: SmallVec<[u16; 16]> = (0..live.len() as u16).collect();
+        let op = |at: u16| &self.problem.ops[live[at as usize] as usize];
+        let call = |at: u16| self.problem.classes[op(at).class as usize].call.operation;
+        // Where the deadline is, the window has its operation first, unless several have the same.
+        let first = op(0);
+        let before = |at: u16| match self.preference {
+            Preference::Deadline => false,
+            Preference::SeenSooner => call(at) == call(0) && op(at).seen < first.seen,
+            Preference::SeenLater => call(at) == call(0) && op(at).seen > first.seen,
+        };
+        order.sort_by_key(|&at| match (before(at), self.preference) {
+            (true, Preference::SeenLater) => (false, NEVER - op(at).seen),
+            (true, _) => (false, op(at).seen),
+            (false, _) => (true, 0),
+        });
+        order
     }
 
     /// Passes events until the deadline of an operation that has not taken effect; whether none is left.
@@ -183,7 +227,7 @@ where
                 return true;
             }
             let tried = match choice - 1 {
-                at if at < live => self.try_live(at, branch.way),
+                at if at < live => self.try_live(branch.preferred[at] as usize, branch.way),
                 at if at < live + self.window.crashed.len() => {
                     self.try_crashed(self.window.crashed[at - live], branch.way)
                 }

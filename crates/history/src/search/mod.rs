@@ -3,7 +3,7 @@
 //! Start with [`search`]. Two searches look at once: `depth_first` for an order that explains the history,
 //! `breadth_first` for the first event that none explains; the first answer wins. Both work on a `Problem`, ask the
 //! specification through a `Table`, and know only what is in progress. [`split`] takes apart what can be checked apart.
-//! [`Frontier`] is the form for histories that are still being recorded. When nothing explains a history, `shrink` finds
+//! [`Frontier`] is the form for histories that are still being recorded, [`lockstep`] the one for queues. When nothing explains a history, `shrink` finds
 //! a few operations that show it.
 
 mod breadth_first;
@@ -11,6 +11,7 @@ mod config;
 mod depth_first;
 pub(crate) mod explain;
 mod interner;
+pub mod lockstep;
 pub(crate) mod mask;
 mod merge;
 mod moment;
@@ -136,10 +137,10 @@ where
             Searched { verdict, possible: Vec::new(), explained: history.events }
         }
         Walked::Stuck { event, observers } => {
-            let looks = problem.ops.iter().filter(|op| observers[op.class as usize]);
-            let looks = looks.map(|op| op.id).collect();
-            let mut judge = Again { spec, history, limits, options, looks };
-            judge.violated(items, problem.events[event].op, problem)
+            let found = problem.ops[problem.events[event].op as usize].id;
+            let mut judge = Again::new(spec, history, limits, options, problem, &observers);
+            let first = first_violated(history, items, found, &mut judge);
+            judge.violated(items, found, first)
         }
         Walked::Stopped { reason, event } => {
             let explained = problem.events.get(event).map_or(history.events, |event| event.rank);
@@ -159,16 +160,27 @@ struct Again<'a, S: Spec + ?Sized> {
     looks: FxHashSet<OpId>,
 }
 
-impl<S: Spec + ?Sized + Sync> Again<'_, S>
+impl<'a, S: Spec + ?Sized + Sync> Again<'a, S>
 where
     S::State: 'static,
 {
+    fn new(
+        spec: &'a S,
+        history: &'a History,
+        limits: &'a Limits,
+        options: &'a SearchOptions,
+        problem: &Problem,
+        observers: &[bool],
+    ) -> Again<'a, S> {
+        let looks = problem.ops.iter().filter(|op| observers[op.class as usize]);
+        let looks = looks.map(|op| op.id).collect();
+        Again { spec, history, limits, options, looks }
+    }
+
     /// The answer if nothing explains these operations. The search, which knows all answers, got stuck at the return of
-    /// `found`.
-    fn violated(&mut self, items: &[Item], found: u32, problem: &Problem) -> Searched {
+    /// `found`; the first return that nothing explains is that of `first`, if it is known.
+    fn violated(&mut self, items: &[Item], found: OpId, first: Option<OpId>) -> Searched {
         let (history, options) = (self.history, self.options);
-        let found = problem.ops[found as usize].id;
-        let first = first_violated(history, items, found, self);
         let culprit = first.unwrap_or(found);
         let at = history.operations[culprit as usize].returned;
         let before = items.iter().filter_map(|item| item.until(history, at - 1));

@@ -6,9 +6,11 @@
 
 use super::SearchOptions;
 use crate::history::{Argument, History, NEVER, OpId, Rank};
+use crate::value_table::ValueId;
 use linchpin_spec::{Call, Value};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
+use std::collections::VecDeque;
 
 /// How an operation of the history takes part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +94,8 @@ pub(crate) struct Op {
     /// Whether it must take effect before its deadline; otherwise it may.
     pub completed: bool,
     pub deadline: Rank,
+    /// A guess when somebody sees what it did: when its value is answered. For the order in which things are tried.
+    pub seen: Rank,
 }
 
 /// Operations of one class that never return.
@@ -150,7 +154,7 @@ impl Problem {
             let class = classes.intern(history, item.id, completed);
             // The slot is given out below.
             let place = Place::Slot(0);
-            problem.ops.push(Op { id: item.id, class, place, completed, deadline });
+            problem.ops.push(Op { id: item.id, class, place, completed, deadline, seen: NEVER });
             problem.events.push(Event { rank: operation.invoked, op, returns: false });
             if deadline != NEVER {
                 problem.events.push(Event { rank: deadline, op, returns: true });
@@ -160,7 +164,30 @@ impl Problem {
         problem.classes = classes.list;
         problem.groups = classes.groups.len();
         problem.give_places(options.count_crashed);
+        problem.guess_when_seen(history);
         problem
+    }
+
+    /// Guesses that what brings a value is seen in the order of the calls.
+    fn guess_when_seen(&mut self, history: &History) {
+        let mut bringing: FxHashMap<ValueId, VecDeque<u32>> = FxHashMap::default();
+        for (at, op) in self.ops.iter().enumerate() {
+            for value in mentioned(history, history.operations[op.id as usize].argument) {
+                bringing.entry(value).or_default().push_back(at as u32);
+            }
+        }
+        for event in self.events.iter().filter(|event| event.returns) {
+            let op = &self.ops[event.op as usize];
+            if op.completed {
+                for value in mentioned(history, history.operations[op.id as usize].response) {
+                    let brought = bringing.get_mut(&value).and_then(VecDeque::pop_front);
+                    if let Some(brought) = brought {
+                        let seen = &mut self.ops[brought as usize].seen;
+                        *seen = event.rank.min(*seen);
+                    }
+                }
+            }
+        }
     }
 
     fn give_places(&mut self, count_crashed: bool) {
@@ -203,7 +230,7 @@ struct Classes {
 impl Classes {
     fn intern(&mut self, history: &History, id: OpId, completed: bool) -> u32 {
         let operation = &history.operations[id as usize];
-        let mut group: SmallVec<[u32; 8]> = smallvec::smallvec![u32::from(operation.operation)];
+        let mut group: SmallVec<[u32; 8]> = smallvec![u32::from(operation.operation)];
         if completed {
             spell(history, operation.response, &mut group);
         }
@@ -234,4 +261,19 @@ fn spell(history: &History, argument: Argument, to: &mut SmallVec<[u32; 8]>) {
             to.extend(words.flat_map(|word| word.iter().take(width as usize)).map(|id| id.0));
         }
     }
+}
+
+/// The values in an argument, without `null`, `true` and `false`, which everybody mentions.
+pub(crate) fn mentioned(history: &History, argument: Argument) -> SmallVec<[ValueId; 4]> {
+    let mut values: SmallVec<[ValueId; 4]> = match argument {
+        Argument::None => SmallVec::new(),
+        Argument::One(one) => smallvec![one],
+        Argument::Two(one, two) => smallvec![one, two],
+        Argument::Words { width, .. } => {
+            let words = history.words(argument).iter();
+            words.flat_map(|word| word.iter().take(width as usize)).copied().collect()
+        }
+    };
+    values.retain(|value| *value > ValueId::TRUE);
+    values
 }

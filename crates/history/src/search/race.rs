@@ -1,7 +1,7 @@
 //! Two searches at once: depth first for a witness, breadth first for a violation.
 
 use super::breadth_first::{Walked, walk, walk_to};
-use super::depth_first::{DepthFirst, Progress};
+use super::depth_first::{DepthFirst, Preference, Progress};
 use super::mask::{Mask, with_mask};
 use super::problem::Problem;
 use super::{SearchOptions, Watch};
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 /// What the depth-first search may keep where no limit is given. Beyond, it is lost, and should not cost more memory.
-const DEPTH_FIRST_BYTES: usize = 1 << 30;
+const DEPTH_FIRST_BYTES: usize = 1 << 28;
 
 /// Decides a problem, on two threads if `race`.
 pub(crate) fn decide<S: Spec + ?Sized + Sync>(
@@ -55,14 +55,23 @@ where
         return walk::<S, M>(spec, problem, options, watch);
     }
     // Most histories that can be explained are explained almost without stepping back: two threads would not pay.
-    let mut search = DepthFirst::<S, M>::new(spec, problem, options);
-    match search.run(4 * problem.ops.len() + 256, watch) {
-        Progress::Found => return Walked::Explained(search.order().to_vec()),
-        Progress::Paused if race => return both(spec, problem, options, watch, search),
-        Progress::Paused | Progress::Exhausted => {}
+    let mut deepest = 0;
+    let mut searches = Vec::new();
+    for preference in [Preference::Deadline, Preference::SeenSooner, Preference::SeenLater] {
+        let mut search = DepthFirst::<S, M>::new(spec, problem, options, preference);
+        let progress = search.run(2 * problem.ops.len() + 256, watch);
+        deepest = search.deepest.max(deepest);
+        match progress {
+            Progress::Found => return Walked::Explained(search.order().to_vec()),
+            // There is nothing to be found in another order.
+            Progress::Exhausted => break,
+            Progress::Paused => searches.push(search),
+        }
     }
-    let deepest = search.deepest;
-    drop(search);
+    if race && searches.len() == 3 {
+        return both(spec, problem, options, watch, searches);
+    }
+    drop(searches);
     at_least(deepest, walk::<S, M>(spec, problem, options, watch))
 }
 
@@ -71,7 +80,7 @@ fn both<S: Spec + ?Sized + Sync, M: Mask>(
     problem: &Problem,
     options: &SearchOptions,
     watch: &Watch<'_>,
-    mut search: DepthFirst<'_, S, M>,
+    mut searches: Vec<DepthFirst<'_, S, M>>,
 ) -> Walked
 where
     S::State: 'static,
@@ -84,22 +93,28 @@ where
             decided.store(true, Ordering::Relaxed);
             walked
         });
-        let progress = loop {
-            match search.run(1 << 16, &watch) {
-                Progress::Paused
-                    if search.bytes() < DEPTH_FIRST_BYTES
-                        && watch.exceeded(search.bytes()).is_none() => {}
-                progress => break progress,
-            }
-        };
-        if progress == Progress::Found {
+        let mut found = None;
+        let mut budget = 1 << 12;
+        let mut deepest = 0;
+        while found.is_none() && !searches.is_empty() {
+            searches.retain_mut(|search| {
+                let progress = search.run(budget, &watch);
+                deepest = search.deepest.max(deepest);
+                if progress == Progress::Found {
+                    found.get_or_insert_with(|| search.order().to_vec());
+                }
+                let bytes = search.bytes();
+                progress == Progress::Paused
+                    && bytes < DEPTH_FIRST_BYTES
+                    && watch.exceeded(bytes).is_none()
+            });
+            budget *= 2;
+        }
+        if found.is_some() {
             decided.store(true, Ordering::Relaxed);
         }
         let walked = walker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        match progress {
-            Progress::Found => Walked::Explained(search.order().to_vec()),
-            _ => at_least(search.deepest, walked),
-        }
+        found.map_or_else(|| at_least(deepest, walked), Walked::Explained)
     })
 }
 

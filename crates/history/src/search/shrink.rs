@@ -6,8 +6,8 @@
 //! (*weakened*). Where that takes too long to find out, operations are left out that share no value with the rest,
 //! and operations that only look, which nothing else depends on.
 
-use super::problem::{Item, Role};
-use crate::history::{Argument, History, NEVER, OpId};
+use super::problem::{Item, Role, mentioned};
+use crate::history::{History, NEVER, OpId};
 use crate::value_table::ValueId;
 use rustc_hash::FxHashSet;
 use std::time::{Duration, Instant};
@@ -113,16 +113,17 @@ impl Shrinker<'_> {
         if gone.is_empty() || self.violated(&rest, 4) != Some(true) {
             return;
         }
-        if gone.iter().all(|item| self.judge.only_looks(item.id)) {
-            self.kept = rest;
-            return;
+        let mut gone: Vec<Item> =
+            gone.into_iter().map(|item| item.weakened(self.history)).collect();
+        let only_look = gone.iter().all(|item| self.judge.only_looks(item.id));
+        if only_look {
+            gone.clear();
         }
-        let gone: Vec<Item> = gone.into_iter().map(|item| item.weakened(self.history)).collect();
         let mut weaker = [&rest[..], &self.context, &gone].concat();
         weaker.sort_unstable_by_key(|item| item.id);
         match self.violated(&weaker, 16) {
             Some(true) => self.context.extend(gone),
-            None if self.is_apart(&gone, &rest) => {}
+            None if only_look || self.is_apart(&gone, &rest) => {}
             _ => return,
         }
         self.kept = rest;
@@ -138,7 +139,7 @@ impl Shrinker<'_> {
     /// The values that an operation mentions.
     fn values(&self, item: &Item) -> Vec<ValueId> {
         let operation = &self.history.operations[item.id as usize];
-        let mut values = mentioned(self.history, operation.argument);
+        let mut values = mentioned(self.history, operation.argument).to_vec();
         if operation.completed {
             values.extend(mentioned(self.history, operation.response));
         }
@@ -232,19 +233,4 @@ impl Shrinker<'_> {
         shown.sort_unstable_by_key(|item| item.id);
         shown
     }
-}
-
-/// The values in an argument, without `null`, `true` and `false`, which everybody mentions.
-fn mentioned(history: &History, argument: Argument) -> Vec<ValueId> {
-    let mut values = match argument {
-        Argument::None => Vec::new(),
-        Argument::One(one) => vec![one],
-        Argument::Two(one, two) => vec![one, two],
-        Argument::Words { width, .. } => {
-            let words = history.words(argument).iter();
-            words.flat_map(|word| word.iter().take(width as usize)).copied().collect()
-        }
-    };
-    values.retain(|value| *value > ValueId::TRUE);
-    values
 }

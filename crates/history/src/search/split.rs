@@ -8,7 +8,8 @@ use super::breadth_first::Walked;
 use super::merge::merge;
 use super::problem::{Item, Problem};
 use super::race::decide;
-use super::{SearchOptions, Searched, Watch, conclude, explain};
+use super::shrink::first_violated;
+use super::{Again, SearchOptions, Searched, Watch, explain};
 use crate::history::{Argument, History, NEVER, OpId, Rank};
 use crate::value_table::ValueId;
 use crate::verdict::{Limits, Verdict, Witness};
@@ -174,11 +175,13 @@ struct PartSearch<'a, S: Spec + ?Sized> {
 
 enum Answer {
     Order(Vec<OpId>),
-    /// At this event, of the problem that the events up to `last` make.
+    /// At this event, given the events up to `last`.
     Stuck {
         rank: Rank,
         last: Rank,
-        walked: Walked,
+        found: OpId,
+        first: Option<OpId>,
+        observers: Vec<bool>,
     },
     Stopped(String, Rank),
 }
@@ -191,6 +194,10 @@ where
     fn items(&self, part: usize, last: Rank) -> Vec<Item> {
         let items = self.parts[part].iter().map(|id| Item::of(self.history, *id));
         items.filter_map(|item| item.until(self.history, last)).collect()
+    }
+
+    fn judge(&self, problem: &Problem, observers: &[bool]) -> Again<'_, S> {
+        Again::new(self.spec, self.history, self.limits, self.options, problem, observers)
     }
 
     fn work(&self) {
@@ -209,9 +216,15 @@ where
                 Walked::Explained(order) => {
                     Answer::Order(order.iter().map(|op| problem.ops[*op as usize].id).collect())
                 }
-                walked @ Walked::Stuck { event, .. } => {
-                    self.earliest.fetch_min(rank(event), Ordering::Relaxed);
-                    Answer::Stuck { rank: rank(event), last, walked }
+                Walked::Stuck { event, observers } => {
+                    let found = problem.ops[problem.events[event].op as usize].id;
+                    let mut judge = self.judge(&problem, &observers);
+                    let first = first_violated(self.history, &items, found, &mut judge);
+                    let rank = self.history.operations[first.unwrap_or(found) as usize].returned;
+                    if first.is_some() {
+                        self.earliest.fetch_min(rank, Ordering::Relaxed);
+                    }
+                    Answer::Stuck { rank, last, found, first, observers }
                 }
                 Walked::Stopped { reason, event } => Answer::Stopped(reason, rank(event)),
             };
@@ -227,28 +240,29 @@ where
         for (part, answer) in answers.unwrap_or_default() {
             match answer {
                 Answer::Order(order) => orders.push(order),
-                Answer::Stuck { rank, last, walked } => stuck.push((rank, part, last, walked)),
                 Answer::Stopped(reason, rank) => stopped.push((rank, reason)),
+                Answer::Stuck { rank, last, found, first, observers } => {
+                    stuck.push((rank, part, last, found, first, observers));
+                }
             }
         }
+        // The events before this one are explained, in the parts that were not searched to the end.
         let stopped = stopped.into_iter().min();
-        if let Some((rank, part, last, walked)) = stuck.into_iter().min_by_key(|stuck| stuck.0) {
+        let explained = stopped.as_ref().map_or(NEVER, |(explained, _)| *explained);
+        if let Some((rank, part, last, found, first, observers)) = stuck.into_iter().min() {
             let items = self.items(part, last);
             let problem = Problem::new(self.history, &items, self.options);
-            let (limits, options) = (self.limits, self.options);
-            let mut searched =
-                conclude(self.spec, self.history, &items, &problem, walked, limits, options);
-            if let (Verdict::Violated(violation), Some((explained, _))) =
-                (&mut searched.verdict, &stopped)
-                && *explained < rank
+            let mut judge = self.judge(&problem, &observers);
+            let mut searched = judge.violated(&items, found, first);
+            if let Verdict::Violated(violation) = &mut searched.verdict
+                && explained < rank
             {
-                // The part that was not searched so far may break earlier.
                 violation.at = None;
-                searched.explained = *explained;
+                searched.explained = explained;
             }
             return searched;
         }
-        if let Some((explained, reason)) = stopped {
+        if let Some((_, reason)) = stopped {
             let explained = explained.min(self.history.events);
             let verdict = Verdict::Inconclusive(explain::stopped(&reason, explained, self.history));
             return Searched { verdict, possible: Vec::new(), explained };

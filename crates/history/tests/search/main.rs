@@ -7,5 +7,6 @@ mod general;
 mod generate;
 mod judge;
 mod limits;
+mod lockstep;
 mod online;
 mod split;
