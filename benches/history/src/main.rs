@@ -86,7 +86,7 @@ struct Measured {
 
 fn check(linchpin: &Path, history: &Path, spec: &str) -> Measured {
     let mut command = Command::new(linchpin);
-    command.args(["check", "--json", "--quiet", "--time-limit", "120", "--spec", spec]).arg(history);
+    command.args(["check", "--json", "--quiet", "--time-limit", "30", "--spec", spec]).arg(history);
     if spec == "mwcas" {
         command.args(["--init", "0"]);
     }

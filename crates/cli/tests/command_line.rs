@@ -170,7 +170,7 @@ fn mistakes_are_shown_where_they_are_and_exit_2() {
         .expect("written");
     let (code, stdout, stderr) = output(&["steps", model.to_str().expect("a path")]);
     assert_eq!((code, stdout.as_str()), (2, ""));
-    assert!(stderr.contains("unknown field of `Node`: `nxt`"), "{stderr}");
+    assert!(stderr.contains("`Node` has no field `nxt`"), "{stderr}");
     assert!(stderr.contains("did you mean `next`?"), "{stderr}");
     assert!(stderr.contains("did you mean `val`?"), "{stderr}");
     assert!(stderr.contains("2 mistakes"), "{stderr}");

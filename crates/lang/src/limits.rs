@@ -56,4 +56,4 @@ pub(crate) const CALLS: usize = 50;
 
 /// How deeply calls, blocks and expressions may be nested together after inlining. More than one body can be nested
 /// by [`DEPTH`] and [`HEIGHT`], each level of which counts at most twice.
-pub(crate) const NESTING: usize = 600;
+pub(crate) const NESTING: usize = 350;

@@ -32,40 +32,41 @@ impl Builder<'_> {
                 self.points(points, line)?;
                 return self.leave_loop(&statement.kind, line);
             }
-            StatementKind::Assign(target, value) => self.assign(target, value, line)?,
-            StatementKind::Write(place, value) => {
-                let (place, [value]) = self.place_and(place, [value])?;
-                self.act(Action::Write { place, value }, line)?;
-            }
-            StatementKind::Modify(place, operator, value) => {
-                self.modify(place, *operator, value, line)?
-            }
-            StatementKind::Eval(expr) => self.effect(expr)?,
             StatementKind::While(condition, body) => self.while_loop(condition, body, line)?,
             StatementKind::Loop(body) => self.endless_loop(body, line)?,
             StatementKind::For { .. } => self.for_loop(&statement.kind, line)?,
-            StatementKind::Assume(condition) => {
-                let condition = self.expr(condition)?;
-                self.act(Action::Guard(condition), line)?;
-            }
-            StatementKind::Assert(condition) => {
-                let condition = self.expr(condition)?;
-                self.act(Action::Assert(condition), line)?;
-            }
-            StatementKind::Free(object) => {
-                let object = self.expr(object)?;
-                self.act(Action::Free(object), line)?;
-            }
-            StatementKind::Lock(place) => {
-                let (place, _) = self.place_and(place, [])?;
-                self.act(Action::Lock(place), line)?;
-            }
-            StatementKind::Unlock(place) => {
-                let (place, _) = self.place_and(place, [])?;
-                self.act(Action::Unlock(place), line)?;
-            }
+            simple => self.simple_statement(simple, line)?,
         }
         self.points(points, line)
+    }
+
+    /// A statement that has no other statements inside.
+    fn simple_statement(&mut self, statement: &StatementKind, line: u32) -> Lowered<()> {
+        let action = match statement {
+            StatementKind::Assign(target, value) => return self.assign(target, value, line),
+            StatementKind::Modify(place, operator, value) => {
+                return self.modify(place, *operator, value, line);
+            }
+            StatementKind::Eval(expr) => return self.effect(expr),
+            StatementKind::Write(place, value) => {
+                let (place, [value]) = self.place_and(place, [value])?;
+                Action::Write { place, value }
+            }
+            StatementKind::Assume(condition) => Action::Guard(self.expr(condition)?),
+            StatementKind::Assert(condition) => Action::Assert(self.expr(condition)?),
+            StatementKind::Free(object) => Action::Free(self.expr(object)?),
+            StatementKind::Lock(place) => Action::Lock(self.place_and(place, [])?.0),
+            StatementKind::Unlock(place) => Action::Unlock(self.place_and(place, [])?.0),
+            StatementKind::If(..)
+            | StatementKind::While(..)
+            | StatementKind::Loop(_)
+            | StatementKind::For { .. }
+            | StatementKind::Break
+            | StatementKind::Continue
+            | StatementKind::Return(_)
+            | StatementKind::Atomic(_) => return Ok(()), // not simple
+        };
+        self.act(action, line)
     }
 
     pub(super) fn points(&mut self, points: &[hir::Point], line: u32) -> Lowered<()> {
