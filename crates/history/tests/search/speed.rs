@@ -77,7 +77,7 @@ fn tell(what: &str, verdict: &Verdict, since: Instant) {
 }
 
 fn limits() -> Limits {
-    Limits { deadline: Some(Instant::now() + Duration::from_secs(10)), ..Limits::default() }
+    Limits { deadline: Some(Instant::now() + Duration::from_secs(20)), ..Limits::default() }
 }
 
 fn registers(processes: usize, operations: usize) -> History {
