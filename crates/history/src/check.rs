@@ -10,6 +10,7 @@ use crate::monitor::{
     stack,
 };
 use crate::part::Part;
+use crate::search::lockstep;
 use crate::search::split::{SplitBy, search_parts, split};
 use crate::search::{SearchOptions, Searched, merge, search};
 use crate::value_table::ValueId;
@@ -217,7 +218,7 @@ fn monitors<'a>(
     let names: &[&'static str] = match object.name.as_str() {
         _ if !applied.interrupted.is_empty() && object.name != "mwcas" => &[],
         "register" | "cas-register" => &["register", "cas-register"],
-        "queue" => &["queue"],
+        "queue" => &["queue", "queue lockstep"],
         "stack" => &["stack"],
         "priority-queue" => &["priority-queue"],
         "set" => &["set"],
@@ -243,6 +244,9 @@ fn monitors<'a>(
                 object.init.as_ref(),
                 limits,
             ),
+            "queue lockstep" => {
+                lockstep::queue(history, init.as_list().unwrap_or_default(), limits)
+            }
             name => collection(name, history, &init, limits),
         };
         (*name, answer)

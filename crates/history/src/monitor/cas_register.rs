@@ -18,7 +18,7 @@ mod walk;
 use crate::history::{Argument, History, OpId, Operation};
 use crate::search::mask::with_mask;
 use crate::search::problem::{Item, Problem, Role};
-use crate::search::shrink::{Judge, first_violated, shrink};
+use crate::search::shrink::{Bound, Judge, first_violated, shrink};
 use crate::search::{SearchOptions, Watch, explain};
 use crate::value_table::ValueId;
 use crate::verdict::{Limits, Monitored, NotApplicable, Verdict, Violation, Witness};
@@ -129,7 +129,7 @@ impl<'a> RegisterSearch<'a> {
 
     fn violated(&mut self, items: &[Item], found: OpId) -> Verdict {
         let history = self.history;
-        let first = first_violated(history, items, found, self);
+        let first = first_violated(history, items, Bound::From(found), self);
         let culprit = first.unwrap_or(found);
         let at = history.operations[culprit as usize].returned;
         let before: Vec<Item> =

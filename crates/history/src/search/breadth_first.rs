@@ -16,11 +16,11 @@
 //!
 //! Why a walk that ends empty has noticed every mistake that matters: suppose an order L explains the history, and let x
 //! be the first operation in L that changes a state, s, although its group was trusted. Up to x, L is an order that the
-//! walk follows: configurations give way only to ones that can go on the same way, with the same states. If some return
-//! up to which L is not followed ends the walk, then L's operations before x are tried there or earlier, so s is
-//! looked at, by then x is in progress, or has returned. In the latter case the last of the operations that lead to s
-//! were in progress when x returned and still are (`suspects` keeps the class of x for so long), or there are none,
-//! and s was the state at the return of x, where x is tried once more.
+//! walk follows: configurations give way only to ones that can go on in the same way, through the same states. The walk
+//! ends at a return up to which L leads, so what L has before x was tried at that return or at an earlier one, and the
+//! walk was in s. If x was in progress then, it was tried in s, as everything in progress is. If x had returned, some of
+//! what leads to s was in progress at its return and still is (otherwise the walk was in s before x returned), and for
+//! so long `suspects` keeps the class of x, to be tried in every state.
 
 use super::config::{Config, Configs};
 use super::mask::Mask;
@@ -181,7 +181,6 @@ where
         let Place::Slot(slot) = op.place else {
             return Ok(());
         };
-        self.try_again(op)?;
         if self.configs.iter().all(|config| config.done.contains(slot)) {
             self.configs.iter_mut().for_each(|config| config.done.remove(slot));
             self.suspect(op, now);
@@ -287,16 +286,6 @@ where
 
     fn look(&mut self, state: u32) -> (M, std::ops::Range<usize>) {
         self.moment.seen_from(state, self.problem, &self.window, self.table, &self.tried)
-    }
-
-    /// Before the return of an operation that was taken for an observer: tries it in the states of now.
-    fn try_again(&mut self, op: &Op) -> Result<(), Halt> {
-        if self.presumes() && op.completed && self.table.effect(op.class) == Effect::Observer {
-            for config in &self.configs {
-                self.table.step(config.state, op.class);
-            }
-        }
-        if self.table.was_mistaken() { Err(Halt::Mistaken) } else { Ok(()) }
     }
 
     /// After the return of an operation that was taken for an observer: remembers to try it later.

@@ -22,11 +22,11 @@
 
 use super::mask::{Mask, with_mask};
 use super::problem::{Item, Role};
-use super::shrink::{Judge, first_violated, shrink};
+use super::shrink::{Bound, Judge, first_violated, shrink};
 use super::steps::{START, Steps};
 use super::used::Used;
 use super::{SearchOptions, Watch, explain};
-use crate::history::{Argument, History, NEVER, OpId};
+use crate::history::{Argument, History, NEVER, OpId, Rank};
 use crate::value_table::ValueId;
 use crate::verdict::{Limits, Monitored, NotApplicable, Verdict, Violation, Witness};
 use linchpin_spec::{Queue, Spec, Value};
@@ -72,7 +72,7 @@ pub fn queue(history: &History, init: &[Value], limits: &Limits) -> Monitored {
     let mut search = QueueSearch { history, init, limits };
     match search.walk(&items, limits) {
         Walked::Explained(order) => Ok(Verdict::Holds(Witness { order })),
-        Walked::Stuck => Ok(search.violated(&items)),
+        Walked::Stuck { last } => Ok(search.violated(&items, last)),
         Walked::Stopped(reason) => {
             let reason =
                 format!("{reason}; this search knows nothing about prefixes of the history");
@@ -83,7 +83,10 @@ pub fn queue(history: &History, init: &[Value], limits: &Limits) -> Monitored {
 
 enum Walked {
     Explained(Vec<OpId>),
-    Stuck,
+    /// Nothing explains the events up to this one.
+    Stuck {
+        last: Rank,
+    },
     Stopped(String),
 }
 
@@ -100,14 +103,9 @@ impl QueueSearch<'_> {
         with_mask!(width, M => Walk::<M>::new(&lists, &Watch::new(limits)).run())
     }
 
-    fn violated(&mut self, items: &[Item]) -> Verdict {
+    fn violated(&mut self, items: &[Item], last: Rank) -> Verdict {
         let history = self.history;
-        let completed = items.iter().filter(|item| item.role == Role::Completed);
-        let earliest = completed.min_by_key(|item| history.operations[item.id as usize].returned);
-        let Some(earliest) = earliest.map(|item| item.id) else {
-            return Verdict::Inconclusive("nothing returned".to_owned());
-        };
-        let first = first_violated(history, items, earliest, self);
+        let first = first_violated(history, items, Bound::To(last), self);
         let until = Instant::now() + SearchOptions::default().core_time;
         let core = shrink(history, items, first, until, self);
         let at = first.map(|first| history.operations[first as usize].returned);
@@ -127,7 +125,7 @@ impl Judge for QueueSearch<'_> {
         match self.walk(items, &limits) {
             // Deadlines are ignored here, so that more can be explained.
             Walked::Explained(_) => (!items.iter().any(is_finite)).then_some(false),
-            Walked::Stuck => Some(true),
+            Walked::Stuck { .. } => Some(true),
             Walked::Stopped(_) => None,
         }
     }
@@ -184,6 +182,8 @@ struct Lists {
     empty: Side,
     /// The least return of those from a position on.
     empty_returned: Vec<Time>,
+    /// The greatest return of those before a position.
+    empty_last: Vec<Time>,
     pending_enqueues: Vec<(u32, Pending)>,
     pending_dequeues: Pending,
     /// Ids from here on are values that are there at the start.
@@ -199,6 +199,7 @@ impl Lists {
             dequeues: Side::default(),
             empty: Side::default(),
             empty_returned: Vec::new(),
+            empty_last: vec![Time::MIN],
             pending_enqueues: Vec::new(),
             pending_dequeues: Pending::default(),
             virtual_id: history.operations.len() as OpId,
@@ -246,6 +247,10 @@ impl Lists {
         }
         lists.enqueues.measure();
         lists.dequeues.measure();
+        for &returned in &lists.empty.returned {
+            let last = lists.empty_last.last().copied().unwrap_or(Time::MIN);
+            lists.empty_last.push(last.max(returned));
+        }
         lists.empty_returned = lists.empty.returned.clone();
         lists.empty_returned.push(Time::MAX);
         for at in (0..lists.empty.id.len()).rev() {
@@ -343,6 +348,8 @@ struct Walk<'a, M: Mask> {
     level: Vec<Config<M>>,
     next: Vec<Config<M>>,
     index: FxHashMap<Key<M>, u32>,
+    /// The latest return of an operation that mattered so far.
+    last: Time,
     work: u32,
 }
 
@@ -356,13 +363,14 @@ impl<'a, M: Mask> Walk<'a, M> {
             level: Vec::new(),
             next: Vec::new(),
             index: FxHashMap::default(),
+            last: Time::MIN,
             work: 0,
         }
     }
 
     fn run(&mut self) -> Walked {
         if self.lists.impossible {
-            return Walked::Stuck;
+            return Walked::Stuck { last: NEVER };
         }
         let nothing =
             |side: &Side| First { base: 0, others: M::empty(side.width.max(self.width())) };
@@ -380,7 +388,9 @@ impl<'a, M: Mask> Walk<'a, M> {
                 return Walked::Explained(self.unfolded(done.step));
             }
             if self.level.is_empty() {
-                return Walked::Stuck;
+                // INVARIANT: what returned later, or was called later, was not looked at.
+                let last = Rank::try_from(self.last.max(0)).unwrap_or(NEVER);
+                return Walked::Stuck { last };
             }
             for config in std::mem::take(&mut self.level) {
                 self.work += 1;
@@ -410,14 +420,17 @@ impl<'a, M: Mask> Walk<'a, M> {
     fn lead_on(&mut self, config: &Config<M>) {
         let lists = self.lists;
         let Key { enqueued, dequeued, used } = &config.key;
-        let mut enqueues = candidates(&lists.enqueues, enqueued);
+        let mut enqueues = candidates(&lists.enqueues, enqueued, &mut self.last);
         let limit = enqueued.next_return(&lists.enqueues);
         for (class, (value, pending)) in lists.pending_enqueues.iter().enumerate() {
             let from = class as u32;
             enqueues.extend(self.pending(pending, *used, from, limit, Some(*value)));
         }
-        let mut dequeues = candidates(&lists.dequeues, dequeued);
+        let mut dequeues = candidates(&lists.dequeues, dequeued, &mut self.last);
         let limit = dequeued.next_return(&lists.dequeues);
+        // Before they return, those that find the queue empty may still dequeue something.
+        let empty = lists.empty.invoked.partition_point(|invoked| *invoked <= limit);
+        self.last = self.last.max(lists.empty_last[empty]);
         dequeues.extend(self.pending(&lists.pending_dequeues, *used, DEQUEUES, limit, None));
         for dequeue in &dequeues {
             for enqueue in &enqueues {
@@ -493,6 +506,7 @@ impl<'a, M: Mask> Walk<'a, M> {
         }
         // One that returned before the last call has no place here, and none later.
         if empty_returned[from] < last_call {
+            self.last = last_call.max(self.last);
             return;
         }
         config.empty = to as u32;
@@ -554,7 +568,7 @@ impl<'a, M: Mask> Walk<'a, M> {
 }
 
 /// The operations that may come next on one side.
-fn candidates<M: Mask>(side: &Side, first: &First<M>) -> Vec<Candidate> {
+fn candidates<M: Mask>(side: &Side, first: &First<M>, last: &mut Time) -> Vec<Candidate> {
     let limit = first.next_return(side);
     let mut candidates: Vec<Candidate> = Vec::new();
     for at in first.base as usize..side.id.len() {
@@ -565,6 +579,7 @@ fn candidates<M: Mask>(side: &Side, first: &First<M>) -> Vec<Candidate> {
             continue;
         }
         let (invoked, returned) = (side.invoked[at], side.returned[at]);
+        *last = returned.max(*last);
         let value = Some(side.value[at]);
         // One with the same value that was called and returned earlier does as well.
         if !candidates.iter().any(|other| other.value == value && other.returned <= returned) {

@@ -35,7 +35,7 @@ use linchpin_spec::Spec;
 use problem::{Item, Problem};
 use race::{decide, states_after};
 use rustc_hash::FxHashSet;
-use shrink::{Judge, first_violated};
+use shrink::{Bound, Judge, first_violated};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -139,7 +139,7 @@ where
         Walked::Stuck { event, observers } => {
             let found = problem.ops[problem.events[event].op as usize].id;
             let mut judge = Again::new(spec, history, limits, options, problem, &observers);
-            let first = first_violated(history, items, found, &mut judge);
+            let first = first_violated(history, items, Bound::From(found), &mut judge);
             judge.violated(items, found, first)
         }
         Walked::Stopped { reason, event } => {

@@ -7,7 +7,7 @@
 //! and operations that only look, which nothing else depends on.
 
 use super::problem::{Item, Role, mentioned};
-use crate::history::{History, NEVER, OpId};
+use crate::history::{History, NEVER, OpId, Rank};
 use crate::value_table::ValueId;
 use rustc_hash::FxHashSet;
 use std::time::{Duration, Instant};
@@ -22,36 +22,49 @@ pub(crate) trait Judge {
     fn only_looks(&self, id: OpId) -> bool;
 }
 
-/// The operation with the first return that nothing explains, given the events up to it and no others. A search that
-/// knows all answers got stuck at the return of `found`; the answers of what was in progress then may be why, and then
-/// the first such return comes later.
+/// Where the first return that nothing explains must be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Bound {
+    /// At the return of this operation or later, and probably soon after: a search that knows all answers got stuck
+    /// there; the answers of what was in progress may be why.
+    From(OpId),
+    /// At this event or earlier, and probably not long before.
+    To(Rank),
+}
+
+/// The operation with the first return that nothing explains, given the events up to it and no others.
 pub(crate) fn first_violated(
     history: &History,
     items: &[Item],
-    found: OpId,
+    bound: Bound,
     judge: &mut dyn Judge,
 ) -> Option<OpId> {
     let returned = |id: OpId| history.operations[id as usize].returned;
     let completed = items.iter().filter(|item| item.role == Role::Completed);
-    let mut later: Vec<OpId> = completed.map(|item| item.id).collect();
-    later.retain(|id| returned(*id) >= returned(found));
-    later.sort_unstable_by_key(|id| returned(*id));
-    // INVARIANT: the events up to the return of `later[high]` cannot be explained, those before that of `later[low]`
-    // can.
-    let (mut low, mut high) = (0, later.len().checked_sub(1)?);
+    let mut returns: Vec<OpId> = completed.map(|item| item.id).collect();
+    returns.retain(|id| match bound {
+        Bound::From(found) => returned(*id) >= returned(found),
+        Bound::To(last) => returned(*id) <= last,
+    });
+    returns.sort_unstable_by_key(|id| returned(*id));
+    // INVARIANT: the events up to the return at `high` cannot be explained, those before the one at `low` can.
+    let (mut low, mut high) = (0, returns.len().checked_sub(1)?);
     let mut stride = 1;
     while low < high {
-        // Probably it is one of the next few.
-        let middle = (low + stride - 1).min(low + (high - low) / 2);
-        let last = returned(later[middle]);
-        let prefix = items.iter().filter_map(|item| item.until(history, last));
+        let half = low + (high - low) / 2;
+        let middle = match bound {
+            Bound::From(_) => (low + stride - 1).min(half),
+            Bound::To(_) => high.saturating_sub(stride).max(half),
+        };
+        stride *= 2;
+        let prefix = items.iter().filter_map(|item| item.until(history, returned(returns[middle])));
         let until = Instant::now() + Duration::from_secs(3600);
         match judge.is_violated(&prefix.collect::<Vec<_>>(), until)? {
             true => high = middle,
-            false => (low, stride) = (middle + 1, 2 * stride),
+            false => low = middle + 1,
         }
     }
-    Some(later[high])
+    Some(returns[high])
 }
 
 /// Finds a few of the operations that cannot be explained alone. The return of `culprit` is the first event that
@@ -71,6 +84,7 @@ pub(crate) fn shrink(
     if shrinker.violated(&shrinker.kept.clone(), 2) != Some(true) {
         return ids(&prefix);
     }
+    shrinker.by_values_of_the_culprit();
     shrinker.by_time();
     shrinker.by_value();
     shrinker.one_by_one();
@@ -158,6 +172,17 @@ impl Shrinker<'_> {
             }
             last *= 4;
         }
+    }
+
+    /// Leaves out all operations that do not mention a value that the culprit mentions.
+    fn by_values_of_the_culprit(&mut self) {
+        let culprit = self.culprit.map(|id| Item { id, role: Role::Completed });
+        let needed = culprit.iter().flat_map(|culprit| self.values(culprit));
+        let needed: FxHashSet<ValueId> = needed.collect();
+        let mentions = |item: &Item| self.values(item).iter().any(|value| needed.contains(value));
+        let kept: FxHashSet<OpId> =
+            self.kept.iter().filter(|item| mentions(item)).map(|item| item.id).collect();
+        self.leave_out(|item| !kept.contains(&item.id));
     }
 
     /// Leaves out all operations with some values.

@@ -8,7 +8,7 @@ use super::breadth_first::Walked;
 use super::merge::merge;
 use super::problem::{Item, Problem};
 use super::race::decide;
-use super::shrink::first_violated;
+use super::shrink::{Bound, first_violated};
 use super::{Again, SearchOptions, Searched, Watch, explain};
 use crate::history::{Argument, History, NEVER, OpId, Rank};
 use crate::value_table::ValueId;
@@ -219,7 +219,8 @@ where
                 Walked::Stuck { event, observers } => {
                     let found = problem.ops[problem.events[event].op as usize].id;
                     let mut judge = self.judge(&problem, &observers);
-                    let first = first_violated(self.history, &items, found, &mut judge);
+                    let first =
+                        first_violated(self.history, &items, Bound::From(found), &mut judge);
                     let rank = self.history.operations[first.unwrap_or(found) as usize].returned;
                     if first.is_some() {
                         self.earliest.fetch_min(rank, Ordering::Relaxed);
