@@ -133,9 +133,9 @@ mod tests {
             bar(2, "enqueue(2)", 6, None),
         ];
         expect![[r#"
-            thread 0  ├─enqueue(1)────────────────────────────────┤
+            thread 0  ├─enqueue(1)─────────────────────────────┤
             thread 1    ├─dequeue() → none─┤ ├─dequeue() → 1─┤
-            thread 2                                                ├─enqueue(2)─╌╌
+            thread 2                                             ├─enqueue(2)─╌╌
         "#]]
         .assert_eq(&Timeline::new(bars).draw(100));
     }
