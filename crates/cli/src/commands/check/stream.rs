@@ -50,9 +50,9 @@ pub fn execute(args: &CheckArgs, subject: &Subject<'_>, stop: &Stop) -> Result<S
     let mut line = Some(first);
     let mut since_forgetting = 0;
     while let Some(text) = line {
-        let events =
-            reader.push_line(&text).with_context(|| format!("`{}`", args.history.display()))?;
-        for event in events.to_vec() {
+        let events = reader.push_line(&text);
+        let events = events.with_context(|| format!("`{}`", args.history.display()))?.to_vec();
+        for event in events {
             since_forgetting += 1;
             if let Some(outcome) = judge.take(event, reader.builder().history()) {
                 return conclude(args, &judge, Some(outcome));
