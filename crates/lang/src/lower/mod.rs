@@ -5,6 +5,7 @@
 
 mod call;
 mod expression;
+mod loops;
 mod statement;
 mod steps;
 #[cfg(test)]
@@ -268,11 +269,14 @@ impl<'m> Builder<'m> {
     }
 
     fn too_large(&self, what: &str, line: u32) -> LowerError {
-        LowerError {
-            line: self.outermost_call.unwrap_or(line),
-            message: format!("{what} becomes too large when its functions are inlined"),
-            help: "call functions from fewer places, or make the model smaller",
-        }
+        let (message, help) = match self.calls {
+            0 => (format!("{what} is too large"), "make it smaller"),
+            _ => (
+                format!("{what} becomes too large when its functions are inlined"),
+                "call functions from fewer places, or make the model smaller",
+            ),
+        };
+        LowerError { line: self.outermost_call.unwrap_or(line), message, help }
     }
 
     /// Lowers something one level deeper.

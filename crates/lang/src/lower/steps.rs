@@ -4,6 +4,7 @@
 //! get a turn: before the next shared access (or atomic block), or at a return. Loops that never give a turn are cut at
 //! their heads by nodes that do not yield, so every edge is finite.
 
+use super::loops::components;
 use super::{Instruction, Turns};
 use linchpin_ir::program::{
     Action, Body, Edge, Expr, Formula, Node, NodeId, Point, Target, Variable,
@@ -90,39 +91,36 @@ impl Code<'_> {
 
     /// The targets of backward jumps from which the code can come back without giving a turn.
     fn local_loop_heads(&self) -> HashSet<usize> {
+        let (places, successors) = self.local_graph();
+        let component = components(&successors);
         let mut heads = HashSet::new();
-        let mut seen = HashSet::from([self.start()]);
-        let mut todo = vec![self.start()];
-        while let Some(position) = todo.pop() {
-            for next in self.next(position) {
-                if next.at <= position.at && !heads.contains(&next.at) && self.returns_to(next) {
-                    heads.insert(next.at);
-                }
-                if seen.insert(next) {
-                    todo.push(next);
+        for (from, next) in successors.iter().enumerate() {
+            for to in next.iter().copied() {
+                if places[to].at <= places[from].at && component[from] == component[to] {
+                    heads.insert(places[to].at);
                 }
             }
         }
         heads
     }
 
-    fn returns_to(&self, head: Position) -> bool {
-        let mut seen = HashSet::new();
-        let mut todo = vec![head];
-        while let Some(position) = todo.pop() {
-            if self.is_turn(position) {
-                continue;
-            }
+    /// The places that can be reached, and where each goes on without giving a turn.
+    fn local_graph(&self) -> (Vec<Position>, Vec<Vec<usize>>) {
+        let mut places = vec![self.start()];
+        let mut ids = HashMap::from([(self.start(), 0)]);
+        let mut successors = Vec::new();
+        while let Some(position) = places.get(successors.len()).copied() {
+            let mut local = Vec::new();
             for next in self.next(position) {
-                if next == head {
-                    return true;
-                }
-                if seen.insert(next) {
-                    todo.push(next);
-                }
+                let id = *ids.entry(next).or_insert_with(|| {
+                    places.push(next);
+                    places.len() - 1
+                });
+                local.push(id);
             }
+            successors.push(if self.is_turn(position) { Vec::new() } else { local });
         }
-        false
+        (places, successors)
     }
 }
 

@@ -173,6 +173,13 @@ impl Parser<'_> {
                 self.bump();
                 StatementKind::Atomic(self.block())
             }
+            TokenKind::OpenBrace => {
+                let message = "a block cannot stand alone";
+                let mistake = Diagnostic::new(message, self.span(), "belongs to nothing")
+                    .help("blocks follow `if`, `else`, `while`, `loop`, `for` and `atomic`");
+                self.report(mistake);
+                StatementKind::Atomic(self.block())
+            }
             _ => self.expression_statement(),
         }
     }
