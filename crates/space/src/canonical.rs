@@ -1,0 +1,430 @@
+//! States as bytes, one for all states that differ only in names.
+//!
+//! The names are: which number an object has (garbage has none), which of the interchangeable threads a thread is, and
+//! which value a value is. Names are given in the order in which the words are written, so equal bytes mean that a
+//! renaming turns one state into the other. Dead locals are not written.
+//!
+//! Any order of the threads would be sound; the one used here sorts them by what each looks like from the shared
+//! variables, so that states in one orbit rarely get two forms.
+
+use crate::flat::{Flat, Link, operation_of};
+use crate::layout::{CALLS, Kind, Layout, NODE, STATUS, VARIABLES};
+use smallvec::SmallVec;
+
+/// A renaming of threads and values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Renaming {
+    /// The new number of each thread; empty if they keep theirs.
+    pub threads: SmallVec<[u8; 8]>,
+    /// The new name of each value, from 1 on (0: the value does not occur); empty if they keep theirs.
+    pub values: SmallVec<[u8; 8]>,
+}
+
+impl Renaming {
+    /// Whether nothing changes.
+    pub fn is_identity(&self) -> bool {
+        let same = |(old, new): (usize, &u8)| *new as usize == old;
+        self.threads.iter().enumerate().all(same)
+            && self.values.iter().enumerate().all(|(old, new)| *new as usize == old + 1)
+    }
+}
+
+/// What decides the canonical form.
+#[derive(Clone, Debug)]
+pub(crate) struct Form {
+    pub layout: Layout,
+    /// For each operation and node, the words written.
+    pub live: Vec<Vec<Vec<(usize, Kind)>>>,
+    /// Objects are renamed and garbage is dropped.
+    pub heap: bool,
+    /// For each thread, the first thread that it may change places with; all different if threads are told apart.
+    pub groups: Vec<usize>,
+    /// Whether any two threads may change places.
+    pub symmetric: bool,
+    /// How many values may be renamed; 0 if they are told apart.
+    pub values: usize,
+    /// Whether the number of calls left is part of the state.
+    pub calls: bool,
+    /// Whether the model links words.
+    pub links: bool,
+}
+
+/// Room to work in, so that packing allocates nothing.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    names: Vec<u32>,
+    order: Vec<u32>,
+    /// The keys of all threads, one after the other, and where each starts.
+    keys: Vec<u8>,
+    starts: SmallVec<[usize; 9]>,
+    held: Vec<(usize, u32)>,
+    local: Vec<u32>,
+}
+
+impl Form {
+    /// Writes the canonical form of a state; returns the renaming that led to it. Values that the state does not
+    /// contain have name 0 in it: whoever knows of them gives them names.
+    pub fn pack(&self, flat: &Flat, scratch: &mut Scratch, out: &mut Vec<u8>) -> Renaming {
+        let threads = self.layout.threads;
+        let mut order: SmallVec<[usize; 8]> = (0..threads).collect();
+        if self.symmetric {
+            self.keys(flat, scratch);
+            let key =
+                |thread: usize| &scratch.keys[scratch.starts[thread]..scratch.starts[thread + 1]];
+            order.sort_by(|&a, &b| {
+                self.groups[a].cmp(&self.groups[b]).then_with(|| key(a).cmp(key(b)))
+            });
+            // Threads of one group may stand anywhere; the places of the group are filled in sorted order.
+            let sorted = order.clone();
+            for (place, slot) in order.iter_mut().enumerate() {
+                let group = self.groups[place];
+                let rank = (0..place).filter(|&before| self.groups[before] == group).count();
+                let mut members = sorted.iter().filter(|&&thread| self.groups[thread] == group);
+                *slot = members.nth(rank).copied().unwrap_or(place);
+            }
+        }
+        let mut position: SmallVec<[u8; 8]> = SmallVec::from_elem(0, threads);
+        for (new, &old) in order.iter().enumerate() {
+            position[old] = new as u8;
+        }
+        let mut writer = Writer::new(self, flat, scratch, &position, out);
+        writer.state(&order);
+        let values = std::mem::take(&mut writer.values);
+        let moved = position.iter().enumerate().any(|(old, new)| *new as usize != old);
+        Renaming { threads: if moved { position } else { SmallVec::new() }, values }
+    }
+
+    /// The state that the bytes are the form of.
+    pub fn unpack(&self, bytes: &[u8], flat: &mut Flat) {
+        let layout = &self.layout;
+        let mut reader = Reader { bytes, at: 2 };
+        let objects = usize::from(u16::from_le_bytes([bytes[0], bytes[1]]));
+        flat.words.clear();
+        flat.words.resize(layout.heap + objects * layout.stride, 0);
+        flat.links.clear();
+        for word in &mut flat.words[..layout.shared_words] {
+            *word = reader.word();
+        }
+        for thread in 0..layout.threads {
+            let region = layout.thread(thread);
+            let status = reader.word();
+            flat.words[region + STATUS] = status;
+            if self.calls {
+                flat.words[region + CALLS] = reader.word();
+            }
+            for at in 0..layout.variable_kinds.len() {
+                flat.words[region + VARIABLES + at] = reader.word();
+            }
+            match operation_of(status) {
+                None => {}
+                Some((operation, false)) => {
+                    let node = reader.word();
+                    flat.words[region + NODE] = node;
+                    for (word, _) in &self.live[operation][node as usize] {
+                        flat.words[region + word] = reader.word();
+                    }
+                }
+                Some((operation, true)) => {
+                    for at in 0..layout.response_kinds[operation].len() {
+                        flat.words[region + layout.locals_at + at] = reader.word();
+                    }
+                }
+            }
+        }
+        for object in 0..objects {
+            let at = layout.object(object);
+            let head = reader.word();
+            flat.words[at] = head;
+            if head > 0 {
+                for word in 0..layout.field_kinds[head as usize - 1].len() {
+                    flat.words[at + 1 + word] = reader.word();
+                }
+            }
+        }
+        while self.links && reader.at < bytes.len() {
+            let mut word = || reader.word() as usize;
+            let (thread, at, width, element) = (word(), word(), word(), word() != 0);
+            flat.links.push(Link { thread, at, width, element });
+        }
+    }
+
+    /// What every thread looks like: its own words, with objects and values named as the shared variables reach them,
+    /// then as the thread does, and the shared words that hold its name.
+    fn keys(&self, flat: &Flat, scratch: &mut Scratch) {
+        let layout = &self.layout;
+        let objects = (flat.words.len() - layout.heap) / layout.stride;
+        let Scratch { names, order, keys, starts, held, local } = scratch;
+        names.clear();
+        names.resize(objects, 0);
+        order.clear();
+        held.clear();
+        let mut values: SmallVec<[u8; 8]> = SmallVec::from_elem(0, self.values);
+        let mut known = 0;
+        let mut place = 0;
+        let mut look = |word: i64, kind: Kind, order: &mut Vec<u32>, names: &mut Vec<u32>| {
+            place += 1;
+            match kind {
+                Kind::Plain => {}
+                Kind::Ref => name(word, names, order),
+                Kind::Tid if word > 0 => held.push((word as usize - 1, place)),
+                Kind::Tid => {}
+                Kind::Data => {
+                    if let Some(value @ 0) = slot(&mut values, word) {
+                        known += 1;
+                        *value = known;
+                    }
+                }
+            }
+        };
+        for (word, kind) in flat.words.iter().zip(&layout.shared_kinds) {
+            look(*word, *kind, order, names);
+        }
+        let mut next = 0;
+        while next < order.len() {
+            let at = layout.object(order[next] as usize);
+            let head = flat.words[at];
+            if head > 0 {
+                let kinds = &layout.field_kinds[head as usize - 1];
+                for (word, kind) in flat.words[at + 1..].iter().zip(kinds) {
+                    look(*word, *kind, order, names);
+                }
+            }
+            next += 1;
+        }
+        let reached = order.len();
+        keys.clear();
+        starts.clear();
+        for thread in 0..layout.threads {
+            starts.push(keys.len());
+            let mut values = values.clone();
+            let mut known = known;
+            local.clear();
+            let mut write = |word: i64, kind: Kind, order: &mut Vec<u32>, names: &mut Vec<u32>| {
+                let shown = match kind {
+                    Kind::Plain => word,
+                    Kind::Ref => {
+                        name(word, names, order);
+                        if word > 0 { i64::from(names[word as usize - 1]) } else { 0 }
+                    }
+                    Kind::Tid if word == 0 => 0,
+                    Kind::Tid => 1 + i64::from(word as usize - 1 != thread),
+                    Kind::Data => match slot(&mut values, word) {
+                        None => word,
+                        Some(value) => {
+                            if *value == 0 {
+                                known += 1;
+                                *value = known;
+                            }
+                            i64::from(*value)
+                        }
+                    },
+                };
+                push(keys, shown);
+            };
+            self.thread_words(flat, thread, |word, kind| write(word, kind, order, names));
+            let mut next = reached;
+            while next < order.len() {
+                let at = layout.object(order[next] as usize);
+                let head = flat.words[at];
+                write(head, Kind::Plain, order, names);
+                if head > 0 {
+                    let kinds = &layout.field_kinds[head as usize - 1];
+                    for (word, kind) in flat.words[at + 1..].iter().zip(kinds) {
+                        write(*word, *kind, order, names);
+                    }
+                }
+                next += 1;
+            }
+            for (_, place) in held.iter().filter(|(holder, _)| *holder == thread) {
+                push(keys, i64::from(*place));
+            }
+            for &object in &order[reached..] {
+                names[object as usize] = 0;
+            }
+            order.truncate(reached);
+        }
+        starts.push(keys.len());
+    }
+
+    /// The words of a thread that are written, with their kinds.
+    pub fn thread_words(&self, flat: &Flat, thread: usize, mut visit: impl FnMut(i64, Kind)) {
+        let layout = &self.layout;
+        let region = &flat.words[layout.thread(thread)..][..layout.region];
+        visit(region[STATUS], Kind::Plain);
+        if self.calls {
+            visit(region[CALLS], Kind::Plain);
+        }
+        for (word, kind) in region[VARIABLES..].iter().zip(&layout.variable_kinds) {
+            visit(*word, *kind);
+        }
+        match operation_of(region[STATUS]) {
+            None => {}
+            Some((operation, false)) => {
+                visit(region[NODE], Kind::Plain);
+                for (word, kind) in &self.live[operation][region[NODE] as usize] {
+                    visit(region[*word], *kind);
+                }
+            }
+            Some((operation, true)) => {
+                let kinds = &layout.response_kinds[operation];
+                for (word, kind) in region[layout.locals_at..].iter().zip(kinds) {
+                    visit(*word, *kind);
+                }
+            }
+        }
+    }
+}
+
+/// Gives the object a name, if this is a reference and it has none.
+fn name(word: i64, names: &mut [u32], order: &mut Vec<u32>) {
+    if word > 0 && names[word as usize - 1] == 0 {
+        order.push(word as u32 - 1);
+        names[word as usize - 1] = order.len() as u32;
+    }
+}
+
+/// The name of a value, if it is one that may be renamed.
+fn slot(values: &mut [u8], word: i64) -> Option<&mut u8> {
+    values.get_mut(usize::try_from(word).ok()?.checked_sub(1)?)
+}
+
+struct Writer<'a> {
+    form: &'a Form,
+    flat: &'a Flat,
+    names: &'a mut Vec<u32>,
+    order: &'a mut Vec<u32>,
+    position: &'a [u8],
+    values: SmallVec<[u8; 8]>,
+    known: u8,
+    out: &'a mut Vec<u8>,
+}
+
+impl<'a> Writer<'a> {
+    fn new(
+        form: &'a Form,
+        flat: &'a Flat,
+        scratch: &'a mut Scratch,
+        position: &'a [u8],
+        out: &'a mut Vec<u8>,
+    ) -> Writer<'a> {
+        let objects = (flat.words.len() - form.layout.heap) / form.layout.stride;
+        let Scratch { names, order, .. } = scratch;
+        names.clear();
+        order.clear();
+        if form.heap {
+            names.resize(objects, 0);
+        } else {
+            names.extend(1..=objects as u32);
+            order.extend(0..objects as u32);
+        }
+        out.clear();
+        out.extend([0, 0]);
+        let values = SmallVec::from_elem(0, form.values);
+        Writer { form, flat, names, order, position, values, known: 0, out }
+    }
+
+    fn state(&mut self, threads: &[usize]) {
+        let (form, flat) = (self.form, self.flat);
+        let layout = &form.layout;
+        for (word, kind) in flat.words.iter().zip(&layout.shared_kinds) {
+            self.word(*word, *kind);
+        }
+        for &thread in threads {
+            form.thread_words(flat, thread, |word, kind| self.word(word, kind));
+        }
+        let mut next = 0;
+        while next < self.order.len() {
+            let at = layout.object(self.order[next] as usize);
+            let head = flat.words[at];
+            push(self.out, head);
+            if head > 0 {
+                let kinds = &layout.field_kinds[head as usize - 1];
+                for (word, kind) in flat.words[at + 1..].iter().zip(kinds) {
+                    self.word(*word, *kind);
+                }
+            }
+            next += 1;
+        }
+        let count = u16::try_from(self.order.len()).unwrap_or(u16::MAX);
+        self.out[..2].copy_from_slice(&count.to_le_bytes());
+        if form.links {
+            self.links();
+        }
+    }
+
+    /// The links to words that still have a name: nobody can use the others.
+    fn links(&mut self) {
+        let layout = &self.form.layout;
+        let mut links: SmallVec<[[usize; 4]; 4]> = SmallVec::new();
+        for link in &self.flat.links {
+            let thread = self.position[link.thread] as usize;
+            let at = match link.at.checked_sub(layout.heap) {
+                None => link.at,
+                Some(inside) => match self.names[inside / layout.stride] {
+                    0 => continue,
+                    name => layout.object(name as usize - 1) + inside % layout.stride,
+                },
+            };
+            links.push([thread, at, link.width, usize::from(link.element)]);
+        }
+        links.sort_unstable();
+        for word in links.iter().flatten() {
+            push(self.out, *word as i64);
+        }
+    }
+
+    fn word(&mut self, word: i64, kind: Kind) {
+        let shown = match kind {
+            Kind::Plain => word,
+            Kind::Ref => {
+                name(word, self.names, self.order);
+                if word > 0 { i64::from(self.names[word as usize - 1]) } else { 0 }
+            }
+            Kind::Tid => match usize::try_from(word - 1) {
+                Ok(thread) => self.position.get(thread).map_or(word, |new| i64::from(*new) + 1),
+                Err(_) => word,
+            },
+            Kind::Data => match slot(&mut self.values, word) {
+                None => word,
+                Some(value) => {
+                    if *value == 0 {
+                        self.known += 1;
+                        *value = self.known;
+                    }
+                    i64::from(*value)
+                }
+            },
+        };
+        push(self.out, shown);
+    }
+}
+
+/// Appends a word: small ones, of either sign, take one byte.
+fn push(out: &mut Vec<u8>, word: i64) {
+    let mut rest = ((word << 1) ^ (word >> 63)) as u64;
+    while rest >= 0x80 {
+        out.push(rest as u8 | 0x80);
+        rest >>= 7;
+    }
+    out.push(rest as u8);
+}
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn word(&mut self) -> i64 {
+        let (mut rest, mut shift) = (0u64, 0);
+        loop {
+            let byte = self.bytes[self.at];
+            self.at += 1;
+            rest |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return (rest >> 1) as i64 ^ -((rest & 1) as i64);
+            }
+            shift += 7;
+        }
+    }
+}

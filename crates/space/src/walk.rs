@@ -1,0 +1,422 @@
+//! The ways on from a state: every call, step and response, with what reductions take together.
+
+use crate::code::Class;
+use crate::execute::{Access, Ended, Execution, Passed, Trail, Words, holds};
+use crate::flat::{Flat, operation_of, returning, running};
+use crate::layout::{CALLS, Kind, NODE, STATUS};
+use crate::space::{Action, Calls, Event, Space, Stop, Successor, Visit, Workspace};
+use linchpin_ir::interpreter::Memory;
+use linchpin_ir::program::{Action as IrAction, Place, Program};
+use smallvec::SmallVec;
+use std::sync::atomic::Ordering;
+
+/// At most this many steps are taken together.
+const MAX_TOGETHER: usize = 256;
+
+/// An enumeration in progress.
+pub(crate) struct Walk<'a> {
+    space: &'a Space,
+    workspace: &'a mut Workspace,
+    visit: &'a mut dyn Visit,
+    actions: Vec<Action>,
+    events: Vec<Event>,
+}
+
+/// Where in an operation a transition is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Only steps that concern nobody else have been taken since the invocation.
+    Leading,
+    /// The step that others may notice has been taken.
+    Trailing,
+}
+
+impl<'a> Walk<'a> {
+    pub fn new(
+        space: &'a Space,
+        workspace: &'a mut Workspace,
+        visit: &'a mut dyn Visit,
+    ) -> Walk<'a> {
+        Walk { space, workspace, visit, actions: Vec::new(), events: Vec::new() }
+    }
+
+    /// Every way on for one thread; `false` if the visitor has ended the enumeration.
+    pub fn thread(&mut self, flat: &Flat, thread: usize, known: usize) -> bool {
+        let layout = &self.space.form.layout;
+        let region = layout.thread(thread);
+        self.actions.clear();
+        self.events.clear();
+        match operation_of(flat.words[region + STATUS]) {
+            None => self.call(flat, thread, known),
+            Some((operation, true)) => {
+                let width = layout.response_kinds[operation].len();
+                let at = region + layout.locals_at;
+                let value = Words::from_slice(&flat.words[at..at + width]);
+                let mut next = flat.clone();
+                self.idle(&mut next, thread);
+                self.actions.push(Action::Respond);
+                self.events.push(Event::Return { thread, operation, value });
+                self.stop(thread, None, Stop::State(&next))
+            }
+            Some((operation, false)) => self.step(flat, thread, operation, Phase::Trailing),
+        }
+    }
+
+    /// Tells the visitor, who may end the enumeration.
+    fn stop(&mut self, thread: usize, from: Option<(usize, usize)>, stop: Stop<'_>) -> bool {
+        let (actions, events) = (&self.actions[..], &self.events[..]);
+        self.visit.visit(Successor { thread, actions, events, from, stop })
+    }
+
+    /// Every call that an idle thread may make.
+    fn call(&mut self, flat: &Flat, thread: usize, known: usize) -> bool {
+        let space = self.space;
+        let layout = &space.form.layout;
+        let region = layout.thread(thread);
+        if space.bounds.calls != Calls::Unlimited && flat.words[region + CALLS] == 0 {
+            return true;
+        }
+        for (operation, arguments) in &space.calls[thread] {
+            if space.symmetry.values && !is_first(arguments, &space.data[*operation], known) {
+                continue;
+            }
+            let routine = &space.routines[*operation];
+            let mut next = flat.clone();
+            let at = region + layout.locals_at;
+            next.words[at..at + routine.start.len()].copy_from_slice(&routine.start);
+            next.words[at..at + arguments.len()].copy_from_slice(arguments);
+            let invoke = Action::Invoke { operation: *operation, arguments: arguments.clone() };
+            let call = Event::Call { thread, operation: *operation, arguments: arguments.clone() };
+            if let Some(requires) = &routine.requires {
+                match holds(requires, &next.words[region..region + layout.region], thread) {
+                    Ok(true) => {}
+                    Ok(false) => continue,
+                    Err(_) => {
+                        self.actions.push(invoke);
+                        let on = self.stop(thread, None, Stop::Fault);
+                        self.actions.clear();
+                        if !on {
+                            return false;
+                        }
+                        continue;
+                    }
+                }
+            }
+            next.words[region + STATUS] = running(*operation);
+            if space.bounds.calls != Calls::Unlimited {
+                next.words[region + CALLS] -= 1;
+            }
+            self.actions.push(invoke);
+            self.events.push(call);
+            let on =
+                self.take(&next, thread, *operation, routine.entry, &mut |walk, after, _, _| {
+                    match after {
+                        Ok((flat, false)) if walk.space.reductions.merged_events => {
+                            walk.go_on(flat, thread, *operation, Phase::Leading)
+                        }
+                        Ok((flat, _)) => walk.stop(thread, None, Stop::State(flat)),
+                        Err(()) => walk.stop(thread, None, Stop::Fault),
+                    }
+                });
+            self.actions.clear();
+            self.events.clear();
+            if !on {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The next step of a running thread, and what is taken together with it.
+    fn step(&mut self, flat: &Flat, thread: usize, operation: usize, phase: Phase) -> bool {
+        let region = self.space.form.layout.thread(thread);
+        let node = flat.words[region + NODE] as usize;
+        self.actions.push(Action::Step);
+        let mut marked = false;
+        let on = self.take(flat, thread, operation, node, &mut |walk, after, before, trail| {
+            let (next, returned) = match after {
+                Ok(next) => next,
+                Err(()) => return walk.stop(thread, Some((operation, node)), Stop::Fault),
+            };
+            if returned {
+                return walk.stop(thread, Some((operation, node)), Stop::State(next));
+            }
+            let phase = match phase {
+                Phase::Leading if walk.is_private(before, thread, trail, &mut marked) => {
+                    Phase::Leading
+                }
+                _ => Phase::Trailing,
+            };
+            walk.go_on(next, thread, operation, phase)
+        });
+        self.actions.pop();
+        on
+    }
+
+    /// After a step (or an invocation): stops here, or takes the next step as well.
+    fn go_on(&mut self, flat: &Flat, thread: usize, operation: usize, phase: Phase) -> bool {
+        let region = self.space.form.layout.thread(thread);
+        let node = flat.words[region + NODE] as usize;
+        if self.actions.len() > MAX_TOGETHER {
+            return self.stop(thread, Some((operation, node)), Stop::State(flat));
+        }
+        match phase {
+            Phase::Leading => self.step(flat, thread, operation, Phase::Leading),
+            Phase::Trailing => {
+                if self.space.reductions.partial_order
+                    && self.next_is_private(flat, thread, operation)
+                {
+                    self.step(flat, thread, operation, Phase::Trailing)
+                } else {
+                    self.stop(thread, Some((operation, node)), Stop::State(flat))
+                }
+            }
+        }
+    }
+
+    /// Whether the next step of the thread, whatever it chooses, can be taken and concerns nobody else.
+    fn next_is_private(&mut self, flat: &Flat, thread: usize, operation: usize) -> bool {
+        let region = self.space.form.layout.thread(thread);
+        let node = flat.words[region + NODE] as usize;
+        let mut marked = false;
+        let mut given: SmallVec<[u32; 2]> = SmallVec::new();
+        let mut trail = Trail::default();
+        loop {
+            let mut next = flat.clone();
+            let ended = self.execute(&mut next, thread, operation, node, &given, &mut trail);
+            if matches!(ended, Ended::Refused | Ended::Faulted)
+                || !trail.passed.is_empty()
+                || !self.is_private(flat, thread, &trail, &mut marked)
+            {
+                return false;
+            }
+            match trail.next_choices() {
+                Some(choices) => given = choices,
+                None => return true,
+            }
+        }
+    }
+
+    /// Whether no other thread can notice the accesses of a step, or change what they meet, now or later.
+    ///
+    /// An access is of that kind if no other thread ever writes its variable or field (ever touches it, if the access
+    /// is a write), or if it is to an object that nobody else can reach.
+    fn is_private(
+        &mut self,
+        before: &Flat,
+        thread: usize,
+        trail: &Trail,
+        marked: &mut bool,
+    ) -> bool {
+        let space = self.space;
+        if !space.reductions.partial_order {
+            return trail.accesses.is_empty();
+        }
+        if trail.managed && space.bounds.memory == Memory::Reuse {
+            return false;
+        }
+        if trail.managed && space.bounds.objects.is_some() {
+            return false;
+        }
+        trail.accesses.iter().all(|access| {
+            let Access { class, object, write } = access;
+            let classes = if *write { &space.touched } else { &space.written };
+            let collected = space.bounds.memory == Memory::Collected || object.is_none();
+            if collected && classes[thread].binary_search(class).is_err() {
+                return true;
+            }
+            let Some(object) = object else { return false };
+            if !*marked {
+                *marked = true;
+                self.mark_reachable(before, thread);
+            }
+            // An object made in this very step is nobody else's.
+            !self.workspace.marks.get(*object).copied().unwrap_or(false)
+        })
+    }
+
+    /// Marks the objects that somebody else than the thread can reach.
+    fn mark_reachable(&mut self, flat: &Flat, thread: usize) {
+        let form = &self.space.form;
+        let layout = &form.layout;
+        let Workspace { marks, stack, .. } = &mut *self.workspace;
+        marks.clear();
+        marks.resize((flat.words.len() - layout.heap) / layout.stride, false);
+        stack.clear();
+        let mut reach = |word: i64, stack: &mut Vec<usize>| {
+            if let Ok(object) = usize::try_from(word - 1)
+                && !marks[object]
+            {
+                marks[object] = true;
+                stack.push(object);
+            }
+        };
+        for (word, kind) in flat.words.iter().zip(&layout.shared_kinds) {
+            if *kind == Kind::Ref {
+                reach(*word, stack);
+            }
+        }
+        for other in (0..layout.threads).filter(|&other| other != thread) {
+            form.thread_words(flat, other, |word, kind| {
+                if kind == Kind::Ref {
+                    reach(word, stack);
+                }
+            });
+        }
+        while let Some(object) = stack.pop() {
+            let at = layout.object(object);
+            if let Ok(of @ 1..) = usize::try_from(flat.words[at]) {
+                for (word, kind) in flat.words[at + 1..].iter().zip(&layout.field_kinds[of - 1]) {
+                    if *kind == Kind::Ref {
+                        reach(*word, stack);
+                    }
+                }
+            }
+        }
+    }
+
+    fn execute(
+        &self,
+        flat: &mut Flat,
+        thread: usize,
+        operation: usize,
+        node: usize,
+        given: &[u32],
+        trail: &mut Trail,
+    ) -> Ended {
+        let space = self.space;
+        trail.clear();
+        Execution {
+            layout: &space.form.layout,
+            memory: space.bounds.memory,
+            objects: space.bounds.objects.unwrap_or(usize::from(u16::MAX)),
+            flat,
+            thread,
+            given,
+            trail,
+        }
+        .run(&space.routines[operation], node)
+    }
+
+    /// Goes from a node to the next that yields, in every way; `then` gets the state after (and whether the operation
+    /// returned), the state before and what the step did.
+    #[allow(clippy::type_complexity)]
+    fn take(
+        &mut self,
+        flat: &Flat,
+        thread: usize,
+        operation: usize,
+        node: usize,
+        then: &mut dyn FnMut(&mut Self, Result<(&Flat, bool), ()>, &Flat, &Trail) -> bool,
+    ) -> bool {
+        let space = self.space;
+        let layout = &space.form.layout;
+        let region = layout.thread(thread);
+        let mut trail = Trail::default();
+        let mut given: SmallVec<[u32; 2]> = SmallVec::new();
+        loop {
+            let mut next = flat.clone();
+            let ended = self.execute(&mut next, thread, operation, node, &given, &mut trail);
+            let again = trail.next_choices();
+            let events = self.events.len();
+            if trail.bounded {
+                space.bounded.store(true, Ordering::Relaxed);
+            }
+            if ended != Ended::Refused {
+                space.cover(operation, &trail);
+                for passed in &trail.passed {
+                    let guess = match passed {
+                        Passed::Here => None,
+                        Passed::IfReturns { number, value } => Some((*number, value.clone())),
+                    };
+                    self.events.push(Event::Point { thread, guess });
+                }
+            }
+            let mut responded = false;
+            let on = match ended {
+                Ended::Refused => true,
+                Ended::Faulted => then(self, Err(()), flat, &trail),
+                Ended::Yielded(at) => {
+                    next.words[region + NODE] = at as i64;
+                    then(self, Ok((&next, false)), flat, &trail)
+                }
+                Ended::Returned(value) => {
+                    self.idle(&mut next, thread);
+                    if space.reductions.merged_events {
+                        responded = true;
+                        self.actions.push(Action::Respond);
+                        self.events.push(Event::Return { thread, operation, value });
+                    } else {
+                        next.words[region + STATUS] = returning(operation);
+                        let at = region + layout.locals_at;
+                        next.words[at..at + value.len()].copy_from_slice(&value);
+                    }
+                    then(self, Ok((&next, true)), flat, &trail)
+                }
+            };
+            self.events.truncate(events);
+            if responded {
+                self.actions.pop();
+            }
+            match again {
+                Some(choices) if on => given = choices,
+                _ => return on,
+            }
+        }
+    }
+
+    /// The thread has nothing to do: its locals and links are gone.
+    fn idle(&self, flat: &mut Flat, thread: usize) {
+        let layout = &self.space.form.layout;
+        let region = layout.thread(thread);
+        flat.words[region + STATUS] = 0;
+        flat.words[region + NODE] = 0;
+        flat.words[region + layout.locals_at..region + layout.region].fill(0);
+        flat.links.retain(|link| link.thread != thread);
+    }
+}
+
+/// Whether new values in a call come in order: the first one unknown, then the next.
+fn is_first(arguments: &[i64], data: &[usize], known: usize) -> bool {
+    let mut known = known as i64;
+    data.iter().all(|&at| {
+        let value = arguments[at];
+        if value == known + 1 {
+            known += 1;
+        }
+        value <= known
+    })
+}
+
+/// What the other threads can do: the classes they write, and those they touch.
+pub(crate) fn others(program: &Program, thread: usize) -> (Vec<Class>, Vec<Class>) {
+    let (mut written, mut touched) = (Vec::new(), Vec::new());
+    let others = (0..program.threads.len()).filter(|&other| other != thread);
+    for operation in others.flat_map(|other| program.threads[other].operations.iter()) {
+        let body = &program.operations[*operation].body;
+        let edges = body.nodes.iter().flat_map(|node| &node.edges);
+        for (action, _) in edges.flat_map(|edge| &edge.actions) {
+            for place in action.places() {
+                let class = class_of(place);
+                touched.push(class);
+                if !matches!(action, IrAction::Read { .. } | IrAction::LoadLinked { .. }) {
+                    written.push(class);
+                }
+            }
+        }
+    }
+    for classes in [&mut written, &mut touched] {
+        classes.sort_unstable();
+        classes.dedup();
+    }
+    (written, touched)
+}
+
+fn class_of(place: &Place) -> Class {
+    match place {
+        Place::Shared(variable) | Place::SharedElement(variable, _) => Class::Shared(*variable),
+        Place::Field { of, field, .. } | Place::FieldElement { of, field, .. } => {
+            Class::Field(*of, *field)
+        }
+    }
+}

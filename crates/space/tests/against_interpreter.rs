@@ -1,0 +1,188 @@
+//! Every step of the compiled model is a step of the reference interpreter, and the other way round: on random walks
+//! through every bundled model, the successors of each state are compared, in canonical form.
+
+use linchpin_ir::domain::{Domain, DomainBounds};
+use linchpin_ir::interpreter::{Machine, Memory, Move, State, Status};
+use linchpin_ir::program::Program;
+use linchpin_lang::{Config, compile};
+use linchpin_space::{Bounds, Calls, Reductions, Space, Stop, Successor, Workspace};
+use std::path::PathBuf;
+
+const VALUES: i64 = 2;
+
+fn models() -> Vec<(String, Program)> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../models");
+    let mut files: Vec<PathBuf> = [root.clone(), root.join("broken")]
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(folder).unwrap())
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "lin"))
+        .collect();
+    files.sort();
+    let program = |path: &PathBuf| {
+        let source = std::fs::read_to_string(path).unwrap();
+        let compiled = compile(&source, &Config::default()).unwrap();
+        (path.file_name().unwrap().to_string_lossy().into_owned(), compiled.program)
+    };
+    files.iter().map(program).collect()
+}
+
+/// Every move of a thread that the interpreter knows, with the calls that each thread has left afterwards.
+fn moves(machine: &Machine, state: &State, thread: usize, calls: &[i64]) -> Vec<(Move, Vec<i64>)> {
+    let program = machine.program();
+    let same = calls.to_vec();
+    match &state.threads[thread].status {
+        Status::Running { .. } => vec![(Move::Step { thread }, same)],
+        Status::Returning { .. } => vec![(Move::Respond { thread }, same)],
+        Status::Idle if calls[thread] == 0 => vec![],
+        Status::Idle => {
+            let mut fewer = same;
+            fewer[thread] -= 1;
+            let mut all = Vec::new();
+            for &operation in &program.threads[thread].operations {
+                let bounds = DomainBounds { values: VALUES, threads: program.threads.len() };
+                let domain = Domain::of_arguments(&program.operations[operation], bounds).unwrap();
+                for arguments in domain.values() {
+                    let arguments = arguments.as_list().unwrap().to_vec();
+                    if machine.may_call(state, thread, operation, &arguments).unwrap() {
+                        let call = Move::Invoke { thread, operation, arguments };
+                        all.push((call, fewer.clone()));
+                    }
+                }
+            }
+            all
+        }
+    }
+}
+
+/// Walks at random, comparing all successors of every state; returns how many were compared and how many were faults.
+fn walk(space: &Space, random: &mut fastrand::Rng, steps: usize) -> (usize, usize) {
+    let machine = space.machine();
+    let mut workspace = Workspace::default();
+    let (mut compared, mut faults) = (0, 0);
+    let mut state = machine.initial().unwrap();
+    let mut calls = space.calls_at_start();
+    for _ in 0..steps {
+        let mut next = Vec::new();
+        for thread in 0..machine.program().threads.len() {
+            let (mut expected, mut expected_faults) = (Vec::new(), 0);
+            for (what, calls) in moves(machine, &state, thread, &calls) {
+                for successor in machine.successors(&state, &what) {
+                    match successor.result {
+                        Ok(after) => {
+                            let flat = space.flatten(&after, &calls).unwrap();
+                            let mut bytes = Vec::new();
+                            space.pack(&flat, &mut workspace, &mut bytes);
+                            expected.push(bytes);
+                            next.push((after, calls.clone()));
+                        }
+                        Err(_) => expected_faults += 1,
+                    }
+                }
+            }
+            let (mut found, mut found_faults) = (Vec::new(), 0);
+            let flat = space.flatten(&state, &calls).unwrap();
+            let mut packer = Workspace::default();
+            let mut visit = |successor: Successor<'_>| {
+                match successor.stop {
+                    Stop::State(flat) => {
+                        let mut bytes = Vec::new();
+                        space.pack(flat, &mut packer, &mut bytes);
+                        found.push(bytes);
+                    }
+                    Stop::Fault => found_faults += 1,
+                }
+                true
+            };
+            space.successors_of(&flat, thread, 0, &mut workspace, &mut visit);
+            expected.sort();
+            found.sort();
+            assert_eq!(expected, found, "thread {thread} in {state:?}");
+            assert_eq!(expected_faults, found_faults, "thread {thread} in {state:?}");
+            compared += found.len();
+            faults += found_faults;
+        }
+        if next.is_empty() {
+            break;
+        }
+        (state, calls) = next.swap_remove(random.usize(..next.len()));
+    }
+    (compared, faults)
+}
+
+#[test]
+fn every_step_is_a_step_of_the_interpreter() {
+    let seed = 7;
+    println!("seed {seed}");
+    let mut random = fastrand::Rng::with_seed(seed);
+    let (mut compared, mut faults) = (0, 0);
+    for (name, program) in models() {
+        for memory in [Memory::Collected, Memory::Reuse] {
+            for canonical in [false, true] {
+                // Reused objects are found by their number: without canonical names the two sides may number
+                // them differently.
+                if memory == Memory::Reuse && !canonical {
+                    continue;
+                }
+                let bounds =
+                    Bounds { calls: Calls::Each(4), values: VALUES, objects: None, memory };
+                let reductions = Reductions {
+                    canonical_heap: canonical,
+                    dead_locals: canonical,
+                    thread_symmetry: canonical,
+                    ..Reductions::NONE
+                };
+                let space = Space::new(&program, bounds, reductions)
+                    .unwrap_or_else(|error| panic!("{name}: {error}"));
+                for _ in 0..6 {
+                    let (more, wrong) = walk(&space, &mut random, 150);
+                    compared += more;
+                    faults += wrong;
+                }
+            }
+        }
+    }
+    println!("{compared} successors compared, {faults} faults");
+    assert!(compared > 50_000 && faults > 0);
+}
+
+/// What a packed state unpacks to packs to the same bytes.
+#[test]
+fn packing_is_a_normal_form() {
+    let mut random = fastrand::Rng::with_seed(11);
+    for (name, program) in models() {
+        let bounds = Bounds {
+            calls: Calls::Each(3),
+            values: VALUES,
+            objects: None,
+            memory: Memory::Collected,
+        };
+        let space = Space::new(&program, bounds, Reductions::ALL).unwrap();
+        let mut workspace = Workspace::default();
+        let mut bytes = Vec::new();
+        space.pack(&space.initial().unwrap(), &mut workspace, &mut bytes);
+        for _ in 0..60 {
+            let mut next: Vec<Vec<u8>> = Vec::new();
+            let mut packer = Workspace::default();
+            let mut visit = |successor: Successor<'_>| {
+                if let Stop::State(flat) = successor.stop {
+                    let mut bytes = Vec::new();
+                    space.pack(flat, &mut packer, &mut bytes);
+                    next.push(bytes);
+                }
+                true
+            };
+            space.successors(&bytes, VALUES as usize, &mut workspace, &mut visit);
+            for bytes in &next {
+                let (mut flat, mut again) = (Default::default(), Vec::new());
+                space.unpack(bytes, &mut flat);
+                space.pack(&flat, &mut workspace, &mut again);
+                assert_eq!(*bytes, again, "{name}");
+            }
+            if next.is_empty() {
+                break;
+            }
+            bytes = next.swap_remove(random.usize(..next.len()));
+        }
+    }
+}
