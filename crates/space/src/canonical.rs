@@ -148,6 +148,34 @@ impl Form {
         }
     }
 
+    /// The largest renamable value in a state; 0 if there is none.
+    pub fn largest(&self, flat: &Flat) -> usize {
+        if self.values == 0 {
+            return 0;
+        }
+        let layout = &self.layout;
+        let mut largest = 0;
+        let mut look = |word: i64, kind: Kind| {
+            if kind == Kind::Data && (1..=self.values as i64).contains(&word) {
+                largest = largest.max(word as usize);
+            }
+        };
+        for (word, kind) in flat.words.iter().zip(&layout.shared_kinds) {
+            look(*word, *kind);
+        }
+        for thread in 0..layout.threads {
+            self.thread_words(flat, thread, &mut look);
+        }
+        for object in flat.words[layout.heap..].chunks(layout.stride) {
+            if let Ok(of @ 1..) = usize::try_from(object[0]) {
+                for (word, kind) in object[1..].iter().zip(&layout.field_kinds[of - 1]) {
+                    look(*word, *kind);
+                }
+            }
+        }
+        largest
+    }
+
     /// What every thread looks like: its own words, with objects and values named as the shared variables reach them,
     /// then as the thread does, and the shared words that hold its name.
     fn keys(&self, flat: &Flat, scratch: &mut Scratch) {

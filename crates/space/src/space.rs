@@ -406,8 +406,8 @@ impl Space {
         &self.program().operations[operation].response
     }
 
-    /// Every way on from a state. `known` is how many values occur in it or in what is known about its past (they are
-    /// the first ones, where values are interchangeable).
+    /// Every way on from a state. `known` is how many values occur in what is known about its past (they are the first
+    /// ones, where values are interchangeable); those in the state itself are counted here.
     pub fn successors(
         &self,
         bytes: &[u8],
@@ -417,6 +417,7 @@ impl Space {
     ) {
         let mut flat = std::mem::take(&mut workspace.flat);
         self.unpack(bytes, &mut flat);
+        let known = known.max(self.form.largest(&flat));
         let mut walk = Walk::new(self, workspace, visit);
         for thread in 0..self.program().threads.len() {
             if !walk.thread(&flat, thread, known) {

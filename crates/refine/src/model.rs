@@ -1,0 +1,110 @@
+//! The product of a `.lin` model with its linearizable specification.
+
+use crate::product::{Product, Step, To};
+use crate::sets::{Cache, Policy, Sets};
+use linchpin_ir::model_spec::SpecError;
+use linchpin_ir::program::Program;
+use linchpin_space::{Bounds, Reductions, Space, SpaceError, Stop, Successor, Workspace};
+use thiserror::Error;
+
+/// Why a model cannot be checked.
+#[derive(Debug, Error)]
+pub enum ModelError {
+    /// It has no state space that this engine can explore.
+    #[error(transparent)]
+    Space(#[from] SpaceError),
+    /// It has no usable specification.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+}
+
+/// A model beside its specification.
+pub struct ModelProduct {
+    /// The model.
+    pub space: Space,
+    /// The specification.
+    pub sets: Sets,
+}
+
+impl ModelProduct {
+    /// The product of a program with its specification.
+    pub fn new(
+        program: &Program,
+        bounds: Bounds,
+        reductions: Reductions,
+        policy: Policy,
+    ) -> Result<ModelProduct, ModelError> {
+        let space = Space::new(program, bounds, reductions)?;
+        let sets = Sets::new(program, policy, space.renamable_values())?;
+        space.initial()?;
+        Ok(ModelProduct { space, sets })
+    }
+}
+
+/// What a worker needs.
+#[derive(Default)]
+pub struct ModelWorker {
+    walk: Workspace,
+    pack: Workspace,
+    /// What it remembers of the specification.
+    pub cache: Cache,
+    bytes: Vec<u8>,
+}
+
+impl Product for ModelProduct {
+    type Worker = ModelWorker;
+
+    fn worker(&self) -> ModelWorker {
+        ModelWorker::default()
+    }
+
+    fn initial(&self) -> (Vec<u8>, u32) {
+        let mut worker = ModelWorker::default();
+        let flat = self.space.initial().unwrap_or_default();
+        let renaming = self.space.pack(&flat, &mut worker.pack, &mut worker.bytes);
+        let set = self.sets.renamed(&mut worker.cache, self.sets.initial(), renaming);
+        (worker.bytes, set)
+    }
+
+    fn expand(
+        &self,
+        worker: &mut ModelWorker,
+        state: &[u8],
+        set: u32,
+        emit: &mut dyn FnMut(Step<'_>),
+    ) {
+        let ModelWorker { walk, pack, cache, bytes } = worker;
+        let known = self.sets.largest(cache, set);
+        let mut visit = |successor: Successor<'_>| {
+            let Successor { thread, actions, events, stop, .. } = successor;
+            let mut after = Some(set);
+            for event in events {
+                after = after.and_then(|set| self.sets.after(cache, &self.space, set, event));
+            }
+            let to = match (stop, after) {
+                (_, None) => To::Unexplained,
+                (Stop::Fault, Some(_)) => To::Fault,
+                (Stop::State(flat), Some(set)) => {
+                    let renaming = self.space.pack(flat, pack, bytes);
+                    let mover = renaming
+                        .threads
+                        .get(thread)
+                        .map_or(thread, |position| usize::from(*position));
+                    let set = self.sets.renamed(cache, set, renaming);
+                    To::State { bytes, set, mover }
+                }
+            };
+            emit(Step { thread, moves: actions.len(), to });
+            true
+        };
+        self.space.successors(state, known, walk, &mut visit);
+    }
+
+    fn is_subset(&self, worker: &mut ModelWorker, smaller: u32, larger: u32) -> bool {
+        self.sets.is_subset(&mut worker.cache, smaller, larger)
+    }
+
+    fn bytes(&self) -> usize {
+        self.sets.bytes()
+    }
+}

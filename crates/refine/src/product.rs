@@ -1,0 +1,62 @@
+//! What the search explores: an implementation beside a normalised specification.
+//!
+//! A state of the product is an implementation state, as bytes, and a normalised specification state (Definition 4 of
+//! the paper: the set of specification states that the same trace reaches), as a number. Anything with states and
+//! labelled steps can stand on the implementation side.
+
+/// A product of an implementation with a normalised specification.
+pub trait Product: Sync {
+    /// What a worker needs for itself: buffers, caches.
+    type Worker: Send;
+
+    /// A new worker.
+    fn worker(&self) -> Self::Worker;
+
+    /// The initial state: bytes and set.
+    fn initial(&self) -> (Vec<u8>, u32);
+
+    /// Function `next` of Figure 2: every way on, told to `emit`, always in the same order.
+    fn expand(
+        &self,
+        worker: &mut Self::Worker,
+        state: &[u8],
+        set: u32,
+        emit: &mut dyn FnMut(Step<'_>),
+    );
+
+    /// Whether every specification state in `smaller` is also in `larger`: then whatever goes wrong from `larger` goes
+    /// wrong from `smaller` too.
+    fn is_subset(&self, worker: &mut Self::Worker, smaller: u32, larger: u32) -> bool;
+
+    /// About how many bytes the specification side keeps.
+    fn bytes(&self) -> usize;
+}
+
+/// A way on.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a> {
+    /// The thread that moves, by its number in the state before.
+    pub thread: usize,
+    /// How many moves of the model this is.
+    pub moves: usize,
+    /// What comes of it.
+    pub to: To<'a>,
+}
+
+/// What comes of a step.
+#[derive(Clone, Copy, Debug)]
+pub enum To<'a> {
+    /// A state.
+    State {
+        /// Its bytes.
+        bytes: &'a [u8],
+        /// The specification states that explain it.
+        set: u32,
+        /// The number in it of the thread that moved.
+        mover: usize,
+    },
+    /// Condition C1 of Figure 2 fails: no specification state has this event.
+    Unexplained,
+    /// The step itself goes wrong.
+    Fault,
+}

@@ -1,0 +1,275 @@
+//! The search of Figure 2, breadth first, level by level, on all cores.
+//!
+//! Breadth first finds a counterexample with the fewest transitions. A product state is left out if one with the same
+//! implementation state and a subset of its specification states was met before: whatever goes wrong from the one goes
+//! wrong from the other (an antichain).
+
+use crate::product::{Product, Step, To};
+use crate::store::{Added, NOBODY, NodeId, Store};
+use linchpin_history::Limits;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// How to search.
+#[derive(Clone, Debug)]
+pub struct SearchOptions {
+    /// Keep only sets of specification states that are not supersets of others.
+    pub antichain: bool,
+    /// How many workers.
+    pub workers: usize,
+    /// When to give up.
+    pub limits: Limits,
+}
+
+impl Default for SearchOptions {
+    fn default() -> SearchOptions {
+        let workers = std::thread::available_parallelism().map_or(1, usize::from);
+        SearchOptions { antichain: true, workers, limits: Limits::default() }
+    }
+}
+
+/// What an exploration has cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stats {
+    /// Implementation states.
+    pub implementation_states: usize,
+    /// Product states.
+    pub states: usize,
+    /// Transitions.
+    pub transitions: u64,
+    /// The length of the longest shortest way to a state.
+    pub depth: usize,
+    /// Bytes kept.
+    pub bytes: usize,
+    /// Seconds.
+    pub seconds: f64,
+}
+
+/// What goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// A response that no specification state explains.
+    Unexplained,
+    /// A step that goes wrong by itself.
+    Fault,
+}
+
+/// How an exploration ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Everything was explored; nothing goes wrong.
+    Complete,
+    /// Something goes wrong: the states on the way, the last of which can go wrong in the next step.
+    Found {
+        /// The states on the way.
+        path: Vec<(Vec<u8>, u32)>,
+        /// What goes wrong.
+        wrong: Wrong,
+    },
+    /// It was given up; why.
+    Stopped(String),
+}
+
+/// How often limits are looked at: once in so many states.
+const EVERY: usize = 256;
+
+/// A level this small is not worth a second worker.
+const SMALL: usize = 128;
+
+/// Explores a product. `progress` is told now and then.
+pub fn explore<P: Product>(
+    product: &P,
+    options: &SearchOptions,
+    progress: &(dyn Fn(&Stats) + Sync),
+) -> (Outcome, Stats) {
+    let start = Instant::now();
+    let search = Search {
+        product,
+        options,
+        store: Store::new(),
+        transitions: AtomicU64::new(0),
+        progress,
+        start,
+    };
+    let mut workers: Vec<P::Worker> = Vec::new();
+    workers.resize_with(options.workers.max(1), || product.worker());
+    let (bytes, set) = product.initial();
+    let mut depth = 0;
+    let mut level = match search.store.add(&bytes, set, NOBODY, |_, _| false) {
+        Added::New(id) => vec![id],
+        _ => vec![],
+    };
+    let outcome = loop {
+        if level.is_empty() {
+            break Outcome::Complete;
+        }
+        match search.level(&level, &mut workers, depth) {
+            Level::Next(next) => level = next,
+            Level::Found(id, wrong) => {
+                break Outcome::Found { path: search.path(id), wrong };
+            }
+            Level::Stopped(reason) => break Outcome::Stopped(reason),
+        }
+        depth += 1;
+    };
+    (outcome, search.stats(depth))
+}
+
+struct Search<'a, P: Product> {
+    product: &'a P,
+    options: &'a SearchOptions,
+    store: Store,
+    transitions: AtomicU64,
+    progress: &'a (dyn Fn(&Stats) + Sync),
+    start: Instant,
+}
+
+/// What came of a level.
+enum Level {
+    Next(Vec<NodeId>),
+    Found(NodeId, Wrong),
+    Stopped(String),
+}
+
+/// What came of a worker's share of a level.
+#[derive(Default)]
+struct Share {
+    next: Vec<NodeId>,
+    /// The first in the level that can go wrong.
+    found: Option<(usize, Wrong)>,
+    stopped: Option<String>,
+}
+
+impl<P: Product> Search<'_, P> {
+    fn stats(&self, depth: usize) -> Stats {
+        let size = self.store.size();
+        Stats {
+            implementation_states: size.states,
+            states: size.nodes,
+            transitions: self.transitions.load(Ordering::Relaxed),
+            depth,
+            bytes: size.bytes + self.product.bytes(),
+            seconds: self.start.elapsed().as_secs_f64(),
+        }
+    }
+
+    fn level(&self, level: &[NodeId], workers: &mut [P::Worker], depth: usize) -> Level {
+        let next = AtomicUsize::new(0);
+        let stop = AtomicUsize::new(usize::MAX);
+        let share = |worker: &mut P::Worker| self.share(level, &next, &stop, worker, depth);
+        let shares: Vec<Share> = if workers.len() == 1 || level.len() < SMALL {
+            vec![share(&mut workers[0])]
+        } else {
+            std::thread::scope(|scope| {
+                let share = &share;
+                let running: Vec<_> =
+                    workers.iter_mut().map(|worker| scope.spawn(move || share(worker))).collect();
+                running.into_iter().map(|worker| worker.join()).collect::<Result<_, _>>()
+            })
+            .unwrap_or_else(|_| {
+                vec![Share { stopped: Some("a worker failed".to_owned()), ..Share::default() }]
+            })
+        };
+        // The first of the level that goes wrong is the one reported: every worker goes on until it has passed it.
+        if let Some((at, wrong)) = shares.iter().filter_map(|share| share.found).min_by_key(|f| f.0)
+        {
+            return Level::Found(level[at], wrong);
+        }
+        if let Some(reason) = shares.iter().find_map(|share| share.stopped.clone()) {
+            return Level::Stopped(reason);
+        }
+        Level::Next(shares.into_iter().flat_map(|share| share.next).collect())
+    }
+
+    /// One worker's share: it takes states until there are none left before the first that goes wrong.
+    fn share(
+        &self,
+        level: &[NodeId],
+        next: &AtomicUsize,
+        stop: &AtomicUsize,
+        worker: &mut P::Worker,
+        depth: usize,
+    ) -> Share {
+        let mut share = Share::default();
+        let (mut bytes, mut transitions) = (Vec::new(), 0);
+        let mut successors: Vec<(u32, u32, u32)> = Vec::new();
+        let mut buffer: Vec<u8> = Vec::new();
+        let mut told = Instant::now();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            if at >= level.len() || at >= stop.load(Ordering::Relaxed) {
+                break;
+            }
+            if at % EVERY == 0 {
+                if told.elapsed() > Duration::from_millis(200) {
+                    told = Instant::now();
+                    (self.progress)(&self.stats(depth));
+                }
+                let kept = if at % (EVERY * 16) == 0 {
+                    self.store.size().bytes + self.product.bytes()
+                } else {
+                    0
+                };
+                if let Some(reason) = self.options.limits.exceeded(kept) {
+                    share.stopped = Some(reason);
+                    stop.fetch_min(at, Ordering::Relaxed);
+                    break;
+                }
+            }
+            let id = level[at];
+            let node = self.store.get(id, &mut bytes);
+            successors.clear();
+            buffer.clear();
+            let mut wrong = None;
+            self.product.expand(worker, &bytes, node.set, &mut |step: Step<'_>| {
+                transitions += 1;
+                match step.to {
+                    To::State { bytes, set, .. } => {
+                        let start = buffer.len() as u32;
+                        buffer.extend_from_slice(bytes);
+                        successors.push((start, buffer.len() as u32, set));
+                    }
+                    To::Unexplained => wrong = Some(Wrong::Unexplained),
+                    To::Fault => wrong = wrong.or(Some(Wrong::Fault)),
+                }
+            });
+            if let Some(wrong) = wrong {
+                stop.fetch_min(at, Ordering::Relaxed);
+                share.found = Some(share.found.filter(|found| found.0 < at).unwrap_or((at, wrong)));
+                continue;
+            }
+            for &(from, to, set) in &successors {
+                let bytes = &buffer[from as usize..to as usize];
+                let antichain = self.options.antichain;
+                let product = self.product;
+                let added = self.store.add(bytes, set, id, |old, new| {
+                    antichain && product.is_subset(worker, old, new)
+                });
+                match added {
+                    Added::New(id) => share.next.push(id),
+                    Added::Known => {}
+                    Added::Full => {
+                        share.stopped = Some("a state, or all of them, are too large".to_owned());
+                        stop.fetch_min(at, Ordering::Relaxed);
+                    }
+                }
+            }
+        }
+        self.transitions.fetch_add(transitions, Ordering::Relaxed);
+        share
+    }
+
+    /// The states on the way to a node.
+    fn path(&self, id: NodeId) -> Vec<(Vec<u8>, u32)> {
+        let mut path = Vec::new();
+        let mut at = id;
+        while at != NOBODY {
+            let mut bytes = Vec::new();
+            let node = self.store.get(at, &mut bytes);
+            path.push((bytes, node.set));
+            at = node.parent;
+        }
+        path.reverse();
+        path
+    }
+}

@@ -1,0 +1,510 @@
+//! The linearizable specification, normalised: which object states, with which pending operations already linearized,
+//! the events so far allow (Definitions 2 to 4).
+//!
+//! A specification state ([`Config`]) is the value of the object and, for each pending operation that has been
+//! linearized, its buffered response. A [`SpecSet`] is a set of them that one trace reaches. Linearization is just in
+//! time: a pending operation is linearized only when a response, its own or another's, needs it. That loses nothing,
+//! because what a configuration can do later, the one before it can do later too.
+
+use linchpin_ir::model_spec::{ModelObject, SpecError, spec_of};
+use linchpin_ir::program::{Operation, Program, Type};
+use linchpin_space::{Event, Renaming, Space};
+use linchpin_spec::{BuiltinSpec, Call, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// When pending operations are linearized.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// Anywhere, looked for only when a response needs it.
+    JustInTime,
+    /// Anywhere, looked for at once: the full τ-closure, as in the paper.
+    Eager,
+    /// Only at the points that the model claims (Theorem 2).
+    Points,
+}
+
+/// For each thread, 0 or a number.
+type Row = SmallVec<[u32; 4]>;
+
+/// A specification state.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Config {
+    /// The value of the object.
+    state: u32,
+    /// For each thread, the response of its linearized operation plus 1; in the upper byte, if it was linearized at
+    /// a point that depends on the future, the number of that point plus 1.
+    responses: Row,
+}
+
+const GUESS_SHIFT: u32 = 24;
+const RESPONSE: u32 = (1 << GUESS_SHIFT) - 1;
+
+/// The specification states that one trace reaches.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct SpecSet {
+    /// For each thread, its pending call plus 1.
+    pending: Row,
+    /// Sorted.
+    configs: Vec<Config>,
+}
+
+/// The specification side of the product.
+pub struct Sets {
+    policy: Policy,
+    threads: usize,
+    /// How many values may be renamed.
+    values: usize,
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    spec: BuiltinSpec,
+    /// For each operation of the model, the operation of the specification.
+    operations: Vec<usize>,
+    values: Table<Value>,
+    calls: Table<Call>,
+    states: Table<Value>,
+    sets: Table<Arc<SpecSet>>,
+    /// (state, call) to (response, state).
+    applied: FxHashMap<(u32, u32), Arc<[(u32, u32)]>>,
+    /// For each set, the largest renamable value in it.
+    largest: FxHashMap<u32, usize>,
+    bytes: usize,
+}
+
+/// Things, numbered.
+struct Table<T> {
+    items: Vec<T>,
+    numbers: FxHashMap<T, u32>,
+}
+
+impl<T: Clone + Eq + std::hash::Hash> Table<T> {
+    fn new() -> Table<T> {
+        Table { items: Vec::new(), numbers: FxHashMap::default() }
+    }
+
+    fn number(&mut self, item: T) -> u32 {
+        if let Some(number) = self.numbers.get(&item) {
+            return *number;
+        }
+        let number = self.items.len() as u32;
+        self.items.push(item.clone());
+        self.numbers.insert(item, number);
+        number
+    }
+}
+
+/// What a worker remembers, so that it rarely has to ask.
+#[derive(Default)]
+pub struct Cache {
+    after: FxHashMap<(u32, Event), Option<u32>>,
+    renamed: FxHashMap<(u32, Renaming), u32>,
+    subset: FxHashMap<(u32, u32), bool>,
+    largest: FxHashMap<u32, usize>,
+}
+
+impl Sets {
+    /// The specification of a program.
+    pub fn new(program: &Program, policy: Policy, values: usize) -> Result<Sets, SpecError> {
+        let ModelObject { spec, operations } = spec_of(program)?;
+        let initial = spec.initial();
+        let mut states = Table::new();
+        let state = states.number(initial);
+        let threads = program.threads.len();
+        let mut sets = Table::new();
+        let none = Row::from_elem(0, threads);
+        let config = Config { state, responses: none.clone() };
+        sets.number(Arc::new(SpecSet { pending: none, configs: vec![config] }));
+        let inner = Inner {
+            spec,
+            operations,
+            values: Table::new(),
+            calls: Table::new(),
+            states,
+            sets,
+            applied: FxHashMap::default(),
+            largest: FxHashMap::default(),
+            bytes: 0,
+        };
+        Ok(Sets { policy, threads, values, inner: Mutex::new(inner) })
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The set before the first event.
+    pub fn initial(&self) -> u32 {
+        0
+    }
+
+    /// About how many bytes are kept.
+    pub fn bytes(&self) -> usize {
+        self.inner().bytes
+    }
+
+    /// How many sets there are.
+    pub fn count(&self) -> usize {
+        self.inner().sets.items.len()
+    }
+
+    /// The set after an event; `None` if no specification state has it.
+    pub fn after(&self, cache: &mut Cache, space: &Space, set: u32, event: &Event) -> Option<u32> {
+        // Looking up needs an owned key only when the answer is new.
+        let key = (set, event.clone());
+        if let Some(after) = cache.after.get(&key) {
+            return *after;
+        }
+        let after = self.inner().after(self.policy, space, set, event);
+        cache.after.insert(key, after);
+        after
+    }
+
+    /// Whether every configuration of one set is in the other.
+    pub fn is_subset(&self, cache: &mut Cache, smaller: u32, larger: u32) -> bool {
+        let inner = &self.inner;
+        *cache.subset.entry((smaller, larger)).or_insert_with(|| {
+            let (small, large) = {
+                let inner = inner.lock().unwrap_or_else(PoisonError::into_inner);
+                let get = |set: u32| inner.sets.items[set as usize].clone();
+                (get(smaller), get(larger))
+            };
+            let mut rest = large.configs.iter();
+            small.pending == large.pending
+                && small.configs.len() <= large.configs.len()
+                && small.configs.iter().all(|config| rest.any(|other| other == config))
+        })
+    }
+
+    /// The set with threads and values renamed. Values that the renaming does not name get the next free names.
+    pub fn renamed(&self, cache: &mut Cache, set: u32, renaming: Renaming) -> u32 {
+        if renaming.threads.is_empty() && self.values == 0 {
+            return set;
+        }
+        let key = (set, renaming);
+        if let Some(renamed) = cache.renamed.get(&key) {
+            return *renamed;
+        }
+        let renamed = self.inner().renamed(set, &key.1, self.threads);
+        cache.renamed.insert(key, renamed);
+        renamed
+    }
+
+    /// The largest value in a set that may be renamed; 0 if there is none.
+    pub fn largest(&self, cache: &mut Cache, set: u32) -> usize {
+        if self.values == 0 {
+            return 0;
+        }
+        *cache.largest.entry(set).or_insert_with(|| self.inner().largest(set, self.values))
+    }
+
+    /// The object states that a set allows, and which pending operations they take to be done, for people.
+    pub fn describe(&self, set: u32) -> Vec<String> {
+        let inner = self.inner();
+        let set = &inner.sets.items[set as usize];
+        let mut lines: Vec<String> = set
+            .configs
+            .iter()
+            .map(|config| {
+                let done = config.responses.iter().enumerate().filter(|(_, r)| **r != 0);
+                let done: Vec<String> = done
+                    .map(|(thread, response)| {
+                        let value = &inner.values.items[((response & RESPONSE) - 1) as usize];
+                        format!("thread {thread}'s operation has taken effect, answering {value}")
+                    })
+                    .collect();
+                let state = &inner.states.items[config.state as usize];
+                match done.is_empty() {
+                    true => format!("{state}"),
+                    false => format!("{state}, where {}", done.join(" and ")),
+                }
+            })
+            .collect();
+        lines.sort();
+        lines.dedup();
+        lines
+    }
+}
+
+impl Inner {
+    fn add(&mut self, pending: Row, mut configs: Vec<Config>) -> u32 {
+        configs.sort_unstable();
+        configs.dedup();
+        self.bytes += 64 + configs.len() * size_of::<Config>() * 2;
+        self.sets.number(Arc::new(SpecSet { pending, configs }))
+    }
+
+    fn after(&mut self, policy: Policy, space: &Space, set: u32, event: &Event) -> Option<u32> {
+        let old = self.sets.items[set as usize].clone();
+        let (pending, configs) = match event {
+            Event::Call { thread, operation, arguments } => {
+                let arguments = space.arguments(*operation, arguments);
+                let argument = Operation::argument(&arguments);
+                let call = Call { operation: self.operations[*operation], argument };
+                let mut pending = old.pending.clone();
+                pending[*thread] = self.calls.number(call) + 1;
+                let configs = match policy {
+                    Policy::Eager => self.closure(&pending, old.configs.clone()),
+                    Policy::JustInTime | Policy::Points => old.configs.clone(),
+                };
+                (pending, configs)
+            }
+            Event::Return { thread, operation, value } => {
+                let value = self.response(space, *operation, value);
+                let configs = match policy {
+                    Policy::JustInTime => self.respond(&old, *thread, value),
+                    Policy::Eager | Policy::Points => answered(&old, *thread, value),
+                };
+                let mut pending = old.pending.clone();
+                pending[*thread] = 0;
+                (pending, configs)
+            }
+            Event::Point { .. } if policy != Policy::Points => return Some(set),
+            Event::Point { thread, guess: None } => {
+                let configs = old.configs.iter().filter(|config| config.responses[*thread] == 0);
+                let mut done = Vec::new();
+                for config in configs {
+                    self.linearize(&old.pending, config, *thread, &mut done);
+                }
+                (old.pending.clone(), done)
+            }
+            Event::Point { thread, guess: Some((number, value)) } => {
+                let value = self.response(space, self.operation_of(space, &old, *thread)?, value);
+                let tag = (*number as u32 + 1) << GUESS_SHIFT;
+                let mut configs = Vec::new();
+                for config in &old.configs {
+                    let response = config.responses[*thread];
+                    // It was guessed that the operation would answer before it passed here again.
+                    if response & !RESPONSE == tag {
+                        continue;
+                    }
+                    configs.push(config.clone());
+                    if response == 0 {
+                        let mut done = Vec::new();
+                        self.linearize(&old.pending, config, *thread, &mut done);
+                        done.retain(|config| config.responses[*thread] == value + 1);
+                        for mut config in done {
+                            config.responses[*thread] |= tag;
+                            configs.push(config);
+                        }
+                    }
+                }
+                (old.pending.clone(), configs)
+            }
+        };
+        (!configs.is_empty()).then(|| self.add(pending, configs))
+    }
+
+    /// The operation of the model that a thread has called, from its pending call.
+    fn operation_of(&self, space: &Space, set: &SpecSet, thread: usize) -> Option<usize> {
+        let call = &self.calls.items[set.pending[thread].checked_sub(1)? as usize];
+        let of_thread = &space.program().threads[thread].operations;
+        of_thread.iter().copied().find(|&operation| self.operations[operation] == call.operation)
+    }
+
+    fn response(&mut self, space: &Space, operation: usize, words: &[i64]) -> u32 {
+        let value = match space.response_type(operation) {
+            Type::Unit => Value::Null,
+            _ => space.response(operation, words),
+        };
+        self.values.number(value)
+    }
+
+    /// The ways in which a pending operation may take effect.
+    fn apply(&mut self, state: u32, call: u32) -> Arc<[(u32, u32)]> {
+        if let Some(outcomes) = self.applied.get(&(state, call)) {
+            return outcomes.clone();
+        }
+        let outcomes = self.spec.apply(
+            &self.states.items[state as usize],
+            &self.calls.items[call as usize],
+            None,
+        );
+        let outcomes: Arc<[(u32, u32)]> = outcomes
+            .into_iter()
+            .map(|outcome| {
+                (self.values.number(outcome.response), self.states.number(outcome.state))
+            })
+            .collect();
+        self.bytes += 96 + outcomes.len() * 16;
+        self.applied.insert((state, call), outcomes.clone());
+        outcomes
+    }
+
+    /// Lets the pending operation of a thread take effect.
+    fn linearize(&mut self, pending: &Row, config: &Config, thread: usize, out: &mut Vec<Config>) {
+        let Some(call) = pending[thread].checked_sub(1) else { return };
+        for &(response, state) in self.apply(config.state, call).iter() {
+            let mut responses = config.responses.clone();
+            responses[thread] = response + 1;
+            out.push(Config { state, responses });
+        }
+    }
+
+    /// Everything that pending operations can still do.
+    fn closure(&mut self, pending: &Row, configs: Vec<Config>) -> Vec<Config> {
+        let mut seen: FxHashSet<Config> = configs.iter().cloned().collect();
+        let mut open = configs;
+        while let Some(config) = open.pop() {
+            for thread in 0..pending.len() {
+                if pending[thread] != 0 && config.responses[thread] == 0 {
+                    let mut next = Vec::new();
+                    self.linearize(pending, &config, thread, &mut next);
+                    open.extend(next.into_iter().filter(|config| seen.insert(config.clone())));
+                }
+            }
+        }
+        seen.into_iter().collect()
+    }
+
+    /// After a thread's response: other pending operations are linearized before it where that helps, none after.
+    fn respond(&mut self, old: &SpecSet, thread: usize, value: u32) -> Vec<Config> {
+        let mut result = answered(old, thread, value);
+        let mut open: Vec<Config> =
+            old.configs.iter().filter(|config| config.responses[thread] == 0).cloned().collect();
+        let mut seen: FxHashSet<Config> = open.iter().cloned().collect();
+        let mut next = Vec::new();
+        while let Some(config) = open.pop() {
+            next.clear();
+            self.linearize(&old.pending, &config, thread, &mut next);
+            for mut config in next.drain(..).filter(|config| config.responses[thread] == value + 1)
+            {
+                config.responses[thread] = 0;
+                result.push(config);
+            }
+            for other in (0..old.pending.len()).filter(|&other| other != thread) {
+                if old.pending[other] != 0 && config.responses[other] == 0 {
+                    self.linearize(&old.pending, &config, other, &mut next);
+                }
+            }
+            open.extend(next.drain(..).filter(|config| seen.insert(config.clone())));
+        }
+        result
+    }
+
+    fn renamed(&mut self, set: u32, renaming: &Renaming, threads: usize) -> u32 {
+        let old = self.sets.items[set as usize].clone();
+        let position = |thread: usize| {
+            renaming.threads.get(thread).map_or(thread, |position| usize::from(*position))
+        };
+        let mut names = Names::new(&renaming.values);
+        // Calls first, in the new order of the threads, then what the configurations hold.
+        let mut pending = Row::from_elem(0, threads);
+        let mut order: SmallVec<[usize; 8]> = (0..threads).collect();
+        order.sort_by_key(|&thread| position(thread));
+        for thread in order {
+            if let Some(call) = old.pending[thread].checked_sub(1) {
+                let Call { operation, argument } = self.calls.items[call as usize].clone();
+                let argument = names.value(&argument);
+                pending[position(thread)] = self.calls.number(Call { operation, argument }) + 1;
+            }
+        }
+        let mut configs = Vec::with_capacity(old.configs.len());
+        for config in &old.configs {
+            let mut responses = Row::from_elem(0, threads);
+            for thread in 0..threads {
+                let response = config.responses[thread];
+                if response != 0 {
+                    let value = self.values.items[((response & RESPONSE) - 1) as usize].clone();
+                    let value = self.values.number(names.value(&value)) + 1;
+                    responses[position(thread)] = value | (response & !RESPONSE);
+                }
+            }
+            let state = names.value(&self.states.items[config.state as usize].clone());
+            configs.push(Config { state: self.states.number(state), responses });
+        }
+        self.add(pending, configs)
+    }
+
+    fn largest(&mut self, set: u32, values: usize) -> usize {
+        if let Some(largest) = self.largest.get(&set) {
+            return *largest;
+        }
+        let of = &self.sets.items[set as usize];
+        let mut largest = 0;
+        let mut look = |value: &Value| {
+            integers(value, &mut |i| {
+                if (1..=values as i64).contains(&i) {
+                    largest = largest.max(i as usize);
+                }
+            })
+        };
+        for call in of.pending.iter().filter_map(|call| call.checked_sub(1)) {
+            look(&self.calls.items[call as usize].argument);
+        }
+        for config in &of.configs {
+            look(&self.states.items[config.state as usize]);
+            for response in config.responses.iter().filter(|response| **response != 0) {
+                look(&self.values.items[((response & RESPONSE) - 1) as usize]);
+            }
+        }
+        self.largest.insert(set, largest);
+        largest
+    }
+}
+
+/// The configurations in which the thread's operation is done and answers this.
+fn answered(old: &SpecSet, thread: usize, value: u32) -> Vec<Config> {
+    let done = |config: &&Config| config.responses[thread] & RESPONSE == value + 1;
+    let mut configs: Vec<Config> = old.configs.iter().filter(done).cloned().collect();
+    for config in &mut configs {
+        config.responses[thread] = 0;
+    }
+    configs
+}
+
+/// Visits the integers in a value.
+fn integers(value: &Value, visit: &mut dyn FnMut(i64)) {
+    match value {
+        Value::Int(i) => visit(*i),
+        Value::List(items) => items.iter().for_each(|item| integers(item, visit)),
+        Value::Set(items) => items.iter().for_each(|item| integers(item, visit)),
+        Value::Map(items) => items.iter().for_each(|(key, item)| {
+            integers(key, visit);
+            integers(item, visit);
+        }),
+        Value::Null | Value::Bool(_) | Value::Str(_) | Value::Ref(_) => {}
+    }
+}
+
+/// New names for values, given out as they are met.
+struct Names {
+    names: SmallVec<[u8; 8]>,
+    next: u8,
+}
+
+impl Names {
+    fn new(given: &[u8]) -> Names {
+        Names { names: given.into(), next: given.iter().copied().max().unwrap_or(0) + 1 }
+    }
+
+    fn value(&mut self, value: &Value) -> Value {
+        if self.names.is_empty() {
+            return value.clone();
+        }
+        match value {
+            Value::Int(i) => match usize::try_from(*i).ok().and_then(|i| i.checked_sub(1)) {
+                Some(at) if at < self.names.len() => {
+                    if self.names[at] == 0 {
+                        self.names[at] = self.next;
+                        self.next += 1;
+                    }
+                    Value::Int(i64::from(self.names[at]))
+                }
+                _ => value.clone(),
+            },
+            Value::List(items) => {
+                Value::list(items.iter().map(|item| self.value(item)).collect::<Vec<_>>())
+            }
+            Value::Set(items) => {
+                Value::Set(Arc::new(items.iter().map(|item| self.value(item)).collect()))
+            }
+            Value::Map(items) => Value::Map(Arc::new(
+                items.iter().map(|(key, item)| (self.value(key), self.value(item))).collect(),
+            )),
+            Value::Null | Value::Bool(_) | Value::Str(_) | Value::Ref(_) => value.clone(),
+        }
+    }
+}
