@@ -2,12 +2,22 @@
 //!
 //! The engine of "Model Checking Linearizability via Refinement" (Liu, Chen, Liu, Sun): an on-the-fly search of the
 //! product of the implementation with the normalised specification. Reading order: [`product`], [`search`], `sets.rs`
-//! (the linearizable specification, normalised), [`model`] (a `.lin` model as an implementation).
+//! (the linearizable specification, normalised), [`model`] (a `.lin` model as an implementation), then
+//! [`verify`](fn@verify), the whole job.
 
+mod counterexample;
+mod coverage;
+mod lossy;
 pub mod model;
 pub mod product;
 pub mod search;
 mod sets;
 mod store;
+mod switches;
+mod verify;
 
+pub use counterexample::Counterexample;
+pub use coverage::Unreached;
+pub use lossy::explore_lossy;
 pub use sets::{Cache, Policy, Sets};
+pub use verify::{Points, Report, Verdict, VerifyOptions, has_points, verify};

@@ -83,12 +83,24 @@ impl Form {
                 *slot = members.nth(rank).copied().unwrap_or(place);
             }
         }
+        self.pack_in_order(flat, &order, scratch, out)
+    }
+
+    /// Writes a state with its threads in a given order.
+    pub fn pack_in_order(
+        &self,
+        flat: &Flat,
+        order: &[usize],
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> Renaming {
+        let threads = self.layout.threads;
         let mut position: SmallVec<[u8; 8]> = SmallVec::from_elem(0, threads);
         for (new, &old) in order.iter().enumerate() {
             position[old] = new as u8;
         }
         let mut writer = Writer::new(self, flat, scratch, &position, out);
-        writer.state(&order);
+        writer.state(order);
         let values = std::mem::take(&mut writer.values);
         let moved = position.iter().enumerate().any(|(old, new)| *new as usize != old);
         Renaming { threads: if moved { position } else { SmallVec::new() }, values }

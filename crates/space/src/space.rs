@@ -383,6 +383,38 @@ impl Space {
         self.form.pack(flat, &mut workspace.scratch, out)
     }
 
+    /// Packs a state with its threads in a given order: one of the forms that its orbit has.
+    pub fn pack_in_order(
+        &self,
+        flat: &Flat,
+        order: &[usize],
+        workspace: &mut Workspace,
+        out: &mut Vec<u8>,
+    ) -> Renaming {
+        self.form.pack_in_order(flat, order, &mut workspace.scratch, out)
+    }
+
+    /// The orders in which interchangeable threads may stand; at most `limit` of them.
+    pub fn orders(&self, limit: usize) -> Vec<Vec<usize>> {
+        let groups = &self.form.groups;
+        let mut orders: Vec<Vec<usize>> = vec![Vec::new()];
+        for place in 0..groups.len() {
+            let mut longer = Vec::new();
+            for order in &orders {
+                let fits =
+                    |thread: &usize| groups[*thread] == groups[place] && !order.contains(thread);
+                for thread in (0..groups.len()).filter(fits) {
+                    let mut next = order.clone();
+                    next.push(thread);
+                    longer.push(next);
+                }
+            }
+            longer.truncate(limit);
+            orders = longer;
+        }
+        orders
+    }
+
     /// The state that bytes are the form of.
     pub fn unpack(&self, bytes: &[u8], flat: &mut Flat) {
         self.form.unpack(bytes, flat);

@@ -1,0 +1,7 @@
+//! The refinement engine against the brute-force oracle, the bundled models and a naive explorer.
+
+mod generator;
+mod models;
+mod naive;
+mod reductions;
+mod support;

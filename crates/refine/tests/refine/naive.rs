@@ -1,0 +1,190 @@
+//! The naive explorer: all interleavings by the interpreter, every history judged by the oracle. Shares nothing with
+//! the engine but the interpreter.
+
+use crate::generator;
+use crate::support::{bounds, compiled, explained, object};
+use fastrand::Rng;
+use linchpin_ir::domain::{Domain, DomainBounds};
+use linchpin_ir::interpreter::{Machine, Memory, Move, State, Status};
+use linchpin_ir::model_spec::ModelObject;
+use linchpin_ir::program::{Operation, Program};
+use linchpin_ir::run::{Event, EventKind};
+use linchpin_refine::{Verdict, VerifyOptions, verify};
+use linchpin_space::Reductions;
+use std::collections::HashSet;
+
+/// Bigger spaces than this are not explored naively.
+const MAX_NODES: usize = 12_000;
+
+type Seen = HashSet<(State, Vec<usize>, Vec<(usize, bool, String)>)>;
+
+struct Explorer<'a> {
+    machine: Machine,
+    object: &'a ModelObject,
+    values: i64,
+    seen: Seen,
+    judged: HashSet<Vec<(usize, bool, String)>>,
+}
+
+/// What the naive explorer found: `Some(true)` if every history is linearizable and no step goes wrong; `None` if it
+/// gave up.
+pub fn naive(program: &Program, calls: usize, values: i64) -> Option<bool> {
+    let object = object(program);
+    let mut explorer = Explorer {
+        machine: Machine::new(program, Memory::Collected),
+        object: &object,
+        values,
+        seen: HashSet::new(),
+        judged: HashSet::new(),
+    };
+    let state = explorer.machine.initial().unwrap();
+    explorer.explore(state, vec![calls; program.threads.len()], &mut Vec::new())
+}
+
+fn key(events: &[Event]) -> Vec<(usize, bool, String)> {
+    let of = |event: &Event| {
+        let invoked = event.kind == EventKind::Invoke;
+        (event.process, invoked, format!("{} {}", event.operation, event.value))
+    };
+    events.iter().map(of).collect()
+}
+
+impl Explorer<'_> {
+    fn explore(
+        &mut self,
+        state: State,
+        calls: Vec<usize>,
+        events: &mut Vec<Event>,
+    ) -> Option<bool> {
+        if self.seen.len() > MAX_NODES {
+            return None;
+        }
+        if !self.seen.insert((state.clone(), calls.clone(), key(events))) {
+            return Some(true);
+        }
+        if events.last().is_some_and(|event| event.kind == EventKind::Ok)
+            && self.judged.insert(key(events))
+            && !explained(events, self.object)
+        {
+            return Some(false);
+        }
+        for thread in 0..state.threads.len() {
+            for (what, event) in self.moves(&state, thread, calls[thread]) {
+                let mut calls = calls.clone();
+                if matches!(what, Move::Invoke { .. }) {
+                    calls[thread] -= 1;
+                }
+                for successor in self.machine.successors(&state, &what) {
+                    let Ok(next) = successor.result else { return Some(false) };
+                    events.extend(event.clone());
+                    let answer = self.explore(next, calls.clone(), events);
+                    if event.is_some() {
+                        events.pop();
+                    }
+                    if answer != Some(true) {
+                        return answer;
+                    }
+                }
+            }
+        }
+        Some(true)
+    }
+
+    fn moves(&self, state: &State, thread: usize, calls: usize) -> Vec<(Move, Option<Event>)> {
+        let program = self.machine.program();
+        let event = |kind, operation, value| {
+            Some(Event { process: thread, kind, operation, value, time: 0 })
+        };
+        match &state.threads[thread].status {
+            Status::Running { .. } => vec![(Move::Step { thread }, None)],
+            Status::Returning { operation, value } => {
+                let event = event(EventKind::Ok, *operation, value.clone());
+                vec![(Move::Respond { thread }, event)]
+            }
+            Status::Idle if calls == 0 => vec![],
+            Status::Idle => {
+                let mut all = Vec::new();
+                for &operation in &program.threads[thread].operations {
+                    let bounds =
+                        DomainBounds { values: self.values, threads: program.threads.len() };
+                    let of = &program.operations[operation];
+                    for arguments in Domain::of_arguments(of, bounds).unwrap().values() {
+                        let arguments = arguments.as_list().unwrap().to_vec();
+                        let argument = Operation::argument(&arguments);
+                        let call = Move::Invoke { thread, operation, arguments };
+                        all.push((call, event(EventKind::Invoke, operation, argument)));
+                    }
+                }
+                all
+            }
+        }
+    }
+}
+
+fn random_reductions(random: &mut Rng) -> Reductions {
+    Reductions {
+        canonical_heap: random.bool(),
+        dead_locals: random.bool(),
+        thread_symmetry: random.bool(),
+        value_symmetry: random.bool(),
+        partial_order: random.bool(),
+        merged_events: random.bool(),
+    }
+}
+
+/// The engine and the naive explorer agree on random programs, whatever reductions are used.
+pub fn compare(seed: u64, programs: usize, combinations: usize) -> (usize, usize, usize) {
+    let (mut holding, mut violated, mut given_up) = (0, 0, 0);
+    for number in 0..programs as u64 {
+        let mut random = Rng::with_seed(seed.wrapping_add(number));
+        let source = generator::model(&mut random);
+        let compiled = compiled(&source);
+        let calls = if random.u8(..3) == 0 { 1 } else { 2 };
+        let values = compiled.bounds.values;
+        let Some(expected) = naive(&compiled.program, calls, values) else {
+            given_up += 1;
+            continue;
+        };
+        match expected {
+            true => holding += 1,
+            false => violated += 1,
+        }
+        for combination in 0..combinations {
+            let mut options = VerifyOptions::new(bounds(calls, values));
+            options.search.workers = 1;
+            match combination {
+                0 => {}
+                1 => options.reductions = Reductions::NONE,
+                _ => {
+                    options.reductions = random_reductions(&mut random);
+                    options.just_in_time = random.bool();
+                    options.search.antichain = random.bool();
+                }
+            }
+            let report = verify(&compiled.program, &options, &|_| {}).unwrap();
+            let found = match &report.verdict {
+                Verdict::Holds => true,
+                Verdict::Violated(_) => false,
+                Verdict::Inconclusive(reason) => panic!("{reason}\n{source}"),
+            };
+            let used = &options.reductions;
+            assert_eq!(
+                found,
+                expected,
+                "seed {} {used:?} jit {} antichain {}\n{source}",
+                seed.wrapping_add(number),
+                options.just_in_time,
+                options.search.antichain
+            );
+        }
+    }
+    (holding, violated, given_up)
+}
+
+#[test]
+fn agrees_with_the_naive_explorer() {
+    let seed = 1;
+    let (holding, violated, given_up) = compare(seed, 400, 6);
+    println!("seed {seed}: {holding} hold, {violated} do not, {given_up} too large");
+    assert!(holding > 80 && violated > 80);
+}
