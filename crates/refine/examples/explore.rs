@@ -8,12 +8,16 @@ fn main() {
     let mut threads = None;
     let mut ops = None;
     let mut values = None;
+    let mut eager = false;
+    let mut points = false;
     while args.len() > 1 && args[0].starts_with('-') {
         let v = args.remove(1).parse::<usize>().unwrap();
         match args.remove(0).as_str() {
             "-t" => threads = Some(v),
             "-o" => ops = Some(v),
             "-v" => values = Some(v),
+            "-e" => eager = v == 1,
+            "-p" => points = v == 1,
             _ => panic!(),
         }
     }
@@ -37,7 +41,18 @@ fn main() {
             objects: None,
             memory: Default::default(),
         };
-        let p = match ModelProduct::new(&c.program, bounds, Reductions::ALL, if points {Policy::Points} else if eager {Policy::Eager} else {Policy::JustInTime}) {
+        let p = match ModelProduct::new(
+            &c.program,
+            bounds,
+            Reductions::ALL,
+            if points {
+                Policy::Points
+            } else if eager {
+                Policy::Eager
+            } else {
+                Policy::JustInTime
+            },
+        ) {
             Ok(p) => p,
             Err(e) => {
                 println!("{path}: {e}");

@@ -4,7 +4,9 @@
 //! A specification state ([`Config`]) is the value of the object and, for each pending operation that has been
 //! linearized, its buffered response. A [`SpecSet`] is a set of them that one trace reaches. Linearization is just in
 //! time: a pending operation is linearized only when a response, its own or another's, needs it. That loses nothing,
-//! because what a configuration can do later, the one before it can do later too.
+//! because what a configuration can do later, the one before it can do later too. For the same reason a configuration
+//! that another one of the set can still become is dropped: what is kept are the minimal elements of the τ-closure, so
+//! two traces with the same closure have the same set.
 
 use linchpin_ir::model_spec::{ModelObject, SpecError, spec_of};
 use linchpin_ir::program::{Operation, Program, Type};
@@ -71,6 +73,8 @@ struct Inner {
     applied: FxHashMap<(u32, u32), Arc<[(u32, u32)]>>,
     /// For each set, the largest renamable value in it.
     largest: FxHashMap<u32, usize>,
+    /// For some sets, their τ-closure.
+    closures: FxHashMap<u32, Arc<FxHashSet<Config>>>,
     bytes: usize,
 }
 
@@ -126,6 +130,7 @@ impl Sets {
             sets,
             applied: FxHashMap::default(),
             largest: FxHashMap::default(),
+            closures: FxHashMap::default(),
             bytes: 0,
         };
         Ok(Sets { policy, threads, values, inner: Mutex::new(inner) })
@@ -162,26 +167,25 @@ impl Sets {
         after
     }
 
-    /// Whether every configuration of one set is in the other.
+    /// Whether every configuration of one set is in the τ-closure of the other.
     pub fn is_subset(&self, cache: &mut Cache, smaller: u32, larger: u32) -> bool {
-        let inner = &self.inner;
-        *cache.subset.entry((smaller, larger)).or_insert_with(|| {
-            let (small, large) = {
-                let inner = inner.lock().unwrap_or_else(PoisonError::into_inner);
-                let get = |set: u32| inner.sets.items[set as usize].clone();
-                (get(smaller), get(larger))
-            };
-            let mut rest = large.configs.iter();
-            small.pending == large.pending
-                && small.configs.len() <= large.configs.len()
-                && small.configs.iter().all(|config| rest.any(|other| other == config))
-        })
+        let policy = self.policy;
+        *cache
+            .subset
+            .entry((smaller, larger))
+            .or_insert_with(|| self.inner().is_subset(policy, smaller, larger))
     }
 
     /// The set with threads and values renamed. Values that the renaming does not name get the next free names.
     pub fn renamed(&self, cache: &mut Cache, set: u32, renaming: Renaming) -> u32 {
-        if renaming.threads.is_empty() && self.values == 0 {
-            return set;
+        if renaming.threads.is_empty() {
+            // Nothing changes if the values that occur have the names that they had.
+            let named = renaming.values.iter().zip(1u8..).take_while(|(new, old)| *new == old);
+            let named = named.count();
+            let rest = &renaming.values[named..];
+            if rest.iter().all(|name| *name == 0) && self.largest(cache, set) <= named {
+                return set;
+            }
         }
         let key = (set, renaming);
         if let Some(renamed) = cache.renamed.get(&key) {
@@ -253,12 +257,15 @@ impl Inner {
             }
             Event::Return { thread, operation, value } => {
                 let value = self.response(space, *operation, value);
-                let configs = match policy {
-                    Policy::JustInTime => self.respond(&old, *thread, value),
-                    Policy::Eager | Policy::Points => answered(&old, *thread, value),
-                };
                 let mut pending = old.pending.clone();
                 pending[*thread] = 0;
+                let configs = match policy {
+                    Policy::JustInTime => {
+                        let configs = self.respond(&old, *thread, value);
+                        self.minimal(&pending, configs)
+                    }
+                    Policy::Eager | Policy::Points => answered(&old, *thread, value),
+                };
                 (pending, configs)
             }
             Event::Point { .. } if policy != Policy::Points => return Some(set),
@@ -357,6 +364,43 @@ impl Inner {
             }
         }
         seen.into_iter().collect()
+    }
+
+    fn is_subset(&mut self, policy: Policy, smaller: u32, larger: u32) -> bool {
+        let small = self.sets.items[smaller as usize].clone();
+        let large = self.sets.items[larger as usize].clone();
+        if small.pending != large.pending {
+            return false;
+        }
+        if policy != Policy::JustInTime {
+            let mut rest = large.configs.iter();
+            return small.configs.len() <= large.configs.len()
+                && small.configs.iter().all(|config| rest.any(|other| other == config));
+        }
+        let closure = match self.closures.get(&larger) {
+            Some(closure) => closure.clone(),
+            None => {
+                let closure = self.closure(&large.pending, large.configs.clone());
+                self.bytes += closure.len() * size_of::<Config>() * 2;
+                let closure: Arc<FxHashSet<Config>> = Arc::new(closure.into_iter().collect());
+                self.closures.insert(larger, closure.clone());
+                closure
+            }
+        };
+        small.configs.iter().all(|config| closure.contains(config))
+    }
+
+    /// Drops the configurations that others can still become.
+    fn minimal(&mut self, pending: &Row, configs: Vec<Config>) -> Vec<Config> {
+        if configs.len() < 2 || pending.iter().all(|call| *call == 0) {
+            return configs;
+        }
+        let mut later: FxHashSet<Config> = FxHashSet::default();
+        for config in &configs {
+            let closure = self.closure(pending, vec![config.clone()]);
+            later.extend(closure.into_iter().filter(|other| other != config));
+        }
+        configs.into_iter().filter(|config| !later.contains(config)).collect()
     }
 
     /// After a thread's response: other pending operations are linearized before it where that helps, none after.

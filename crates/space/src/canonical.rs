@@ -45,6 +45,8 @@ pub(crate) struct Form {
     pub values: usize,
     /// Whether the number of calls left is part of the state.
     pub calls: bool,
+    /// Whether any word can name a thread.
+    pub tids: bool,
     /// Whether the model links words.
     pub links: bool,
 }
@@ -68,12 +70,25 @@ impl Form {
         let threads = self.layout.threads;
         let mut order: SmallVec<[usize; 8]> = (0..threads).collect();
         if self.symmetric {
-            self.keys(flat, scratch);
-            let key =
-                |thread: usize| &scratch.keys[scratch.starts[thread]..scratch.starts[thread + 1]];
-            order.sort_by(|&a, &b| {
-                self.groups[a].cmp(&self.groups[b]).then_with(|| key(a).cmp(key(b)))
-            });
+            let front = |thread: usize| {
+                let region = self.layout.thread(thread);
+                let words = &flat.words[region..];
+                (self.groups[thread], words[STATUS], words[NODE], words[CALLS])
+            };
+            order.sort_by_key(|&thread| front(thread));
+            // Most threads are told apart by where they are. Idle ones without variables look all the same, unless
+            // something names them.
+            let alike = |pair: &[usize]| {
+                let idle = front(pair[0]).1 == 0 && !self.tids && self.layout.variables.is_empty();
+                front(pair[0]) == front(pair[1]) && !idle
+            };
+            if order.windows(2).any(alike) {
+                self.keys(flat, scratch);
+                let key = |thread: usize| {
+                    &scratch.keys[scratch.starts[thread]..scratch.starts[thread + 1]]
+                };
+                order.sort_by(|&a, &b| front(a).cmp(&front(b)).then_with(|| key(a).cmp(key(b))));
+            }
             // Threads of one group may stand anywhere; the places of the group are filled in sorted order.
             let sorted = order.clone();
             for (place, slot) in order.iter_mut().enumerate() {

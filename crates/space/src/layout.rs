@@ -119,6 +119,13 @@ impl Layout {
         })
     }
 
+    /// Whether any word can name a thread.
+    pub fn names_threads(&self) -> bool {
+        let all = [&self.shared_kinds, &self.variable_kinds];
+        let all = all.into_iter().chain(&self.local_kinds).chain(&self.field_kinds);
+        all.flatten().any(|kind| *kind == Kind::Tid)
+    }
+
     /// Where the region of a thread starts.
     pub fn thread(&self, thread: usize) -> usize {
         self.shared_words + thread * self.region

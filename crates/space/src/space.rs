@@ -205,6 +205,7 @@ pub struct Space {
 pub struct Workspace {
     scratch: Scratch,
     flat: Flat,
+    pub(crate) pool: Vec<Flat>,
     pub(crate) marks: Vec<bool>,
     pub(crate) stack: Vec<usize>,
 }
@@ -257,6 +258,7 @@ impl Space {
             groups,
             values: if symmetry.values { bounds.values as usize } else { 0 },
             calls: bounds.calls != Calls::Unlimited,
+            tids: layout.names_threads(),
             links: actions().any(|action| matches!(action, IrAction::LoadLinked { .. })),
             layout,
         };

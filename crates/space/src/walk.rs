@@ -81,7 +81,7 @@ impl<'a> Walk<'a> {
                 continue;
             }
             let routine = &space.routines[*operation];
-            let mut next = flat.clone();
+            let mut next = self.copy(flat);
             let at = region + layout.locals_at;
             next.words[at..at + routine.start.len()].copy_from_slice(&routine.start);
             next.words[at..at + arguments.len()].copy_from_slice(arguments);
@@ -118,6 +118,7 @@ impl<'a> Walk<'a> {
                         Err(()) => walk.stop(thread, None, Stop::Fault),
                     }
                 });
+            self.workspace.pool.push(next);
             self.actions.clear();
             self.events.clear();
             if !on {
@@ -125,6 +126,14 @@ impl<'a> Walk<'a> {
             }
         }
         true
+    }
+
+    /// A copy of a state, in memory that was used before.
+    fn copy(&mut self, flat: &Flat) -> Flat {
+        let mut copy = self.workspace.pool.pop().unwrap_or_default();
+        copy.words.clone_from(&flat.words);
+        copy.links.clone_from(&flat.links);
+        copy
     }
 
     /// The next step of a running thread, and what is taken together with it.
@@ -182,8 +191,9 @@ impl<'a> Walk<'a> {
         let mut given: SmallVec<[u32; 2]> = SmallVec::new();
         let mut trail = Trail::default();
         loop {
-            let mut next = flat.clone();
+            let mut next = self.copy(flat);
             let ended = self.execute(&mut next, thread, operation, node, &given, &mut trail);
+            self.workspace.pool.push(next);
             if matches!(ended, Ended::Refused | Ended::Faulted)
                 || !trail.passed.is_empty()
                 || !self.is_private(flat, thread, &trail, &mut marked)
@@ -315,7 +325,7 @@ impl<'a> Walk<'a> {
         let mut trail = Trail::default();
         let mut given: SmallVec<[u32; 2]> = SmallVec::new();
         loop {
-            let mut next = flat.clone();
+            let mut next = self.copy(flat);
             let ended = self.execute(&mut next, thread, operation, node, &given, &mut trail);
             let again = trail.next_choices();
             let events = self.events.len();
@@ -354,6 +364,7 @@ impl<'a> Walk<'a> {
                     then(self, Ok((&next, true)), flat, &trail)
                 }
             };
+            self.workspace.pool.push(next);
             self.events.truncate(events);
             if responded {
                 self.actions.pop();
