@@ -3,6 +3,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use linchpin_ingest::Format;
 use linchpin_lang::{Config, Threads};
+use linchpin_space::Calls;
 use linchpin_spec::Value;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,6 +22,8 @@ const EXIT_CODES: &str =
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Verify models: every engine that applies answers, the strongest answer is the verdict.
+    Verify(VerifyArgs),
     /// Judge a recorded history: is it linearizable?
     Check(CheckArgs),
     /// Confirm a witness or a core with small code that shares nothing with the engines.
@@ -38,6 +41,7 @@ pub enum Command {
 impl Command {
     pub fn common(&self) -> &Common {
         match self {
+            Command::Verify(args) => &args.common,
             Command::Check(args) => &args.common,
             Command::Certify(args) => &args.common,
             Command::Run(args) => &args.common,
@@ -87,6 +91,84 @@ impl ModelArgs {
     pub fn config(&self) -> Config {
         Config { params: self.set.clone(), threads: self.threads.clone().unwrap_or_default() }
     }
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct VerifyArgs {
+    /// The models: `.lin` files.
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Only this engine. May be repeated.
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub engine: Vec<EngineArg>,
+    /// How many threads: `3`, or one number a role: `writer=1,reader=2`.
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub threads: Option<Threads>,
+    /// Give a parameter of the model another value: `K=4`. May be repeated.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
+    pub set: Vec<(String, Value)>,
+    /// How many operations each thread calls, or `unlimited`. [default: the model's bounds]
+    #[arg(long, value_name = "N", value_parser = calls)]
+    pub ops: Option<Calls>,
+    /// How many different values clients pass for an `int`: 1, 2, …, N. [default: the model's bounds]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=255))]
+    pub values: Option<i64>,
+    /// At most so many heap objects at a time; without `--ops`, threads then call without end.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub size: Option<u16>,
+    /// What `free` means: nothing, or that the object may come back.
+    #[arg(long, value_enum, default_value_t = MemoryArg::Collected)]
+    pub memory: MemoryArg,
+    /// Do not try the claimed linearization points first.
+    #[arg(long)]
+    pub no_points: bool,
+    /// Say for each operation where linearization points could be.
+    #[arg(long)]
+    pub suggest_points: bool,
+    /// Leave out a reduction of the state space. May be repeated.
+    #[arg(long, value_enum, value_name = "REDUCTION")]
+    pub without: Vec<ReductionArg>,
+    /// Search with a table of this size instead of remembering states: finds violations in huge spaces, proves nothing.
+    #[arg(long, value_name = "SIZE", value_parser = size, num_args = 0..=1, default_missing_value = "1G")]
+    pub lossy: Option<u64>,
+    /// How many cores to use. [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub workers: Option<u16>,
+    /// Write a self-contained page about the verdict.
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+    #[command(flatten)]
+    pub limits: LimitArgs,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EngineArg {
+    /// Model checking by refinement: exhaustive within bounds.
+    Refine,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReductionArg {
+    /// Dropping garbage and renaming objects.
+    CanonicalHeap,
+    /// Dropping locals that nobody reads any more.
+    DeadLocals,
+    /// Threads that are interchangeable.
+    ThreadSymmetry,
+    /// Values that are interchangeable.
+    ValueSymmetry,
+    /// Taking steps that nobody notices together with the step before.
+    PartialOrder,
+    /// Taking invocations and responses together with the first and last step.
+    MergedEvents,
+    /// Linearizing only when a response needs it.
+    JustInTime,
+    /// Leaving out states that can do no more than others.
+    Antichain,
+    /// All of them.
+    All,
 }
 
 /// How a history was recorded, and of what.
@@ -282,6 +364,16 @@ fn threads(text: &str) -> Result<Threads, String> {
         None => Err(format!("`{part}` is not `role=number`")),
     };
     text.split(',').map(role).collect::<Result<_, _>>().map(Threads::PerRole)
+}
+
+fn calls(text: &str) -> Result<Calls, String> {
+    match text {
+        "unlimited" => Ok(Calls::Unlimited),
+        number => match number.parse() {
+            Ok(calls @ 1..=1000) => Ok(Calls::Each(calls)),
+            _ => Err(format!("`{number}` is neither a number from 1 to 1000 nor `unlimited`")),
+        },
+    }
 }
 
 fn setting(text: &str) -> Result<(String, Value), String> {

@@ -28,6 +28,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let quiet = cli.command.common().quiet;
     let result = match cli.command {
+        Command::Verify(args) => commands::verify::execute(&args),
         Command::Check(args) => commands::check::execute(&args),
         Command::Certify(args) => commands::certify::execute(&args),
         Command::Run(args) => commands::run::execute(&args),

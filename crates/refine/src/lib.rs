@@ -13,11 +13,13 @@ pub mod product;
 pub mod search;
 mod sets;
 mod store;
+mod suggest;
 mod switches;
 mod verify;
 
 pub use counterexample::Counterexample;
 pub use coverage::Unreached;
 pub use lossy::explore_lossy;
-pub use sets::{Cache, Policy, Sets};
+pub use sets::{Cache, Place, Policy, Sets};
+pub use suggest::{Advice, Where, suggest_points};
 pub use verify::{Points, Report, Verdict, VerifyOptions, has_points, verify};

@@ -1,7 +1,7 @@
 //! The product of a `.lin` model with its linearizable specification.
 
 use crate::product::{Product, Step, To};
-use crate::sets::{Cache, Policy, Sets};
+use crate::sets::{Cache, Place, Policy, Sets};
 use linchpin_ir::model_spec::SpecError;
 use linchpin_ir::program::Program;
 use linchpin_space::{Bounds, Reductions, Space, SpaceError, Stop, Successor, Workspace};
@@ -36,6 +36,23 @@ impl ModelProduct {
     ) -> Result<ModelProduct, ModelError> {
         let space = Space::new(program, bounds, reductions)?;
         let sets = Sets::new(program, policy, space.renamable_values())?;
+        space.initial()?;
+        Ok(ModelProduct { space, sets })
+    }
+}
+
+impl ModelProduct {
+    /// The product of a program with a specification whose operations may be linearized only in these places.
+    pub fn trial(
+        program: &Program,
+        bounds: Bounds,
+        reductions: Reductions,
+        places: Vec<Place>,
+    ) -> Result<ModelProduct, ModelError> {
+        // A step that is taken together with another would be in a place where it need not be.
+        let reductions = Reductions { partial_order: false, ..reductions };
+        let space = Space::new(program, bounds, reductions)?.telling_edges();
+        let sets = Sets::trial(program, places, space.renamable_values())?;
         space.initial()?;
         Ok(ModelProduct { space, sets })
     }

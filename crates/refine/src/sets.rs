@@ -25,6 +25,19 @@ pub enum Policy {
     Eager,
     /// Only at the points that the model claims (Theorem 2).
     Points,
+    /// As [`Sets::trial`] says of each operation.
+    Trial,
+}
+
+/// Where an operation may be linearized in a trial.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Anywhere between its call and its return.
+    Anywhere,
+    /// In one of its own steps, whichever turns out to fit.
+    InOwnSteps,
+    /// In the first of its steps that goes along one of these edges: (node, edge).
+    AtEdges(Vec<(u32, u32)>),
 }
 
 /// For each thread, 0 or a number.
@@ -75,6 +88,8 @@ struct Inner {
     largest: FxHashMap<u32, usize>,
     /// For some sets, their τ-closure.
     closures: FxHashMap<u32, Arc<FxHashSet<Config>>>,
+    /// For each operation, in a trial, where it may be linearized.
+    places: Vec<Place>,
     bytes: usize,
 }
 
@@ -131,9 +146,17 @@ impl Sets {
             applied: FxHashMap::default(),
             largest: FxHashMap::default(),
             closures: FxHashMap::default(),
+            places: Vec::new(),
             bytes: 0,
         };
         Ok(Sets { policy, threads, values, inner: Mutex::new(inner) })
+    }
+
+    /// The specification of a program whose operations may be linearized only in these places.
+    pub fn trial(program: &Program, places: Vec<Place>, values: usize) -> Result<Sets, SpecError> {
+        let sets = Sets::new(program, Policy::Trial, values)?;
+        sets.inner().places = places;
+        Ok(sets)
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -251,7 +274,7 @@ impl Inner {
                 pending[*thread] = self.calls.number(call) + 1;
                 let configs = match policy {
                     Policy::Eager => self.closure(&pending, old.configs.clone()),
-                    Policy::JustInTime | Policy::Points => old.configs.clone(),
+                    Policy::JustInTime | Policy::Points | Policy::Trial => old.configs.clone(),
                 };
                 (pending, configs)
             }
@@ -265,8 +288,35 @@ impl Inner {
                         self.minimal(&pending, configs)
                     }
                     Policy::Eager | Policy::Points => answered(&old, *thread, value),
+                    Policy::Trial => match self.places[*operation] {
+                        Place::Anywhere => {
+                            let mut configs = Vec::new();
+                            for mut config in self.with_helpers(space, &old, *thread) {
+                                if config.responses[*thread] == value + 1 {
+                                    config.responses[*thread] = 0;
+                                    configs.push(config);
+                                }
+                            }
+                            configs.extend(answered(&old, *thread, value));
+                            configs
+                        }
+                        _ => answered(&old, *thread, value),
+                    },
                 };
                 (pending, configs)
+            }
+            Event::Edge { .. } if policy != Policy::Trial => return Some(set),
+            Event::Edge { thread, operation, node, edge } => {
+                let keep = match &self.places[*operation] {
+                    Place::Anywhere => return Some(set),
+                    Place::AtEdges(edges) if !edges.contains(&(*node, *edge)) => return Some(set),
+                    Place::AtEdges(_) => false,
+                    Place::InOwnSteps => true,
+                };
+                let done = |config: &&Config| keep || config.responses[*thread] != 0;
+                let mut configs: Vec<Config> = old.configs.iter().filter(done).cloned().collect();
+                configs.extend(self.with_helpers(space, &old, *thread));
+                (old.pending.clone(), configs)
             }
             Event::Point { .. } if policy != Policy::Points => return Some(set),
             Event::Point { thread, guess: None } => {
@@ -364,6 +414,27 @@ impl Inner {
             }
         }
         seen.into_iter().collect()
+    }
+
+    /// The ways to linearize a thread's pending operation, other pending ones that may be linearized anywhere before it.
+    fn with_helpers(&mut self, space: &Space, old: &SpecSet, thread: usize) -> Vec<Config> {
+        let mut open: Vec<Config> =
+            old.configs.iter().filter(|config| config.responses[thread] == 0).cloned().collect();
+        let mut seen: FxHashSet<Config> = open.iter().cloned().collect();
+        let (mut result, mut next) = (Vec::new(), Vec::new());
+        while let Some(config) = open.pop() {
+            self.linearize(&old.pending, &config, thread, &mut result);
+            for other in (0..old.pending.len()).filter(|&other| other != thread) {
+                let free = self
+                    .operation_of(space, old, other)
+                    .is_some_and(|operation| self.places[operation] == Place::Anywhere);
+                if free && config.responses[other] == 0 {
+                    self.linearize(&old.pending, &config, other, &mut next);
+                }
+            }
+            open.extend(next.drain(..).filter(|config| seen.insert(config.clone())));
+        }
+        result
     }
 
     fn is_subset(&mut self, policy: Policy, smaller: u32, larger: u32) -> bool {

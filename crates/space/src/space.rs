@@ -97,6 +97,17 @@ pub enum Event {
         /// the point with this number again.
         guess: Option<(usize, SmallVec<[i64; 8]>)>,
     },
+    /// A thread went along an edge of its operation; told only by a space that was asked to ([`Space::telling_edges`]).
+    Edge {
+        /// Who.
+        thread: usize,
+        /// In which operation.
+        operation: usize,
+        /// From which node.
+        node: u32,
+        /// Along which of its edges.
+        edge: u32,
+    },
     /// A thread sees the response.
     Return {
         /// Who.
@@ -198,6 +209,8 @@ pub struct Space {
     covered: Vec<AtomicBool>,
     /// Whether a bound kept a step from being taken.
     pub(crate) bounded: AtomicBool,
+    /// Whether edges are events.
+    pub(crate) edge_events: bool,
 }
 
 /// Room to work in; one for each worker.
@@ -292,10 +305,17 @@ impl Space {
             edges,
             covered: (0..count).map(|_| AtomicBool::new(false)).collect(),
             bounded: AtomicBool::new(false),
+            edge_events: false,
         };
         space.calls =
             (0..threads).map(|thread| space.calls_of(thread)).collect::<Result<_, _>>()?;
         Ok(space)
+    }
+
+    /// The same space, with an event for every edge that a step goes along.
+    pub fn telling_edges(mut self) -> Space {
+        self.edge_events = true;
+        self
     }
 
     fn calls_of(&self, thread: usize) -> Result<Vec<(usize, Words)>, SpaceError> {

@@ -195,7 +195,6 @@ impl<'a> Walk<'a> {
             let ended = self.execute(&mut next, thread, operation, node, &given, &mut trail);
             self.workspace.pool.push(next);
             if matches!(ended, Ended::Refused | Ended::Faulted)
-                || !trail.passed.is_empty()
                 || !self.is_private(flat, thread, &trail, &mut marked)
             {
                 return false;
@@ -221,6 +220,10 @@ impl<'a> Walk<'a> {
         let space = self.space;
         if !space.reductions.partial_order {
             return trail.accesses.is_empty();
+        }
+        // A claimed point stays where it is among the points of others.
+        if !trail.passed.is_empty() {
+            return false;
         }
         if trail.managed && space.bounds.memory == Memory::Reuse {
             return false;
@@ -340,6 +343,11 @@ impl<'a> Walk<'a> {
                         Passed::IfReturns { number, value } => Some((*number, value.clone())),
                     };
                     self.events.push(Event::Point { thread, guess });
+                }
+                if space.edge_events {
+                    for &(node, edge) in &trail.path {
+                        self.events.push(Event::Edge { thread, operation, node, edge });
+                    }
                 }
             }
             let mut responded = false;

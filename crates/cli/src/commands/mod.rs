@@ -6,3 +6,4 @@ pub mod fmt;
 pub mod run;
 pub mod specs;
 pub mod steps;
+pub mod verify;

@@ -1,7 +1,8 @@
 //! `linchpin run`: execute a model and write the history it produced.
 
 mod present;
-mod schedule;
+pub mod schedule;
+pub mod view;
 
 use crate::args::{MemoryArg, RunArgs, Schedule};
 use crate::limits::{Reason, Stop};

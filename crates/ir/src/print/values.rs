@@ -67,7 +67,7 @@ impl<'a> Names<'a> {
     }
 
     /// `Node { val: 1, next: null }`.
-    pub(crate) fn object(&self, of: usize, fields: &[Value]) -> String {
+    pub fn object(&self, of: usize, fields: &[Value]) -> String {
         let field = |(i, value): (usize, &Value)| self.typed(value, self.field_type(of, i));
         self.object_with(of, fields.iter().enumerate().map(field).collect())
     }

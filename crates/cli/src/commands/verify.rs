@@ -1,0 +1,133 @@
+//! `linchpin verify`: every engine that applies to a model answers; the strongest answer is the verdict.
+
+mod answer;
+mod heap;
+mod refine;
+
+use crate::args::{ModelArgs, VerifyArgs};
+use crate::limits::Stop;
+use crate::{Status, json, model, output};
+use answer::{Answer, Found, Word};
+use anyhow::{Result, bail};
+use linchpin_report::{Page, Timeline};
+use serde_json::{Value as Json, json};
+use std::path::Path;
+
+pub fn execute(args: &VerifyArgs) -> Result<Status> {
+    let stop = Stop::watch(&args.limits);
+    if args.report.is_some() && args.files.len() > 1 {
+        bail!("--report is about one model: name one file");
+    }
+    let mut worst = Status::Holds;
+    for file in &args.files {
+        let subject = verify(args, file, &stop)?;
+        if let Some(report) = &args.report {
+            output::write_file(report, subject.page().as_bytes())?;
+        }
+        output::write_stdout(&if args.common.json { subject.json() } else { subject.text() })?;
+        worst = match (worst, subject.status()) {
+            (Status::Violated, _) | (_, Status::Violated) => Status::Violated,
+            (Status::Inconclusive, _) | (_, Status::Inconclusive) => Status::Inconclusive,
+            _ => Status::Holds,
+        };
+    }
+    Ok(worst)
+}
+
+/// A file and what the engines say of it.
+struct Subject {
+    file: String,
+    answers: Vec<Answer>,
+}
+
+fn verify(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Subject> {
+    let shown = file.display().to_string();
+    let model = ModelArgs {
+        model: file.to_path_buf(),
+        threads: args.threads.clone(),
+        set: args.set.clone(),
+    };
+    let compiled = model::load(&model)?;
+    let answers = vec![refine::answer(args, file, &compiled, stop)?];
+    Ok(Subject { file: shown, answers })
+}
+
+impl Subject {
+    /// The strongest answer: a violation is one whatever others say, then proofs, then what holds within bounds.
+    fn word(&self) -> Word {
+        self.answers.iter().map(|answer| answer.word).max().unwrap_or(Word::Inconclusive)
+    }
+
+    fn status(&self) -> Status {
+        match self.word() {
+            Word::Violated => Status::Violated,
+            Word::Proved | Word::HoldsWithinBounds => Status::Holds,
+            Word::Inconclusive => Status::Inconclusive,
+        }
+    }
+
+    /// Engines that contradict each other: one of them is wrong, which nobody must overlook.
+    fn contradiction(&self) -> Option<String> {
+        let engine = |word: Word| {
+            self.answers.iter().find(|answer| answer.word == word).map(|answer| answer.engine)
+        };
+        let (proved, violated) = (engine(Word::Proved)?, engine(Word::Violated)?);
+        Some(format!(
+            "`{proved}` proves what `{violated}` refutes: one of them is wrong. Please report this model."
+        ))
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!("{}: {}\n", self.file, self.word().in_words());
+        if let Some(contradiction) = self.contradiction() {
+            text += &format!("  CONTRADICTION: {contradiction}\n");
+        }
+        for answer in &self.answers {
+            text += &answer.text();
+        }
+        text
+    }
+
+    fn json(&self) -> String {
+        let mut object = json::envelope("verify", &self.file);
+        let mut insert = |key: &str, value: Json| object.insert(key.to_owned(), value);
+        insert("verdict", json!(self.word().in_json()));
+        if let Some(contradiction) = self.contradiction() {
+            insert("contradiction", json!(contradiction));
+        }
+        insert("engines", self.answers.iter().map(Answer::json).collect());
+        if let Some(found) = self.answers.iter().find_map(|answer| answer.found.as_ref()) {
+            insert("counterexample", found.json.clone());
+        }
+        format!("{}\n", Json::Object(object))
+    }
+
+    fn page(&self) -> String {
+        let mut facts = vec![("model".to_owned(), self.file.clone())];
+        for answer in &self.answers {
+            let words = format!("{}: {}", answer.word.in_words(), answer.reason);
+            facts.push((answer.engine.to_owned(), words));
+            for assumption in &answer.assumptions {
+                facts.push(("assuming".to_owned(), assumption.clone()));
+            }
+            if !answer.unreached.is_empty() {
+                facts.push(("never executed".to_owned(), answer.unreached.join(", ")));
+            }
+        }
+        let found = self.answers.iter().find_map(|answer| answer.found.as_ref());
+        let (bars, rows) = found
+            .map_or_else(Default::default, |Found { bars, rows, .. }| (bars.clone(), rows.clone()));
+        Page {
+            title: format!("linchpin verify {}", self.file),
+            verdict: match found {
+                Some(found) => format!("violated: {}", found.explanation),
+                None => self.word().in_words().to_owned(),
+            },
+            is_bad: self.word() == Word::Violated,
+            facts,
+            timeline: Timeline::new(bars),
+            rows,
+        }
+        .render()
+    }
+}

@@ -1,0 +1,199 @@
+//! Where linearization points could be: what the explored space says about each operation.
+//!
+//! One operation at a time is tied down, the others may take effect anywhere. If the space still refines the
+//! specification when the operation may take effect only in its own steps, its point is its own; if edges can be named
+//! such that it takes effect at the first of them that it passes, the point is fixed; if not, which of its steps
+//! it was depends on what happens later. If its own steps do not suffice, it sometimes takes effect in a step of another
+//! operation.
+
+use crate::model::{ModelError, ModelProduct};
+use crate::search::{Outcome, SearchOptions, explore};
+use crate::sets::{Place, Policy};
+use linchpin_history::Limits;
+use linchpin_ir::print::Names;
+use linchpin_ir::program::{Action, Expr, Program, UnaryOp};
+use linchpin_space::{Bounds, Reductions};
+use std::time::{Duration, Instant};
+
+/// Points are looked for among at most this many edges together.
+const MAX_EDGES: usize = 3;
+
+/// Where the point of an operation is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Where {
+    /// At fixed edges of its own: the first one that it passes.
+    Fixed(Vec<(u32, u32)>),
+    /// In its own steps, but in which one depends on what happens later (or more than a few edges are needed).
+    DependsOnTheFuture,
+    /// Sometimes in a step of another operation.
+    InAnotherOperation,
+    /// There is none: the model is not linearizable within these bounds.
+    Nowhere,
+    /// The search was given up; why.
+    Unknown(String),
+}
+
+/// What can be said about an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advice {
+    /// The operation.
+    pub operation: String,
+    /// Where its point is.
+    pub place: Where,
+    /// The source lines of the point and what happens there, if it is fixed.
+    pub lines: Vec<(u32, String)>,
+}
+
+/// Says of each operation where its linearization points could be, within bounds; and whether the fixed ones that were
+/// found work together.
+pub fn suggest_points(
+    program: &Program,
+    bounds: Bounds,
+    limits: &Limits,
+    patience: Duration,
+) -> Result<(Vec<Advice>, bool), ModelError> {
+    let trial = Trial { program, bounds, limits };
+    let free = vec![Place::Anywhere; program.operations.len()];
+    let whole = ModelProduct::new(program, bounds, Reductions::ALL, Policy::JustInTime)?;
+    let linearizable = trial.run(&whole);
+    let mut places = free.clone();
+    let mut advice = Vec::new();
+    for (index, operation) in program.operations.iter().enumerate() {
+        let place = match &linearizable {
+            Ok(true) => trial.place(index, &free, patience)?,
+            Ok(false) => Where::Nowhere,
+            Err(reason) => Where::Unknown(reason.clone()),
+        };
+        let edges = match &place {
+            Where::Fixed(edges) => edges.clone(),
+            _ => Vec::new(),
+        };
+        if !edges.is_empty() {
+            places[index] = Place::AtEdges(edges.clone());
+        }
+        let lines = edges.iter().map(|edge| describe(program, index, *edge)).collect();
+        advice.push(Advice { operation: operation.name.clone(), place, lines });
+    }
+    let together = trial.places(places)? == Ok(true);
+    Ok((advice, together))
+}
+
+struct Trial<'a> {
+    program: &'a Program,
+    bounds: Bounds,
+    limits: &'a Limits,
+}
+
+impl Trial<'_> {
+    fn run(&self, product: &ModelProduct) -> Result<bool, String> {
+        let options = SearchOptions { limits: self.limits.clone(), ..SearchOptions::default() };
+        match explore(product, &options, &|_| {}).0 {
+            Outcome::Complete => Ok(true),
+            Outcome::Found { .. } => Ok(false),
+            Outcome::Stopped(reason) => Err(reason),
+        }
+    }
+
+    fn places(&self, places: Vec<Place>) -> Result<Result<bool, String>, ModelError> {
+        let product = ModelProduct::trial(self.program, self.bounds, Reductions::ALL, places)?;
+        Ok(self.run(&product))
+    }
+
+    fn place(
+        &self,
+        operation: usize,
+        free: &[Place],
+        patience: Duration,
+    ) -> Result<Where, ModelError> {
+        let with = |place: Place| {
+            let mut places = free.to_vec();
+            places[operation] = place;
+            places
+        };
+        match self.places(with(Place::InOwnSteps))? {
+            Ok(true) => {}
+            Ok(false) => return Ok(Where::InAnotherOperation),
+            Err(reason) => return Ok(Where::Unknown(reason)),
+        }
+        let edges = self.edges(operation);
+        let start = Instant::now();
+        for size in 1..=MAX_EDGES.min(edges.len()) {
+            let mut choice: Vec<usize> = (0..size).collect();
+            loop {
+                let chosen: Vec<(u32, u32)> = choice.iter().map(|&at| edges[at]).collect();
+                match self.places(with(Place::AtEdges(chosen.clone())))? {
+                    Ok(true) => return Ok(Where::Fixed(chosen)),
+                    Ok(false) => {}
+                    Err(reason) => return Ok(Where::Unknown(reason)),
+                }
+                if start.elapsed() > patience {
+                    return Ok(Where::Unknown(format!(
+                        "not every set of {size} edges was tried; it is in the operation's own steps"
+                    )));
+                }
+                if !next_choice(&mut choice, edges.len()) {
+                    break;
+                }
+            }
+        }
+        Ok(Where::DependsOnTheFuture)
+    }
+
+    /// The edges of an operation with an access to shared memory: what else could be noticed?
+    fn edges(&self, operation: usize) -> Vec<(u32, u32)> {
+        let mut edges = Vec::new();
+        for (node, of) in self.program.operations[operation].body.nodes.iter().enumerate() {
+            for (number, edge) in of.edges.iter().enumerate() {
+                if edge.actions.iter().any(|(action, _)| action.is_access()) {
+                    edges.push((node as u32, number as u32));
+                }
+            }
+        }
+        edges
+    }
+}
+
+/// The next set of numbers below `count`, in order.
+fn next_choice(choice: &mut [usize], count: usize) -> bool {
+    let size = choice.len();
+    let Some(at) = (0..size).rev().find(|&at| choice[at] + (size - at) < count) else {
+        return false;
+    };
+    choice[at] += 1;
+    for later in at + 1..size {
+        choice[later] = choice[later - 1] + 1;
+    }
+    true
+}
+
+/// The line of an edge's access, and the condition under which the edge is taken.
+fn describe(program: &Program, operation: usize, (node, edge): (u32, u32)) -> (u32, String) {
+    let body = &program.operations[operation].body;
+    let names = Names { program, body };
+    let edge = &body.nodes[node as usize].edges[edge as usize];
+    let access = edge.actions.iter().position(|(action, _)| action.is_access());
+    let line = access.map_or(body.nodes[node as usize].line, |at| edge.actions[at].1);
+    let result = access.and_then(|at| match &edge.actions[at].0 {
+        Action::Cas { into, .. } | Action::StoreConditional { into, .. } => {
+            Some(Expr::Local(*into))
+        }
+        _ => None,
+    });
+    let condition = |action: &Action| match action {
+        Action::Guard(condition) if Some(condition) == result.as_ref() => {
+            Some("it succeeds".to_owned())
+        }
+        Action::Guard(Expr::Unary(UnaryOp::Not, inner)) if Some(&**inner) == result.as_ref() => {
+            Some("it fails".to_owned())
+        }
+        Action::Guard(condition) => Some(names.expr(condition)),
+        _ => None,
+    };
+    let conditions: Vec<String> =
+        edge.actions.iter().filter_map(|(action, _)| condition(action)).collect();
+    let what = access.map_or(String::new(), |at| names.action(&edge.actions[at].0));
+    match conditions.is_empty() {
+        true => (line, what),
+        false => (line, format!("{what}, when {}", conditions.join(" and "))),
+    }
+}
