@@ -83,6 +83,7 @@ const BASE: Settings = Settings {
     answers: Answers::Mixed,
     crashes: false,
     fresh_processes: false,
+    peeks: false,
 };
 
 #[test]
@@ -120,6 +121,32 @@ fn failures_that_only_crashed_swaps_explain() {
         compare(&format!("demands, {answers:?}"), settings, Property::Durable);
         compare(&format!("demands, strict, {answers:?}"), settings, Property::Strict);
     }
+}
+
+/// Swaps that expect what nobody was seen to have seen may have failed too early. Only few of them are not judged: those
+/// that also saw something, and some that do not say where they failed.
+#[test]
+fn failures_that_came_too_early() {
+    let peeks = Settings { peeks: true, processes: 4, operations: 9, ..BASE };
+    let cases = setting("LINCHPIN_CASES", 4_000);
+    for (locations, words) in [(1, 1), (2, 2), (3, 2)] {
+        let located = Settings { answers: Answers::Location, locations, words, ..peeks };
+        let tally = compare(&format!("early, {locations}"), located, Property::Linearizable);
+        assert!(tally.not_applicable * 20 < cases, "{tally:?}");
+    }
+    compare(
+        "early, false",
+        Settings { answers: Answers::Boolean, ..peeks },
+        Property::Linearizable,
+    );
+    compare("early, mixed", peeks, Property::Linearizable);
+    let crashes = Settings { crashes: true, answers: Answers::Location, ..peeks };
+    for property in [Property::Strict, Property::Recoverable, Property::Durable] {
+        compare(&format!("early, crashes, {property:?}"), crashes, property);
+    }
+    let fresh = Settings { fresh_processes: true, ..crashes };
+    compare("early, demands", fresh, Property::Durable);
+    compare("early, any deadlines", Settings { answers: Answers::Boolean, ..fresh }, None);
 }
 
 #[test]

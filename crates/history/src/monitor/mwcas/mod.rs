@@ -17,6 +17,7 @@ mod clauses;
 mod cycle;
 mod explain;
 mod facts;
+mod forced;
 mod names;
 mod order;
 mod pending;
