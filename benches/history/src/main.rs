@@ -6,6 +6,8 @@
 //! $ cargo run --release --manifest-path benches/history/Cargo.toml -- queue 100000
 //! ```
 //!
+//! `-- generate queue 1000000 16` writes one of the histories to standard output instead, for trying things out.
+//!
 //! Arguments: names of specifications to restrict to, and a number: the largest number of operations.
 
 mod peers;
@@ -21,6 +23,11 @@ const PEER_LIMIT: Duration = Duration::from_secs(10);
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [command, spec, operations, processes] = &arguments[..]
+        && command == "generate"
+    {
+        return generate(spec, operations, processes);
+    }
     let largest = arguments.iter().find_map(|a| a.parse().ok()).unwrap_or(1_000_000);
     let wanted: Vec<&str> =
         SPECS.iter().copied().filter(|spec| arguments.iter().any(|a| a == spec)).collect();
@@ -64,6 +71,16 @@ fn main() {
     }
 }
 
+/// Writes one history to standard output.
+fn generate(spec: &str, operations: &str, processes: &str) {
+    let spec = SPECS.iter().copied().find(|known| *known == spec);
+    let (Some(spec), Ok(operations), Ok(processes)) = (spec, operations.parse(), processes.parse()) else {
+        eprintln!("generate SPEC OPERATIONS PROCESSES");
+        std::process::exit(2);
+    };
+    print!("{}", Workload { spec, operations, processes, violated: false, seed: 7 }.generate());
+}
+
 /// Builds the command that is measured.
 fn build() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -73,7 +90,8 @@ fn build() -> PathBuf {
         .status()
         .expect("cargo runs");
     assert!(status.success(), "linchpin builds");
-    root.join("target/release/linchpin")
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
+    target.join("release/linchpin")
 }
 
 struct Measured {
