@@ -137,5 +137,18 @@ fn files_are_read_compressed_or_not() {
     }
     assert!(read_path("/nonexistent/history".as_ref(), &options).is_err());
     assert!(read_bytes(&gzip(&text)[..1000], &options).is_err());
+    // A small file may hold any number of bytes: it is read up to the limit.
+    let strict = ReadOptions { most_decompressed: text.len() as u64 - 1, ..options };
+    let halves = text.len() / 2;
+    for bomb in [
+        gzip(&text),
+        zstandard(&text),
+        [zstandard(&text[..halves]), zstandard(&text[halves..])].concat(),
+    ] {
+        let error = read_bytes(&bomb, &strict).unwrap_err().to_string();
+        assert!(error.starts_with("it decompresses to more than"), "{error}");
+        let exact = ReadOptions { most_decompressed: text.len() as u64, ..options };
+        assert!(read_bytes(&bomb, &exact).is_ok());
+    }
     assert!(read_bytes(&zstandard(&text)[..1000], &options).is_err());
 }
