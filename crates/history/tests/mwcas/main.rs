@@ -9,7 +9,8 @@ use generate::{Answers, Settings, random_history};
 use judge::{assert_witness, is_linearizable, without_others};
 use linchpin_history::crash::{Property, apply};
 use linchpin_history::monitor::mwcas;
-use linchpin_history::{Limits, Verdict};
+use linchpin_history::{CheckOptions, Limits, Object, Verdict, check};
+use linchpin_spec::Value;
 
 /// A number from the environment.
 pub fn setting(name: &str, otherwise: u64) -> u64 {
@@ -147,6 +148,30 @@ fn failures_that_came_too_early() {
     let fresh = Settings { fresh_processes: true, ..crashes };
     compare("early, demands", fresh, Property::Durable);
     compare("early, any deadlines", Settings { answers: Answers::Boolean, ..fresh }, None);
+}
+
+/// One failure that may have come too early, among thousands, must not send the whole history to another method: the
+/// monitor answers, and that it does is what makes long histories possible.
+#[test]
+fn long_histories_stay_with_the_monitor() {
+    let settings = Settings {
+        processes: 16,
+        operations: 20_000,
+        locations: 64,
+        answers: Answers::Location,
+        peeks: true,
+        ..BASE
+    };
+    let object = Object::builtin("mwcas", Some(Value::Int(0))).unwrap();
+    let mut random = fastrand::Rng::with_seed(setting("LINCHPIN_SEED", 1));
+    let mut holds = 0;
+    for _ in 0..6 {
+        let (mut history, _) = random_history(&mut random, &settings);
+        let judgement = check(&object, &mut history, &CheckOptions::default()).unwrap();
+        assert_eq!(judgement.method, "mwcas monitor", "{:?}", judgement.notes);
+        holds += u32::from(matches!(judgement.verdict, Verdict::Holds(_)));
+    }
+    assert!(holds > 0);
 }
 
 #[test]
