@@ -56,8 +56,13 @@ impl Workload {
                     line(&mut out, process, "invoke", call.name, &call.argument);
                     Process::Called(call)
                 }
-                Process::Called(call) => match object.apply(self.spec, &call) {
+                Process::Called(call) => match object.apply(self.spec, process, &call) {
                     Some(answer) => Process::Done(call, answer),
+                    // A mutex gives no answer that could be wrong: it lets two in.
+                    None if wrong_pending && returned >= wrong_at => {
+                        wrong_pending = false;
+                        Process::Done(call, "null".to_owned())
+                    }
                     None => Process::Called(call),
                 },
                 Process::Done(call, answer) => {
@@ -118,7 +123,6 @@ struct Object {
     map: BTreeMap<i64, i64>,
     register: Option<i64>,
     total: i64,
-    held: bool,
     holder: Option<usize>,
 }
 
@@ -181,7 +185,7 @@ impl Object {
                 false => plain("read"),
             },
             _ => {
-                let a = random.i64(..LOCATIONS);
+                let a = random.i64(0..LOCATIONS);
                 let b = (a + random.i64(1..LOCATIONS)) % LOCATIONS;
                 match random.bool() {
                     true => {
@@ -194,11 +198,10 @@ impl Object {
                 }
             }
         }
-        .owned(process, self)
     }
 
     /// The answer, or nothing if the operation cannot take effect now.
-    fn apply(&mut self, spec: &str, call: &Call) -> Option<String> {
+    fn apply(&mut self, spec: &str, process: usize, call: &Call) -> Option<String> {
         let number = |n: Option<i64>| n.map_or("null".to_owned(), |n| n.to_string());
         let n = |at: usize| call.numbers[at];
         Some(match (spec, call.name) {
@@ -232,14 +235,13 @@ impl Object {
             ("map", "get") => number(self.map.get(&n(0)).copied()),
             ("map", _) => number(self.map.remove(&n(0))),
             (_, "acquire") => {
-                if self.held {
+                if self.holder.is_some() {
                     return None;
                 }
-                self.held = true;
+                self.holder = Some(process);
                 "null".to_owned()
             }
             (_, "release") => {
-                self.held = false;
                 self.holder = None;
                 "null".to_owned()
             }
@@ -264,15 +266,5 @@ impl Object {
                 format!("[[{},{}],[{},{}]]", n(0), seen(n(0)), n(1), seen(n(1)))
             }
         })
-    }
-}
-
-impl Call {
-    /// Remembers who will hold the mutex: the caller of the `acquire` that comes through releases it next.
-    fn owned(self, process: usize, object: &mut Object) -> Call {
-        if self.name == "acquire" && object.holder.is_none() {
-            object.holder = Some(process);
-        }
-        self
     }
 }

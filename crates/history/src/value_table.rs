@@ -1,7 +1,10 @@
 //! Values as small numbers: every different value of a history is kept once, and checkers work on its id.
 
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use linchpin_spec::Value;
-use rustc_hash::FxHashMap;
+use rustc_hash::FxBuildHasher;
+use std::hash::BuildHasher;
 
 /// The id of a value in a [`ValueTable`]. Equal ids are equal values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,13 +33,87 @@ pub struct ValueTable {
     values: Vec<Value>,
     /// For each small integer its id plus one; 0 if it has none yet.
     direct: Vec<u32>,
-    others: FxHashMap<Value, u32>,
+    integers: Integers,
+    /// The ids of all other values, by hash.
+    others: HashTable<u32>,
+}
+
+/// The ids plus one of integers that are not small, 0 where there is none: an open-addressing table.
+///
+/// INVARIANT: the length is a power of two, or 0; at most half of it is used.
+#[derive(Clone, Debug, Default)]
+struct Integers {
+    slots: Vec<u32>,
+    used: usize,
+}
+
+impl Integers {
+    /// Where an integer is, or would be. Sixteen neighbours share a cache line, as they are mostly asked for together.
+    fn slot(&self, values: &[Value], int: i64) -> usize {
+        let mask = self.slots.len() - 1;
+        let line = ((int >> 4) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 28;
+        let mut at = ((line as usize) << 4 | (int & 15) as usize) & mask;
+        loop {
+            match self.slots[at] {
+                0 => return at,
+                id if matches!(values[id as usize - 1], Value::Int(other) if other == int) => {
+                    return at;
+                }
+                // The next line, so that a full line is left at once.
+                _ => at = (at + 17) & mask,
+            }
+        }
+    }
+
+    fn find(&self, values: &[Value], int: i64) -> Option<ValueId> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        self.slots[self.slot(values, int)].checked_sub(1).map(ValueId)
+    }
+
+    fn intern(&mut self, values: &mut Vec<Value>, int: i64) -> ValueId {
+        if self.used * 2 >= self.slots.len() {
+            self.grow(values);
+        }
+        let slot = self.slot(values, int);
+        if self.slots[slot] == 0 {
+            values.push(Value::Int(int));
+            self.slots[slot] = values.len() as u32;
+            self.used += 1;
+        }
+        ValueId(self.slots[slot] - 1)
+    }
+
+    fn grow(&mut self, values: &[Value]) {
+        let larger = (self.slots.len() * 2).max(1024);
+        let old = std::mem::replace(&mut self.slots, vec![0; larger]);
+        for id in old.into_iter().filter(|id| *id != 0) {
+            if let Value::Int(int) = values[id as usize - 1] {
+                let slot = self.slot(values, int);
+                self.slots[slot] = id;
+            }
+        }
+    }
 }
 
 impl Default for ValueTable {
     fn default() -> ValueTable {
         let values = vec![Value::Null, Value::Bool(false), Value::Bool(true)];
-        ValueTable { values, direct: Vec::new(), others: FxHashMap::default() }
+        let (direct, integers) = (Vec::new(), Integers::default());
+        ValueTable { values, direct, integers, others: HashTable::new() }
+    }
+}
+
+/// A hash of a value that is a string, and is found as one without being made into a value.
+fn hash_text(text: &str) -> u64 {
+    FxBuildHasher.hash_one(text.as_bytes())
+}
+
+fn hash(value: &Value) -> u64 {
+    match value {
+        Value::Str(text) => hash_text(text),
+        value => FxBuildHasher.hash_one(value),
     }
 }
 
@@ -44,7 +121,7 @@ impl ValueTable {
     /// The id of an integer.
     pub fn intern_int(&mut self, int: i64) -> ValueId {
         if !(0..DIRECT).contains(&int) {
-            return self.intern_other(Value::Int(int));
+            return self.integers.intern(&mut self.values, int);
         }
         let at = int as usize;
         if at >= self.direct.len() {
@@ -57,23 +134,48 @@ impl ValueTable {
         ValueId(self.direct[at] - 1)
     }
 
+    /// The id of a string.
+    pub fn intern_text(&mut self, text: &str) -> ValueId {
+        let same = |known: &Value| matches!(known, Value::Str(known) if **known == *text);
+        self.intern_hashed(hash_text(text), same, || Value::str(text))
+    }
+
     /// The id of a value.
     pub fn intern(&mut self, value: Value) -> ValueId {
         match value {
             Value::Null => ValueId::NULL,
             Value::Bool(b) => ValueId(1 + u32::from(b)),
             Value::Int(int) => self.intern_int(int),
-            other => self.intern_other(other),
+            Value::Str(text) => self.intern_text(&text),
+            other => {
+                let of = hash(&other);
+                let same = other.clone();
+                self.intern_hashed(of, |known| *known == same, || other)
+            }
         }
     }
 
-    fn intern_other(&mut self, value: Value) -> ValueId {
-        let next = self.values.len() as u32;
+    fn intern_hashed(
+        &mut self,
+        of: u64,
+        same: impl Fn(&Value) -> bool,
+        make: impl FnOnce() -> Value,
+    ) -> ValueId {
         let values = &mut self.values;
-        ValueId(*self.others.entry(value).or_insert_with_key(|value| {
-            values.push(value.clone());
-            next
-        }))
+        let entry = self.others.entry(
+            of,
+            |id| same(&values[*id as usize]),
+            |id| hash(&values[*id as usize]),
+        );
+        match entry {
+            Entry::Occupied(entry) => ValueId(*entry.get()),
+            Entry::Vacant(entry) => {
+                let id = values.len() as u32;
+                values.push(make());
+                entry.insert(id);
+                ValueId(id)
+            }
+        }
     }
 
     /// The id of a value that is already in the table.
@@ -85,7 +187,11 @@ impl ValueTable {
                 let entry = *self.direct.get(*int as usize)?;
                 entry.checked_sub(1).map(ValueId)
             }
-            other => self.others.get(other).copied().map(ValueId),
+            Value::Int(int) => self.integers.find(&self.values, *int),
+            other => {
+                let same = |id: &u32| self.values[*id as usize] == *other;
+                self.others.find(hash(other), same).copied().map(ValueId)
+            }
         }
     }
 
@@ -102,5 +208,37 @@ impl ValueTable {
     /// Never: `null`, `false` and `true` are always there.
     pub fn is_empty(&self) -> bool {
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_has_its_own_number() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let mut table = ValueTable::default();
+        let mut known: std::collections::HashMap<Value, ValueId> = std::collections::HashMap::new();
+        for round in 0..40_000 {
+            let int = match random.u8(..4) {
+                0 => random.i64(0..100),
+                1 => DIRECT + random.i64(-50..5_000),
+                2 => random.i64(-2_000..0) << 40,
+                _ => i64::MIN + random.i64(0..2_000),
+            };
+            let value = match random.u8(..8) {
+                0 => Value::str(&int.to_string()),
+                1 => Value::list([Value::Int(int)]),
+                2 => [Value::Null, false.into(), true.into()][round % 3].clone(),
+                _ => Value::Int(int),
+            };
+            assert_eq!(table.find(&value).is_some(), {
+                known.contains_key(&value) || matches!(value, Value::Null | Value::Bool(_))
+            });
+            let id = table.intern(value.clone());
+            assert_eq!(*known.entry(value.clone()).or_insert(id), id);
+            assert_eq!((table.get(id), table.find(&value)), (&value, Some(id)));
+        }
     }
 }

@@ -2,9 +2,8 @@
 
 use crate::token::{Bracket, Token, Unsupported, View};
 use linchpin_history::{Argument, Builder, ValueId};
-use linchpin_spec::{Shape, Value};
+use linchpin_spec::Shape;
 use rustc_hash::FxHashMap;
-use std::sync::Arc;
 
 /// A value that is not of the shape.
 #[derive(Debug)]
@@ -19,7 +18,6 @@ impl From<Unsupported> for Unfit {
 /// Makes arguments, and remembers what is found often so that it is not built again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Converter {
-    texts: FxHashMap<Arc<str>, ValueId>,
     /// For each address the id of `{"failed": address}`.
     failures: FxHashMap<ValueId, ValueId>,
     words: Vec<[ValueId; 3]>,
@@ -111,20 +109,10 @@ impl Converter {
             Token::Bool(false) => Ok(ValueId::FALSE),
             Token::Bool(true) => Ok(ValueId::TRUE),
             Token::Int(int) => Ok(builder.values().intern_int(int)),
-            Token::Text(span) => Ok(self.text(span.of(view.text), builder)),
+            Token::Text(span) => Ok(builder.values().intern_text(span.of(view.text))),
             Token::Open(Bracket::Map) => self.map(view, builder),
             _ => Ok(builder.values().intern(view.to_value()?)),
         }
-    }
-
-    fn text(&mut self, text: &str, builder: &mut Builder) -> ValueId {
-        if let Some(id) = self.texts.get(text) {
-            return *id;
-        }
-        let text: Arc<str> = text.into();
-        let id = builder.values().intern(Value::Str(Arc::clone(&text)));
-        self.texts.insert(text, id);
-        id
     }
 
     fn map(&mut self, view: View<'_>, builder: &mut Builder) -> Result<ValueId, Unfit> {

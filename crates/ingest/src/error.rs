@@ -7,6 +7,12 @@ use thiserror::Error;
 /// A recording that cannot be read.
 #[derive(Debug, Error)]
 pub enum IngestError {
+    /// Compressed text that is too long when it is not.
+    #[error("it decompresses to more than {most} bytes; decompress it to a file if that is meant")]
+    TooLarge {
+        /// How many bytes are allowed.
+        most: u64,
+    },
     /// Text that is not of the format.
     #[error("line {line}{}: expected {expected}, found {found}", comma_column(*column))]
     Malformed {
@@ -151,7 +157,7 @@ impl IngestError {
             | IngestError::OtherKey { line, .. }
             | IngestError::LateKeys { line, .. }
             | IngestError::TooLong { line } => Some(*line),
-            IngestError::UnknownFormat | IngestError::Io(_) => None,
+            IngestError::TooLarge { .. } | IngestError::UnknownFormat | IngestError::Io(_) => None,
         }
     }
 

@@ -46,6 +46,8 @@ pub(crate) struct RawEvent<'t> {
 pub(crate) struct Fields {
     pub process: Option<Field>,
     pub kind: Option<Field>,
+    /// The type, where it is known without looking at `kind`.
+    pub known_kind: Option<Kind>,
     pub f: Option<Field>,
     pub key: Option<Field>,
     pub value: Option<Field>,
@@ -86,7 +88,8 @@ impl Fields {
         };
         let present = |field| view(field).filter(|view| view.first() != Token::Null);
         let kind = present(self.kind);
-        let named = kind.and_then(|kind| kind.as_text()).and_then(Kind::named);
+        let read = || kind.and_then(|kind| kind.as_text()).and_then(Kind::named);
+        let named = self.known_kind.or_else(read);
         let found = |field: Option<View<'_>>| {
             field.map_or_else(|| "none".to_owned(), |field| field.to_string())
         };

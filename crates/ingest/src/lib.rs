@@ -48,7 +48,7 @@ pub fn read_path(path: &Path, options: &ReadOptions<'_>) -> Result<Recording, In
 
 /// Reads a recording, which may be compressed with gzip or Zstandard.
 pub fn read_bytes(bytes: &[u8], options: &ReadOptions<'_>) -> Result<Recording, IngestError> {
-    let text = source::text(bytes)?;
+    let text = source::text(bytes, options.most_decompressed)?;
     let detected = options.format.or_else(|| Format::detect(&text));
     // A text without a word is a history without an event, whatever its format.
     let blank = text.trim_ascii().is_empty().then_some(Format::JsonLines);

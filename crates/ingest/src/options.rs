@@ -27,13 +27,19 @@ pub struct ReadOptions<'a> {
     /// Whether every value is a pair `[key, value]`, as `jepsen.independent` writes them; detected if absent, by the
     /// first operation of which the specification leaves no doubt (a `read` that takes `[3, nil]`, say).
     pub keyed: Option<bool>,
+    /// How many bytes a compressed recording may have when it is not: a small file can hold any number of them.
+    pub most_decompressed: u64,
 }
 
 impl<'a> ReadOptions<'a> {
+    /// How large a decompressed recording may be unless somebody says otherwise: 8 GiB.
+    pub const MOST_DECOMPRESSED: u64 = 8 << 30;
+
     /// The options for histories of an object, everything else detected.
     pub fn new(spec: &'a str, operations: &'a [Signature]) -> ReadOptions<'a> {
         let failed_cas = FailedCas::default();
-        ReadOptions { spec, operations, format: None, failed_cas, keyed: None }
+        let most_decompressed = ReadOptions::MOST_DECOMPRESSED;
+        ReadOptions { spec, operations, format: None, failed_cas, keyed: None, most_decompressed }
     }
 
     /// Whether the specification has this name; `-` and `_` are the same letter.

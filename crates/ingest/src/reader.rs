@@ -11,7 +11,7 @@ use crate::formats::limo::Limo;
 use crate::options::ReadOptions;
 use crate::record::{Recorder, malformed};
 use crate::recording::Recording;
-use linchpin_history::Builder;
+use linchpin_history::History;
 
 /// Tokens point into lines with 32 bits.
 pub(crate) const MAX_LENGTH: usize = u32::MAX as usize;
@@ -82,8 +82,14 @@ impl Reader {
     }
 
     /// The history under way: its values, and the names behind the numbers of [`Event`].
-    pub fn builder(&mut self) -> &mut Builder {
-        &mut self.recorder.builder
+    pub fn history(&self) -> &History {
+        self.recorder.builder.history()
+    }
+
+    /// Forgets operations that have returned, so that an endless recording can be read in bounded memory. Operations and
+    /// values get new ids.
+    pub fn forget_returned(&mut self) {
+        self.recorder.forget_returned();
     }
 
     /// The lines so far.

@@ -110,6 +110,18 @@ impl Recorder {
         }
     }
 
+    /// Forgets what has returned. Values get new ids, so all that is remembered by id is found again or forgotten too.
+    pub fn forget_returned(&mut self) {
+        self.builder.forget_returned();
+        self.converter = Converter::default();
+        self.events.clear();
+        for operation in &self.builder.history().operations {
+            if let Some(open) = &mut self.processes[operation.process as usize].open {
+                (open.key, open.argument) = (operation.key, operation.argument);
+            }
+        }
+    }
+
     /// A line that is no event of the history.
     pub fn skip(&mut self) {
         self.counts.skipped_lines += 1;

@@ -1,5 +1,6 @@
 //! Where bytes come from: a file, mapped into memory; standard input; and either of them compressed.
 
+use crate::error::IngestError;
 use flate2::read::MultiGzDecoder;
 use memmap2::Mmap;
 use ruzstd::decoding::StreamingDecoder;
@@ -53,14 +54,14 @@ impl Deref for Source {
 }
 
 /// The text of what may be compressed: gzip and Zstandard are told by their first bytes. Also takes off the byte order
-/// mark that some editors put before a text.
-pub(crate) fn text(bytes: &[u8]) -> io::Result<Cow<'_, [u8]>> {
+/// mark that some editors put before a text. An error if there are more than `most` bytes in what is compressed.
+pub(crate) fn text(bytes: &[u8], most: u64) -> Result<Cow<'_, [u8]>, IngestError> {
     let text = if bytes.starts_with(&[0x1f, 0x8b]) {
         let mut text = Vec::new();
-        MultiGzDecoder::new(bytes).read_to_end(&mut text)?;
+        append(MultiGzDecoder::new(bytes), &mut text, most)?;
         Cow::Owned(text)
     } else if bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        Cow::Owned(zstandard(bytes)?)
+        Cow::Owned(zstandard(bytes, most)?)
     } else {
         Cow::Borrowed(bytes)
     };
@@ -78,22 +79,33 @@ fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
+/// Reads to the end, or until there are more than `most` bytes in all.
+fn append(from: impl Read, text: &mut Vec<u8>, most: u64) -> Result<(), IngestError> {
+    let left = most.saturating_sub(text.len() as u64);
+    from.take(left.saturating_add(1)).read_to_end(text)?;
+    match text.len() as u64 > most {
+        true => Err(IngestError::TooLarge { most }),
+        false => Ok(()),
+    }
+}
+
 /// All frames, one after the other.
-fn zstandard(mut bytes: &[u8]) -> io::Result<Vec<u8>> {
+fn zstandard(mut bytes: &[u8], most: u64) -> Result<Vec<u8>, IngestError> {
     let mut text = Vec::new();
     while !bytes.is_empty() {
         let skip = match StreamingDecoder::new(&mut bytes) {
-            Ok(mut frame) => {
-                frame.read_to_end(&mut text)?;
+            Ok(frame) => {
+                append(frame, &mut text, most)?;
                 0
             }
             Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
                 length,
                 ..
             })) => length as usize,
-            Err(error) => return Err(io::Error::new(io::ErrorKind::InvalidData, error)),
+            Err(error) => return Err(io::Error::new(io::ErrorKind::InvalidData, error).into()),
         };
-        bytes = bytes.get(skip..).ok_or(io::ErrorKind::UnexpectedEof)?;
+        let rest = bytes.get(skip..);
+        bytes = rest.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))?;
     }
     Ok(text)
 }

@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use flate2::{Compression, write::GzEncoder};
 use linchpin_history::Builder;
-use linchpin_ingest::{Format, ReadOptions, Reader, read_bytes, read_path};
+use linchpin_ingest::{EventKind, Format, ReadOptions, Reader, read_bytes, read_path};
 use linchpin_spec::{Value, builtin};
 use std::io::Write;
 
@@ -137,5 +137,79 @@ fn files_are_read_compressed_or_not() {
     }
     assert!(read_path("/nonexistent/history".as_ref(), &options).is_err());
     assert!(read_bytes(&gzip(&text)[..1000], &options).is_err());
+    // A small file may hold any number of bytes: it is read up to the limit.
+    let strict = ReadOptions { most_decompressed: text.len() as u64 - 1, ..options };
+    let halves = text.len() / 2;
+    for bomb in [
+        gzip(&text),
+        zstandard(&text),
+        [zstandard(&text[..halves]), zstandard(&text[halves..])].concat(),
+    ] {
+        let error = read_bytes(&bomb, &strict).unwrap_err().to_string();
+        assert!(error.starts_with("it decompresses to more than"), "{error}");
+        let exact = ReadOptions { most_decompressed: text.len() as u64, ..options };
+        assert!(read_bytes(&bomb, &exact).is_ok());
+    }
     assert!(read_bytes(&zstandard(&text)[..1000], &options).is_err());
 }
+
+/// A reader that forgets what has returned says the same as one that does not.
+#[test]
+fn forgetting_changes_nothing() {
+    let texts = [("mwcas", MWCAS.repeat(3)), ("kv", KV.repeat(3)), ("cas-register", CAS.repeat(3))];
+    for (spec, text) in texts {
+        let object = builtin(spec, None).unwrap();
+        let options = ReadOptions::new(spec, object.operations());
+        let said = |every: usize| -> Vec<String> {
+            let mut reader = Reader::new(Format::JsonLines, &options);
+            let mut said = Vec::new();
+            for (at, line) in text.lines().enumerate() {
+                let events = reader.push_line(line.as_bytes()).unwrap().to_vec();
+                let history = reader.history();
+                said.extend(events.iter().map(|event| match event.kind {
+                    EventKind::Invoke { process, operation, key, argument } => format!(
+                        "{process} {operation} {} {}",
+                        history.values.get(key),
+                        history.value(argument)
+                    ),
+                    EventKind::Ok { process, response } => {
+                        format!("{process} {}", history.value(response))
+                    }
+                    other => format!("{other:?}"),
+                }));
+                if at % every == every - 1 {
+                    reader.forget_returned();
+                }
+            }
+            said
+        };
+        let expected = said(usize::MAX);
+        for every in 1..8 {
+            assert_eq!(said(every), expected, "{spec}, every {every}");
+        }
+    }
+}
+
+const MWCAS: &str = r#"{"process":0,"type":"invoke","f":"mwcas","value":[[10,0,1],["y",0,"new"]]}
+{"process":1,"type":"invoke","f":"mwcas","value":[[10,0,2]]}
+{"process":0,"type":"ok","f":"mwcas","value":[[10,0,1],["y",0,"new"]]}
+{"process":1,"type":"ok","f":"mwcas","value":{"failed":10}}
+{"process":1,"type":"invoke","f":"mwcas","value":[["y",0,2]]}
+{"process":0,"type":"invoke","f":"mwread","value":[["y",null]]}
+{"process":1,"type":"ok","f":"mwcas","value":{"failed":"y"}}
+{"process":0,"type":"ok","f":"mwread","value":[["y","new"]]}
+"#;
+
+const KV: &str = r#"{"process":0,"type":"invoke","f":"put","key":"a","value":"one"}
+{"process":1,"type":"invoke","f":"get","key":"b","value":null}
+{"process":2,"type":"invoke","f":"append","key":"c","value":"two"}
+{"process":0,"type":"ok","f":"put","key":"a","value":"one"}
+{"process":2,"type":"ok","f":"append","key":"c","value":"two"}
+{"process":1,"type":"ok","f":"get","key":"b","value":"zero"}
+"#;
+
+const CAS: &str = r#"{"process":0,"type":"invoke","f":"cas","value":[7000000,8000000]}
+{"process":1,"type":"invoke","f":"write","value":-5}
+{"process":1,"type":"ok","f":"write","value":-5}
+{"process":0,"type":"ok","f":"cas","value":[7000000,8000000]}
+"#;

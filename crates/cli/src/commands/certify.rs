@@ -16,7 +16,7 @@ pub fn execute(args: &CertifyArgs) -> Result<Status> {
     let certificate = Certificate::parse(&text).with_context(|| format!("`{path}`"))?;
     let subject = Subject::new(&certificate.recording)?;
     let file = args.history.as_ref().unwrap_or(&certificate.history);
-    let mut history = subject.read(file)?.history;
+    let mut history = subject.read(file, None)?.history;
     if history.operations.len() != certificate.operations {
         bail!(
             "`{path}` is about a history of {} operations, but `{}` has {}",

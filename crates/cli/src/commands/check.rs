@@ -22,7 +22,7 @@ pub fn execute(args: &CheckArgs) -> Result<Status> {
         return stream::execute(args, &subject, &stop);
     }
     let start = Instant::now();
-    let mut recording = subject.read(&args.history)?;
+    let mut recording = subject.read(&args.history, args.limits.memory_limit)?;
     let parse_seconds = start.elapsed().as_secs_f64();
     let options = CheckOptions {
         property: recording::property(args.recording.property),

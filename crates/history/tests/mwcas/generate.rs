@@ -25,6 +25,8 @@ pub struct Settings {
     pub crashes: bool,
     /// Whether a process that crashed goes on under a new name.
     pub fresh_processes: bool,
+    /// Whether swaps mostly expect what is there when they are called, seen or not: against the second assumption.
+    pub peeks: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -70,6 +72,7 @@ impl World {
         let mut word = |location: i64| {
             let at = location as usize;
             let expected = match random.u8(..12) {
+                3.. if self.settings.peeks => self.memory[at],
                 // Now and then against the second assumption.
                 0 => random.i64(0..self.fresh[at].max(1)),
                 1..5 => random.choice(&self.shown[at]).copied().unwrap_or(self.memory[at]),
@@ -80,8 +83,8 @@ impl World {
             if random.u8(..10) == 0 {
                 return [location, expected, expected];
             }
-            // Very seldom against the first assumption.
-            if random.u8(..150) != 0 {
+            // Very seldom against the first assumption; in a long history that would be certain.
+            if self.settings.operations > 1_000 || random.u8(..150) != 0 {
                 self.fresh[at] += 1;
             }
             [location, expected, self.fresh[at]]

@@ -9,7 +9,8 @@ use generate::{Answers, Settings, random_history};
 use judge::{assert_witness, is_linearizable, without_others};
 use linchpin_history::crash::{Property, apply};
 use linchpin_history::monitor::mwcas;
-use linchpin_history::{Limits, Verdict};
+use linchpin_history::{CheckOptions, Limits, Object, Verdict, check};
+use linchpin_spec::Value;
 
 /// A number from the environment.
 pub fn setting(name: &str, otherwise: u64) -> u64 {
@@ -83,6 +84,7 @@ const BASE: Settings = Settings {
     answers: Answers::Mixed,
     crashes: false,
     fresh_processes: false,
+    peeks: false,
 };
 
 #[test]
@@ -120,6 +122,56 @@ fn failures_that_only_crashed_swaps_explain() {
         compare(&format!("demands, {answers:?}"), settings, Property::Durable);
         compare(&format!("demands, strict, {answers:?}"), settings, Property::Strict);
     }
+}
+
+/// Swaps that expect what nobody was seen to have seen may have failed too early. Only few of them are not judged: those
+/// that also saw something, and some that do not say where they failed.
+#[test]
+fn failures_that_came_too_early() {
+    let peeks = Settings { peeks: true, processes: 4, operations: 9, ..BASE };
+    let cases = setting("LINCHPIN_CASES", 4_000);
+    for (locations, words) in [(1, 1), (2, 2), (3, 2)] {
+        let located = Settings { answers: Answers::Location, locations, words, ..peeks };
+        let tally = compare(&format!("early, {locations}"), located, Property::Linearizable);
+        assert!(tally.not_applicable * 20 < cases, "{tally:?}");
+    }
+    compare(
+        "early, false",
+        Settings { answers: Answers::Boolean, ..peeks },
+        Property::Linearizable,
+    );
+    compare("early, mixed", peeks, Property::Linearizable);
+    let crashes = Settings { crashes: true, answers: Answers::Location, ..peeks };
+    for property in [Property::Strict, Property::Recoverable, Property::Durable] {
+        compare(&format!("early, crashes, {property:?}"), crashes, property);
+    }
+    let fresh = Settings { fresh_processes: true, ..crashes };
+    compare("early, demands", fresh, Property::Durable);
+    compare("early, any deadlines", Settings { answers: Answers::Boolean, ..fresh }, None);
+}
+
+/// One failure that may have come too early, among thousands, must not send the whole history to another method: the
+/// monitor answers, and that it does is what makes long histories possible.
+#[test]
+fn long_histories_stay_with_the_monitor() {
+    let settings = Settings {
+        processes: 16,
+        operations: 20_000,
+        locations: 64,
+        answers: Answers::Location,
+        peeks: true,
+        ..BASE
+    };
+    let object = Object::builtin("mwcas", Some(Value::Int(0))).unwrap();
+    let mut random = fastrand::Rng::with_seed(setting("LINCHPIN_SEED", 1));
+    let mut holds = 0;
+    for _ in 0..6 {
+        let (mut history, _) = random_history(&mut random, &settings);
+        let judgement = check(&object, &mut history, &CheckOptions::default()).unwrap();
+        assert_eq!(judgement.method, "mwcas monitor", "{:?}", judgement.notes);
+        holds += u32::from(matches!(judgement.verdict, Verdict::Holds(_)));
+    }
+    assert!(holds > 0);
 }
 
 #[test]

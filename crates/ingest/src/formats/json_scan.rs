@@ -3,6 +3,7 @@
 //! INVARIANT: what this accepts, `json_lines::parse` accepts with the same fields. What it gives up on is parsed
 //! there, so this file decides how fast a line is read, never what it says.
 
+use super::json_template::Templates;
 use crate::event::{Field, Fields};
 use crate::token::{Bracket, Span, Token};
 
@@ -11,6 +12,15 @@ use crate::token::{Bracket, Span, Token};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layout {
     members: Vec<Member>,
+    seen: Vec<Seen>,
+    templates: Templates,
+}
+
+/// A member of the line that is read: its name without quotes, and its value.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    pub name: Span,
+    pub value: Span,
 }
 
 #[derive(Clone, Debug)]
@@ -23,7 +33,7 @@ struct Member {
 /// Lists nested deeper are left to the complete parser.
 const MAX_DEPTH: u32 = 8;
 
-/// Finds the fields of a line, if it is of the usual kind: one object, no escapes in strings, integers of at most 18 digits,
+/// Finds the fields of a line, if it is of the usual kind: one object, no escapes in strings, integers of 64 bits,
 /// no object inside but `{"failed": scalar}` and the like.
 pub(crate) fn scan(
     line: &str,
@@ -32,15 +42,26 @@ pub(crate) fn scan(
     fields: &mut Fields,
 ) -> Option<()> {
     let mut scanner = Scanner { bytes: line.as_bytes(), at: 0, tokens };
+    if layout.templates.scan(&mut scanner, fields).is_some() {
+        return Some(());
+    }
+    scanner.at = 0;
+    scanner.tokens.clear();
+    *fields = Fields::default();
+    layout.seen.clear();
     scanner.object(layout, fields)?;
     scanner.blanks();
-    (scanner.at == line.len()).then_some(())
+    if scanner.at != line.len() {
+        return None;
+    }
+    layout.templates.learn(line.as_bytes(), &layout.seen);
+    Some(())
 }
 
-struct Scanner<'a> {
-    bytes: &'a [u8],
-    at: usize,
-    tokens: &'a mut Vec<Token>,
+pub(super) struct Scanner<'a> {
+    pub bytes: &'a [u8],
+    pub at: usize,
+    pub tokens: &'a mut Vec<Token>,
 }
 
 impl Scanner<'_> {
@@ -70,8 +91,9 @@ impl Scanner<'_> {
         self.expect(b'{')?;
         for at in 0.. {
             let name = self.name(at, layout)?;
-            let start = self.tokens.len();
+            let (start, from) = (self.tokens.len(), self.at as u32);
             self.value(0)?;
+            layout.seen.push(Seen { name, value: Span { start: from, end: self.at as u32 } });
             match field(fields, &self.bytes[name.start as usize..name.end as usize]) {
                 // Where a name repeats, the last one counts, as for the complete parser.
                 Some(field) => {
@@ -113,7 +135,7 @@ impl Scanner<'_> {
         Some(name)
     }
 
-    fn value(&mut self, depth: u32) -> Option<()> {
+    pub fn value(&mut self, depth: u32) -> Option<()> {
         let token = match self.peek() {
             b'"' => Token::Text(self.string()?),
             b'-' | b'0'..=b'9' => Token::Int(self.int()?),
@@ -202,22 +224,28 @@ impl Scanner<'_> {
         Some(Span { start: start as u32, end: end as u32 })
     }
 
-    /// An integer of at most 18 digits, which therefore fits.
+    /// An integer of at most 18 digits, which therefore fits, or of 19 if it does.
     fn int(&mut self) -> Option<i64> {
         let negative = self.peek() == b'-';
         self.at += usize::from(negative);
-        let start = self.at;
-        let mut int = 0_i64;
-        while let digit @ b'0'..=b'9' = self.peek() {
-            int = int.wrapping_mul(10).wrapping_add(i64::from(digit - b'0'));
-            self.at += 1;
+        let digits = &self.bytes[self.at..];
+        let mut int = 0_u64;
+        let mut count = 0;
+        for byte in digits {
+            let digit = byte.wrapping_sub(b'0');
+            if digit > 9 {
+                break;
+            }
+            int = int.wrapping_mul(10).wrapping_add(u64::from(digit));
+            count += 1;
         }
-        let digits = self.at - start;
-        let leading_zero = self.bytes.get(start) == Some(&b'0') && (digits > 1 || negative);
-        if digits == 0 || digits > 18 || leading_zero || matches!(self.peek(), b'.' | b'e' | b'E') {
+        self.at += count;
+        let leading_zero = digits.first() == Some(&b'0') && (count > 1 || negative);
+        // INVARIANT: 19 digits do not overflow 64 bits without a sign.
+        if count == 0 || count > 19 || leading_zero || matches!(self.peek(), b'.' | b'e' | b'E') {
             return None;
         }
-        Some(if negative { -int } else { int })
+        if negative { 0_i64.checked_sub_unsigned(int) } else { i64::try_from(int).ok() }
     }
 }
 

@@ -7,4 +7,5 @@ pub(crate) mod jepsen_log;
 pub(crate) mod json_document;
 pub(crate) mod json_lines;
 mod json_scan;
+mod json_template;
 pub(crate) mod limo;

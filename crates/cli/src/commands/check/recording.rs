@@ -33,14 +33,18 @@ impl<'a> Subject<'a> {
                 FailedCasArg::ReturnedFalse => FailedCas::ReturnedFalse,
             },
             keyed: self.args.keyed,
+            most_decompressed: ReadOptions::MOST_DECOMPRESSED,
         }
     }
 
-    pub fn read(&self, path: &Path) -> Result<Recording> {
+    /// Reads the recording; decompressed it may not take more memory than `most` allows.
+    pub fn read(&self, path: &Path, most: Option<u64>) -> Result<Recording> {
         if path.is_dir() {
             bail!("`{}` is a directory: name a file", path.display());
         }
-        read_path(path, &self.options()).with_context(|| format!("`{}`", path.display()))
+        let mut options = self.options();
+        options.most_decompressed = most.unwrap_or(options.most_decompressed);
+        read_path(path, &options).with_context(|| format!("`{}`", path.display()))
     }
 }
 

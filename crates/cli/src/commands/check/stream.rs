@@ -54,12 +54,12 @@ pub fn execute(args: &CheckArgs, subject: &Subject<'_>, stop: &Stop) -> Result<S
         let events = events.with_context(|| format!("`{}`", args.history.display()))?.to_vec();
         for event in events {
             since_forgetting += 1;
-            if let Some(outcome) = judge.take(event, reader.builder().history()) {
+            if let Some(outcome) = judge.take(event, reader.history()) {
                 return conclude(args, &judge, Some(outcome));
             }
         }
         if since_forgetting >= FORGET_EVERY {
-            reader.builder().forget_returned();
+            reader.forget_returned();
             since_forgetting = 0;
         }
         line = lines.next(stop)?;

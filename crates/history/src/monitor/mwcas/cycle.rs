@@ -5,7 +5,8 @@
 //! without saying at which of several locations, so that they wait for *all* of several others, a larger set may be
 //! needed.
 
-use super::facts::{Facts, NOBODY};
+use super::facts::Facts;
+use super::forced::{add_presence, justify, replacements};
 use super::order::{Plan, Stuck};
 use super::uses::Role;
 use super::versions::VersionId;
@@ -24,6 +25,11 @@ pub(super) enum Reason {
     SawReplaced(VersionId),
     /// It replaced the version that the other expected and did not find: auxiliary.
     ReplacedExpected(VersionId),
+    /// It did not find the version, which the other wrote and nothing replaced.
+    NotYet(VersionId),
+    /// It returned before the other, which failed, was called; and the version that the other expected was written before
+    /// it took effect.
+    Held(VersionId),
     /// It was interrupted, and the other is what its process did next.
     Interrupted,
 }
@@ -44,7 +50,10 @@ const SMALL: usize = 200;
 /// Edges between operations of which none can be the first.
 pub(super) fn find(facts: &Facts, plan: &Plan, stuck: &Stuck) -> Vec<Edge> {
     let residue = Residue::new(facts, plan, stuck);
-    residue.shortest_cycle().unwrap_or_else(|| residue.stuck_set())
+    let mut edges = residue.hopeless().or_else(|| residue.shortest_cycle());
+    let edges = edges.get_or_insert_with(|| residue.stuck_set());
+    justify(facts, &stuck.because, edges);
+    std::mem::take(edges)
 }
 
 /// What is left where the order is stuck.
@@ -55,12 +64,13 @@ struct Residue<'a, 'h> {
     /// Those that end, in the order of their ends.
     ends: Vec<OpId>,
     is_left: Vec<bool>,
+    stuck: &'a Stuck,
     /// For an operation the interrupted ones of its process that come before it.
     interrupted: FxHashMap<OpId, Vec<OpId>>,
 }
 
 impl<'a, 'h> Residue<'a, 'h> {
-    fn new(facts: &'a Facts<'h>, plan: &'a Plan, stuck: &Stuck) -> Residue<'a, 'h> {
+    fn new(facts: &'a Facts<'h>, plan: &'a Plan, stuck: &'a Stuck) -> Residue<'a, 'h> {
         let is_left: Vec<bool> =
             facts.kept.iter().zip(&stuck.done).map(|(kept, done)| *kept && !done).collect();
         let left = (0..is_left.len() as OpId).filter(|&id| is_left[id as usize]).collect();
@@ -73,7 +83,7 @@ impl<'a, 'h> Residue<'a, 'h> {
                 interrupted.entry(next).or_default().push(operation);
             }
         }
-        Residue { facts, plan, left, ends, is_left, interrupted }
+        Residue { facts, plan, left, ends, is_left, stuck, interrupted }
     }
 
     /// What the data asks to come before an operation and is left. Where one of several things would do, they are
@@ -86,15 +96,18 @@ impl<'a, 'h> Residue<'a, 'h> {
             }
         };
         choices.clear();
+        let mut fails = false;
         for (version, role) in facts.uses.of(id) {
-            let (writer, next) = (facts.writer[version as usize], facts.next[version as usize]);
+            let writer = facts.writer[version as usize];
             match role {
-                Role::Write => {}
-                Role::Miss if next == NOBODY => {}
-                Role::Miss => {
-                    let reason = Reason::ReplacedExpected(version);
-                    choices.push(Edge { before: next, reason, after: id });
+                Role::Write => {
+                    for early in self.plan.missers(version) {
+                        if facts.failed_before(early) == Some((version, id)) {
+                            see(early, Reason::NotYet(version));
+                        }
+                    }
                 }
+                Role::Miss | Role::Absent => fails = true,
                 Role::Read | Role::Replace => {
                     if (writer as usize) < self.is_left.len() {
                         see(writer, Reason::WroteSeen(version));
@@ -106,8 +119,8 @@ impl<'a, 'h> Residue<'a, 'h> {
                 }
             }
         }
-        if choices.iter().any(|edge| !self.is_left[edge.before as usize]) {
-            choices.clear();
+        if fails {
+            choices.extend(replacements(facts, &self.stuck.done, id).unwrap_or_default());
         }
         if let [edge] = choices[..] {
             choices.clear();
@@ -116,6 +129,21 @@ impl<'a, 'h> Residue<'a, 'h> {
         for &interrupted in self.interrupted.get(&id).into_iter().flatten() {
             see(interrupted, Reason::Interrupted);
         }
+    }
+
+    /// A failure that nothing explains any more: what it expected was there, and nothing replaced it.
+    fn hopeless(&self) -> Option<Vec<Edge>> {
+        let hopeless = |id: &&OpId| {
+            let replaced = replacements(self.facts, &self.stuck.done, **id);
+            self.facts.uses.missed(**id).next().is_some()
+                && replaced.is_some_and(|by| by.is_empty())
+        };
+        let &id = self.left.iter().find(hopeless)?;
+        let mut edges = Vec::new();
+        for version in self.facts.uses.with(id, Role::Absent) {
+            add_presence(self.facts, &self.stuck.because, &mut edges, id, version);
+        }
+        (!edges.is_empty()).then_some(edges)
     }
 
     /// A cycle as short as can be found with bounded effort; all of them are tried where few operations are left.
@@ -154,7 +182,7 @@ impl<'a, 'h> Residue<'a, 'h> {
 
     /// Operations each of which waits for others of them: starts with one and adds what it waits for, and so on.
     fn closed_set(&self) -> Set {
-        let mut set = Set::new(self.left.first().copied());
+        let mut set = Set::new(self.ends.first().or(self.left.first()).copied());
         let mut at = 0;
         while at < set.list.len() {
             let id = set.list[at];

@@ -12,7 +12,7 @@ pub(super) fn core_of_edges(facts: &Facts, edges: &[Edge]) -> Vec<OpId> {
     for edge in edges {
         add(&mut core, edge.before);
         add(&mut core, edge.after);
-        if matches!(edge.reason, Reason::ReplacedExpected(_)) {
+        if matches!(edge.reason, Reason::ReplacedExpected(_) | Reason::Held(_)) {
             add_expectations(facts, &mut core, edge.after);
         }
     }
@@ -93,6 +93,19 @@ fn part(facts: &Facts, edge: &Edge) -> String {
             let (location, value) = facts.show(version);
             format!(
                 "the {b} can have failed at {location} only after the {a}, which replaced the {value} there"
+            )
+        }
+        Reason::Held(version) => {
+            let (location, value) = facts.show(version);
+            let by = facts.names.operation(facts.writer[version as usize]);
+            format!(
+                "the {a} returned before the {b} was called, so the {by} had written {location} = {value} by then"
+            )
+        }
+        Reason::NotYet(version) => {
+            let (location, value) = facts.show(version);
+            format!(
+                "the {a} can have failed at {location} only before the {b}, which wrote the {value} there that nothing replaced"
             )
         }
         Reason::Interrupted => {

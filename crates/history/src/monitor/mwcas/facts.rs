@@ -12,7 +12,7 @@ use super::versions::{VersionId, Versions};
 use crate::crash::Interrupted;
 use crate::{History, NEVER, OpId, Rank, ValueId};
 use linchpin_spec::Value;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// In place of an operation: there is none.
 pub(super) const NOBODY: OpId = OpId::MAX;
@@ -41,6 +41,8 @@ pub(super) struct Facts<'h> {
     /// Failures that need no explanation unless this pending swap, which nobody saw, took effect: it wrote what they
     /// expected.
     pub(super) doubts: Vec<(OpId, OpId)>,
+    /// Whether some operation may have failed because a version was not there yet.
+    pub(super) has_absent: bool,
     /// For each location, by the id of its address, what it held at the start.
     initial: Vec<u32>,
     /// For each location whose initial value was not given an operation that saw it.
@@ -72,6 +74,7 @@ impl<'h> Facts<'h> {
             kept: history.operations.iter().map(|operation| operation.completed).collect(),
             observer: FxHashMap::default(),
             doubts: Vec::new(),
+            has_absent: false,
             initial: vec![UNASKED; names.len()],
             beginning: FxHashMap::default(),
             interrupted,
@@ -224,7 +227,7 @@ impl<'h> Facts<'h> {
             let returned = self.history.operations[id as usize].returned;
             for (version, role) in self.uses.of(id) {
                 let at = version as usize;
-                if role == Role::Miss {
+                if role.is_miss() {
                     continue;
                 }
                 first_end[at] = first_end[at].min(returned);
@@ -279,12 +282,15 @@ impl<'h> Facts<'h> {
         )
     }
 
-    /// Finds out which failures need an explanation. Assumption 2: the expected value was there before.
+    /// Finds out which failures need an explanation, and where assumption 2 does not help: where it is not certain that
+    /// the expected value was there before.
     fn explain_failures(&mut self, first_end: &[Rank]) -> Result<(), Stop> {
+        let follows: FxHashSet<OpId> = self.interrupted.iter().map(|pair| pair.next).collect();
+        let mut absent = Vec::new();
         for id in self.ids() {
             let operation = self.history.operations[id as usize];
-            let (mut excused, mut unclear) = (false, None);
-            let doubts = self.doubts.len();
+            let (mut excused, mut doubtful) = (false, None);
+            absent.clear();
             for version in self.uses.with(id, Role::Miss) {
                 match self.writer[version as usize] {
                     GENESIS => {}
@@ -294,29 +300,49 @@ impl<'h> Facts<'h> {
                         if operation.returned < start {
                             excused = true;
                         } else if !self.kept[writer as usize] {
-                            self.doubts.push((id, writer));
+                            doubtful = Some(writer);
+                            absent.push(version);
                         } else if first_end[version as usize] >= operation.invoked {
-                            unclear = Some(version);
+                            absent.push(version);
                         }
                     }
                 }
             }
-            let doubtful = self.doubts.len() > doubts;
             if excused {
-                self.doubts.truncate(doubts);
-            }
-            if excused || doubtful {
                 self.uses.excuse(id);
-            } else if let Some(version) = unclear {
+                continue;
+            }
+            let Some(&version) = absent.first() else { continue };
+            // INVARIANT: an operation that may have failed too early waits for nothing else (see `Run::forced`).
+            if self.uses.seen(id).next().is_none() && !follows.contains(&id) {
+                absent.iter().for_each(|&version| self.uses.doubt(id, version));
+                self.has_absent = true;
+            } else if let Some(writer) = doubtful {
+                self.doubts.push((id, writer));
+                self.uses.excuse(id);
+            } else {
                 let (location, value) = self.show(version);
                 return Err(Stop::not_applicable(format!(
                     "the {} expected {location} = {value} without anyone having seen or written that before it was called, so \
-                     it may have failed because {value} was not there yet or because it was not there any more",
+                     it may have failed because {value} was not there yet or because it was not there any more, and it also \
+                     depends on what others did",
                     self.names.operation(id),
                 )));
             }
         }
         Ok(())
+    }
+
+    /// If the operation failed for one reason only, and that is that the version was not there yet: who wrote it.
+    pub(super) fn failed_before(&self, id: OpId) -> Option<(VersionId, OpId)> {
+        let mut missed = self.uses.missed(id);
+        let (version, role) = missed.next()?;
+        let writer = self.writer[version as usize];
+        let early = role == Role::Absent
+            && self.next[version as usize] == NOBODY
+            && self.kept[writer as usize]
+            && missed.next().is_none();
+        early.then_some((version, writer))
     }
 
     /// An operation that shows that the location held this version before `id` was called; nothing if that was given.
@@ -325,9 +351,8 @@ impl<'h> Facts<'h> {
             return self.beginning.get(&self.versions.location(version)).copied();
         }
         let operations = &self.history.operations;
-        let mentions = |other: &OpId| {
-            self.uses.of(*other).any(|(at, role)| at == version && role != Role::Miss)
-        };
+        let mentions =
+            |other: &OpId| self.uses.of(*other).any(|(at, role)| at == version && !role.is_miss());
         let before = |other: &OpId| {
             self.kept[*other as usize]
                 && operations[*other as usize].precedes(&operations[id as usize])

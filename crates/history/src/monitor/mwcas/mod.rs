@@ -1,8 +1,8 @@
 //! Multi-word compare-and-swap: after Cepeda et al., *Toward Linearizability Testing for Multi-Word Persistent
 //! Synchronization Primitives* (OPODIS 2019).
 //!
-//! Every value is written to a location at most once (assumption 1) and expected only after it was there (assumption
-//! 2), so the answers say who wrote what everyone saw and who replaced it. What remains is whether these relations and
+//! Every value is written to a location at most once (assumption 1) and mostly expected only after it was there
+//! (assumption 2), so the answers say who wrote what everyone saw and who replaced it. What remains is whether these relations and
 //! time fit together. [`check`] reads a history into arrays (`facts`), chooses which unfinished swaps took effect where
 //! that matters (`pending`), and puts everything into an order (`order`) or finds a cycle (`cycle`). [`mod@reference`] is
 //! the construction as it was published.
@@ -10,6 +10,8 @@
 //! Where this monitor does more than the publication:
 //! - no happens-before edges are made, so the time does not depend on how many operations run at once;
 //! - a swap that fails with just `false` waits for the first of the replacements that explain it;
+//! - a swap that expected what nobody had shown to be there, against assumption 2, comes before it was written or after
+//!   it was replaced, and which is decided without trying (`forced`);
 //! - unfinished swaps that nobody saw are taken into account where a failure needs them;
 //! - a word whose new value is the expected one is a read of it.
 
@@ -17,6 +19,7 @@ mod clauses;
 mod cycle;
 mod explain;
 mod facts;
+mod forced;
 mod names;
 mod order;
 mod pending;
@@ -36,7 +39,8 @@ use linchpin_spec::Value;
 ///
 /// Exact, in time proportional to the words of the history, for completed and pending operations with any deadlines;
 /// only the choice among several unfinished swaps that nobody saw may need a search, which may be inconclusive. Not
-/// applicable if assumption 1 or 2 does not hold; the reason names the operation.
+/// applicable if assumption 1 does not hold, or if assumption 2 does not for a swap that failed and also answered what it
+/// read, or does not say where it failed; the reason names the operation.
 ///
 /// ```
 /// use linchpin_history::{Builder, Limits, Verdict, monitor::mwcas};

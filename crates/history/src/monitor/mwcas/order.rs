@@ -10,12 +10,17 @@
 //!   say at which location it failed, after the first of them.
 //!
 //! Each of these, once it is fulfilled, stays so. That makes it safe to put any operation next that may come next: if
-//! nothing may, no order exists. The order is the witness.
+//! nothing may, no order exists. The order is the witness. The one thing that does not stay so is that a version is not
+//! there *yet*, which may be why an operation failed: see `forced`.
 
+use super::Stop;
+use super::cycle::Edge;
 use super::facts::{Facts, GENESIS, NOBODY};
+use super::forced::{Next, forced, replacements};
 use super::uses::Role;
 use super::versions::VersionId;
-use crate::{NEVER, OpId};
+use crate::{Limits, NEVER, OpId, Rank};
+use rustc_hash::FxHashMap;
 
 /// In [`Plan::users`]: the operation failed because of the version.
 const MISSES: u32 = 1 << 31;
@@ -34,6 +39,9 @@ pub(super) struct Plan {
 pub(super) struct Stuck {
     /// For each operation whether it is in the order.
     pub(super) done: Vec<bool>,
+    /// For each writer that was put in although it might harm a failure: an operation that it comes before, which
+    /// returned before that failure was called, and why it comes before it.
+    pub(super) because: FxHashMap<OpId, (OpId, Vec<Edge>)>,
 }
 
 impl Plan {
@@ -50,7 +58,7 @@ impl Plan {
             for (version, role) in uses(id) {
                 let slot = &mut start[version as usize];
                 *slot -= 1;
-                users[*slot as usize] = if role == Role::Miss { id | MISSES } else { id };
+                users[*slot as usize] = if role.is_miss() { id | MISSES } else { id };
             }
         }
         Plan { start, users, ends: ends(facts) }
@@ -67,7 +75,7 @@ impl Plan {
         self.users(version).iter().copied().filter(|user| user & MISSES == 0)
     }
 
-    fn missers(&self, version: VersionId) -> impl Iterator<Item = OpId> + '_ {
+    pub(super) fn missers(&self, version: VersionId) -> impl Iterator<Item = OpId> + '_ {
         self.users(version).iter().filter(|user| *user & MISSES != 0).map(|user| user & !MISSES)
     }
 }
@@ -100,30 +108,67 @@ fn ends(facts: &Facts) -> Vec<OpId> {
     ends
 }
 
+/// How many operations are put in between two looks at the limits.
+const PATIENCE: usize = 1 << 16;
+
 /// An order of all operations that take effect, or where it is stuck.
-pub(super) fn order(facts: &Facts, plan: &Plan) -> Result<Vec<OpId>, Stuck> {
+pub(super) fn order(
+    facts: &Facts,
+    plan: &Plan,
+    limits: &Limits,
+) -> Result<Result<Vec<OpId>, Stuck>, Stop> {
+    let result = walk(facts, plan, limits, false)?;
+    match result {
+        // Seldom, and as long again: the same with a record of why.
+        Err(_) if facts.has_absent => walk(facts, plan, limits, true),
+        result => Ok(result),
+    }
+}
+
+fn walk(
+    facts: &Facts,
+    plan: &Plan,
+    limits: &Limits,
+    record: bool,
+) -> Result<Result<Vec<OpId>, Stuck>, Stop> {
     let mut run = Run::new(facts);
+    let mut because = FxHashMap::default();
     let operations = &facts.history.operations;
     let total = facts.kept.iter().filter(|kept| **kept).count();
     let mut order = Vec::with_capacity(total);
     let mut ends = plan.ends.iter().copied().filter(|&id| facts.kept[id as usize]).peekable();
     loop {
         while ends.next_if(|&id| run.done[id as usize]).is_some() {}
-        let bound = ends.peek().map_or(NEVER, |&id| operations[id as usize].returned);
-        while let Some(operation) = operations.get(run.admitted as usize)
-            && operation.invoked <= bound
-        {
-            run.admitted += 1;
-            let id = run.admitted - 1;
-            if facts.kept[id as usize] && run.waits[id as usize] == 0 {
-                run.ready.push(id);
-            }
-        }
-        let Some(id) = run.ready.pop() else { break };
+        let first = ends.peek().copied();
+        let bound = first.map_or(NEVER, |id| operations[id as usize].returned);
+        run.admit(bound);
+        let id = match run.next(plan) {
+            Some(id) => id,
+            None => match run.forced(first) {
+                Next::Forced(id, edges) => {
+                    if let (true, Some(first)) = (record, first) {
+                        because.insert(id, (first, edges));
+                    }
+                    id
+                }
+                Next::Stuck => break,
+                Next::Unclear => {
+                    return Err(Stop::not_applicable(
+                        "operations failed without saying at which of several locations, perhaps because a value was not there yet"
+                            .to_owned(),
+                    ));
+                }
+            },
+        };
         order.push(id);
         run.put(plan, id);
+        if order.len().is_multiple_of(PATIENCE)
+            && let Some(reason) = limits.exceeded(0)
+        {
+            return Err(Stop::Inconclusive(reason));
+        }
     }
-    if order.len() == total { Ok(order) } else { Err(Stuck { done: run.done }) }
+    Ok(if order.len() == total { Ok(order) } else { Err(Stuck { done: run.done, because }) })
 }
 
 /// The state of the algorithm.
@@ -138,8 +183,12 @@ struct Run<'f, 'h> {
     explained: Vec<bool>,
     /// Operations before this one may come next as far as time is concerned.
     admitted: OpId,
-    /// INVARIANT: admitted, not done, waiting for nothing.
+    /// INVARIANT: admitted, waiting for nothing that was counted.
     ready: Vec<OpId>,
+    /// Writers that may come next, but are better put in later.
+    postponed: Vec<OpId>,
+    /// Admitted operations, of which some are done; kept only where writers may be postponed.
+    open: Vec<OpId>,
 }
 
 impl<'f, 'h> Run<'f, 'h> {
@@ -153,10 +202,12 @@ impl<'f, 'h> Run<'f, 'h> {
             explained: vec![false; count],
             admitted: 0,
             ready: Vec::new(),
+            postponed: Vec::new(),
+            open: Vec::new(),
         };
         let kept = || (0..count as OpId).filter(|&id| facts.kept[id as usize]);
         for id in kept() {
-            let mut misses = false;
+            let (mut misses, mut absent) = (false, false);
             let mut waits = 0;
             for (version, role) in facts.uses.of(id) {
                 match role {
@@ -165,10 +216,15 @@ impl<'f, 'h> Run<'f, 'h> {
                         run.unseen[version as usize] += u32::from(role == Role::Read);
                     }
                     Role::Miss => misses = true,
+                    Role::Absent => absent = true,
                     Role::Write => {}
                 }
             }
-            run.waits[id as usize] = waits + u32::from(misses);
+            // A failure that may have come too early is asked about when it may come next.
+            run.waits[id as usize] += waits + u32::from(misses && !absent);
+            if absent && let Some((_, writer)) = facts.failed_before(id) {
+                run.waits[writer as usize] += 1;
+            }
         }
         for version in 0..facts.versions.len() {
             let next = facts.next[version];
@@ -184,6 +240,76 @@ impl<'f, 'h> Run<'f, 'h> {
             }
         }
         run
+    }
+
+    /// Operations that were invoked by then may come next.
+    fn admit(&mut self, bound: Rank) {
+        let facts = self.facts;
+        while let Some(operation) = facts.history.operations.get(self.admitted as usize)
+            && operation.invoked <= bound
+        {
+            let id = self.admitted;
+            self.admitted += 1;
+            if !facts.kept[id as usize] {
+                continue;
+            }
+            if facts.has_absent {
+                self.open.push(id);
+            }
+            if self.waits[id as usize] == 0 {
+                self.ready.push(id);
+            }
+        }
+    }
+
+    /// An operation that may come next and harms nobody.
+    fn next(&mut self, plan: &Plan) -> Option<OpId> {
+        if !self.facts.has_absent {
+            return self.ready.pop();
+        }
+        while let Some(id) = self.ready.pop() {
+            // A failure whose version is there comes back when that is replaced.
+            if self.done[id as usize] || self.is_absent(id) && self.is_present(id) {
+                continue;
+            }
+            if !self.may_harm(plan, id) {
+                return Some(id);
+            }
+            self.postponed.push(id);
+        }
+        let at = self.postponed.iter().position(|&id| !self.may_harm(plan, id))?;
+        Some(self.postponed.swap_remove(at))
+    }
+
+    /// Whether an operation failed perhaps because a version was not there yet.
+    fn is_absent(&self, id: OpId) -> bool {
+        self.facts.has_absent && self.facts.uses.with(id, Role::Absent).next().is_some()
+    }
+
+    /// Whether all that the failed operation expected is there.
+    fn is_present(&self, id: OpId) -> bool {
+        replacements(self.facts, &self.done, id).is_some()
+    }
+
+    /// Whether the operation writes something whose absence may be why another failed.
+    fn may_harm(&self, plan: &Plan, id: OpId) -> bool {
+        let mut written = self.facts.uses.with(id, Role::Write);
+        written.any(|version| {
+            plan.missers(version)
+                .any(|misser| !self.done[misser as usize] && self.is_absent(misser))
+        })
+    }
+
+    /// Only postponed writers may come next: one that must.
+    fn forced(&mut self, first: Option<OpId>) -> Next {
+        let Some(first) = first.filter(|_| !self.postponed.is_empty()) else { return Next::Stuck };
+        let done = &self.done;
+        self.open.retain(|&id| !done[id as usize]);
+        let next = forced(self.facts, done, &self.open, &self.postponed, first);
+        if let Next::Forced(id, _) = next {
+            self.postponed.retain(|&other| other != id);
+        }
+        next
     }
 
     /// Puts an operation into the order.
@@ -203,13 +329,22 @@ impl<'f, 'h> Run<'f, 'h> {
                 Role::Write => plan.seers(version).for_each(|seer| self.fulfil(seer)),
                 Role::Replace => {
                     for misser in plan.missers(version) {
-                        if !std::mem::replace(&mut self.explained[misser as usize], true) {
+                        if self.is_absent(misser) {
+                            if misser < self.admitted {
+                                self.ready.push(misser);
+                            }
+                        } else if !std::mem::replace(&mut self.explained[misser as usize], true) {
                             self.fulfil(misser);
                         }
                     }
                 }
-                Role::Miss => {}
+                Role::Miss | Role::Absent => {}
             }
+        }
+        if facts.has_absent
+            && let Some((_, writer)) = facts.failed_before(id)
+        {
+            self.fulfil(writer);
         }
         if !facts.interrupted.is_empty()
             && let Some(next) = facts.next_of_process(id)

@@ -12,14 +12,14 @@
 
 use super::Stop;
 use super::clauses::{Clause, Solution, solve};
-use super::cycle::{self, Edge, Reason};
+use super::cycle::{self, Edge};
 use super::explain;
 use super::facts::{Facts, GENESIS, NOBODY};
 use super::order::{Plan, order};
 use super::uses::Role;
 use super::versions::VersionId;
 use crate::{Limits, OpId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How many choices the solver may try, and how many operations may be ordered, in all.
 const EFFORT: usize = 200_000;
@@ -59,9 +59,10 @@ pub(super) fn order_with_pending(facts: &mut Facts, limits: &Limits) -> Result<V
             Solution::GaveUp => return Err(gave_up()),
         };
         choice.set(facts, &chosen, true);
-        let result = order(facts, &plan).map_err(|stuck| cycle::find(facts, &plan, &stuck));
+        let result = order(facts, &plan, limits);
+        let result = result.map(|order| order.map_err(|stuck| cycle::find(facts, &plan, &stuck)));
         choice.set(facts, &chosen, false);
-        match result {
+        match result? {
             Ok(order) => return Ok(order),
             Err(edges) => choice.learn(facts, &plan, &chosen, edges),
         }
@@ -90,19 +91,21 @@ impl Choice {
     fn new(facts: &Facts, plan: &Plan) -> Choice {
         let mut choice =
             Choice { candidates: Vec::new(), indices: FxHashMap::default(), clauses: Vec::new() };
+        // Many may fail because of one version: it is asked for its candidates, and gives a clause, once.
+        let mut known: FxHashSet<(VersionId, Role)> = FxHashSet::default();
         for id in 0..facts.kept.len() as OpId {
-            let mut misses = facts.uses.with(id, Role::Miss).peekable();
-            if misses.peek().is_none() {
+            let mut missed = facts.uses.missed(id);
+            let (Some(first), second) = (missed.next(), missed.next()) else { continue };
+            if second.is_none() && !known.insert(first) {
                 continue;
             }
             let mut explained = false;
             let mut positive = Vec::new();
-            for version in misses {
+            for (version, role) in facts.uses.missed(id) {
+                explained |= role == Role::Absent || facts.next[version as usize] != NOBODY;
                 if facts.next[version as usize] == NOBODY {
                     let candidates = candidates(facts, plan, version);
                     positive.extend(candidates.into_iter().map(|id| choice.index(id)));
-                } else {
-                    explained = true;
                 }
             }
             if !explained {
@@ -134,7 +137,7 @@ impl Choice {
                         self.add_needs(facts, at, version);
                         self.add_exclusions(facts, plan, at, version);
                     }
-                    Role::Write | Role::Miss => {}
+                    Role::Write | Role::Miss | Role::Absent => {}
                 }
             }
             at += 1;
@@ -213,12 +216,15 @@ impl Choice {
                     clause.negative.push(at);
                 }
             }
-            if matches!(edge.reason, Reason::ReplacedExpected(_)) {
-                for version in facts.uses.with(edge.after, Role::Miss) {
+            for failed in [edge.before, edge.after] {
+                for (version, _) in facts.uses.missed(failed) {
+                    if facts.next[version as usize] != NOBODY {
+                        continue;
+                    }
                     for other in candidates(facts, plan, version) {
                         if let Some(&at) = self.indices.get(&other)
                             && !chosen[at]
-                            && facts.next[version as usize] == NOBODY
+                            && !clause.positive.contains(&at)
                         {
                             clause.positive.push(at);
                         }

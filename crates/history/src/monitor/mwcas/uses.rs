@@ -7,7 +7,7 @@ use crate::{Argument, History, OpId, Operation, ValueId};
 use linchpin_spec::{Mwcas, Value};
 
 /// What an operation does to a version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Role {
     /// It saw the version: a read, or a word of a successful swap whose new value is the old one.
     Read,
@@ -15,9 +15,18 @@ pub(super) enum Role {
     Replace,
     /// It made the version.
     Write,
-    /// It failed because the location did not hold the version. Where an operation has several of these, one of them
-    /// is so.
+    /// It failed because the location did not hold the version any more. Where an operation has several of these and
+    /// of [`Role::Absent`], one of them is so.
     Miss,
+    /// It failed because the location did not hold the version: not yet, or not any more.
+    Absent,
+}
+
+impl Role {
+    /// Whether it explains a failure.
+    pub(super) fn is_miss(self) -> bool {
+        matches!(self, Role::Miss | Role::Absent)
+    }
 }
 
 /// A version and what is done to it, in one word.
@@ -27,21 +36,22 @@ pub(super) struct Use(u32);
 impl Use {
     /// In place of a miss that needs no explanation.
     pub(super) const NOTHING: Use = Use(u32::MAX);
-    const VERSIONS: usize = (u32::MAX >> 2) as usize;
+    const VERSIONS: usize = (u32::MAX >> 3) as usize;
 
     fn new(version: VersionId, role: Role) -> Use {
-        Use(version << 2 | role as u32)
+        Use(version << 3 | role as u32)
     }
 
     /// The version and the role; nothing for [`Use::NOTHING`].
     pub(super) fn get(self) -> Option<(VersionId, Role)> {
-        let role = match self.0 & 3 {
+        let role = match self.0 & 7 {
             0 => Role::Read,
             1 => Role::Replace,
             2 => Role::Write,
-            _ => Role::Miss,
+            3 => Role::Miss,
+            _ => Role::Absent,
         };
-        (self != Use::NOTHING).then_some((self.0 >> 2, role))
+        (self != Use::NOTHING).then_some((self.0 >> 3, role))
     }
 }
 
@@ -77,6 +87,21 @@ impl Uses {
                 *use_ = Use::NOTHING;
             }
         }
+    }
+
+    /// The operation may have failed because the version was not there yet.
+    pub(super) fn doubt(&mut self, id: OpId, version: VersionId) {
+        let range = self.range(id);
+        for use_ in &mut self.uses[range] {
+            if *use_ == Use::new(version, Role::Miss) {
+                *use_ = Use::new(version, Role::Absent);
+            }
+        }
+    }
+
+    /// The versions of which one was not there, as the operation failed.
+    pub(super) fn missed(&self, id: OpId) -> impl Iterator<Item = (VersionId, Role)> + '_ {
+        self.of(id).filter(|(_, role)| role.is_miss())
     }
 
     fn range(&self, id: OpId) -> std::ops::Range<usize> {
