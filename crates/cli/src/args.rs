@@ -30,6 +30,8 @@ pub enum Command {
     Certify(CertifyArgs),
     /// Execute a model under a random scheduler and write the history it produced.
     Run(RunArgs),
+    /// Measure the papers' tables again, theirs beside ours.
+    Reproduce(ReproduceArgs),
     /// Print the atomic steps of a model with their source lines.
     Steps(StepsArgs),
     /// Format models.
@@ -45,6 +47,7 @@ impl Command {
             Command::Check(args) => &args.common,
             Command::Certify(args) => &args.common,
             Command::Run(args) => &args.common,
+            Command::Reproduce(args) => &args.common,
             Command::Steps(args) => &args.common,
             Command::Fmt(args) => &args.common,
             Command::Specs(args) => &args.common,
@@ -315,6 +318,27 @@ pub enum MemoryArg {
     Collected,
     /// Explicit: a freed object may come back, and using it after `free` is an error.
     Reuse,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct ReproduceArgs {
+    /// Which tables. [default: all]
+    #[arg(value_enum)]
+    pub tables: Vec<TableArg>,
+    /// Give up a measurement that is only there to show what a reduction saves after this time.
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "20s")]
+    pub patience: Duration,
+    #[command(flatten)]
+    pub limits: LimitArgs,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TableArg {
+    /// Refinement model checking: Table 1 of "Model Checking Linearizability via Refinement".
+    #[value(name = "002")]
+    Refinement,
 }
 
 #[derive(Args, Clone, Debug)]

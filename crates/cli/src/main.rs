@@ -32,6 +32,7 @@ fn main() -> ExitCode {
         Command::Check(args) => commands::check::execute(&args),
         Command::Certify(args) => commands::certify::execute(&args),
         Command::Run(args) => commands::run::execute(&args),
+        Command::Reproduce(args) => commands::reproduce::execute(&args),
         Command::Steps(args) => commands::steps::execute(&args),
         Command::Fmt(args) => commands::fmt::execute(&args),
         Command::Specs(args) => commands::specs::execute(&args),

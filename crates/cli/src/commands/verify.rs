@@ -4,6 +4,8 @@ mod answer;
 mod heap;
 mod refine;
 
+pub use refine::grouped;
+
 use crate::args::{ModelArgs, VerifyArgs};
 use crate::limits::Stop;
 use crate::{Status, json, model, output};

@@ -1,0 +1,32 @@
+//! `linchpin reproduce`: the papers' tables, measured now.
+
+mod refinement;
+
+use crate::args::{ReproduceArgs, TableArg};
+use crate::limits::Stop;
+use crate::{Status, json, output};
+use anyhow::Result;
+use serde_json::{Value as Json, json};
+
+pub fn execute(args: &ReproduceArgs) -> Result<Status> {
+    let stop = Stop::watch(&args.limits);
+    let all = [TableArg::Refinement];
+    let tables = if args.tables.is_empty() { &all[..] } else { &args.tables };
+    let mut status = Status::Holds;
+    for table in tables {
+        let (text, rows, as_expected) = match table {
+            TableArg::Refinement => refinement::table(args, &stop)?,
+        };
+        if args.common.json {
+            let mut object = json::envelope("reproduce", refinement::NAME);
+            object.insert("rows".to_owned(), json!(rows));
+            output::write_stdout(&format!("{}\n", Json::Object(object)))?;
+        } else {
+            output::write_stdout(&text)?;
+        }
+        if !as_expected {
+            status = Status::Inconclusive;
+        }
+    }
+    Ok(status)
+}

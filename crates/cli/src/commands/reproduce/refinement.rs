@@ -1,0 +1,201 @@
+//! Table 1 of "Model Checking Linearizability via Refinement" (Liu, Chen, Liu, Sun, 2009).
+
+use crate::args::ReproduceArgs;
+use crate::commands::verify::grouped;
+use crate::limits::Stop;
+use anyhow::{Result, anyhow};
+use linchpin_history::Limits;
+use linchpin_ir::interpreter::Memory;
+use linchpin_lang::{Config, Threads, compile};
+use linchpin_refine::search::{SearchOptions, Stats};
+use linchpin_refine::{Points, Verdict, VerifyOptions, verify};
+use linchpin_space::{Bounds, Calls, Reductions};
+use linchpin_spec::Value;
+use serde_json::{Value as Json, json};
+use std::time::{Duration, Instant};
+
+/// What the table is called.
+pub const NAME: &str = "Model Checking Linearizability via Refinement, Table 1";
+
+const REGISTER: &str = include_str!("../../../../../models/k_register.lin");
+const STACK: &str = include_str!("../../../../../models/treiber_stack.lin");
+const QUEUE: &str = include_str!("../../../../../models/ms_queue.lin");
+const BUGGY: &str = include_str!("../../../../../models/broken/shann_huang_chen_queue.lin");
+const MAILBOX: &str = include_str!("../../../../../models/mailbox.lin");
+const SNZI: &str = include_str!("../../../../../models/snzi_tree.lin");
+
+/// A row of the table: what the paper says, and what we run.
+struct Row {
+    name: &'static str,
+    threads: usize,
+    linearizable: bool,
+    /// Seconds and states without and with partial order reduction; `None` where the paper has a dash.
+    paper: [Option<(f64, usize)>; 2],
+    source: &'static str,
+    set: Option<(&'static str, i64)>,
+    roles: Option<&'static [(&'static str, usize)]>,
+    calls: Calls,
+    objects: Option<usize>,
+    points: bool,
+}
+
+#[rustfmt::skip]
+fn rows() -> Vec<Row> {
+    let base = Row {
+        name: "", threads: 2, linearizable: true, paper: [None, None], source: REGISTER, set: None,
+        roles: None, calls: Calls::Unlimited, objects: None, points: false,
+    };
+    const READERS: &[(&str, usize)] = &[("writer", 1), ("reader", 2)];
+    // A stack of n elements and what each thread holds; a queue has a dummy as well.
+    let stack = |size: usize, threads: usize| Some(size + threads);
+    let queue = |size: usize| Some(size + 1 + 2);
+    vec![
+        Row { name: "4-valued register", paper: [Some((6.14, 50_893)), Some((5.72, 43_977))], set: Some(("K", 4)), ..base },
+        Row { name: "5-valued register", paper: [Some((44.9, 349_333)), Some((60.4, 307_155))], set: Some(("K", 5)), ..base },
+        Row { name: "6-valued register", paper: [Some((297.0, 2_062_437)), Some((789.0, 1_838_177))], set: Some(("K", 6)), ..base },
+        Row { name: "3-valued register, 2 readers", threads: 3, paper: [Some((294.0, 479_859)), Some((393.0, 361_255))], set: Some(("K", 3)), roles: Some(READERS), ..base },
+        Row { name: "stack of size 12", paper: [Some((138.0, 540_769)), Some((65.9, 395_345))], source: STACK, objects: stack(12, 2), ..base },
+        Row { name: "stack of size 14", paper: [Some((411.0, 763_401)), Some((99.4, 599_077))], source: STACK, objects: stack(14, 2), ..base },
+        Row { name: "stack of size 2", threads: 3, paper: [None, Some((4321.0, 4_767_519))], source: STACK, objects: stack(2, 3), ..base },
+        Row { name: "stack of size 12 (points)", paper: [Some((0.62, 9_677)), Some((0.82, 9_677))], source: STACK, objects: stack(12, 2), points: true, ..base },
+        Row { name: "stack of size 14 (points)", paper: [Some((0.82, 12_963)), Some((1.11, 12_963))], source: STACK, objects: stack(14, 2), points: true, ..base },
+        Row { name: "stack of size 2 (points)", threads: 3, paper: [Some((1.14, 10_385)), Some((1.56, 10_385))], source: STACK, objects: stack(2, 3), points: true, ..base },
+        Row { name: "stack of size 2 (points)", threads: 4, paper: [Some((37.6, 219_471)), Some((49.4, 219_471))], source: STACK, objects: stack(2, 4), points: true, ..base },
+        Row { name: "queue of size 6", paper: [Some((134.0, 432_511)), Some((86.2, 343_446))], source: QUEUE, objects: queue(6), ..base },
+        Row { name: "queue of size 8", paper: [Some((256.0, 104_582)), Some((218.0, 938_542))], source: QUEUE, objects: queue(8), ..base },
+        Row { name: "buggy queue of size 10", linearizable: false, paper: [Some((10.9, 32_126)), Some((6.87, 32_126))], source: BUGGY, set: Some(("L", 10)), ..base },
+        Row { name: "buggy queue of size 20", linearizable: false, paper: [Some((52.73, 105_326)), Some((41.1, 105_326))], source: BUGGY, set: Some(("L", 20)), ..base },
+        Row { name: "mailbox of 3 operations", paper: [Some((71.6, 272_608)), Some((27.8, 120_166))], source: MAILBOX, calls: Calls::Each(3), ..base },
+        Row { name: "mailbox of 4 operations", paper: [Some((2904.0, 9_928_706)), Some((954.0, 3_696_700))], source: MAILBOX, calls: Calls::Each(4), ..base },
+        Row { name: "SNZI of size 2", paper: [Some((1298.0, 712_857)), Some((322.0, 341_845))], source: SNZI, calls: Calls::Each(2), ..base },
+        Row { name: "SNZI of size 3", threads: 3, paper: [None, Some((6214.0, 8_451_568))], source: SNZI, calls: Calls::Each(2), ..base },
+    ]
+}
+
+const NOTES: &str = "\
+paper: Intel Q9550 at 2.83 GHz, 2 GB; - is out of memory or more than 4 hours. The 104,582 states of the queue of
+size 8 without reduction are as printed there; one of the two figures must be a misprint.
+ours: all reductions, on this machine now. \"without\" is with none but canonical heaps (garbage must go, or the space is
+infinite), the whole closure at once, no antichain; > is where patience ended.
+The models are ours: one value, any number of operations, and as many heap objects as the size of the object needs,
+where the paper bounds the size; SNZI is a tree of two nodes with two operations a thread.
+";
+
+/// The table as text, its rows as JSON, and whether every verdict was as expected.
+pub fn table(args: &ReproduceArgs, stop: &Stop) -> Result<(String, Vec<Json>, bool)> {
+    let mut text = format!("{NAME}\n\n");
+    text += &format!(
+        "{:<29} {:>4} {:>9} | {:>9} {:>10} | {:>9} {:>10} | {:>9} {:>9} {:>8} | {:>10} {:>9}\n",
+        "", "", "", "paper", "w/o POR", "paper", "with POR", "ours", "", "", "without", ""
+    );
+    text += &format!(
+        "{:<29} {:>4} {:>9} | {:>9} {:>10} | {:>9} {:>10} | {:>9} {:>9} {:>8} | {:>10} {:>9}\n",
+        "algorithm",
+        "thr.",
+        "verdict",
+        "s",
+        "states",
+        "s",
+        "states",
+        "s",
+        "states",
+        "MB",
+        "s",
+        "states"
+    );
+    let (mut as_json, mut as_expected) = (Vec::new(), true);
+    for row in rows() {
+        let ours = row.measure(true, None, stop)?;
+        let without = row.measure(false, Some(args.patience), stop)?;
+        as_expected &= ours.verdict == Some(row.linearizable);
+        let verdict = match ours.verdict {
+            Some(true) => "holds",
+            Some(false) => "violated",
+            None => "unknown",
+        };
+        let seconds =
+            |of: &Option<(f64, usize)>| of.map_or("-".to_owned(), |(s, _)| format!("{s:.2}"));
+        let states = |of: &Option<(f64, usize)>| of.map_or("-".to_owned(), |(_, n)| grouped(n));
+        let more = if without.verdict.is_none() { ">" } else { "" };
+        text += &format!(
+            "{:<29} {:>4} {verdict:>9} | {:>9} {:>10} | {:>9} {:>10} | {:>9.3} {:>9} {:>8.1} | {:>10} {:>9}\n",
+            row.name,
+            row.threads,
+            seconds(&row.paper[0]),
+            states(&row.paper[0]),
+            seconds(&row.paper[1]),
+            states(&row.paper[1]),
+            ours.stats.seconds,
+            grouped(ours.stats.states),
+            ours.stats.bytes as f64 / 1e6,
+            format!("{more}{:.3}", without.stats.seconds),
+            format!("{more}{}", grouped(without.stats.states)),
+        );
+        let paper =
+            |of: &Option<(f64, usize)>| of.map(|(s, n)| json!({ "seconds": s, "states": n }));
+        let measured = |of: &Measured| {
+            json!({
+                "verdict": of.verdict.map(|holds| if holds { "holds-within-bounds" } else { "violated" }),
+                "seconds": of.stats.seconds, "states": of.stats.states, "bytes": of.stats.bytes,
+            })
+        };
+        as_json.push(json!({
+            "algorithm": row.name, "threads": row.threads, "linearizable": row.linearizable,
+            "paper_without": paper(&row.paper[0]), "paper_with": paper(&row.paper[1]),
+            "ours": measured(&ours), "without": measured(&without),
+        }));
+    }
+    text += &format!("\n{NOTES}");
+    Ok((text, as_json, as_expected))
+}
+
+struct Measured {
+    verdict: Option<bool>,
+    stats: Stats,
+}
+
+impl Row {
+    fn measure(&self, reduced: bool, patience: Option<Duration>, stop: &Stop) -> Result<Measured> {
+        let roles = |roles: &[(&str, usize)]| {
+            roles.iter().map(|(role, count)| ((*role).to_owned(), *count)).collect()
+        };
+        let uses_roles = self.source.contains("\nrole ");
+        let config = Config {
+            params: self.set.iter().map(|(n, v)| ((*n).to_owned(), Value::Int(*v))).collect(),
+            threads: match self.roles {
+                Some(given) => Threads::PerRole(roles(given)),
+                None if uses_roles => Threads::AsDeclared,
+                None => Threads::Count(self.threads),
+            },
+        };
+        let compiled = compile(self.source, &config)
+            .map_err(|_| anyhow!("the bundled model of `{}` does not compile", self.name))?;
+        let bounds = Bounds {
+            calls: self.calls,
+            values: 1,
+            objects: self.objects,
+            memory: Memory::Collected,
+        };
+        let mut options = VerifyOptions::new(bounds);
+        options.points = self.points;
+        let limits = Limits {
+            deadline: patience.map(|patience| Instant::now() + patience),
+            memory: None,
+            stop: Some(stop.flag()),
+        };
+        options.search = SearchOptions { limits, ..SearchOptions::default() };
+        if !reduced {
+            options.reductions = Reductions { canonical_heap: true, ..Reductions::NONE };
+            options.just_in_time = false;
+            options.search.antichain = false;
+        }
+        let report = verify(&compiled.program, &options, &|_| {})?;
+        let with_points = !self.points || report.points == Points::Suffice;
+        let verdict = match report.verdict {
+            Verdict::Holds if with_points => Some(true),
+            Verdict::Holds | Verdict::Inconclusive(_) => None,
+            Verdict::Violated(_) => Some(false),
+        };
+        Ok(Measured { verdict, stats: report.stats })
+    }
+}
