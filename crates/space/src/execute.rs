@@ -273,7 +273,9 @@ impl Execution<'_> {
     fn enter(&mut self, fork: &Fork) -> Result<Entered, Wrong> {
         let passed = self.trail.passed.len();
         for (number, act) in fork.acts.iter().enumerate() {
-            self.pass(fork, number)?;
+            if !fork.points.is_empty() {
+                self.pass(fork, number)?;
+            }
             if !self.perform(act)? {
                 self.trail.passed.truncate(passed);
                 return Ok(if number == 0 { Entered::Not } else { Entered::Stuck });

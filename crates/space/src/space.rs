@@ -8,7 +8,7 @@ use crate::flat::Flat;
 use crate::layout::{Kind, Layout, flatten, unflatten};
 use crate::liveness::live_words;
 use crate::symmetry::{Symmetry, analyse};
-use crate::walk::{Walk, others};
+use crate::walk::{Walk, maybe_private, others};
 use linchpin_ir::domain::{Domain, DomainBounds};
 use linchpin_ir::interpreter::{Fault, Machine, Memory, State};
 use linchpin_ir::program::{Action as IrAction, Operation, Program, Type};
@@ -204,6 +204,8 @@ pub struct Space {
     /// For each thread, the classes that another thread writes, and those that another thread touches.
     pub(crate) written: Vec<Vec<Class>>,
     pub(crate) touched: Vec<Vec<Class>>,
+    /// For each thread, operation and node, whether a step from it can concern nobody else.
+    private: Vec<Vec<Vec<bool>>>,
     /// For each operation and node, where its edges start in `covered`.
     edges: Vec<Vec<usize>>,
     covered: Vec<AtomicBool>,
@@ -275,7 +277,15 @@ impl Space {
             links: actions().any(|action| matches!(action, IrAction::LoadLinked { .. })),
             layout,
         };
-        let (written, touched) = (0..threads).map(|thread| others(program, thread)).unzip();
+        let (written, touched): (Vec<_>, Vec<_>) =
+            (0..threads).map(|thread| others(program, thread)).unzip();
+        let private = |thread: usize| {
+            let of = |operation: usize| {
+                maybe_private(program, operation, &written[thread], &touched[thread])
+            };
+            (0..program.operations.len()).map(of).collect()
+        };
+        let private = (0..threads).map(private).collect();
         let data = |operation: usize| {
             let kinds = &form.layout.local_kinds[operation];
             let words: usize = routines[operation].parameters.iter().map(|(s, _)| s.width).sum();
@@ -302,6 +312,7 @@ impl Space {
             data,
             written,
             touched,
+            private,
             edges,
             covered: (0..count).map(|_| AtomicBool::new(false)).collect(),
             bounded: AtomicBool::new(false),
@@ -491,6 +502,10 @@ impl Space {
         visit: &mut dyn Visit,
     ) {
         Walk::new(self, workspace, visit).thread(flat, thread, known);
+    }
+
+    pub(crate) fn may_be_private(&self, thread: usize, operation: usize, node: usize) -> bool {
+        self.private[thread][operation][node]
     }
 
     pub(crate) fn cover(&self, operation: usize, trail: &Trail) {

@@ -173,6 +173,7 @@ impl<'a> Walk<'a> {
             Phase::Leading => self.step(flat, thread, operation, Phase::Leading),
             Phase::Trailing => {
                 if self.space.reductions.partial_order
+                    && self.space.may_be_private(thread, operation, node)
                     && self.next_is_private(flat, thread, operation)
                 {
                     self.step(flat, thread, operation, Phase::Trailing)
@@ -429,6 +430,30 @@ pub(crate) fn others(program: &Program, thread: usize) -> (Vec<Class>, Vec<Class
         classes.dedup();
     }
     (written, touched)
+}
+
+/// For each node of an operation, whether a step from it can concern nobody but the thread: it cannot if it always
+/// touches a shared variable that others touch too.
+pub(crate) fn maybe_private(
+    program: &Program,
+    operation: usize,
+    written: &[Class],
+    touched: &[Class],
+) -> Vec<bool> {
+    let body = &program.operations[operation].body;
+    let concerns_others =
+        |action: &IrAction| {
+            let reads = matches!(action, IrAction::Read { .. } | IrAction::LoadLinked { .. });
+            let classes = if reads { written } else { touched };
+            action.places().into_iter().map(class_of).any(|class| {
+                matches!(class, Class::Shared(_)) && classes.binary_search(&class).is_ok()
+            })
+        };
+    let may = |node: &linchpin_ir::program::Node| {
+        let mut edges = node.edges.iter();
+        !edges.any(|edge| edge.actions.iter().any(|(action, _)| concerns_others(action)))
+    };
+    body.nodes.iter().map(may).collect()
 }
 
 fn class_of(place: &Place) -> Class {

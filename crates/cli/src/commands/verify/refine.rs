@@ -21,7 +21,7 @@ use linchpin_refine::{
 use linchpin_space::{Bounds, Calls};
 use serde_json::{Value as Json, json};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Columns of the drawing.
 const WIDTH: usize = 100;
@@ -52,11 +52,8 @@ pub fn options(args: &VerifyArgs, compiled: &Compiled, stop: &Stop) -> VerifyOpt
     if let Some(workers) = args.workers {
         options.search.workers = usize::from(workers);
     }
-    options.search.limits = Limits {
-        deadline: args.limits.time_limit.map(|limit| Instant::now() + limit),
-        memory: args.limits.memory_limit.map(|limit| limit as usize),
-        stop: Some(stop.flag()),
-    };
+    // Time and memory are watched for the whole process; the engine is only told to stop.
+    options.search.limits = Limits { stop: Some(stop.flag()), ..Limits::default() };
     let reductions = &mut options.reductions;
     for without in &args.without {
         let all = *without == ReductionArg::All;
