@@ -86,7 +86,6 @@ pub(crate) struct Variable {
 /// A definition.
 #[derive(Clone, Debug)]
 pub(crate) struct Process {
-    pub name: String,
     pub parameters: usize,
     /// How many parameters and bound names it has.
     pub frame: usize,

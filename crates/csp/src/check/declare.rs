@@ -162,7 +162,6 @@ impl Checker<'_> {
             let id = self.model.processes.len() as u32;
             self.processes.entry(name.name.clone()).or_insert((id, name.span));
             self.model.processes.push(Process {
-                name: name.name.clone(),
                 parameters: definition.parameters.len(),
                 frame: definition.parameters.len(),
                 body: 0,
