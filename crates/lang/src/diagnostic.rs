@@ -96,7 +96,7 @@ fn clamp(source: &str, span: Span) -> std::ops::Range<usize> {
 }
 
 /// The candidate that `name` most likely means, if one is near enough.
-pub(crate) fn nearest<'a>(
+pub fn nearest<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {

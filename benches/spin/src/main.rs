@@ -1,0 +1,82 @@
+//! Linchpin beside SPIN on Treiber's stack and the Michael–Scott queue.
+//!
+//! ```console
+//! $ cargo run --release --manifest-path benches/spin/Cargo.toml
+//! ```
+//!
+//! SPIN gets the easier question: its models (`promela/`) assert at given linearization points. Linchpin is given no points and
+//! decides linearizability of `models/treiber_stack.lin` and `models/ms_queue.lin`. Same threads, operations
+//! and values. SPIN's partial order reduction is on, its verifier compiled with `-O2 -DSAFETY`; its seconds are those of the
+//! verifier alone, without the compiler's. Each of our runs is a process of its own, so that its peak memory is its own.
+
+mod ours;
+mod peer;
+
+use anyhow::Result;
+
+/// What a run has cost.
+#[derive(Clone, Debug)]
+pub struct Cost {
+    /// States stored.
+    pub states: u64,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// Peak memory in megabytes.
+    pub megabytes: f64,
+    /// What it said.
+    pub verdict: String,
+}
+
+const MODELS: [(&str, &str); 2] = [
+    ("treiber_stack", include_str!("../promela/treiber_stack.pml")),
+    ("ms_queue", include_str!("../promela/ms_queue.pml")),
+];
+
+const SIZES: [(usize, usize); 2] = [(2, 4), (3, 2)];
+
+/// Each is run so often; the fastest counts, for both.
+const RUNS: usize = 3;
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [word, model, threads, operations] = arguments.as_slice()
+        && word == "--ours"
+    {
+        return ours::run(model, threads.parse()?, operations.parse()?);
+    }
+    let version = peer::version();
+    match &version {
+        Some(version) => println!("{version}, with linearization points, beside Linchpin without; best of {RUNS}\n"),
+        None => println!(
+            "SPIN, or gcc to compile its verifiers, is not installed (on Debian: apt install spin gcc); ours alone; best of {RUNS}\n"
+        ),
+    }
+    println!(
+        "{:<15} {:<5} {:<9} {:>10} {:>9} {:>9} {:>12} {:>12}  verdict",
+        "model", "size", "", "states", "seconds", "MB", "states/s", "ours/SPIN"
+    );
+    for (model, promela) in MODELS {
+        for (threads, operations) in SIZES {
+            let size = format!("{threads}x{operations}");
+            let spin = match &version {
+                Some(_) => Some(peer::run(promela, threads, operations, RUNS)?),
+                None => None,
+            };
+            if let Some(spin) = &spin {
+                row(model, &size, "SPIN", spin, None);
+            }
+            let ours = ours::in_a_process(model, threads, operations, RUNS)?;
+            row(model, &size, "Linchpin", &ours, spin.as_ref());
+        }
+    }
+    Ok(())
+}
+
+fn row(model: &str, size: &str, who: &str, cost: &Cost, other: Option<&Cost>) {
+    let Cost { states, seconds, megabytes, verdict } = cost;
+    let rate = *states as f64 / seconds.max(1e-9);
+    let ratio = other.map_or(String::new(), |other| format!("{:.3}", seconds / other.seconds.max(1e-9)));
+    println!(
+        "{model:<15} {size:<5} {who:<9} {states:>10} {seconds:>9.3} {megabytes:>9.1} {rate:>12.0} {ratio:>12}  {verdict}"
+    );
+}
