@@ -147,6 +147,11 @@ pub fn check_progress(
     let verdict = verdict(&explored, stopped, walked);
     let mut notes = vec![format!("{property} means: {}", property.meaning())];
     notes.extend(bound_notes(&explored));
+    if property == Property::NoDeadlock
+        && let Calls::Each(_) = bounds.calls
+    {
+        notes.push("a thread that has made all its calls helps nobody any more".to_owned());
+    }
     if matches!(property, Property::WaitFree | Property::StarvationFree)
         && let Calls::Each(_) = bounds.calls
     {

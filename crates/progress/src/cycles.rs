@@ -46,8 +46,11 @@ const EVERY: usize = 4096;
 /// Not numbered yet.
 const NEW: u32 = u32::MAX;
 
-/// At most so many nodes of a component are tried as the start of a cycle.
+/// At most so many nodes of a component are tried as the start of a cycle; fewer if it is large.
 const STARTS: usize = 16;
+
+/// About how many nodes are visited to find a short cycle.
+const EFFORT: usize = 1_000_000;
 
 /// Tells `found` every strongly connected component that has a cycle which meets all demands. `kept` is how many bytes
 /// are kept already. An error says why it was given up.
@@ -187,7 +190,7 @@ pub fn cycle(view: &dyn View, members: &[u32]) -> Option<(u32, Vec<Arc>)> {
     let inside: FxHashSet<u32> = members.iter().copied().collect();
     let mut starts = members.to_vec();
     starts.sort_unstable();
-    starts.truncate(STARTS);
+    starts.truncate((EFFORT / members.len().max(1)).clamp(1, STARTS));
     let cycles =
         starts.into_iter().filter_map(|start| Some((start, around(view, &inside, start)?)));
     cycles.min_by_key(|(_, arcs)| arcs.len())
