@@ -340,8 +340,8 @@ fn lasso(explored: &Explored, property: Property, found: &Found) -> Option<Walke
         Property::ObstructionFree => {
             format!("thread {victim} runs alone for ever and does not respond")
         }
-        Property::LockFree => "steps are taken for ever and no operation responds".to_owned(),
-        Property::WaitFree => format!("thread {victim} takes steps for ever and does not respond"),
+        Property::LockFree => "threads go on for ever and no operation responds".to_owned(),
+        Property::WaitFree => format!("thread {victim} goes on for ever and does not respond"),
         Property::LivelockFree => {
             "the scheduling is fair, but no operation responds any more".to_owned()
         }

@@ -184,16 +184,26 @@ impl Tarjan<'_> {
     }
 }
 
-/// A cycle inside a component that meets all demands: the node where it starts and its arcs. Of a few starting points
-/// near the beginning, the one with the shortest cycle is taken.
+/// A cycle inside a component that meets all demands: the node where it starts and its arcs. One arc from a node to itself
+/// is best, at the first node that has one; otherwise, of a few starting points near the beginning, the one with the
+/// shortest cycle is taken.
 pub fn cycle(view: &dyn View, members: &[u32]) -> Option<(u32, Vec<Arc>)> {
-    let inside: FxHashSet<u32> = members.iter().copied().collect();
+    let demands = view.demands();
     let mut starts = members.to_vec();
     starts.sort_unstable();
+    let mut arcs = Vec::new();
+    for &node in &starts {
+        arcs.clear();
+        view.arcs(node, &mut arcs);
+        let alone = |arc: &&Arc| arc.to == node && arc.met & demands == demands;
+        if let Some(arc) = arcs.iter().find(alone) {
+            return Some((node, vec![*arc]));
+        }
+    }
+    let inside: FxHashSet<u32> = members.iter().copied().collect();
     starts.truncate((EFFORT / members.len().max(1)).clamp(1, STARTS));
-    let cycles =
-        starts.into_iter().filter_map(|start| Some((start, around(view, &inside, start)?)));
-    cycles.min_by_key(|(_, arcs)| arcs.len())
+    let around = |start: u32| Some((start, around(view, &inside, start)?));
+    starts.into_iter().filter_map(around).min_by_key(|(_, arcs)| arcs.len())
 }
 
 /// A cycle through a node: always on to the nearest arc that meets a demand not yet met, then back.

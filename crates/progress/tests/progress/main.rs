@@ -5,6 +5,7 @@ mod formulas;
 mod graphs;
 mod models;
 mod naive;
+mod programs;
 mod small;
 mod support;
 mod words;
