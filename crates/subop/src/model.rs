@@ -33,6 +33,9 @@
 //! (with others beside it: it may stop there, or go on). It is *invoked* at its first sub-operation and *returns* at its last. The
 //! mark does not restrict who executes a sub-operation: an instance is not a thread (Section II.A). `*` says that helpers
 //! execute it too; it still happens before the instance is complete.
+//!
+//! **Observation**: an operation with a `return` is observed through what it returns. One without is observed through all it saw:
+//! its locals at the end and its `READ`s.
 
 use linchpin_diagnostic::Span;
 
@@ -193,7 +196,7 @@ pub enum Mark {
 pub enum Next {
     /// Index into [`Operation::sub_operations`].
     SubOperation(usize),
-    /// The operation is complete.
+    /// The operation is complete. Sorts last.
     Return,
 }
 
@@ -402,10 +405,21 @@ pub struct SpecLine {
     pub method: String,
     /// What is passed: arguments of the operation or constants.
     pub arguments: Vec<SpecTerm>,
-    /// What is answered; what the operation returns if absent.
-    pub response: Option<Vec<SpecTerm>>,
+    /// What is answered.
+    pub response: SpecResponse,
     /// Where it stands.
     pub span: Span,
+}
+
+/// What an operation answers, as its specification sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SpecResponse {
+    /// What it returns: nothing, a value, or a list of values.
+    Returned,
+    /// `-> NULL`, `-> true`: always this.
+    Always(Vec<SpecTerm>),
+    /// `-> result == k, 0`: whether it returns these.
+    Whether(Vec<SpecTerm>),
 }
 
 /// A value passed to or answered by a specification.
@@ -419,8 +433,6 @@ pub enum SpecTerm {
     Bool(bool),
     /// `NULL`
     Null,
-    /// `result`, `result + 1`, …: what the operation returned at this position.
-    Result(usize),
 }
 
 impl Condition {
