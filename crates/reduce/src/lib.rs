@@ -13,7 +13,6 @@
 
 mod atom;
 mod candidates;
-mod certificate;
 mod claims;
 mod closure;
 mod context;
@@ -21,7 +20,6 @@ mod facts;
 mod footprint;
 mod live;
 mod nature;
-mod pairs;
 mod pending;
 mod prefix;
 mod report;
@@ -32,9 +30,7 @@ mod validated;
 mod words;
 mod world;
 
-pub use certificate::certificate;
 pub use claims::{Answer, ClaimAnswer};
-pub use pairs::{AliasTable, Pair, PairTable, tables};
 pub use report::{FactLine, Line, Obstacle, PrefixFacts, Report, Verdict};
 
 use std::time::Instant;

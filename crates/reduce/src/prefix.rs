@@ -1,6 +1,6 @@
 //! The prefixes of all operations: the set `I` of Algorithm 1. An operation is a graph without cycles, so a prefix is a path.
 
-use linchpin_subop::model::{LocalId, Model, Next, OperationId, Place, Statement, StructId, SubOperation, Term, Type, Var};
+use linchpin_subop::model::{LocalId, Model, Next, OperationId, Place, Statement, StructId, SubOperation, Term, Type, Var, Variable};
 
 use crate::footprint::{Footprint, Kind};
 
@@ -46,7 +46,9 @@ impl<'m> Prefixes<'m> {
     pub fn of(model: &'m Model) -> Result<Prefixes<'m>, TooManyPrefixes> {
         let mut prefixes = Prefixes { model, all: Vec::new(), empty: Vec::new() };
         for (operation, body) in model.operations.iter().enumerate() {
-            let set = (0..body.locals.len()).map(|local| local < body.arguments).collect();
+            // References that a client passes are chosen when they are first used, like guesses.
+            let given = |(local, variable): (usize, &Variable)| local < body.arguments && variable.ty == Type::Int;
+            let set = body.locals.iter().enumerate().map(given).collect();
             prefixes.empty.push(prefixes.all.len());
             let start = prefixes.all.len();
             prefixes.all.push(Prefix {

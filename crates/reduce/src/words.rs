@@ -5,7 +5,7 @@ use linchpin_subop::model::Condition;
 
 use crate::closure::Alias;
 use crate::context::Context;
-use crate::facts::{Reach, Reason, Statement};
+use crate::facts::{Invariant, Reach, Reason, Statement};
 
 /// A condition about an instance of the operation that `prefix` belongs to.
 pub fn condition(context: &Context, prefix: usize, condition: &Condition) -> String {
@@ -54,4 +54,20 @@ pub fn alias(context: &Context, first: usize, second: usize, alias: &Alias) -> S
     };
     let equal: Vec<String> = alias.pairs.iter().filter(|pair| pair.2).collect::<Vec<_>>().iter().map(name).collect();
     if equal.is_empty() { "not related".to_owned() } else { equal.join(", ") }
+}
+
+/// An invariant as the model's language writes it.
+pub fn invariant(context: &Context, invariant: &Invariant) -> String {
+    let bound = |(at, of): (usize, &linchpin_subop::model::StructId)| linchpin_subop::model::Variable {
+        name: if at == 0 { "n".to_owned() } else { format!("n{at}") },
+        ty: linchpin_subop::model::Type::Ref(*of),
+        span: Default::default(),
+    };
+    let line = linchpin_subop::model::Invariant {
+        bound: invariant.bound.iter().enumerate().map(bound).collect(),
+        after: None,
+        condition: invariant.condition.clone(),
+        span: Default::default(),
+    };
+    linchpin_subop::print_invariant(context.model, &line)
 }
