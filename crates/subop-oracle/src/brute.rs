@@ -7,6 +7,7 @@
 use linchpin_subop::execute::{Instance, Machine, Progress, Shared, State, Value};
 use linchpin_subop::model::{Model, SubOperationId};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 
 /// What is executed.
 #[derive(Clone, Debug, Default)]
@@ -17,12 +18,15 @@ pub struct Case {
     pub concurrent: Vec<Instance>,
 }
 
-/// How an interleaving and a sequential run are compared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// How an interleaving and a sequential run are compared, from the weakest to the strictest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Comparison {
     /// As clients do: what each operation returns or, without a `return`, all it saw.
     #[default]
     Observations,
+    /// The same, and where every instance is complete, the final shared state too: no sequential execution that explains the history may
+    /// leave anything else behind.
+    Effects,
     /// As the method does (Definition 4): all locals, `READ`s and results of complete instances and, where every instance is
     /// complete, the final state too. Stricter.
     States,
@@ -60,8 +64,25 @@ struct Run {
     shared: Option<Shared>,
 }
 
+/// What the brute force says, and what it has seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// What it says.
+    pub verdict: Verdict,
+    /// How many states it visited.
+    pub states: usize,
+    /// The sub-operations that were executed concurrently; a verdict says nothing about the others.
+    pub executed: BTreeSet<SubOperationId>,
+}
+
 /// Explores every interleaving, up to `limit` states.
 pub fn judge(model: &Model, case: &Case, comparison: Comparison, limit: usize) -> Verdict {
+    explore(model, case, comparison, limit).verdict
+}
+
+/// As [`judge`], with what was seen on the way.
+pub fn explore(model: &Model, case: &Case, comparison: Comparison, limit: usize) -> Report {
+    let mut report = Report { verdict: Verdict::TooLarge, states: 0, executed: BTreeSet::new() };
     let machine = Machine::new(model);
     let mut instances = case.prologue.clone();
     instances.extend(case.concurrent.iter().cloned());
@@ -71,16 +92,17 @@ pub fn judge(model: &Model, case: &Case, comparison: Comparison, limit: usize) -
         prepared = prepared.iter().flat_map(|state| alone(&machine, state, me)).collect();
         dedup(&mut prepared);
         if prepared.len() > limit {
-            return Verdict::TooLarge;
+            return report;
         }
     }
     let mut judge = Judge { machine, first, comparison, limit, runs: FxHashSet::default() };
     for state in &prepared {
         if !judge.sequential(state, &mut Vec::new()) {
-            return Verdict::TooLarge;
+            return report;
         }
     }
-    judge.interleavings(prepared)
+    report.verdict = judge.interleavings(prepared, &mut report);
+    report
 }
 
 /// Every state in which instance `me` is complete, having been executed without interruption.
@@ -126,7 +148,8 @@ impl Judge<'_> {
     fn sequential(&mut self, state: &State, order: &mut Vec<u8>) -> bool {
         let shown = state.instances.iter().map(|instance| self.shown(instance)).collect();
         let all = order.len() == state.instances.len() - self.first;
-        let shared = (all && self.comparison == Comparison::States).then(|| state.shared.clone());
+        let shared =
+            (all && self.comparison != Comparison::Observations).then(|| state.shared.clone());
         self.runs.insert(Run { order: order.clone(), shown, shared });
         if self.runs.len() > self.limit {
             return false;
@@ -151,7 +174,7 @@ impl Judge<'_> {
             return None;
         }
         Some(match self.comparison {
-            Comparison::Observations => instance.observation(),
+            Comparison::Observations | Comparison::Effects => instance.observation(),
             Comparison::States => {
                 let result = instance.result.iter().flatten().copied().map(Some);
                 let saw = instance.locals.iter().chain(&instance.reads).copied();
@@ -161,7 +184,7 @@ impl Judge<'_> {
     }
 
     /// Breadth first, so that the first history without a linearization is a shortest one.
-    fn interleavings(&self, prepared: Vec<State>) -> Verdict {
+    fn interleavings(&self, prepared: Vec<State>, report: &mut Report) -> Verdict {
         let mut nodes: Vec<Node> = Vec::new();
         let mut parents: Vec<Option<(usize, usize, SubOperationId)>> = Vec::new();
         let mut numbers: FxHashSet<Node> = FxHashSet::default();
@@ -178,11 +201,13 @@ impl Judge<'_> {
         let mut at = 0;
         while at < nodes.len() {
             let node = nodes[at].clone();
+            report.states = at + 1;
             for me in self.first..node.state.instances.len() {
                 let before = self.precedence(&node, me);
                 for step in self.machine.steps(&node.state, me) {
                     let operation = node.state.instances[me].operation;
                     let id = SubOperationId { operation, index: step.sub_operation };
+                    report.executed.insert(id);
                     let next = Node { state: step.state, before: before.clone() };
                     let completed = next.state.instances[me].progress == Progress::Complete;
                     // Only a completion can make a linearizable history one that is not.
@@ -226,7 +251,7 @@ impl Judge<'_> {
             node.state.instances.iter().map(|instance| self.shown(instance)).collect();
         let all = concurrent.iter().all(|instance| instance.progress == Progress::Complete);
         let shared =
-            (all && self.comparison == Comparison::States).then(|| node.state.shared.clone());
+            (all && self.comparison != Comparison::Observations).then(|| node.state.shared.clone());
         let key = (shown, node.before.clone(), waiting, shared);
         if let Some(known) = judged.get(&key) {
             return *known;

@@ -72,8 +72,8 @@ impl Writer {
             0..=2 => vec![self.step(3)],
             3..=6 if self.locks => self.section(),
             3..=5 => self.validated(),
-            6..=9 if self.heap => self.stack(),
-            9..=11 => vec![self.prelude(), self.step(2)],
+            7..=9 if self.heap => self.stack(),
+            10 | 11 => vec![self.prelude(), self.step(2)],
             _ => {
                 let count = self.random.usize(2..=3);
                 (0..count).map(|_| self.step(2)).collect()

@@ -7,6 +7,6 @@ mod brute;
 mod generate;
 mod mix;
 
-pub use brute::{Case, Comparison, Counterexample, Verdict, judge};
+pub use brute::{Case, Comparison, Counterexample, Report, Verdict, explore, judge};
 pub use generate::generate;
 pub use mix::{judge_all, mixes};

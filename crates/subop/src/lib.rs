@@ -13,6 +13,7 @@ pub mod execute;
 mod limits;
 pub mod model;
 mod print;
+pub mod sequential;
 mod syntax;
 
 pub use linchpin_diagnostic::{Diagnostic, Span};

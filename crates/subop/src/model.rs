@@ -390,7 +390,9 @@ pub enum ClaimKind {
 pub struct SpecMapping {
     /// The name of the built-in specification.
     pub name: String,
-    /// At most one line for each operation; operations without one are not part of the specification.
+    /// `spec snapshot(0, 0)`: its initial value, a list if there are several; its default if there is none. No arguments.
+    pub initial: Vec<SpecTerm>,
+    /// One line for each operation.
     pub lines: Vec<SpecLine>,
     /// Where the name stands.
     pub span: Span,

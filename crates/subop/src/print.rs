@@ -159,18 +159,14 @@ pub fn claim(model: &Model, line: &Claim) -> String {
 }
 
 fn spec(out: &mut String, model: &Model, mapping: &SpecMapping) -> fmt::Result {
-    writeln!(out, "\nspec {} {{", mapping.name.replace('-', "_"))?;
+    let initial = match &mapping.initial[..] {
+        [] => String::new(),
+        values => format!("({})", spec_terms(values, &[])),
+    };
+    writeln!(out, "\nspec {}{initial} {{", mapping.name.replace('-', "_"))?;
     for line in &mapping.lines {
         let operation = &model.operations[line.operation.0];
-        let terms = |terms: &[SpecTerm]| -> String {
-            let all = terms.iter().map(|term| match term {
-                SpecTerm::Argument(id) => operation.locals[id.0].name.clone(),
-                SpecTerm::Int(value) => value.to_string(),
-                SpecTerm::Bool(value) => value.to_string(),
-                SpecTerm::Null => "NULL".to_owned(),
-            });
-            all.collect::<Vec<_>>().join(", ")
-        };
+        let terms = |terms: &[SpecTerm]| spec_terms(terms, &operation.locals);
         let response = match &line.response {
             SpecResponse::Returned => String::new(),
             SpecResponse::Always(values) => format!(" -> {}", terms(values)),
@@ -181,6 +177,16 @@ fn spec(out: &mut String, model: &Model, mapping: &SpecMapping) -> fmt::Result {
     }
     out.push_str("}\n");
     Ok(())
+}
+
+fn spec_terms(terms: &[SpecTerm], arguments: &[Variable]) -> String {
+    let all = terms.iter().map(|term| match term {
+        SpecTerm::Argument(id) => arguments[id.0].name.clone(),
+        SpecTerm::Int(value) => value.to_string(),
+        SpecTerm::Bool(value) => value.to_string(),
+        SpecTerm::Null => "NULL".to_owned(),
+    });
+    all.collect::<Vec<_>>().join(", ")
 }
 
 /// How variables are called where a term stands.

@@ -7,7 +7,7 @@ use crate::model::{
 };
 use crate::syntax::ast::{self, Ident, TermKind};
 use linchpin_diagnostic::{Diagnostic, nearest};
-use linchpin_spec::{BUILTINS, Signature, builtin};
+use linchpin_spec::{BUILTINS, BuiltinError, Signature, builtin};
 
 impl Checker {
     fn sub_operation_called(&mut self, name: &Ident) -> Option<SubOperationId> {
@@ -77,7 +77,16 @@ impl Checker {
         let Some(spec) = file.specs.first() else { return };
         // Names in `BUILTINS` may have hyphens, which are no letters here.
         let wanted = spec.name.name.replace('_', "-");
-        let Ok(sequential) = builtin(&wanted, None) else {
+        let initial: Vec<SpecTerm> =
+            spec.initial.iter().filter_map(|term| self.spec_term(term, None)).collect();
+        let sequential = builtin(&wanted, crate::sequential::initial(&initial).as_ref());
+        let unknown = matches!(sequential, Err(BuiltinError::Unknown { .. }));
+        let Ok(sequential) = sequential else {
+            if !unknown {
+                let message = format!("`{wanted}` cannot start like this");
+                self.report(Diagnostic::new(message, spec.name.span, "unsuitable initial value"));
+                return;
+            }
             let known = BUILTINS.iter().map(|info| info.name);
             let help = nearest(&wanted, known)
                 .map(|near| format!("did you mean `{}`?", near.replace('-', "_")))
@@ -98,7 +107,17 @@ impl Checker {
             }
             lines.push(line);
         }
-        self.model.spec = Some(SpecMapping { name: wanted, lines, span: spec.name.span });
+        for index in 0..self.model.operations.len() {
+            if !lines.iter().any(|line| line.operation.0 == index) {
+                let operation = &self.model.operations[index];
+                let message = format!("the spec does not mention `{}`", operation.name);
+                let help = format!("add a line such as `{} = method();`", operation.name);
+                let mistake = Diagnostic::new(message, spec.name.span, "no line for it");
+                let mistake = mistake.related(operation.span, "this operation").help(help);
+                self.report(mistake);
+            }
+        }
+        self.model.spec = Some(SpecMapping { name: wanted, initial, lines, span: spec.name.span });
     }
 
     fn spec_line(&mut self, line: &ast::SpecLine, known: &[Signature]) -> Option<SpecLine> {
@@ -114,7 +133,7 @@ impl Checker {
             return None;
         }
         let mut terms = |terms: &[ast::Term]| -> Vec<SpecTerm> {
-            terms.iter().filter_map(|term| self.spec_term(term, operation)).collect()
+            terms.iter().filter_map(|term| self.spec_term(term, Some(operation))).collect()
         };
         let arguments = terms(&line.arguments);
         let response = match &line.response {
@@ -126,14 +145,14 @@ impl Checker {
         Some(SpecLine { operation, method, arguments, response, span: line.span })
     }
 
-    fn spec_term(&mut self, term: &ast::Term, operation: OperationId) -> Option<SpecTerm> {
-        let body = &self.model.operations[operation.0];
+    fn spec_term(&mut self, term: &ast::Term, of: Option<OperationId>) -> Option<SpecTerm> {
+        let body = of.map(|operation| &self.model.operations[operation.0]);
         match &term.kind {
             TermKind::Int(value) => return Some(SpecTerm::Int(*value)),
             TermKind::Null => return Some(SpecTerm::Null),
             TermKind::Missing => return None,
             TermKind::Place(place) if place.access.is_none() => {
-                let arguments = &body.locals[..body.arguments];
+                let arguments = body.map_or(&[][..], |body| &body.locals[..body.arguments]);
                 if let Some(id) = Self::local_of(arguments, &place.name.name) {
                     return Some(SpecTerm::Argument(id));
                 }
@@ -145,7 +164,10 @@ impl Checker {
             }
             _ => {}
         }
-        let message = format!("expected an argument of `{}` or a constant", body.name);
+        let message = match body {
+            Some(body) => format!("expected an argument of `{}` or a constant", body.name),
+            None => "expected a constant".to_owned(),
+        };
         self.report(Diagnostic::new(message, term.span, "neither"));
         None
     }

@@ -148,6 +148,7 @@ pub(crate) struct Claim {
 #[derive(Clone, Debug)]
 pub(crate) struct Spec {
     pub(crate) name: Ident,
+    pub(crate) initial: Vec<Term>,
     pub(crate) lines: Vec<SpecLine>,
 }
 

@@ -180,14 +180,19 @@ impl Parser<'_> {
         claim
     }
 
-    /// `spec NAME;` or `spec NAME { Operation = method(terms) [-> [result ==] terms]; … }`
+    /// `spec NAME[(terms)] { Operation = method(terms) [-> [result ==] terms]; … }`
     fn spec(&mut self) -> Spec {
         self.bump();
         let name = self.expect_name("a specification");
+        let mut initial = Vec::new();
+        if self.eat(Kind::OpenParen) {
+            initial = self.terms(Kind::CloseParen);
+            self.expect(Kind::CloseParen);
+        }
         let mut lines = Vec::new();
-        if !self.eat(Kind::OpenBrace) {
-            self.semicolon();
-            return Spec { name, lines };
+        if !self.expect(Kind::OpenBrace) {
+            self.skip_statement();
+            return Spec { name, initial, lines };
         }
         while !self.at_end() && !self.eat(Kind::CloseBrace) {
             if self.peek() != Kind::Name {
@@ -206,7 +211,7 @@ impl Parser<'_> {
             }
             lines.push(self.spec_line());
         }
-        Spec { name, lines }
+        Spec { name, initial, lines }
     }
 
     fn spec_line(&mut self) -> SpecLine {
