@@ -74,7 +74,8 @@ fn pool(context: &Context, operation: usize) -> Vec<Condition> {
                         continue;
                     }
                     pool.push(atom(place_term, Relation::Equal, value));
-                    if context.uses_order && type_of(context, operation, place) == Some(Type::Int) && !matches!(value, Term::Id) {
+                    let compared = matches!(value, Term::Place(_) | Term::Plus(..));
+                    if context.uses_order && compared && type_of(context, operation, place) == Some(Type::Int) {
                         pool.push(atom(place_term, Relation::LessOrEqual, value));
                         pool.push(atom(place_term, Relation::GreaterOrEqual, value));
                         pool.push(atom(place_term, Relation::Less, value));
@@ -215,6 +216,18 @@ fn invariants(context: &Context) -> Vec<Invariant> {
             written: true,
             dropped: (!supported).then_some(Reason::Unsupported),
         });
+    }
+    // No object refers to itself.
+    for (of, structure) in model.structs.iter().enumerate() {
+        for (field, variable) in structure.fields.iter().enumerate() {
+            let of = linchpin_subop::model::StructId(of);
+            if variable.ty == Type::Ref(of) {
+                let place = Place::Field(Var::Bound(0), of, FieldId(field));
+                let condition = atom(Term::Place(place), Relation::NotEqual, Term::Place(Place::Variable(Var::Bound(0))));
+                let footprint = Footprint::of_condition(&condition);
+                found.push(Invariant { bound: vec![of], condition, footprint, written: false, dropped: None });
+            }
+        }
     }
     let mut propose = |condition: Condition| {
         let footprint = Footprint::of_condition(&condition);

@@ -5,6 +5,9 @@
 //! incomplete for disequalities between bounded integers, which costs proofs but never soundness, for whoever asks treats `None`
 //! as "may be either".
 
+use std::cell::OnceCell;
+use std::rc::Rc;
+
 /// An unknown value plus a constant; the constant is zero unless the value is an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Value {
@@ -59,6 +62,8 @@ pub struct Solver {
     nodes: Vec<Node>,
     unequal: Vec<Difference>,
     bounds: Vec<Difference>,
+    /// All bounds that follow; computed when asked for, forgotten when something is asserted.
+    closed: OnceCell<Rc<Bounds>>,
 }
 
 impl Solver {
@@ -84,21 +89,9 @@ impl Solver {
 
     /// The representative: `value == root + plus`.
     pub fn find(&self, value: Value) -> Value {
-        let (mut var, mut plus) = (value.var, value.plus);
-        loop {
-            let node = self.nodes[var as usize];
-            if node.parent == var {
-                return Value { var, plus };
-            }
-            plus += node.plus;
-            var = node.parent;
-        }
-    }
-
-    /// The integer that the value is known to be.
-    pub fn constant(&self, value: Value) -> Option<i64> {
-        let (value, zero) = (self.find(value), self.find(ZERO));
-        (value.var == zero.var).then_some(value.plus - zero.plus)
+        // INVARIANT: every node's parent is a root.
+        let node = self.nodes[value.var as usize];
+        Value { var: node.parent, plus: value.plus + node.plus }
     }
 
     pub fn has(&self, value: Value, flag: u8) -> bool {
@@ -142,10 +135,12 @@ impl Solver {
         }
         // An integer's constant offset never reaches something that is no integer.
         let gap = right.plus - left.plus;
-        for apart in &self.unequal {
-            if self.matches(apart, left.var, right.var, gap) || self.matches(apart, right.var, left.var, -gap) {
-                return Some(false);
-            }
+        let forbids = |apart: &Difference| {
+            (apart.left, apart.right, apart.bound) == (left.var, right.var, gap)
+                || (apart.left, apart.right, apart.bound) == (right.var, left.var, -gap)
+        };
+        if self.unequal.iter().any(forbids) {
+            return Some(false);
         }
         if !self.bounds.is_empty() {
             let table = self.closed_bounds();
@@ -156,13 +151,6 @@ impl Solver {
             }
         }
         None
-    }
-
-    /// Whether the disequality says `left - right != gap` for the two roots.
-    fn matches(&self, apart: &Difference, left: u16, right: u16, gap: i64) -> bool {
-        let a = self.find(Value { var: apart.left, plus: 0 });
-        let b = self.find(Value { var: apart.right, plus: 0 });
-        a.var == left && b.var == right && apart.bound - a.plus + b.plus == gap
     }
 
     pub fn assert_same(&mut self, left: Value, right: Value) -> Result<(), Contradiction> {
@@ -177,14 +165,24 @@ impl Solver {
             return Err(Contradiction);
         }
         // left.var + left.plus == right.var + right.plus
-        let node = &mut self.nodes[left.var as usize];
-        node.parent = right.var;
-        node.plus = right.plus - left.plus;
+        let shift = right.plus - left.plus;
+        for node in &mut self.nodes {
+            if node.parent == left.var {
+                node.parent = right.var;
+                node.plus += shift;
+            }
+        }
         self.nodes[right.var as usize].flags = flags;
-        for apart in &self.unequal {
-            let a = self.find(Value { var: apart.left, plus: 0 });
-            let b = self.find(Value { var: apart.right, plus: apart.bound });
-            if a == b {
+        self.closed.take();
+        // INVARIANT: disequalities are between roots.
+        for apart in &mut self.unequal {
+            if apart.left == left.var {
+                (apart.left, apart.bound) = (right.var, apart.bound - shift);
+            }
+            if apart.right == left.var {
+                (apart.right, apart.bound) = (right.var, apart.bound + shift);
+            }
+            if apart.left == apart.right && apart.bound == 0 {
                 return Err(Contradiction);
             }
         }
@@ -199,6 +197,11 @@ impl Solver {
         }
         let (a, b) = (self.find(left), self.find(right));
         self.unequal.push(Difference { left: a.var, right: b.var, bound: b.plus - a.plus });
+        // Only a disequality between values that are ordered changes what is known of the order.
+        if self.bounds.is_empty() || !self.closed_bounds().mentions(a.var) || !self.closed_bounds().mentions(b.var) {
+            return Ok(());
+        }
+        self.closed.take();
         self.consistent_bounds()
     }
 
@@ -213,6 +216,7 @@ impl Solver {
         }
         let (a, b) = (self.find(left), self.find(right));
         self.bounds.push(Difference { left: a.var, right: b.var, bound: b.plus - a.plus + slack });
+        self.closed.take();
         self.consistent_bounds()?;
         // Two bounds that meet are an equality.
         if self.at_most(right, left, -slack) == Some(true) {
@@ -245,8 +249,12 @@ impl Solver {
         if self.bounds.is_empty() || self.closed_bounds().consistent() { Ok(()) } else { Err(Contradiction) }
     }
 
+    fn closed_bounds(&self) -> &Bounds {
+        self.closed.get_or_init(|| Rc::new(self.close_bounds()))
+    }
+
     /// All bounds between the roots that bounds mention, by shortest paths; disequalities sharpen them by one.
-    fn closed_bounds(&self) -> Bounds {
+    fn close_bounds(&self) -> Bounds {
         let mut table = Bounds::default();
         let zero = self.find(ZERO);
         table.row(zero.var);
@@ -260,10 +268,8 @@ impl Solver {
             table.close();
             let mut sharper = false;
             for apart in &self.unequal {
-                let a = self.find(Value { var: apart.left, plus: 0 });
-                let b = self.find(Value { var: apart.right, plus: 0 });
-                let gap = apart.bound - a.plus + b.plus;
-                for (left, right, gap) in [(a.var, b.var, gap), (b.var, a.var, -gap)] {
+                let Difference { left, right, bound } = *apart;
+                for (left, right, gap) in [(left, right, bound), (right, left, -bound)] {
                     if table.between(left, right) == Some(gap) {
                         table.tighten(left, right, gap - 1);
                         sharper = true;
@@ -283,7 +289,7 @@ fn contradictory(flags: u8) -> bool {
 }
 
 /// Upper bounds of differences between a few roots.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Bounds {
     roots: Vec<u16>,
     table: Vec<Vec<Option<i64>>>,
@@ -313,6 +319,10 @@ impl Bounds {
     fn between(&self, left: u16, right: u16) -> Option<i64> {
         let row = |root| self.roots.iter().position(|known| *known == root);
         self.table[row(left)?][row(right)?]
+    }
+
+    fn mentions(&self, root: u16) -> bool {
+        self.roots.contains(&root)
     }
 
     fn close(&mut self) {
@@ -349,7 +359,7 @@ mod tests {
         assert_eq!(solver.same(next(b), a), Some(true));
         assert_eq!(solver.same(a, b), Some(false));
         solver.assert_same(b, Value { plus: 4, ..ZERO }).unwrap();
-        assert_eq!(solver.constant(a), Some(5));
+        assert_eq!(solver.same(a, Value { plus: 5, ..ZERO }), Some(true));
     }
 
     #[test]

@@ -744,20 +744,23 @@ impl<'c> World<'c> {
             Place::Variable(Var::Local(local)) => memory.instances[who].locals[local.0] = Some(value),
             Place::Variable(Var::Global(global)) => {
                 memory.globals[global.0] = Some(value);
-                self.publish(memory, value);
+                self.publish(memory, Kind::Global(*global), value);
             }
             Place::Variable(Var::Peer(_) | Var::Bound(_)) => {}
             Place::Field(..) | Place::Element(..) => {
                 let undefined = if mode == Mode::Assume { Stop::Prune } else { Stop::Blocked };
                 let (kind, base) = self.locate(memory, Env::of(who), place, mode)?.ok_or(undefined)?;
                 memory.writes.push(Cell { kind, base, value });
-                self.publish(memory, value);
+                self.publish(memory, kind, value);
             }
         }
         Ok(())
     }
 
-    fn publish(&mut self, memory: &mut Memory, value: Value) {
+    fn publish(&mut self, memory: &mut Memory, kind: Kind, value: Value) {
+        if self.context.type_of(kind) == Some(Type::Int) {
+            return;
+        }
         memory.stores.push(value);
         memory.hidden.retain(|hidden| self.solver.same(*hidden, value) == Some(false));
     }
