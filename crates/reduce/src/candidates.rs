@@ -8,7 +8,7 @@ use linchpin_subop::model::{
 
 use crate::context::Context;
 use crate::facts::{Candidate, Invariant, Reach, Reason, Statement};
-use crate::footprint::Footprint;
+use crate::footprint::{Footprint, Kind};
 use crate::prefix;
 
 /// Fills [`Context::facts`] with candidates.
@@ -235,6 +235,10 @@ fn invariants(context: &Context) -> Vec<Invariant> {
     };
     for (at, global) in model.globals.iter().enumerate() {
         let var = Var::Global(GlobalId(at));
+        // What no operation names only multiplies the cases.
+        if !is_named(context, GlobalId(at)) {
+            continue;
+        }
         match global.kind {
             GlobalKind::Scalar(ty) => starting(&mut propose, Place::Variable(var), ty, context),
             GlobalKind::Place(of) => {
@@ -246,6 +250,11 @@ fn invariants(context: &Context) -> Vec<Invariant> {
         }
     }
     found
+}
+
+fn is_named(context: &Context, global: GlobalId) -> bool {
+    let reads = |kinds: &[Kind]| kinds.contains(&Kind::Global(global));
+    context.prefixes.all.iter().any(|prefix| reads(&prefix.footprint.reads) || reads(&prefix.footprint.writes))
 }
 
 fn starting(propose: &mut dyn FnMut(Condition), place: Place, ty: Type, context: &Context) {

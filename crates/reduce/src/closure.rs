@@ -4,9 +4,15 @@
 //! instance at prefix `x` is appended. Blocks after `x` that can be moved to its left are; those that cannot are in the
 //! closure of `x`: irreversible with `x`, or with another member. `s` must be reversible with all of them.
 
+use linchpin_subop::model::Condition;
+
 use crate::context::Context;
+use crate::lasting;
 use crate::solver::Value;
-use crate::world::{Memory, Mode, Run, Stop, World, explore};
+use crate::world::{Env, Memory, Mode, Run, Stop, World, explore};
+
+/// A closure with more members is given up.
+const MOST_MEMBERS: usize = 600;
 
 /// A prefix executed without interruption, by an operation that goes on later or is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,6 +35,8 @@ pub struct Relation {
     pub orderable: bool,
     /// The cases in which the order matters.
     pub irreversible: Vec<Alias>,
+    /// What is known after each of them.
+    pub known: Vec<Known>,
     /// Not all cases could be looked at.
     pub unknown: bool,
 }
@@ -47,12 +55,21 @@ pub struct Member {
     pub after: Option<usize>,
     /// The cases that matter between the prefix and this block; `None` for all.
     pub cases: Option<Vec<Alias>>,
+    /// Which [lasting](crate::lasting) conditions are true before the block is executed.
+    pub before: Known,
+    /// And after it.
+    pub then: Known,
 }
+
+/// A set of lasting conditions of a prefix, by their numbers.
+pub type Known = u64;
 
 /// The closure of a proper prefix, and the first member that its next step is not reversible with.
 #[derive(Clone, Debug)]
 pub struct Closure {
     pub prefix: usize,
+    /// The conditions that members are told apart by; none if that was not needed.
+    pub lasting: Vec<Condition>,
     pub members: Vec<Member>,
     /// A member, the prefix with the next step, and whether it is only that there were too many cases.
     pub failure: Option<(usize, usize, bool)>,
@@ -87,16 +104,29 @@ impl<'c> Relations<'c> {
     /// How `second` may follow `first`, both from their starts.
     pub fn get(&mut self, first: Block, second: Block) -> &Relation {
         let context = self.context;
-        self.known.entry((first, second)).or_insert_with(|| relate(context, first, second))
+        self.known.entry((first, second)).or_insert_with(|| relate(context, first, second, &[]))
     }
 
-    /// Check(x) of Algorithm 1.
+    /// Check(x) of Algorithm 1; if it fails, once more with what lasts.
     pub fn check(&mut self, prefix: usize) -> Closure {
-        let members = self.closure(prefix);
-        let mut closure = Closure { prefix, members, failure: None };
+        let closure = self.check_knowing(prefix, Vec::new());
+        if closure.failure.is_none() {
+            return closure;
+        }
+        let lasting = lasting::find(self.context, prefix);
+        if lasting.is_empty() {
+            return closure;
+        }
+        let refined = self.check_knowing(prefix, lasting);
+        if refined.failure.is_none() { refined } else { closure }
+    }
+
+    fn check_knowing(&mut self, prefix: usize, lasting: Vec<Condition>) -> Closure {
+        let (members, complete) = self.closure(prefix, &lasting);
+        let mut closure = Closure { prefix, lasting, members, failure: None };
         for (at, member) in closure.members.iter().enumerate() {
             for step in &self.context.prefixes.all[prefix].next {
-                match passes(self.context, prefix, member, *step) {
+                match passes(self.context, prefix, member, *step, &closure.lasting) {
                     Passes::Yes => {}
                     other => {
                         closure.failure = Some((at, *step, other == Passes::Unknown));
@@ -105,42 +135,112 @@ impl<'c> Relations<'c> {
                 }
             }
         }
+        if !complete {
+            let step = self.context.prefixes.all[prefix].next[0];
+            closure.failure = Some((0, step, true));
+        }
         closure
     }
 
-    /// Closure(x) of Algorithm 1, as a worklist.
-    fn closure(&mut self, prefix: usize) -> Vec<Member> {
+    /// Closure(x) of Algorithm 1, as a worklist; and whether it is all of it.
+    fn closure(&mut self, prefix: usize, lasting: &[Condition]) -> (Vec<Member>, bool) {
         let start = Block { prefix, complete: false };
         let mut members: Vec<Member> = Vec::new();
         for block in self.blocks.clone() {
             let relation = self.get(start, block);
-            if relation.orderable && !relation.reversible() {
-                let cases = if relation.unknown { None } else { Some(relation.irreversible.clone()) };
-                members.push(Member { block, after: None, cases });
+            if !relation.orderable || relation.reversible() {
+                continue;
+            }
+            if relation.unknown {
+                members.push(Member { block, after: None, cases: None, before: 0, then: 0 });
+            } else if lasting.is_empty() {
+                let cases = Some(relation.irreversible.clone());
+                members.push(Member { block, after: None, cases, before: 0, then: 0 });
+            } else {
+                for (then, cases) in by_knowledge(relate(self.context, start, block, lasting)) {
+                    members.push(Member { block, after: None, cases: Some(cases), before: 0, then });
+                }
             }
         }
         let mut at = 0;
         while at < members.len() {
-            let from = members[at].block;
+            if members.len() > MOST_MEMBERS {
+                return (members, false);
+            }
+            let Member { block: from, then: known, .. } = members[at];
             for block in self.blocks.clone() {
-                let known = members.iter().position(|member| member.block == block);
-                if known.is_some_and(|known| members[known].cases.is_none()) {
+                // A member in all cases, of which less is known, stands for this one.
+                let covered = |member: &Member| member.block == block && member.cases.is_none() && member.before & !known == 0;
+                if members.iter().any(covered) {
                     continue;
                 }
                 let relation = self.get(from, block);
                 // Nothing that starts after a complete operation is moved before it.
-                if relation.orderable && (from.complete || !relation.reversible()) {
-                    match known {
-                        // Now in every case; what it brought into the closure stays the same.
-                        Some(known) => members[known] = Member { block, after: Some(at), cases: None },
-                        None => members.push(Member { block, after: Some(at), cases: None }),
-                    }
+                if !relation.orderable || (!from.complete && relation.reversible()) {
+                    continue;
+                }
+                if let Some(then) = follow(self.context, prefix, block, known, lasting) {
+                    members.push(Member { block, after: Some(at), cases: None, before: known, then });
                 }
             }
             at += 1;
         }
-        members
+        (members, true)
     }
+}
+
+/// The irreversible cases, grouped by what is known after them.
+fn by_knowledge(relation: Relation) -> Vec<(Known, Vec<Alias>)> {
+    let mut groups: Vec<(Known, Vec<Alias>)> = Vec::new();
+    for (alias, known) in relation.irreversible.into_iter().zip(relation.known) {
+        match groups.iter_mut().find(|(group, _)| *group == known) {
+            Some((_, cases)) => cases.push(alias),
+            None => groups.push((known, vec![alias])),
+        }
+    }
+    groups
+}
+
+/// Which of the lasting conditions of the first instance are known to be true.
+fn knowledge(world: &mut World, memory: &Memory, lasting: &[Condition]) -> Run<Known> {
+    let mut known = 0;
+    for (at, condition) in lasting.iter().enumerate() {
+        if world.require(memory, Env::of(0), condition)? {
+            known |= 1 << at;
+        }
+    }
+    Ok(known)
+}
+
+fn assume_known(world: &mut World, memory: &Memory, known: Known, lasting: &[Condition]) -> Run<()> {
+    for (at, condition) in lasting.iter().enumerate() {
+        if known & (1 << at) != 0 {
+            world.assume(memory, Env::of(0), condition)?;
+        }
+    }
+    Ok(())
+}
+
+/// What is known after a block that starts when `known` is true; `None` if it cannot be executed then.
+fn follow(context: &Context, prefix: usize, block: Block, known: Known, lasting: &[Condition]) -> Option<Known> {
+    if known == 0 {
+        return Some(0);
+    }
+    let start = context.prefixes.empty[context.prefixes.all[block.prefix].operation.0];
+    let mut then: Option<Known> = None;
+    let outcome = explore(context, &[prefix, start], &mut |world, begin| {
+        world.assume_live(begin, 0, prefix)?;
+        assume_known(world, begin, known, lasting)?;
+        let mut there = begin.clone();
+        run_block(world, &mut there, 1, block)?;
+        world.assume_facts(&there, 0, prefix)?;
+        world.assume_live(&there, 0, prefix)?;
+        let now = knowledge(world, &there, lasting)? | known;
+        then = Some(then.map_or(now, |then| then & now));
+        // What was known lasts: nothing less can come.
+        Ok(then != Some(known))
+    });
+    if outcome.is_err() { Some(known) } else { then }
 }
 
 /// After a step: what holds of the instance there, if it goes on.
@@ -162,7 +262,7 @@ fn run_block(world: &mut World, memory: &mut Memory, who: usize, block: Block) -
     Ok(())
 }
 
-fn relate(context: &Context, first: Block, second: Block) -> Relation {
+fn relate(context: &Context, first: Block, second: Block, lasting: &[Condition]) -> Relation {
     let (one, two) = (&context.prefixes.all[first.prefix], &context.prefixes.all[second.prefix]);
     let mut relation = Relation::default();
     let starts = [context.prefixes.empty[one.operation.0], context.prefixes.empty[two.operation.0]];
@@ -189,9 +289,12 @@ fn relate(context: &Context, first: Block, second: Block) -> Relation {
             Err(Stop::Prune) => return Err(Stop::Prune),
         };
         if !same {
+            let known = knowledge(world, &there, lasting)?;
             let alias = alias(world, &there);
-            if !relation.irreversible.contains(&alias) {
+            let mut found = relation.irreversible.iter().zip(&relation.known);
+            if !found.any(|(case, group)| *case == alias && *group == known) {
                 relation.irreversible.push(alias);
+                relation.known.push(known);
             }
         }
         Ok(true)
@@ -257,7 +360,7 @@ enum Passes {
 }
 
 /// Line 20: whether `step`, the next one of an instance at `prefix`, can be moved before the member.
-fn passes(context: &Context, prefix: usize, member: &Member, step: usize) -> Passes {
+fn passes(context: &Context, prefix: usize, member: &Member, step: usize, lasting: &[Condition]) -> Passes {
     let other = &context.prefixes.all[member.block.prefix];
     if !context.step_footprint(step).conflicts(&other.footprint) {
         return Passes::Yes;
@@ -267,6 +370,7 @@ fn passes(context: &Context, prefix: usize, member: &Member, step: usize) -> Pas
     let last = Block { prefix: step, complete: !context.prefixes.is_proper(step) };
     let outcome = explore(context, &[prefix, start], &mut |world, begin| {
         world.assume_live(begin, 0, prefix)?;
+        assume_known(world, begin, member.before, lasting)?;
         let mut there = begin.clone();
         run_block(world, &mut there, 1, member.block)?;
         world.assume_facts(&there, 0, prefix)?;

@@ -18,6 +18,7 @@ mod closure;
 mod context;
 mod facts;
 mod footprint;
+mod lasting;
 mod live;
 mod nature;
 mod pending;
@@ -83,13 +84,16 @@ pub(crate) fn facts_of<'m>(model: &'m Model, options: &Options) -> Option<Contex
     let mut context = Context::new(model, options.most_cases).ok()?;
     candidates::propose(&mut context);
     settle::settle(&mut context);
+    if std::env::var("DBG").is_ok() { eprintln!("settle {}", context.cases()); }
     live::find(&mut context);
+    if std::env::var("DBG").is_ok() { eprintln!("live {}", context.cases()); }
     Some(context)
 }
 
 pub(crate) fn analyse<'m>(model: &'m Model, options: &Options) -> Option<Analysis<'m>> {
     let context = facts_of(model, options)?;
     let pending = pending::decide(&context);
+    if std::env::var("DBG").is_ok() { eprintln!("pending {}", context.cases()); }
     let closures = {
         let mut relations = Relations::new(&context);
         context.prefixes.proper().map(|prefix| relations.check(prefix)).collect()

@@ -7,7 +7,8 @@
 //! INVARIANT: the argument goes backwards in time. At the latest state in which some live fact is false, all of them hold in the next
 //! state; so live facts may be assumed after the step that is looked at, never before it.
 
-use linchpin_subop::model::{Condition, LocalId, Place, Statement, SubOperation, Var};
+use linchpin_diagnostic::Span;
+use linchpin_subop::model::{Atom, Condition, LocalId, Place, Relation, Statement, SubOperation, Term, Type, Var};
 
 use crate::candidates::{conjuncts, same_condition};
 use crate::context::Context;
@@ -56,7 +57,7 @@ fn needed(context: &Context, at: usize) -> Vec<Condition> {
     let mut common: Option<Vec<Condition>> = None;
     for child in &data.next {
         let Some(step) = context.prefixes.last(*child) else { continue };
-        let mut found = guard(step);
+        let mut found = tested(context, *child);
         let assigned = assigned(step);
         for later in needed(context, *child) {
             if !locals(&later).iter().any(|local| assigned.contains(local)) {
@@ -77,9 +78,37 @@ fn needed(context: &Context, at: usize) -> Vec<Condition> {
     distinct
 }
 
-fn guard(step: &SubOperation) -> Vec<Condition> {
+/// What must hold for the last step of a prefix to be executed: its comparisons, and that what is equal to an object is not `NULL`.
+fn tested(context: &Context, child: usize) -> Vec<Condition> {
+    let (Some(step), Some(parent)) = (context.prefixes.last(child), context.prefixes.all[child].parent) else {
+        return Vec::new();
+    };
     let mut parts = Vec::new();
     conjuncts(&step.precondition, &mut parts);
+    let mut implied: Vec<Condition> = Vec::new();
+    for part in &parts {
+        if let Condition::Atom(Atom { left, relation: Relation::Equal, right, .. }) = part
+            && let (Term::Place(place @ Place::Field(..)), Term::Place(Place::Variable(Var::Local(_)))) = (left, right)
+            && crate::footprint::kind(place).and_then(|kind| context.type_of(kind)) != Some(Type::Int)
+        {
+            let atom = Atom { left: *left, relation: Relation::NotEqual, right: Term::Null, span: Span::default() };
+            implied.push(Condition::Atom(atom));
+        }
+    }
+    implied.retain(|condition| {
+        let mut holds = true;
+        let outcome = explore(context, &[parent], &mut |world, before| {
+            // Guessed locals have a value only afterwards; the condition is about places that do not change.
+            let mut after = before.clone();
+            world.execute(&mut after, 0, child, Mode::Assume)?;
+            let mut then = before.clone();
+            then.instances[0].locals.clone_from(&after.instances[0].locals);
+            holds &= world.require(&then, Env::of(0), condition)?;
+            Ok(holds)
+        });
+        holds && outcome.is_ok() && !locals(condition).iter().any(|local| assigned(step).contains(local))
+    });
+    parts.extend(implied);
     parts
 }
 
@@ -105,8 +134,7 @@ fn locals(condition: &Condition) -> Vec<LocalId> {
 
 /// Whether an own step leaves what is false false, or tests it itself.
 fn own_step(context: &mut Context, at: usize, child: usize) -> bool {
-    let Some(step) = context.prefixes.last(child) else { return false };
-    let tested = guard(step);
+    let tested = tested(context, child);
     let open: Vec<usize> = (0..context.facts.live[at].len())
         .filter(|fact| !tested.iter().any(|part| same_condition(part, &context.facts.live[at][*fact])))
         .collect();

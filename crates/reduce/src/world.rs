@@ -603,6 +603,7 @@ impl<'c> World<'c> {
             for stored in self.guesses[at].after.clone() {
                 // Published before the run, or again: then it could be guessed then, too.
                 if self.solver.has(value, flag::PUBLISHED)
+                    || self.solver.has(stored, flag::PUBLISHED)
                     || memory.stores.iter().any(|store| self.solver.same(*store, stored) == Some(true))
                 {
                     continue;
@@ -614,9 +615,12 @@ impl<'c> World<'c> {
             return Ok(value);
         }
         let nature = Nature { null: true, poison: false };
-        let value = self.unknown(nature, 0)?;
+        // If nothing was published since the run began, what is guessed was published before.
+        let is_reference = ty != Type::Int;
+        let published = is_reference && memory.stores.iter().all(|stored| self.solver.has(*stored, flag::PUBLISHED));
+        let value = self.unknown(nature, if published { flag::PUBLISHED | flag::OLD } else { 0 })?;
         let mut after = Vec::new();
-        if let Type::Ref(_) = ty {
+        if is_reference {
             for hidden in &memory.hidden {
                 self.solver.assert_different(value, *hidden)?;
             }
