@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use linchpin_subop::model::{Condition, GlobalKind, Index, Model, Place, Statement, Term, Type};
+use linchpin_subop::model::{Condition, FieldId, GlobalId, GlobalKind, Index, Model, Place, Statement, Term, Type, Var};
 
 use crate::facts::Facts;
 use crate::footprint::{Footprint, Kind};
@@ -67,6 +67,33 @@ impl<'m> Context<'m> {
             Kind::Field(of, field) => Some(self.model.field(of, field).ty),
             Kind::Published(_) => None,
         }
+    }
+
+    /// The shared variables that operations name, fields of structures in place included.
+    pub fn shared_variables(&self) -> Vec<(Place, Type)> {
+        let mut found = Vec::new();
+        for (at, global) in self.model.globals.iter().enumerate() {
+            let var = Var::Global(GlobalId(at));
+            match global.kind {
+                GlobalKind::Scalar(ty) => found.push((Place::Variable(var), ty)),
+                GlobalKind::Place(of) => {
+                    for (field, variable) in self.model.structs[of.0].fields.iter().enumerate() {
+                        found.push((Place::Field(var, of, FieldId(field)), variable.ty));
+                    }
+                }
+                GlobalKind::Array(_) => {}
+            }
+        }
+        found.retain(|(place, _)| {
+            let mut named = Footprint::default();
+            named.place(place);
+            let uses = |kinds: &[Kind]| named.reads.iter().all(|kind| kinds.contains(kind));
+            self.prefixes.all.iter().any(|prefix| {
+                let both: Vec<Kind> = prefix.footprint.reads.iter().chain(&prefix.footprint.writes).copied().collect();
+                uses(&both)
+            })
+        });
+        found
     }
 
     /// What the last step of a prefix reads and writes.

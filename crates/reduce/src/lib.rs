@@ -15,12 +15,14 @@ mod atom;
 mod candidates;
 mod claims;
 mod closure;
+mod concrete;
 mod context;
 mod facts;
 mod footprint;
 mod lasting;
 mod live;
 mod nature;
+mod pairs;
 mod pending;
 mod prefix;
 mod report;
@@ -32,6 +34,7 @@ mod words;
 mod world;
 
 pub use claims::{Answer, ClaimAnswer};
+pub use pairs::{AliasCases, Pair, Tables, tables};
 pub use report::{FactLine, Line, Obstacle, PrefixFacts, Report, Verdict};
 
 use std::time::Instant;
@@ -84,16 +87,13 @@ pub(crate) fn facts_of<'m>(model: &'m Model, options: &Options) -> Option<Contex
     let mut context = Context::new(model, options.most_cases).ok()?;
     candidates::propose(&mut context);
     settle::settle(&mut context);
-    if std::env::var("DBG").is_ok() { eprintln!("settle {}", context.cases()); }
     live::find(&mut context);
-    if std::env::var("DBG").is_ok() { eprintln!("live {}", context.cases()); }
     Some(context)
 }
 
 pub(crate) fn analyse<'m>(model: &'m Model, options: &Options) -> Option<Analysis<'m>> {
     let context = facts_of(model, options)?;
     let pending = pending::decide(&context);
-    if std::env::var("DBG").is_ok() { eprintln!("pending {}", context.cases()); }
     let closures = {
         let mut relations = Relations::new(&context);
         context.prefixes.proper().map(|prefix| relations.check(prefix)).collect()

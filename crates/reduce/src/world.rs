@@ -213,7 +213,7 @@ impl<'c> World<'c> {
     /// What a location holds at the start.
     fn default_of(&self, kind: Kind) -> Value {
         if let Kind::Array(array) = kind
-            && let Some((_, fill)) = self.context.model.initially.fills.iter().find(|(filled, _)| *filled == array)
+            && let Some((_, fill)) = self.context.model.initially.fills.iter().rev().find(|(filled, _)| *filled == array)
         {
             return match fill {
                 Term::Int(value) => Value { plus: *value, ..ZERO },
