@@ -4,7 +4,7 @@
 use linchpin_subop::model::{Atom, Claim, ClaimKind, Condition, Relation, SubOperationId, Term, Type};
 
 use crate::context::Context;
-use crate::world::{Env, Memory, Mode, Run, Stop, World, explore};
+use crate::world::{Env, Matters, Memory, Mode, Run, Stop, World, explore};
 
 /// What became of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +119,7 @@ fn step_pair(context: &Context, one: usize, two: usize, claim: Option<&Claim>, f
             world.execute(back, 0, one, Mode::Require)
         };
         let same = match reversed(world, &mut back) {
-            Ok(()) => world.same_state(&there, &back, None)?,
+            Ok(()) => world.same_state(&there, &back, [Matters::Everything; 2])?,
             Err(Stop::Blocked) => false,
             Err(Stop::Prune) => return Err(Stop::Prune),
         };

@@ -9,7 +9,7 @@ use linchpin_subop::model::Condition;
 use crate::context::Context;
 use crate::lasting;
 use crate::solver::Value;
-use crate::world::{Env, Memory, Mode, Run, Stop, World, explore};
+use crate::world::{Env, Matters, Memory, Mode, Run, Stop, World, explore};
 
 /// A closure with more members is given up.
 const MOST_MEMBERS: usize = 600;
@@ -19,6 +19,12 @@ const MOST_MEMBERS: usize = 600;
 pub struct Block {
     pub prefix: usize,
     pub complete: bool,
+}
+
+impl Block {
+    fn matters(self) -> Matters {
+        if self.complete { Matters::Results } else { Matters::Everything }
+    }
 }
 
 /// Which locals of two instances are known to be equal or different.
@@ -93,7 +99,7 @@ pub fn blocks(context: &Context) -> Vec<Block> {
 pub struct Relations<'c> {
     context: &'c Context<'c>,
     pub blocks: Vec<Block>,
-    known: std::collections::HashMap<(Block, Block), Relation>,
+    known: rustc_hash::FxHashMap<(Block, Block), Relation>,
 }
 
 impl<'c> Relations<'c> {
@@ -284,7 +290,7 @@ fn relate(context: &Context, first: Block, second: Block, lasting: &[Condition])
             world.execute_all(back, 0, first.prefix, Mode::Require)
         };
         let same = match reversed(world, &mut back) {
-            Ok(()) => world.same_state(&there, &back, None)?,
+            Ok(()) => world.same_state(&there, &back, [first.matters(), second.matters()])?,
             Err(Stop::Blocked) => false,
             Err(Stop::Prune) => return Err(Stop::Prune),
         };
@@ -389,7 +395,7 @@ fn passes(context: &Context, prefix: usize, member: &Member, step: usize, lastin
             world.execute_all(back, 1, member.block.prefix, Mode::Require)
         };
         let same = match reversed(world, &mut back) {
-            Ok(()) => world.same_state(&there, &back, None)?,
+            Ok(()) => world.same_state(&there, &back, [last.matters(), member.block.matters()])?,
             Err(Stop::Blocked) => false,
             Err(Stop::Prune) => return Err(Stop::Prune),
         };

@@ -22,11 +22,18 @@ pub struct Context<'m> {
     /// How many cases a question may have.
     pub most_cases: usize,
     cases: Cell<usize>,
+    footprints: Vec<Footprint>,
 }
 
 impl<'m> Context<'m> {
     pub fn new(model: &'m Model, most_cases: usize) -> Result<Context<'m>, TooManyPrefixes> {
         let prefixes = Prefixes::of(model)?;
+        let footprints = (0..prefixes.all.len())
+            .map(|prefix| match (prefixes.all[prefix].parent, prefixes.last(prefix)) {
+                (Some(parent), Some(step)) => prefixes.step_footprint(parent, step),
+                _ => Footprint::default(),
+            })
+            .collect();
         let mut survey = Survey::default();
         survey.model(model);
         survey.constants.sort();
@@ -41,6 +48,7 @@ impl<'m> Context<'m> {
             uses_order: survey.order,
             most_cases,
             cases: Cell::new(0),
+            footprints,
         })
     }
 
@@ -97,11 +105,8 @@ impl<'m> Context<'m> {
     }
 
     /// What the last step of a prefix reads and writes.
-    pub fn step_footprint(&self, prefix: usize) -> Footprint {
-        match (self.prefixes.all[prefix].parent, self.prefixes.last(prefix)) {
-            (Some(parent), Some(step)) => self.prefixes.step_footprint(parent, step),
-            _ => Footprint::default(),
-        }
+    pub fn step_footprint(&self, prefix: usize) -> &Footprint {
+        &self.footprints[prefix]
     }
 
     /// The prefixes on the way to this one, itself included, without the empty one.

@@ -17,13 +17,14 @@ use crate::world::{Env, Mode, explore};
 
 /// Finds the live facts. The stable facts must be settled.
 pub fn find(context: &mut Context) {
+    let tests: Vec<Vec<Condition>> = (0..context.prefixes.all.len()).map(|prefix| tested(context, prefix)).collect();
     for at in 0..context.prefixes.all.len() {
         let data = &context.prefixes.all[at];
         if data.steps.is_empty() {
             continue;
         }
         let set = data.set.clone();
-        let mut needed = needed(context, at);
+        let mut needed = needed(context, at, &tests);
         needed.retain(|condition| locals(condition).iter().all(|local| set[local.0]));
         // What is stable anyway says nothing new.
         needed.retain(|condition| !context.facts.conditions(at).any(|known| same_condition(known, condition)));
@@ -36,7 +37,7 @@ pub fn find(context: &mut Context) {
                 continue;
             }
             for child in context.prefixes.all[at].next.clone() {
-                changed |= own_step(context, at, child);
+                changed |= own_step(context, at, child, &tests[child]);
             }
             for step in context.prefixes.nonempty().collect::<Vec<_>>() {
                 changed |= interference(context, at, step);
@@ -49,7 +50,7 @@ pub fn find(context: &mut Context) {
 }
 
 /// The comparisons that every way from here to completion makes, with locals that do not change before.
-fn needed(context: &Context, at: usize) -> Vec<Condition> {
+fn needed(context: &Context, at: usize, tests: &[Vec<Condition>]) -> Vec<Condition> {
     let data = &context.prefixes.all[at];
     if data.complete {
         return Vec::new();
@@ -57,9 +58,9 @@ fn needed(context: &Context, at: usize) -> Vec<Condition> {
     let mut common: Option<Vec<Condition>> = None;
     for child in &data.next {
         let Some(step) = context.prefixes.last(*child) else { continue };
-        let mut found = tested(context, *child);
+        let mut found = tests[*child].clone();
         let assigned = assigned(step);
-        for later in needed(context, *child) {
+        for later in needed(context, *child, tests) {
             if !locals(&later).iter().any(|local| assigned.contains(local)) {
                 found.push(later);
             }
@@ -133,8 +134,7 @@ fn locals(condition: &Condition) -> Vec<LocalId> {
 }
 
 /// Whether an own step leaves what is false false, or tests it itself.
-fn own_step(context: &mut Context, at: usize, child: usize) -> bool {
-    let tested = tested(context, child);
+fn own_step(context: &mut Context, at: usize, child: usize, tested: &[Condition]) -> bool {
     let open: Vec<usize> = (0..context.facts.live[at].len())
         .filter(|fact| !tested.iter().any(|part| same_condition(part, &context.facts.live[at][*fact])))
         .collect();

@@ -1,7 +1,7 @@
 //! Which variables may hold `NULL` or poison, for all executions at once: one bit for each variable, field and array, closed under
 //! assignments. An `int` that is never `NULL` needs no case split when one is added to it.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 use linchpin_subop::model::{FieldId, GlobalId, GlobalKind, Index, LocalId, Model, Place, Statement, StructId, Term, Type, Var};
 
@@ -17,8 +17,8 @@ enum Holder {
 /// The result of the analysis.
 #[derive(Clone, Debug, Default)]
 pub struct Natures {
-    null: HashSet<Holder>,
-    poison: HashSet<Holder>,
+    null: FxHashSet<Holder>,
+    poison: FxHashSet<Holder>,
 }
 
 /// What a variable may hold besides proper values.

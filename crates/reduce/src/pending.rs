@@ -7,7 +7,7 @@
 use linchpin_subop::model::{LocalId, Place, Statement, Term, Var};
 
 use crate::context::Context;
-use crate::world::{Mode, Run, Stop, explore};
+use crate::world::{Matters, Mode, Run, Stop, explore};
 
 /// How an operation that stays at a prefix is dealt with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,7 +115,7 @@ fn slides(context: &Context, at: usize, other: usize) -> bool {
     let (Some(before), Some(peer)) = (context.prefixes.all[at].parent, context.prefixes.all[other].parent) else {
         return true;
     };
-    if !context.step_footprint(at).conflicts(&context.step_footprint(other)) {
+    if !context.step_footprint(at).conflicts(context.step_footprint(other)) {
         return true;
     }
     let mut slides = true;
@@ -133,7 +133,7 @@ fn slides(context: &Context, at: usize, other: usize) -> bool {
             world.execute(two, 0, at, Mode::Require)
         };
         slides &= match second(world, &mut two) {
-            Ok(()) => world.same_state(&one, &two, Some(0))?,
+            Ok(()) => world.same_state(&one, &two, [Matters::Nothing, Matters::Everything])?,
             Err(Stop::Blocked) => false,
             Err(Stop::Prune) => return Err(Stop::Prune),
         };

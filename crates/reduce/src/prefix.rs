@@ -27,6 +27,8 @@ pub struct Prefix {
     pub private: Vec<(LocalId, StructId)>,
     /// What all its steps read and write.
     pub footprint: Footprint,
+    /// The locals that its last step reads before it writes them.
+    pub read_first: Vec<LocalId>,
 }
 
 /// The model and its prefixes.
@@ -61,6 +63,7 @@ impl<'m> Prefixes<'m> {
                 owned: Vec::new(),
                 private: Vec::new(),
                 footprint: Footprint::default(),
+                read_first: Vec::new(),
             });
             let mut pending = vec![start];
             while let Some(at) = pending.pop() {
@@ -93,6 +96,7 @@ impl<'m> Prefixes<'m> {
         longer.steps.push(index);
         longer.parent = Some(parent);
         longer.next.clear();
+        longer.read_first = read_first(step);
         longer.complete = step.next.contains(&Next::Return);
         for local in mentioned(step) {
             longer.set[local.0] = true;

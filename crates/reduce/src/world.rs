@@ -13,7 +13,6 @@ use crate::context::Context;
 use crate::facts::Reach;
 use crate::footprint::Kind;
 use crate::nature::Nature;
-use crate::prefix::read_first;
 use crate::solver::{Contradiction, NULL, POISON, Solver, Value, ZERO, flag};
 
 /// Why a run ends early.
@@ -40,6 +39,17 @@ pub enum Mode {
     Require,
 }
 
+/// What of an instance two states must agree on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Matters {
+    /// It is left out.
+    Nothing,
+    /// It is complete: what it returned or, if it returns nothing, all it saw.
+    Results,
+    /// It goes on.
+    Everything,
+}
+
 /// A shared location other than a global, with its value.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
@@ -54,7 +64,7 @@ pub struct Instance {
     pub prefix: usize,
     pub locals: Vec<Option<Value>>,
     reads: Vec<Option<Value>>,
-    results: Vec<Value>,
+    results: Option<Vec<Value>>,
 }
 
 /// A state: what was written since the start of the run, and the instances.
@@ -196,7 +206,7 @@ impl<'c> World<'c> {
     fn begin(&mut self) -> Run<Memory> {
         let initially = &self.context.model.initially;
         let locals = initially.locals.iter().map(|variable| Some(if variable.ty == Type::Int { ZERO } else { NULL }));
-        let start = Instance { prefix: 0, locals: locals.collect(), reads: Vec::new(), results: Vec::new() };
+        let start = Instance { prefix: 0, locals: locals.collect(), reads: Vec::new(), results: None };
         self.start.push(start.clone());
         self.identities.push(self.solver.clone().fresh_value(flag::PROPER));
         let mut memory = Memory {
@@ -291,7 +301,7 @@ impl<'c> World<'c> {
                 let nature = context.natures.local(prefix_data.operation.0, LocalId(at));
                 locals.push(if *set { Some(self.unknown(nature, flag::OLD)?) } else { None });
             }
-            self.start.push(Instance { prefix: *prefix, locals, reads: vec![None; operation.reads], results: Vec::new() });
+            self.start.push(Instance { prefix: *prefix, locals, reads: vec![None; operation.reads], results: None });
         }
         let memory = Memory {
             globals: vec![None; self.globals.len()],
@@ -634,7 +644,7 @@ impl<'c> World<'c> {
     pub fn execute(&mut self, memory: &mut Memory, who: usize, prefix: usize, mode: Mode) -> Run<()> {
         let context = self.context;
         let Some(step) = context.prefixes.last(prefix) else { return Ok(()) };
-        for local in read_first(step) {
+        for local in context.prefixes.all[prefix].read_first.iter().copied() {
             if memory.instances[who].locals[local.0].is_none() {
                 let value = self.run_guess(memory, who, local)?;
                 memory.instances[who].locals[local.0] = Some(value);
@@ -670,7 +680,7 @@ impl<'c> World<'c> {
             for term in terms {
                 results.push(self.term(memory, Env::of(who), term, mode)?.ok_or(undefined)?);
             }
-            memory.instances[who].results = results;
+            memory.instances[who].results = Some(results);
         }
         Ok(())
     }
@@ -811,8 +821,8 @@ impl<'c> World<'c> {
         }
     }
 
-    /// Whether two states are known to be the same, but for what the instance `except` holds.
-    pub fn same_state(&mut self, one: &Memory, other: &Memory, except: Option<usize>) -> Run<bool> {
+    /// Whether two states are known to be the same, as far as it matters what each instance holds.
+    pub fn same_state(&mut self, one: &Memory, other: &Memory, matters: [Matters; 2]) -> Run<bool> {
         for global in 0..one.globals.len() {
             if one.globals[global].is_none() && other.globals[global].is_none() {
                 continue;
@@ -828,20 +838,29 @@ impl<'c> World<'c> {
                 return Ok(false);
             }
         }
-        for who in 0..one.instances.len() {
-            if except == Some(who) {
-                continue;
-            }
+        let both = |a: Option<Value>, b: Option<Value>| match (a, b) {
+            (Some(a), Some(b)) => self.solver.same(a, b) == Some(true),
+            (None, None) => true,
+            _ => false,
+        };
+        for (who, matters) in matters.into_iter().enumerate().take(one.instances.len()) {
             let (left, right) = (&one.instances[who], &other.instances[who]);
-            let both = |a: Option<Value>, b: Option<Value>| match (a, b) {
-                (Some(a), Some(b)) => self.solver.same(a, b) == Some(true),
+            let same_results = match (&left.results, &right.results) {
+                (Some(left), Some(right)) => {
+                    left.len() == right.len() && left.iter().zip(right).all(|(a, b)| both(Some(*a), Some(*b)))
+                }
                 (None, None) => true,
                 _ => false,
             };
-            let same = left.locals.iter().zip(&right.locals).all(|(a, b)| both(*a, *b))
-                && left.reads.iter().zip(&right.reads).all(|(a, b)| both(*a, *b))
-                && left.results.len() == right.results.len()
-                && left.results.iter().zip(&right.results).all(|(a, b)| both(Some(*a), Some(*b)));
+            let same = match matters {
+                Matters::Nothing => true,
+                Matters::Results if left.results.is_some() => same_results,
+                Matters::Results | Matters::Everything => {
+                    left.locals.iter().zip(&right.locals).all(|(a, b)| both(*a, *b))
+                        && left.reads.iter().zip(&right.reads).all(|(a, b)| both(*a, *b))
+                        && same_results
+                }
+            };
             if !same {
                 return Ok(false);
             }
