@@ -83,9 +83,10 @@ pub fn judge(model: &Model, case: &Case, comparison: Comparison, limit: usize) -
 /// As [`judge`], with what was seen on the way.
 pub fn explore(model: &Model, case: &Case, comparison: Comparison, limit: usize) -> Report {
     let mut report = Report { verdict: Verdict::TooLarge, states: 0, executed: BTreeSet::new() };
-    let machine = Machine::new(model);
     let mut instances = case.prologue.clone();
     instances.extend(case.concurrent.iter().cloned());
+    let passed = instances.iter().flat_map(|instance| instance.locals.iter().flatten());
+    let machine = Machine::new(model).with_integers(passed.filter_map(Value::as_int));
     let first = case.prologue.len();
     let mut prepared = vec![machine.start(instances)];
     for me in 0..first {

@@ -18,7 +18,7 @@ mod syntax;
 
 pub use linchpin_diagnostic::{Diagnostic, Span};
 pub use model::Model;
-pub use print::{Names, print};
+pub use print::{Names, claim as print_claim, invariant as print_invariant, print};
 
 /// From source to resolved model. All mistakes that can be found are reported together.
 pub fn parse(source: &str) -> Result<Model, Vec<Diagnostic>> {

@@ -117,7 +117,8 @@ fn followers(operation: &Operation, next: impl Iterator<Item = Next>) -> String 
     names.collect::<Vec<_>>().join(", ")
 }
 
-fn invariant(model: &Model, line: &Invariant) -> String {
+/// An `invariant` line as text.
+pub fn invariant(model: &Model, line: &Invariant) -> String {
     let mut text = "invariant ".to_owned();
     if !line.bound.is_empty() {
         text += &format!("for ({}) ", declarations(model, &line.bound));
@@ -131,7 +132,8 @@ fn invariant(model: &Model, line: &Invariant) -> String {
     format!("{text}{};", names.condition(&line.condition))
 }
 
-fn claim(model: &Model, line: &Claim) -> String {
+/// A claim of `relations { }` as text.
+pub fn claim(model: &Model, line: &Claim) -> String {
     let (not, sign) = match line.kind {
         ClaimKind::Orderable => ("", "≀"),
         ClaimKind::NotOrderable => ("¬ ", "≀"),

@@ -60,7 +60,7 @@ pub fn check(model: &Model, bounds: &Bounds) -> SequentialVerdict {
     let Ok(sequential) = builtin(&mapping.name, initial(&mapping.initial).as_ref()) else {
         return SequentialVerdict::NoSpec;
     };
-    let machine = Machine::new(model);
+    let machine = Machine::new(model).with_integers(bounds.values.iter().copied());
     let states = vec![sequential.initial()];
     let reached = vec![false; model.operations.len()];
     let mut check =

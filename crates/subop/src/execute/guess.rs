@@ -2,8 +2,7 @@
 //!
 //! A reference may be `NULL` or any published object of its struct. There are infinitely many integers, of which these are tried: the
 //! one that an equality of the precondition demands; otherwise all from one below the least to one above the greatest that
-//! occurs in the state or the file (those that occur, if the range is wide), and the `ID`s that occur. A
-//! sub-operation tells integers apart only by comparing them with such values, plus or minus one, so others behave like one of these.
+//! occurs in the file (those that occur, if the range is wide), and the `ID`s.
 
 use super::{FIRST_ID, Machine, State, Value, View, holds};
 use crate::model::{
@@ -140,23 +139,11 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The integers that are tried, and `NULL` if an integer somewhere is `NULL`.
+    /// The integers that are tried, and `NULL`. They do not depend on the state: what a sequential run may guess must not depend on
+    /// who was executed before.
     fn integers(&self) -> Vec<Value> {
-        let mut values: BTreeSet<i64> = self.view.machine.constants.iter().copied().collect();
-        let mut null = false;
-        let mut see = |value: &Value| match value {
-            Value::Int(value) => drop(values.insert(*value)),
-            Value::Null => null = true,
-            _ => {}
-        };
-        let shared = &self.view.shared;
-        shared.globals.iter().for_each(&mut see);
-        shared.elements.iter().flat_map(|map| map.values()).for_each(&mut see);
-        shared.heap.values().flat_map(|object| &object.fields).for_each(&mut see);
-        for instance in &self.state.instances {
-            instance.locals.iter().flatten().for_each(&mut see);
-        }
-        let ids: Vec<i64> = values.split_off(&(FIRST_ID - WIDEST)).into_iter().collect();
+        let constants = &self.view.machine.constants;
+        let mut values: BTreeSet<i64> = constants.iter().copied().collect();
         if let (Some(&least), Some(&greatest)) = (values.first(), values.last()) {
             if greatest - least <= WIDEST {
                 values.extend(least - 1..=greatest + 1);
@@ -164,9 +151,8 @@ impl Search<'_, '_> {
                 values.extend([least - 1, greatest + 1]);
             }
         }
-        values.extend(ids);
-        let integers = values.into_iter().map(Value::Int);
-        null.then_some(Value::Null).into_iter().chain(integers).collect()
+        values.extend((0..self.state.instances.len() as i64).map(|at| FIRST_ID + at));
+        std::iter::once(Value::Null).chain(values.into_iter().map(Value::Int)).collect()
     }
 }
 
