@@ -8,6 +8,7 @@ use linchpin_subop::execute::{Instance, Machine, Progress, Shared, State, Value}
 use linchpin_subop::model::{Model, SubOperationId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// What is executed.
 #[derive(Clone, Debug, Default)]
@@ -83,9 +84,10 @@ pub fn judge(model: &Model, case: &Case, comparison: Comparison, limit: usize) -
 /// As [`judge`], with what was seen on the way.
 pub fn explore(model: &Model, case: &Case, comparison: Comparison, limit: usize) -> Report {
     let mut report = Report { verdict: Verdict::TooLarge, states: 0, executed: BTreeSet::new() };
-    let machine = Machine::new(model);
     let mut instances = case.prologue.clone();
     instances.extend(case.concurrent.iter().cloned());
+    let passed = instances.iter().flat_map(|instance| instance.locals.iter().flatten());
+    let machine = Machine::new(model).with_integers(passed.filter_map(Value::as_int));
     let first = case.prologue.len();
     let mut prepared = vec![machine.start(instances)];
     for me in 0..first {
@@ -132,6 +134,22 @@ fn dedup(states: &mut Vec<State>) {
 struct Node {
     state: State,
     before: Vec<u8>,
+}
+
+/// How a state came about: from which one, by which instance, with which sub-operation.
+type Parent = (usize, usize, SubOperationId);
+
+/// A history: what clients see of an interleaving.
+#[derive(PartialEq, Eq, Hash)]
+struct Seen {
+    /// What each complete instance shows.
+    shown: Vec<Shown>,
+    /// Which concurrent instances were complete when each one started.
+    before: Vec<u8>,
+    /// Which ones have not started.
+    waiting: u8,
+    /// The final state, if it is compared.
+    shared: Option<Shared>,
 }
 
 struct Judge<'m> {
@@ -185,15 +203,14 @@ impl Judge<'_> {
 
     /// Breadth first, so that the first history without a linearization is a shortest one.
     fn interleavings(&self, prepared: Vec<State>, report: &mut Report) -> Verdict {
-        let mut nodes: Vec<Node> = Vec::new();
-        let mut parents: Vec<Option<(usize, usize, SubOperationId)>> = Vec::new();
-        let mut numbers: FxHashSet<Node> = FxHashSet::default();
-        let mut judged: FxHashMap<(Vec<Shown>, Vec<u8>, u8, Option<Shared>), bool> =
-            FxHashMap::default();
+        let mut nodes: Vec<Rc<Node>> = Vec::new();
+        let mut parents: Vec<Option<Parent>> = Vec::new();
+        let mut seen: FxHashSet<Rc<Node>> = FxHashSet::default();
+        let mut judged: FxHashMap<Seen, bool> = FxHashMap::default();
         for state in prepared {
             let before = vec![0; state.instances.len() - self.first];
-            let node = Node { state, before };
-            if numbers.insert(node.clone()) {
+            let node = Rc::new(Node { state, before });
+            if seen.insert(node.clone()) {
                 nodes.push(node);
                 parents.push(None);
             }
@@ -216,7 +233,8 @@ impl Judge<'_> {
                         let instances = next.state.instances;
                         return Verdict::Violated(Counterexample { schedule, instances });
                     }
-                    if numbers.insert(next.clone()) {
+                    let next = Rc::new(next);
+                    if seen.insert(next.clone()) {
                         if nodes.len() >= self.limit {
                             return Verdict::TooLarge;
                         }
@@ -240,43 +258,41 @@ impl Judge<'_> {
         before
     }
 
-    fn linearizable(
-        &self,
-        node: &Node,
-        judged: &mut FxHashMap<(Vec<Shown>, Vec<u8>, u8, Option<Shared>), bool>,
-    ) -> bool {
+    fn linearizable(&self, node: &Node, judged: &mut FxHashMap<Seen, bool>) -> bool {
         let concurrent = &node.state.instances[self.first..];
-        let waiting = bits(concurrent, Progress::Waiting);
-        let shown: Vec<Shown> =
-            node.state.instances.iter().map(|instance| self.shown(instance)).collect();
         let all = concurrent.iter().all(|instance| instance.progress == Progress::Complete);
-        let shared =
-            (all && self.comparison != Comparison::Observations).then(|| node.state.shared.clone());
-        let key = (shown, node.before.clone(), waiting, shared);
-        if let Some(known) = judged.get(&key) {
+        let compared = all && self.comparison != Comparison::Observations;
+        let seen = Seen {
+            shown: node.state.instances.iter().map(|instance| self.shown(instance)).collect(),
+            before: node.before.clone(),
+            waiting: bits(concurrent, Progress::Waiting),
+            shared: compared.then(|| node.state.shared.clone()),
+        };
+        if let Some(known) = judged.get(&seen) {
             return *known;
         }
-        let (shown, before, waiting, shared) = &key;
-        let explained = self.runs.iter().any(|run| {
-            (shared.is_none() || run.shared == *shared) && explains(run, shown, before, *waiting)
-        });
-        judged.insert(key, explained);
+        let explained = self.runs.iter().any(|run| seen.is_explained_by(run));
+        judged.insert(seen, explained);
         explained
     }
 }
 
-/// Whether a sequential run is a linearization.
-fn explains(run: &Run, shown: &[Shown], before: &[u8], waiting: u8) -> bool {
-    // Every complete instance is part of the run and shows the same; no instance is that has not started.
-    let same = shown.iter().zip(&run.shown).all(|(seen, run)| seen.is_none() || seen == run);
-    let mut done = 0u8;
-    same && run.order.iter().all(|&me| {
-        let started = waiting & (1 << me) == 0;
-        // Complete instances that came before this one must be done; pending ones are never in `before`.
-        let respected = before[me as usize] & !done == 0;
-        done |= 1 << me;
-        started && respected
-    })
+impl Seen {
+    /// Whether a sequential run is a linearization of this history.
+    fn is_explained_by(&self, run: &Run) -> bool {
+        // Every complete instance is part of the run and shows the same; no instance is that has not started.
+        let mut pairs = self.shown.iter().zip(&run.shown);
+        let same = pairs.all(|(seen, run)| seen.is_none() || seen == run);
+        let mut done = 0u8;
+        same && (self.shared.is_none() || self.shared == run.shared)
+            && run.order.iter().all(|&me| {
+                let started = self.waiting & (1 << me) == 0;
+                // What came before it must be done; only complete instances come before anything.
+                let respected = self.before[me as usize] & !done == 0;
+                done |= 1 << me;
+                started && respected
+            })
+    }
 }
 
 /// The instances that are this far, as bits.
@@ -286,7 +302,7 @@ fn bits(instances: &[Instance], progress: Progress) -> u8 {
 }
 
 fn schedule(
-    parents: &[Option<(usize, usize, SubOperationId)>],
+    parents: &[Option<Parent>],
     mut at: usize,
     last: (usize, SubOperationId),
 ) -> Vec<(usize, SubOperationId)> {

@@ -1,4 +1,4 @@
-//! Random small `.subop` programs: 2 to 4 operations of 1 to 3 sub-operations over a few globals, locals, fields and a lock.
+//! Random small `.subop` programs: 2 to 4 operations of 1 to 3 sub-operations over a few globals, locals, fields, elements and a lock.
 //!
 //! Purely random programs are hardly ever linearizable, so most operations start from something that people write (one step, a
 //! section under a lock, a validated guess, a stack on the heap) and some are then broken.
@@ -6,13 +6,18 @@
 use fastrand::Rng;
 use std::fmt::Write;
 
-/// The text of a random program; the same for the same seed. About half of them are linearizable.
+/// The text of a random program; the same for the same seed. About half of them are linearizable. Some state invariants, many of
+/// which do not hold: whoever believes one is wrong.
 pub fn generate(seed: u64) -> String {
-    let mut writer =
-        Writer { random: Rng::with_seed(seed), heap: false, locks: false, integers: 1, set: false };
-    writer.heap = writer.random.u8(..3) == 0;
-    writer.locks = writer.random.bool();
-    writer.integers = writer.random.usize(1..=3);
+    let mut random = Rng::with_seed(seed);
+    let mut writer = Writer {
+        heap: random.u8(..3) == 0,
+        locks: random.bool(),
+        array: random.u8(..4) == 0,
+        integers: random.usize(1..=3),
+        set: false,
+        random,
+    };
     let mut text = String::new();
     if writer.heap {
         text += "struct node { int v, node next };\nnode top;\n";
@@ -20,12 +25,22 @@ pub fn generate(seed: u64) -> String {
     for name in &INTEGERS[..writer.integers] {
         let _ = writeln!(text, "int {name};");
     }
+    if writer.array {
+        text += "int M[];\n";
+    }
     if writer.locks {
         text += "int l;\n";
+    }
+    if writer.one_in(6) {
+        let constant = writer.constant();
+        let _ = writeln!(text, "initially {{ x = {constant}; }}");
     }
     let count = writer.random.usize(2..=4);
     for name in &OPERATIONS[..count] {
         text += &writer.operation(name);
+    }
+    if writer.one_in(6) {
+        text += &writer.invariant();
     }
     text
 }
@@ -37,6 +52,7 @@ struct Writer {
     random: Rng,
     heap: bool,
     locks: bool,
+    array: bool,
     integers: usize,
     /// Whether the operation has set `r`: a guess that nothing constrains has many values, so there are few.
     set: bool,
@@ -69,11 +85,16 @@ impl Writer {
         }
         self.set = self.one_in(20);
         let steps = match self.random.u8(..20) {
-            0..=2 => vec![self.step(3)],
+            0 | 1 => vec![self.step(3)],
             3..=6 if self.locks => self.section(),
             3..=5 => self.validated(),
             7..=9 if self.heap => self.stack(),
             10 | 11 => vec![self.prelude(), self.step(2)],
+            12 | 13 if self.array => {
+                let x = self.global();
+                let last = self.pick(&["M[r] = 1;", "s = M[r];", "<M[r] == 0;> M[r] = 2;"]);
+                vec![format!("r = {x}; {x} = {x} + 1;"), last.to_owned()]
+            }
             _ => {
                 let count = self.random.usize(2..=3);
                 (0..count).map(|_| self.step(2)).collect()
@@ -120,7 +141,8 @@ impl Writer {
     fn guard(&mut self) -> String {
         let (one, other) = (self.global(), self.global());
         let constant = self.constant();
-        let condition = match self.random.u8(..8) {
+        let condition = match self.random.u8(..9) {
+            8 if self.array => format!("M[{one}] == {constant}"),
             0 | 1 => format!("{one} == {constant}"),
             2 => format!("{one} != {constant}"),
             3 => format!("{one} <= {other}"),
@@ -136,7 +158,8 @@ impl Writer {
     fn statement(&mut self) -> String {
         let (one, other) = (self.global(), self.global());
         let constant = self.constant();
-        match self.random.u8(..13) {
+        match self.random.u8(..15) {
+            13 | 14 if self.array => self.array_statement(one, constant),
             0 | 1 => format!("{one} = {constant};"),
             2 => format!("{one} = {other};"),
             3 => format!("{one} = {one} + 1;"),
@@ -149,11 +172,37 @@ impl Writer {
             8 if self.set => format!("{one} = r;"),
             9 if self.locks => self.pick(&["l = 0;", "l = ID;", "READ l;"]).to_owned(),
             10 | 11 if self.heap => self.heap_statement(),
+            _ if self.random.bool() => format!("READ {one};"),
             _ => {
                 self.set = true;
                 format!("r = {constant};")
             }
         }
+    }
+
+    fn array_statement(&mut self, x: &str, constant: u8) -> String {
+        match self.random.u8(..6) {
+            0 => format!("M[{x}] = {constant};"),
+            1 => format!("{x} = M[{constant}];"),
+            2 => format!("s = M[{x}];"),
+            3 => format!("M[{x} + 1] = {constant};"),
+            4 => format!("READ M[{constant}];"),
+            _ => format!("M[{constant}] = {x};"),
+        }
+    }
+
+    /// A claim about every state, as likely false as not.
+    fn invariant(&mut self) -> String {
+        let (x, constant) = (self.global(), self.constant());
+        let condition = match self.random.u8(..6) {
+            0 => format!("{x} != {constant}"),
+            1 => format!("{x} <= {constant}"),
+            2 if self.heap => "top == NULL".to_owned(),
+            3 if self.locks => "l == 0".to_owned(),
+            4 => return format!("invariant after A_1: {x} == r;\n"),
+            _ => format!("{x} == {constant}"),
+        };
+        format!("invariant {condition};\n")
     }
 
     fn heap_statement(&mut self) -> String {

@@ -4,7 +4,7 @@
 use linchpin_subop::execute::{Instance, Value};
 use linchpin_subop::sequential::{self, Bounds, SequentialVerdict};
 use linchpin_subop::{Model, parse, print};
-use linchpin_subop_oracle::{Case, Comparison, Verdict, explore};
+use linchpin_subop_oracle::{Case, Comparison, Verdict, explore, mutants};
 use std::collections::BTreeSet;
 
 /// The most states of a case.
@@ -236,4 +236,40 @@ fn rdcss() {
     linearizable("rdcss", Comparison::States, &cases);
     let verdict = sequential::check(&model("rdcss"), &Bounds::default());
     assert_eq!(verdict, SequentialVerdict::NoSpec);
+}
+
+/// Which changes of a file the brute force sees, over these cases.
+fn broken(name: &str, cases: &[(&str, &str)]) -> Vec<String> {
+    let original = model(name);
+    let mut seen = Vec::new();
+    for mutant in mutants(&original) {
+        let violated = cases.iter().any(|(prologue, concurrent)| {
+            let prologue = calls(&mutant.model, prologue);
+            let concurrent = calls(&mutant.model, concurrent);
+            let case = Case { prologue, concurrent };
+            let report = explore(&mutant.model, &case, Comparison::Observations, LIMIT);
+            matches!(report.verdict, Verdict::Violated(_))
+        });
+        if violated {
+            seen.push(mutant.change);
+        }
+    }
+    seen
+}
+
+/// The oracle can tell: small changes break what is linearizable.
+#[test]
+fn changed_files_are_violated() {
+    let expected = [
+        ("ms_queue", QUEUE, "f split before statement 2"),
+        ("two_lock_queue", QUEUE, "d_read without condition 2"),
+        ("dglm_queue", QUEUE, "f split before statement 1"),
+        ("orvyy_set", SET, "Add_absent_3 without condition 2"),
+        ("vy_cas_set", SET, "Remove_present_6 without condition 1"),
+        ("vy_dcas_set", SET, "Remove_present_5 without condition 2"),
+    ];
+    for (name, cases, change) in expected {
+        let seen = broken(name, cases);
+        assert!(seen.iter().any(|seen| seen == change), "{name}: {seen:?}");
+    }
 }

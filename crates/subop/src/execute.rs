@@ -24,6 +24,16 @@ pub enum Value {
     Poison,
 }
 
+impl Value {
+    /// The integer, if this is one.
+    pub fn as_int(&self) -> Option<i64> {
+        match self {
+            Value::Int(value) => Some(*value),
+            _ => None,
+        }
+    }
+}
+
 /// The `ID` of instance 0; no constant is as large.
 pub const FIRST_ID: i64 = 1 << 40;
 
@@ -137,7 +147,7 @@ pub struct Machine<'m> {
     model: &'m Model,
     /// What every element of each array starts as.
     fills: Vec<Value>,
-    /// The integers that the file mentions.
+    /// The integers that guesses are tried with, apart from neighbours: those that the file mentions, and more if told.
     constants: Vec<i64>,
 }
 
@@ -157,6 +167,13 @@ impl<'m> Machine<'m> {
         };
         let fills = model.globals.iter().enumerate().map(fill).collect();
         Machine { model, fills, constants: guess::constants(model) }
+    }
+
+    /// The same machine, in which guesses of integers may have these values too. Whoever passes arguments that the file does not
+    /// mention should say so here.
+    pub fn with_integers(mut self, values: impl IntoIterator<Item = i64>) -> Machine<'m> {
+        self.constants.extend(values);
+        self
     }
 
     /// The model.

@@ -45,7 +45,7 @@ pub enum SequentialVerdict {
         /// Operations that never came to an end: nothing is known about them.
         unreached: Vec<OperationId>,
     },
-    /// The last call of this execution is not one of the specification.
+    /// The last call of this execution is not one of the specification. It is a shortest one.
     Violated {
         /// The calls, in their order.
         calls: Vec<SequentialCall>,
@@ -60,20 +60,24 @@ pub fn check(model: &Model, bounds: &Bounds) -> SequentialVerdict {
     let Ok(sequential) = builtin(&mapping.name, initial(&mapping.initial).as_ref()) else {
         return SequentialVerdict::NoSpec;
     };
-    let machine = Machine::new(model);
+    let machine = Machine::new(model).with_integers(bounds.values.iter().copied());
     let states = vec![sequential.initial()];
+    let start = machine.start(Vec::new());
     let reached = vec![false; model.operations.len()];
+    let calls = Vec::new();
     let mut check =
-        Check { machine, mapping, sequential, bounds, calls: Vec::new(), executions: 0, reached };
-    let start = check.machine.start(Vec::new());
-    match check.from(&start, &states) {
-        Some(verdict) => verdict,
-        None => {
-            let unreached = check.reached.iter().enumerate().filter(|(_, reached)| !**reached);
-            let unreached = unreached.map(|(index, _)| OperationId(index)).collect();
-            SequentialVerdict::Holds { executions: check.executions, unreached }
+        Check { machine, mapping, sequential, bounds, longest: 0, calls, executions: 0, reached };
+    // Short ones first, so that the execution that is shown is a shortest one.
+    for longest in 1..=bounds.calls {
+        check.longest = longest;
+        check.executions = 0;
+        if let Some(verdict) = check.from(&start, &states) {
+            return verdict;
         }
     }
+    let unreached = check.reached.iter().enumerate().filter(|(_, reached)| !**reached);
+    let unreached = unreached.map(|(index, _)| OperationId(index)).collect();
+    SequentialVerdict::Holds { executions: check.executions, unreached }
 }
 
 /// The initial value that these terms stand for, if there are any.
@@ -86,6 +90,8 @@ struct Check<'a> {
     mapping: &'a SpecMapping,
     sequential: BuiltinSpec,
     bounds: &'a Bounds,
+    /// How many calls are tried now.
+    longest: usize,
     calls: Vec<SequentialCall>,
     executions: usize,
     reached: Vec<bool>,
@@ -94,7 +100,7 @@ struct Check<'a> {
 impl Check<'_> {
     /// Tries every call from here on; `states` are those that the specification may be in. Returns what stops the check.
     fn from(&mut self, state: &State, states: &[spec::Value]) -> Option<SequentialVerdict> {
-        if self.calls.len() == self.bounds.calls {
+        if self.calls.len() == self.longest {
             return None;
         }
         let mapping = self.mapping;

@@ -110,12 +110,12 @@ impl Checker {
                 self.twice(what, name, span);
                 continue;
             }
-            if what != "field" {
-                if let Some(global) = self.global_names.get(&name.name) {
-                    let old = self.model.globals[global.0].span;
-                    self.twice("variable", name, old);
-                    continue;
-                }
+            if what != "field"
+                && let Some(global) = self.global_names.get(&name.name)
+            {
+                let old = self.model.globals[global.0].span;
+                self.twice("variable", name, old);
+                continue;
             }
             variables.push(Variable { name: name.name.clone(), ty, span: name.span });
         }
@@ -181,20 +181,20 @@ impl Checker {
                     assigned.insert(name.name.as_str());
                 }
                 ast::StatementKind::Assign(target, _) => {
-                    if let ast::TermKind::Place(place) = &target.kind {
-                        if place.access.is_none() {
-                            assigned.insert(&place.name.name);
-                        }
+                    if let ast::TermKind::Place(place) = &target.kind
+                        && place.access.is_none()
+                    {
+                        assigned.insert(&place.name.name);
                     }
                 }
                 _ => {}
             }
         }
         for global in &mut self.model.globals {
-            if let GlobalKind::Scalar(Type::Ref(of)) = global.kind {
-                if !assigned.contains(global.name.as_str()) {
-                    global.kind = GlobalKind::Place(of);
-                }
+            if let GlobalKind::Scalar(Type::Ref(of)) = global.kind
+                && !assigned.contains(global.name.as_str())
+            {
+                global.kind = GlobalKind::Place(of);
             }
         }
     }

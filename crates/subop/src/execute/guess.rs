@@ -191,10 +191,11 @@ struct Uses {
 
 impl Uses {
     fn var(&mut self, var: Var) {
-        if let Var::Local(id) = var {
-            if !self.written.contains(&id) && !self.read.contains(&id) {
-                self.read.push(id);
-            }
+        if let Var::Local(id) = var
+            && !self.written.contains(&id)
+            && !self.read.contains(&id)
+        {
+            self.read.push(id);
         }
     }
 

@@ -100,8 +100,8 @@ fn next(rest: &str, first: char) -> (Option<Kind>, usize) {
     if rest.starts_with("//") {
         return (None, rest.find('\n').unwrap_or(rest.len()));
     }
-    if rest.starts_with("/*") {
-        return match rest[2..].find("*/") {
+    if let Some(inside) = rest.strip_prefix("/*") {
+        return match inside.find("*/") {
             Some(end) => (None, end + 4),
             None => (Some(Kind::OpenComment), rest.len()),
         };
