@@ -163,7 +163,12 @@ impl<'c> Relations<'c> {
                 let cases = Some(relation.irreversible.clone());
                 members.push(Member { block, after: None, cases, before: 0, then: 0 });
             } else {
-                for (then, cases) in by_knowledge(relate(self.context, start, block, lasting)) {
+                let knowing = relate(self.context, start, block, lasting);
+                if knowing.unknown {
+                    members.push(Member { block, after: None, cases: None, before: 0, then: 0 });
+                    continue;
+                }
+                for (then, cases) in by_knowledge(knowing) {
                     members.push(Member { block, after: None, cases: Some(cases), before: 0, then });
                 }
             }

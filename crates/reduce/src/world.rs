@@ -169,6 +169,10 @@ pub fn explore<'c>(
         let mut world = World::new(context, script);
         let outcome = world.enter(prefixes).and_then(|memory| visit(&mut world, &memory));
         script = world.script;
+        // INVARIANT: whoever requires something deals with it being blocked; if not, nothing is concluded.
+        if outcome == Err(Stop::Blocked) {
+            return Err(TooManyCases);
+        }
         // `false`: what was asked is answered.
         if outcome == Ok(false) || !script.advance() {
             return Ok(());
@@ -208,7 +212,8 @@ impl<'c> World<'c> {
         let locals = initially.locals.iter().map(|variable| Some(if variable.ty == Type::Int { ZERO } else { NULL }));
         let start = Instance { prefix: 0, locals: locals.collect(), reads: Vec::new(), results: None };
         self.start.push(start.clone());
-        self.identities.push(self.solver.clone().fresh_value(flag::PROPER));
+        let identity = self.solver.fresh_value(flag::PROPER);
+        self.identities.push(identity);
         let mut memory = Memory {
             globals: vec![None; self.globals.len()],
             writes: Vec::new(),
