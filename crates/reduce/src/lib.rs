@@ -13,6 +13,7 @@
 
 mod atom;
 mod candidates;
+mod certificate;
 mod claims;
 mod closure;
 mod concrete;
@@ -33,6 +34,7 @@ mod validated;
 mod words;
 mod world;
 
+pub use certificate::certificate;
 pub use claims::{Answer, ClaimAnswer};
 pub use pairs::{AliasCases, Pair, Tables, tables};
 pub use report::{FactLine, Line, Obstacle, PrefixFacts, Report, Verdict};

@@ -102,6 +102,9 @@ fn is_validated(model: &Model, without: &Model, operation: usize, step: usize, m
             _ => None,
         })
         .collect();
+    if prefix::read_first(read).iter().any(|local| targets.contains(local)) {
+        return false;
+    }
     // A guess is never poison.
     if targets.iter().any(|local| context.natures.local(operation, *local).poison) {
         return false;
@@ -109,6 +112,11 @@ fn is_validated(model: &Model, without: &Model, operation: usize, step: usize, m
     let mut validated = false;
     for data in original.all.iter().filter(|data| data.operation.0 == operation && data.complete) {
         let Some(position) = data.steps.iter().position(|at| *at == step) else { continue };
+        // The local must get its first value here: a guess before would be another one.
+        let earlier = original.all.iter().find(|known| known.operation == data.operation && known.steps == data.steps[..position]);
+        if earlier.is_none_or(|earlier| targets.iter().any(|local| earlier.set[local.0])) {
+            return false;
+        }
         let mut steps = data.steps.clone();
         steps.remove(position);
         let Some(whole) = context.prefixes.all.iter().position(|known| known.operation.0 == operation && known.steps == steps)

@@ -52,3 +52,9 @@ fn pending_operations_have_an_obligation() {
     );
     assert!(matches!(report.verdict, Verdict::NotProved(Obstacle::Pending { .. })), "{:?}", report.verdict);
 }
+
+/// A read into a local that was guessed before is not replaced by a guess: it changes the local.
+#[test]
+fn a_local_that_has_a_value_is_not_guessed_again() {
+    rejected("int x; int y; A() int r; 1 <x == r;> READ x; 1 r = x; 1 READ y; C() 1 x = 2; 1 READ y;");
+}
