@@ -2,12 +2,15 @@
 //!
 //! A witness is confirmed by walking it once ([`confirm_witness`]). A core is confirmed in two steps ([`confirm_core`]): what is not in
 //! it is left out where that cannot matter (`closure`), and may have taken effect in its time, with any answer, where it can; then no
-//! order explains the core, by trying all of them (`exhaust`).
+//! order explains the core, by trying all of them (`exhaust`). A proof by reversing sub-operations is confirmed by executing them in all small
+//! states ([`confirm_reduction`]).
 
 mod closure;
 mod exhaust;
+mod reduction;
 mod witness;
 
+pub use reduction::{ReductionError, confirm_reduction};
 pub use witness::{WitnessError, confirm_witness};
 
 use linchpin_spec::{Call, Spec, Value};

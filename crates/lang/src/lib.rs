@@ -10,16 +10,16 @@
 //! ```
 
 mod check;
-pub mod diagnostic;
 mod format;
 pub mod hir;
 mod limits;
 mod lower;
 pub mod syntax;
 
-pub use diagnostic::{Diagnostic, Span};
 pub use format::format;
 pub use hir::Bounds;
+pub use linchpin_diagnostic as diagnostic;
+pub use linchpin_diagnostic::{Diagnostic, Span};
 
 use linchpin_ir::program::{Program, SpecSource};
 use linchpin_spec::Value;

@@ -1,7 +1,9 @@
-//! Mistakes in a model, and how they are shown.
+//! Mistakes in a model, and how they are shown. Every front end uses these.
 
-use crate::limits;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+
+/// Longer names are not compared with others.
+const LONGEST_NAME: usize = 100;
 
 /// A stretch of the source, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -96,10 +98,7 @@ fn clamp(source: &str, span: Span) -> std::ops::Range<usize> {
 }
 
 /// The candidate that `name` most likely means, if one is near enough.
-pub fn nearest<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (name.chars().count() / 3).clamp(1, 3);
     candidates
         .into_iter()
@@ -113,7 +112,7 @@ pub fn nearest<'a>(
 fn distance(a: &str, b: &str, limit: usize) -> usize {
     let a: Vec<char> = a.to_lowercase().chars().collect();
     let b: Vec<char> = b.to_lowercase().chars().collect();
-    if a.len().abs_diff(b.len()) > limit || a.len() > limits::NAME {
+    if a.len().abs_diff(b.len()) > limit || a.len() > LONGEST_NAME {
         return limit + 1;
     }
     let mut before_last = vec![0; b.len() + 1];

@@ -1,0 +1,427 @@
+//! Reading a certificate: the model, its paths, and what the certificate says of each.
+
+use linchpin_subop::Model;
+use linchpin_subop::model::{
+    Condition, Index, LocalId, Next, Place, Relation, Statement, StructId, SubOperation, Term, Type, Var,
+};
+use serde_json::Value;
+
+use super::ReductionError;
+use super::nature::Natures;
+
+/// A path from the start of an operation, and what is claimed of an instance that executed it.
+#[derive(Clone, Debug, Default)]
+pub struct Path {
+    pub operation: usize,
+    pub steps: Vec<usize>,
+    pub parent: Option<usize>,
+    pub next: Vec<usize>,
+    pub complete: bool,
+    pub set: Vec<bool>,
+    /// The locals that the last step reads before it writes them.
+    pub guessed: Vec<usize>,
+    pub owned: Vec<(usize, StructId)>,
+    pub private: Vec<usize>,
+    pub facts: Vec<Condition>,
+    pub reaches: Vec<(usize, Vec<Place>)>,
+    pub live: Vec<Condition>,
+    pub enabled: bool,
+}
+
+impl Path {
+    pub fn last<'m>(&self, model: &'m Model) -> Option<&'m SubOperation> {
+        self.steps.last().map(|step| &model.operations[self.operation].sub_operations[*step])
+    }
+}
+
+/// A path executed without interruption.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Block {
+    pub path: usize,
+    pub complete: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Member {
+    pub block: Block,
+    /// Which locals are equal, and which are not; `None`: in all cases.
+    pub cases: Option<Vec<Vec<(usize, usize, bool)>>>,
+    pub before: Vec<usize>,
+    pub then: Vec<usize>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Closure {
+    pub path: usize,
+    pub lasting: Vec<Condition>,
+    pub members: Vec<Member>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Proof {
+    /// The model without the reads that are replaced.
+    pub model: Model,
+    pub paths: Vec<Path>,
+    pub invariants: Vec<(Option<StructId>, Condition)>,
+    pub closures: Vec<Closure>,
+    pub constants: Vec<i64>,
+    /// How far two executions can count.
+    pub counting: i64,
+    pub ordering: bool,
+    pub natures: Natures,
+}
+
+fn malformed(what: &str) -> ReductionError {
+    ReductionError::Malformed(what.to_owned())
+}
+
+fn texts(value: &Value) -> Result<Vec<String>, ReductionError> {
+    let items = value.as_array().ok_or_else(|| malformed("a list is missing"))?;
+    items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(|| malformed("a text is missing"))).collect()
+}
+
+fn numbers(value: &Value, below: usize) -> Result<Vec<usize>, ReductionError> {
+    let items = value.as_array().ok_or_else(|| malformed("a list is missing"))?;
+    let number = |item: &Value| item.as_u64().map(|number| number as usize).filter(|number| *number < below);
+    items.iter().map(|item| number(item).ok_or_else(|| malformed("a number is out of range"))).collect()
+}
+
+fn list(value: &Value) -> Result<&Vec<Value>, ReductionError> {
+    value.as_array().ok_or_else(|| malformed("a list is missing"))
+}
+
+fn parse(source: &str) -> Result<Model, ReductionError> {
+    linchpin_subop::parse(source).map_err(|mistakes| {
+        malformed(&mistakes.first().map_or_else(String::new, |mistake| mistake.message.clone()))
+    })
+}
+
+/// The model of a certificate with one sub-operation after the other taken out; and, to be checked, each of these.
+pub type Replacement = (Model, Model, usize, usize);
+
+pub fn read(json: &Value) -> Result<(Proof, Vec<Replacement>), ReductionError> {
+    if json["format"] != "linchpin-reduction/1" {
+        return Err(malformed("not a certificate of a reduction"));
+    }
+    let source = json["model"].as_str().ok_or_else(|| malformed("the model is missing"))?;
+    let original = parse(source)?;
+    let mut model = original.clone();
+    let mut replaced = Vec::new();
+    for name in texts(&json["replaced"])? {
+        let id = original.sub_operations().find(|id| original.sub_operation(*id).name == name);
+        let id = id.ok_or_else(|| malformed("no such sub-operation"))?;
+        let without = without(&model, id.operation.0, id.index);
+        replaced.push((model, without.clone(), id.operation.0, id.index));
+        model = without;
+    }
+    let mut reader = Reader { source, original: &original, paths: paths(&model)? };
+    let mut proof = Proof {
+        constants: constants(&model),
+        counting: counting(&model),
+        ordering: ordering(&model),
+        natures: Natures::of(&model),
+        invariants: reader.invariants(&json["invariants"])?,
+        closures: Vec::new(),
+        paths: Vec::new(),
+        model,
+    };
+    for record in list(&json["prefixes"])? {
+        reader.prefix(&proof.model, record)?;
+    }
+    for record in list(&json["closures"])? {
+        let closure = reader.closure(&proof.model, record)?;
+        proof.closures.push(closure);
+    }
+    proof.paths = reader.paths;
+    Ok((proof, replaced))
+}
+
+struct Reader<'a> {
+    source: &'a str,
+    original: &'a Model,
+    paths: Vec<Path>,
+}
+
+impl Reader<'_> {
+    fn path(&self, model: &Model, names: &Value) -> Result<usize, ReductionError> {
+        let names = texts(names)?;
+        let matches = |path: &Path| {
+            let steps = path.steps.iter().map(|step| &model.operations[path.operation].sub_operations[*step].name);
+            path.steps.len() == names.len() && steps.eq(names.iter())
+        };
+        self.paths.iter().position(matches).filter(|_| !names.is_empty()).ok_or_else(|| malformed("no such prefix"))
+    }
+
+    /// Conditions about an instance that executed a path, in the language of the model.
+    fn conditions(&self, model: &Model, path: usize, texts: &[String]) -> Result<Vec<Condition>, ReductionError> {
+        let Some(step) = self.paths[path].last(model) else { return Err(malformed("an empty prefix")) };
+        let mut source = self.source.to_owned();
+        for text in texts {
+            source += &format!("\ninvariant after {}: {text};", step.name);
+        }
+        let parsed = parse(&source)?;
+        let added = &parsed.invariants[self.original.invariants.len().min(parsed.invariants.len())..];
+        if added.len() != texts.len() || added.iter().any(|line| !line.bound.is_empty()) {
+            return Err(malformed("a condition is not one"));
+        }
+        let conditions: Vec<Condition> = added.iter().map(|line| line.condition.clone()).collect();
+        let set = |local: &usize| self.paths[path].set.get(*local) == Some(&true);
+        if !conditions.iter().all(|condition| condition.atoms().iter().all(|atom| locals_of(atom).iter().all(set))) {
+            return Err(malformed("a condition mentions a local that is not set"));
+        }
+        Ok(conditions)
+    }
+
+    fn invariants(&self, value: &Value) -> Result<Vec<(Option<StructId>, Condition)>, ReductionError> {
+        let lines = texts(value)?;
+        let parsed = parse(&format!("{}\n{}", self.source, lines.join("\n")))?;
+        let added = &parsed.invariants[self.original.invariants.len().min(parsed.invariants.len())..];
+        let mut found = Vec::new();
+        for line in added {
+            let bound = match line.bound.as_slice() {
+                [] => None,
+                [variable] => match variable.ty {
+                    Type::Ref(of) => Some(of),
+                    Type::Int => return Err(malformed("an invariant about integers")),
+                },
+                _ => return Err(malformed("an invariant about several objects")),
+            };
+            if line.after.is_some() {
+                return Err(malformed("an invariant about a sub-operation"));
+            }
+            found.push((bound, line.condition.clone()));
+        }
+        Ok(found)
+    }
+
+    fn prefix(&mut self, model: &Model, record: &Value) -> Result<(), ReductionError> {
+        let path = self.path(model, &record["steps"])?;
+        let facts = self.conditions(model, path, &texts(&record["facts"])?)?;
+        let live = self.conditions(model, path, &texts(&record["live"])?)?;
+        let mut reaches = Vec::new();
+        for reach in list(&record["reaches"])? {
+            let local = self.local(model, self.paths[path].operation, &reach["local"])?;
+            let name = &model.operations[self.paths[path].operation].locals[local].name;
+            let lines: Vec<String> = texts(&reach["places"])?.iter().map(|place| format!("{name} == {place}")).collect();
+            let mut places = Vec::new();
+            for condition in self.conditions(model, path, &lines)? {
+                match condition.atoms().as_slice() {
+                    [atom] if atom.relation == Relation::Equal => match atom.right {
+                        Term::Place(place) => places.push(place),
+                        _ => return Err(malformed("a place is not one")),
+                    },
+                    _ => return Err(malformed("a place is not one")),
+                }
+            }
+            reaches.push((local, places));
+        }
+        let enabled = record["pending"] == "enabled";
+        let known = &mut self.paths[path];
+        (known.facts, known.live, known.reaches, known.enabled) = (facts, live, reaches, enabled);
+        Ok(())
+    }
+
+    fn local(&self, model: &Model, operation: usize, name: &Value) -> Result<usize, ReductionError> {
+        let locals = &model.operations[operation].locals;
+        locals.iter().position(|local| *name == *local.name).ok_or_else(|| malformed("no such local"))
+    }
+
+    fn closure(&self, model: &Model, record: &Value) -> Result<Closure, ReductionError> {
+        let path = self.path(model, &record["steps"])?;
+        let lasting = self.conditions(model, path, &texts(&record["lasting"])?)?;
+        let mut members = Vec::new();
+        for member in list(&record["members"])? {
+            let block = Block { path: self.path(model, &member["steps"])?, complete: member["complete"] == true };
+            let (mine, theirs) = (self.paths[path].operation, self.paths[block.path].operation);
+            let cases = if member["cases"].is_null() {
+                None
+            } else {
+                let mut cases = Vec::new();
+                for case in list(&member["cases"])? {
+                    let mut pairs = Vec::new();
+                    for pair in list(case)? {
+                        let equal = pair[2].as_bool().ok_or_else(|| malformed("a case is not one"))?;
+                        pairs.push((self.local(model, mine, &pair[0])?, self.local(model, theirs, &pair[1])?, equal));
+                    }
+                    cases.push(pairs);
+                }
+                Some(cases)
+            };
+            let (before, then) = (numbers(&member["before"], lasting.len())?, numbers(&member["then"], lasting.len())?);
+            members.push(Member { block, cases, before, then });
+        }
+        Ok(Closure { path, lasting, members })
+    }
+}
+
+/// The model in which what led to the step leads to what follows it.
+fn without(model: &Model, operation: usize, step: usize) -> Model {
+    let mut model = model.clone();
+    let body = &mut model.operations[operation];
+    let following = body.sub_operations[step].next.clone();
+    for other in &mut body.sub_operations {
+        if other.next.contains(&Next::SubOperation(step)) {
+            other.next.retain(|next| *next != Next::SubOperation(step));
+            other.next.extend(&following);
+            other.next.sort();
+            other.next.dedup();
+        }
+    }
+    if body.first.contains(&step) {
+        body.first.retain(|first| *first != step);
+        for next in following {
+            if let Next::SubOperation(next) = next {
+                body.first.push(next);
+            }
+        }
+        body.first.sort();
+        body.first.dedup();
+    }
+    model
+}
+
+/// All paths of all operations; the empty one of each operation comes before its others.
+pub fn paths(model: &Model) -> Result<Vec<Path>, ReductionError> {
+    let mut all: Vec<Path> = Vec::new();
+    for (operation, body) in model.operations.iter().enumerate() {
+        let given = |(at, local): (usize, &linchpin_subop::model::Variable)| at < body.arguments && local.ty == Type::Int;
+        let set = body.locals.iter().enumerate().map(given).collect();
+        let mut open = vec![all.len()];
+        all.push(Path { operation, set, ..Path::default() });
+        while let Some(at) = open.pop() {
+            let following: Vec<usize> = match all[at].last(model) {
+                None => body.first.clone(),
+                Some(step) => step.next.iter().filter_map(|next| if let Next::SubOperation(step) = next { Some(*step) } else { None }).collect(),
+            };
+            for step in following {
+                if all.len() > 400 {
+                    return Err(ReductionError::TooLarge("too many prefixes".to_owned()));
+                }
+                let mut longer = Path { parent: Some(at), steps: [&all[at].steps[..], &[step]].concat(), next: Vec::new(), ..all[at].clone() };
+                extend(&mut longer, &body.sub_operations[step]);
+                let id = all.len();
+                all[at].next.push(id);
+                open.push(id);
+                all.push(longer);
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn extend(path: &mut Path, step: &SubOperation) {
+    path.complete = step.next.contains(&Next::Return);
+    let mut written: Vec<usize> = Vec::new();
+    path.guessed.clear();
+    let seen = |term: &Term, written: &[usize], path: &mut Path| {
+        for local in locals_in(term) {
+            path.set[local] = true;
+            if !written.contains(&local) && !path.guessed.contains(&local) {
+                path.guessed.push(local);
+            }
+        }
+    };
+    for atom in step.precondition.atoms() {
+        seen(&atom.left, &written, path);
+        seen(&atom.right, &written, path);
+    }
+    for statement in &step.body {
+        match statement {
+            Statement::Assign { place, value, .. } => {
+                seen(value, &written, path);
+                if let Term::Place(Place::Variable(Var::Local(source))) = value {
+                    path.private.retain(|local| *local != source.0);
+                }
+                match place {
+                    Place::Variable(Var::Local(local)) => {
+                        written.push(local.0);
+                        path.set[local.0] = true;
+                        path.owned.retain(|(owned, _)| *owned != local.0);
+                        path.private.retain(|owned| *owned != local.0);
+                    }
+                    _ => seen(&Term::Place(*place), &written, path),
+                }
+            }
+            Statement::Malloc { var: Var::Local(local), of, .. } => {
+                written.push(local.0);
+                path.set[local.0] = true;
+                path.owned.retain(|(owned, _)| *owned != local.0);
+                path.private.retain(|owned| *owned != local.0);
+                path.owned.push((local.0, *of));
+                path.private.push(local.0);
+            }
+            Statement::Malloc { .. } => {}
+            Statement::Free { var, .. } => seen(&Term::Place(Place::Variable(*var)), &written, path),
+            Statement::Read { place, .. } => seen(&Term::Place(*place), &written, path),
+        }
+    }
+    for term in step.result.iter().flatten() {
+        seen(term, &written, path);
+    }
+}
+
+fn locals_of(atom: &linchpin_subop::model::Atom) -> Vec<usize> {
+    [locals_in(&atom.left), locals_in(&atom.right)].concat()
+}
+
+fn locals_in(term: &Term) -> Vec<usize> {
+    let (Term::Place(place) | Term::Plus(place, _)) = term else { return Vec::new() };
+    let var = match place {
+        Place::Variable(var) | Place::Field(var, ..) => *var,
+        Place::Element(_, Index::Variable(var) | Index::Plus(var, _)) => *var,
+        Place::Element(_, Index::Int(_)) => return Vec::new(),
+    };
+    match var {
+        Var::Local(LocalId(local)) => vec![local],
+        _ => Vec::new(),
+    }
+}
+
+/// Every term of a model.
+fn terms(model: &Model) -> Vec<Term> {
+    let mut found = Vec::new();
+    let conditions = model.operations.iter().flat_map(|body| &body.sub_operations).map(|step| &step.precondition);
+    for condition in conditions.chain(model.invariants.iter().map(|line| &line.condition)) {
+        found.extend(condition.atoms().iter().flat_map(|atom| [atom.left, atom.right]));
+    }
+    let bodies = model.operations.iter().flat_map(|body| &body.sub_operations).flat_map(|step| &step.body);
+    for statement in bodies.chain(&model.initially.statements) {
+        match statement {
+            Statement::Assign { place, value, .. } => found.extend([Term::Place(*place), *value]),
+            Statement::Read { place, .. } => found.push(Term::Place(*place)),
+            _ => {}
+        }
+    }
+    found.extend(model.operations.iter().flat_map(|body| &body.sub_operations).flat_map(|step| step.result.iter().flatten()));
+    found.extend(model.initially.fills.iter().map(|(_, term)| *term));
+    found
+}
+
+fn constants(model: &Model) -> Vec<i64> {
+    let mut found = vec![0];
+    for term in terms(model) {
+        match term {
+            Term::Int(value) => found.push(value),
+            Term::Place(Place::Element(_, Index::Int(at))) => found.push(at),
+            _ => {}
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+fn counting(model: &Model) -> i64 {
+    let steps = terms(model).iter().map(|term| match term {
+        Term::Plus(_, offset) | Term::Place(Place::Element(_, Index::Plus(_, offset))) => offset.abs(),
+        _ => 0,
+    }).sum::<i64>();
+    (2 * steps).min(3)
+}
+
+fn ordering(model: &Model) -> bool {
+    let conditions = model.operations.iter().flat_map(|body| &body.sub_operations).map(|step| &step.precondition);
+    let mut all = conditions.chain(model.invariants.iter().map(|line| &line.condition));
+    // Facts may order what is counted.
+    counting(model) > 0 || all.any(|condition| condition.atoms().iter().any(|atom| !matches!(atom.relation, Relation::Equal | Relation::NotEqual)))
+}

@@ -1,0 +1,85 @@
+//! Proofs by reversing sub-operations are confirmed; certificates that say too much or too little are not.
+
+use linchpin_certify::{ReductionError, confirm_reduction};
+use linchpin_reduce::{Options, certificate};
+use serde_json::{Value, json};
+
+fn certificate_of(name: &str) -> Value {
+    let path = format!("{}/../../models/subop/{name}.subop", env!("CARGO_MANIFEST_DIR"));
+    let source = std::fs::read_to_string(&path).expect("the model is there");
+    let model = linchpin_subop::parse(&source).expect("the model parses");
+    certificate(&model, &Options::default()).expect("the model is proved")
+}
+
+fn confirmed(name: &str) {
+    let start = std::time::Instant::now();
+    let answer = confirm_reduction(&certificate_of(name));
+    println!("{name}: {answer:?} in {:?}", start.elapsed());
+    assert!(answer.is_ok(), "{name}: {answer:?}");
+}
+
+#[test]
+fn queues() {
+    ["ms_queue", "two_lock_queue", "dglm_queue"].into_iter().for_each(confirmed);
+}
+
+#[test]
+fn stacks() {
+    ["treiber_stack", "elimination_stack"].into_iter().for_each(confirmed);
+}
+
+#[test]
+fn cells() {
+    ["pair_snapshot", "rdcss"].into_iter().for_each(confirmed);
+}
+
+#[test]
+fn sets() {
+    ["orvyy_set", "vy_dcas_set", "vy_cas_set"].into_iter().for_each(confirmed);
+}
+
+fn refused(certificate: &Value) {
+    let answer = confirm_reduction(certificate);
+    assert!(matches!(answer, Err(ReductionError::NotConfirmed(_))), "{answer:?}");
+}
+
+/// Whatever is added, or left out where it is needed, is noticed.
+#[test]
+fn changed_certificates_are_refused() {
+    let good = certificate_of("ms_queue");
+    let mut more = good.clone();
+    more["invariants"].as_array_mut().expect("a list").push(json!("invariant Q.head == Q.tail;"));
+    refused(&more);
+    for at in 0..good["prefixes"].as_array().expect("a list").len() {
+        let mut more = good.clone();
+        more["prefixes"][at]["facts"].as_array_mut().expect("a list").push(json!("X.value == 7"));
+        refused(&more);
+    }
+    let last = good["prefixes"].as_array().expect("a list").iter().position(|prefix| prefix["steps"] == json!(["a", "b", "c", "d"]));
+    let last = last.expect("the prefix is there");
+    let mut less = good.clone();
+    less["prefixes"][last]["facts"] = json!([]);
+    refused(&less);
+    let mut less = good.clone();
+    less["prefixes"][last]["pending"] = json!("droppable");
+    refused(&less);
+    let mut less = certificate_of("dglm_queue");
+    for closure in less["closures"].as_array_mut().expect("a list") {
+        closure["members"] = json!([]);
+    }
+    refused(&less);
+    assert!(matches!(confirm_reduction(&json!({})), Err(ReductionError::Malformed(_))));
+}
+
+/// The certificate of one program does not confirm another.
+#[test]
+fn the_model_is_what_is_judged() {
+    let source = "int x; int l; int y;
+         A() 1 <l == 0;> l = ID; x = 1; 1 <l == ID; y == 0;> x = 0; l = 0;
+         R() 1 y = 1; READ x;";
+    let harmless = source.replace("y = 1; READ x", "READ l");
+    let model = linchpin_subop::parse(&harmless).expect("it parses");
+    let Some(mut proof) = certificate(&model, &Options::default()) else { return };
+    proof["model"] = json!(source);
+    assert!(confirm_reduction(&proof).is_err());
+}

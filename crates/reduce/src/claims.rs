@@ -1,0 +1,161 @@
+//! The paper's hand-made mode: claims of `relations { }` about ordered pairs of sub-operations. Each is first tried to be proved from
+//! the facts, then to be refuted by an execution. The proof of linearizability uses none of them, so none is taken on trust for it.
+
+use linchpin_subop::model::{Atom, Claim, ClaimKind, Condition, Relation, SubOperationId, Term, Type};
+
+use crate::context::Context;
+use crate::world::{Env, Matters, Memory, Mode, Run, Stop, World, explore};
+
+/// What became of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It holds in every state that satisfies the facts.
+    Proved,
+    /// A reachable state shows that it is wrong.
+    Refuted,
+    /// Neither was found.
+    Open,
+}
+
+/// A claim and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimAnswer {
+    /// The claim as written.
+    pub text: String,
+    /// What became of it.
+    pub answer: Answer,
+}
+
+/// Judges every claim of the model.
+pub fn judge(context: &Context) -> Vec<ClaimAnswer> {
+    let answers = context.model.claims.iter().map(|claim| ClaimAnswer {
+        text: linchpin_subop::print_claim(context.model, claim),
+        answer: answer(context, claim),
+    });
+    answers.collect()
+}
+
+/// What was found about an ordered pair, over all prefixes that the two sub-operations end.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// Some state may let the second follow the first.
+    pub orderable: bool,
+    /// In some such state the reverse order does something else, or cannot be executed.
+    pub order_matters: bool,
+    /// What is true of the shared variables whenever the second follows the first; `None` if it never does.
+    pub whenever: Option<Vec<Condition>>,
+    /// What is true of them whenever the first is executed and the second is next for another instance.
+    pub anyway: Option<Vec<Condition>>,
+    /// Not all cases could be looked at.
+    pub unknown: bool,
+}
+
+fn answer(context: &Context, claim: &Claim) -> Answer {
+    let found = pair(context, claim.first, claim.second, Some(claim));
+    let shown = crate::concrete::observe(context.model, claim);
+    match claim.kind {
+        ClaimKind::NotOrderable if shown.orderable => Answer::Refuted,
+        ClaimKind::NotOrderable if !found.orderable && !found.unknown => Answer::Proved,
+        // Definition 3: some values let the pair be executed.
+        ClaimKind::Orderable if shown.orderable => Answer::Proved,
+        ClaimKind::Orderable if !found.orderable && !found.unknown => Answer::Refuted,
+        ClaimKind::Reversible if shown.order_matters => Answer::Refuted,
+        ClaimKind::Reversible if !found.order_matters && !found.unknown => Answer::Proved,
+        // Boundary pairs are not reversible by definition.
+        ClaimKind::NotReversible if shown.order_matters || is_boundary(context, claim.first, claim.second) => Answer::Proved,
+        ClaimKind::NotReversible if !found.order_matters && !found.unknown => Answer::Refuted,
+        _ => Answer::Open,
+    }
+}
+
+/// Whether the first sub-operation may end its operation and the second starts one.
+pub fn is_boundary(context: &Context, first: SubOperationId, second: SubOperationId) -> bool {
+    let ends = context.model.sub_operation(first).next.contains(&linchpin_subop::model::Next::Return);
+    ends && context.model.operations[second.operation.0].first.contains(&second.index)
+}
+
+/// The prefixes that end with a sub-operation.
+fn ending(context: &Context, id: SubOperationId) -> Vec<usize> {
+    let ends = |prefix: &usize| {
+        let data = &context.prefixes.all[*prefix];
+        data.operation == id.operation && data.steps.last() == Some(&id.index)
+    };
+    context.prefixes.nonempty().filter(ends).collect()
+}
+
+/// What is found about an ordered pair of sub-operations, in the states that the claim is about.
+pub fn pair(context: &Context, first: SubOperationId, second: SubOperationId, claim: Option<&Claim>) -> Found {
+    let mut found = Found::default();
+    for one in ending(context, first) {
+        for two in ending(context, second) {
+            step_pair(context, one, two, claim, &mut found);
+        }
+    }
+    found
+}
+
+/// Adds what is found about the last steps of two prefixes.
+fn step_pair(context: &Context, one: usize, two: usize, claim: Option<&Claim>, found: &mut Found) {
+    let (Some(before), Some(peer)) = (context.prefixes.all[one].parent, context.prefixes.all[two].parent) else { return };
+    let outcome = explore(context, &[before, peer], &mut |world, start| {
+        if let Some(condition) = claim.and_then(|claim| claim.condition.as_ref()) {
+            world.assume(start, Env { who: 0, peer: 1, bound: &[] }, condition)?;
+        }
+        let mut there = start.clone();
+        world.execute(&mut there, 0, one, Mode::Assume)?;
+        world.assume_facts(&there, 0, one)?;
+        world.assume_facts(&there, 1, peer)?;
+        world.assume_invariants(&there)?;
+        remember(&mut found.anyway, comparisons(world, start)?);
+        world.execute(&mut there, 1, two, Mode::Assume)?;
+        world.assume_facts(&there, 0, one)?;
+        world.assume_facts(&there, 1, two)?;
+        world.assume_invariants(&there)?;
+        found.orderable = true;
+        remember(&mut found.whenever, comparisons(world, start)?);
+        let mut back = start.clone();
+        let reversed = |world: &mut World, back: &mut Memory| -> Run<()> {
+            world.execute(back, 1, two, Mode::Require)?;
+            world.execute(back, 0, one, Mode::Require)
+        };
+        let same = match reversed(world, &mut back) {
+            Ok(()) => world.same_state(&there, &back, [Matters::Everything; 2])?,
+            Err(Stop::Blocked) => false,
+            Err(Stop::Prune) => return Err(Stop::Prune),
+        };
+        found.order_matters |= !same;
+        Ok(true)
+    });
+    found.unknown |= outcome.is_err();
+}
+
+/// Keeps what was true so far.
+fn remember(kept: &mut Option<Vec<Condition>>, now: Vec<Condition>) {
+    *kept = Some(match kept.take() {
+        None => now,
+        Some(before) => before.into_iter().filter(|known| now.contains(known)).collect(),
+    });
+}
+
+/// Which shared variables of the same type are known to be equal or different, and which references are `NULL` or not.
+fn comparisons(world: &mut World, memory: &Memory) -> Run<Vec<Condition>> {
+    let variables = world.context.shared_variables();
+    let mut found = Vec::new();
+    for (at, (left, ty)) in variables.iter().enumerate() {
+        let mut others: Vec<Term> = Vec::new();
+        others.extend(variables[at + 1..].iter().filter(|(_, other)| other == ty).map(|(right, _)| Term::Place(*right)));
+        if *ty != Type::Int {
+            others.push(Term::Null);
+        }
+        for right in others {
+            for relation in [Relation::Equal, Relation::NotEqual] {
+                let atom = Atom { left: Term::Place(*left), relation, right, span: Default::default() };
+                let condition = Condition::Atom(atom);
+                if world.require(memory, Env::of(0), &condition)? {
+                    found.push(condition);
+                }
+            }
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,316 @@
+//! What a proof attempt found, as words and numbers: all that a command line needs to print.
+
+use linchpin_subop::Model;
+
+use crate::claims::{self, ClaimAnswer};
+use crate::closure::{Block, Closure};
+use crate::context::Context;
+use crate::pending::Pending;
+use crate::words;
+use crate::{Analysis, Prepared};
+
+/// Whether the model is proved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Linearizable, for any number of instances.
+    Proved,
+    /// Not proved: it may be linearizable or not.
+    NotProved(Obstacle),
+}
+
+/// What stopped a proof.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// The last step of this interleaving cannot be moved next to the first line's steps: the sequence `x, …, y, next(x)` of Section V.
+    Interleaving(Vec<Line>),
+    /// An operation that stops here can neither be completed nor left out.
+    Pending {
+        /// The prefix after which it stops.
+        prefix: String,
+        /// Its step whose effect others may have seen.
+        step: String,
+        /// A step of another instance that the step cannot be moved past.
+        past: String,
+    },
+    /// There were too many cases to look at.
+    TooManyCases(Vec<Line>),
+    /// The operations have too many paths.
+    TooManyPrefixes,
+}
+
+/// Steps that one instance executes without interruption.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// A number for each instance, from 1.
+    pub instance: usize,
+    /// Its operation.
+    pub operation: String,
+    /// The names of the sub-operations.
+    pub steps: Vec<String>,
+    /// The sub-operations as text.
+    pub texts: Vec<String>,
+    /// Whether the operation is complete after them.
+    pub complete: bool,
+}
+
+/// A candidate fact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FactLine {
+    /// What it says.
+    pub text: String,
+    /// Why it was dropped, if it was.
+    pub dropped: Option<String>,
+    /// Whether it is an `invariant` line of the model.
+    pub written: bool,
+}
+
+/// The facts at a prefix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrefixFacts {
+    /// The operation.
+    pub operation: String,
+    /// The prefix, its sub-operations by name.
+    pub prefix: String,
+    /// Facts that hold whatever the others do, and candidates that do not.
+    pub stable: Vec<FactLine>,
+    /// Facts that hold because the operation completes.
+    pub live: Vec<String>,
+}
+
+/// What was found out about a model.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Whether it is proved.
+    pub verdict: Verdict,
+    /// Sub-operations that were replaced by guesses because a later one validates what they read.
+    pub replaced: Vec<String>,
+    /// Invariants of the shared state, and candidates that are none.
+    pub invariants: Vec<FactLine>,
+    /// Facts about instances.
+    pub facts: Vec<PrefixFacts>,
+    /// How operations that stop after each prefix are dealt with.
+    pub pending: Vec<(String, &'static str)>,
+    /// The closure of each proper prefix.
+    pub closures: Vec<(String, Vec<String>)>,
+    /// What became of the claims in `relations { }`. The proof uses none of them.
+    pub claims: Vec<ClaimAnswer>,
+    /// What the verdict takes for granted.
+    pub assumptions: Vec<String>,
+    /// How many cases were looked at.
+    pub cases: usize,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+impl Report {
+    /// Whether the model is proved linearizable.
+    pub fn is_proved(&self) -> bool {
+        self.verdict == Verdict::Proved
+    }
+
+    pub(crate) fn too_large() -> Report {
+        Report {
+            verdict: Verdict::NotProved(Obstacle::TooManyPrefixes),
+            replaced: Vec::new(),
+            invariants: Vec::new(),
+            facts: Vec::new(),
+            pending: Vec::new(),
+            closures: Vec::new(),
+            claims: Vec::new(),
+            assumptions: assumptions(),
+            cases: 0,
+            seconds: 0.0,
+        }
+    }
+
+    /// The facts, for `--facts`.
+    pub fn facts_text(&self) -> String {
+        let mut text = String::new();
+        let lines = |text: &mut String, facts: &[FactLine]| {
+            for fact in facts.iter().filter(|fact| fact.dropped.is_none()) {
+                *text += &format!("    {}\n", fact.text);
+            }
+            for fact in facts {
+                if let Some(reason) = &fact.dropped
+                    && (fact.written || reason.starts_with("broken"))
+                {
+                    *text += &format!("    [dropped] {}: {reason}\n", fact.text);
+                }
+            }
+        };
+        if !self.invariants.is_empty() {
+            text += "always:\n";
+            lines(&mut text, &self.invariants);
+        }
+        for at in &self.facts {
+            text += &format!("after {} ({}):\n", at.prefix, at.operation);
+            lines(&mut text, &at.stable);
+            for fact in &at.live {
+                text += &format!("    {fact}   [if it is to complete]\n");
+            }
+        }
+        text
+    }
+
+    /// What stopped the proof, in words; empty if nothing did.
+    pub fn obstacle_text(&self) -> String {
+        let Verdict::NotProved(obstacle) = &self.verdict else { return String::new() };
+        match obstacle {
+            Obstacle::Interleaving(lines) => {
+                format!("The last step cannot be moved next to the first ones:\n{}", interleaving(lines))
+            }
+            Obstacle::TooManyCases(lines) => {
+                format!("Too many cases to tell whether the last step can be moved next to the first ones:\n{}", interleaving(lines))
+            }
+            Obstacle::Pending { prefix, step, past } => format!(
+                "An operation that stops after {prefix} may never be completed, and cannot be left out: {step} cannot be moved past {past}.\n"
+            ),
+            Obstacle::TooManyPrefixes => "The operations have too many paths.\n".to_owned(),
+        }
+    }
+}
+
+fn interleaving(lines: &[Line]) -> String {
+    let mut text = String::new();
+    for line in lines {
+        for (name, step) in line.steps.iter().zip(&line.texts) {
+            text += &format!("  {:>2} {:<18} {:<8} {}\n", line.instance, line.operation, name, step);
+        }
+    }
+    text
+}
+
+fn assumptions() -> Vec<String> {
+    vec![
+        "sequential consistency".to_owned(),
+        "memory is not reused".to_owned(),
+        "sequential executions of the operations are right (Assumption 1)".to_owned(),
+    ]
+}
+
+pub(crate) fn report(written: &Model, prepared: &Prepared, analysis: &Analysis) -> Report {
+    let context = &analysis.context;
+    let name = |prefix: usize| context.prefixes.name(prefix);
+    let replaced = prepared
+        .replaced
+        .iter()
+        .map(|read| written.operations[read.operation].sub_operations[read.step].name.clone())
+        .collect();
+    let pending = analysis.pending.iter().map(|(prefix, pending)| {
+        let word = match pending {
+            Pending::Enabled => "can be completed",
+            Pending::Droppable => "can be left out",
+            Pending::Stuck { .. } => "neither can be completed nor left out",
+        };
+        (name(*prefix), word)
+    });
+    let closures = analysis
+        .closures
+        .iter()
+        .map(|closure| (name(closure.prefix), closure.members.iter().map(|member| name(member.block.prefix)).collect()));
+    Report {
+        verdict: verdict(analysis),
+        replaced,
+        invariants: invariants(context),
+        facts: facts(context),
+        pending: pending.collect(),
+        closures: closures.collect(),
+        claims: claims::judge(context),
+        assumptions: assumptions(),
+        cases: context.cases(),
+        seconds: 0.0,
+    }
+}
+
+fn verdict(analysis: &Analysis) -> Verdict {
+    let context = &analysis.context;
+    let last = |prefix: usize| context.prefixes.last(prefix).map_or(String::new(), |step| step.name.clone());
+    let mut unknown = None;
+    for closure in &analysis.closures {
+        match closure.failure {
+            Some((member, step, false)) => {
+                return Verdict::NotProved(Obstacle::Interleaving(failing(context, closure, member, step)));
+            }
+            Some((member, step, true)) => unknown = Some(Obstacle::TooManyCases(failing(context, closure, member, step))),
+            None => {}
+        }
+    }
+    for (prefix, pending) in &analysis.pending {
+        if let Pending::Stuck { step, past } = pending {
+            return Verdict::NotProved(Obstacle::Pending {
+                prefix: context.prefixes.name(*prefix),
+                step: last(*step),
+                past: last(*past),
+            });
+        }
+    }
+    match unknown {
+        Some(obstacle) => Verdict::NotProved(obstacle),
+        None => Verdict::Proved,
+    }
+}
+
+/// The sequence `x, …, y, next(x)`.
+fn failing(context: &Context, closure: &Closure, member: usize, step: usize) -> Vec<Line> {
+    let mut chain = Vec::new();
+    let mut at = Some(member);
+    while let Some(member) = at {
+        // INVARIANT: `after` leads back to a member that is irreversible with the prefix itself; a block may be revisited once its
+        // cases were widened, so stop at the first repetition.
+        if chain.contains(&member) {
+            break;
+        }
+        chain.push(member);
+        at = closure.members[member].after;
+    }
+    chain.reverse();
+    let mut lines = vec![line(context, 1, Block { prefix: closure.prefix, complete: false }, 0)];
+    for (instance, member) in chain.iter().enumerate() {
+        lines.push(line(context, instance + 2, closure.members[*member].block, 0));
+    }
+    let already = context.prefixes.all[closure.prefix].steps.len();
+    let complete = !context.prefixes.is_proper(step);
+    lines.push(line(context, 1, Block { prefix: step, complete }, already));
+    lines
+}
+
+fn line(context: &Context, instance: usize, block: Block, from: usize) -> Line {
+    let data = &context.prefixes.all[block.prefix];
+    let operation = &context.model.operations[data.operation.0];
+    let names = linchpin_subop::Names::of(context.model, operation);
+    let steps = &data.steps[from..];
+    Line {
+        instance,
+        operation: operation.name.clone(),
+        steps: steps.iter().map(|step| operation.sub_operations[*step].name.clone()).collect(),
+        texts: steps.iter().map(|step| names.sub_operation(&operation.sub_operations[*step])).collect(),
+        complete: block.complete,
+    }
+}
+
+fn invariants(context: &Context) -> Vec<FactLine> {
+    let lines = context.facts.invariants.iter().map(|invariant| FactLine {
+        text: words::invariant(context, invariant),
+        dropped: invariant.dropped.as_ref().map(|reason| words::reason(context, reason)),
+        written: invariant.written,
+    });
+    lines.collect()
+}
+
+fn facts(context: &Context) -> Vec<PrefixFacts> {
+    let mut all = Vec::new();
+    for prefix in context.prefixes.proper() {
+        let stable = context.facts.at[prefix].iter().map(|candidate| FactLine {
+            text: words::statement(context, prefix, &candidate.statement),
+            dropped: candidate.dropped.as_ref().map(|reason| words::reason(context, reason)),
+            written: candidate.written,
+        });
+        all.push(PrefixFacts {
+            operation: context.model.operations[context.prefixes.all[prefix].operation.0].name.clone(),
+            prefix: context.prefixes.name(prefix),
+            stable: stable.collect(),
+            live: context.facts.live(prefix).map(|known| words::condition(context, prefix, known)).collect(),
+        });
+    }
+    all
+}

@@ -1,0 +1,238 @@
+//! Dropping candidate facts until those that remain are stable: each prefix establishes its facts, and no step of another instance
+//! breaks them. What remains is inductive, so it holds in every reachable state.
+
+use crate::context::Context;
+use crate::facts::{Reach, Reason, Statement};
+use crate::footprint::Kind;
+use crate::solver::{Value, flag};
+use crate::world::{Env, Memory, Mode, Run, Stop, World, explore};
+use linchpin_subop::model::{Place, Type, Var};
+
+/// Drops candidates until the rest is inductive.
+pub fn settle(context: &mut Context) {
+    drop_false_at_start(context);
+    loop {
+        let mut changed = false;
+        for prefix in context.prefixes.nonempty().collect::<Vec<_>>() {
+            changed |= own_step(context, prefix);
+        }
+        for prefix in context.prefixes.proper().collect::<Vec<_>>() {
+            for step in context.prefixes.nonempty().collect::<Vec<_>>() {
+                changed |= interference(context, prefix, step);
+            }
+        }
+        if !changed {
+            return;
+        }
+    }
+}
+
+fn drop_false_at_start(context: &mut Context) {
+    let mut dropped = Vec::new();
+    for (at, invariant) in context.facts.invariants.iter().enumerate() {
+        if invariant.dropped.is_some() {
+            continue;
+        }
+        let holds = crate::start::holds(context, invariant);
+        if !holds {
+            dropped.push(at);
+        }
+    }
+    for at in dropped {
+        context.facts.invariants[at].dropped = Some(Reason::NotAtStart);
+    }
+}
+
+/// Whether the step that ends `prefix` establishes the facts there and keeps the invariants.
+fn own_step(context: &mut Context, prefix: usize) -> bool {
+    let data = &context.prefixes.all[prefix];
+    let Some(parent) = data.parent else { return false };
+    let step = context.step_footprint(prefix);
+    let facts: Vec<usize> = alive(context, prefix);
+    let invariants: Vec<usize> = (0..context.facts.invariants.len())
+        .filter(|at| {
+            let invariant = &context.facts.invariants[*at];
+            // A new object must satisfy what holds of all objects.
+            invariant.dropped.is_none() && (!invariant.bound.is_empty() || step.conflicts(&invariant.footprint))
+        })
+        .collect();
+    if facts.is_empty() && invariants.is_empty() {
+        return false;
+    }
+    let (mut bad_facts, mut bad_invariants) = (vec![false; facts.len()], vec![false; invariants.len()]);
+    let outcome = explore(context, &[parent], &mut |world, before| {
+        let mut after = before.clone();
+        world.execute(&mut after, 0, prefix, Mode::Assume)?;
+        for (at, fact) in facts.iter().enumerate() {
+            if !bad_facts[at] {
+                bad_facts[at] = !holds(world, before, &after, 0, prefix, *fact, Some(parent))?;
+            }
+        }
+        for (at, invariant) in invariants.iter().enumerate() {
+            if !bad_invariants[at] {
+                bad_invariants[at] = !invariant_holds(world, &after, *invariant)?;
+            }
+        }
+        Ok(true)
+    });
+    let reason = if outcome.is_err() { Reason::TooManyCases } else { Reason::NotEstablished };
+    let mut changed = false;
+    for (at, fact) in facts.iter().enumerate() {
+        if bad_facts[at] || outcome.is_err() {
+            context.facts.at[prefix][*fact].dropped = Some(reason.clone());
+            changed = true;
+        }
+    }
+    for (at, invariant) in invariants.iter().enumerate() {
+        if bad_invariants[at] || outcome.is_err() {
+            context.facts.invariants[*invariant].dropped = Some(Reason::BrokenBy(prefix));
+            changed = true;
+        }
+    }
+    changed
+}
+
+/// Whether the facts at `prefix` survive the step that ends `other`, executed by another instance.
+fn interference(context: &mut Context, prefix: usize, other: usize) -> bool {
+    let Some(parent) = context.prefixes.all[other].parent else { return false };
+    let step = context.step_footprint(other);
+    let facts: Vec<usize> = alive(context, prefix)
+        .into_iter()
+        .filter(|fact| {
+            let candidate = &context.facts.at[prefix][*fact];
+            match &candidate.statement {
+                Statement::Condition(_) => step.writes.iter().any(|kind| candidate.footprint.reads.contains(kind)),
+                Statement::Reach(reach) => {
+                    step.writes.iter().any(|kind| context.type_of(*kind) == Some(Type::Ref(reach.of)))
+                }
+            }
+        })
+        .collect();
+    if facts.is_empty() {
+        return false;
+    }
+    let mut bad = vec![false; facts.len()];
+    let outcome = explore(context, &[prefix, parent], &mut |world, before| {
+        let mut after = before.clone();
+        world.execute(&mut after, 1, other, Mode::Assume)?;
+        for (at, fact) in facts.iter().enumerate() {
+            if !bad[at] {
+                bad[at] = !holds(world, before, &after, 0, prefix, *fact, None)?;
+            }
+        }
+        Ok(!bad.iter().all(|bad| *bad))
+    });
+    let mut changed = false;
+    for (at, fact) in facts.iter().enumerate() {
+        if bad[at] || outcome.is_err() {
+            let reason = if outcome.is_err() { Reason::TooManyCases } else { Reason::BrokenBy(other) };
+            context.facts.at[prefix][*fact].dropped = Some(reason);
+            changed = true;
+        }
+    }
+    changed
+}
+
+fn alive(context: &Context, prefix: usize) -> Vec<usize> {
+    (0..context.facts.at[prefix].len()).filter(|fact| context.facts.at[prefix][*fact].dropped.is_none()).collect()
+}
+
+/// Whether a fact of `who` at `prefix` holds after a step; `parent` if the step was its own.
+fn holds(
+    world: &mut World,
+    before: &Memory,
+    after: &Memory,
+    who: usize,
+    prefix: usize,
+    fact: usize,
+    parent: Option<usize>,
+) -> Run<bool> {
+    let context = world.context;
+    let candidate = &context.facts.at[prefix][fact];
+    match &candidate.statement {
+        Statement::Condition(condition) => world.require(after, Env::of(who), condition),
+        Statement::Reach(reach) => {
+            if let Some(parent) = parent
+                && !reached_before(world, before, after, who, parent, reach)
+            {
+                return Ok(false);
+            }
+            reach_holds(world, after, who, reach)
+        }
+    }
+}
+
+/// Whether all locations that held the object before an own step are allowed after it.
+fn reached_before(world: &World, before: &Memory, after: &Memory, who: usize, parent: usize, reach: &Reach) -> bool {
+    let context = world.context;
+    let now = after.instances[who].locals[reach.local.0];
+    // Allocated in this step: it stood nowhere.
+    if now.is_some_and(|now| world.solver.has(now, flag::FRESH)) {
+        return true;
+    }
+    if now != before.instances[who].locals[reach.local.0] {
+        return false;
+    }
+    if context.prefixes.all[parent].private.contains(&(reach.local, reach.of)) {
+        return true;
+    }
+    context.facts.reaches(parent).any(|known| {
+        known.local == reach.local
+            && known.places.iter().all(|place| reach.places.contains(place))
+            && known.places.iter().all(|place| match place {
+                Place::Field(Var::Local(base), ..) => before.instances[who].locals[base.0] == after.instances[who].locals[base.0],
+                _ => true,
+            })
+    })
+}
+
+/// Whether no location outside of the places was written with the object.
+fn reach_holds(world: &mut World, after: &Memory, who: usize, reach: &Reach) -> Run<bool> {
+    let Some(object) = after.instances[who].locals[reach.local.0] else { return Ok(false) };
+    for (kind, base, value) in world.written_references(after, reach.of) {
+        if world.equal(value, object)? && !is_member(world, after, who, reach, kind, base)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn is_member(world: &mut World, after: &Memory, who: usize, reach: &Reach, kind: Kind, base: Option<Value>) -> Run<bool> {
+    for place in &reach.places {
+        if crate::footprint::kind(place) != Some(kind) {
+            continue;
+        }
+        match (place, base) {
+            (Place::Variable(_), None) => return Ok(true),
+            (Place::Field(var, ..), Some(base)) => {
+                let Some(holder) = world.variable(after, Env::of(who), *var)? else { continue };
+                if world.equal(holder, base)? {
+                    return Ok(true);
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(false)
+}
+
+/// Whether an invariant holds after a step, for every object if it is about objects.
+fn invariant_holds(world: &mut World, after: &Memory, invariant: usize) -> Run<bool> {
+    let context = world.context;
+    let invariant = &context.facts.invariants[invariant];
+    match invariant.bound[..] {
+        [] => world.require(after, Env::of(0), &invariant.condition),
+        [of] => {
+            let mut objects = world.allocated(of);
+            objects.push(world.any_object(of)?);
+            for object in objects {
+                let env = Env { who: 0, peer: 1, bound: &[object] };
+                if !world.require(after, env, &invariant.condition)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        }
+        _ => Err(Stop::Blocked),
+    }
+}

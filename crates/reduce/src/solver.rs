@@ -1,0 +1,382 @@
+//! What is known about a handful of unknown values: equalities with constant offsets (a weighted union-find), disequalities, and
+//! difference bounds between integers.
+//!
+//! The answers `Some(true)` and `Some(false)` follow from what was asserted. `None` means that nothing was found out: the solver is
+//! incomplete for disequalities between bounded integers, which costs proofs but never soundness, for whoever asks treats `None`
+//! as "may be either".
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+/// An unknown value plus a constant; the constant is zero unless the value is an integer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Value {
+    pub var: u16,
+    pub plus: i64,
+}
+
+/// A contradiction with what was asserted before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contradiction;
+
+/// What is known of a class of equal values besides its equalities.
+pub mod flag {
+    /// A particular constant or object: two of these are never equal.
+    pub const UNIQUE: u8 = 1;
+    /// Allocated during the run.
+    pub const FRESH: u8 = 2;
+    /// Existed before the run.
+    pub const OLD: u8 = 4;
+    /// Neither `NULL` nor poison.
+    pub const PROPER: u8 = 8;
+    /// `NULL` or poison.
+    pub const IMPROPER: u8 = 16;
+    /// Stood in a shared location before the run.
+    pub const PUBLISHED: u8 = 32;
+}
+
+/// The integer 0, base of all constants.
+pub const ZERO: Value = Value { var: 0, plus: 0 };
+/// `NULL`
+pub const NULL: Value = Value { var: 1, plus: 0 };
+/// What `free` leaves, and sums that are not defined.
+pub const POISON: Value = Value { var: 2, plus: 0 };
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    parent: u16,
+    plus: i64,
+    flags: u8,
+}
+
+/// `left - right <= bound`, or `left - right != bound`.
+#[derive(Clone, Copy, Debug)]
+struct Difference {
+    left: u16,
+    right: u16,
+    bound: i64,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Solver {
+    nodes: Vec<Node>,
+    unequal: Vec<Difference>,
+    bounds: Vec<Difference>,
+    /// All bounds that follow; computed when asked for, forgotten when something is asserted.
+    closed: OnceCell<Rc<Bounds>>,
+}
+
+impl Solver {
+    pub fn new() -> Solver {
+        let mut solver = Solver::default();
+        solver.fresh_value(flag::UNIQUE | flag::PROPER);
+        solver.fresh_value(flag::UNIQUE | flag::IMPROPER);
+        solver.fresh_value(flag::UNIQUE | flag::IMPROPER);
+        solver
+    }
+
+    /// A value of which only the flags are known.
+    pub fn fresh_value(&mut self, flags: u8) -> Value {
+        let var = self.nodes.len() as u16;
+        self.nodes.push(Node { parent: var, plus: 0, flags });
+        Value { var, plus: 0 }
+    }
+
+    /// The number of unknown values.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The representative: `value == root + plus`.
+    pub fn find(&self, value: Value) -> Value {
+        // INVARIANT: every node's parent is a root.
+        let node = self.nodes[value.var as usize];
+        Value { var: node.parent, plus: value.plus + node.plus }
+    }
+
+    pub fn has(&self, value: Value, flag: u8) -> bool {
+        self.nodes[self.find(value).var as usize].flags & flag != 0
+    }
+
+    /// Whether the value is known to be proper, or improper.
+    pub fn proper(&self, value: Value) -> Option<bool> {
+        if self.has(value, flag::PROPER) {
+            return Some(true);
+        }
+        if self.has(value, flag::IMPROPER) {
+            return Some(false);
+        }
+        let apart = |other| self.same(value, other) == Some(false);
+        (apart(NULL) && apart(POISON)).then_some(true)
+    }
+
+    pub fn add_flag(&mut self, value: Value, flag: u8) -> Result<(), Contradiction> {
+        let root = self.find(value).var as usize;
+        self.nodes[root].flags |= flag;
+        if contradictory(self.nodes[root].flags) { Err(Contradiction) } else { Ok(()) }
+    }
+
+    pub fn assert_proper(&mut self, value: Value) -> Result<(), Contradiction> {
+        match self.proper(value) {
+            Some(false) => Err(Contradiction),
+            _ => self.add_flag(value, flag::PROPER),
+        }
+    }
+
+    /// Whether two values are known to be equal, or different.
+    pub fn same(&self, left: Value, right: Value) -> Option<bool> {
+        let (left, right) = (self.find(left), self.find(right));
+        if left.var == right.var {
+            return Some(left.plus == right.plus);
+        }
+        let (a, b) = (self.nodes[left.var as usize].flags, self.nodes[right.var as usize].flags);
+        if a & b & flag::UNIQUE != 0 || contradictory(a | b) {
+            return Some(false);
+        }
+        // An integer's constant offset never reaches something that is no integer.
+        let gap = right.plus - left.plus;
+        let forbids = |apart: &Difference| {
+            (apart.left, apart.right, apart.bound) == (left.var, right.var, gap)
+                || (apart.left, apart.right, apart.bound) == (right.var, left.var, -gap)
+        };
+        if self.unequal.iter().any(forbids) {
+            return Some(false);
+        }
+        if !self.bounds.is_empty() {
+            let table = self.closed_bounds();
+            let up = table.between(left.var, right.var);
+            let down = table.between(right.var, left.var);
+            if up.is_some_and(|bound| bound < gap) || down.is_some_and(|bound| bound < -gap) {
+                return Some(false);
+            }
+        }
+        None
+    }
+
+    pub fn assert_same(&mut self, left: Value, right: Value) -> Result<(), Contradiction> {
+        match self.same(left, right) {
+            Some(true) => return Ok(()),
+            Some(false) => return Err(Contradiction),
+            None => {}
+        }
+        let (left, right) = (self.find(left), self.find(right));
+        let flags = self.nodes[left.var as usize].flags | self.nodes[right.var as usize].flags;
+        if contradictory(flags) {
+            return Err(Contradiction);
+        }
+        // left.var + left.plus == right.var + right.plus
+        let shift = right.plus - left.plus;
+        for node in &mut self.nodes {
+            if node.parent == left.var {
+                node.parent = right.var;
+                node.plus += shift;
+            }
+        }
+        self.nodes[right.var as usize].flags = flags;
+        self.closed.take();
+        // INVARIANT: disequalities are between roots.
+        for apart in &mut self.unequal {
+            if apart.left == left.var {
+                (apart.left, apart.bound) = (right.var, apart.bound - shift);
+            }
+            if apart.right == left.var {
+                (apart.right, apart.bound) = (right.var, apart.bound + shift);
+            }
+            if apart.left == apart.right && apart.bound == 0 {
+                return Err(Contradiction);
+            }
+        }
+        self.consistent_bounds()
+    }
+
+    pub fn assert_different(&mut self, left: Value, right: Value) -> Result<(), Contradiction> {
+        match self.same(left, right) {
+            Some(true) => return Err(Contradiction),
+            Some(false) => return Ok(()),
+            None => {}
+        }
+        let (a, b) = (self.find(left), self.find(right));
+        self.unequal.push(Difference { left: a.var, right: b.var, bound: b.plus - a.plus });
+        // Only a disequality between values that are ordered changes what is known of the order.
+        if self.bounds.is_empty() || !self.closed_bounds().mentions(a.var) || !self.closed_bounds().mentions(b.var) {
+            return Ok(());
+        }
+        self.closed.take();
+        self.consistent_bounds()
+    }
+
+    /// `left <= right + slack`, both integers.
+    pub fn assert_at_most(&mut self, left: Value, right: Value, slack: i64) -> Result<(), Contradiction> {
+        self.assert_proper(left)?;
+        self.assert_proper(right)?;
+        match self.at_most(left, right, slack) {
+            Some(true) => return Ok(()),
+            Some(false) => return Err(Contradiction),
+            None => {}
+        }
+        let (a, b) = (self.find(left), self.find(right));
+        self.bounds.push(Difference { left: a.var, right: b.var, bound: b.plus - a.plus + slack });
+        self.closed.take();
+        self.consistent_bounds()?;
+        // Two bounds that meet are an equality.
+        if self.at_most(right, left, -slack) == Some(true) {
+            self.assert_same(left, Value { plus: right.plus + slack, ..right })?;
+        }
+        Ok(())
+    }
+
+    /// Whether `left <= right + slack` is known of two integers.
+    pub fn at_most(&self, left: Value, right: Value, slack: i64) -> Option<bool> {
+        let (a, b) = (self.find(left), self.find(right));
+        let wanted = b.plus - a.plus + slack;
+        if a.var == b.var {
+            return Some(0 <= wanted);
+        }
+        if self.bounds.is_empty() {
+            return None;
+        }
+        let table = self.closed_bounds();
+        if table.between(a.var, b.var).is_some_and(|bound| bound <= wanted) {
+            return Some(true);
+        }
+        if table.between(b.var, a.var).is_some_and(|bound| bound < -wanted) {
+            return Some(false);
+        }
+        None
+    }
+
+    fn consistent_bounds(&self) -> Result<(), Contradiction> {
+        if self.bounds.is_empty() || self.closed_bounds().consistent() { Ok(()) } else { Err(Contradiction) }
+    }
+
+    fn closed_bounds(&self) -> &Bounds {
+        self.closed.get_or_init(|| Rc::new(self.close_bounds()))
+    }
+
+    /// All bounds between the roots that bounds mention, by shortest paths; disequalities sharpen them by one.
+    fn close_bounds(&self) -> Bounds {
+        let mut table = Bounds::default();
+        let zero = self.find(ZERO);
+        table.row(zero.var);
+        for bound in &self.bounds {
+            let a = self.find(Value { var: bound.left, plus: 0 });
+            let b = self.find(Value { var: bound.right, plus: 0 });
+            // bound: (a.var + a.plus) - (b.var + b.plus) <= bound
+            table.tighten(a.var, b.var, bound.bound - a.plus + b.plus);
+        }
+        loop {
+            table.close();
+            let mut sharper = false;
+            for apart in &self.unequal {
+                let Difference { left, right, bound } = *apart;
+                for (left, right, gap) in [(left, right, bound), (right, left, -bound)] {
+                    if table.between(left, right) == Some(gap) {
+                        table.tighten(left, right, gap - 1);
+                        sharper = true;
+                    }
+                }
+            }
+            if !sharper || !table.consistent() {
+                return table;
+            }
+        }
+    }
+}
+
+fn contradictory(flags: u8) -> bool {
+    let both = |a: u8, b: u8| flags & a != 0 && flags & b != 0;
+    both(flag::FRESH, flag::OLD) || both(flag::PROPER, flag::IMPROPER)
+}
+
+/// Upper bounds of differences between a few roots.
+#[derive(Debug, Default)]
+struct Bounds {
+    roots: Vec<u16>,
+    table: Vec<Vec<Option<i64>>>,
+}
+
+impl Bounds {
+    fn row(&mut self, root: u16) -> usize {
+        if let Some(row) = self.roots.iter().position(|known| *known == root) {
+            return row;
+        }
+        self.roots.push(root);
+        for row in &mut self.table {
+            row.push(None);
+        }
+        let mut row = vec![None; self.roots.len()];
+        row[self.roots.len() - 1] = Some(0);
+        self.table.push(row);
+        self.roots.len() - 1
+    }
+
+    fn tighten(&mut self, left: u16, right: u16, bound: i64) {
+        let (left, right) = (self.row(left), self.row(right));
+        let cell = &mut self.table[left][right];
+        *cell = Some(cell.map_or(bound, |known| known.min(bound)));
+    }
+
+    fn between(&self, left: u16, right: u16) -> Option<i64> {
+        let row = |root| self.roots.iter().position(|known| *known == root);
+        self.table[row(left)?][row(right)?]
+    }
+
+    fn mentions(&self, root: u16) -> bool {
+        self.roots.contains(&root)
+    }
+
+    fn close(&mut self) {
+        let size = self.roots.len();
+        for middle in 0..size {
+            for left in 0..size {
+                let Some(first) = self.table[left][middle] else { continue };
+                for right in 0..size {
+                    let Some(second) = self.table[middle][right] else { continue };
+                    let cell = &mut self.table[left][right];
+                    if cell.is_none_or(|known| first + second < known) {
+                        *cell = Some(first + second);
+                    }
+                }
+            }
+        }
+    }
+
+    fn consistent(&self) -> bool {
+        (0..self.roots.len()).all(|at| self.table[at][at].is_none_or(|bound| bound >= 0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equalities_carry_offsets() {
+        let mut solver = Solver::new();
+        let (a, b) = (solver.fresh_value(0), solver.fresh_value(0));
+        let next = |value: Value| Value { plus: value.plus + 1, ..value };
+        solver.assert_same(a, next(b)).unwrap();
+        assert_eq!(solver.same(next(b), a), Some(true));
+        assert_eq!(solver.same(a, b), Some(false));
+        solver.assert_same(b, Value { plus: 4, ..ZERO }).unwrap();
+        assert_eq!(solver.same(a, Value { plus: 5, ..ZERO }), Some(true));
+    }
+
+    #[test]
+    fn bounds_and_disequalities_meet() {
+        let mut solver = Solver::new();
+        let (a, b) = (solver.fresh_value(0), solver.fresh_value(0));
+        solver.assert_at_most(a, b, 0).unwrap();
+        solver.assert_different(a, b).unwrap();
+        assert_eq!(solver.at_most(a, b, -1), Some(true));
+        assert!(solver.clone().assert_at_most(b, a, 0).is_err());
+    }
+
+    #[test]
+    fn what_is_fresh_is_not_old() {
+        let mut solver = Solver::new();
+        let (a, b) = (solver.fresh_value(flag::FRESH), solver.fresh_value(flag::OLD));
+        assert_eq!(solver.same(a, b), Some(false));
+        assert_eq!(solver.same(ZERO, NULL), Some(false));
+    }
+}

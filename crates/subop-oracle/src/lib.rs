@@ -1,0 +1,14 @@
+//! Judges `.subop` models by brute force, and writes random ones to judge. For tests only; shares no code with the prover.
+//!
+//! [`judge`] explores every interleaving of a few operation instances and compares what they observe with the sequential runs of the
+//! same operations; [`mixes`] enumerates which instances to try; [`generate`] writes a random model; [`mutants`] breaks one.
+
+mod brute;
+mod generate;
+mod mix;
+mod mutate;
+
+pub use brute::{Case, Comparison, Counterexample, Report, Verdict, explore, judge};
+pub use generate::generate;
+pub use mix::{judge_all, mixes};
+pub use mutate::{Mutant, mutants};

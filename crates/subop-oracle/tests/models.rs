@@ -1,0 +1,275 @@
+//! The data structures of Table I: brute force over two and three instances, sequential executions against their specification, and the number of
+//! sub-operations that each file states.
+
+use linchpin_subop::execute::{Instance, Value};
+use linchpin_subop::sequential::{self, Bounds, SequentialVerdict};
+use linchpin_subop::{Model, parse, print};
+use linchpin_subop_oracle::{Case, Comparison, Verdict, explore, mutants};
+use std::collections::BTreeSet;
+
+/// The most states of a case.
+const LIMIT: usize = 400_000;
+
+fn model(name: &str) -> Model {
+    let path = format!("{}/../../models/subop/{name}.subop", env!("CARGO_MANIFEST_DIR"));
+    let source = std::fs::read_to_string(&path).expect("the model is there");
+    let model = parse(&source).unwrap_or_else(|mistakes| {
+        let shown: Vec<_> = mistakes.iter().map(|m| m.render(name, &source, false)).collect();
+        panic!("{}", shown.join("\n"))
+    });
+    let count = model.sub_operations().count();
+    let stated = format!("Sub-operations: {count}");
+    let followed = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_digit());
+    assert!(
+        source.split_once(&stated).is_some_and(|(_, rest)| followed(rest)),
+        "{name} has {count} sub-operations"
+    );
+    let printed = print(&model);
+    assert_eq!(print(&parse(&printed).expect("what is printed parses")), printed);
+    model
+}
+
+/// `Push(1) Pop()`: calls with their arguments.
+fn calls(model: &Model, text: &str) -> Vec<Instance> {
+    let call = |call: &str| {
+        let (name, arguments) = call.trim_end_matches(')').split_once('(').expect("a call");
+        let operation = model.operation(name).unwrap_or_else(|| panic!("no {name}"));
+        let arguments = arguments.split(',').filter(|text| !text.is_empty());
+        let arguments: Vec<Value> =
+            arguments.map(|text| Value::Int(text.parse().expect("a number"))).collect();
+        assert_eq!(arguments.len(), model.operations[operation.0].arguments, "{call}");
+        Instance::new(model, operation, &arguments)
+    };
+    text.split_whitespace().map(call).collect()
+}
+
+/// Every case is linearizable, and together they execute every sub-operation. Compared as `preserved` says they are linearizable too; compared more
+/// strictly, one is not: then no method that only rearranges sub-operations can succeed on the file as it stands.
+fn linearizable(name: &str, preserved: Comparison, cases: &[(&str, &str)]) {
+    let model = model(name);
+    let mut executed = BTreeSet::new();
+    let mut stricter = false;
+    for (prologue, concurrent) in cases {
+        let case =
+            Case { prologue: calls(&model, prologue), concurrent: calls(&model, concurrent) };
+        for comparison in [Comparison::Observations, Comparison::Effects, Comparison::States] {
+            let report = explore(&model, &case, comparison, LIMIT);
+            executed.extend(report.executed);
+            match report.verdict {
+                Verdict::Linearizable => {}
+                Verdict::TooLarge => panic!("{name}: {prologue} | {concurrent}: too large"),
+                Verdict::Violated(_) if comparison > preserved => stricter = true,
+                Verdict::Violated(found) => {
+                    let shown = found.render(&model);
+                    panic!("{name}: {prologue} | {concurrent}, {comparison:?}\n{shown}")
+                }
+            }
+        }
+    }
+    assert_eq!(stricter, preserved != Comparison::States, "{name} preserves {preserved:?}");
+    let unreached: Vec<&str> = model
+        .sub_operations()
+        .filter(|id| !executed.contains(id))
+        .map(|id| model.sub_operation(id).name.as_str())
+        .collect();
+    assert!(unreached.is_empty(), "{name}: never executed: {unreached:?}");
+}
+
+fn sequential(name: &str, values: &[i64], calls: usize) {
+    let bounds = Bounds { calls, values: values.to_vec(), ..Bounds::default() };
+    match sequential::check(&model(name), &bounds) {
+        SequentialVerdict::Holds { executions, unreached } => {
+            assert!(executions > 20 && unreached.is_empty(), "{name}: {executions} {unreached:?}");
+        }
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+const QUEUE: &[(&str, &str)] = &[
+    ("", "Enqueue(1) Enqueue(2) Dequeue_nonempty()"),
+    ("", "Enqueue(1) Enqueue(2) Dequeue_empty()"),
+    ("", "Enqueue(1) Dequeue_nonempty() Dequeue_empty()"),
+    ("", "Enqueue(1) Dequeue_nonempty() Dequeue_nonempty()"),
+    ("Enqueue(3)", "Enqueue(1) Dequeue_nonempty() Dequeue_nonempty()"),
+    ("Enqueue(3)", "Enqueue(1) Dequeue_nonempty() Dequeue_empty()"),
+    ("Enqueue(3) Enqueue(4)", "Dequeue_nonempty() Dequeue_nonempty() Dequeue_empty()"),
+];
+
+#[test]
+fn ms_queue() {
+    linearizable("ms_queue", Comparison::States, QUEUE);
+    sequential("ms_queue", &[1, 2], 5);
+}
+
+#[test]
+fn two_lock_queue() {
+    linearizable("two_lock_queue", Comparison::States, QUEUE);
+    sequential("two_lock_queue", &[1, 2], 5);
+}
+
+#[test]
+fn dglm_queue() {
+    linearizable("dglm_queue", Comparison::States, QUEUE);
+    sequential("dglm_queue", &[1, 2], 5);
+}
+
+/// Section VIII: the sequential execution leaves the items elsewhere.
+#[test]
+fn herlihy_wing_queue() {
+    let cases = [
+        ("", "Enqueue(1) Enqueue(2) Dequeue()"),
+        ("", "Enqueue(1) Enqueue(2) Enqueue(3)"),
+        ("", "Enqueue(1) Enqueue(2) Dequeue() Dequeue()"),
+        ("Enqueue(3)", "Enqueue(1) Dequeue() Dequeue()"),
+        ("Enqueue(3) Enqueue(4)", "Dequeue() Dequeue() Enqueue(1)"),
+    ];
+    linearizable("herlihy_wing_queue", Comparison::Observations, &cases);
+    sequential("herlihy_wing_queue", &[1, 2], 5);
+}
+
+#[test]
+fn treiber_stack() {
+    let cases = [
+        ("", "Push(1) Push(2) Pop_nonempty()"),
+        ("", "Push(1) Pop_nonempty() Pop_empty()"),
+        ("Push(3)", "Push(1) Pop_nonempty() Pop_nonempty()"),
+        ("Push(3) Push(4)", "Pop_empty() Pop_nonempty() Pop_nonempty()"),
+    ];
+    linearizable("treiber_stack", Comparison::States, &cases);
+    sequential("treiber_stack", &[1, 2], 5);
+}
+
+#[test]
+fn elimination_stack() {
+    let cases = [
+        ("", "Push_eliminated(1) Pop_eliminating()"),
+        ("", "Push_normal(1) Pop_normal() Pop_normal()"),
+        ("", "Push_eliminating(1) Pop_eliminated()"),
+        ("", "Push_eliminated(1) Pop_eliminating() Push_normal(2)"),
+        ("Push_normal(3)", "Push_eliminated(1) Pop_eliminating() Pop_normal()"),
+        ("Push_normal(3)", "Push_eliminating(1) Pop_eliminated() Pop_normal()"),
+        ("", "Push_eliminating(1) Pop_eliminated() Push_eliminated(2)"),
+    ];
+    linearizable("elimination_stack", Comparison::States, &cases);
+    sequential("elimination_stack", &[1, 2], 4);
+}
+
+/// The order of two pushes may be decided by a later pop, against their stamps; the sequential execution has other stamps then.
+#[test]
+fn timestamped_stack() {
+    let cases = [
+        ("", "Push(1,1) Push(2,2) Pop()"),
+        ("Push(3,1)", "Push(1,1) Push(2,2) Pop()"),
+        ("Push(3,1) Push(4,2)", "Push(1,1) Pop() Pop()"),
+        ("Push(3,1) Push(4,2)", "Push(1,2) Pop() Pop()"),
+        ("Push(3,2) Push(4,1)", "Pop() Pop()"),
+    ];
+    linearizable("timestamped_stack", Comparison::Observations, &cases);
+    sequential("timestamped_stack", &[1, 2], 4);
+}
+
+const SET: &[(&str, &str)] = &[
+    ("", "Add_absent(1) Add_absent(2) Contains(1)"),
+    ("", "Add_absent(1) Add_absent(1) Add_present(1)"),
+    ("Add_absent(1)", "Remove_present(1) Add_absent(2) Contains(2)"),
+    ("Add_absent(1)", "Remove_present(1) Remove_absent(1) Contains(1)"),
+    ("Add_absent(1) Add_absent(2)", "Remove_present(1) Remove_present(2) Contains(2)"),
+    ("Add_absent(1) Add_absent(2)", "Remove_present(1) Add_absent(1) Contains(1)"),
+    ("Add_absent(2)", "Add_absent(1) Remove_present(2) Add_present(2)"),
+];
+
+#[test]
+fn orvyy_set() {
+    linearizable("orvyy_set", Comparison::States, SET);
+    sequential("orvyy_set", &[1, 2], 4);
+}
+
+#[test]
+fn vy_cas_set() {
+    linearizable("vy_cas_set", Comparison::States, SET);
+    sequential("vy_cas_set", &[1, 2], 4);
+}
+
+#[test]
+fn vy_dcas_set() {
+    linearizable("vy_dcas_set", Comparison::States, SET);
+    sequential("vy_dcas_set", &[1, 2], 4);
+}
+
+/// A `Contains` may stand on a node that is removed before it looks at the mark; in the sequential execution it stands elsewhere.
+#[test]
+fn lazy_set() {
+    let cases = [
+        ("", "Add(1) Add(2) Contains(1)"),
+        ("", "Add(1) Add(1)"),
+        ("Add(1)", "Remove(1) Add(2) Contains(2)"),
+        ("Add(1) Add(2)", "Remove(1) Remove(2) Contains(2)"),
+        ("Add(1) Add(2)", "Remove(1) Add(1) Contains(1)"),
+        ("Add(2)", "Remove(2) Add(1) Contains(2)"),
+    ];
+    linearizable("lazy_set", Comparison::Effects, &cases);
+    sequential("lazy_set", &[1, 2], 4);
+}
+
+#[test]
+fn pair_snapshot() {
+    let cases = [
+        ("", "Write(0,1) Write(1,1) Read_pair()"),
+        ("", "Write(0,1) Write(0,2) Read_pair()"),
+        ("", "Write(1,1) Write(1,2) Read_pair()"),
+        ("Write(0,3)", "Write(0,1) Write(1,2) Read_pair() Read_pair()"),
+    ];
+    linearizable("pair_snapshot", Comparison::States, &cases);
+    sequential("pair_snapshot", &[0, 1], 4);
+}
+
+/// No built-in specification says what RDCSS does; its sequential executions are short enough to read.
+#[test]
+fn rdcss() {
+    let cases = [
+        ("", "Rdcss(0,0,1) Cas_write(0,1) Rdcss_read()"),
+        ("", "Rdcss(0,0,1) Rdcss(0,0,2) Rdcss_read()"),
+        ("", "Rdcss(0,0,1) Rdcss(0,1,2) Cas_write(0,1)"),
+        ("Cas_write(0,1)", "Rdcss(0,0,1) Cas_write(1,0) Rdcss_read()"),
+        ("", "Rdcss(0,0,1) Cas_write(0,1) Cas_write(1,0) Rdcss_read()"),
+    ];
+    linearizable("rdcss", Comparison::States, &cases);
+    let verdict = sequential::check(&model("rdcss"), &Bounds::default());
+    assert_eq!(verdict, SequentialVerdict::NoSpec);
+}
+
+/// Which changes of a file the brute force sees, over these cases.
+fn broken(name: &str, cases: &[(&str, &str)]) -> Vec<String> {
+    let original = model(name);
+    let mut seen = Vec::new();
+    for mutant in mutants(&original) {
+        let violated = cases.iter().any(|(prologue, concurrent)| {
+            let prologue = calls(&mutant.model, prologue);
+            let concurrent = calls(&mutant.model, concurrent);
+            let case = Case { prologue, concurrent };
+            let report = explore(&mutant.model, &case, Comparison::Observations, LIMIT);
+            matches!(report.verdict, Verdict::Violated(_))
+        });
+        if violated {
+            seen.push(mutant.change);
+        }
+    }
+    seen
+}
+
+/// The oracle can tell: small changes break what is linearizable.
+#[test]
+fn changed_files_are_violated() {
+    let expected = [
+        ("ms_queue", QUEUE, "f split before statement 2"),
+        ("two_lock_queue", QUEUE, "d_read without condition 2"),
+        ("dglm_queue", QUEUE, "f split before statement 1"),
+        ("orvyy_set", SET, "Add_absent_3 without condition 2"),
+        ("vy_cas_set", SET, "Remove_present_6 without condition 1"),
+        ("vy_dcas_set", SET, "Remove_present_5 without condition 2"),
+    ];
+    for (name, cases, change) in expected {
+        let seen = broken(name, cases);
+        assert!(seen.iter().any(|seen| seen == change), "{name}: {seen:?}");
+    }
+}

@@ -1,0 +1,336 @@
+//! What mistakes look like, and that none of them is a panic.
+
+use expect_test::{Expect, expect};
+use linchpin_subop::{parse, print};
+
+fn shows(source: &str, expected: Expect) {
+    let mistakes = parse(source).expect_err("there is a mistake in it");
+    let shown: Vec<String> =
+        mistakes.iter().map(|mistake| mistake.render("model.subop", source, false)).collect();
+    expected.assert_eq(&(shown.join("\n\n") + "\n"));
+}
+
+#[test]
+fn several_mistakes_at_once() {
+    shows(
+        "struct node { int value, node nxt };
+queue Q;
+node Top;
+Push(int v)
+    node X;
+    1 X = malloc nod;
+    1 <Top = X; X.next == null;> Top = X.next.value;
+    Top := X;
+",
+        expect![[r#"
+            error: `=` assigns; a condition compares
+             --> model.subop:7:12
+              |
+            7 |     1 <Top = X; X.next == null;> Top = X.next.value;
+              |            ^ expected a comparison
+              |
+              = help: compare with `==`
+
+            error: expected `;`, found `.`
+             --> model.subop:7:46
+              |
+            7 |     1 <Top = X; X.next == null;> Top = X.next.value;
+              |                                              ^ expected `;`
+              |
+              = help: only one access a term: put `x.next` into a local first, or compare it with one that is never assigned
+
+            error: expected `=`, found `:=`
+             --> model.subop:8:9
+              |
+            8 |     Top := X;
+              |         ^^ expected `=`
+              |
+              = help: assignment is written `=`
+        "#]],
+    );
+}
+
+#[test]
+fn names_and_types() {
+    shows(
+        "struct node { int value, node next };
+node Top;
+int A[];
+Push(int v)
+    node X;
+    1 <X.next == null; X < Top;> X.nxt = Topp;
+    1 X.value = Top;
+    1 A = v; READ A[X]; v = A[X.value];
+    1 free v; return ID; ...d
+Pop()
+    1 READ Top; ...d
+relations { d ≀ dd; d ⊖ d [if (v == 1)]; }
+invariant after d: Z == 1;
+spec queu { Push = enq(v); }
+",
+        expect![[r#"
+            error: there is no variable `null`
+             --> model.subop:6:18
+              |
+            6 |     1 <X.next == null; X < Top;> X.nxt = Topp;
+              |                  ^^^^ not found
+              |
+              = help: the null reference is `NULL`
+
+            error: only integers are ordered
+             --> model.subop:6:24
+              |
+            6 |     1 <X.next == null; X < Top;> X.nxt = Topp;
+              |                        ^ no integer
+              |
+              = help: references and `NULL` are compared with `==` and `!=`
+
+            error: `node` has no field `nxt`
+             --> model.subop:6:36
+              |
+            6 |     1 <X.next == null; X < Top;> X.nxt = Topp;
+              |                                    ^^^ not found
+              |
+              = help: did you mean `next`?
+
+            error: there is no variable `Topp`
+             --> model.subop:6:42
+              |
+            6 |     1 <X.next == null; X < Top;> X.nxt = Topp;
+              |                                          ^^^^ not found
+              |
+              = help: did you mean `Top`?
+
+            error: cannot assign between an `int` and a `node`
+             --> model.subop:7:17
+              |
+            7 |     1 X.value = Top;
+              |       -------   ^^^ this is a `node`
+              |       |
+              |       this is an `int`
+
+            error: `A` is an array
+             --> model.subop:8:7
+              |
+            8 |     1 A = v; READ A[X]; v = A[X.value];
+              |       ^ which element?
+              |
+              = help: write `A[i]`
+
+            error: an index is a number, an `int` variable, or one plus or minus a number
+             --> model.subop:8:21
+              |
+            8 |     1 A = v; READ A[X]; v = A[X.value];
+              |                     ^ not an index
+
+            error: an index is a number, an `int` variable, or one plus or minus a number
+             --> model.subop:8:31
+              |
+            8 |     1 A = v; READ A[X]; v = A[X.value];
+              |                               ^^^^^^^ not an index
+              |
+              = help: put it into a local first
+
+            error: `v` does not refer to an object
+             --> model.subop:9:12
+              |
+            9 |     1 free v; return ID; ...d
+              |            ^ not of struct type
+              |
+              = help: declare it with the name of a struct
+
+            error: there are two sub-operations called `d`
+              --> model.subop:11:20
+               |
+             9 |     1 free v; return ID; ...d
+               |     -------------------- this is the other
+            10 | Pop()
+            11 |     1 READ Top; ...d
+               |                    ^ this name is taken
+               |
+               = help: name a sub-operation with `...name` after it
+
+            error: there is no variable `Z`
+              --> model.subop:13:20
+               |
+            13 | invariant after d: Z == 1;
+               |                    ^ not found
+
+            error: there is no sub-operation `dd`
+              --> model.subop:12:17
+               |
+            12 | relations { d ≀ dd; d ⊖ d [if (v == 1)]; }
+               |                 ^^ not found
+               |
+               = help: did you mean `d`?
+
+            error: there is no variable `v`
+              --> model.subop:12:32
+               |
+            12 | relations { d ≀ dd; d ⊖ d [if (v == 1)]; }
+               |                                ^ not found
+
+            error: there is no specification `queu`
+              --> model.subop:14:6
+               |
+            14 | spec queu { Push = enq(v); }
+               |      ^^^^ not found
+               |
+               = help: did you mean `queue`?
+        "#]],
+    );
+}
+
+#[test]
+fn what_the_grammar_wants() {
+    shows(
+        "int x; A() x = 1;",
+        expect![[r#"
+        error: a sub-operation starts with its mark
+         --> model.subop:1:12
+          |
+        1 | int x; A() x = 1;
+          |            ^ expected `1` or `*`
+          |
+          = help: write `1` in front if the invoking thread executes it, `*` if any thread may
+    "#]],
+    );
+    shows(
+        "int x; A() 2 x = 1;",
+        expect![[r#"
+        error: unknown mark
+         --> model.subop:1:12
+          |
+        1 | int x; A() 2 x = 1;
+          |            ^ expected `1` or `*`
+          |
+          = help: `1`: the invoking thread; `*`: any thread
+    "#]],
+    );
+    shows(
+        "int x; A() 1 <x == 1; x = 2;",
+        expect![[r#"
+        error: `=` assigns; a condition compares
+         --> model.subop:1:25
+          |
+        1 | int x; A() 1 <x == 1; x = 2;
+          |                         ^ expected a comparison
+          |
+          = help: compare with `==`
+
+        error: expected a variable, a field, a number, `NULL` or `ID`, found the end of the file
+         --> model.subop:1:29
+          |
+        1 | int x; A() 1 <x == 1; x = 2;
+          |                             ^ expected a variable, a field, a number, `NULL` or `ID`
+    "#]],
+    );
+    shows(
+        "int x; A() 1 x = 1; then A_1;",
+        expect![[r#"
+        error: operations have no loops
+         --> model.subop:1:26
+          |
+        1 | int x; A() 1 x = 1; then A_1;
+          |                          ^^^ not further down
+          |
+          = help: write the last iteration only; failing ones must not change anything
+    "#]],
+    );
+    shows(
+        "int x; A() 1 x = 1; int y; 1 y = 1;",
+        expect![[r#"
+        error: declarations come before the sub-operations
+         --> model.subop:1:21
+          |
+        1 | int x; A() 1 x = 1; int y; 1 y = 1;
+          |                     ^^^^^ too late
+          |
+          = help: move it up; shared variables are declared before the first operation
+    "#]],
+    );
+    shows(
+        "int x; A() { 1 x = 1; return; 1 x = 2; }",
+        expect![[r#"
+        error: the operation may end here without `return`
+         --> model.subop:1:31
+          |
+        1 | int x; A() { 1 x = 1; return; 1 x = 2; }
+          |              ---------------- ^^^^^^^ no `return`
+          |              |
+          |              returns here
+          |
+          = help: return wherever it ends; `return;` returns nothing
+
+        error: this sub-operation is never executed
+         --> model.subop:1:31
+          |
+        1 | int x; A() { 1 x = 1; return; 1 x = 2; }
+          |                               ^^^^^^^ not reached
+          |
+          = help: what stands before it returns, or goes on elsewhere with `then`
+    "#]],
+    );
+    shows(
+        "int x",
+        expect![[r#"
+        error: expected `;`, found the end of the file
+         --> model.subop:1:6
+          |
+        1 | int x
+          |      ^ expected `;`
+    "#]],
+    );
+}
+
+/// Random edits of real files neither panic nor produce a model that cannot be printed and parsed again.
+#[test]
+fn no_input_panics() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/figures");
+    let mut sources: Vec<String> = Vec::new();
+    let models = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/subop");
+    for folder in [folder, models] {
+        let Ok(entries) = std::fs::read_dir(folder) else { continue };
+        for entry in entries.flatten() {
+            sources.extend(std::fs::read_to_string(entry.path()));
+        }
+    }
+    sources.sort();
+    let mut random = fastrand::Rng::with_seed(5);
+    let pieces = [
+        "<", ">", ";", "1", "*", "{", "}", "(", "...", "then", "either", "or", "@", "[", "≀", "¬",
+        "-", "é",
+    ];
+    let mut parsed = 0;
+    for _ in 0..50_000 {
+        let mut text: Vec<char> = random.choice(&sources).unwrap().chars().collect();
+        for _ in 0..random.usize(1..4) {
+            let at = random.usize(..=text.len());
+            let end = (at + random.usize(..8)).min(text.len());
+            match random.u8(..4) {
+                0 => drop(text.drain(at..end)),
+                1 => drop(text.splice(at..at, random.choice(pieces).unwrap().chars())),
+                2 => {
+                    let copy: Vec<char> = text[at..end].to_vec();
+                    let to = random.usize(..=text.len());
+                    drop(text.splice(to..to, copy));
+                }
+                _ => text.truncate(at.max(text.len() / 2)),
+            }
+        }
+        let text: String = text.into_iter().collect();
+        match parse(&text) {
+            Ok(model) => {
+                let printed = print(&model);
+                let again = parse(&printed).unwrap_or_else(|_| panic!("{text}\n---\n{printed}"));
+                assert_eq!(print(&again), printed);
+                parsed += 1;
+            }
+            Err(mistakes) => {
+                assert!(!mistakes.is_empty());
+                mistakes.iter().for_each(|mistake| drop(mistake.render("m", &text, false)));
+            }
+        }
+    }
+    assert!(parsed > 1000, "only {parsed} mutants parsed");
+}
