@@ -283,6 +283,26 @@ fn what_the_grammar_wants() {
     );
 }
 
+#[test]
+fn initially_must_make_sense() {
+    shows(
+        "struct node { int v, node next };
+node top;
+initially { node D; D = malloc node; top = D.next; top.v = 1; }
+A() 1 READ top;
+",
+        expect![[r#"
+            error: this is not defined when it is executed
+             --> model.subop:3:52
+              |
+            3 | initially { node D; D = malloc node; top = D.next; top.v = 1; }
+              |                                                    ^^^^^^^^^ accesses nothing
+              |
+              = help: a field needs an object: `x = malloc node;` first; an index needs an integer
+        "#]],
+    );
+}
+
 /// Random edits of real files neither panic nor produce a model that cannot be printed and parsed again.
 #[test]
 fn no_input_panics() {
