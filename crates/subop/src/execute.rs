@@ -3,7 +3,7 @@
 //! This is the operational semantics that [`model`](crate::model) describes. Objects are named after the instance that allocated them
 //! and how many it had allocated before, so states of different interleavings of the same instances can be compared directly.
 
-mod guess;
+pub(crate) mod guess;
 
 use crate::model::{
     Atom, Condition, GlobalKind, Index, Model, Next, OperationId, Place, Relation, Statement,

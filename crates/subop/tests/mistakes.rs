@@ -284,6 +284,27 @@ fn what_the_grammar_wants() {
 }
 
 #[test]
+fn guesses_are_few() {
+    shows(
+        "int x; A() int a; int b; int c; int d; int e; int f; int g;
+    1 a = x; READ a; READ b; READ c; READ d; READ e; READ f;
+    1 READ g; READ a; READ b;
+B() int a; int b; int c; int d; int e; int f; int g;
+    1 READ a; READ b; READ c; READ d; READ e; READ f; READ g;
+",
+        expect![[r#"
+            error: this guesses more than 6 locals
+             --> model.subop:5:5
+              |
+            5 |     1 READ a; READ b; READ c; READ d; READ e; READ f; READ g;
+              |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ too many
+              |
+              = help: assign some of `a`, `b`, `c`, `d`, `e`, `f`, `g` before
+        "#]],
+    );
+}
+
+#[test]
 fn initially_must_make_sense() {
     shows(
         "struct node { int v, node next };
@@ -301,6 +322,32 @@ A() 1 READ top;
               = help: a field needs an object: `x = malloc node;` first; an index needs an integer
         "#]],
     );
+}
+
+#[test]
+fn limits_hold() {
+    let large = [
+        format!("int x; A() {}", "1 x = 1; ".repeat(300)),
+        format!("int x; A() {} 1 x = 1;", "either { 1 READ x; } or { } ".repeat(300)),
+        format!("int x; A() {}1 x = 1;{}", "either {".repeat(100), "}".repeat(100)),
+        format!("int x; A() 1 <{}x == 1{};>", "(".repeat(100), ")".repeat(100)),
+        format!("int x; A() 1 <{}(x == 1);>", "!".repeat(100)),
+        format!("int x; A() 1 <x == 1{};>", " => x == 1".repeat(100)),
+        format!("{} A() 1 READ x1;", (0..600).map(|at| format!("int x{at}; ")).collect::<String>()),
+        format!(
+            "int x; A({}) 1 READ x;",
+            (0..300).map(|at| format!("int a{at},")).collect::<String>()
+        ),
+        format!("int x; {}", (0..600).map(|at| format!("A{at}() 1 READ x; ")).collect::<String>()),
+        format!("int {}; A() 1 READ x;", "x".repeat(300)),
+        "int x; A() 1 x = 99999999999999999999;".to_owned(),
+        "int x; A() 1 x = 1; ".repeat(20_000),
+    ];
+    for source in large {
+        let mistakes = parse(&source).expect_err("it is too large");
+        let start: String = source.chars().take(60).collect();
+        assert!((1..=50).contains(&mistakes.len()), "{start}: {}", mistakes.len());
+    }
 }
 
 /// Random edits of real files neither panic nor produce a model that cannot be printed and parsed again.
