@@ -261,7 +261,7 @@ fn broken(name: &str, cases: &[(&str, &str)]) -> Vec<String> {
 #[test]
 fn changed_files_are_violated() {
     let expected = [
-        ("ms_queue", QUEUE, "f split before statement 2"),
+        ("ms_queue", QUEUE, "f split before statement 1"),
         ("two_lock_queue", QUEUE, "d_read without condition 2"),
         ("dglm_queue", QUEUE, "f split before statement 1"),
         ("orvyy_set", SET, "Add_absent_3 without condition 2"),
