@@ -212,6 +212,20 @@ fn lazy_set() {
 }
 
 #[test]
+fn lazy_set_hindsight() {
+    let cases = [
+        ("", "Add(1) Add(2) Contains_absent(1)"),
+        ("", "Add(1) Add(1) Contains_present(1)"),
+        ("Add(1)", "Remove(1) Add(2) Contains_present(2)"),
+        ("Add(1) Add(2)", "Remove(1) Remove(2) Contains_absent(2)"),
+        ("Add(1) Add(2)", "Remove(1) Add(1) Contains_absent(1)"),
+        ("Add(2)", "Remove(2) Add(1) Contains_present(2)"),
+    ];
+    linearizable("lazy_set_hindsight", Comparison::States, &cases);
+    sequential("lazy_set_hindsight", &[1, 2], 4);
+}
+
+#[test]
 fn pair_snapshot() {
     let cases = [
         ("", "Write(0,1) Write(1,1) Read_pair()"),
@@ -257,12 +271,12 @@ fn broken(name: &str, cases: &[(&str, &str)]) -> Vec<String> {
     seen
 }
 
-/// The oracle can tell: small changes break what is linearizable.
+/// The oracle can tell: small changes break what is linearizable. (None of the two-lock queue does: where one test of a lock is missing, the next one
+/// stops who should not be there.)
 #[test]
 fn changed_files_are_violated() {
     let expected = [
         ("ms_queue", QUEUE, "f split before statement 1"),
-        ("two_lock_queue", QUEUE, "d_read without condition 2"),
         ("dglm_queue", QUEUE, "f split before statement 1"),
         ("orvyy_set", SET, "Add_absent_3 without condition 2"),
         ("vy_cas_set", SET, "Remove_present_6 without condition 1"),
