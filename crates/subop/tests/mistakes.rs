@@ -357,9 +357,10 @@ fn no_input_panics() {
     let mut sources: Vec<String> = Vec::new();
     let models = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/subop");
     for folder in [folder, models] {
-        let Ok(entries) = std::fs::read_dir(folder) else { continue };
-        for entry in entries.flatten() {
-            sources.extend(std::fs::read_to_string(entry.path()));
+        let entries = std::fs::read_dir(folder).expect("the folder is there");
+        let paths = entries.flatten().map(|entry| entry.path());
+        for path in paths.filter(|path| path.extension().is_some_and(|end| end == "subop")) {
+            sources.push(std::fs::read_to_string(path).expect("a text"));
         }
     }
     sources.sort();
