@@ -3,6 +3,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use linchpin_ingest::Format;
 use linchpin_lang::{Config, Threads};
+use linchpin_progress::Property;
 use linchpin_space::Calls;
 use linchpin_spec::Value;
 use std::path::PathBuf;
@@ -98,7 +99,7 @@ impl ModelArgs {
 
 #[derive(Args, Clone, Debug)]
 pub struct VerifyArgs {
-    /// The models: `.lin` files.
+    /// The models: `.lin` files, `.subop` files (operations as lists of sub-operations), `.csp` files (processes).
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// Only this engine. May be repeated.
@@ -128,6 +129,25 @@ pub struct VerifyArgs {
     /// Say for each operation where linearization points could be.
     #[arg(long)]
     pub suggest_points: bool,
+    /// Check this progress property of a `.lin` model instead of linearizability.
+    #[arg(long, value_name = "PROPERTY")]
+    pub progress: Option<Property>,
+    /// Check this formula of linear temporal logic over events instead, such as
+    /// `always (read_inv implies eventually read_res)`.
+    #[arg(long, value_name = "FORMULA", conflicts_with = "progress")]
+    pub ltl: Option<String>,
+    /// For `--ltl`: only runs in which every thread that can always move does move.
+    #[arg(long, requires = "ltl")]
+    pub fair: bool,
+    /// For `.subop`: print which pairs of sub-operations are orderable and reversible, and in which alias cases.
+    #[arg(long)]
+    pub table: bool,
+    /// For `.subop`: print the facts that were found, and what killed the candidates that are none.
+    #[arg(long)]
+    pub facts: bool,
+    /// For `.subop`: write the proof to this file, for `linchpin certify`.
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
     /// Leave out a reduction of the state space. May be repeated.
     #[arg(long, value_enum, value_name = "REDUCTION")]
     pub without: Vec<ReductionArg>,
@@ -150,6 +170,8 @@ pub struct VerifyArgs {
 pub enum EngineArg {
     /// Model checking by refinement: exhaustive within bounds.
     Refine,
+    /// Reversing pairs of sub-operations: for any number of threads.
+    Reduce,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -229,7 +251,7 @@ pub struct CheckArgs {
 
 #[derive(Args, Clone, Debug)]
 pub struct CertifyArgs {
-    /// What `linchpin check` wrote with `--witness` or `--core`.
+    /// What `linchpin check` wrote with `--witness` or `--core`, or `linchpin verify` with `--certificate`.
     pub certificate: PathBuf,
     /// The history, if it is not where the certificate says.
     #[arg(long, value_name = "FILE")]
@@ -339,6 +361,9 @@ pub enum TableArg {
     /// Refinement model checking: Table 1 of "Model Checking Linearizability via Refinement".
     #[value(name = "002")]
     Refinement,
+    /// Sub-operation reversal: Table I of "Proving Concurrent Data Structures Linearizable".
+    #[value(name = "000")]
+    Reduction,
 }
 
 #[derive(Args, Clone, Debug)]

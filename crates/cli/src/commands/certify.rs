@@ -5,7 +5,9 @@ use super::check::recording::{Subject, property};
 use crate::args::CertifyArgs;
 use crate::{Status, json, model, output};
 use anyhow::{Context, Result, bail};
-use linchpin_certify::{CoreError, Operation, confirm_core, confirm_witness};
+use linchpin_certify::{
+    CoreError, Operation, ReductionError, confirm_core, confirm_reduction, confirm_witness,
+};
 use linchpin_history::{History, NEVER, OpId, ValueId, crash};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
@@ -13,6 +15,11 @@ use std::collections::BTreeMap;
 pub fn execute(args: &CertifyArgs) -> Result<Status> {
     let path = args.certificate.display();
     let text = model::read(&args.certificate)?;
+    if let Ok(proof) = serde_json::from_str::<Json>(&text)
+        && proof["format"] == "linchpin-reduction/1"
+    {
+        return reduction(args, &proof);
+    }
     let certificate = Certificate::parse(&text).with_context(|| format!("`{path}`"))?;
     let subject = Subject::new(&certificate.recording)?;
     let file = args.history.as_ref().unwrap_or(&certificate.history);
@@ -40,6 +47,32 @@ pub fn execute(args: &CertifyArgs) -> Result<Status> {
             _ => json!(false),
         };
         object.insert("confirmed".to_owned(), confirmed);
+        object.insert("reason".to_owned(), json!(sentence));
+        output::write_stdout(&format!("{}\n", Json::Object(object)))?;
+    } else {
+        output::write_stdout(&format!("{sentence}\n"))?;
+    }
+    Ok(status)
+}
+
+/// Confirms a proof of the `reduce` engine.
+fn reduction(args: &CertifyArgs, proof: &Json) -> Result<Status> {
+    let (status, sentence) = match confirm_reduction(proof) {
+        Ok(states) => (
+            Status::Holds,
+            format!(
+                "confirmed: every sub-operation keeps the facts, and every pair can be reversed where \
+                 the proof says so ({states} states looked at)"
+            ),
+        ),
+        Err(error @ ReductionError::Malformed(_)) => {
+            bail!("`{}`: {error}", args.certificate.display())
+        }
+        Err(error) => (Status::Violated, error.to_string()),
+    };
+    if args.common.json {
+        let mut object = json::envelope("certify", &args.certificate.display().to_string());
+        object.insert("confirmed".to_owned(), json!(status == Status::Holds));
         object.insert("reason".to_owned(), json!(sentence));
         output::write_stdout(&format!("{}\n", Json::Object(object)))?;
     } else {

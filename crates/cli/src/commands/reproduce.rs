@@ -1,5 +1,6 @@
 //! `linchpin reproduce`: the papers' tables, measured now.
 
+mod reduction;
 mod refinement;
 
 use crate::args::{ReproduceArgs, TableArg};
@@ -10,15 +11,16 @@ use serde_json::{Value as Json, json};
 
 pub fn execute(args: &ReproduceArgs) -> Result<Status> {
     let stop = Stop::watch(&args.limits);
-    let all = [TableArg::Refinement];
+    let all = [TableArg::Reduction, TableArg::Refinement];
     let tables = if args.tables.is_empty() { &all[..] } else { &args.tables };
     let mut status = Status::Holds;
     for table in tables {
-        let (text, rows, as_expected) = match table {
-            TableArg::Refinement => refinement::table(args, &stop)?,
+        let (name, (text, rows, as_expected)) = match table {
+            TableArg::Refinement => (refinement::NAME, refinement::table(args, &stop)?),
+            TableArg::Reduction => (reduction::NAME, reduction::table()?),
         };
         if args.common.json {
-            let mut object = json::envelope("reproduce", refinement::NAME);
+            let mut object = json::envelope("reproduce", name);
             object.insert("rows".to_owned(), json!(rows));
             output::write_stdout(&format!("{}\n", Json::Object(object)))?;
         } else {

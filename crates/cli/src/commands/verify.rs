@@ -1,12 +1,15 @@
 //! `linchpin verify`: every engine that applies to a model answers; the strongest answer is the verdict.
 
 mod answer;
+mod csp;
 mod heap;
+mod progress;
+mod reduce;
 mod refine;
 
 pub use refine::grouped;
 
-use crate::args::{ModelArgs, VerifyArgs};
+use crate::args::{EngineArg, ModelArgs, VerifyArgs};
 use crate::limits::Stop;
 use crate::{Status, json, model, output};
 use answer::{Answer, Found, Word};
@@ -44,14 +47,30 @@ struct Subject {
 
 fn verify(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Subject> {
     let shown = file.display().to_string();
+    let extension = file.extension().and_then(|extension| extension.to_str());
+    let (engine, answers) = match extension {
+        Some("subop") => (EngineArg::Reduce, vec![reduce::answer(args, file)?]),
+        Some("csp") => (EngineArg::Refine, csp::answers(args, file, stop)?),
+        _ => (EngineArg::Refine, of_model(args, file, stop)?),
+    };
+    if !args.engine.is_empty() && !args.engine.contains(&engine) {
+        bail!("`{shown}`: the engine that you ask for does not read such files");
+    }
+    Ok(Subject { file: shown, answers })
+}
+
+/// What the engines say of a `.lin` model.
+fn of_model(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Vec<Answer>> {
     let model = ModelArgs {
         model: file.to_path_buf(),
         threads: args.threads.clone(),
         set: args.set.clone(),
     };
     let compiled = model::load(&model)?;
-    let answers = vec![refine::answer(args, file, &compiled, stop)?];
-    Ok(Subject { file: shown, answers })
+    Ok(vec![match args.progress.is_some() || args.ltl.is_some() {
+        true => progress::answer(args, file, &compiled, stop)?,
+        false => refine::answer(args, file, &compiled, stop)?,
+    }])
 }
 
 impl Subject {

@@ -8,7 +8,6 @@ use serde_json::{Value as Json, json};
 pub enum Word {
     Inconclusive,
     HoldsWithinBounds,
-    #[allow(dead_code)] // The engines without a bound on threads say it.
     Proved,
     Violated,
 }

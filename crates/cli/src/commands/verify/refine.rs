@@ -235,7 +235,8 @@ fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answ
     }
 }
 
-fn bounds_in_json(program: &Program, bounds: &Bounds) -> Json {
+/// The bounds for scripts.
+pub fn bounds_in_json(program: &Program, bounds: &Bounds) -> Json {
     json!({
         "threads": program.threads.len(),
         "ops": match bounds.calls { Calls::Each(count) => json!(count), Calls::Unlimited => json!("unlimited") },

@@ -1,0 +1,167 @@
+//! `.subop` files: the reduction engine, for any number of threads.
+
+use super::answer::{Answer, Found, Word};
+use crate::args::VerifyArgs;
+use crate::model::{self, Mistakes};
+use crate::output;
+use anyhow::{Result, bail};
+use linchpin_reduce::{Answer as Claimed, Options, Report, certificate, prove, tables};
+use linchpin_subop::sequential::{self, SequentialVerdict};
+use linchpin_subop::{Model, parse};
+use linchpin_subop_oracle::{Comparison, Verdict as Judged, judge_all};
+use serde_json::json;
+use std::path::Path;
+
+/// How many instances run concurrently where a proof fails and a violation is looked for.
+const INSTANCES: usize = 3;
+
+/// The states of one mix of instances that are looked at for that.
+const STATES: usize = 200_000;
+
+pub fn read(file: &Path) -> Result<Model> {
+    let source = model::read(file)?;
+    parse(&source).map_err(|diagnostics| {
+        let file = file.display().to_string();
+        Mistakes { file, source, diagnostics }.into()
+    })
+}
+
+pub fn answer(args: &VerifyArgs, file: &Path) -> Result<Answer> {
+    let model = read(file)?;
+    let options = Options::default();
+    let report = prove(&model, &options);
+    if let Some(path) = &args.certificate {
+        match certificate(&model, &options) {
+            Some(proof) => output::write_file(path, format!("{proof:#}\n").as_bytes())?,
+            None => bail!("there is no proof of `{}` to write", file.display()),
+        }
+    }
+    let mut answer = describe(&model, &report);
+    if args.facts {
+        answer.notes.extend(report.facts_text().lines().map(str::to_owned));
+    }
+    if args.table {
+        answer.notes.extend(tables(&model, &options).text().lines().map(str::to_owned));
+    }
+    Ok(answer)
+}
+
+/// The verdict: a proof needs that sequential executions are right too (Assumption 1 of the paper).
+fn describe(model: &Model, report: &Report) -> Answer {
+    let sequential = sequential::check(model, &sequential::Bounds::default());
+    let calls = sequential::Bounds::default().calls;
+    let mut assumptions = report.assumptions.clone();
+    let mut notes = vec![format!(
+        "{} operations, {} sub-operations, {} cases looked at, {:.1} ms",
+        model.operations.len(),
+        model.sub_operations().count(),
+        report.cases,
+        report.seconds * 1e3
+    )];
+    let wrong = match &sequential {
+        SequentialVerdict::Holds { executions, .. } => {
+            assumptions.push(format!(
+                "sequential executions are right (Assumption 1): tried with up to {calls} calls, {executions} executions"
+            ));
+            None
+        }
+        SequentialVerdict::NoSpec => {
+            assumptions.push(
+                "sequential executions are right (Assumption 1): not tried, the file names no specification"
+                    .to_owned(),
+            );
+            None
+        }
+        SequentialVerdict::TooLarge => {
+            assumptions.push(
+                "sequential executions are right (Assumption 1): not tried, there are too many"
+                    .to_owned(),
+            );
+            None
+        }
+        SequentialVerdict::Violated { calls } => Some(calls.clone()),
+    };
+    for claim in &report.claims {
+        let word = match claim.answer {
+            Claimed::Proved => "proved",
+            Claimed::Refuted => "refuted by a state that can be reached",
+            Claimed::Open => "neither proved nor refuted",
+        };
+        notes.push(format!("claim `{}`: {word}; the proof does not use it", claim.text));
+    }
+    for replaced in &report.replaced {
+        notes.push(format!("read replaced by a guess that a later step validates: {replaced}"));
+    }
+    let (word, reason, found) = match (wrong, report.is_proved()) {
+        (Some(calls), _) => {
+            let steps: Vec<String> = calls
+                .iter()
+                .map(|call| {
+                    let name = &model.operations[call.operation.0].name;
+                    format!("{name}({}) → {}", call.argument, call.response)
+                })
+                .collect();
+            let text = format!(
+                "One after the other, these calls are not those of the specification:\n  {}\n",
+                steps.join("\n  ")
+            );
+            (Word::Violated, "a sequential execution is wrong".to_owned(), Some(text))
+        }
+        (None, true) => (
+            Word::Proved,
+            "linearizable for any number of threads, operations and heap objects".to_owned(),
+            None,
+        ),
+        (None, false) => not_proved(model, report),
+    };
+    let found = found.map(|text| Found {
+        json: json!({ "explanation": text }),
+        explanation: reason.clone(),
+        text,
+        bars: Vec::new(),
+        rows: Vec::new(),
+    });
+    if word == Word::Inconclusive {
+        notes.extend(report.obstacle_text().lines().map(str::to_owned));
+    }
+    Answer {
+        engine: "reduce",
+        word,
+        reason,
+        bounds: json!({}),
+        assumptions,
+        unreached: Vec::new(),
+        stats: json!({ "cases": report.cases, "seconds": report.seconds }),
+        notes,
+        found,
+    }
+}
+
+/// A failed proof: a few instances are executed in every order, to tell a violation from a weakness of the method.
+fn not_proved(model: &Model, report: &Report) -> (Word, String, Option<String>) {
+    match judge_all(model, INSTANCES, &[1, 2], Comparison::Observations, STATES) {
+        Judged::Violated(counterexample) => (
+            Word::Violated,
+            format!("an execution of at most {INSTANCES} instances is not linearizable"),
+            Some(format!(
+                "This execution has the answers of no sequential one:\n\n{}\n{}",
+                counterexample.render(model),
+                report.obstacle_text()
+            )),
+        ),
+        Judged::Linearizable => (
+            Word::Inconclusive,
+            format!(
+                "not proved; no execution of up to {INSTANCES} instances is wrong, so it is perhaps a weakness of the method"
+            ),
+            None,
+        ),
+        Judged::TooLarge => (
+            Word::Inconclusive,
+            format!(
+                "not proved; no violation was found, but not every execution of up to {INSTANCES} instances was tried"
+            ),
+            None,
+        ),
+    }
+}
