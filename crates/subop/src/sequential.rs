@@ -66,8 +66,18 @@ pub fn check(model: &Model, bounds: &Bounds) -> SequentialVerdict {
     let reached = vec![false; model.operations.len()];
     let calls = Vec::new();
     let (longest, executions, steps) = (0, 0, 0);
-    let mut check =
-        Check { machine, mapping, sequential, bounds, longest, calls, executions, steps, reached };
+    let mut check = Check {
+        machine,
+        mapping,
+        sequential,
+        bounds,
+        longest,
+        calls,
+        executions,
+        steps,
+        reached,
+        met: Vec::new(),
+    };
     // Short ones first, so that the execution that is shown is a shortest one.
     for longest in 1..=bounds.calls {
         check.longest = longest;
@@ -98,6 +108,8 @@ struct Check<'a> {
     /// How many sub-operations were executed.
     steps: usize,
     reached: Vec<bool>,
+    /// Every state of the specification met so far.
+    met: Vec<spec::Value>,
 }
 
 impl Check<'_> {
@@ -145,6 +157,16 @@ impl Check<'_> {
         }
         next.sort();
         next.dedup();
+        // An argument that the specification answers in no state, like an index that is not there, is none that clients pass.
+        let answered = |state: &spec::Value| !self.sequential.apply(state, &call, None).is_empty();
+        if next.is_empty() && !states.iter().chain(&self.met).any(answered) {
+            return None;
+        }
+        for state in &next {
+            if let Err(at) = self.met.binary_search(state) {
+                self.met.insert(at, state.clone());
+            }
+        }
         self.calls.push(SequentialCall { operation: line.operation, argument, response });
         if next.is_empty() {
             return Some(SequentialVerdict::Violated { calls: self.calls.clone() });
