@@ -111,7 +111,7 @@ impl Walk<'_> {
     }
 
     fn set_after(&mut self, events: &[Event]) -> Option<u32> {
-        let ModelProduct { space, sets } = self.product;
+        let ModelProduct { space, sets, .. } = self.product;
         let mut set = self.set;
         for event in events {
             set = sets.after(&mut self.cache, space, set, event)?;
@@ -121,7 +121,7 @@ impl Walk<'_> {
 
     /// Whether some renaming turns a state into the target.
     fn is(&mut self, flat: &Flat, set: u32, target: &(Vec<u8>, u32)) -> bool {
-        let ModelProduct { space, sets } = self.product;
+        let ModelProduct { space, sets, .. } = self.product;
         let mut bytes = Vec::new();
         for order in &self.orders {
             let renaming = space.pack_in_order(flat, order, &mut self.workspace, &mut bytes);
@@ -158,7 +158,7 @@ impl Walk<'_> {
             // What was possible before the event that nothing explains: after all those that were explained.
             let mut before = self.set;
             for event in &candidate.events {
-                let ModelProduct { space, sets } = self.product;
+                let ModelProduct { space, sets, .. } = self.product;
                 match sets.after(&mut self.cache, space, before, event) {
                     Some(after) => before = after,
                     None => break,

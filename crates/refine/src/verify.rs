@@ -81,6 +81,8 @@ pub struct Report {
     pub symmetry: Symmetry,
     /// Whether the bound on objects kept a step from being taken.
     pub bounded: bool,
+    /// Whether a run got stuck: operations are pending and nobody can move.
+    pub stuck: bool,
 }
 
 /// Verifies a model. `progress` is told now and then.
@@ -136,6 +138,7 @@ fn report(product: &ModelProduct, verdict: Verdict, points: Points, stats: Stats
         unreached: unreached(&product.space),
         symmetry: product.space.symmetry().clone(),
         bounded: product.space.was_bounded(),
+        stuck: product.was_stuck(),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::canonical::{Form, Renaming, Scratch};
 use crate::code::{Class, Routine, routine};
 use crate::execute::{Trail, Words};
 use crate::flat::Flat;
-use crate::layout::{Kind, Layout, flatten, unflatten};
+use crate::layout::{Kind, Layout, STATUS, flatten, unflatten};
 use crate::liveness::live_words;
 use crate::symmetry::{Symmetry, analyse};
 use crate::walk::{Walk, maybe_private, others};
@@ -451,6 +451,14 @@ impl Space {
     /// The state that bytes are the form of.
     pub fn unpack(&self, bytes: &[u8], flat: &mut Flat) {
         self.form.unpack(bytes, flat);
+    }
+
+    /// Whether some thread is inside an operation in this state.
+    pub fn has_running(&self, bytes: &[u8]) -> bool {
+        let mut flat = Flat::default();
+        self.unpack(bytes, &mut flat);
+        let layout = &self.form.layout;
+        (0..layout.threads).any(|thread| flat.words[layout.thread(thread) + STATUS] != 0)
     }
 
     /// The values of the arguments of a call.

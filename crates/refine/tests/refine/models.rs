@@ -102,3 +102,15 @@ fn reuse_finds_use_after_free() {
     assert_eq!(found.wrong, Wrong::Fault);
     assert!(matches!(found.run.end, End::Faulted(_)));
 }
+
+/// A model whose threads wait for each other holds, but not in silence.
+#[test]
+fn getting_stuck_is_noticed() {
+    let source = "spec counter;\nshared a: lock;\nshared b: lock;\nshared n: int;\n\
+        op add(k: int) { lock(a); lock(b); n = n + k; unlock(b); unlock(a); }\n\
+        op read() -> int { lock(b); lock(a); let r = n; unlock(a); unlock(b); return r; }\n\
+        bounds { threads: 2, ops: 1, values: 1 }\n";
+    let compiled = compiled(source);
+    let report = verify(&compiled.program, &VerifyOptions::new(bounds(1, 1)), &|_| {}).unwrap();
+    assert!(matches!(report.verdict, Verdict::Holds) && report.stuck);
+}

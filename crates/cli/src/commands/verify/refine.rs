@@ -203,6 +203,12 @@ fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answ
     if bounds.objects.is_some() && !report.bounded && matches!(report.verdict, Verdict::Holds) {
         notes.push("the bound on heap objects was never reached: a larger one adds nothing".into());
     }
+    if report.stuck && !report.bounded {
+        notes.push(
+            "some runs get stuck: operations are pending and nobody can move; --progress no-deadlock shows one"
+                .to_owned(),
+        );
+    }
     if options.lossy.is_some() {
         notes.push("lossy search: states may have been left out".to_owned());
     }
