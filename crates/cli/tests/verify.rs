@@ -123,3 +123,46 @@ fn a_report_is_a_page() {
     let text = std::fs::read_to_string(page).unwrap();
     assert!(text.contains("popped twice") && text.contains("<html"), "{text}");
 }
+
+#[test]
+fn a_proof_is_written_and_certified() {
+    let folder = tempfile::tempdir().unwrap();
+    let proof = folder.path().join("proof.json");
+    let proof = proof.to_str().unwrap();
+    let (code, stdout, stderr) =
+        output(&["verify", "models/subop/treiber_stack.subop", "--certificate", proof]);
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    assert!(stdout.starts_with("models/subop/treiber_stack.subop: proved\n"), "{stdout}");
+    assert!(stdout.contains("(Assumption 1): tried with up to 4 calls"), "{stdout}");
+    let (code, stdout, _) = output(&["certify", proof]);
+    assert_eq!(code, 0, "{stdout}");
+    // A proof that says more than is true is not confirmed.
+    let text = std::fs::read_to_string(proof).unwrap();
+    let mut tampered: Json = serde_json::from_str(&text).unwrap();
+    tampered["closures"] = Json::Array(Vec::new());
+    std::fs::write(proof, tampered.to_string()).unwrap();
+    assert_ne!(output(&["certify", proof]).0, 0);
+    let (code, stdout, _) = output(&["verify", "models/subop/herlihy_wing_queue.subop", "--table"]);
+    assert_eq!(code, 3);
+    assert!(stdout.contains("not proved") && stdout.contains("Figure 5"), "{stdout}");
+}
+
+#[test]
+fn processes_progress_and_formulas() {
+    let (code, stdout, _) = output(&["verify", "models/csp/k_register.csp", "--set", "K=2"]);
+    assert_eq!(code, 0);
+    assert!(stdout.contains("refines") && stdout.contains("K = 2"), "{stdout}");
+    let stack = "models/treiber_stack.lin";
+    assert_eq!(output(&["verify", stack, "--progress", "lock-free", "--ops", "1"]).0, 0);
+    let (code, stdout, _) =
+        output(&["verify", stack, "--progress", "wait-free", "--size", "2", "--values", "1"]);
+    assert_eq!(code, 1);
+    assert!(stdout.contains("then, again and again:"), "{stdout}");
+    let register = "models/k_register.lin";
+    let formula = "always (read_inv implies eventually read_res)";
+    assert_eq!(output(&["verify", register, "--ltl", formula, "--fair", "--set", "K=2"]).0, 0);
+    let (code, _, stderr) = output(&["verify", register, "--ltl", "always (read_inv implies )"]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains('^'), "{stderr}");
+    assert_eq!(output(&["verify", register, "--progress", "quick"]).0, 2);
+}

@@ -128,7 +128,7 @@ pub fn check_progress(
     limits: &Limits,
 ) -> Result<Report, ProgressError> {
     let start = Instant::now();
-    let explored = explore(program, bounds, &share(limits, start))?;
+    let explored = explore(program, bounds, &share(limits, start, 2))?;
     let mut stopped = explored.stopped.clone();
     let mut operations = Vec::new();
     let walked = if property == Property::NoDeadlock {
@@ -178,7 +178,7 @@ pub fn check_ltl(
     let start = Instant::now();
     let parsed = parse(formula, program)?;
     let automaton = Automaton::of(&parsed.formula.clone().negated())?;
-    let explored = explore(program, bounds, &share(limits, start))?;
+    let explored = explore(program, bounds, &share(limits, start, 4))?;
     let mut stopped = explored.stopped.clone();
     let mut stats = Stats { automaton: automaton.nodes.len(), ..stats(&explored, start) };
     let letters = letters(&explored.graph, &parsed.atoms);
@@ -223,15 +223,16 @@ pub fn check_ltl(
     })
 }
 
-/// The limits for the state graph: what it leaves of time and memory is for what comes after.
-fn share(limits: &Limits, start: Instant) -> Limits {
+/// The limits for the state graph, which may use one of so many parts of the memory: what it leaves of time and memory is
+/// for what comes after.
+fn share(limits: &Limits, start: Instant, parts: usize) -> Limits {
     let part = |deadline: Instant| {
         let left = deadline.saturating_duration_since(start);
         start + Duration::from_secs_f64(left.as_secs_f64() * 0.7)
     };
     Limits {
         deadline: limits.deadline.map(part),
-        memory: limits.memory.map(|bytes| bytes / 2),
+        memory: limits.memory.map(|bytes| bytes / parts),
         stop: limits.stop.clone(),
     }
 }
@@ -294,7 +295,7 @@ fn deadlock(explored: &Explored) -> Option<Option<Walked>> {
     let walked = walk(explored, &prefix, &cycle, claim);
     Some(walked.filter(|walked| {
         let stuck = |seen: &Observation| seen.label.is_none() && seen.pending == seen.waiting;
-        !walked.cycle.is_empty() && walked.cycle.iter().all(stuck)
+        walked.ended && !walked.cycle.is_empty() && walked.cycle.iter().all(stuck)
     }))
 }
 

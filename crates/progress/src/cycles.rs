@@ -159,19 +159,14 @@ impl Tarjan<'_> {
     /// The component of a node is everything above it on the stack of open nodes.
     fn complete(&mut self, node: u32, found: &mut dyn FnMut(&[u32])) {
         let start = self.open.iter().rposition(|&open| open == node).unwrap_or(0);
-        let least = self.number[node as usize];
-        // The members are the nodes not yet complete that were met since `node`: `low` tells, until it is overwritten.
         let mut met = 0;
         let mut arcs = Vec::new();
         for &member in &self.open[start..] {
             arcs.clear();
             self.view.arcs(member, &mut arcs);
-            for arc in &arcs {
-                let to = arc.to as usize;
-                let inside = self.low[to] != NEW && self.number[to] != NEW;
-                if inside && self.number[to] >= least {
-                    met |= arc.met;
-                }
+            // INVARIANT: an arc to an open node stays inside, because one to an older node would have lowered `low`.
+            for arc in arcs.iter().filter(|arc| self.low[arc.to as usize] != NEW) {
+                met |= arc.met;
             }
         }
         for &member in &self.open[start..] {

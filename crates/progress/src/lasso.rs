@@ -8,7 +8,7 @@ use crate::cycles::Via;
 use crate::graph::{Explored, Label};
 use linchpin_ir::interpreter::{Move, ScheduledMove, State, Status};
 use linchpin_ir::run::{End, replay};
-use linchpin_space::{Calls, Workspace};
+use linchpin_space::{Calls, Successor, Workspace};
 use std::fmt;
 
 /// A run that goes on for ever: a prefix, and a cycle that is repeated.
@@ -88,6 +88,8 @@ pub(crate) struct Observation {
 /// A lasso that the interpreter has made, with what it saw.
 pub(crate) struct Walked {
     pub lasso: Lasso,
+    /// Whether nobody can move after the prefix.
+    pub ended: bool,
     pub prefix: Vec<Observation>,
     pub cycle: Vec<Observation>,
 }
@@ -114,6 +116,7 @@ pub(crate) fn walk(
     }
     let (prefix_moves, prefix_seen) = (walker.schedule.len(), walker.seen.len());
     let start = walker.packed()?;
+    let ended = walker.nobody_can_move()?;
     let mut ends = Vec::new();
     for _ in 0..2 {
         for &via in cycle {
@@ -168,7 +171,7 @@ pub(crate) fn walk(
     let mut prefix = walker.seen;
     let mut cycle = prefix.split_off(prefix_seen);
     cycle.truncate(cycle_seen - prefix_seen);
-    Some(Walked { lasso, prefix, cycle })
+    Some(Walked { lasso, ended, prefix, cycle })
 }
 
 struct Walker<'a> {
@@ -202,6 +205,31 @@ impl Walker<'_> {
             && self.explored.space.machine().wait(&self.state, thread).is_some()
     }
 
+    /// Whether everybody waits or has nothing to call.
+    fn nobody_can_move(&mut self) -> Option<bool> {
+        let flat = self.explored.space.flatten(&self.state, &self.calls).ok()?;
+        for thread in 0..self.state.threads.len() {
+            let can_move = match self.state.threads[thread].status {
+                Status::Running { .. } => !self.waits(thread),
+                Status::Returning { .. } => true,
+                Status::Idle => {
+                    let mut calls = false;
+                    let mut visit = |_: Successor<'_>| {
+                        calls = true;
+                        false
+                    };
+                    let space = &self.explored.space;
+                    space.successors_of(&flat, thread, 0, &mut self.workspace, &mut visit);
+                    calls
+                }
+            };
+            if can_move {
+                return Some(false);
+            }
+        }
+        Some(true)
+    }
+
     fn observe(&mut self, thread: Option<usize>, label: Option<Label>) {
         let threads = 0..self.state.threads.len();
         let pending = threads.clone().map(|t| self.state.pending(t).is_some()).collect();
@@ -220,6 +248,9 @@ impl Walker<'_> {
                 Some(())
             }
             Via::Stutter => {
+                if !self.nobody_can_move()? {
+                    return None;
+                }
                 self.observe(None, None);
                 self.waits.push(None);
                 Some(())

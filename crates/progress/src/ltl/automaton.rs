@@ -12,6 +12,12 @@ use std::collections::{BTreeSet, HashMap};
 /// More nodes than this are not made.
 const MAX_NODES: usize = 20_000;
 
+/// More parts than this are not taken apart: many ways may lead to few nodes.
+const MAX_WORK: usize = 1_000_000;
+
+/// Letters are one word: there is no room for more atoms.
+const MAX_ATOMS: usize = 64;
+
 /// More `until`s than this do not fit into the demands on a cycle.
 const MAX_SETS: usize = 60;
 
@@ -54,6 +60,9 @@ impl Node {
 impl Automaton {
     /// The automaton that accepts the words on which the formula holds.
     pub fn of(formula: &Formula) -> Result<Automaton, TooLarge> {
+        if formula.atoms() > MAX_ATOMS {
+            return Err(TooLarge);
+        }
         let mut tableau = Tableau::default();
         let root = tableau.intern(&formula.normal());
         tableau.expand(root)?;
@@ -137,9 +146,10 @@ impl Tableau {
     /// The function `expand` of Figure 1, with a stack of drafts instead of recursion.
     fn expand(&mut self, root: usize) -> Result<(), TooLarge> {
         let mut drafts = vec![Draft { new: BTreeSet::from([root]), ..Draft::default() }];
+        let mut work = 0;
         while let Some(mut draft) = drafts.pop() {
-            // Drafts that are never completed cost, too.
-            if self.nodes.len() > MAX_NODES || drafts.len() > MAX_NODES {
+            work += 1;
+            if self.nodes.len() > MAX_NODES || work > MAX_WORK {
                 return Err(TooLarge);
             }
             let Some(number) = draft.new.pop_first() else {

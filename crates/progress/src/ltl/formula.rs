@@ -46,6 +46,17 @@ impl Formula {
         Formula::Or(Box::new(self.negated()), Box::new(then))
     }
 
+    /// One more than the largest number of an atom.
+    pub fn atoms(&self) -> usize {
+        use Formula::{And, Atom, False, Next, Not, Or, Release, True, Until};
+        match self {
+            True | False => 0,
+            Atom(number) => number.saturating_add(1),
+            Not(of) | Next(of) => of.atoms(),
+            And(a, b) | Or(a, b) | Until(a, b) | Release(a, b) => a.atoms().max(b.atoms()),
+        }
+    }
+
     /// The same formula with `not` before atoms only.
     pub fn normal(&self) -> Formula {
         self.normal_form(false)

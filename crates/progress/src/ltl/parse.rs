@@ -293,7 +293,6 @@ impl Parser<'_> {
         if self.take(&[close]) {
             return Ok(values);
         }
-        // `[]` is one sign elsewhere.
         loop {
             values.push(self.value(depth)?);
             if !self.take(&[","]) {
@@ -310,6 +309,7 @@ impl Parser<'_> {
         if self.take(&["("]) {
             return Ok(Pattern::List(self.list(")", depth + 1)?));
         }
+        // The sign for `always` is an empty list here.
         if self.take(&["[]"]) {
             return Ok(Pattern::List(Vec::new()));
         }

@@ -1,10 +1,13 @@
 //! The whole engine against a naive one, on random small programs: states as the interpreter has them, moves as it makes
 //! them, and "on a cycle" said with reachability.
 
-use crate::support::{progress, seed_and_cases, unlimited};
+use crate::naive::Word;
+use crate::support::{ltl, progress, seed_and_cases, unlimited};
+use crate::words::formula;
 use fastrand::Rng;
-use linchpin_ir::interpreter::{Machine, Memory, Move, State};
+use linchpin_ir::interpreter::{Machine, Memory, Move, Outcome, ScheduledMove, State};
 use linchpin_lang::{Config, Threads, compile};
+use linchpin_progress::ltl::Formula;
 use linchpin_progress::{Property, Verdict};
 use linchpin_spec::Value;
 use std::collections::HashMap;
@@ -60,7 +63,10 @@ enum What {
     Wait,
 }
 
+#[derive(Clone, Copy)]
 struct NaiveArc {
+    /// The atoms that it shows: `first_inv`, `first_res`, `second_inv`, `second_res`.
+    letter: u64,
     from: usize,
     to: usize,
     thread: usize,
@@ -73,6 +79,17 @@ struct Naive {
     arcs: Vec<NaiveArc>,
     /// For each state and thread, whether it can move.
     able: Vec<[bool; THREADS]>,
+}
+
+/// The atoms that a move from a state shows.
+fn letter(state: &State, one: &Move) -> u64 {
+    match one {
+        Move::Invoke { operation, .. } => 1 << (2 * operation),
+        Move::Step { .. } => 0,
+        Move::Respond { thread } => {
+            state.pending(*thread).map_or(0, |operation| 2 << (2 * operation))
+        }
+    }
 }
 
 /// `None`: too many states.
@@ -104,12 +121,14 @@ fn explore(machine: &Machine) -> Option<Naive> {
                     if to == new {
                         naive.states.push(next);
                     }
-                    naive.arcs.push(NaiveArc { from: at, to, thread, what });
+                    let letter = letter(&state, &one);
+                    naive.arcs.push(NaiveArc { letter, from: at, to, thread, what });
                     *able = true;
                 }
             }
             if !*able && state.pending(thread).is_some() {
-                naive.arcs.push(NaiveArc { from: at, to: at, thread, what: What::Wait });
+                let what = What::Wait;
+                naive.arcs.push(NaiveArc { letter: 0, from: at, to: at, thread, what });
             }
         }
         naive.able.push(able);
@@ -206,6 +225,102 @@ impl Naive {
     }
 }
 
+/// Whether a cycle treats every thread fairly.
+fn is_fair(naive: &Naive, cycle: &[NaiveArc]) -> bool {
+    (0..THREADS).all(|thread| {
+        cycle.iter().any(|arc| {
+            let able = naive.pending(arc.from, thread) && naive.able[arc.from][thread];
+            arc.thread == thread && arc.what != What::Wait || !able
+        })
+    })
+}
+
+/// Whether some lasso up to a length breaks a formula. A run that has ended goes on with waits, which show nothing.
+fn breaks(naive: &Naive, formula: &Formula, fair: bool, path: &mut Vec<NaiveArc>) -> bool {
+    let at = path.last().map_or(0, |arc| arc.to);
+    for start in (0..path.len()).filter(|&start| path[start].from == at) {
+        let letters = |part: &[NaiveArc]| part.iter().map(|arc| arc.letter).collect();
+        let (prefix, cycle) = path.split_at(start);
+        let word = Word { prefix: letters(prefix), cycle: letters(cycle) };
+        if !word.satisfies(formula) && (!fair || is_fair(naive, cycle)) {
+            return true;
+        }
+    }
+    if path.len() == 7 {
+        return false;
+    }
+    let ended = naive.able[at] == [false; THREADS];
+    for arc in naive.arcs.iter().filter(|arc| arc.from == at) {
+        if ended || arc.what != What::Wait {
+            path.push(*arc);
+            let broken = breaks(naive, formula, fair, path);
+            path.pop();
+            if broken {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// The word of a schedule, by running it.
+fn word(machine: &Machine, state: &mut State, schedule: &[ScheduledMove]) -> Vec<u64> {
+    let mut letters = Vec::new();
+    for made in schedule {
+        letters.push(letter(state, &made.what));
+        match machine.attempt(state, &made.what, &made.choices, None).outcome {
+            Outcome::Next(next) => *state = next,
+            other => panic!("{other:?}"),
+        }
+    }
+    letters
+}
+
+#[test]
+fn random_formulas_about_random_programs() {
+    let (seed, cases) = seed_and_cases(400);
+    let mut counts = [[0u64; 2]; 2];
+    for case in 0..cases {
+        let mut random = Rng::with_seed(seed.wrapping_mul(1 << 32) + case);
+        let source = source(&mut random);
+        let config = Config { threads: Threads::Count(THREADS), ..Config::default() };
+        let program = compile(&source, &config).unwrap().program;
+        let machine = Machine::new(&program, Memory::Collected);
+        let Some(naive) = explore(&machine) else { continue };
+        let depth = random.usize(1..=3);
+        let (formula, fair) = (formula(&mut random, depth, 4), random.bool());
+        let names = ["first_inv", "first_res", "second_inv", "second_res"];
+        let text = (0..4)
+            .fold(formula.to_string(), |text, atom| text.replace(&format!("p{atom}"), names[atom]));
+        let report = ltl(&program, unlimited(), &text, fair);
+        match report.verdict {
+            Verdict::Inconclusive(why) => panic!("case {case}: {why}"),
+            Verdict::Holds => {
+                let broken = breaks(&naive, &formula, fair, &mut Vec::new());
+                assert!(!broken, "case {case}: {text} (fair: {fair})\n{source}");
+                counts[usize::from(fair)][0] += 1;
+            }
+            Verdict::Violated(lasso) => {
+                let mut state = machine.initial().unwrap();
+                let prefix = word(&machine, &mut state, &lasso.prefix);
+                let mut cycle = word(&machine, &mut state, &lasso.cycle);
+                // Locals that nobody reads again may differ after the first round, but not after the second.
+                let once = state.clone();
+                assert_eq!(word(&machine, &mut state, &lasso.cycle), cycle);
+                assert_eq!(state, once, "case {case}: the cycle does not close\n{source}");
+                if cycle.is_empty() {
+                    cycle.push(0);
+                }
+                let word = Word { prefix, cycle };
+                assert!(!word.satisfies(&formula), "case {case}: {text}\n{source}\n{lasso}");
+                counts[usize::from(fair)][1] += 1;
+            }
+        }
+    }
+    println!("[unfair, fair] × [holds, violated]: {counts:?}");
+    assert!(counts.iter().flatten().all(|&count| count * 20 > cases));
+}
+
 #[test]
 fn random_programs_have_the_progress_that_a_naive_engine_finds() {
     let (seed, cases) = seed_and_cases(400);
@@ -218,6 +333,7 @@ fn random_programs_have_the_progress_that_a_naive_engine_finds() {
         let program = program.program;
         let Some(naive) = explore(&Machine::new(&program, Memory::Collected)) else { continue };
         judged += 1;
+        let mut held = [false; 6];
         for property in Property::ALL {
             let report = progress(&program, unlimited(), property);
             let violated = match report.verdict {
@@ -226,7 +342,22 @@ fn random_programs_have_the_progress_that_a_naive_engine_finds() {
                 Verdict::Inconclusive(why) => panic!("case {case}: {property}: {why}\n{source}"),
             };
             assert_eq!(violated, naive.violates(property), "case {case}: {property}\n{source}");
+            held[property as usize] = !violated;
             counts.entry(property.name()).or_default()[usize::from(violated)] += 1;
+        }
+        // The hierarchy: what implies what.
+        use Property::{
+            LivelockFree, LockFree, NoDeadlock, ObstructionFree, StarvationFree, WaitFree,
+        };
+        for (stronger, weaker) in [
+            (WaitFree, LockFree),
+            (LockFree, ObstructionFree),
+            (WaitFree, StarvationFree),
+            (LockFree, LivelockFree),
+            (StarvationFree, LivelockFree),
+            (LivelockFree, NoDeadlock),
+        ] {
+            assert!(!held[stronger as usize] || held[weaker as usize], "case {case}\n{source}");
         }
     }
     println!("{judged} programs judged; [hold, violated]: {counts:?}");

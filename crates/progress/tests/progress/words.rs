@@ -102,4 +102,15 @@ fn automata_that_would_be_huge_are_refused() {
     let eventually = |atom| Formula::Atom(atom).always().eventually();
     let many = (0..40).map(eventually).reduce(|a, b| Formula::And(Box::new(a), Box::new(b)));
     assert!(Automaton::of(&many.unwrap()).is_err());
+    assert!(Automaton::of(&Formula::Atom(64)).is_err());
+    assert!(Automaton::of(&Formula::Atom(usize::MAX)).is_err());
+    // Few nodes, but very many ways to each of them.
+    let mut either = Formula::Atom(0);
+    let mut all = Formula::True;
+    for _ in 0..60 {
+        either = Formula::Or(Box::new(Formula::Atom(1)), Box::new(either));
+        all = Formula::And(Box::new(all), Box::new(Formula::Next(Box::new(either.clone()))));
+    }
+    // Whatever the answer, there is one.
+    let _ = Automaton::of(&all);
 }

@@ -7,14 +7,27 @@ use crate::commands::run::schedule;
 use crate::limits::Stop;
 use anyhow::{Context, Result};
 use linchpin_lang::Compiled;
-use linchpin_progress::{Lasso, Report, Verdict, check_ltl, check_progress};
+use linchpin_progress::{Lasso, Property, Report, Verdict, check_ltl, check_progress};
 use linchpin_report::Row;
+use linchpin_space::Calls;
 use serde_json::json;
 use std::path::Path;
 
+/// At most so many heap objects where threads call without end and `--size` is not given.
+const OBJECTS: usize = 4;
+
 pub fn answer(args: &VerifyArgs, file: &Path, compiled: &Compiled, stop: &Stop) -> Result<Answer> {
     let options = refine::options(args, compiled, stop);
-    let (program, bounds, limits) = (&compiled.program, options.bounds, &options.search.limits);
+    let (program, limits) = (&compiled.program, &options.search.limits);
+    let mut bounds = options.bounds;
+    // Who may be overtaken for ever shows only if the others may go on calling: without `--ops`, they may, and the
+    // number of objects is bounded instead.
+    let overtaken = args.ltl.is_some()
+        || matches!(args.progress, Some(Property::WaitFree | Property::StarvationFree));
+    if overtaken && args.ops.is_none() {
+        bounds.calls = Calls::Unlimited;
+        bounds.objects = bounds.objects.or(Some(OBJECTS));
+    }
     let report = match (&args.ltl, args.progress) {
         (Some(formula), _) => check_ltl(program, bounds, formula, args.fair, limits),
         (None, Some(property)) => check_progress(program, bounds, property, limits),
