@@ -1,6 +1,5 @@
 //! The whole job: a model and a property in, a verdict with its reasons out.
 
-use crate::coverage::Unreached;
 use crate::cycles::{Via, View, components, cycle};
 use crate::graph::{Explored, GraphError, Label, explore};
 use crate::lasso::{Lasso, Observation, Walked, walk};
@@ -8,7 +7,7 @@ use crate::ltl::{Automaton, FormulaError, Parsed, Product, TooLarge, holds_on, l
 use crate::property::{Property, Violations};
 use linchpin_history::Limits;
 use linchpin_ir::program::Program;
-use linchpin_space::{Bounds, Calls};
+use linchpin_space::{Bounds, Calls, Unreached};
 use std::fmt;
 use std::time::{Duration, Instant};
 use thiserror::Error;

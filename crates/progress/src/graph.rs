@@ -4,12 +4,12 @@
 //! events and partial order reduction are off. Renaming objects and dropping garbage and dead locals stay: two states
 //! that these identify have the same ways on, move by move, so a cycle of identified states unrolls to a run.
 
-use crate::coverage::{Unreached, unreached};
 use hashbrown::HashTable;
 use linchpin_history::Limits;
 use linchpin_ir::program::Program;
 use linchpin_space::{
-    Action, Bounds, Event, Flat, Reductions, Space, SpaceError, Stop, Successor, Workspace,
+    Action, Bounds, Event, Flat, Reductions, Space, SpaceError, Stop, Successor, Unreached,
+    Workspace,
 };
 use linchpin_spec::Value;
 use rustc_hash::{FxHashMap, FxHasher};
@@ -185,7 +185,7 @@ impl Explored {
 
     /// The lines that no run executed.
     pub fn unreached(&self) -> Vec<Unreached> {
-        unreached(&self.space)
+        self.space.unreached()
     }
 }
 

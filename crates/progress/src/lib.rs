@@ -9,7 +9,6 @@
 //! properties as such cycles), [`ltl`] (formulas, automata, products), then `lasso.rs` and `check.rs` (the whole job).
 
 mod check;
-mod coverage;
 pub mod cycles;
 pub mod graph;
 mod lasso;
@@ -19,6 +18,5 @@ pub mod property;
 pub use check::{
     OperationVerdict, ProgressError, Report, Stats, Verdict, check_ltl, check_progress,
 };
-pub use coverage::Unreached;
 pub use lasso::{Lasso, Line};
 pub use property::Property;

@@ -6,7 +6,6 @@
 //! [`verify`](fn@verify), the whole job.
 
 mod counterexample;
-mod coverage;
 mod lossy;
 pub mod model;
 pub mod product;
@@ -18,7 +17,6 @@ mod switches;
 mod verify;
 
 pub use counterexample::Counterexample;
-pub use coverage::Unreached;
 pub use lossy::explore_lossy;
 pub use sets::{Cache, Place, Policy, Sets};
 pub use suggest::{Advice, Where, suggest_points};

@@ -1,14 +1,13 @@
 //! The whole job: a model in, a verdict with its reasons out.
 
 use crate::counterexample::{Counterexample, follow};
-use crate::coverage::{Unreached, unreached};
 use crate::lossy::explore_lossy;
 use crate::model::{ModelError, ModelProduct};
 use crate::search::{Outcome, SearchOptions, Stats, Wrong, explore};
 use crate::sets::Policy;
 use crate::switches::fewest_switches;
 use linchpin_ir::program::Program;
-use linchpin_space::{Bounds, Reductions, Symmetry};
+use linchpin_space::{Bounds, Reductions, Symmetry, Unreached};
 
 /// How to verify.
 #[derive(Clone, Debug)]
@@ -135,7 +134,7 @@ fn report(product: &ModelProduct, verdict: Verdict, points: Points, stats: Stats
         verdict,
         points,
         stats,
-        unreached: unreached(&product.space),
+        unreached: product.space.unreached(),
         symmetry: product.space.symmetry().clone(),
         bounded: product.space.was_bounded(),
         stuck: product.was_stuck(),

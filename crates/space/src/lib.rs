@@ -9,6 +9,7 @@
 
 mod canonical;
 mod code;
+mod coverage;
 mod execute;
 mod flat;
 mod layout;
@@ -19,6 +20,7 @@ mod walk;
 
 pub use canonical::Renaming;
 pub use code::Class;
+pub use coverage::Unreached;
 pub use flat::{Flat, Link};
 pub use space::{
     Action, Bounds, Calls, Event, Reductions, Space, SpaceError, Stop, Successor, Visit, Workspace,
