@@ -46,7 +46,7 @@ pub fn verify(
         let specification = assertion.specification.map(|node| Lts::new(model, node));
         let normal = specification
             .as_ref()
-            .map(|lts| Normal::new(lts, options.reduce, options.search.limits.clone()));
+            .map(|lts| Normal::new(lts, options.search.limits.clone()));
         let checked =
             check_one(model, &implementation, normal.as_ref(), options, progress);
         let Checked { verdict, stats, unreached } = checked;

@@ -105,7 +105,7 @@ fn body(rng: &mut Rng, palette: Palette, depth: usize, calls: usize) -> P {
 
 /// `calls` definitions may be called here, `later` after the next step; at most the first so many.
 fn process(rng: &mut Rng, palette: Palette, depth: usize, calls: usize, later: usize) -> P {
-    if depth > 4 || (depth > 1 && rng.u8(..8) == 0) {
+    if depth > 3 || (depth > 1 && rng.u8(..8) == 0) {
         return match rng.u8(..4) {
             0 => P::Stop,
             1 => P::Skip,

@@ -12,6 +12,9 @@ use std::collections::BTreeSet;
 /// Traces are compared up to this many visible events.
 const DEPTH: usize = 4;
 
+/// Cases that need more bytes than this are left out.
+const MEMORY: usize = 1 << 20;
+
 fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
 }
@@ -23,12 +26,14 @@ struct Tally {
     deadlocks: usize,
     deadlock_free: usize,
     too_large: usize,
+    stopped: usize,
     fewer_states: usize,
+    more_states: usize,
 }
 
 #[test]
 fn random_processes_get_the_verdict_of_the_naive_enumeration() {
-    let (seed, cases) = (setting("LINCHPIN_SEED", 0xc5b), setting("LINCHPIN_CASES", 1500));
+    let (seed, cases) = (setting("LINCHPIN_SEED", 0xc5b), setting("LINCHPIN_CASES", 800));
     println!("LINCHPIN_SEED={seed} LINCHPIN_CASES={cases}");
     let mut tally = Tally::default();
     for at in 0..cases {
@@ -51,6 +56,7 @@ fn check(source: &str, reduce: bool, antichain: bool) -> Vec<Report> {
     let mut options = Options { reduce, ..Options::default() };
     options.search.workers = 1;
     options.search.antichain = antichain;
+    options.search.limits.memory = Some(MEMORY);
     verify(&model, &options, &|_| {})
 }
 
@@ -58,7 +64,7 @@ fn one(seed: u64, tally: &mut Tally) {
     let case = Case::new(&mut fastrand::Rng::with_seed(seed));
     let source = case.source();
     let world = World { definitions: &case.definitions };
-    let limit = 20_000;
+    let limit = 2_000;
     let implementation = world.traces(&case.implementation, DEPTH, limit);
     let specification = world.traces(&case.specification, DEPTH, limit);
     let deadlocks = world.deadlocks(&case.implementation, limit);
@@ -71,7 +77,7 @@ fn one(seed: u64, tally: &mut Tally) {
             refinement(&reports[0].verdict, implementation, specification, &context);
         }
         match (&reports[1].verdict, deadlocks) {
-            (_, None) => {}
+            (_, None) | (Verdict::Stopped(_), _) => {}
             (Verdict::Holds, Some(false)) | (Verdict::Violated(_), Some(true)) => {}
             _ => panic!("deadlock: the oracle says {deadlocks:?}\n{}", context()),
         }
@@ -79,13 +85,15 @@ fn one(seed: u64, tally: &mut Tally) {
             match &reports[0].verdict {
                 Verdict::Holds => tally.holds += 1,
                 Verdict::Violated(_) => tally.violated += 1,
-                _ => panic!("{}", context()),
+                Verdict::Stopped(_) => tally.stopped += 1,
+                Verdict::Faulty { .. } => panic!("{}", context()),
             }
         }
     }
     tally.too_large += usize::from(implementation.is_none() || specification.is_none());
     tally.deadlocks += usize::from(deadlocks == Some(true));
     tally.deadlock_free += usize::from(deadlocks == Some(false));
+    tally.more_states += usize::from(states[2] > states[0]);
     tally.fewer_states += usize::from(states[2] < states[0]);
 }
 
@@ -109,6 +117,7 @@ fn refinement(verdict: &Verdict, implementation: &Traces, specification: &Traces
                 assert_eq!(shortest, None, "{trace:?} is not the shortest\n{}", context());
             }
         }
-        _ => panic!("no verdict\n{}", context()),
+        Verdict::Stopped(reason) => assert!(reason.contains("memory"), "{}", context()),
+        Verdict::Faulty { .. } => panic!("{}", context()),
     }
 }
