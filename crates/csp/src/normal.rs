@@ -81,8 +81,7 @@ impl<'a, 'm> Normal<'a, 'm> {
             let steps = self.steps(&mut inner, state)?;
             reached.extend(steps.iter().filter(|(other, _)| other == label).map(|(_, to)| *to));
         }
-        let after =
-            if reached.is_empty() { None } else { Some(self.closed(&mut inner, reached)?) };
+        let after = if reached.is_empty() { None } else { Some(self.closed(&mut inner, reached)?) };
         inner.bytes += 64;
         inner.after.insert(key, after);
         Ok(after)

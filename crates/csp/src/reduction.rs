@@ -197,8 +197,7 @@ impl<'a, 'm> Walker<'a, 'm> {
 
     /// Procedure `visible` of Figure 4: a part of which one visible event is the only step, and all parts are stable.
     pub fn visible_parts(&mut self, parts: &Parts, cells: &[i64]) -> Vec<Candidate> {
-        let stable =
-            parts.moves.iter().flatten().all(|step| !self.invisible(parts, step));
+        let stable = parts.moves.iter().flatten().all(|step| !self.invisible(parts, step));
         if !stable || parts.terms.len() < 2 || !parts.is_open() {
             return Vec::new();
         }
@@ -223,14 +222,12 @@ impl<'a, 'm> Walker<'a, 'm> {
         if fault.is_some() || !parts.is_open() {
             return None;
         }
-        let sole = |own: &Vec<Move>| {
-            matches!(own.as_slice(), [step] if step.label == *label && !self.invisible(&parts, step))
-        };
+        let sole = |own: &Vec<Move>| matches!(own.as_slice(), [step] if step.label == *label && !self.invisible(&parts, step));
         let part = parts.moves.iter().position(sole)?;
         let own = self.future(&parts.terms[part]);
         let others = self.others(&parts, part);
-        let apart = !own.access.conflicts(&others.access)
-            && !others.events.contains(event.name as usize);
+        let apart =
+            !own.access.conflicts(&others.access) && !others.events.contains(event.name as usize);
         apart.then(|| own.events.clone())
     }
 

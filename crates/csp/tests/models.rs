@@ -28,11 +28,16 @@ fn every_model_has_the_verdict_of_its_header() {
         let name = file.file_name().unwrap().to_string_lossy().into_owned();
         let source = std::fs::read_to_string(&file).unwrap();
         // Smaller than the defaults where those take more than a moment.
-        let constants = if source.contains("#define N 3;") { vec![("N".to_owned(), 2)] } else { vec![] };
+        let constants =
+            if source.contains("#define N 3;") { vec![("N".to_owned(), 2)] } else { vec![] };
         let model = parse(&source, &constants).unwrap_or_else(|mistakes| {
             panic!("{}", mistakes[0].render(&name, &source, false));
         });
-        assert_eq!(file.parent().unwrap().ends_with("broken"), expected(&source) != "holds", "{name}");
+        assert_eq!(
+            file.parent().unwrap().ends_with("broken"),
+            expected(&source) != "holds",
+            "{name}"
+        );
         for (reduce, antichain) in [(true, true), (true, false), (false, true), (false, false)] {
             let mut options = Options { reduce, ..Options::default() };
             options.search.antichain = antichain;

@@ -6,12 +6,77 @@ use linchpin_csp::{Options, Verdict, parse, verify};
 use std::path::Path;
 
 const PIECES: &[&str] = &[
-    "Stop", "Skip", "->", "[]", "|||", ";", "\\ {a}", "<|", "|>", "if", "ifa", "else", "(", ")",
-    "{", "}", "[", "]", "tau", "var", "const", "#define", "assert", "refines", "deadlockfree",
-    "for", ":", "..", "@", "=", "==", "!=", "<", "&&", "||", "!", "-", "+", "*", "/", "%", ".",
-    ",", "0", "1", "-1", "9223372036854775807", "99999999999999999999", "K", "i", "B[i]", "x",
-    "P", "P(0)", "true", "τ", "→", "□", "\u{feff}", "é", "//", "/*", "*/", "\0", "\"", "\n",
-    "P = P;", "P = a -> P ||| P;", "assert P refines P;", "|", "#",
+    "Stop",
+    "Skip",
+    "->",
+    "[]",
+    "|||",
+    ";",
+    "\\ {a}",
+    "<|",
+    "|>",
+    "if",
+    "ifa",
+    "else",
+    "(",
+    ")",
+    "{",
+    "}",
+    "[",
+    "]",
+    "tau",
+    "var",
+    "const",
+    "#define",
+    "assert",
+    "refines",
+    "deadlockfree",
+    "for",
+    ":",
+    "..",
+    "@",
+    "=",
+    "==",
+    "!=",
+    "<",
+    "&&",
+    "||",
+    "!",
+    "-",
+    "+",
+    "*",
+    "/",
+    "%",
+    ".",
+    ",",
+    "0",
+    "1",
+    "-1",
+    "9223372036854775807",
+    "99999999999999999999",
+    "K",
+    "i",
+    "B[i]",
+    "x",
+    "P",
+    "P(0)",
+    "true",
+    "τ",
+    "→",
+    "□",
+    "\u{feff}",
+    "é",
+    "//",
+    "/*",
+    "*/",
+    "\0",
+    "\"",
+    "\n",
+    "P = P;",
+    "P = a -> P ||| P;",
+    "assert P refines P;",
+    "|",
+    "#",
 ];
 
 fn setting(name: &str, default: u64) -> u64 {
@@ -125,13 +190,29 @@ fn undecided(source: &str, memory: usize, reason: &str) {
 fn endless_processes_stop_with_a_reason() {
     undecided("P = P; assert P deadlockfree;", MUCH, "unfolds without end");
     undecided("P = P [] P; assert P refines P;", MUCH, "unfolds without end");
-    undecided("P(i) = ifa (true) { P(i + 1) [] P(i + 2) } else { Stop }; assert P(0) refines Stop;", MUCH, "unfolds without end");
-    undecided("P = a -> (P ||| P); assert P deadlockfree;", MUCH, "its recursion seems to have no bound");
-    undecided("P = (a -> P); c -> Skip; assert P refines P;", MUCH, "its recursion seems to have no bound");
+    undecided(
+        "P(i) = ifa (true) { P(i + 1) [] P(i + 2) } else { Stop }; assert P(0) refines Stop;",
+        MUCH,
+        "unfolds without end",
+    );
+    undecided(
+        "P = a -> (P ||| P); assert P deadlockfree;",
+        MUCH,
+        "its recursion seems to have no bound",
+    );
+    undecided(
+        "P = (a -> P); c -> Skip; assert P refines P;",
+        MUCH,
+        "its recursion seems to have no bound",
+    );
     undecided("var n = 0; P = a{n = n + 1;} -> P; assert P deadlockfree;", LITTLE, "memory limit");
     undecided("P(i) = a.i -> P(i + 1); assert P(0) refines P(0);", LITTLE, "memory limit");
     undecided("P = ||| i:{0..100000} @ a.i -> Stop; assert P deadlockfree;", MUCH, "more than");
-    undecided("var x = 0; P = a{for i:{0..999} {for j:{0..999} {for k:{0..999} {x = 1 - x;}}}} -> Stop; assert P deadlockfree;", MUCH, "assignments");
+    undecided(
+        "var x = 0; P = a{for i:{0..999} {for j:{0..999} {for k:{0..999} {x = 1 - x;}}}} -> Stop; assert P deadlockfree;",
+        MUCH,
+        "assignments",
+    );
 }
 
 #[test]
@@ -155,10 +236,19 @@ fn deep_and_long_sources_are_refused_in_words() {
 #[test]
 fn faults_of_the_model_are_told_with_the_way_there() {
     for (source, message) in [
-        ("var a[2]; P(i) = e{a[i] = 1;} -> P(i + 1); assert P(0) deadlockfree;", "`a[2]` does not exist"),
-        ("var x:{0..2}; P = e{x = x + 1;} -> P; assert P deadlockfree;", "`x` becomes 3, outside its range 0..2"),
+        (
+            "var a[2]; P(i) = e{a[i] = 1;} -> P(i + 1); assert P(0) deadlockfree;",
+            "`a[2]` does not exist",
+        ),
+        (
+            "var x:{0..2}; P = e{x = x + 1;} -> P; assert P deadlockfree;",
+            "`x` becomes 3, outside its range 0..2",
+        ),
         ("var x = 1; P = e{x = 5 / (x - 1);} -> P; assert P deadlockfree;", "division by zero"),
-        ("var x = 1; P = e{x = x * 9223372036854775807 + x;} -> P; assert P deadlockfree;", "leaves the range of 64 bits"),
+        (
+            "var x = 1; P = e{x = x * 9223372036854775807 + x;} -> P; assert P deadlockfree;",
+            "leaves the range of 64 bits",
+        ),
     ] {
         let model = parse(source, &[]).unwrap();
         match &verify(&model, &bounded(), &|_| {})[0].verdict {

@@ -47,7 +47,8 @@ impl Case {
         };
         definitions.extend(specification);
         let values = [rng.i64(0..2), rng.i64(0..2)];
-        let hidden: Vec<char> = EVERYTHING.events.iter().copied().filter(|_| rng.u8(..4) == 0).collect();
+        let hidden: Vec<char> =
+            EVERYTHING.events.iter().copied().filter(|_| rng.u8(..4) == 0).collect();
         let shape = rng.u8(..8);
         let root = |first: usize| {
             let call = |at: usize| Box::new(P::Call(first + at, E::Const(values[at])));
@@ -118,8 +119,8 @@ fn process(rng: &mut Rng, palette: Palette, depth: usize, calls: usize, later: u
     };
     match rng.u8(..16) {
         0..8 => {
-            let event = (rng.u8(..4) != 0)
-                .then(|| palette.events[rng.usize(..palette.events.len())]);
+            let event =
+                (rng.u8(..4) != 0).then(|| palette.events[rng.usize(..palette.events.len())]);
             let datum = (event == Some('c')).then(|| expression(rng, palette));
             let update = updates(rng, palette);
             P::Prefix(event, datum, update, sub(rng, later, later))
@@ -183,7 +184,9 @@ fn change(rng: &mut Rng, p: &mut P, palette: Palette) {
                 3 => P::Prefix(None, None, vec![], old),
                 4 => P::Stop,
                 5 => other.clone(),
-                6 => P::Choice(old, Box::new(P::Prefix(None, None, vec![], Box::new(other.clone())))),
+                6 => {
+                    P::Choice(old, Box::new(P::Prefix(None, None, vec![], Box::new(other.clone()))))
+                }
                 _ => P::Choice(Box::new(P::Skip), old),
             };
         }

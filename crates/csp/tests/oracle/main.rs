@@ -43,7 +43,10 @@ fn random_processes_get_the_verdict_of_the_naive_enumeration() {
     if cases >= 500 {
         let enough = cases as usize / 8;
         assert!(tally.holds > enough && tally.violated > enough, "one-sided: {tally:?}");
-        assert!(tally.deadlocks > enough && tally.deadlock_free > enough / 4, "one-sided: {tally:?}");
+        assert!(
+            tally.deadlocks > enough && tally.deadlock_free > enough / 4,
+            "one-sided: {tally:?}"
+        );
         assert!(tally.fewer_states > enough, "reduction does nothing: {tally:?}");
     }
 }
@@ -71,7 +74,12 @@ fn one(seed: u64, tally: &mut Tally) {
     let mut states = Vec::new();
     for (reduce, antichain) in [(false, false), (false, true), (true, false), (true, true)] {
         let reports = check(&source, reduce, antichain);
-        let context = || format!("LINCHPIN_SEED={seed} LINCHPIN_CASES=1 reduce={reduce} antichain={antichain}\n{source}\n{}\n{}", reports[0], reports[1]);
+        let context = || {
+            format!(
+                "LINCHPIN_SEED={seed} LINCHPIN_CASES=1 reduce={reduce} antichain={antichain}\n{source}\n{}\n{}",
+                reports[0], reports[1]
+            )
+        };
         states.push(reports[0].stats.states);
         if let (Some(implementation), Some(specification)) = (&implementation, &specification) {
             refinement(&reports[0].verdict, implementation, specification, &context);
@@ -99,7 +107,12 @@ fn one(seed: u64, tally: &mut Tally) {
 
 type Traces = BTreeSet<Vec<String>>;
 
-fn refinement(verdict: &Verdict, implementation: &Traces, specification: &Traces, context: &dyn Fn() -> String) {
+fn refinement(
+    verdict: &Verdict,
+    implementation: &Traces,
+    specification: &Traces,
+    context: &dyn Fn() -> String,
+) {
     let missing: Vec<&Vec<String>> = implementation.difference(specification).collect();
     let shortest = missing.iter().map(|trace| trace.len()).min();
     match verdict {
@@ -112,7 +125,12 @@ fn refinement(verdict: &Verdict, implementation: &Traces, specification: &Traces
             assert!(counterexample.shortest, "{}", context());
             if trace.len() <= DEPTH {
                 assert!(missing.contains(&&trace), "{trace:?} is fine\n{}", context());
-                assert_eq!(Some(trace.len()), shortest, "{trace:?} is not the shortest\n{}", context());
+                assert_eq!(
+                    Some(trace.len()),
+                    shortest,
+                    "{trace:?} is not the shortest\n{}",
+                    context()
+                );
             } else {
                 assert_eq!(shortest, None, "{trace:?} is not the shortest\n{}", context());
             }

@@ -35,7 +35,13 @@ pub enum P {
     Seq(Box<P>, Box<P>),
     Choice(Box<P>, Box<P>),
     Par(Box<P>, Box<P>),
-    If { atomic: bool, left: E, right: E, then: Box<P>, otherwise: Box<P> },
+    If {
+        atomic: bool,
+        left: E,
+        right: E,
+        then: Box<P>,
+        otherwise: Box<P>,
+    },
     Call(usize, E),
 }
 
@@ -208,9 +214,9 @@ impl World<'_> {
             }
             P::Hide(body, names) => {
                 let hide = |(label, p, store): (Label, P, Store)| {
-                    let hidden = label.as_ref().is_some_and(|label| {
-                        names.iter().any(|name| label.starts_with(*name))
-                    });
+                    let hidden = label
+                        .as_ref()
+                        .is_some_and(|label| names.iter().any(|name| label.starts_with(*name)));
                     let p = if p == P::Done { p } else { P::Hide(Box::new(p), names.clone()) };
                     (label.filter(|_| !hidden), p, store)
                 };
