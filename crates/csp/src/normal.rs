@@ -133,7 +133,7 @@ impl<'a, 'm> Normal<'a, 'm> {
         open.sort_unstable();
         open.dedup();
         while let Some(state) = open.pop() {
-            if seen.len() % EVERY == 0
+            if seen.len().is_multiple_of(EVERY)
                 && let Some(reason) = self.limits.exceeded(inner.bytes)
             {
                 return Err(Fault::limit(reason, Span::default()));

@@ -78,7 +78,7 @@ pub(crate) fn shortest(check: &Check<'_, '_>, limits: &Limits) -> Search {
         if std::mem::replace(&mut nodes[at].done, true) {
             continue;
         }
-        if nodes.len() > STATES || (at % EVERY == 0 && limits.exceeded(kept).is_some()) {
+        if nodes.len() > STATES || (at.is_multiple_of(EVERY) && limits.exceeded(kept).is_some()) {
             return Search::GivenUp;
         }
         let state = check.implementation.unpack(&nodes[at].state);

@@ -75,14 +75,14 @@ impl Checker<'_> {
             if let (Some(_), Type::Bool, Some((from, _))) = (range, of, &variable.range) {
                 let mistake = Diagnostic::new("a boolean has no range", from.span, "not needed");
                 self.report(mistake.help("leave it out"));
-            } else if let Some((low, high)) = range {
-                if let Some(wrong) = values.iter().find(|value| !(low..=high).contains(*value)) {
-                    let message = format!(
-                        "`{}` starts with {wrong}, outside its range {low}..{high}",
-                        variable.name.name
-                    );
-                    self.report(Diagnostic::new(message, variable.name.span, "outside its range"));
-                }
+            } else if let Some((low, high)) = range
+                && let Some(wrong) = values.iter().find(|value| !(low..=high).contains(*value))
+            {
+                let message = format!(
+                    "`{}` starts with {wrong}, outside its range {low}..{high}",
+                    variable.name.name
+                );
+                self.report(Diagnostic::new(message, variable.name.span, "outside its range"));
             }
             self.model.initial.extend(values);
             let id = self.model.variables.len() as u32;

@@ -31,7 +31,11 @@ impl Case {
         let apart = rng.bool();
         let palette = |at: usize| if apart { APART[at % 2] } else { EVERYTHING };
         let make = |rng: &mut Rng| -> Vec<P> {
-            (0..DEFINITIONS).map(|at| body(rng, palette(at), 0, DEFINITIONS)).collect()
+            let one = |at: usize, rng: &mut Rng| match rng.u8(..8) {
+                0 => spin(rng, palette(at), at),
+                _ => body(rng, palette(at), 0, DEFINITIONS),
+            };
+            (0..DEFINITIONS).map(|at| one(at, rng)).collect()
         };
         let mut definitions = make(rng);
         // The specification: the same with changes, or something else.
@@ -97,6 +101,17 @@ fn updates(rng: &mut Rng, palette: Palette) -> Vec<Assign> {
             _ => Assign::Var(variable(rng, palette), expression(rng, palette)),
         })
         .collect()
+}
+
+/// A process that can go on for ever without an event, or with events only: what reduction must not follow alone.
+fn spin(rng: &mut Rng, palette: Palette, itself: usize) -> P {
+    let again = Box::new(P::Call(itself, E::Param));
+    let event = (rng.u8(..3) == 0).then(|| palette.events[0]);
+    let more = Box::new(P::Prefix(event, None, updates(rng, palette), again));
+    match rng.bool() {
+        true => *more,
+        false => P::Prefix(None, None, vec![], more),
+    }
 }
 
 /// A body that calls only after a step and only at its end, so that there are finitely many states.
