@@ -46,7 +46,9 @@ fn main() -> Result<()> {
     }
     let version = peer::version();
     match &version {
-        Some(version) => println!("{version}, with linearization points, beside Linchpin without; best of {RUNS}\n"),
+        Some(version) => println!(
+            "{version}, with linearization points, beside Linchpin without; best of {RUNS}\n"
+        ),
         None => println!(
             "SPIN, or gcc to compile its verifiers, is not installed (on Debian: apt install spin gcc); ours alone; best of {RUNS}\n"
         ),
@@ -75,7 +77,8 @@ fn main() -> Result<()> {
 fn row(model: &str, size: &str, who: &str, cost: &Cost, other: Option<&Cost>) {
     let Cost { states, seconds, megabytes, verdict } = cost;
     let rate = *states as f64 / seconds.max(1e-9);
-    let ratio = other.map_or(String::new(), |other| format!("{:.3}", seconds / other.seconds.max(1e-9)));
+    let ratio =
+        other.map_or(String::new(), |other| format!("{:.3}", seconds / other.seconds.max(1e-9)));
     println!(
         "{model:<15} {size:<5} {who:<9} {states:>10} {seconds:>9.3} {megabytes:>9.1} {rate:>12.0} {ratio:>12}  {verdict}"
     );

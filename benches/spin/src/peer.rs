@@ -56,7 +56,8 @@ fn execute(here: &Path, program: &str, arguments: &[&str]) -> Result<String> {
 fn read(output: &str, seconds: f64) -> Result<Cost> {
     let number = |what: &str| -> Result<f64> {
         let line = output.lines().find(|line| line.contains(what));
-        let line = line.with_context(|| format!("the verifier does not tell its {what}:\n{output}"))?;
+        let line =
+            line.with_context(|| format!("the verifier does not tell its {what}:\n{output}"))?;
         let word = line.split_whitespace().next().unwrap_or_default();
         word.parse().with_context(|| format!("not a number: {line}"))
     };

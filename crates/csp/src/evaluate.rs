@@ -55,10 +55,9 @@ impl<'m> Evaluator<'m> {
                 self.read(self.cell(*variable, index, expr.span)?, cells)
             }
             ExprKind::Not(inner) => 1 - self.value(inner, frame, cells)?,
-            ExprKind::Negate(inner) => self
-                .value(inner, frame, cells)?
-                .checked_neg()
-                .ok_or_else(|| overflow(expr.span))?,
+            ExprKind::Negate(inner) => {
+                self.value(inner, frame, cells)?.checked_neg().ok_or_else(|| overflow(expr.span))?
+            }
             ExprKind::Binary(operator, left, right) => {
                 let first = self.value(left, frame, cells)?;
                 match (operator, first) {
@@ -83,7 +82,10 @@ impl<'m> Evaluator<'m> {
         match usize::try_from(index) {
             Ok(index) if index < length => Ok(start + index),
             _ => {
-                let message = format!("`{name}[{index}]` does not exist: `{name}` has elements 0..{}", length - 1);
+                let message = format!(
+                    "`{name}[{index}]` does not exist: `{name}` has elements 0..{}",
+                    length - 1
+                );
                 Err(Fault::new(message, span))
             }
         }
@@ -133,15 +135,18 @@ impl<'m> Evaluator<'m> {
                     if let Some((low, high)) = of.range
                         && !(low..=high).contains(&value)
                     {
-                        let message =
-                            format!("`{}` becomes {value}, outside its range {low}..{high}", of.name);
+                        let message = format!(
+                            "`{}` becomes {value}, outside its range {low}..{high}",
+                            of.name
+                        );
                         return Err(Fault::new(message, *span));
                     }
                     self.access.writes.insert(cell);
                     cells[cell] = value;
                 }
                 Statement::If { condition, then, otherwise } => {
-                    let chosen = if self.value(condition, frame, cells)? != 0 { then } else { otherwise };
+                    let chosen =
+                        if self.value(condition, frame, cells)? != 0 { then } else { otherwise };
                     self.execute(chosen, frame, cells, budget)?;
                 }
                 Statement::For { slot, domain, body, span } => {

@@ -138,14 +138,12 @@ impl Search<'_> {
 
     fn domain(&mut self, domain: &Domain, frame: &Known) -> Vec<Option<i64>> {
         let values: Option<Vec<i64>> = match domain {
-            Domain::Range(from, to) => {
-                match (self.value(from, frame), self.value(to, frame)) {
-                    (Some(from), Some(to)) if to.saturating_sub(from) < crate::limits::BRANCHES => {
-                        Some((from..=to).collect())
-                    }
-                    _ => None,
+            Domain::Range(from, to) => match (self.value(from, frame), self.value(to, frame)) {
+                (Some(from), Some(to)) if to.saturating_sub(from) < crate::limits::BRANCHES => {
+                    Some((from..=to).collect())
                 }
-            }
+                _ => None,
+            },
             Domain::List(values) => values.iter().map(|value| self.value(value, frame)).collect(),
         };
         match values {
@@ -164,7 +162,11 @@ impl Search<'_> {
                         Some(index) => self.value(index, frame),
                         None => Some(0),
                     };
-                    cells(&self.model.variables[*variable as usize], index, &mut self.found.access.writes);
+                    cells(
+                        &self.model.variables[*variable as usize],
+                        index,
+                        &mut self.found.access.writes,
+                    );
                 }
                 Statement::If { condition, then, otherwise } => {
                     let holds = self.value(condition, frame);

@@ -37,7 +37,7 @@ pub(crate) const UNFOLDING: usize = 256;
 pub(crate) const UNFOLDED: usize = 20_000;
 
 /// How many operators the process of one state may have, so that unbounded recursion stops early with a clear message.
-pub(crate) const TERM: usize = 2_000;
+pub(crate) const TERM: usize = 500;
 
 /// How deeply the operators of the process of one state may be nested.
 pub(crate) const TERM_DEPTH: usize = 128;

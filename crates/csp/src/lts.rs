@@ -137,7 +137,19 @@ impl<'m> Lts<'m> {
         work.begin();
         let mut moves = Vec::new();
         self.term_moves(&state.term, &state.cells, work, 0, &mut moves);
+        moves.retain(|step| self.fits(step, work));
         moves
+    }
+
+    /// Whether the state after a step is small enough; if not, that is the fault.
+    pub fn fits(&self, step: &Move, work: &mut Work<'m>) -> bool {
+        match self.small_enough(&step.to.term, step.node.unwrap_or(self.root)) {
+            Ok(()) => true,
+            Err(fault) => {
+                work.fault.get_or_insert(fault);
+                false
+            }
+        }
     }
 
     /// Every step of a part of a state; `work` has begun.
@@ -180,8 +192,13 @@ impl<'m> Lts<'m> {
                 }
             }
             Term::Interleave(terms) => {
-                let mut ticks = 0;
+                let (mut ticks, mut ticked) = (0, false);
                 for (at, term) in terms.iter().enumerate() {
+                    // Equal parts, which are neighbours, have equal steps to equal states.
+                    if at > 0 && terms[at - 1] == *term {
+                        ticks += usize::from(ticked);
+                        continue;
+                    }
                     let first = out.len();
                     self.term_moves(term, cells, work, depth + 1, out);
                     let before = out.len();
@@ -190,7 +207,8 @@ impl<'m> Lts<'m> {
                         position += 1;
                         position <= first || step.label != Label::Tick
                     });
-                    ticks += usize::from(out.len() < before);
+                    ticked = out.len() < before;
+                    ticks += usize::from(ticked);
                     for step in &mut out[first..] {
                         step.to.term = interleave(replaced(terms, at, &mut step.to.term));
                     }
@@ -237,10 +255,6 @@ impl<'m> Lts<'m> {
                         return None;
                     }
                 }
-                if let Err(fault) = self.small_enough(&step.to.term, *node) {
-                    work.fault.get_or_insert(fault);
-                    return None;
-                }
             }
             Context::Sequence(node, values) => {
                 step.to.term = sequence(step.to.term, *node, values.clone());
@@ -280,7 +294,6 @@ impl<'m> Lts<'m> {
                 let mut budget = limits::ASSIGNMENTS;
                 work.evaluator.execute(update, &mut frame, &mut cells, &mut budget)?;
                 let term = self.settle_in(*next, &mut frame, &cells, work, 0)?;
-                self.small_enough(&term, id)?;
                 let to = State { term, cells };
                 out.push(Move { label, hidden: None, node: Some(id), to });
             }
@@ -288,7 +301,6 @@ impl<'m> Lts<'m> {
                 let holds = work.evaluator.value(condition, &frame, cells)? != 0;
                 let chosen = if holds { *then } else { *otherwise };
                 let term = self.settle_in(chosen, &mut frame, cells, work, 0)?;
-                self.small_enough(&term, id)?;
                 if *atomic {
                     if depth > limits::UNFOLDING {
                         return Err(self.endless(id));

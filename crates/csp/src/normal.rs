@@ -1,8 +1,8 @@
 //! The specification, normalised on the fly by subset construction (Definition 4).
 //!
 //! A normalised state is the set of states that one trace reaches, closed under τ. States and sets are interned; what
-//! follows from each is computed once. Where partial order reduction is on, the sets are those of the reduced graph,
-//! which has the same traces.
+//! follows from each is computed once. The closure is not reduced (Figure 3 could be applied here too): reduced sets
+//! are smaller, but traces that lead to the same full set often lead to different reduced ones, and the product grows.
 
 use crate::cells::Bits;
 use crate::evaluate::Fault;
@@ -19,7 +19,6 @@ const EVERY: usize = 256;
 /// A specification, normalised as far as it was needed.
 pub(crate) struct Normal<'a, 'm> {
     lts: &'a Lts<'m>,
-    reduce: bool,
     limits: Limits,
     inner: Mutex<Inner<'a, 'm>>,
 }
@@ -42,7 +41,7 @@ type Steps = Arc<[(Label, u32)]>;
 type Set = Arc<[u32]>;
 
 impl<'a, 'm> Normal<'a, 'm> {
-    pub fn new(lts: &'a Lts<'m>, reduce: bool, limits: Limits) -> Normal<'a, 'm> {
+    pub fn new(lts: &'a Lts<'m>, limits: Limits) -> Normal<'a, 'm> {
         let inner = Inner {
             walker: Walker::new(lts),
             numbers: FxHashMap::default(),
@@ -53,7 +52,7 @@ impl<'a, 'm> Normal<'a, 'm> {
             after: FxHashMap::default(),
             bytes: 0,
         };
-        Normal { lts, reduce, limits, inner: Mutex::new(inner) }
+        Normal { lts, limits, inner: Mutex::new(inner) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner<'a, 'm>> {
@@ -82,8 +81,7 @@ impl<'a, 'm> Normal<'a, 'm> {
             let steps = self.steps(&mut inner, state)?;
             reached.extend(steps.iter().filter(|(other, _)| other == label).map(|(_, to)| *to));
         }
-        let after =
-            if reached.is_empty() { None } else { Some(self.closed(&mut inner, reached)?) };
+        let after = if reached.is_empty() { None } else { Some(self.closed(&mut inner, reached)?) };
         inner.bytes += 64;
         inner.after.insert(key, after);
         Ok(after)
@@ -135,7 +133,7 @@ impl<'a, 'm> Normal<'a, 'm> {
         open.sort_unstable();
         open.dedup();
         while let Some(state) = open.pop() {
-            if seen.len() % EVERY == 0
+            if seen.len().is_multiple_of(EVERY)
                 && let Some(reason) = self.limits.exceeded(inner.bytes)
             {
                 return Err(Fault::limit(reason, Span::default()));
@@ -162,8 +160,7 @@ impl<'a, 'm> Normal<'a, 'm> {
             return Ok(known.clone());
         }
         let from = self.lts.unpack(&inner.states[state as usize].clone());
-        let expansion =
-            if self.reduce { inner.walker.reduced(&from) } else { inner.walker.all(&from) };
+        let expansion = inner.walker.all(&from);
         if let Some(fault) = expansion.fault {
             return Err(fault);
         }

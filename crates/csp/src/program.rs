@@ -112,15 +112,39 @@ pub(crate) enum NodeKind {
     Stop,
     Skip,
     /// `event` is none for τ.
-    Prefix { event: Option<EventId>, data: Vec<Expr>, update: Vec<Statement>, next: NodeId },
-    Hide { body: NodeId, set: u32 },
-    Sequence { first: NodeId, then: NodeId },
+    Prefix {
+        event: Option<EventId>,
+        data: Vec<Expr>,
+        update: Vec<Statement>,
+        next: NodeId,
+    },
+    Hide {
+        body: NodeId,
+        set: u32,
+    },
+    Sequence {
+        first: NodeId,
+        then: NodeId,
+    },
     Choice(Vec<NodeId>),
     Interleave(Vec<NodeId>),
     /// Deciding takes a τ step, unless it is `atomic`: then it is decided with the first step of what is chosen.
-    If { condition: Expr, then: NodeId, otherwise: NodeId, atomic: bool },
-    Call { process: u32, arguments: Vec<Expr> },
-    Indexed { choice: bool, slot: Slot, domain: Domain, body: NodeId },
+    If {
+        condition: Expr,
+        then: NodeId,
+        otherwise: NodeId,
+        atomic: bool,
+    },
+    Call {
+        process: u32,
+        arguments: Vec<Expr>,
+    },
+    Indexed {
+        choice: bool,
+        slot: Slot,
+        domain: Domain,
+        body: NodeId,
+    },
 }
 
 #[derive(Clone, Debug)]

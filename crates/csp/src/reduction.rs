@@ -106,8 +106,13 @@ impl<'a, 'm> Walker<'a, 'm> {
             term => vec![term.clone()],
         };
         self.work.begin();
-        let (mut moves, mut access) = (Vec::new(), Vec::new());
-        for term in &terms {
+        let (mut moves, mut access): (Vec<Vec<Move>>, Vec<Access>) = (Vec::new(), Vec::new());
+        for (part, term) in terms.iter().enumerate() {
+            if part > 0 && terms[part - 1] == *term {
+                access.push(access[part - 1].clone());
+                moves.push(moves[part - 1].clone());
+                continue;
+            }
             let mut own = Vec::new();
             self.work.evaluator.access.clear();
             self.lts.term_moves(term, &state.cells, &mut self.work, 0, &mut own);
@@ -132,6 +137,9 @@ impl<'a, 'm> Walker<'a, 'm> {
         let all_tick = parts.moves.iter().all(|own| own.iter().any(is_tick));
         let mut moves = Vec::new();
         for part in 0..parts.terms.len() {
+            if parts.repeats(part) {
+                continue;
+            }
             for step in std::mem::take(&mut parts.moves[part]) {
                 if !is_tick(&step) {
                     moves.extend(self.outside(&parts, part, step));
@@ -151,10 +159,11 @@ impl<'a, 'm> Walker<'a, 'm> {
     }
 
     fn around(&mut self, contexts: &[Context], step: Move) -> Option<Move> {
-        contexts
+        let step = contexts
             .iter()
             .rev()
-            .try_fold(step, |step, context| self.lts.lift(context, step, &mut self.work))
+            .try_fold(step, |step, context| self.lts.lift(context, step, &mut self.work))?;
+        self.lts.fits(&step, &mut self.work).then_some(step)
     }
 
     /// Whether the operators around hide this step.
@@ -173,7 +182,8 @@ impl<'a, 'm> Walker<'a, 'm> {
     pub fn invisible_part(&mut self, parts: &Parts, cells: &[i64]) -> Option<usize> {
         (0..parts.terms.len()).find(|&part| {
             let own = &parts.moves[part];
-            !own.is_empty()
+            !parts.repeats(part)
+                && !own.is_empty()
                 && own.iter().all(|step| self.invisible(parts, step))
                 && self.is_independent(parts, part, cells)
         })
@@ -187,14 +197,14 @@ impl<'a, 'm> Walker<'a, 'm> {
 
     /// Procedure `visible` of Figure 4: a part of which one visible event is the only step, and all parts are stable.
     pub fn visible_parts(&mut self, parts: &Parts, cells: &[i64]) -> Vec<Candidate> {
-        let stable =
-            parts.moves.iter().flatten().all(|step| !self.invisible(parts, step));
+        let stable = parts.moves.iter().flatten().all(|step| !self.invisible(parts, step));
         if !stable || parts.terms.len() < 2 || !parts.is_open() {
             return Vec::new();
         }
         let mut candidates = Vec::new();
         for part in 0..parts.terms.len() {
             if let [Move { label: label @ Label::Event(_), .. }] = parts.moves[part].as_slice()
+                && !parts.repeats(part)
                 && self.is_independent(parts, part, cells)
             {
                 let others = self.others(parts, part).events;
@@ -212,14 +222,12 @@ impl<'a, 'm> Walker<'a, 'm> {
         if fault.is_some() || !parts.is_open() {
             return None;
         }
-        let sole = |own: &Vec<Move>| {
-            matches!(own.as_slice(), [step] if step.label == *label && !self.invisible(&parts, step))
-        };
+        let sole = |own: &Vec<Move>| matches!(own.as_slice(), [step] if step.label == *label && !self.invisible(&parts, step));
         let part = parts.moves.iter().position(sole)?;
         let own = self.future(&parts.terms[part]);
         let others = self.others(&parts, part);
-        let apart = !own.access.conflicts(&others.access)
-            && !others.events.contains(event.name as usize);
+        let apart =
+            !own.access.conflicts(&others.access) && !others.events.contains(event.name as usize);
         apart.then(|| own.events.clone())
     }
 
@@ -281,6 +289,11 @@ impl<'a, 'm> Walker<'a, 'm> {
 }
 
 impl Parts {
+    /// Whether a part is equal to the one before: then it has equal steps to equal states.
+    fn repeats(&self, part: usize) -> bool {
+        part > 0 && self.terms[part - 1] == self.terms[part]
+    }
+
     /// Whether nothing comes after the parts: a continuation would wait for all of them.
     fn is_open(&self) -> bool {
         self.contexts.iter().all(|context| matches!(context, Context::Hide(_)))

@@ -78,21 +78,29 @@ pub(crate) fn shortest(check: &Check<'_, '_>, limits: &Limits) -> Search {
         if std::mem::replace(&mut nodes[at].done, true) {
             continue;
         }
-        if nodes.len() > STATES || (at % EVERY == 0 && limits.exceeded(kept).is_some()) {
+        if nodes.len() > STATES || (at.is_multiple_of(EVERY) && limits.exceeded(kept).is_some()) {
             return Search::GivenUp;
         }
         let state = check.implementation.unpack(&nodes[at].state);
         let set = nodes[at].set;
         let expansion = walker.all(&state);
         if check.is_deadlock(&state, &expansion) {
-            return Search::Found(Way { steps: way(&nodes, at), last: (state, set), refused: None });
+            return Search::Found(Way {
+                steps: way(&nodes, at),
+                last: (state, set),
+                refused: None,
+            });
         }
         for step in expansion.moves {
             let set = match check.next(set, &step.label) {
                 Next::Set(set) => set,
                 Next::Refused => {
                     let refused = Some(Taken::from(&step));
-                    return Search::Found(Way { steps: way(&nodes, at), last: (state, set), refused });
+                    return Search::Found(Way {
+                        steps: way(&nodes, at),
+                        last: (state, set),
+                        refused,
+                    });
                 }
                 Next::Fault(_) => continue,
             };
@@ -142,7 +150,8 @@ pub(crate) fn retrace(check: &Check<'_, '_>, path: &[(Vec<u8>, u32)]) -> Option<
         let state = check.implementation.unpack(&from.0);
         let step = walker.all(&state).moves.into_iter().find(|step| {
             check.implementation.pack(&step.to, &mut bytes);
-            bytes == to.0 && matches!(check.next(from.1, &step.label), Next::Set(set) if set == to.1)
+            bytes == to.0
+                && matches!(check.next(from.1, &step.label), Next::Set(set) if set == to.1)
         })?;
         steps.push(Taken::from(&step));
     }

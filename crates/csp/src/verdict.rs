@@ -116,7 +116,8 @@ impl Display for Report {
                     .map(|(name, value)| format!("{name} = {value}"))
                     .collect::<Vec<_>>()
                     .join(", ");
-                let bounds = if bounds.is_empty() { String::new() } else { format!(" with {bounds}") };
+                let bounds =
+                    if bounds.is_empty() { String::new() } else { format!(" with {bounds}") };
                 writeln!(f, "  holds{bounds}: every state was explored")?;
                 for Place { line, text } in &self.unreached {
                     writeln!(f, "  never reached: line {line}: {text}")?;
@@ -152,13 +153,21 @@ impl Display for Counterexample {
         }
         match &self.wrong {
             Wrong::Refused { event, allowed } if allowed.is_empty() => {
-                writeln!(f, "  instead of `{}` the specification would have allowed nothing", event.text)?;
+                writeln!(
+                    f,
+                    "  instead of `{}` the specification would have allowed nothing",
+                    event.text
+                )?;
             }
             Wrong::Refused { event, allowed } => {
                 let allowed: Vec<String> =
                     allowed.iter().map(|event| format!("`{event}`")).collect();
                 let text = &event.text;
-                writeln!(f, "  instead of `{text}` the specification would have allowed {}", allowed.join(", "))?;
+                writeln!(
+                    f,
+                    "  instead of `{text}` the specification would have allowed {}",
+                    allowed.join(", ")
+                )?;
             }
             Wrong::Deadlock { waiting } => {
                 for Place { line, text } in waiting {

@@ -36,19 +36,13 @@ impl Default for Options {
 /// assert!(matches!(reports[0].verdict, linchpin_csp::Verdict::Holds));
 /// assert!(matches!(reports[1].verdict, linchpin_csp::Verdict::Violated(_)));
 /// ```
-pub fn verify(
-    model: &Model,
-    options: &Options,
-    progress: &(dyn Fn(&Stats) + Sync),
-) -> Vec<Report> {
+pub fn verify(model: &Model, options: &Options, progress: &(dyn Fn(&Stats) + Sync)) -> Vec<Report> {
     let check = |assertion: &Assertion| {
         let implementation = Lts::new(model, assertion.process);
         let specification = assertion.specification.map(|node| Lts::new(model, node));
-        let normal = specification
-            .as_ref()
-            .map(|lts| Normal::new(lts, options.reduce, options.search.limits.clone()));
-        let checked =
-            check_one(model, &implementation, normal.as_ref(), options, progress);
+        let normal =
+            specification.as_ref().map(|lts| Normal::new(lts, options.search.limits.clone()));
+        let checked = check_one(model, &implementation, normal.as_ref(), options, progress);
         let Checked { verdict, stats, unreached } = checked;
         Report {
             assertion: assertion.text.clone(),
@@ -88,8 +82,7 @@ fn check_one<'a, 'm>(
         }
     };
     let executed = model.nodes.iter().map(|_| AtomicBool::new(false)).collect();
-    let check =
-        Check { implementation, specification, reduce: options.reduce, initial, executed };
+    let check = Check { implementation, specification, reduce: options.reduce, initial, executed };
     let (outcome, stats) = search::explore(&check, &options.search, progress);
     let verdict = match outcome {
         Outcome::Complete => Verdict::Holds,
@@ -120,10 +113,13 @@ fn violated(
         Search::Found(way) => (way, true),
         Search::GivenUp => match retrace(check, path) {
             Some(way) => (way, false),
-            None => return Verdict::Stopped("a violation was found but could not be retraced".into()),
+            None => {
+                return Verdict::Stopped("a violation was found but could not be retraced".into());
+            }
         },
         Search::Nothing => {
-            let reason = "a violation was found but not again without reductions: please report this";
+            let reason =
+                "a violation was found but not again without reductions: please report this";
             return Verdict::Stopped(reason.into());
         }
     };
@@ -131,7 +127,8 @@ fn violated(
     let steps = steps.iter().map(|taken| describe::step(model, taken)).collect();
     let wrong = match refused {
         Some(refused) => {
-            let allowed = check.specification.map_or(Ok(Vec::new()), |normal| normal.allowed(last.1));
+            let allowed =
+                check.specification.map_or(Ok(Vec::new()), |normal| normal.allowed(last.1));
             let allowed = allowed.unwrap_or_default();
             let allowed = allowed.iter().map(|label| describe::label(model, label)).collect();
             Wrong::Refused { event: describe::step(model, &refused), allowed }
@@ -165,10 +162,12 @@ fn fault(model: &Model, check: &Check<'_, '_>, path: &[(Vec<u8>, u32)]) -> Verdi
 fn faulty(model: &Model, steps: Vec<crate::verdict::TraceStep>, fault: Fault) -> Verdict {
     let Fault { message, span, limit } = fault;
     // The line of the node around the place; expressions do not know theirs.
-    let around = model.nodes.iter().filter(|node| {
-        node.span.start <= span.start && span.end <= node.span.end
-    });
-    let line = around.min_by_key(|node| node.span.end - node.span.start).map_or(0, |node| node.line);
+    let around = model
+        .nodes
+        .iter()
+        .filter(|node| node.span.start <= span.start && span.end <= node.span.end);
+    let line =
+        around.min_by_key(|node| node.span.end - node.span.start).map_or(0, |node| node.line);
     if limit {
         let place = if line == 0 { String::new() } else { format!(" (line {line})") };
         return Verdict::Stopped(format!("{message}{place}"));

@@ -41,7 +41,8 @@ impl Checker<'_> {
                     None if known.is_empty() => "it declares no constants".to_owned(),
                     None => format!("its constants are {}", known.join(", ")),
                 };
-                let message = format!("a value was given for `{given}`, but there is no such constant");
+                let message =
+                    format!("a value was given for `{given}`, but there is no such constant");
                 self.report(Diagnostic::new(message, Span::default(), "in this file").help(help));
             }
         }
@@ -64,7 +65,8 @@ impl Checker<'_> {
             let start = self.model.initial.len();
             let count = length.unwrap_or(1);
             if start + count > limits::CELLS as usize {
-                let message = format!("all variables together hold more than {} values", limits::CELLS);
+                let message =
+                    format!("all variables together hold more than {} values", limits::CELLS);
                 self.report(Diagnostic::new(message, variable.name.span, "too much"));
                 continue;
             }
@@ -73,11 +75,14 @@ impl Checker<'_> {
             if let (Some(_), Type::Bool, Some((from, _))) = (range, of, &variable.range) {
                 let mistake = Diagnostic::new("a boolean has no range", from.span, "not needed");
                 self.report(mistake.help("leave it out"));
-            } else if let Some((low, high)) = range {
-                if let Some(wrong) = values.iter().find(|value| !(low..=high).contains(*value)) {
-                    let message = format!("`{}` starts with {wrong}, outside its range {low}..{high}", variable.name.name);
-                    self.report(Diagnostic::new(message, variable.name.span, "outside its range"));
-                }
+            } else if let Some((low, high)) = range
+                && let Some(wrong) = values.iter().find(|value| !(low..=high).contains(*value))
+            {
+                let message = format!(
+                    "`{}` starts with {wrong}, outside its range {low}..{high}",
+                    variable.name.name
+                );
+                self.report(Diagnostic::new(message, variable.name.span, "outside its range"));
             }
             self.model.initial.extend(values);
             let id = self.model.variables.len() as u32;
@@ -116,7 +121,11 @@ impl Checker<'_> {
                 for (item, times) in items {
                     let (value, found) = self.constant(item).unwrap_or((default, Type::Int));
                     if *of.get_or_insert(found) != found {
-                        let mistake = Diagnostic::new("an array holds integers or booleans, not both", item.span, found.describe());
+                        let mistake = Diagnostic::new(
+                            "an array holds integers or booleans, not both",
+                            item.span,
+                            found.describe(),
+                        );
                         self.report(mistake);
                     }
                     let times = match times {
@@ -135,10 +144,18 @@ impl Checker<'_> {
                         *span,
                         "a list",
                     )
-                    .help(format!("write `var {}[{}] = …;`", variable.name.name, values.len()));
+                    .help(format!(
+                        "write `var {}[{}] = …;`",
+                        variable.name.name,
+                        values.len()
+                    ));
                     self.report(mistake);
                 } else if values.len() != count {
-                    let message = format!("`{}` has {count} elements but {} initial values", variable.name.name, values.len());
+                    let message = format!(
+                        "`{}` has {count} elements but {} initial values",
+                        variable.name.name,
+                        values.len()
+                    );
                     let mistake = Diagnostic::new(message, *span, "not as many")
                         .help("`v(n)` in the list stands for n times `v`");
                     self.report(mistake);

@@ -123,7 +123,10 @@ impl Checker<'_> {
         let is_array = self.model.variables[variable as usize].length.is_some();
         if is_array != indexed {
             let (message, help) = if is_array {
-                (format!("`{}` is an array", name.name), format!("name an element: `{}[0]`", name.name))
+                (
+                    format!("`{}` is an array", name.name),
+                    format!("name an element: `{}[0]`", name.name),
+                )
             } else {
                 (format!("`{}` is no array", name.name), "leave the index out".to_owned())
             };

@@ -104,12 +104,7 @@ impl Checker<'_> {
         })
     }
 
-    fn call(
-        &mut self,
-        name: &ast::Ident,
-        arguments: &[ast::Expr],
-        span: Span,
-    ) -> Option<NodeKind> {
+    fn call(&mut self, name: &ast::Ident, arguments: &[ast::Expr], span: Span) -> Option<NodeKind> {
         let checked: Vec<_> =
             arguments.iter().map(|argument| self.typed(argument, Type::Int)).collect();
         let Some((process, declared)) = self.processes.get(&name.name).copied() else {
@@ -124,7 +119,9 @@ impl Checker<'_> {
                 if expected == 1 { "" } else { "s" },
                 arguments.len()
             );
-            self.report(Diagnostic::new(message, span, "called so").related(declared, "declared so"));
+            self.report(
+                Diagnostic::new(message, span, "called so").related(declared, "declared so"),
+            );
             return None;
         }
         let arguments = checked.into_iter().collect::<Option<_>>()?;
@@ -132,7 +129,11 @@ impl Checker<'_> {
     }
 
     /// An event; its data must have the same types wherever it occurs.
-    fn event(&mut self, name: &ast::Ident, data: &[ast::Expr]) -> (Option<EventId>, Option<Vec<Expr>>) {
+    fn event(
+        &mut self,
+        name: &ast::Ident,
+        data: &[ast::Expr],
+    ) -> (Option<EventId>, Option<Vec<Expr>>) {
         if data.len() > limits::PARAMETERS {
             let message = format!("an event carries at most {} data", limits::PARAMETERS);
             self.report(Diagnostic::new(message, name.span, "too many"));
@@ -143,8 +144,7 @@ impl Checker<'_> {
         };
         let (data, types): (Vec<Expr>, Vec<Type>) = checked.into_iter().unzip();
         let next = self.model.events.len() as EventId;
-        let &mut (event, first) =
-            self.events.entry(name.name.clone()).or_insert((next, name.span));
+        let &mut (event, first) = self.events.entry(name.name.clone()).or_insert((next, name.span));
         if event == next {
             self.model.events.push(EventName { name: name.name.clone(), data: types });
         } else if self.model.events[event as usize].data != types {

@@ -64,14 +64,28 @@ pub(crate) struct Process {
 pub(crate) enum ProcessKind {
     Stop,
     Skip,
-    Prefix { event: Event, update: Vec<Statement>, next: Box<Process> },
+    Prefix {
+        event: Event,
+        update: Vec<Statement>,
+        next: Box<Process>,
+    },
     Hide(Box<Process>, Vec<Ident>),
     Sequence(Box<Process>, Box<Process>),
     Choice(Vec<Process>),
     Interleave(Vec<Process>),
-    If { condition: Expr, then: Box<Process>, otherwise: Box<Process>, atomic: bool },
+    If {
+        condition: Expr,
+        then: Box<Process>,
+        otherwise: Box<Process>,
+        atomic: bool,
+    },
     Call(Ident, Vec<Expr>),
-    Indexed { choice: bool, name: Ident, domain: Domain, body: Box<Process> },
+    Indexed {
+        choice: bool,
+        name: Ident,
+        domain: Domain,
+        body: Box<Process>,
+    },
     /// Something that could not be read; a mistake has been reported.
     Missing,
 }

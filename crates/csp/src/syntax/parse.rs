@@ -319,14 +319,16 @@ impl Parser<'_> {
     fn habit(&self, what: &str) -> Option<&'static str> {
         match (self.peek(), self.text()) {
             (TokenKind::Equal, _) if what != "`;`" => Some("compare with `==`"),
-            (TokenKind::OrOr, _) if what == "`;`" => {
-                Some("there is no synchronising `||`: processes meet through shared variables, `|||` interleaves them")
-            }
+            (TokenKind::OrOr, _) if what == "`;`" => Some(
+                "there is no synchronising `||`: processes meet through shared variables, `|||` interleaves them",
+            ),
             (_, "|" | "~") => Some("there is no internal choice: write `(tau -> P) [] (tau -> Q)`"),
             (_, "?") | (TokenKind::Bang, _) => {
                 Some("there are no channels: write events with data, `e.v -> P`")
             }
-            (TokenKind::Refines, _) if what == "`;`" => Some("`refines` stands between two processes, after `assert`"),
+            (TokenKind::Refines, _) if what == "`;`" => {
+                Some("`refines` stands between two processes, after `assert`")
+            }
             _ => None,
         }
     }

@@ -98,8 +98,9 @@ impl Parser<'_> {
         let mut process = self.prefix();
         while self.eat(TokenKind::Backslash) {
             self.expect(TokenKind::OpenBrace);
-            let names = self
-                .separated(TokenKind::CloseBrace, |parser| parser.expect_name("the name of an event"));
+            let names = self.separated(TokenKind::CloseBrace, |parser| {
+                parser.expect_name("the name of an event")
+            });
             let span = process.span.to(self.previous_span());
             process = Process { kind: ProcessKind::Hide(Box::new(process), names), span };
             if self.grows_too_high(span) {
@@ -115,7 +116,8 @@ impl Parser<'_> {
         while self.at_event() {
             let start = self.span();
             let event = self.event();
-            let update = if self.peek() == TokenKind::OpenBrace { self.block() } else { Vec::new() };
+            let update =
+                if self.peek() == TokenKind::OpenBrace { self.block() } else { Vec::new() };
             self.expect(TokenKind::Arrow);
             chain.push((event, update, start));
             if self.grows_too_high(start) {
@@ -291,8 +293,10 @@ impl Parser<'_> {
                     }
                 }
                 _ => {
-                    let help = "a block holds assignments, `if (…) { } else { }` and `for i:{a..b} { }`";
-                    let mistake = Diagnostic::new("expected an assignment", self.span(), "not an assignment");
+                    let help =
+                        "a block holds assignments, `if (…) { } else { }` and `for i:{a..b} { }`";
+                    let mistake =
+                        Diagnostic::new("expected an assignment", self.span(), "not an assignment");
                     self.report(mistake.help(help));
                     return statements;
                 }

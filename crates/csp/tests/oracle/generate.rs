@@ -31,7 +31,11 @@ impl Case {
         let apart = rng.bool();
         let palette = |at: usize| if apart { APART[at % 2] } else { EVERYTHING };
         let make = |rng: &mut Rng| -> Vec<P> {
-            (0..DEFINITIONS).map(|at| body(rng, palette(at), 0, DEFINITIONS)).collect()
+            let one = |at: usize, rng: &mut Rng| match rng.u8(..8) {
+                0 => spin(rng, palette(at), at),
+                _ => body(rng, palette(at), 0, DEFINITIONS),
+            };
+            (0..DEFINITIONS).map(|at| one(at, rng)).collect()
         };
         let mut definitions = make(rng);
         // The specification: the same with changes, or something else.
@@ -47,7 +51,8 @@ impl Case {
         };
         definitions.extend(specification);
         let values = [rng.i64(0..2), rng.i64(0..2)];
-        let hidden: Vec<char> = EVERYTHING.events.iter().copied().filter(|_| rng.u8(..4) == 0).collect();
+        let hidden: Vec<char> =
+            EVERYTHING.events.iter().copied().filter(|_| rng.u8(..4) == 0).collect();
         let shape = rng.u8(..8);
         let root = |first: usize| {
             let call = |at: usize| Box::new(P::Call(first + at, E::Const(values[at])));
@@ -98,6 +103,17 @@ fn updates(rng: &mut Rng, palette: Palette) -> Vec<Assign> {
         .collect()
 }
 
+/// A process that can go on for ever without an event, or with events only: what reduction must not follow alone.
+fn spin(rng: &mut Rng, palette: Palette, itself: usize) -> P {
+    let again = Box::new(P::Call(itself, E::Param));
+    let event = (rng.u8(..3) == 0).then(|| palette.events[0]);
+    let more = Box::new(P::Prefix(event, None, updates(rng, palette), again));
+    match rng.bool() {
+        true => *more,
+        false => P::Prefix(None, None, vec![], more),
+    }
+}
+
 /// A body that calls only after a step and only at its end, so that there are finitely many states.
 fn body(rng: &mut Rng, palette: Palette, depth: usize, calls: usize) -> P {
     process(rng, palette, depth, if depth == 0 { 0 } else { calls }, calls)
@@ -105,7 +121,7 @@ fn body(rng: &mut Rng, palette: Palette, depth: usize, calls: usize) -> P {
 
 /// `calls` definitions may be called here, `later` after the next step; at most the first so many.
 fn process(rng: &mut Rng, palette: Palette, depth: usize, calls: usize, later: usize) -> P {
-    if depth > 4 || (depth > 1 && rng.u8(..8) == 0) {
+    if depth > 3 || (depth > 1 && rng.u8(..8) == 0) {
         return match rng.u8(..4) {
             0 => P::Stop,
             1 => P::Skip,
@@ -118,8 +134,8 @@ fn process(rng: &mut Rng, palette: Palette, depth: usize, calls: usize, later: u
     };
     match rng.u8(..16) {
         0..8 => {
-            let event = (rng.u8(..4) != 0)
-                .then(|| palette.events[rng.usize(..palette.events.len())]);
+            let event =
+                (rng.u8(..4) != 0).then(|| palette.events[rng.usize(..palette.events.len())]);
             let datum = (event == Some('c')).then(|| expression(rng, palette));
             let update = updates(rng, palette);
             P::Prefix(event, datum, update, sub(rng, later, later))
@@ -183,7 +199,9 @@ fn change(rng: &mut Rng, p: &mut P, palette: Palette) {
                 3 => P::Prefix(None, None, vec![], old),
                 4 => P::Stop,
                 5 => other.clone(),
-                6 => P::Choice(old, Box::new(P::Prefix(None, None, vec![], Box::new(other.clone())))),
+                6 => {
+                    P::Choice(old, Box::new(P::Prefix(None, None, vec![], Box::new(other.clone()))))
+                }
                 _ => P::Choice(Box::new(P::Skip), old),
             };
         }

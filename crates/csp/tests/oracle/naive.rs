@@ -35,7 +35,13 @@ pub enum P {
     Seq(Box<P>, Box<P>),
     Choice(Box<P>, Box<P>),
     Par(Box<P>, Box<P>),
-    If { atomic: bool, left: E, right: E, then: Box<P>, otherwise: Box<P> },
+    If {
+        atomic: bool,
+        left: E,
+        right: E,
+        then: Box<P>,
+        otherwise: Box<P>,
+    },
     Call(usize, E),
 }
 
@@ -143,6 +149,20 @@ fn close(p: &P, n: i64) -> P {
     }
 }
 
+/// Terms beyond this size are taken as a sign of endless growth: nothing is simplified here.
+const SIZE: usize = 120;
+
+fn size(p: &P) -> usize {
+    match p {
+        P::Stop | P::Skip | P::Done | P::Call(..) => 1,
+        P::Prefix(_, _, _, inner) | P::Hide(inner, _) => 1 + size(inner),
+        P::Seq(one, other) | P::Choice(one, other) | P::Par(one, other) => {
+            1 + size(one) + size(other)
+        }
+        P::If { then, otherwise, .. } => 1 + size(then) + size(otherwise),
+    }
+}
+
 /// The definitions of a model, and how its processes move.
 pub struct World<'a> {
     pub definitions: &'a [P],
@@ -194,9 +214,9 @@ impl World<'_> {
             }
             P::Hide(body, names) => {
                 let hide = |(label, p, store): (Label, P, Store)| {
-                    let hidden = label.as_ref().is_some_and(|label| {
-                        names.iter().any(|name| label.starts_with(*name))
-                    });
+                    let hidden = label
+                        .as_ref()
+                        .is_some_and(|label| names.iter().any(|name| label.starts_with(*name)));
                     let p = if p == P::Done { p } else { P::Hide(Box::new(p), names.clone()) };
                     (label.filter(|_| !hidden), p, store)
                 };
@@ -262,7 +282,7 @@ impl World<'_> {
             if !seen.insert((state.clone(), trace.clone())) {
                 continue;
             }
-            if seen.len() > limit {
+            if seen.len() > limit || size(&state.0) > SIZE {
                 return None;
             }
             for (label, p, store) in self.steps(&state.0, &state.1) {
@@ -285,7 +305,7 @@ impl World<'_> {
             if !seen.insert(state.clone()) {
                 continue;
             }
-            if seen.len() > limit {
+            if seen.len() > limit || size(&state.0) > SIZE {
                 return None;
             }
             let steps = self.steps(&state.0, &state.1);
