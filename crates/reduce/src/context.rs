@@ -2,7 +2,9 @@
 
 use std::cell::Cell;
 
-use linchpin_subop::model::{Condition, FieldId, GlobalId, GlobalKind, Index, Model, Place, Statement, Term, Type, Var};
+use linchpin_subop::model::{
+    Condition, FieldId, GlobalId, GlobalKind, Index, Model, Place, Statement, Term, Type, Var,
+};
 
 use crate::facts::Facts;
 use crate::footprint::{Footprint, Kind};
@@ -97,7 +99,13 @@ impl<'m> Context<'m> {
             named.place(place);
             let uses = |kinds: &[Kind]| named.reads.iter().all(|kind| kinds.contains(kind));
             self.prefixes.all.iter().any(|prefix| {
-                let both: Vec<Kind> = prefix.footprint.reads.iter().chain(&prefix.footprint.writes).copied().collect();
+                let both: Vec<Kind> = prefix
+                    .footprint
+                    .reads
+                    .iter()
+                    .chain(&prefix.footprint.writes)
+                    .copied()
+                    .collect();
                 uses(&both)
             })
         });
@@ -144,7 +152,11 @@ impl Survey {
         model.initially.statements.iter().for_each(|statement| self.statement(statement));
         model.initially.fills.iter().for_each(|(_, term)| self.term(term));
         model.invariants.iter().for_each(|invariant| self.condition(&invariant.condition));
-        model.claims.iter().filter_map(|claim| claim.condition.as_ref()).for_each(|part| self.condition(part));
+        model
+            .claims
+            .iter()
+            .filter_map(|claim| claim.condition.as_ref())
+            .for_each(|part| self.condition(part));
     }
 
     fn condition(&mut self, condition: &Condition) {
