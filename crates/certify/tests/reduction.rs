@@ -86,3 +86,23 @@ fn the_model_is_what_is_judged() {
     proof["model"] = json!(source);
     assert!(confirm_reduction(&proof).is_err());
 }
+
+/// What the prover accepts, the checker confirms: it executes everything again, with other code.
+#[test]
+fn random_proofs_are_confirmed() {
+    let cases =
+        std::env::var("LINCHPIN_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(250);
+    let (mut confirmed, mut large) = (0, 0);
+    for seed in 0..cases {
+        let source = linchpin_subop_oracle::generate(seed);
+        let model = linchpin_subop::parse(&source).expect("a random program parses");
+        let Some(proof) = certificate(&model, &Options::default()) else { continue };
+        match confirm_reduction(&proof) {
+            Ok(_) => confirmed += 1,
+            Err(ReductionError::TooLarge(_)) => large += 1,
+            Err(error) => panic!("seed {seed}: {error}\n{source}"),
+        }
+    }
+    println!("{confirmed} confirmed, {large} too large");
+    assert!(confirmed > 10 * large, "{confirmed} confirmed, {large} too large");
+}

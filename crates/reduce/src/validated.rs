@@ -8,6 +8,7 @@
 
 use linchpin_subop::model::{LocalId, Model, Next, Place, Statement, Term, Type, Var};
 
+use crate::Options;
 use crate::context::Context;
 use crate::prefix::{self, Prefixes};
 use crate::solver::flag;
@@ -23,7 +24,7 @@ pub struct Replaced {
 }
 
 /// The model without the reads that are validated later.
-pub fn replace_reads(model: &Model, most_cases: usize) -> (Model, Vec<Replaced>) {
+pub fn replace_reads(model: &Model, options: &Options) -> (Model, Vec<Replaced>) {
     let mut current = model.clone();
     let mut replaced = Vec::new();
     for operation in 0..model.operations.len() {
@@ -33,7 +34,7 @@ pub fn replace_reads(model: &Model, most_cases: usize) -> (Model, Vec<Replaced>)
                 continue;
             }
             let without = without(&current, operation, step);
-            if is_validated(&current, &without, operation, step, most_cases) {
+            if is_validated(&current, &without, operation, step, options) {
                 current = without;
                 replaced.push(Replaced { operation, step });
             }
@@ -105,10 +106,9 @@ fn is_validated(
     without: &Model,
     operation: usize,
     step: usize,
-    most_cases: usize,
+    options: &Options,
 ) -> bool {
-    let (Ok(original), Ok(context)) = (Prefixes::of(model), Context::new(without, most_cases))
-    else {
+    let (Ok(original), Ok(context)) = (Prefixes::of(model), Context::new(without, options)) else {
         return false;
     };
     let read = &model.operations[operation].sub_operations[step];

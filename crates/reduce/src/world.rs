@@ -168,7 +168,9 @@ pub fn explore<'c>(
 ) -> Result<(), TooManyCases> {
     let mut script = Script::default();
     for _ in 0..context.most_cases {
-        context.count_case();
+        if !context.count_case() {
+            return Err(TooManyCases);
+        }
         let mut world = World::new(context, script);
         let outcome = world.enter(prefixes).and_then(|memory| visit(&mut world, &memory));
         script = world.script;
