@@ -7,7 +7,13 @@ use crate::world::{Env, Memory, Mode, Run, Stop, World};
 
 impl World<'_> {
     /// The value of a term; `None` if it is not defined (or, when required, may not be).
-    pub fn term(&mut self, memory: &Memory, env: Env, term: &Term, mode: Mode) -> Run<Option<Value>> {
+    pub fn term(
+        &mut self,
+        memory: &Memory,
+        env: Env,
+        term: &Term,
+        mode: Mode,
+    ) -> Run<Option<Value>> {
         match term {
             Term::Int(value) => Ok(Some(Value { plus: *value, ..ZERO })),
             Term::Null => Ok(Some(NULL)),
@@ -24,7 +30,14 @@ impl World<'_> {
         }
     }
 
-    pub(crate) fn assume_atom(&mut self, memory: &Memory, env: Env, left: Term, relation: Relation, right: Term) -> Run<()> {
+    pub(crate) fn assume_atom(
+        &mut self,
+        memory: &Memory,
+        env: Env,
+        left: Term,
+        relation: Relation,
+        right: Term,
+    ) -> Run<()> {
         let left = self.term(memory, env, &left, Mode::Assume)?.ok_or(Stop::Prune)?;
         let right = self.term(memory, env, &right, Mode::Assume)?.ok_or(Stop::Prune)?;
         match relation {
@@ -38,11 +51,20 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(crate) fn require_atom(&mut self, memory: &Memory, env: Env, left: Term, relation: Relation, right: Term) -> Run<bool> {
+    pub(crate) fn require_atom(
+        &mut self,
+        memory: &Memory,
+        env: Env,
+        left: Term,
+        relation: Relation,
+        right: Term,
+    ) -> Run<bool> {
         let Some(left) = self.term(memory, env, &left, Mode::Require)? else { return Ok(false) };
         let Some(right) = self.term(memory, env, &right, Mode::Require)? else { return Ok(false) };
         Ok(match relation {
-            Relation::Equal => self.solver.same(left, right) == Some(true) || self.fits(left, right)?,
+            Relation::Equal => {
+                self.solver.same(left, right) == Some(true) || self.fits(left, right)?
+            }
             Relation::NotEqual => self.solver.same(left, right) == Some(false),
             _ => {
                 let (low, high, slack) = ordered(left, relation, right);
@@ -53,7 +75,14 @@ impl World<'_> {
         })
     }
 
-    pub(crate) fn decide_atom(&mut self, memory: &Memory, env: Env, left: Term, relation: Relation, right: Term) -> Run<bool> {
+    pub(crate) fn decide_atom(
+        &mut self,
+        memory: &Memory,
+        env: Env,
+        left: Term,
+        relation: Relation,
+        right: Term,
+    ) -> Run<bool> {
         let Some(left) = self.decide_term(memory, env, &left)? else { return Ok(false) };
         let Some(right) = self.decide_term(memory, env, &right)? else { return Ok(false) };
         match relation {

@@ -3,7 +3,8 @@
 
 use linchpin_diagnostic::Span;
 use linchpin_subop::model::{
-    Atom, Condition, FieldId, GlobalId, GlobalKind, LocalId, Place, Relation, Statement as Action, SubOperationId, Term, Type, Var,
+    Atom, Condition, FieldId, GlobalId, GlobalKind, LocalId, Place, Relation, Statement as Action,
+    SubOperationId, Term, Type, Var,
 };
 
 use crate::context::Context;
@@ -13,7 +14,8 @@ use crate::prefix;
 
 /// Fills [`Context::facts`] with candidates.
 pub fn propose(context: &mut Context) {
-    let pools: Vec<Vec<Condition>> = (0..context.model.operations.len()).map(|operation| pool(context, operation)).collect();
+    let pools: Vec<Vec<Condition>> =
+        (0..context.model.operations.len()).map(|operation| pool(context, operation)).collect();
     for at in 0..context.prefixes.all.len() {
         let data = &context.prefixes.all[at];
         // Nothing is asked of an instance that has nothing left to do, or has done nothing.
@@ -25,12 +27,18 @@ pub fn propose(context: &mut Context) {
             .filter(|condition| condition.atoms().iter().all(|atom| is_set(atom, &data.set)))
             .map(|condition| candidate(Statement::Condition(condition.clone()), false))
             .collect();
-        found.extend(reaches(context, at).into_iter().map(|reach| candidate(Statement::Reach(reach), false)));
-        let last = SubOperationId { operation: data.operation, index: data.steps[data.steps.len() - 1] };
+        found.extend(
+            reaches(context, at).into_iter().map(|reach| candidate(Statement::Reach(reach), false)),
+        );
+        let last =
+            SubOperationId { operation: data.operation, index: data.steps[data.steps.len() - 1] };
         for invariant in &context.model.invariants {
             if invariant.after == Some(last) {
-                let mut written = candidate(Statement::Condition(invariant.condition.clone()), true);
-                if !invariant.bound.is_empty() || !invariant.condition.atoms().iter().all(|atom| is_set(atom, &data.set)) {
+                let mut written =
+                    candidate(Statement::Condition(invariant.condition.clone()), true);
+                if !invariant.bound.is_empty()
+                    || !invariant.condition.atoms().iter().all(|atom| is_set(atom, &data.set))
+                {
                     written.dropped = Some(Reason::Unsupported);
                 }
                 found.push(written);
@@ -75,7 +83,10 @@ fn pool(context: &Context, operation: usize) -> Vec<Condition> {
                     }
                     pool.push(atom(place_term, Relation::Equal, value));
                     let compared = matches!(value, Term::Place(_) | Term::Plus(..));
-                    if context.uses_order && compared && type_of(context, operation, place) == Some(Type::Int) {
+                    if context.uses_order
+                        && compared
+                        && type_of(context, operation, place) == Some(Type::Int)
+                    {
                         pool.push(atom(place_term, Relation::LessOrEqual, value));
                         pool.push(atom(place_term, Relation::GreaterOrEqual, value));
                         pool.push(atom(place_term, Relation::Less, value));
@@ -84,8 +95,13 @@ fn pool(context: &Context, operation: usize) -> Vec<Condition> {
                 }
                 Action::Malloc { var, of, .. } => {
                     for (field, variable) in context.model.structs[of.0].fields.iter().enumerate() {
-                        let initial = if variable.ty == Type::Int { Term::Int(0) } else { Term::Null };
-                        pool.push(atom(Term::Place(Place::Field(*var, *of, FieldId(field))), Relation::Equal, initial));
+                        let initial =
+                            if variable.ty == Type::Int { Term::Int(0) } else { Term::Null };
+                        pool.push(atom(
+                            Term::Place(Place::Field(*var, *of, FieldId(field))),
+                            Relation::Equal,
+                            initial,
+                        ));
                     }
                 }
                 Action::Free { .. } | Action::Read { .. } => {}
@@ -94,7 +110,9 @@ fn pool(context: &Context, operation: usize) -> Vec<Condition> {
     }
     // A comparison that fails for good tells as much as one that holds.
     for condition in pool.clone() {
-        if let Condition::Atom(Atom { relation: Relation::Equal | Relation::NotEqual, .. }) = condition {
+        if let Condition::Atom(Atom { relation: Relation::Equal | Relation::NotEqual, .. }) =
+            condition
+        {
             pool.push(condition.negated());
         }
     }
@@ -113,7 +131,9 @@ pub fn same_condition(one: &Condition, other: &Condition) -> bool {
         (Condition::All(a), Condition::All(b)) | (Condition::Any(a), Condition::Any(b)) => {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_condition(a, b))
         }
-        (Condition::Atom(a), Condition::Atom(b)) => (a.left, a.relation, a.right) == (b.left, b.relation, b.right),
+        (Condition::Atom(a), Condition::Atom(b)) => {
+            (a.left, a.relation, a.right) == (b.left, b.relation, b.right)
+        }
         _ => false,
     }
 }
@@ -142,7 +162,9 @@ fn mentions(value: &Term, place: &Place) -> bool {
 
 fn type_of(context: &Context, operation: usize, place: &Place) -> Option<Type> {
     match place {
-        Place::Variable(Var::Local(local)) => Some(context.model.operations[operation].locals[local.0].ty),
+        Place::Variable(Var::Local(local)) => {
+            Some(context.model.operations[operation].locals[local.0].ty)
+        }
         other => crate::footprint::kind(other).and_then(|kind| context.type_of(kind)),
     }
 }
@@ -165,16 +187,24 @@ fn reaches(context: &Context, at: usize) -> Vec<Reach> {
                         places.clear();
                         lost = false;
                     }
-                    Action::Malloc { var: Var::Local(again), .. } => lost |= mentions_local(&places, *again),
-                    Action::Assign { place, value: Term::Place(Place::Variable(Var::Local(source))), .. } if source == local => {
-                        match place {
-                            Place::Variable(Var::Global(_)) => places.push(*place),
-                            Place::Field(Var::Local(_), ..) => places.push(*place),
-                            Place::Field(Var::Global(global), ..) if is_place(context, *global) => places.push(*place),
-                            _ => lost = true,
-                        }
+                    Action::Malloc { var: Var::Local(again), .. } => {
+                        lost |= mentions_local(&places, *again)
                     }
-                    Action::Assign { place: Place::Variable(Var::Local(changed)), .. } => lost |= mentions_local(&places, *changed),
+                    Action::Assign {
+                        place,
+                        value: Term::Place(Place::Variable(Var::Local(source))),
+                        ..
+                    } if source == local => match place {
+                        Place::Variable(Var::Global(_)) => places.push(*place),
+                        Place::Field(Var::Local(_), ..) => places.push(*place),
+                        Place::Field(Var::Global(global), ..) if is_place(context, *global) => {
+                            places.push(*place)
+                        }
+                        _ => lost = true,
+                    },
+                    Action::Assign { place: Place::Variable(Var::Local(changed)), .. } => {
+                        lost |= mentions_local(&places, *changed)
+                    }
                     _ => {}
                 }
             }
@@ -223,15 +253,31 @@ fn invariants(context: &Context) -> Vec<Invariant> {
             let of = linchpin_subop::model::StructId(of);
             if variable.ty == Type::Ref(of) {
                 let place = Place::Field(Var::Bound(0), of, FieldId(field));
-                let condition = atom(Term::Place(place), Relation::NotEqual, Term::Place(Place::Variable(Var::Bound(0))));
+                let condition = atom(
+                    Term::Place(place),
+                    Relation::NotEqual,
+                    Term::Place(Place::Variable(Var::Bound(0))),
+                );
                 let footprint = Footprint::of_condition(&condition);
-                found.push(Invariant { bound: vec![of], condition, footprint, written: false, dropped: None });
+                found.push(Invariant {
+                    bound: vec![of],
+                    condition,
+                    footprint,
+                    written: false,
+                    dropped: None,
+                });
             }
         }
     }
     let mut propose = |condition: Condition| {
         let footprint = Footprint::of_condition(&condition);
-        found.push(Invariant { bound: Vec::new(), condition, footprint, written: false, dropped: None });
+        found.push(Invariant {
+            bound: Vec::new(),
+            condition,
+            footprint,
+            written: false,
+            dropped: None,
+        });
     };
     for (at, global) in model.globals.iter().enumerate() {
         let var = Var::Global(GlobalId(at));
@@ -243,7 +289,12 @@ fn invariants(context: &Context) -> Vec<Invariant> {
             GlobalKind::Scalar(ty) => starting(&mut propose, Place::Variable(var), ty, context),
             GlobalKind::Place(of) => {
                 for (field, variable) in model.structs[of.0].fields.iter().enumerate() {
-                    starting(&mut propose, Place::Field(var, of, FieldId(field)), variable.ty, context);
+                    starting(
+                        &mut propose,
+                        Place::Field(var, of, FieldId(field)),
+                        variable.ty,
+                        context,
+                    );
                 }
             }
             GlobalKind::Array(_) => {}
@@ -254,7 +305,11 @@ fn invariants(context: &Context) -> Vec<Invariant> {
 
 fn is_named(context: &Context, global: GlobalId) -> bool {
     let reads = |kinds: &[Kind]| kinds.contains(&Kind::Global(global));
-    context.prefixes.all.iter().any(|prefix| reads(&prefix.footprint.reads) || reads(&prefix.footprint.writes))
+    context
+        .prefixes
+        .all
+        .iter()
+        .any(|prefix| reads(&prefix.footprint.reads) || reads(&prefix.footprint.writes))
 }
 
 fn starting(propose: &mut dyn FnMut(Condition), place: Place, ty: Type, context: &Context) {
@@ -264,7 +319,11 @@ fn starting(propose: &mut dyn FnMut(Condition), place: Place, ty: Type, context:
             for constant in &context.constants {
                 propose(atom(Term::Place(place), Relation::Equal, Term::Int(*constant)));
                 if context.uses_order {
-                    propose(atom(Term::Place(place), Relation::GreaterOrEqual, Term::Int(*constant)));
+                    propose(atom(
+                        Term::Place(place),
+                        Relation::GreaterOrEqual,
+                        Term::Int(*constant),
+                    ));
                 }
             }
         }

@@ -18,8 +18,11 @@ pub fn certificate(model: &Model, options: &Options) -> Option<Value> {
     if failed {
         return None;
     }
-    let step_name = |operation: usize, step: usize| model.operations[operation].sub_operations[step].name.clone();
-    let replaced: Vec<String> = prepared.replaced.iter().map(|read| step_name(read.operation, read.step)).collect();
+    let step_name = |operation: usize, step: usize| {
+        model.operations[operation].sub_operations[step].name.clone()
+    };
+    let replaced: Vec<String> =
+        prepared.replaced.iter().map(|read| step_name(read.operation, read.step)).collect();
     let Analysis { context, pending, closures } = &analysis;
     let invariants: Vec<String> = context
         .facts
@@ -46,17 +49,21 @@ fn steps(context: &Context, prefix: usize) -> Vec<String> {
 
 fn facts(context: &Context, prefix: usize, pending: &Pending) -> Value {
     let all: &Facts = &context.facts;
-    let conditions: Vec<String> = all.conditions(prefix).map(|known| words::condition(context, prefix, known)).collect();
+    let conditions: Vec<String> =
+        all.conditions(prefix).map(|known| words::condition(context, prefix, known)).collect();
     let operation = &context.model.operations[context.prefixes.all[prefix].operation.0];
     let names = linchpin_subop::Names::of(context.model, operation);
     let mut reaches = Vec::new();
     for candidate in all.at[prefix].iter().filter(|candidate| candidate.dropped.is_none()) {
         if let Statement::Reach(reach) = &candidate.statement {
-            let places: Vec<String> = reach.places.iter().map(|place| names.place(*place)).collect();
-            reaches.push(json!({ "local": operation.locals[reach.local.0].name, "places": places }));
+            let places: Vec<String> =
+                reach.places.iter().map(|place| names.place(*place)).collect();
+            reaches
+                .push(json!({ "local": operation.locals[reach.local.0].name, "places": places }));
         }
     }
-    let live: Vec<String> = all.live(prefix).map(|known| words::condition(context, prefix, known)).collect();
+    let live: Vec<String> =
+        all.live(prefix).map(|known| words::condition(context, prefix, known)).collect();
     json!({
         "steps": steps(context, prefix),
         "facts": conditions,
@@ -67,8 +74,11 @@ fn facts(context: &Context, prefix: usize, pending: &Pending) -> Value {
 }
 
 fn closure(context: &Context, closure: &Closure) -> Value {
-    let lasting: Vec<String> =
-        closure.lasting.iter().map(|known| words::condition(context, closure.prefix, known)).collect();
+    let lasting: Vec<String> = closure
+        .lasting
+        .iter()
+        .map(|known| words::condition(context, closure.prefix, known))
+        .collect();
     json!({
         "steps": steps(context, closure.prefix),
         "lasting": lasting,
@@ -77,12 +87,17 @@ fn closure(context: &Context, closure: &Closure) -> Value {
 }
 
 fn member(context: &Context, closure: &Closure, member: &Member) -> Value {
-    let operation = |prefix: usize| &context.model.operations[context.prefixes.all[prefix].operation.0];
+    let operation =
+        |prefix: usize| &context.model.operations[context.prefixes.all[prefix].operation.0];
     let (mine, theirs) = (operation(closure.prefix), operation(member.block.prefix));
     let cases = member.cases.as_ref().map(|cases| {
         let case = |case: &crate::closure::Alias| {
             let pairs = case.pairs.iter();
-            pairs.map(|(one, two, equal)| json!([mine.locals[*one].name, theirs.locals[*two].name, equal])).collect::<Vec<_>>()
+            pairs
+                .map(|(one, two, equal)| {
+                    json!([mine.locals[*one].name, theirs.locals[*two].name, equal])
+                })
+                .collect::<Vec<_>>()
         };
         cases.iter().map(case).collect::<Vec<_>>()
     });

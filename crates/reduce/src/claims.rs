@@ -1,7 +1,9 @@
 //! The paper's hand-made mode: claims of `relations { }` about ordered pairs of sub-operations. Each is first tried to be proved from
 //! the facts, then to be refuted by an execution. The proof of linearizability uses none of them, so none is taken on trust for it.
 
-use linchpin_subop::model::{Atom, Claim, ClaimKind, Condition, Relation, SubOperationId, Term, Type};
+use linchpin_subop::model::{
+    Atom, Claim, ClaimKind, Condition, Relation, SubOperationId, Term, Type,
+};
 
 use crate::context::Context;
 use crate::world::{Env, Matters, Memory, Mode, Run, Stop, World, explore};
@@ -62,7 +64,11 @@ fn answer(context: &Context, claim: &Claim) -> Answer {
         ClaimKind::Reversible if shown.order_matters => Answer::Refuted,
         ClaimKind::Reversible if !found.order_matters && !found.unknown => Answer::Proved,
         // Boundary pairs are not reversible by definition.
-        ClaimKind::NotReversible if shown.order_matters || is_boundary(context, claim.first, claim.second) => Answer::Proved,
+        ClaimKind::NotReversible
+            if shown.order_matters || is_boundary(context, claim.first, claim.second) =>
+        {
+            Answer::Proved
+        }
         ClaimKind::NotReversible if !found.order_matters && !found.unknown => Answer::Refuted,
         _ => Answer::Open,
     }
@@ -70,7 +76,8 @@ fn answer(context: &Context, claim: &Claim) -> Answer {
 
 /// Whether the first sub-operation may end its operation and the second starts one.
 pub fn is_boundary(context: &Context, first: SubOperationId, second: SubOperationId) -> bool {
-    let ends = context.model.sub_operation(first).next.contains(&linchpin_subop::model::Next::Return);
+    let ends =
+        context.model.sub_operation(first).next.contains(&linchpin_subop::model::Next::Return);
     ends && context.model.operations[second.operation.0].first.contains(&second.index)
 }
 
@@ -84,7 +91,12 @@ fn ending(context: &Context, id: SubOperationId) -> Vec<usize> {
 }
 
 /// What is found about an ordered pair of sub-operations, in the states that the claim is about.
-pub fn pair(context: &Context, first: SubOperationId, second: SubOperationId, claim: Option<&Claim>) -> Found {
+pub fn pair(
+    context: &Context,
+    first: SubOperationId,
+    second: SubOperationId,
+    claim: Option<&Claim>,
+) -> Found {
     let mut found = Found::default();
     for one in ending(context, first) {
         for two in ending(context, second) {
@@ -96,7 +108,11 @@ pub fn pair(context: &Context, first: SubOperationId, second: SubOperationId, cl
 
 /// Adds what is found about the last steps of two prefixes.
 fn step_pair(context: &Context, one: usize, two: usize, claim: Option<&Claim>, found: &mut Found) {
-    let (Some(before), Some(peer)) = (context.prefixes.all[one].parent, context.prefixes.all[two].parent) else { return };
+    let (Some(before), Some(peer)) =
+        (context.prefixes.all[one].parent, context.prefixes.all[two].parent)
+    else {
+        return;
+    };
     let outcome = explore(context, &[before, peer], &mut |world, start| {
         if let Some(condition) = claim.and_then(|claim| claim.condition.as_ref()) {
             world.assume(start, Env { who: 0, peer: 1, bound: &[] }, condition)?;
@@ -143,13 +159,19 @@ fn comparisons(world: &mut World, memory: &Memory) -> Run<Vec<Condition>> {
     let mut found = Vec::new();
     for (at, (left, ty)) in variables.iter().enumerate() {
         let mut others: Vec<Term> = Vec::new();
-        others.extend(variables[at + 1..].iter().filter(|(_, other)| other == ty).map(|(right, _)| Term::Place(*right)));
+        others.extend(
+            variables[at + 1..]
+                .iter()
+                .filter(|(_, other)| other == ty)
+                .map(|(right, _)| Term::Place(*right)),
+        );
         if *ty != Type::Int {
             others.push(Term::Null);
         }
         for right in others {
             for relation in [Relation::Equal, Relation::NotEqual] {
-                let atom = Atom { left: Term::Place(*left), relation, right, span: Default::default() };
+                let atom =
+                    Atom { left: Term::Place(*left), relation, right, span: Default::default() };
                 let condition = Condition::Atom(atom);
                 if world.require(memory, Env::of(0), &condition)? {
                     found.push(condition);

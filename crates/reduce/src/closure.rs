@@ -169,7 +169,13 @@ impl<'c> Relations<'c> {
                     continue;
                 }
                 for (then, cases) in by_knowledge(knowing) {
-                    members.push(Member { block, after: None, cases: Some(cases), before: 0, then });
+                    members.push(Member {
+                        block,
+                        after: None,
+                        cases: Some(cases),
+                        before: 0,
+                        then,
+                    });
                 }
             }
         }
@@ -181,7 +187,9 @@ impl<'c> Relations<'c> {
             let Member { block: from, then: known, .. } = members[at];
             for block in self.blocks.clone() {
                 // A member in all cases, of which less is known, stands for this one.
-                let covered = |member: &Member| member.block == block && member.cases.is_none() && member.before & !known == 0;
+                let covered = |member: &Member| {
+                    member.block == block && member.cases.is_none() && member.before & !known == 0
+                };
                 if members.iter().any(covered) {
                     continue;
                 }
@@ -191,7 +199,13 @@ impl<'c> Relations<'c> {
                     continue;
                 }
                 if let Some(then) = follow(self.context, prefix, block, known, lasting) {
-                    members.push(Member { block, after: Some(at), cases: None, before: known, then });
+                    members.push(Member {
+                        block,
+                        after: Some(at),
+                        cases: None,
+                        before: known,
+                        then,
+                    });
                 }
             }
             at += 1;
@@ -223,7 +237,12 @@ fn knowledge(world: &mut World, memory: &Memory, lasting: &[Condition]) -> Run<K
     Ok(known)
 }
 
-fn assume_known(world: &mut World, memory: &Memory, known: Known, lasting: &[Condition]) -> Run<()> {
+fn assume_known(
+    world: &mut World,
+    memory: &Memory,
+    known: Known,
+    lasting: &[Condition],
+) -> Run<()> {
     for (at, condition) in lasting.iter().enumerate() {
         if known & (1 << at) != 0 {
             world.assume(memory, Env::of(0), condition)?;
@@ -233,7 +252,13 @@ fn assume_known(world: &mut World, memory: &Memory, known: Known, lasting: &[Con
 }
 
 /// What is known after a block that starts when `known` is true; `None` if it cannot be executed then.
-fn follow(context: &Context, prefix: usize, block: Block, known: Known, lasting: &[Condition]) -> Option<Known> {
+fn follow(
+    context: &Context,
+    prefix: usize,
+    block: Block,
+    known: Known,
+    lasting: &[Condition],
+) -> Option<Known> {
     if known == 0 {
         return Some(0);
     }
@@ -255,7 +280,13 @@ fn follow(context: &Context, prefix: usize, block: Block, known: Known, lasting:
 }
 
 /// After a step: what holds of the instance there, if it goes on.
-fn assume_after(world: &mut World, memory: &Memory, who: usize, block: Block, last: bool) -> Run<()> {
+fn assume_after(
+    world: &mut World,
+    memory: &Memory,
+    who: usize,
+    block: Block,
+    last: bool,
+) -> Run<()> {
     let prefix = memory.instances[who].prefix;
     world.assume_facts(memory, who, prefix)?;
     if !(last && block.complete) {
@@ -353,10 +384,16 @@ fn matches(world: &World, memory: &Memory, cases: &Option<Vec<Alias>>) -> bool {
     cases.iter().any(|case| {
         let mut solver = world.solver.clone();
         case.pairs.iter().all(|(one, two, equal)| {
-            let (Some(left), Some(right)) = (memory.instances[0].locals[*one], memory.instances[1].locals[*two]) else {
+            let (Some(left), Some(right)) =
+                (memory.instances[0].locals[*one], memory.instances[1].locals[*two])
+            else {
                 return true;
             };
-            let asserted = if *equal { solver.assert_same(left, right) } else { solver.assert_different(left, right) };
+            let asserted = if *equal {
+                solver.assert_same(left, right)
+            } else {
+                solver.assert_different(left, right)
+            };
             asserted.is_ok()
         })
     })
@@ -371,7 +408,13 @@ enum Passes {
 }
 
 /// Line 20: whether `step`, the next one of an instance at `prefix`, can be moved before the member.
-fn passes(context: &Context, prefix: usize, member: &Member, step: usize, lasting: &[Condition]) -> Passes {
+fn passes(
+    context: &Context,
+    prefix: usize,
+    member: &Member,
+    step: usize,
+    lasting: &[Condition],
+) -> Passes {
     let other = &context.prefixes.all[member.block.prefix];
     if !context.step_footprint(step).conflicts(&other.footprint) {
         return Passes::Yes;

@@ -2,8 +2,11 @@
 
 use std::cell::Cell;
 
-use linchpin_subop::model::{Condition, FieldId, GlobalId, GlobalKind, Index, Model, Place, Statement, Term, Type, Var};
+use linchpin_subop::model::{
+    Condition, FieldId, GlobalId, GlobalKind, Index, Model, Place, Statement, Term, Type, Var,
+};
 
+use crate::Options;
 use crate::facts::Facts;
 use crate::footprint::{Footprint, Kind};
 use crate::nature::Natures;
@@ -21,12 +24,14 @@ pub struct Context<'m> {
     pub uses_order: bool,
     /// How many cases a question may have.
     pub most_cases: usize,
+    /// How many all questions may have together.
+    pub most_in_total: usize,
     cases: Cell<usize>,
     footprints: Vec<Footprint>,
 }
 
 impl<'m> Context<'m> {
-    pub fn new(model: &'m Model, most_cases: usize) -> Result<Context<'m>, TooManyPrefixes> {
+    pub fn new(model: &'m Model, options: &Options) -> Result<Context<'m>, TooManyPrefixes> {
         let prefixes = Prefixes::of(model)?;
         let footprints = (0..prefixes.all.len())
             .map(|prefix| match (prefixes.all[prefix].parent, prefixes.last(prefix)) {
@@ -46,14 +51,17 @@ impl<'m> Context<'m> {
             constants: survey.constants,
             uses_identity: survey.identity,
             uses_order: survey.order,
-            most_cases,
+            most_cases: options.most_cases,
+            most_in_total: options.most_in_total,
             cases: Cell::new(0),
             footprints,
         })
     }
 
-    pub fn count_case(&self) {
+    /// Counts a case; false if there were too many altogether.
+    pub fn count_case(&self) -> bool {
         self.cases.set(self.cases.get() + 1);
+        self.cases.get() <= self.most_in_total
     }
 
     /// How many cases were looked at.
@@ -97,7 +105,13 @@ impl<'m> Context<'m> {
             named.place(place);
             let uses = |kinds: &[Kind]| named.reads.iter().all(|kind| kinds.contains(kind));
             self.prefixes.all.iter().any(|prefix| {
-                let both: Vec<Kind> = prefix.footprint.reads.iter().chain(&prefix.footprint.writes).copied().collect();
+                let both: Vec<Kind> = prefix
+                    .footprint
+                    .reads
+                    .iter()
+                    .chain(&prefix.footprint.writes)
+                    .copied()
+                    .collect();
                 uses(&both)
             })
         });
@@ -144,7 +158,11 @@ impl Survey {
         model.initially.statements.iter().for_each(|statement| self.statement(statement));
         model.initially.fills.iter().for_each(|(_, term)| self.term(term));
         model.invariants.iter().for_each(|invariant| self.condition(&invariant.condition));
-        model.claims.iter().filter_map(|claim| claim.condition.as_ref()).for_each(|part| self.condition(part));
+        model
+            .claims
+            .iter()
+            .filter_map(|claim| claim.condition.as_ref())
+            .for_each(|part| self.condition(part));
     }
 
     fn condition(&mut self, condition: &Condition) {

@@ -74,27 +74,31 @@ pub struct Facts {
 
 impl Facts {
     pub fn none(prefixes: usize) -> Facts {
-        Facts { at: vec![Vec::new(); prefixes], invariants: Vec::new(), live: vec![Vec::new(); prefixes] }
+        Facts {
+            at: vec![Vec::new(); prefixes],
+            invariants: Vec::new(),
+            live: vec![Vec::new(); prefixes],
+        }
     }
 
     /// The stable conditions at a prefix.
     pub fn conditions(&self, prefix: usize) -> impl Iterator<Item = &Condition> {
-        self.at[prefix].iter().filter(|candidate| candidate.dropped.is_none()).filter_map(|candidate| {
-            match &candidate.statement {
+        self.at[prefix].iter().filter(|candidate| candidate.dropped.is_none()).filter_map(
+            |candidate| match &candidate.statement {
                 Statement::Condition(condition) => Some(condition),
                 Statement::Reach(_) => None,
-            }
-        })
+            },
+        )
     }
 
     /// Where the allocated objects stand at a prefix.
     pub fn reaches(&self, prefix: usize) -> impl Iterator<Item = &Reach> {
-        self.at[prefix].iter().filter(|candidate| candidate.dropped.is_none()).filter_map(|candidate| {
-            match &candidate.statement {
+        self.at[prefix].iter().filter(|candidate| candidate.dropped.is_none()).filter_map(
+            |candidate| match &candidate.statement {
                 Statement::Reach(reach) => Some(reach),
                 Statement::Condition(_) => None,
-            }
-        })
+            },
+        )
     }
 
     /// The live facts at a prefix.

@@ -1,7 +1,9 @@
 //! Which kinds of locations a sub-operation reads and writes, told apart by name only: a global, a field of a struct, an array.
 //! Two sub-operations without a common kind need no closer look.
 
-use linchpin_subop::model::{Atom, Condition, FieldId, GlobalId, Index, Place, Statement, StructId, SubOperation, Term, Var};
+use linchpin_subop::model::{
+    Atom, Condition, FieldId, GlobalId, Index, Place, Statement, StructId, SubOperation, Term, Var,
+};
 
 /// A kind of shared location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,7 +60,9 @@ impl Footprint {
     /// Whether executing the other in between may change what this one does, or the other way round.
     pub fn conflicts(&self, other: &Footprint) -> bool {
         let meet = |a: &[Kind], b: &[Kind]| a.iter().any(|kind| b.contains(kind));
-        meet(&self.writes, &other.reads) || meet(&self.reads, &other.writes) || meet(&self.writes, &other.writes)
+        meet(&self.writes, &other.reads)
+            || meet(&self.reads, &other.writes)
+            || meet(&self.writes, &other.writes)
             || meet(&self.publishes, &other.reads)
             || meet(&self.reads, &other.publishes)
     }
@@ -91,7 +95,9 @@ impl Footprint {
         match place {
             Place::Variable(_) => {}
             Place::Field(var, ..) => self.reads.extend(variable(*var)),
-            Place::Element(_, Index::Variable(var) | Index::Plus(var, _)) => self.reads.extend(variable(*var)),
+            Place::Element(_, Index::Variable(var) | Index::Plus(var, _)) => {
+                self.reads.extend(variable(*var))
+            }
             Place::Element(_, Index::Int(_)) => {}
         }
     }

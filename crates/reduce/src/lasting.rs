@@ -4,7 +4,9 @@
 //! Executions in which all operations complete are meant, so live facts may be used.
 
 use linchpin_diagnostic::Span;
-use linchpin_subop::model::{Atom, Condition, FieldId, LocalId, Place, Relation, Statement, Term, Type, Var};
+use linchpin_subop::model::{
+    Atom, Condition, FieldId, LocalId, Place, Relation, Statement, Term, Type, Var,
+};
 
 use crate::candidates::same_condition;
 use crate::context::Context;
@@ -28,7 +30,8 @@ fn candidates(context: &Context, prefix: usize) -> Vec<Condition> {
     let operation = &context.model.operations[data.operation.0];
     let mut found: Vec<Condition> = Vec::new();
     let mut propose = |condition: Condition| {
-        let stable = context.facts.conditions(prefix).any(|known| same_condition(known, &condition));
+        let stable =
+            context.facts.conditions(prefix).any(|known| same_condition(known, &condition));
         if !stable && !found.iter().any(|known| same_condition(known, &condition)) {
             found.push(condition);
         }
@@ -47,13 +50,20 @@ fn candidates(context: &Context, prefix: usize) -> Vec<Condition> {
             for constant in constants {
                 for relation in [Relation::Equal, Relation::NotEqual] {
                     let left = Term::Place(place);
-                    propose(Condition::Atom(Atom { left, relation, right: constant, span: Span::default() }));
+                    propose(Condition::Atom(Atom {
+                        left,
+                        relation,
+                        right: constant,
+                        span: Span::default(),
+                    }));
                 }
             }
         }
     }
     for candidate in &context.facts.at[prefix] {
-        if let (crate::facts::Statement::Condition(condition), Some(_)) = (&candidate.statement, &candidate.dropped) {
+        if let (crate::facts::Statement::Condition(condition), Some(_)) =
+            (&candidate.statement, &candidate.dropped)
+        {
             propose(condition.clone());
         }
     }

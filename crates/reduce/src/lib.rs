@@ -17,11 +17,14 @@ mod certificate;
 mod claims;
 mod closure;
 mod concrete;
+mod condition;
 mod context;
+mod execute;
 mod facts;
 mod footprint;
 mod lasting;
 mod live;
+mod location;
 mod nature;
 mod pairs;
 mod pending;
@@ -51,13 +54,15 @@ use pending::Pending;
 pub struct Options {
     /// How many cases one question about a pair may have; beyond that, nothing is concluded from it.
     pub most_cases: usize,
+    /// How many cases all questions may have together.
+    pub most_in_total: usize,
     /// Whether reads that a later comparison validates are replaced by guesses.
     pub replace_reads: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { most_cases: 20_000, replace_reads: true }
+        Options { most_cases: 20_000, most_in_total: 200_000, replace_reads: true }
     }
 }
 
@@ -70,7 +75,7 @@ pub(crate) struct Prepared {
 
 pub(crate) fn prepare(model: &Model, options: &Options) -> Prepared {
     if options.replace_reads {
-        let (model, replaced) = validated::replace_reads(model, options.most_cases);
+        let (model, replaced) = validated::replace_reads(model, options);
         Prepared { model, replaced }
     } else {
         Prepared { model: model.clone(), replaced: Vec::new() }
@@ -86,7 +91,7 @@ pub(crate) struct Analysis<'m> {
 
 /// Finds the facts of a prepared model; `None` if it has too many prefixes.
 pub(crate) fn facts_of<'m>(model: &'m Model, options: &Options) -> Option<Context<'m>> {
-    let mut context = Context::new(model, options.most_cases).ok()?;
+    let mut context = Context::new(model, options).ok()?;
     candidates::propose(&mut context);
     settle::settle(&mut context);
     live::find(&mut context);

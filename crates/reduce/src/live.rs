@@ -8,7 +8,9 @@
 //! state; so live facts may be assumed after the step that is looked at, never before it.
 
 use linchpin_diagnostic::Span;
-use linchpin_subop::model::{Atom, Condition, LocalId, Place, Relation, Statement, SubOperation, Term, Type, Var};
+use linchpin_subop::model::{
+    Atom, Condition, LocalId, Place, Relation, Statement, SubOperation, Term, Type, Var,
+};
 
 use crate::candidates::{conjuncts, same_condition};
 use crate::context::Context;
@@ -17,7 +19,8 @@ use crate::world::{Env, Mode, explore};
 
 /// Finds the live facts. The stable facts must be settled.
 pub fn find(context: &mut Context) {
-    let tests: Vec<Vec<Condition>> = (0..context.prefixes.all.len()).map(|prefix| tested(context, prefix)).collect();
+    let tests: Vec<Vec<Condition>> =
+        (0..context.prefixes.all.len()).map(|prefix| tested(context, prefix)).collect();
     for at in 0..context.prefixes.all.len() {
         let data = &context.prefixes.all[at];
         if data.steps.is_empty() {
@@ -27,7 +30,9 @@ pub fn find(context: &mut Context) {
         let mut needed = needed(context, at, &tests);
         needed.retain(|condition| locals(condition).iter().all(|local| set[local.0]));
         // What is stable anyway says nothing new.
-        needed.retain(|condition| !context.facts.conditions(at).any(|known| same_condition(known, condition)));
+        needed.retain(|condition| {
+            !context.facts.conditions(at).any(|known| same_condition(known, condition))
+        });
         context.facts.live[at] = needed;
     }
     loop {
@@ -67,7 +72,10 @@ fn needed(context: &Context, at: usize, tests: &[Vec<Condition>]) -> Vec<Conditi
         }
         common = Some(match common {
             None => found,
-            Some(known) => known.into_iter().filter(|one| found.iter().any(|other| same_condition(one, other))).collect(),
+            Some(known) => known
+                .into_iter()
+                .filter(|one| found.iter().any(|other| same_condition(one, other)))
+                .collect(),
         });
     }
     let mut distinct: Vec<Condition> = Vec::new();
@@ -81,7 +89,9 @@ fn needed(context: &Context, at: usize, tests: &[Vec<Condition>]) -> Vec<Conditi
 
 /// What must hold for the last step of a prefix to be executed: its comparisons, and that what is equal to an object is not `NULL`.
 fn tested(context: &Context, child: usize) -> Vec<Condition> {
-    let (Some(step), Some(parent)) = (context.prefixes.last(child), context.prefixes.all[child].parent) else {
+    let (Some(step), Some(parent)) =
+        (context.prefixes.last(child), context.prefixes.all[child].parent)
+    else {
         return Vec::new();
     };
     let mut parts = Vec::new();
@@ -89,10 +99,19 @@ fn tested(context: &Context, child: usize) -> Vec<Condition> {
     let mut implied: Vec<Condition> = Vec::new();
     for part in &parts {
         if let Condition::Atom(Atom { left, relation: Relation::Equal, right, .. }) = part
-            && let (Term::Place(place @ Place::Field(..)), Term::Place(Place::Variable(Var::Local(_)))) = (left, right)
-            && crate::footprint::kind(place).and_then(|kind| context.type_of(kind)) != Some(Type::Int)
+            && let (
+                Term::Place(place @ Place::Field(..)),
+                Term::Place(Place::Variable(Var::Local(_))),
+            ) = (left, right)
+            && crate::footprint::kind(place).and_then(|kind| context.type_of(kind))
+                != Some(Type::Int)
         {
-            let atom = Atom { left: *left, relation: Relation::NotEqual, right: Term::Null, span: Span::default() };
+            let atom = Atom {
+                left: *left,
+                relation: Relation::NotEqual,
+                right: Term::Null,
+                span: Span::default(),
+            };
             implied.push(Condition::Atom(atom));
         }
     }
@@ -107,7 +126,9 @@ fn tested(context: &Context, child: usize) -> Vec<Condition> {
             holds &= world.require(&then, Env::of(0), condition)?;
             Ok(holds)
         });
-        holds && outcome.is_ok() && !locals(condition).iter().any(|local| assigned(step).contains(local))
+        holds
+            && outcome.is_ok()
+            && !locals(condition).iter().any(|local| assigned(step).contains(local))
     });
     parts.extend(implied);
     parts
@@ -136,7 +157,9 @@ fn locals(condition: &Condition) -> Vec<LocalId> {
 /// Whether an own step leaves what is false false, or tests it itself.
 fn own_step(context: &mut Context, at: usize, child: usize, tested: &[Condition]) -> bool {
     let open: Vec<usize> = (0..context.facts.live[at].len())
-        .filter(|fact| !tested.iter().any(|part| same_condition(part, &context.facts.live[at][*fact])))
+        .filter(|fact| {
+            !tested.iter().any(|part| same_condition(part, &context.facts.live[at][*fact]))
+        })
         .collect();
     let later = &context.facts.live[child];
     let stable: Vec<&Condition> = context.facts.conditions(child).collect();
@@ -145,7 +168,10 @@ fn own_step(context: &mut Context, at: usize, child: usize, tested: &[Condition]
         .copied()
         .filter(|fact| {
             let condition = &context.facts.live[at][*fact];
-            let kept = later.iter().chain(stable.iter().copied()).any(|known| same_condition(known, condition));
+            let kept = later
+                .iter()
+                .chain(stable.iter().copied())
+                .any(|known| same_condition(known, condition));
             !kept
         })
         .collect();
@@ -155,7 +181,9 @@ fn own_step(context: &mut Context, at: usize, child: usize, tested: &[Condition]
         world.assume_facts(&after, 0, child)?;
         world.assume_live(&after, 0, child)?;
         for fact in &open {
-            if !bad.contains(fact) && !world.require(before, Env::of(0), &world.context.facts.live[at][*fact])? {
+            if !bad.contains(fact)
+                && !world.require(before, Env::of(0), &world.context.facts.live[at][*fact])?
+            {
                 bad.push(*fact);
             }
         }
@@ -170,7 +198,8 @@ fn interference(context: &mut Context, at: usize, other: usize) -> bool {
     let step = context.step_footprint(other);
     let open: Vec<usize> = (0..context.facts.live[at].len())
         .filter(|fact| {
-            let footprint = crate::footprint::Footprint::of_condition(&context.facts.live[at][*fact]);
+            let footprint =
+                crate::footprint::Footprint::of_condition(&context.facts.live[at][*fact]);
             step.writes.iter().any(|kind| footprint.reads.contains(kind))
         })
         .collect();
@@ -188,7 +217,9 @@ fn interference(context: &mut Context, at: usize, other: usize) -> bool {
             world.assume_live(&after, 1, other)?;
         }
         for fact in &open {
-            if !bad.contains(fact) && !world.require(before, Env::of(0), &world.context.facts.live[at][*fact])? {
+            if !bad.contains(fact)
+                && !world.require(before, Env::of(0), &world.context.facts.live[at][*fact])?
+            {
                 bad.push(*fact);
             }
         }

@@ -3,7 +3,10 @@
 
 use rustc_hash::FxHashSet;
 
-use linchpin_subop::model::{FieldId, GlobalId, GlobalKind, Index, LocalId, Model, Place, Statement, StructId, Term, Type, Var};
+use linchpin_subop::model::{
+    FieldId, GlobalId, GlobalKind, Index, LocalId, Model, Place, Statement, StructId, Term, Type,
+    Var,
+};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Holder {
@@ -147,6 +150,8 @@ fn holder(operation: usize, place: &Place) -> Holder {
         Place::Variable(Var::Local(local) | Var::Peer(local)) => Holder::Local(operation, *local),
         Place::Variable(Var::Bound(at)) => Holder::Local(usize::MAX, LocalId(*at)),
         Place::Field(_, of, field) => Holder::Field(*of, *field),
-        Place::Element(array, Index::Int(_) | Index::Variable(_) | Index::Plus(..)) => Holder::Array(*array),
+        Place::Element(array, Index::Int(_) | Index::Variable(_) | Index::Plus(..)) => {
+            Holder::Array(*array)
+        }
     }
 }

@@ -52,7 +52,11 @@ pub fn tables(model: &Model, options: &Options) -> Tables {
     let prepared = prepare(model, options);
     let Some(context) = facts_of(&prepared.model, options) else { return Tables::default() };
     let reachable = |id: &SubOperationId| {
-        context.prefixes.all.iter().any(|prefix| prefix.operation == id.operation && prefix.steps.contains(&id.index))
+        context
+            .prefixes
+            .all
+            .iter()
+            .any(|prefix| prefix.operation == id.operation && prefix.steps.contains(&id.index))
     };
     let all: Vec<SubOperationId> = context.model.sub_operations().filter(reachable).collect();
     let mut tables = Tables::default();
@@ -141,7 +145,8 @@ impl Tables {
             if pair.orderable && pair.boundary {
                 notes.push("boundary case".to_owned());
             }
-            let notes = if notes.is_empty() { String::new() } else { format!("   [{}]", notes.join("; ")) };
+            let notes =
+                if notes.is_empty() { String::new() } else { format!("   [{}]", notes.join("; ")) };
             text += &format!("  {sign} {} ≀ {}{notes}\n", pair.first, pair.second);
         }
         text += "\nPair-wise reversibility of those that are not boundary cases (Figure 5)\n";

@@ -31,12 +31,16 @@ pub fn decide(context: &Context) -> Vec<(usize, Pending)> {
             continue;
         }
         let stuck = context.path(at).into_iter().find_map(|step| {
-            *obstacle[step].get_or_insert_with(|| cannot_move(context, step).map(|past| (step, past)))
+            *obstacle[step]
+                .get_or_insert_with(|| cannot_move(context, step).map(|past| (step, past)))
         });
-        found.push((at, match stuck {
-            None => Pending::Droppable,
-            Some((step, past)) => Pending::Stuck { step, past },
-        }));
+        found.push((
+            at,
+            match stuck {
+                None => Pending::Droppable,
+                Some((step, past)) => Pending::Stuck { step, past },
+            },
+        ));
     }
     found
 }
@@ -48,7 +52,9 @@ fn enabled(context: &Context, at: usize) -> bool {
         world.choosing = true;
         let mut some = false;
         for child in context.prefixes.all[at].next.clone() {
-            if world.attempt(memory, |world, memory| world.execute(memory, 0, child, Mode::Require))? {
+            if world
+                .attempt(memory, |world, memory| world.execute(memory, 0, child, Mode::Require))?
+            {
                 some = true;
                 break;
             }
@@ -71,14 +77,17 @@ fn cannot_move(context: &Context, at: usize) -> Option<usize> {
 pub fn is_invisible(context: &Context, at: usize) -> bool {
     let data = &context.prefixes.all[at];
     let (Some(parent), Some(step)) = (data.parent, context.prefixes.last(at)) else { return true };
-    let mut private: Vec<_> = context.prefixes.all[parent].private.iter().map(|(local, _)| *local).collect();
+    let mut private: Vec<_> =
+        context.prefixes.all[parent].private.iter().map(|(local, _)| *local).collect();
     for statement in &step.body {
         match statement {
             Statement::Assign { place, value, .. } => {
                 if let Term::Place(Place::Variable(Var::Local(source))) = value {
                     private.retain(|local| local != source);
                     // Storing an object makes it public, wherever it is stored.
-                    if may_be_own(context, at, *source) && !matches!(place, Place::Variable(Var::Local(_))) {
+                    if may_be_own(context, at, *source)
+                        && !matches!(place, Place::Variable(Var::Local(_)))
+                    {
                         return false;
                     }
                 }
@@ -103,16 +112,20 @@ fn may_be_own(context: &Context, at: usize, local: LocalId) -> bool {
     let operation = &context.model.operations[context.prefixes.all[at].operation.0];
     operation.sub_operations.iter().flat_map(|step| &step.body).any(|statement| match statement {
         Statement::Malloc { var: Var::Local(to), .. } => *to == local,
-        Statement::Assign { place: Place::Variable(Var::Local(to)), value: Term::Place(Place::Variable(Var::Local(_))), .. } => {
-            *to == local
-        }
+        Statement::Assign {
+            place: Place::Variable(Var::Local(to)),
+            value: Term::Place(Place::Variable(Var::Local(_))),
+            ..
+        } => *to == local,
         _ => false,
     })
 }
 
 /// Whether the last step of `at` can be moved to the right of the last step of `other`, up to what its own instance holds.
 fn slides(context: &Context, at: usize, other: usize) -> bool {
-    let (Some(before), Some(peer)) = (context.prefixes.all[at].parent, context.prefixes.all[other].parent) else {
+    let (Some(before), Some(peer)) =
+        (context.prefixes.all[at].parent, context.prefixes.all[other].parent)
+    else {
         return true;
     };
     if !context.step_footprint(at).conflicts(context.step_footprint(other)) {

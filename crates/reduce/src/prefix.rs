@@ -1,6 +1,9 @@
 //! The prefixes of all operations: the set `I` of Algorithm 1. An operation is a graph without cycles, so a prefix is a path.
 
-use linchpin_subop::model::{LocalId, Model, Next, OperationId, Place, Statement, StructId, SubOperation, Term, Type, Var, Variable};
+use linchpin_subop::model::{
+    LocalId, Model, Next, OperationId, Place, Statement, StructId, SubOperation, Term, Type, Var,
+    Variable,
+};
 
 use crate::footprint::{Footprint, Kind};
 
@@ -49,7 +52,9 @@ impl<'m> Prefixes<'m> {
         let mut prefixes = Prefixes { model, all: Vec::new(), empty: Vec::new() };
         for (operation, body) in model.operations.iter().enumerate() {
             // References that a client passes are chosen when they are first used, like guesses.
-            let given = |(local, variable): (usize, &Variable)| local < body.arguments && variable.ty == Type::Int;
+            let given = |(local, variable): (usize, &Variable)| {
+                local < body.arguments && variable.ty == Type::Int
+            };
             let set = body.locals.iter().enumerate().map(given).collect();
             prefixes.empty.push(prefixes.all.len());
             let start = prefixes.all.len();
@@ -69,10 +74,14 @@ impl<'m> Prefixes<'m> {
             while let Some(at) = pending.pop() {
                 let following: Vec<usize> = match prefixes.all[at].steps.last() {
                     None => body.first.clone(),
-                    Some(step) => body.sub_operations[*step].next.iter().filter_map(|next| match next {
-                        Next::SubOperation(step) => Some(*step),
-                        Next::Return => None,
-                    }).collect(),
+                    Some(step) => body.sub_operations[*step]
+                        .next
+                        .iter()
+                        .filter_map(|next| match next {
+                            Next::SubOperation(step) => Some(*step),
+                            Next::Return => None,
+                        })
+                        .collect(),
                 };
                 for step in following {
                     if prefixes.all.len() >= MOST_PREFIXES {
@@ -138,14 +147,18 @@ impl<'m> Prefixes<'m> {
         }
         for statement in &step.body {
             match statement {
-                Statement::Assign { place, value: Term::Place(Place::Variable(Var::Local(source))), .. }
-                    if !matches!(place, Place::Variable(Var::Local(_))) =>
-                {
+                Statement::Assign {
+                    place,
+                    value: Term::Place(Place::Variable(Var::Local(source))),
+                    ..
+                } if !matches!(place, Place::Variable(Var::Local(_))) => {
                     if let Type::Ref(of) = locals[source.0].ty {
                         footprint.publishes.push(Kind::Published(of));
                     }
                 }
-                Statement::Malloc { var: Var::Global(_), of, .. } => footprint.publishes.push(Kind::Published(*of)),
+                Statement::Malloc { var: Var::Global(_), of, .. } => {
+                    footprint.publishes.push(Kind::Published(*of))
+                }
                 _ => {}
             }
         }
@@ -165,7 +178,8 @@ impl<'m> Prefixes<'m> {
         if steps.is_empty() {
             return format!("start of {}", operation.name);
         }
-        let names: Vec<&str> = steps.iter().map(|step| operation.sub_operations[*step].name.as_str()).collect();
+        let names: Vec<&str> =
+            steps.iter().map(|step| operation.sub_operations[*step].name.as_str()).collect();
         names.join(".")
     }
 
@@ -198,7 +212,9 @@ pub fn mentioned(step: &SubOperation) -> Vec<LocalId> {
                 term(value, &mut locals);
                 place(to, &mut locals);
             }
-            Statement::Malloc { var, .. } | Statement::Free { var, .. } => variable(*var, &mut locals),
+            Statement::Malloc { var, .. } | Statement::Free { var, .. } => {
+                variable(*var, &mut locals)
+            }
             Statement::Read { place: from, .. } => place(from, &mut locals),
         }
     }

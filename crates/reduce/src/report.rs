@@ -157,10 +157,16 @@ impl Report {
         let Verdict::NotProved(obstacle) = &self.verdict else { return String::new() };
         match obstacle {
             Obstacle::Interleaving(lines) => {
-                format!("The last step cannot be moved next to the first ones:\n{}", interleaving(lines))
+                format!(
+                    "The last step cannot be moved next to the first ones:\n{}",
+                    interleaving(lines)
+                )
             }
             Obstacle::TooManyCases(lines) => {
-                format!("Too many cases to tell whether the last step can be moved next to the first ones:\n{}", interleaving(lines))
+                format!(
+                    "Too many cases to tell whether the last step can be moved next to the first ones:\n{}",
+                    interleaving(lines)
+                )
             }
             Obstacle::Pending { prefix, step, past } => format!(
                 "An operation that stops after {prefix} may never be completed, and cannot be left out: {step} cannot be moved past {past}.\n"
@@ -174,7 +180,8 @@ fn interleaving(lines: &[Line]) -> String {
     let mut text = String::new();
     for line in lines {
         for (name, step) in line.steps.iter().zip(&line.texts) {
-            text += &format!("  {:>2} {:<18} {:<8} {}\n", line.instance, line.operation, name, step);
+            text +=
+                &format!("  {:>2} {:<18} {:<8} {}\n", line.instance, line.operation, name, step);
         }
     }
     text
@@ -204,10 +211,12 @@ pub(crate) fn report(written: &Model, prepared: &Prepared, analysis: &Analysis) 
         };
         (name(*prefix), word)
     });
-    let closures = analysis
-        .closures
-        .iter()
-        .map(|closure| (name(closure.prefix), closure.members.iter().map(|member| name(member.block.prefix)).collect()));
+    let closures = analysis.closures.iter().map(|closure| {
+        (
+            name(closure.prefix),
+            closure.members.iter().map(|member| name(member.block.prefix)).collect(),
+        )
+    });
     Report {
         verdict: verdict(analysis),
         replaced,
@@ -224,14 +233,20 @@ pub(crate) fn report(written: &Model, prepared: &Prepared, analysis: &Analysis) 
 
 fn verdict(analysis: &Analysis) -> Verdict {
     let context = &analysis.context;
-    let last = |prefix: usize| context.prefixes.last(prefix).map_or(String::new(), |step| step.name.clone());
+    let last = |prefix: usize| {
+        context.prefixes.last(prefix).map_or(String::new(), |step| step.name.clone())
+    };
     let mut unknown = None;
     for closure in &analysis.closures {
         match closure.failure {
             Some((member, step, false)) => {
-                return Verdict::NotProved(Obstacle::Interleaving(failing(context, closure, member, step)));
+                return Verdict::NotProved(Obstacle::Interleaving(failing(
+                    context, closure, member, step,
+                )));
             }
-            Some((member, step, true)) => unknown = Some(Obstacle::TooManyCases(failing(context, closure, member, step))),
+            Some((member, step, true)) => {
+                unknown = Some(Obstacle::TooManyCases(failing(context, closure, member, step)))
+            }
             None => {}
         }
     }
@@ -283,7 +298,10 @@ fn line(context: &Context, instance: usize, block: Block, from: usize) -> Line {
         instance,
         operation: operation.name.clone(),
         steps: steps.iter().map(|step| operation.sub_operations[*step].name.clone()).collect(),
-        texts: steps.iter().map(|step| names.sub_operation(&operation.sub_operations[*step])).collect(),
+        texts: steps
+            .iter()
+            .map(|step| names.sub_operation(&operation.sub_operations[*step]))
+            .collect(),
         complete: block.complete,
     }
 }
@@ -306,10 +324,16 @@ fn facts(context: &Context) -> Vec<PrefixFacts> {
             written: candidate.written,
         });
         all.push(PrefixFacts {
-            operation: context.model.operations[context.prefixes.all[prefix].operation.0].name.clone(),
+            operation: context.model.operations[context.prefixes.all[prefix].operation.0]
+                .name
+                .clone(),
             prefix: context.prefixes.name(prefix),
             stable: stable.collect(),
-            live: context.facts.live(prefix).map(|known| words::condition(context, prefix, known)).collect(),
+            live: context
+                .facts
+                .live(prefix)
+                .map(|known| words::condition(context, prefix, known))
+                .collect(),
         });
     }
     all

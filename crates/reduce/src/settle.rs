@@ -53,13 +53,15 @@ fn own_step(context: &mut Context, prefix: usize) -> bool {
         .filter(|at| {
             let invariant = &context.facts.invariants[*at];
             // A new object must satisfy what holds of all objects.
-            invariant.dropped.is_none() && (!invariant.bound.is_empty() || step.conflicts(&invariant.footprint))
+            invariant.dropped.is_none()
+                && (!invariant.bound.is_empty() || step.conflicts(&invariant.footprint))
         })
         .collect();
     if facts.is_empty() && invariants.is_empty() {
         return false;
     }
-    let (mut bad_facts, mut bad_invariants) = (vec![false; facts.len()], vec![false; invariants.len()]);
+    let (mut bad_facts, mut bad_invariants) =
+        (vec![false; facts.len()], vec![false; invariants.len()]);
     let outcome = explore(context, &[parent], &mut |world, before| {
         let mut after = before.clone();
         world.execute(&mut after, 0, prefix, Mode::Assume)?;
@@ -101,10 +103,13 @@ fn interference(context: &mut Context, prefix: usize, other: usize) -> bool {
         .filter(|fact| {
             let candidate = &context.facts.at[prefix][*fact];
             match &candidate.statement {
-                Statement::Condition(_) => step.writes.iter().any(|kind| candidate.footprint.reads.contains(kind)),
-                Statement::Reach(reach) => {
-                    step.writes.iter().any(|kind| context.type_of(*kind) == Some(Type::Ref(reach.of)))
+                Statement::Condition(_) => {
+                    step.writes.iter().any(|kind| candidate.footprint.reads.contains(kind))
                 }
+                Statement::Reach(reach) => step
+                    .writes
+                    .iter()
+                    .any(|kind| context.type_of(*kind) == Some(Type::Ref(reach.of))),
             }
         })
         .collect();
@@ -125,7 +130,8 @@ fn interference(context: &mut Context, prefix: usize, other: usize) -> bool {
     let mut changed = false;
     for (at, fact) in facts.iter().enumerate() {
         if bad[at] || outcome.is_err() {
-            let reason = if outcome.is_err() { Reason::TooManyCases } else { Reason::BrokenBy(other) };
+            let reason =
+                if outcome.is_err() { Reason::TooManyCases } else { Reason::BrokenBy(other) };
             context.facts.at[prefix][*fact].dropped = Some(reason);
             changed = true;
         }
@@ -134,7 +140,9 @@ fn interference(context: &mut Context, prefix: usize, other: usize) -> bool {
 }
 
 fn alive(context: &Context, prefix: usize) -> Vec<usize> {
-    (0..context.facts.at[prefix].len()).filter(|fact| context.facts.at[prefix][*fact].dropped.is_none()).collect()
+    (0..context.facts.at[prefix].len())
+        .filter(|fact| context.facts.at[prefix][*fact].dropped.is_none())
+        .collect()
 }
 
 /// Whether a fact of `who` at `prefix` holds after a step; `parent` if the step was its own.
@@ -163,7 +171,14 @@ fn holds(
 }
 
 /// Whether all locations that held the object before an own step are allowed after it.
-fn reached_before(world: &World, before: &Memory, after: &Memory, who: usize, parent: usize, reach: &Reach) -> bool {
+fn reached_before(
+    world: &World,
+    before: &Memory,
+    after: &Memory,
+    who: usize,
+    parent: usize,
+    reach: &Reach,
+) -> bool {
     let context = world.context;
     let now = after.instances[who].locals[reach.local.0];
     // Allocated in this step: it stood nowhere.
@@ -180,7 +195,9 @@ fn reached_before(world: &World, before: &Memory, after: &Memory, who: usize, pa
         known.local == reach.local
             && known.places.iter().all(|place| reach.places.contains(place))
             && known.places.iter().all(|place| match place {
-                Place::Field(Var::Local(base), ..) => before.instances[who].locals[base.0] == after.instances[who].locals[base.0],
+                Place::Field(Var::Local(base), ..) => {
+                    before.instances[who].locals[base.0] == after.instances[who].locals[base.0]
+                }
                 _ => true,
             })
     })
@@ -197,7 +214,14 @@ fn reach_holds(world: &mut World, after: &Memory, who: usize, reach: &Reach) -> 
     Ok(true)
 }
 
-fn is_member(world: &mut World, after: &Memory, who: usize, reach: &Reach, kind: Kind, base: Option<Value>) -> Run<bool> {
+fn is_member(
+    world: &mut World,
+    after: &Memory,
+    who: usize,
+    reach: &Reach,
+    kind: Kind,
+    base: Option<Value>,
+) -> Run<bool> {
     for place in &reach.places {
         if crate::footprint::kind(place) != Some(kind) {
             continue;

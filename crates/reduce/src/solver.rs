@@ -198,7 +198,10 @@ impl Solver {
         let (a, b) = (self.find(left), self.find(right));
         self.unequal.push(Difference { left: a.var, right: b.var, bound: b.plus - a.plus });
         // Only a disequality between values that are ordered changes what is known of the order.
-        if self.bounds.is_empty() || !self.closed_bounds().mentions(a.var) || !self.closed_bounds().mentions(b.var) {
+        if self.bounds.is_empty()
+            || !self.closed_bounds().mentions(a.var)
+            || !self.closed_bounds().mentions(b.var)
+        {
             return Ok(());
         }
         self.closed.take();
@@ -206,7 +209,12 @@ impl Solver {
     }
 
     /// `left <= right + slack`, both integers.
-    pub fn assert_at_most(&mut self, left: Value, right: Value, slack: i64) -> Result<(), Contradiction> {
+    pub fn assert_at_most(
+        &mut self,
+        left: Value,
+        right: Value,
+        slack: i64,
+    ) -> Result<(), Contradiction> {
         self.assert_proper(left)?;
         self.assert_proper(right)?;
         match self.at_most(left, right, slack) {
@@ -246,7 +254,11 @@ impl Solver {
     }
 
     fn consistent_bounds(&self) -> Result<(), Contradiction> {
-        if self.bounds.is_empty() || self.closed_bounds().consistent() { Ok(()) } else { Err(Contradiction) }
+        if self.bounds.is_empty() || self.closed_bounds().consistent() {
+            Ok(())
+        } else {
+            Err(Contradiction)
+        }
     }
 
     fn closed_bounds(&self) -> &Bounds {

@@ -8,6 +8,7 @@
 
 use linchpin_subop::model::{LocalId, Model, Next, Place, Statement, Term, Type, Var};
 
+use crate::Options;
 use crate::context::Context;
 use crate::prefix::{self, Prefixes};
 use crate::solver::flag;
@@ -23,7 +24,7 @@ pub struct Replaced {
 }
 
 /// The model without the reads that are validated later.
-pub fn replace_reads(model: &Model, most_cases: usize) -> (Model, Vec<Replaced>) {
+pub fn replace_reads(model: &Model, options: &Options) -> (Model, Vec<Replaced>) {
     let mut current = model.clone();
     let mut replaced = Vec::new();
     for operation in 0..model.operations.len() {
@@ -33,7 +34,7 @@ pub fn replace_reads(model: &Model, most_cases: usize) -> (Model, Vec<Replaced>)
                 continue;
             }
             let without = without(&current, operation, step);
-            if is_validated(&current, &without, operation, step, most_cases) {
+            if is_validated(&current, &without, operation, step, options) {
                 current = without;
                 replaced.push(Replaced { operation, step });
             }
@@ -47,12 +48,21 @@ fn is_read(model: &Model, operation: usize, step: usize) -> bool {
     let body = &model.operations[operation];
     let sub_operation = &body.sub_operations[step];
     let reads = sub_operation.body.iter().all(|statement| match statement {
-        Statement::Assign { place: Place::Variable(Var::Local(local)), value: Term::Place(place), .. } => {
-            local.0 >= body.arguments && crate::footprint::kind(place).is_some() && assignments(model, operation, *local) == 1
+        Statement::Assign {
+            place: Place::Variable(Var::Local(local)),
+            value: Term::Place(place),
+            ..
+        } => {
+            local.0 >= body.arguments
+                && crate::footprint::kind(place).is_some()
+                && assignments(model, operation, *local) == 1
         }
         _ => false,
     });
-    reads && !sub_operation.body.is_empty() && sub_operation.result.is_none() && !sub_operation.next.contains(&Next::Return)
+    reads
+        && !sub_operation.body.is_empty()
+        && sub_operation.result.is_none()
+        && !sub_operation.next.contains(&Next::Return)
 }
 
 fn assignments(model: &Model, operation: usize, local: LocalId) -> usize {
@@ -91,8 +101,16 @@ fn without(model: &Model, operation: usize, step: usize) -> Model {
     model
 }
 
-fn is_validated(model: &Model, without: &Model, operation: usize, step: usize, most_cases: usize) -> bool {
-    let (Ok(original), Ok(context)) = (Prefixes::of(model), Context::new(without, most_cases)) else { return false };
+fn is_validated(
+    model: &Model,
+    without: &Model,
+    operation: usize,
+    step: usize,
+    options: &Options,
+) -> bool {
+    let (Ok(original), Ok(context)) = (Prefixes::of(model), Context::new(without, options)) else {
+        return false;
+    };
     let read = &model.operations[operation].sub_operations[step];
     let targets: Vec<LocalId> = read
         .body
@@ -113,13 +131,19 @@ fn is_validated(model: &Model, without: &Model, operation: usize, step: usize, m
     for data in original.all.iter().filter(|data| data.operation.0 == operation && data.complete) {
         let Some(position) = data.steps.iter().position(|at| *at == step) else { continue };
         // The local must get its first value here: a guess before would be another one.
-        let earlier = original.all.iter().find(|known| known.operation == data.operation && known.steps == data.steps[..position]);
+        let earlier = original.all.iter().find(|known| {
+            known.operation == data.operation && known.steps == data.steps[..position]
+        });
         if earlier.is_none_or(|earlier| targets.iter().any(|local| earlier.set[local.0])) {
             return false;
         }
         let mut steps = data.steps.clone();
         steps.remove(position);
-        let Some(whole) = context.prefixes.all.iter().position(|known| known.operation.0 == operation && known.steps == steps)
+        let Some(whole) = context
+            .prefixes
+            .all
+            .iter()
+            .position(|known| known.operation.0 == operation && known.steps == steps)
         else {
             return false;
         };
@@ -173,14 +197,16 @@ fn reads_the_guess(
             there.instances[0].locals[local.0] = Some(value);
         }
         good &= world.require(&there, Env::of(0), &read.precondition)?;
-        let mut value_of = |memory: &Memory, place: &Place| world.place(memory, Env::of(0), place, Mode::Require);
+        let mut value_of =
+            |memory: &Memory, place: &Place| world.place(memory, Env::of(0), place, Mode::Require);
         for (statement, target) in read.body.iter().zip(targets) {
             let Statement::Assign { value: Term::Place(place), .. } = statement else { continue };
             let value = value_of(&there, place)?;
             there.instances[0].locals[target.0] = value;
         }
         for target in targets {
-            let (read, guess) = (there.instances[0].locals[target.0], memory.instances[0].locals[target.0]);
+            let (read, guess) =
+                (there.instances[0].locals[target.0], memory.instances[0].locals[target.0]);
             good &= matches!((read, guess), (Some(read), Some(guess)) if world.solver.same(read, guess) == Some(true));
         }
         Ok(good)

@@ -46,23 +46,26 @@ pub fn reason(context: &Context, reason: &Reason) -> String {
 
 /// Which variables of the two instances are equal, as Figure 13 writes it.
 pub fn alias(context: &Context, first: usize, second: usize, alias: &Alias) -> String {
-    let operation = |prefix: usize| &context.model.operations[context.prefixes.all[prefix].operation.0];
+    let operation =
+        |prefix: usize| &context.model.operations[context.prefixes.all[prefix].operation.0];
     let (one, two) = (operation(first), operation(second));
     let name = |equal: &&(usize, usize, bool)| {
         let (left, right, _) = **equal;
         format!("{}₁ = {}₂", one.locals[left].name, two.locals[right].name)
     };
-    let equal: Vec<String> = alias.pairs.iter().filter(|pair| pair.2).collect::<Vec<_>>().iter().map(name).collect();
+    let equal: Vec<String> =
+        alias.pairs.iter().filter(|pair| pair.2).collect::<Vec<_>>().iter().map(name).collect();
     if equal.is_empty() { "not related".to_owned() } else { equal.join(", ") }
 }
 
 /// An invariant as the model's language writes it.
 pub fn invariant(context: &Context, invariant: &Invariant) -> String {
-    let bound = |(at, of): (usize, &linchpin_subop::model::StructId)| linchpin_subop::model::Variable {
-        name: if at == 0 { "n".to_owned() } else { format!("n{at}") },
-        ty: linchpin_subop::model::Type::Ref(*of),
-        span: Default::default(),
-    };
+    let bound =
+        |(at, of): (usize, &linchpin_subop::model::StructId)| linchpin_subop::model::Variable {
+            name: if at == 0 { "n".to_owned() } else { format!("n{at}") },
+            ty: linchpin_subop::model::Type::Ref(*of),
+            span: Default::default(),
+        };
     let line = linchpin_subop::model::Invariant {
         bound: invariant.bound.iter().enumerate().map(bound).collect(),
         after: None,

@@ -14,13 +14,16 @@ fn no_random_program_is_proved_and_violated() {
     let (mut proved, mut rejected) = (0, 0);
     for seed in first..first + count {
         let source = generate(seed);
-        let model = linchpin_subop::parse(&source).unwrap_or_else(|_| panic!("seed {seed} does not parse"));
+        let model =
+            linchpin_subop::parse(&source).unwrap_or_else(|_| panic!("seed {seed} does not parse"));
         if !prove(&model, &Options::default()).is_proved() {
             rejected += 1;
             continue;
         }
         proved += 1;
-        if let Verdict::Violated(found) = judge_all(&model, 3, &[1], Comparison::Observations, 20_000) {
+        if let Verdict::Violated(found) =
+            judge_all(&model, 3, &[1], Comparison::Observations, 20_000)
+        {
             panic!("seed {seed}: proved, but violated\n{source}\n{}", found.render(&model));
         }
     }

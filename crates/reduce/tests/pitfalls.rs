@@ -4,7 +4,8 @@ use linchpin_reduce::{Obstacle, Options, Report, Verdict, prove};
 use linchpin_subop_oracle::{Comparison, Verdict as Judged, judge_all};
 
 fn rejected(source: &str) -> Report {
-    let model = linchpin_subop::parse(source).unwrap_or_else(|mistakes| panic!("{}", mistakes[0].message));
+    let model =
+        linchpin_subop::parse(source).unwrap_or_else(|mistakes| panic!("{}", mistakes[0].message));
     let judged = judge_all(&model, 3, &[1], Comparison::Observations, 100_000);
     assert!(matches!(judged, Judged::Violated(_)), "brute force: {judged:?}");
     let report = prove(&model, &Options::default());
@@ -15,7 +16,8 @@ fn rejected(source: &str) -> Report {
 /// Line 31 of Algorithm 1 as printed follows reversible members instead of irreversible ones.
 #[test]
 fn the_closure_follows_irreversible_pairs() {
-    let report = rejected("int x; int m; int z; A() int r; 1 x = 1; 1 r = z; Y() 1 m = x; W() 1 z = m;");
+    let report =
+        rejected("int x; int m; int z; A() int r; 1 x = 1; 1 r = z; Y() 1 m = x; W() 1 z = m;");
     expect_test::expect![[r#"
         The last step cannot be moved next to the first ones:
            1 A                  A_1      1 x = 1;
@@ -50,11 +52,17 @@ fn pending_operations_have_an_obligation() {
          A() 1 <l == 0;> l = ID; x = 1; 1 <l == ID; y == 0;> x = 0; l = 0;
          R() 1 y = 1; READ x;",
     );
-    assert!(matches!(report.verdict, Verdict::NotProved(Obstacle::Pending { .. })), "{:?}", report.verdict);
+    assert!(
+        matches!(report.verdict, Verdict::NotProved(Obstacle::Pending { .. })),
+        "{:?}",
+        report.verdict
+    );
 }
 
 /// A read into a local that was guessed before is not replaced by a guess: it changes the local.
 #[test]
 fn a_local_that_has_a_value_is_not_guessed_again() {
-    rejected("int x; int y; A() int r; 1 <x == r;> READ x; 1 r = x; 1 READ y; C() 1 x = 2; 1 READ y;");
+    rejected(
+        "int x; int y; A() int r; 1 <x == r;> READ x; 1 r = x; 1 READ y; C() 1 x = 2; 1 READ y;",
+    );
 }

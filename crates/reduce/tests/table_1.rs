@@ -98,7 +98,8 @@ fn calls(model: &Model, text: &str) -> Vec<Instance> {
         let (name, arguments) = call.trim_end_matches(')').split_once('(').expect("a call");
         let operation = model.operation(name).expect("an operation");
         let arguments = arguments.split(',').filter(|text| !text.is_empty());
-        let arguments: Vec<Value> = arguments.map(|text| Value::Int(text.parse().expect("a number"))).collect();
+        let arguments: Vec<Value> =
+            arguments.map(|text| Value::Int(text.parse().expect("a number"))).collect();
         Instance::new(model, operation, &arguments)
     };
     text.split_whitespace().map(call).collect()
@@ -117,9 +118,18 @@ fn mutants_are_proved_only_where_brute_force_agrees() {
             }
             proved += 1;
             for (prologue, concurrent) in cases(name) {
-                let case = Case { prologue: calls(&mutant.model, prologue), concurrent: calls(&mutant.model, concurrent) };
-                if let Verdict::Violated(found) = judge(&mutant.model, &case, Comparison::Observations, 30_000) {
-                    panic!("{name}, {}: proved, but violated\n{}", mutant.change, found.render(&mutant.model));
+                let case = Case {
+                    prologue: calls(&mutant.model, prologue),
+                    concurrent: calls(&mutant.model, concurrent),
+                };
+                if let Verdict::Violated(found) =
+                    judge(&mutant.model, &case, Comparison::Observations, 30_000)
+                {
+                    panic!(
+                        "{name}, {}: proved, but violated\n{}",
+                        mutant.change,
+                        found.render(&mutant.model)
+                    );
                 }
             }
         }
@@ -158,5 +168,6 @@ fn figure_5() {
         ¬ h ≀ e
         ¬ h ≀ f
         h ≀ h
-    "#]].assert_eq(&text);
+    "#]]
+    .assert_eq(&text);
 }

@@ -7,7 +7,7 @@ use super::proof::{Block, Closure, Member, Proof, Replacement, paths};
 use super::world::{Impossible, Run, Script, State, V, World};
 
 /// How many states one question may have.
-const MOST: usize = 2_000_000;
+const MOST: usize = 150_000;
 
 pub fn confirm(proof: &Proof, replaced: &[Replacement]) -> Result<usize, ReductionError> {
     let mut check = Check { proof, states: 0 };
@@ -15,8 +15,10 @@ pub fn confirm(proof: &Proof, replaced: &[Replacement]) -> Result<usize, Reducti
         check.replaced(with, without, *operation, *step)?;
     }
     check.start()?;
-    let steps: Vec<usize> = (0..proof.paths.len()).filter(|path| proof.paths[*path].parent.is_some()).collect();
-    let proper: Vec<usize> = steps.iter().copied().filter(|path| !proof.paths[*path].next.is_empty()).collect();
+    let steps: Vec<usize> =
+        (0..proof.paths.len()).filter(|path| proof.paths[*path].parent.is_some()).collect();
+    let proper: Vec<usize> =
+        steps.iter().copied().filter(|path| !proof.paths[*path].next.is_empty()).collect();
     for path in &steps {
         check.established(*path)?;
     }
@@ -58,7 +60,9 @@ impl<'p> Check<'p> {
         for _ in 0..MOST {
             self.states += 1;
             let (mut world, state) = World::new(self.proof, paths, script);
-            if good(&mut world, &state) == Ok(false) {
+            // Before it counts, all that the state must satisfy is looked at.
+            if good(&mut world, &state) == Ok(false) && world.satisfies_premises(&state) == Ok(true)
+            {
                 return Ok(false);
             }
             script = world.script;
@@ -69,13 +73,23 @@ impl<'p> Check<'p> {
         Err(ReductionError::TooLarge("a question has too many cases".to_owned()))
     }
 
-    fn require(&mut self, what: &str, path: usize, paths: &[usize], good: &mut dyn FnMut(&mut World<'p>, &State) -> Run<bool>) -> Result<(), ReductionError> {
+    fn require(
+        &mut self,
+        what: &str,
+        path: usize,
+        paths: &[usize],
+        good: &mut dyn FnMut(&mut World<'p>, &State) -> Run<bool>,
+    ) -> Result<(), ReductionError> {
         if self.all(paths, good)? { Ok(()) } else { Err(self.refuse(what, path)) }
     }
 
     fn empty(&self, path: usize) -> usize {
         let operation = self.proof.paths[path].operation;
-        self.proof.paths.iter().position(|path| path.operation == operation && path.steps.is_empty()).unwrap_or(0)
+        self.proof
+            .paths
+            .iter()
+            .position(|path| path.operation == operation && path.steps.is_empty())
+            .unwrap_or(0)
     }
 
     fn chain(&self, path: usize) -> Vec<usize> {
@@ -95,13 +109,20 @@ impl<'p> Check<'p> {
     fn start(&mut self) -> Result<(), ReductionError> {
         let proof = self.proof;
         let Ok((mut world, state)) = World::start(proof, Script::default()) else {
-            return if proof.invariants.is_empty() { Ok(()) } else { Err(ReductionError::NotConfirmed("the start".to_owned())) };
+            return if proof.invariants.is_empty() {
+                Ok(())
+            } else {
+                Err(ReductionError::NotConfirmed("the start".to_owned()))
+            };
         };
         for (bound, condition) in &proof.invariants {
-            let objects = bound.map_or(vec![None], |of| world.objects_of(of).into_iter().map(Some).collect());
+            let objects =
+                bound.map_or(vec![None], |of| world.objects_of(of).into_iter().map(Some).collect());
             for object in objects {
                 if world.holds(&state, 0, object, condition) != Ok(true) {
-                    return Err(ReductionError::NotConfirmed("an invariant does not hold at the start".to_owned()));
+                    return Err(ReductionError::NotConfirmed(
+                        "an invariant does not hold at the start".to_owned(),
+                    ));
                 }
             }
         }
@@ -122,17 +143,23 @@ impl<'p> Check<'p> {
                 }
             }
             for (local, places) in &data.reaches {
-                let (then, now) = (world.local(before, 0, *local)?, world.local(&after, 0, *local)?);
+                let (then, now) =
+                    (world.local(before, 0, *local)?, world.local(&after, 0, *local)?);
                 let Some(V::Ref(object)) = now else { return Ok(false) };
                 let before_this = known.private.contains(local)
-                    || known.reaches.iter().any(|(other, from)| other == local && from.iter().all(|place| places.contains(place)));
-                if !world.is_fresh(object) && !(then == now && before_this) {
+                    || known.reaches.iter().any(|(other, from)| {
+                        other == local && from.iter().all(|place| places.contains(place))
+                    });
+                if !(world.is_fresh(object) || then == now && before_this) {
                     return Ok(false);
                 }
                 for place in places {
                     if let Place::Field(Var::Local(LocalId(base)), ..) = place
                         && !world.is_fresh(object)
-                        && known.reaches.iter().any(|(other, from)| other == local && from.contains(place))
+                        && known
+                            .reaches
+                            .iter()
+                            .any(|(other, from)| other == local && from.contains(place))
                         && world.local(before, 0, *base)? != world.local(&after, 0, *base)?
                     {
                         return Ok(false);
@@ -163,12 +190,17 @@ impl<'p> Check<'p> {
                 }
             }
             for (local, places) in &data.reaches {
-                let Some(V::Ref(object)) = world.local(&after, 0, *local)? else { return Ok(false) };
+                let Some(V::Ref(object)) = world.local(&after, 0, *local)? else {
+                    return Ok(false);
+                };
                 // Only places that stay where they are, whatever others do.
                 let fixed = |place: &Place| match place {
                     Place::Variable(Var::Global(_)) | Place::Field(Var::Local(_), ..) => true,
                     Place::Field(Var::Global(global), ..) => {
-                        matches!(proof.model.globals[global.0].kind, linchpin_subop::model::GlobalKind::Place(_))
+                        matches!(
+                            proof.model.globals[global.0].kind,
+                            linchpin_subop::model::GlobalKind::Place(_)
+                        )
                     }
                     _ => false,
                 };
@@ -215,15 +247,20 @@ impl<'p> Check<'p> {
                 continue;
             }
             let parent = self.parent(other);
-            self.require("a live fact is not live", path, &[path, parent], &mut |world, before| {
-                let mut after = before.clone();
-                run(world, &mut after, 1, other)?;
-                assume_all(world, &after, 0, path, true)?;
-                if !proof.paths[other].complete {
-                    assume_all(world, &after, 1, other, true)?;
-                }
-                all_hold(world, before, 0, &data.live)
-            })?;
+            self.require(
+                "a live fact is not live",
+                path,
+                &[path, parent],
+                &mut |world, before| {
+                    let mut after = before.clone();
+                    run(world, &mut after, 1, other)?;
+                    assume_all(world, &after, 0, path, true)?;
+                    if !proof.paths[other].complete {
+                        assume_all(world, &after, 1, other, true)?;
+                    }
+                    all_hold(world, before, 0, &data.live)
+                },
+            )?;
         }
         Ok(())
     }
@@ -234,14 +271,19 @@ impl<'p> Check<'p> {
             return Ok(());
         }
         if data.enabled {
-            return self.require("an operation cannot be completed", path, &[path], &mut |world, state| {
-                for child in &data.next {
-                    if world.enabled(state, 0, *child)? {
-                        return Ok(true);
+            return self.require(
+                "an operation cannot be completed",
+                path,
+                &[path],
+                &mut |world, state| {
+                    for child in &data.next {
+                        if world.enabled(state, 0, *child)? {
+                            return Ok(true);
+                        }
                     }
-                }
-                Ok(false)
-            });
+                    Ok(false)
+                },
+            );
         }
         for step in self.chain(path) {
             if self.invisible(step) {
@@ -249,18 +291,25 @@ impl<'p> Check<'p> {
             }
             for other in steps.iter().copied() {
                 let start = [self.parent(step), self.parent(other)];
-                self.require("an operation cannot be left out", path, &start, &mut |world, state| {
-                    let mut there = state.clone();
-                    run(world, &mut there, 0, step)?;
-                    assume_all(world, &there, 0, step, false)?;
-                    run(world, &mut there, 1, other)?;
-                    assume_all(world, &there, 0, step, false)?;
-                    let mut back = state.clone();
-                    if !world.execute(&mut back, 1, other)? || !world.execute(&mut back, 0, step)? {
-                        return Ok(false);
-                    }
-                    world.same(&there, &back, [None, Some(true)])
-                })?;
+                self.require(
+                    "an operation cannot be left out",
+                    path,
+                    &start,
+                    &mut |world, state| {
+                        let mut there = state.clone();
+                        run(world, &mut there, 0, step)?;
+                        assume_all(world, &there, 0, step, false)?;
+                        run(world, &mut there, 1, other)?;
+                        assume_all(world, &there, 0, step, false)?;
+                        let mut back = state.clone();
+                        if !world.execute(&mut back, 1, other)?
+                            || !world.execute(&mut back, 0, step)?
+                        {
+                            return Ok(false);
+                        }
+                        world.same(&there, &back, [None, Some(true)])
+                    },
+                )?;
             }
         }
         Ok(())
@@ -277,9 +326,11 @@ impl<'p> Check<'p> {
             let bodies = operation.sub_operations.iter().flat_map(|step: &SubOperation| &step.body);
             let mut bodies = bodies.filter(|statement| match statement {
                 Statement::Malloc { var, .. } => *var == Var::Local(*local),
-                Statement::Assign { place, value: Term::Place(Place::Variable(Var::Local(_))), .. } => {
-                    *place == Place::Variable(Var::Local(*local))
-                }
+                Statement::Assign {
+                    place,
+                    value: Term::Place(Place::Variable(Var::Local(_))),
+                    ..
+                } => *place == Place::Variable(Var::Local(*local)),
                 _ => false,
             });
             bodies.next().is_some()
@@ -296,7 +347,9 @@ impl<'p> Check<'p> {
                         private.retain(|known| *known != local.0);
                         true
                     }
-                    Place::Field(Var::Local(base), ..) => private.contains(&base.0) && !source.is_some_and(copied),
+                    Place::Field(Var::Local(base), ..) => {
+                        private.contains(&base.0) && !source.is_some_and(copied)
+                    }
                     _ => false,
                 }
             }
@@ -305,7 +358,9 @@ impl<'p> Check<'p> {
                 true
             }
             Statement::Malloc { .. } => false,
-            Statement::Free { var, .. } => matches!(var, Var::Local(local) if private.contains(&local.0)),
+            Statement::Free { var, .. } => {
+                matches!(var, Var::Local(local) if private.contains(&local.0))
+            }
             Statement::Read { .. } => true,
         })
     }
@@ -319,7 +374,13 @@ impl<'p> Check<'p> {
         Ok(())
     }
 
-    fn execute_block(&self, world: &mut World<'p>, state: &mut State, who: usize, block: Block) -> Run<bool> {
+    fn execute_block(
+        &self,
+        world: &mut World<'p>,
+        state: &mut State,
+        who: usize,
+        block: Block,
+    ) -> Run<bool> {
         for path in self.chain(block.path) {
             if !world.execute(state, who, path)? {
                 return Ok(false);
@@ -330,7 +391,9 @@ impl<'p> Check<'p> {
 
     fn blocks(&self) -> Vec<Block> {
         let mut blocks = Vec::new();
-        for (path, data) in self.proof.paths.iter().enumerate().filter(|(_, data)| !data.steps.is_empty()) {
+        for (path, data) in
+            self.proof.paths.iter().enumerate().filter(|(_, data)| !data.steps.is_empty())
+        {
             if !data.next.is_empty() {
                 blocks.push(Block { path, complete: false });
             }
@@ -358,9 +421,18 @@ impl<'p> Check<'p> {
         Ok(!never)
     }
 
-    fn reverses(&self, world: &mut World<'p>, start: &State, there: &State, first: Block, second: Block) -> Run<bool> {
+    fn reverses(
+        &self,
+        world: &mut World<'p>,
+        start: &State,
+        there: &State,
+        first: Block,
+        second: Block,
+    ) -> Run<bool> {
         let mut back = start.clone();
-        if !self.execute_block(world, &mut back, 1, second)? || !self.execute_block(world, &mut back, 0, first)? {
+        if !self.execute_block(world, &mut back, 1, second)?
+            || !self.execute_block(world, &mut back, 0, first)?
+        {
             return Ok(false);
         }
         world.same(there, &back, [Some(!first.complete), Some(!second.complete)])
@@ -372,14 +444,19 @@ impl<'p> Check<'p> {
         let this = Check { proof: self.proof, states: 0 };
         let first = Block { path, complete: false };
         for block in self.blocks() {
-            let members: Vec<&Member> = closure.members.iter().filter(|m| m.block == block && m.before.is_empty()).collect();
+            let members: Vec<&Member> = closure
+                .members
+                .iter()
+                .filter(|m| m.block == block && m.before.is_empty())
+                .collect();
             let starts = [self.empty(path), self.empty(block.path)];
             self.require("a closure lacks a member", path, &starts, &mut |world, state| {
                 let mut there = state.clone();
                 this.block(world, &mut there, 0, first)?;
                 this.block(world, &mut there, 1, block)?;
                 assume_all(world, &there, 0, path, true)?;
-                Ok(this.reverses(world, state, &there, first, block)? || covered(world, &there, closure, &members)?)
+                Ok(this.reverses(world, state, &there, first, block)?
+                    || covered(world, &there, closure, &members)?)
             })?;
         }
         let lasting = &closure.lasting;
@@ -401,7 +478,9 @@ impl<'p> Check<'p> {
                     continue;
                 }
                 let weaker = |other: &&Member| {
-                    other.block == block && other.cases.is_none() && other.before.iter().all(|at| member.then.contains(at))
+                    other.block == block
+                        && other.cases.is_none()
+                        && other.before.iter().all(|at| member.then.contains(at))
                 };
                 let members: Vec<&Member> = closure.members.iter().filter(weaker).collect();
                 if members.iter().any(|member| member.then.is_empty()) {
@@ -429,13 +508,18 @@ impl<'p> Check<'p> {
                 continue;
             }
             let parent = self.parent(other);
-            self.require("a condition does not last", path, &[path, parent], &mut |world, before| {
-                world.assume(before, 0, std::slice::from_ref(condition))?;
-                let mut after = before.clone();
-                run(world, &mut after, 1, other)?;
-                assume_all(world, &after, 0, path, true)?;
-                world.holds(&after, 0, None, condition)
-            })?;
+            self.require(
+                "a condition does not last",
+                path,
+                &[path, parent],
+                &mut |world, before| {
+                    world.assume(before, 0, std::slice::from_ref(condition))?;
+                    let mut after = before.clone();
+                    run(world, &mut after, 1, other)?;
+                    assume_all(world, &after, 0, path, true)?;
+                    world.holds(&after, 0, None, condition)
+                },
+            )?;
         }
         Ok(())
     }
@@ -461,7 +545,9 @@ impl<'p> Check<'p> {
                 assume_all(world, &there, 0, *step, goes_on)?;
                 assume_all(world, &there, 1, member.block.path, !member.block.complete)?;
                 let mut back = state.clone();
-                if !world.execute(&mut back, 0, *step)? || !this.execute_block(world, &mut back, 1, member.block)? {
+                if !world.execute(&mut back, 0, *step)?
+                    || !this.execute_block(world, &mut back, 1, member.block)?
+                {
                     return Ok(false);
                 }
                 world.same(&there, &back, [Some(goes_on), Some(!member.block.complete)])
@@ -471,14 +557,25 @@ impl<'p> Check<'p> {
     }
 
     /// A read that is replaced by a guess would have read what is guessed.
-    fn replaced(&mut self, with: &linchpin_subop::Model, without: &linchpin_subop::Model, operation: usize, step: usize) -> Result<(), ReductionError> {
-        let refuse = || ReductionError::NotConfirmed("a read cannot be replaced by a guess".to_owned());
+    fn replaced(
+        &mut self,
+        with: &linchpin_subop::Model,
+        without: &linchpin_subop::Model,
+        operation: usize,
+        step: usize,
+    ) -> Result<(), ReductionError> {
+        let refuse =
+            || ReductionError::NotConfirmed("a read cannot be replaced by a guess".to_owned());
         let read = &with.operations[operation].sub_operations[step];
         let mut targets = Vec::new();
         for statement in &read.body {
             match statement {
-                Statement::Assign { place: Place::Variable(Var::Local(local)), value: Term::Place(from), .. }
-                    if local.0 >= with.operations[operation].arguments && !matches!(from, Place::Variable(Var::Local(_))) =>
+                Statement::Assign {
+                    place: Place::Variable(Var::Local(local)),
+                    value: Term::Place(from),
+                    ..
+                } if local.0 >= with.operations[operation].arguments
+                    && !matches!(from, Place::Variable(Var::Local(_))) =>
                 {
                     targets.push((local.0, *from));
                 }
@@ -486,20 +583,37 @@ impl<'p> Check<'p> {
             }
         }
         let assigned = |statement: &&Statement| match statement {
-            Statement::Assign { place: Place::Variable(Var::Local(to)), .. } | Statement::Malloc { var: Var::Local(to), .. } => {
+            Statement::Assign { place: Place::Variable(Var::Local(to)), .. }
+            | Statement::Malloc { var: Var::Local(to), .. } => {
                 targets.iter().any(|(target, _)| *target == to.0)
             }
             _ => false,
         };
         let all = with.operations[operation].sub_operations.iter().flat_map(|step| &step.body);
         let natures = super::nature::Natures::of(without);
-        let poison = |target: &(usize, Place)| natures.poison.contains(&super::nature::Holder::Local(operation, target.0));
-        if targets.is_empty() || read.result.is_some() || all.filter(assigned).count() != targets.len() || targets.iter().any(poison) {
+        let poison = |target: &(usize, Place)| {
+            natures.poison.contains(&super::nature::Holder::Local(operation, target.0))
+        };
+        if targets.is_empty()
+            || read.result.is_some()
+            || all.filter(assigned).count() != targets.len()
+            || targets.iter().any(poison)
+        {
             return Err(refuse());
         }
-        let whole = Proof { model: without.clone(), paths: paths(without)?, invariants: Vec::new(), closures: Vec::new(), natures, ..self.proof.clone() };
+        let whole = Proof {
+            model: without.clone(),
+            paths: paths(without)?,
+            invariants: Vec::new(),
+            closures: Vec::new(),
+            natures,
+            ..self.proof.clone()
+        };
         let mut check = Check { proof: &whole, states: 0 };
-        for path in paths(with)?.iter().filter(|path| path.operation == operation && path.steps.contains(&step)) {
+        for path in paths(with)?
+            .iter()
+            .filter(|path| path.operation == operation && path.steps.contains(&step))
+        {
             if path.complete && path.steps.last() == Some(&step) {
                 return Err(refuse());
             }
@@ -508,7 +622,10 @@ impl<'p> Check<'p> {
             }
             let position = path.steps.iter().position(|at| *at == step).unwrap_or(0);
             let rest: Vec<usize> = path.steps.iter().copied().filter(|at| *at != step).collect();
-            let target = whole.paths.iter().position(|known| known.operation == operation && known.steps == rest);
+            let target = whole
+                .paths
+                .iter()
+                .position(|known| known.operation == operation && known.steps == rest);
             let target = target.ok_or_else(refuse)?;
             let chain = check.chain(target);
             let start = check.empty(target);
@@ -573,7 +690,13 @@ fn invariants(world: &mut World, state: &State) -> Run<bool> {
 }
 
 /// Whether nothing but the places was written with the object.
-fn reach(world: &mut World, state: &State, who: usize, object: usize, places: &[Place]) -> Run<bool> {
+fn reach(
+    world: &mut World,
+    state: &State,
+    who: usize,
+    object: usize,
+    places: &[Place],
+) -> Run<bool> {
     let mut allowed = Vec::new();
     for place in places {
         allowed.extend(world.find(state, who, place)?);
@@ -587,7 +710,10 @@ fn in_cases(world: &mut World, state: &State, member: &Member) -> Run<bool> {
         let mut all = true;
         for (mine, theirs, equal) in case {
             let (mine, theirs) = (world.local(state, 0, *mine)?, world.local(state, 1, *theirs)?);
-            all &= mine.is_none() || theirs.is_none() || (mine == theirs) == *equal;
+            all = all
+                && (mine.is_none()
+                    || theirs.is_none()
+                    || world.agree(state, mine, theirs)? == *equal);
         }
         if all {
             return Ok(true);
@@ -599,7 +725,9 @@ fn in_cases(world: &mut World, state: &State, member: &Member) -> Run<bool> {
 /// Whether one of the members stands for this state.
 fn covered(world: &mut World, state: &State, closure: &Closure, members: &[&Member]) -> Run<bool> {
     for member in members {
-        if in_cases(world, state, member)? && all_hold(world, state, 0, &chosen(&closure.lasting, &member.then))? {
+        if in_cases(world, state, member)?
+            && all_hold(world, state, 0, &chosen(&closure.lasting, &member.then))?
+        {
             return Ok(true);
         }
     }

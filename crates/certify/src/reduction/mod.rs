@@ -4,7 +4,9 @@
 //! states with few values ([`world`]). The rules are those of `docs/reduce.md`; this shares no code with the engine that applies them.
 
 mod check;
+mod execute;
 mod nature;
+mod premise;
 mod proof;
 mod world;
 

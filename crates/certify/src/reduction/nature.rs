@@ -23,7 +23,10 @@ impl Natures {
         let mut natures = Natures::default();
         let start = model.operations.len();
         for (at, global) in model.globals.iter().enumerate() {
-            if matches!(global.kind, GlobalKind::Scalar(Type::Ref(_)) | GlobalKind::Array(Type::Ref(_))) {
+            if matches!(
+                global.kind,
+                GlobalKind::Scalar(Type::Ref(_)) | GlobalKind::Array(Type::Ref(_))
+            ) {
                 natures.null.insert(Holder::Global(at));
             }
         }
@@ -35,9 +38,13 @@ impl Natures {
             }
         }
         for (operation, body) in model.operations.iter().enumerate() {
-            natures.null.extend((0..body.locals.len()).map(|local| Holder::Local(operation, local)));
+            natures
+                .null
+                .extend((0..body.locals.len()).map(|local| Holder::Local(operation, local)));
         }
-        natures.null.extend((0..model.initially.locals.len()).map(|local| Holder::Local(start, local)));
+        natures
+            .null
+            .extend((0..model.initially.locals.len()).map(|local| Holder::Local(start, local)));
         for (array, fill) in &model.initially.fills {
             if *fill == Term::Null {
                 natures.null.insert(Holder::Global(array.0));
@@ -93,7 +100,9 @@ impl Natures {
 
 fn holder(operation: usize, place: &Place) -> Holder {
     match place {
-        Place::Variable(Var::Global(global)) | Place::Element(global, _) => Holder::Global(global.0),
+        Place::Variable(Var::Global(global)) | Place::Element(global, _) => {
+            Holder::Global(global.0)
+        }
         Place::Variable(Var::Local(local) | Var::Peer(local)) => Holder::Local(operation, local.0),
         Place::Variable(Var::Bound(at)) => Holder::Local(usize::MAX, *at),
         Place::Field(_, of, field) => Holder::Field(of.0, field.0),

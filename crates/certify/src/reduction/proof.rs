@@ -2,7 +2,8 @@
 
 use linchpin_subop::Model;
 use linchpin_subop::model::{
-    Condition, Index, LocalId, Next, Place, Relation, Statement, StructId, SubOperation, Term, Type, Var,
+    Condition, Index, LocalId, Next, Place, Relation, Statement, StructId, SubOperation, Term,
+    Type, Var,
 };
 use serde_json::Value;
 
@@ -69,6 +70,8 @@ pub struct Proof {
     pub counting: i64,
     pub ordering: bool,
     pub natures: Natures,
+    /// Whether the model mentions `ID`.
+    pub identities: bool,
 }
 
 fn malformed(what: &str) -> ReductionError {
@@ -77,13 +80,20 @@ fn malformed(what: &str) -> ReductionError {
 
 fn texts(value: &Value) -> Result<Vec<String>, ReductionError> {
     let items = value.as_array().ok_or_else(|| malformed("a list is missing"))?;
-    items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(|| malformed("a text is missing"))).collect()
+    items
+        .iter()
+        .map(|item| item.as_str().map(str::to_owned).ok_or_else(|| malformed("a text is missing")))
+        .collect()
 }
 
 fn numbers(value: &Value, below: usize) -> Result<Vec<usize>, ReductionError> {
     let items = value.as_array().ok_or_else(|| malformed("a list is missing"))?;
-    let number = |item: &Value| item.as_u64().map(|number| number as usize).filter(|number| *number < below);
-    items.iter().map(|item| number(item).ok_or_else(|| malformed("a number is out of range"))).collect()
+    let number =
+        |item: &Value| item.as_u64().map(|number| number as usize).filter(|number| *number < below);
+    items
+        .iter()
+        .map(|item| number(item).ok_or_else(|| malformed("a number is out of range")))
+        .collect()
 }
 
 fn list(value: &Value) -> Result<&Vec<Value>, ReductionError> {
@@ -120,6 +130,7 @@ pub fn read(json: &Value) -> Result<(Proof, Vec<Replacement>), ReductionError> {
         counting: counting(&model),
         ordering: ordering(&model),
         natures: Natures::of(&model),
+        identities: terms(&model).contains(&Term::Id),
         invariants: reader.invariants(&json["invariants"])?,
         closures: Vec::new(),
         paths: Vec::new(),
@@ -146,36 +157,58 @@ impl Reader<'_> {
     fn path(&self, model: &Model, names: &Value) -> Result<usize, ReductionError> {
         let names = texts(names)?;
         let matches = |path: &Path| {
-            let steps = path.steps.iter().map(|step| &model.operations[path.operation].sub_operations[*step].name);
+            let steps = path
+                .steps
+                .iter()
+                .map(|step| &model.operations[path.operation].sub_operations[*step].name);
             path.steps.len() == names.len() && steps.eq(names.iter())
         };
-        self.paths.iter().position(matches).filter(|_| !names.is_empty()).ok_or_else(|| malformed("no such prefix"))
+        self.paths
+            .iter()
+            .position(matches)
+            .filter(|_| !names.is_empty())
+            .ok_or_else(|| malformed("no such prefix"))
     }
 
     /// Conditions about an instance that executed a path, in the language of the model.
-    fn conditions(&self, model: &Model, path: usize, texts: &[String]) -> Result<Vec<Condition>, ReductionError> {
-        let Some(step) = self.paths[path].last(model) else { return Err(malformed("an empty prefix")) };
+    fn conditions(
+        &self,
+        model: &Model,
+        path: usize,
+        texts: &[String],
+    ) -> Result<Vec<Condition>, ReductionError> {
+        let Some(step) = self.paths[path].last(model) else {
+            return Err(malformed("an empty prefix"));
+        };
         let mut source = self.source.to_owned();
         for text in texts {
             source += &format!("\ninvariant after {}: {text};", step.name);
         }
         let parsed = parse(&source)?;
-        let added = &parsed.invariants[self.original.invariants.len().min(parsed.invariants.len())..];
+        let added =
+            &parsed.invariants[self.original.invariants.len().min(parsed.invariants.len())..];
         if added.len() != texts.len() || added.iter().any(|line| !line.bound.is_empty()) {
             return Err(malformed("a condition is not one"));
         }
         let conditions: Vec<Condition> = added.iter().map(|line| line.condition.clone()).collect();
         let set = |local: &usize| self.paths[path].set.get(*local) == Some(&true);
-        if !conditions.iter().all(|condition| condition.atoms().iter().all(|atom| locals_of(atom).iter().all(set))) {
+        if !conditions
+            .iter()
+            .all(|condition| condition.atoms().iter().all(|atom| locals_of(atom).iter().all(set)))
+        {
             return Err(malformed("a condition mentions a local that is not set"));
         }
         Ok(conditions)
     }
 
-    fn invariants(&self, value: &Value) -> Result<Vec<(Option<StructId>, Condition)>, ReductionError> {
+    fn invariants(
+        &self,
+        value: &Value,
+    ) -> Result<Vec<(Option<StructId>, Condition)>, ReductionError> {
         let lines = texts(value)?;
         let parsed = parse(&format!("{}\n{}", self.source, lines.join("\n")))?;
-        let added = &parsed.invariants[self.original.invariants.len().min(parsed.invariants.len())..];
+        let added =
+            &parsed.invariants[self.original.invariants.len().min(parsed.invariants.len())..];
         let mut found = Vec::new();
         for line in added {
             let bound = match line.bound.as_slice() {
@@ -202,7 +235,8 @@ impl Reader<'_> {
         for reach in list(&record["reaches"])? {
             let local = self.local(model, self.paths[path].operation, &reach["local"])?;
             let name = &model.operations[self.paths[path].operation].locals[local].name;
-            let lines: Vec<String> = texts(&reach["places"])?.iter().map(|place| format!("{name} == {place}")).collect();
+            let lines: Vec<String> =
+                texts(&reach["places"])?.iter().map(|place| format!("{name} == {place}")).collect();
             let mut places = Vec::new();
             for condition in self.conditions(model, path, &lines)? {
                 match condition.atoms().as_slice() {
@@ -221,9 +255,17 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn local(&self, model: &Model, operation: usize, name: &Value) -> Result<usize, ReductionError> {
+    fn local(
+        &self,
+        model: &Model,
+        operation: usize,
+        name: &Value,
+    ) -> Result<usize, ReductionError> {
         let locals = &model.operations[operation].locals;
-        locals.iter().position(|local| *name == *local.name).ok_or_else(|| malformed("no such local"))
+        locals
+            .iter()
+            .position(|local| *name == *local.name)
+            .ok_or_else(|| malformed("no such local"))
     }
 
     fn closure(&self, model: &Model, record: &Value) -> Result<Closure, ReductionError> {
@@ -231,7 +273,10 @@ impl Reader<'_> {
         let lasting = self.conditions(model, path, &texts(&record["lasting"])?)?;
         let mut members = Vec::new();
         for member in list(&record["members"])? {
-            let block = Block { path: self.path(model, &member["steps"])?, complete: member["complete"] == true };
+            let block = Block {
+                path: self.path(model, &member["steps"])?,
+                complete: member["complete"] == true,
+            };
             let (mine, theirs) = (self.paths[path].operation, self.paths[block.path].operation);
             let cases = if member["cases"].is_null() {
                 None
@@ -240,14 +285,22 @@ impl Reader<'_> {
                 for case in list(&member["cases"])? {
                     let mut pairs = Vec::new();
                     for pair in list(case)? {
-                        let equal = pair[2].as_bool().ok_or_else(|| malformed("a case is not one"))?;
-                        pairs.push((self.local(model, mine, &pair[0])?, self.local(model, theirs, &pair[1])?, equal));
+                        let equal =
+                            pair[2].as_bool().ok_or_else(|| malformed("a case is not one"))?;
+                        pairs.push((
+                            self.local(model, mine, &pair[0])?,
+                            self.local(model, theirs, &pair[1])?,
+                            equal,
+                        ));
                     }
                     cases.push(pairs);
                 }
                 Some(cases)
             };
-            let (before, then) = (numbers(&member["before"], lasting.len())?, numbers(&member["then"], lasting.len())?);
+            let (before, then) = (
+                numbers(&member["before"], lasting.len())?,
+                numbers(&member["then"], lasting.len())?,
+            );
             members.push(Member { block, cases, before, then });
         }
         Ok(Closure { path, lasting, members })
@@ -284,20 +337,33 @@ fn without(model: &Model, operation: usize, step: usize) -> Model {
 pub fn paths(model: &Model) -> Result<Vec<Path>, ReductionError> {
     let mut all: Vec<Path> = Vec::new();
     for (operation, body) in model.operations.iter().enumerate() {
-        let given = |(at, local): (usize, &linchpin_subop::model::Variable)| at < body.arguments && local.ty == Type::Int;
+        let given = |(at, local): (usize, &linchpin_subop::model::Variable)| {
+            at < body.arguments && local.ty == Type::Int
+        };
         let set = body.locals.iter().enumerate().map(given).collect();
         let mut open = vec![all.len()];
         all.push(Path { operation, set, ..Path::default() });
         while let Some(at) = open.pop() {
             let following: Vec<usize> = match all[at].last(model) {
                 None => body.first.clone(),
-                Some(step) => step.next.iter().filter_map(|next| if let Next::SubOperation(step) = next { Some(*step) } else { None }).collect(),
+                Some(step) => step
+                    .next
+                    .iter()
+                    .filter_map(|next| {
+                        if let Next::SubOperation(step) = next { Some(*step) } else { None }
+                    })
+                    .collect(),
             };
             for step in following {
                 if all.len() > 400 {
                     return Err(ReductionError::TooLarge("too many prefixes".to_owned()));
                 }
-                let mut longer = Path { parent: Some(at), steps: [&all[at].steps[..], &[step]].concat(), next: Vec::new(), ..all[at].clone() };
+                let mut longer = Path {
+                    parent: Some(at),
+                    steps: [&all[at].steps[..], &[step]].concat(),
+                    next: Vec::new(),
+                    ..all[at].clone()
+                };
                 extend(&mut longer, &body.sub_operations[step]);
                 let id = all.len();
                 all[at].next.push(id);
@@ -351,7 +417,9 @@ fn extend(path: &mut Path, step: &SubOperation) {
                 path.private.push(local.0);
             }
             Statement::Malloc { .. } => {}
-            Statement::Free { var, .. } => seen(&Term::Place(Place::Variable(*var)), &written, path),
+            Statement::Free { var, .. } => {
+                seen(&Term::Place(Place::Variable(*var)), &written, path)
+            }
             Statement::Read { place, .. } => seen(&Term::Place(*place), &written, path),
         }
     }
@@ -380,11 +448,16 @@ fn locals_in(term: &Term) -> Vec<usize> {
 /// Every term of a model.
 fn terms(model: &Model) -> Vec<Term> {
     let mut found = Vec::new();
-    let conditions = model.operations.iter().flat_map(|body| &body.sub_operations).map(|step| &step.precondition);
+    let conditions = model
+        .operations
+        .iter()
+        .flat_map(|body| &body.sub_operations)
+        .map(|step| &step.precondition);
     for condition in conditions.chain(model.invariants.iter().map(|line| &line.condition)) {
         found.extend(condition.atoms().iter().flat_map(|atom| [atom.left, atom.right]));
     }
-    let bodies = model.operations.iter().flat_map(|body| &body.sub_operations).flat_map(|step| &step.body);
+    let bodies =
+        model.operations.iter().flat_map(|body| &body.sub_operations).flat_map(|step| &step.body);
     for statement in bodies.chain(&model.initially.statements) {
         match statement {
             Statement::Assign { place, value, .. } => found.extend([Term::Place(*place), *value]),
@@ -392,7 +465,13 @@ fn terms(model: &Model) -> Vec<Term> {
             _ => {}
         }
     }
-    found.extend(model.operations.iter().flat_map(|body| &body.sub_operations).flat_map(|step| step.result.iter().flatten()));
+    found.extend(
+        model
+            .operations
+            .iter()
+            .flat_map(|body| &body.sub_operations)
+            .flat_map(|step| step.result.iter().flatten()),
+    );
     found.extend(model.initially.fills.iter().map(|(_, term)| *term));
     found
 }
@@ -412,16 +491,31 @@ fn constants(model: &Model) -> Vec<i64> {
 }
 
 fn counting(model: &Model) -> i64 {
-    let steps = terms(model).iter().map(|term| match term {
-        Term::Plus(_, offset) | Term::Place(Place::Element(_, Index::Plus(_, offset))) => offset.abs(),
-        _ => 0,
-    }).sum::<i64>();
+    let steps = terms(model)
+        .iter()
+        .map(|term| match term {
+            Term::Plus(_, offset) | Term::Place(Place::Element(_, Index::Plus(_, offset))) => {
+                offset.abs()
+            }
+            _ => 0,
+        })
+        .sum::<i64>();
     (2 * steps).min(3)
 }
 
 fn ordering(model: &Model) -> bool {
-    let conditions = model.operations.iter().flat_map(|body| &body.sub_operations).map(|step| &step.precondition);
+    let conditions = model
+        .operations
+        .iter()
+        .flat_map(|body| &body.sub_operations)
+        .map(|step| &step.precondition);
     let mut all = conditions.chain(model.invariants.iter().map(|line| &line.condition));
     // Facts may order what is counted.
-    counting(model) > 0 || all.any(|condition| condition.atoms().iter().any(|atom| !matches!(atom.relation, Relation::Equal | Relation::NotEqual)))
+    counting(model) > 0
+        || all.any(|condition| {
+            condition
+                .atoms()
+                .iter()
+                .any(|atom| !matches!(atom.relation, Relation::Equal | Relation::NotEqual))
+        })
 }

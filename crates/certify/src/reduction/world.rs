@@ -4,12 +4,12 @@
 //! those that occurred so far, their neighbours as far as the steps can count, and, where integers are compared, one far from all of these in every gap.
 
 use linchpin_subop::model::{
-    Atom, Condition, FieldId, GlobalKind, Index, Model, Place, Relation, Statement, StructId, SubOperation, Term, Type, Var,
+    Atom, Condition, GlobalKind, Index, Model, Place, Relation, StructId, Term, Type, Var,
 };
 use std::collections::BTreeMap;
 
 use super::nature::Holder;
-use super::proof::{Path, Proof};
+use super::proof::Proof;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum V {
@@ -17,6 +17,8 @@ pub enum V {
     Null,
     Poison,
     Ref(usize),
+    /// The integer that a location holds before the run, not chosen yet: it may never matter.
+    Later(Location),
 }
 
 /// The run goes no further: no such state.
@@ -31,30 +33,32 @@ pub enum Location {
     Field(usize, usize),
     Element(usize, i64),
     Local(usize, usize),
+    /// What an unset local of an instance is guessed to be.
+    Guess(usize, usize),
 }
 
-struct Object {
-    of: StructId,
+pub(super) struct Object {
+    pub(super) of: StructId,
     /// Allocated during the run.
-    fresh: bool,
+    pub(super) fresh: bool,
     /// Never stored before the run.
-    hidden: bool,
+    pub(super) hidden: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instance {
     pub path: usize,
     /// `None`: unset. `Some(None)`: as before the run.
-    locals: Vec<Option<Option<V>>>,
-    reads: BTreeMap<usize, V>,
-    results: Option<Vec<V>>,
+    pub(super) locals: Vec<Option<Option<V>>>,
+    pub(super) reads: BTreeMap<usize, V>,
+    pub(super) results: Option<Vec<V>>,
 }
 
 /// What changed since the run began.
 #[derive(Clone, Debug)]
 pub struct State {
-    changed: BTreeMap<Location, V>,
-    stored: Vec<usize>,
+    pub(super) changed: BTreeMap<Location, V>,
+    pub(super) stored: Vec<usize>,
     pub instances: Vec<Instance>,
 }
 
@@ -66,7 +70,7 @@ pub struct Script {
 }
 
 impl Script {
-    fn choose(&mut self, options: usize) -> usize {
+    pub(super) fn choose(&mut self, options: usize) -> usize {
         if self.at == self.choices.len() {
             self.choices.push((0, options));
         }
@@ -87,26 +91,26 @@ impl Script {
 }
 
 /// A comparison of locals of both instances, or a condition on the state before the run.
-struct Premise {
-    who: usize,
-    condition: Condition,
-    object: Option<usize>,
+pub(super) struct Premise {
+    pub(super) who: usize,
+    pub(super) condition: Condition,
+    pub(super) object: Option<usize>,
 }
 
 pub struct World<'p> {
     pub proof: &'p Proof,
-    model: &'p Model,
+    pub(super) model: &'p Model,
     pub script: Script,
-    before: BTreeMap<Location, V>,
-    objects: Vec<Object>,
-    places: BTreeMap<usize, usize>,
-    premises: Vec<Premise>,
+    pub(super) before: BTreeMap<Location, V>,
+    pub(super) objects: Vec<Object>,
+    pub(super) places: BTreeMap<usize, usize>,
+    pub(super) premises: Vec<Premise>,
     /// An instance, its local, and where else the object may stand.
-    reaches: Vec<(usize, usize, Vec<Place>)>,
-    guesses: BTreeMap<(usize, usize), V>,
-    allocations: BTreeMap<(usize, usize, usize), usize>,
+    pub(super) reaches: Vec<(usize, usize, Vec<Place>)>,
+    pub(super) guesses: BTreeMap<(usize, usize), V>,
+    pub(super) allocations: BTreeMap<(usize, usize, usize), usize>,
     /// The state before the run is the start of all executions.
-    beginning: bool,
+    pub(super) beginning: bool,
 }
 
 impl<'p> World<'p> {
@@ -164,7 +168,11 @@ impl<'p> World<'p> {
         let initially = &proof.model.initially;
         let locals = initially.locals.iter().map(|local| Some(Some(zero(local.ty)))).collect();
         state.instances.push(Instance { path: 0, locals, reads: BTreeMap::new(), results: None });
-        if world.statements(&mut state, 0, usize::MAX, &initially.statements)? { Ok((world, state)) } else { Err(Impossible) }
+        if world.statements(&mut state, 0, usize::MAX, &initially.statements)? {
+            Ok((world, state))
+        } else {
+            Err(Impossible)
+        }
     }
 
     pub fn objects_of(&self, of: StructId) -> Vec<usize> {
@@ -182,21 +190,25 @@ impl<'p> World<'p> {
         self.objects.len() - 1
     }
 
-    fn type_of(&self, location: Location, state: &State) -> Type {
+    pub(super) fn type_of(&self, location: Location, state: &State) -> Type {
         match location {
-            Location::Global(global) | Location::Element(global, _) => match self.model.globals[global].kind {
-                GlobalKind::Scalar(ty) | GlobalKind::Array(ty) => ty,
-                GlobalKind::Place(of) => Type::Ref(of),
-            },
-            Location::Field(object, field) => self.model.structs[self.objects[object].of.0].fields[field].ty,
-            Location::Local(who, local) => {
+            Location::Global(global) | Location::Element(global, _) => {
+                match self.model.globals[global].kind {
+                    GlobalKind::Scalar(ty) | GlobalKind::Array(ty) => ty,
+                    GlobalKind::Place(of) => Type::Ref(of),
+                }
+            }
+            Location::Field(object, field) => {
+                self.model.structs[self.objects[object].of.0].fields[field].ty
+            }
+            Location::Local(who, local) | Location::Guess(who, local) => {
                 let path = &self.proof.paths[state.instances[who].path];
                 self.model.operations[path.operation].locals[local].ty
             }
         }
     }
 
-    fn read(&mut self, state: &State, location: Location) -> Run<V> {
+    pub(super) fn read(&mut self, state: &State, location: Location) -> Run<V> {
         if let Location::Local(who, local) = location {
             return match state.instances[who].locals[local] {
                 Some(Some(value)) => Ok(value),
@@ -210,8 +222,24 @@ impl<'p> World<'p> {
         }
     }
 
-    /// What a location holds before the run: chosen when it is first needed.
-    fn initial(&mut self, state: &State, location: Location) -> Run<V> {
+    /// What a location holds before the run; integers are chosen when they are compared, references at once.
+    pub(super) fn initial(&mut self, state: &State, location: Location) -> Run<V> {
+        let chosen = self.before.contains_key(&location) || self.beginning;
+        if !chosen && self.type_of(location, state) == Type::Int {
+            return Ok(V::Later(location));
+        }
+        self.choose(state, location)
+    }
+
+    /// The value itself.
+    pub(super) fn resolve(&mut self, state: &State, value: V) -> Run<V> {
+        match value {
+            V::Later(location) => self.choose(state, location),
+            value => Ok(value),
+        }
+    }
+
+    pub(super) fn choose(&mut self, state: &State, location: Location) -> Run<V> {
         if let Location::Global(global) = location
             && let Some(object) = self.places.get(&global)
         {
@@ -224,24 +252,28 @@ impl<'p> World<'p> {
         if self.beginning {
             return Ok(self.default_of(location, ty));
         }
-        let shared = !matches!(location, Location::Local(..));
+        let shared = !matches!(location, Location::Local(..) | Location::Guess(..));
+        // A guess is never poison.
         let mut options = match ty {
             Type::Int => self.integers(),
             Type::Ref(of) => {
                 let possible = |at: &usize| !self.objects[*at].fresh && !self.objects[*at].hidden;
-                let known: Vec<V> = self.objects_of(of).into_iter().filter(possible).map(V::Ref).collect();
+                let known: Vec<V> =
+                    self.objects_of(of).into_iter().filter(possible).map(V::Ref).collect();
                 [known, vec![V::Ref(self.objects.len())]].concat()
             }
         };
         let holder = match location {
             Location::Global(global) | Location::Element(global, _) => Holder::Global(global),
             Location::Field(object, field) => Holder::Field(self.objects[object].of.0, field),
-            Location::Local(who, local) => Holder::Local(self.proof.paths[state.instances[who].path].operation, local),
+            Location::Local(who, local) | Location::Guess(who, local) => {
+                Holder::Local(self.proof.paths[state.instances[who].path].operation, local)
+            }
         };
         if self.proof.natures.null.contains(&holder) {
             options.push(V::Null);
         }
-        if self.proof.natures.poison.contains(&holder) {
+        if self.proof.natures.poison.contains(&holder) && !matches!(location, Location::Guess(..)) {
             options.push(V::Poison);
         }
         let value = options[self.script.choose(options.len())];
@@ -258,21 +290,26 @@ impl<'p> World<'p> {
         Ok(value)
     }
 
-    fn default_of(&self, location: Location, ty: Type) -> V {
+    pub(super) fn default_of(&self, location: Location, ty: Type) -> V {
         if let Location::Element(array, _) = location
-            && let Some((_, fill)) = self.model.initially.fills.iter().rev().find(|(filled, _)| filled.0 == array)
+            && let Some((_, fill)) =
+                self.model.initially.fills.iter().rev().find(|(filled, _)| filled.0 == array)
         {
             return if let Term::Int(value) = fill { V::Int(*value) } else { V::Null };
         }
         zero(ty)
     }
 
-    fn integers(&self) -> Vec<V> {
+    pub(super) fn integers(&self) -> Vec<V> {
         let mut known: Vec<i64> = self.proof.constants.clone();
-        known.extend((0..2).map(identity));
-        known.extend(self.before.values().chain(self.guesses.values()).filter_map(|value| match value {
-            V::Int(value) => Some(*value),
-            _ => None,
+        if self.proof.identities {
+            known.extend((0..2).map(identity));
+        }
+        known.extend(self.before.values().chain(self.guesses.values()).filter_map(|value| {
+            match value {
+                V::Int(value) => Some(*value),
+                _ => None,
+            }
         }));
         known.sort();
         known.dedup();
@@ -296,115 +333,13 @@ impl<'p> World<'p> {
         options.into_iter().map(V::Int).collect()
     }
 
-    fn respect_reaches(&mut self, state: &State, location: Location, value: V) -> Run<()> {
-        for at in 0..self.reaches.len() {
-            let (who, local, places) = self.reaches[at].clone();
-            if self.before.get(&Location::Local(who, local)) != Some(&value) {
-                continue;
-            }
-            let mut member = false;
-            for place in &places {
-                member |= self.locate_before(state, who, place)? == Some(location);
-            }
-            if !member {
-                return Err(Impossible);
-            }
-        }
-        Ok(())
-    }
-
-    fn locate_before(&mut self, state: &State, who: usize, place: &Place) -> Run<Option<Location>> {
-        let plain = State { changed: BTreeMap::new(), stored: Vec::new(), instances: state.instances.clone() };
-        let mut plain = plain;
-        let set = self.proof.paths[plain.instances[who].path].set.clone();
-        for (local, set) in set.iter().enumerate() {
-            if *set && self.before.contains_key(&Location::Local(who, local)) {
-                plain.instances[who].locals[local] = Some(None);
-            }
-        }
-        self.locate(&plain, who, None, place)
-    }
-
-    /// No premise is false, as far as it is known.
-    fn respect_premises(&self) -> Run<()> {
-        let known = |premise: &Premise| self.known(premise.who, premise.object, &premise.condition) != Some(false);
-        if !self.premises.iter().all(known) {
-            return Err(Impossible);
-        }
-        for (bound, condition) in &self.proof.invariants {
-            let Some(of) = bound else { continue };
-            for object in self.objects_of(*of) {
-                if !self.objects[object].fresh && self.known(0, Some(object), condition) == Some(false) {
-                    return Err(Impossible);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The value of a condition before the run, if what was chosen so far decides it.
-    fn known(&self, who: usize, object: Option<usize>, condition: &Condition) -> Option<bool> {
-        match condition {
-            Condition::All(parts) => {
-                let values: Vec<_> = parts.iter().map(|part| self.known(who, object, part)).collect();
-                if values.contains(&Some(false)) { Some(false) } else { values.into_iter().collect::<Option<Vec<_>>>().map(|_| true) }
-            }
-            Condition::Any(parts) => {
-                let values: Vec<_> = parts.iter().map(|part| self.known(who, object, part)).collect();
-                if values.contains(&Some(true)) { Some(true) } else { values.into_iter().collect::<Option<Vec<_>>>().map(|_| false) }
-            }
-            Condition::Atom(atom) => {
-                let left = self.known_term(who, object, &atom.left)?;
-                let right = self.known_term(who, object, &atom.right)?;
-                Some(matches!((left, right), (Some(left), Some(right)) if compare(left, atom.relation, right)))
-            }
-        }
-    }
-
-    /// `None`: not chosen yet. `Some(None)`: not defined.
-    fn known_term(&self, who: usize, object: Option<usize>, term: &Term) -> Option<Option<V>> {
-        match term {
-            Term::Int(value) => Some(Some(V::Int(*value))),
-            Term::Null => Some(Some(V::Null)),
-            Term::Id => Some(Some(V::Int(identity(who)))),
-            Term::Place(place) => self.known_place(who, object, place),
-            Term::Plus(place, offset) => Some(self.known_place(who, object, place)?.map(|value| plus(value, *offset))),
-        }
-    }
-
-    fn known_variable(&self, who: usize, object: Option<usize>, var: Var) -> Option<Option<V>> {
-        match var {
-            Var::Global(global) => match self.places.get(&global.0) {
-                Some(object) => Some(Some(V::Ref(*object))),
-                None => self.before.get(&Location::Global(global.0)).map(|value| Some(*value)),
-            },
-            Var::Local(local) => self.before.get(&Location::Local(who, local.0)).map(|value| Some(*value)),
-            Var::Bound(_) => Some(object.map(V::Ref)),
-            Var::Peer(_) => Some(None),
-        }
-    }
-
-    fn known_place(&self, who: usize, object: Option<usize>, place: &Place) -> Option<Option<V>> {
-        let location = match place {
-            Place::Variable(var) => return self.known_variable(who, object, *var),
-            Place::Field(var, _, field) => match self.known_variable(who, object, *var)? {
-                Some(V::Ref(base)) => Location::Field(base, field.0),
-                _ => return Some(None),
-            },
-            Place::Element(array, Index::Int(at)) => Location::Element(array.0, *at),
-            Place::Element(array, Index::Variable(var)) => match self.known_variable(who, object, *var)? {
-                Some(V::Int(at)) => Location::Element(array.0, at),
-                _ => return Some(None),
-            },
-            Place::Element(array, Index::Plus(var, offset)) => match self.known_variable(who, object, *var)? {
-                Some(V::Int(at)) => Location::Element(array.0, at + offset),
-                _ => return Some(None),
-            },
-        };
-        self.before.get(&location).map(|value| Some(*value))
-    }
-
-    fn variable(&mut self, state: &State, who: usize, object: Option<usize>, var: Var) -> Run<Option<V>> {
+    pub(super) fn variable(
+        &mut self,
+        state: &State,
+        who: usize,
+        object: Option<usize>,
+        var: Var,
+    ) -> Run<Option<V>> {
         match var {
             Var::Global(global) => self.read(state, Location::Global(global.0)).map(Some),
             Var::Local(local) if state.instances[who].locals[local.0].is_none() => Ok(None),
@@ -414,7 +349,26 @@ impl<'p> World<'p> {
         }
     }
 
-    fn locate(&mut self, state: &State, who: usize, object: Option<usize>, place: &Place) -> Run<Option<Location>> {
+    pub(super) fn resolved(
+        &mut self,
+        state: &State,
+        who: usize,
+        object: Option<usize>,
+        var: Var,
+    ) -> Run<Option<V>> {
+        match self.variable(state, who, object, var)? {
+            Some(value) => self.resolve(state, value).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    pub(super) fn locate(
+        &mut self,
+        state: &State,
+        who: usize,
+        object: Option<usize>,
+        place: &Place,
+    ) -> Run<Option<Location>> {
         Ok(match place {
             Place::Variable(Var::Global(global)) => Some(Location::Global(global.0)),
             Place::Variable(Var::Local(local)) => Some(Location::Local(who, local.0)),
@@ -426,8 +380,10 @@ impl<'p> World<'p> {
             Place::Element(array, index) => {
                 let at = match index {
                     Index::Int(at) => Some(V::Int(*at)),
-                    Index::Variable(var) => self.variable(state, who, object, *var)?,
-                    Index::Plus(var, offset) => self.variable(state, who, object, *var)?.map(|value| plus(value, *offset)),
+                    Index::Variable(var) => self.resolved(state, who, object, *var)?,
+                    Index::Plus(var, offset) => {
+                        self.resolved(state, who, object, *var)?.map(|value| plus(value, *offset))
+                    }
                 };
                 match at {
                     Some(V::Int(at)) => Some(Location::Element(array.0, at)),
@@ -437,7 +393,13 @@ impl<'p> World<'p> {
         })
     }
 
-    pub fn term(&mut self, state: &State, who: usize, object: Option<usize>, term: &Term) -> Run<Option<V>> {
+    pub fn term(
+        &mut self,
+        state: &State,
+        who: usize,
+        object: Option<usize>,
+        term: &Term,
+    ) -> Run<Option<V>> {
         let place = match term {
             Term::Int(value) => return Ok(Some(V::Int(*value))),
             Term::Null => return Ok(Some(V::Null)),
@@ -451,13 +413,21 @@ impl<'p> World<'p> {
                 None => None,
             },
         };
-        Ok(match term {
-            Term::Plus(_, offset) => value.map(|value| plus(value, *offset)),
-            _ => value,
-        })
+        match (term, value) {
+            (Term::Plus(_, offset), Some(value)) => {
+                Ok(Some(plus(self.resolve(state, value)?, *offset)))
+            }
+            _ => Ok(value),
+        }
     }
 
-    pub fn holds(&mut self, state: &State, who: usize, object: Option<usize>, condition: &Condition) -> Run<bool> {
+    pub fn holds(
+        &mut self,
+        state: &State,
+        who: usize,
+        object: Option<usize>,
+        condition: &Condition,
+    ) -> Run<bool> {
         match condition {
             Condition::All(parts) => {
                 for part in parts {
@@ -478,6 +448,10 @@ impl<'p> World<'p> {
             Condition::Atom(Atom { left, relation, right, .. }) => {
                 let Some(left) = self.term(state, who, object, left)? else { return Ok(false) };
                 let Some(right) = self.term(state, who, object, right)? else { return Ok(false) };
+                if *relation == Relation::Equal && left == right {
+                    return Ok(true);
+                }
+                let (left, right) = (self.resolve(state, left)?, self.resolve(state, right)?);
                 Ok(compare(left, *relation, right))
             }
         }
@@ -493,264 +467,29 @@ impl<'p> World<'p> {
         Ok(())
     }
 
-    /// Whether a reference can be guessed now.
-    fn published(&self, state: &State, object: usize) -> bool {
-        let known = &self.objects[object];
-        (!known.fresh && !known.hidden) || state.stored.contains(&object)
-    }
-
-    fn guess_options(&self, state: &State, ty: Type) -> Vec<V> {
-        let mut options = match ty {
-            Type::Int => self.integers(),
-            Type::Ref(of) => {
-                let known = self.objects_of(of).into_iter().filter(|object| self.published(state, *object)).map(V::Ref);
-                known.chain([V::Ref(self.objects.len())]).collect()
-            }
-        };
-        options.push(V::Null);
-        options
-    }
-
-    /// Executes the last step of a path; false if it cannot be.
-    pub fn execute(&mut self, state: &mut State, who: usize, path: usize) -> Run<bool> {
-        let proof = self.proof;
-        let data: &Path = &proof.paths[path];
-        let Some(step) = data.last(&proof.model) else { return Ok(true) };
-        for local in &data.guessed {
-            if state.instances[who].locals[*local].is_some() {
-                continue;
-            }
-            let ty = self.type_of(Location::Local(who, *local), state);
-            let value = match self.guesses.get(&(who, *local)) {
-                Some(V::Ref(object)) if !self.published(state, *object) => return Ok(false),
-                Some(value) => *value,
-                None => {
-                    let options = self.guess_options(state, ty);
-                    let value = options[self.script.choose(options.len())];
-                    if let (V::Ref(object), Type::Ref(of)) = (value, ty)
-                        && object == self.objects.len()
-                    {
-                        self.objects.push(Object { of, fresh: false, hidden: false });
-                    }
-                    self.guesses.insert((who, *local), value);
-                    value
-                }
-            };
-            state.instances[who].locals[*local] = Some(Some(value));
-        }
-        self.run_step(state, who, path, step)
-    }
-
-    fn run_step(&mut self, state: &mut State, who: usize, path: usize, step: &SubOperation) -> Run<bool> {
-        if !self.holds(state, who, None, &step.precondition)? || !self.statements(state, who, path, &step.body)? {
-            return Ok(false);
-        }
-        if let Some(terms) = &step.result {
-            let mut results = Vec::new();
-            for term in terms {
-                let Some(value) = self.term(state, who, None, term)? else { return Ok(false) };
-                results.push(value);
-            }
-            state.instances[who].results = Some(results);
-        }
-        state.instances[who].path = path;
-        Ok(true)
-    }
-
-    /// Whether the last step of a path can be executed for some choice of its guesses.
-    pub fn enabled(&mut self, state: &State, who: usize, path: usize) -> Run<bool> {
-        let proof = self.proof;
-        let data = &proof.paths[path];
-        let Some(step) = data.last(&proof.model) else { return Ok(true) };
-        // What the guesses are compared with decides which of them fit.
-        for atom in step.precondition.atoms() {
-            for term in [&atom.left, &atom.right] {
-                self.term(state, who, None, term)?;
-            }
-        }
-        let open: Vec<usize> =
-            data.guessed.iter().copied().filter(|local| state.instances[who].locals[*local].is_none()).collect();
-        self.try_guesses(state, who, path, step, &open)
-    }
-
-    fn try_guesses(&mut self, state: &State, who: usize, path: usize, step: &SubOperation, open: &[usize]) -> Run<bool> {
-        let Some((local, rest)) = open.split_first() else {
-            return self.run_step(&mut state.clone(), who, path, step);
-        };
-        let ty = self.type_of(Location::Local(who, *local), state);
-        let limit = self.objects.len();
-        for value in self.guess_options(state, ty) {
-            if matches!(value, V::Ref(object) if object >= limit) {
-                continue;
-            }
-            let mut chosen = state.clone();
-            chosen.instances[who].locals[*local] = Some(Some(value));
-            if self.try_guesses(&chosen, who, path, step, rest)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    fn statements(&mut self, state: &mut State, who: usize, path: usize, statements: &[Statement]) -> Run<bool> {
-        for (at, statement) in statements.iter().enumerate() {
-            match statement {
-                Statement::Assign { place, value, .. } => {
-                    let Some(value) = self.term(state, who, None, value)? else { return Ok(false) };
-                    if !self.write(state, who, place, value)? {
-                        return Ok(false);
-                    }
-                }
-                Statement::Malloc { var, of, .. } => {
-                    let site = (who, path, at);
-                    let object = match self.allocations.get(&site) {
-                        Some(object) => *object,
-                        None => {
-                            self.allocations.insert(site, self.objects.len());
-                            self.objects.push(Object { of: *of, fresh: true, hidden: true });
-                            self.objects.len() - 1
-                        }
-                    };
-                    if self.is_held(state, object) {
-                        return Ok(false);
-                    }
-                    for (field, variable) in self.model.structs[of.0].fields.iter().enumerate() {
-                        state.changed.insert(Location::Field(object, field), zero(variable.ty));
-                    }
-                    self.write(state, who, &Place::Variable(*var), V::Ref(object))?;
-                }
-                Statement::Free { var, of, .. } => {
-                    let Some(V::Ref(object)) = self.variable(state, who, None, *var)? else { return Ok(false) };
-                    for field in 0..self.model.structs[of.0].fields.len() {
-                        state.changed.insert(Location::Field(object, FieldId(field).0), V::Poison);
-                    }
-                }
-                Statement::Read { place, slot, .. } => {
-                    let Some(value) = self.term(state, who, None, &Term::Place(*place))? else { return Ok(false) };
-                    state.instances[who].reads.insert(*slot, value);
-                }
-            }
-        }
-        Ok(true)
-    }
-
-    /// Whether a local already holds an object that is yet to be allocated.
-    fn is_held(&self, state: &State, object: usize) -> bool {
-        let locals = state.instances.iter().flat_map(|instance| &instance.locals);
-        locals.flatten().any(|value| *value == Some(V::Ref(object)))
-    }
-
-    fn write(&mut self, state: &mut State, who: usize, place: &Place, value: V) -> Run<bool> {
-        if let Place::Variable(Var::Local(local)) = place {
-            state.instances[who].locals[local.0] = Some(Some(value));
-            return Ok(true);
-        }
-        let Some(location) = self.locate(state, who, None, place)? else { return Ok(false) };
-        state.changed.insert(location, value);
-        if let V::Ref(object) = value {
-            state.stored.push(object);
-        }
-        Ok(true)
-    }
-
     /// The value of a local now.
     pub fn local(&mut self, state: &State, who: usize, local: usize) -> Run<Option<V>> {
         self.variable(state, who, None, Var::Local(linchpin_subop::model::LocalId(local)))
     }
-
-    /// Whether two states are the same; `matters` says for each instance if it does, and if it goes on.
-    pub fn same(&mut self, one: &State, other: &State, matters: [Option<bool>; 2]) -> Run<bool> {
-        let written: Vec<Location> = one.changed.keys().chain(other.changed.keys()).copied().collect();
-        for location in written {
-            if self.read(one, location)? != self.read(other, location)? {
-                return Ok(false);
-            }
-        }
-        for who in 0..one.instances.len() {
-            let Some(goes_on) = matters[who] else { continue };
-            let (left, right) = (one.instances[who].clone(), other.instances[who].clone());
-            if left.results != right.results {
-                return Ok(false);
-            }
-            if !goes_on && left.results.is_some() {
-                continue;
-            }
-            if left.reads != right.reads {
-                return Ok(false);
-            }
-            for local in 0..left.locals.len() {
-                if self.local(one, who, local)? != self.local(other, who, local)? {
-                    return Ok(false);
-                }
-            }
-        }
-        Ok(true)
-    }
-
-    /// Whether a read, in the state `there`, gives what the locals hold at the end.
-    pub fn would_read(&mut self, there: &State, end: &State, read: &SubOperation, targets: &[(usize, Place)]) -> Run<bool> {
-        let mut there = there.clone();
-        // The local must get its first value here: a guess before would be another one.
-        if targets.iter().any(|(target, _)| there.instances[0].locals[*target].is_some()) {
-            return Ok(false);
-        }
-        for local in 0..there.instances[0].locals.len() {
-            if there.instances[0].locals[local].is_some() || targets.iter().any(|(target, _)| *target == local) {
-                continue;
-            }
-            // What is guessed later must be possible to be guessed now.
-            there.instances[0].locals[local] = match self.local(end, 0, local)? {
-                Some(V::Ref(object)) if !self.published(&there, object) => None,
-                value => value.map(Some),
-            };
-        }
-        if !self.holds(&there, 0, None, &read.precondition)? {
-            return Ok(false);
-        }
-        for (target, place) in targets {
-            let value = self.term(&there, 0, None, &Term::Place(*place))?;
-            if value.is_none() || value != self.local(end, 0, *target)? {
-                return Ok(false);
-            }
-            there.instances[0].locals[*target] = value.map(Some);
-        }
-        Ok(true)
-    }
-
-    /// The shared locations that were written with a reference to this object.
-    pub fn holders(&self, state: &State, object: usize) -> Vec<Location> {
-        let changed = state.changed.iter();
-        changed.filter(|(_, value)| **value == V::Ref(object)).map(|(location, _)| *location).collect()
-    }
-
-    /// Where a place is, now.
-    pub fn find(&mut self, state: &State, who: usize, place: &Place) -> Run<Option<Location>> {
-        self.locate(state, who, None, place)
-    }
-
-    /// Whether the object was allocated during the run.
-    pub fn is_fresh(&self, object: usize) -> bool {
-        self.objects[object].fresh
-    }
 }
 
-fn zero(ty: Type) -> V {
+pub(super) fn zero(ty: Type) -> V {
     if ty == Type::Int { V::Int(0) } else { V::Null }
 }
 
 /// `ID` of an instance.
-fn identity(who: usize) -> i64 {
+pub(super) fn identity(who: usize) -> i64 {
     (1 << 40) + ((who as i64) << 30)
 }
 
-fn plus(value: V, offset: i64) -> V {
+pub(super) fn plus(value: V, offset: i64) -> V {
     match value {
         V::Int(value) => V::Int(value + offset),
         _ => V::Poison,
     }
 }
 
-fn compare(left: V, relation: Relation, right: V) -> bool {
+pub(super) fn compare(left: V, relation: Relation, right: V) -> bool {
     match (relation, left, right) {
         (Relation::Equal, ..) => left == right,
         (Relation::NotEqual, ..) => left != right,

@@ -1,0 +1,325 @@
+//! Executing steps in one concrete state, and comparing the states that they lead to.
+
+use linchpin_subop::model::{FieldId, Place, Statement, SubOperation, Term, Type, Var};
+
+use super::proof::Path;
+use super::world::{Location, Object, Run, State, V, World, zero};
+
+impl<'p> World<'p> {
+    /// Executes the last step of a path; false if it cannot be.
+    pub fn execute(&mut self, state: &mut State, who: usize, path: usize) -> Run<bool> {
+        let proof = self.proof;
+        let data: &Path = &proof.paths[path];
+        let Some(step) = data.last(&proof.model) else { return Ok(true) };
+        for local in &data.guessed {
+            if state.instances[who].locals[*local].is_some() {
+                continue;
+            }
+            let ty = self.type_of(Location::Local(who, *local), state);
+            let value = match self.guesses.get(&(who, *local)) {
+                _ if ty == Type::Int => V::Later(Location::Guess(who, *local)),
+                Some(V::Ref(object)) if !self.published(state, *object) => return Ok(false),
+                Some(value) => *value,
+                None => {
+                    let options = self.guess_options(state, ty);
+                    let value = options[self.script.choose(options.len())];
+                    if let (V::Ref(object), Type::Ref(of)) = (value, ty)
+                        && object == self.objects.len()
+                    {
+                        self.objects.push(Object { of, fresh: false, hidden: false });
+                    }
+                    self.guesses.insert((who, *local), value);
+                    value
+                }
+            };
+            state.instances[who].locals[*local] = Some(Some(value));
+        }
+        self.run_step(state, who, path, step)
+    }
+
+    /// Whether the last step of a path can be executed for some choice of its guesses.
+    pub fn enabled(&mut self, state: &State, who: usize, path: usize) -> Run<bool> {
+        let proof = self.proof;
+        let data = &proof.paths[path];
+        let Some(step) = data.last(&proof.model) else { return Ok(true) };
+        // What the guesses are compared with decides which of them fit.
+        for atom in step.precondition.atoms() {
+            for term in [&atom.left, &atom.right] {
+                self.term(state, who, None, term)?;
+            }
+        }
+        let open: Vec<usize> = data
+            .guessed
+            .iter()
+            .copied()
+            .filter(|local| state.instances[who].locals[*local].is_none())
+            .collect();
+        self.try_guesses(state, who, path, step, &open)
+    }
+
+    /// Whether two values are equal.
+    pub fn agree(&mut self, state: &State, left: Option<V>, right: Option<V>) -> Run<bool> {
+        match (left, right) {
+            (Some(left), Some(right)) if left != right => {
+                Ok(self.resolve(state, left)? == self.resolve(state, right)?)
+            }
+            _ => Ok(left == right),
+        }
+    }
+
+    /// Whether two states are the same; `matters` says for each instance if it does, and if it goes on.
+    pub fn same(&mut self, one: &State, other: &State, matters: [Option<bool>; 2]) -> Run<bool> {
+        let written: Vec<Location> =
+            one.changed.keys().chain(other.changed.keys()).copied().collect();
+        for location in written {
+            let (left, right) = (self.read(one, location)?, self.read(other, location)?);
+            if !self.agree(one, Some(left), Some(right))? {
+                return Ok(false);
+            }
+        }
+        for (who, matters) in matters.into_iter().enumerate().take(one.instances.len()) {
+            let Some(goes_on) = matters else { continue };
+            let (left, right) = (one.instances[who].clone(), other.instances[who].clone());
+            match (&left.results, &right.results) {
+                (Some(left), Some(right)) if left.len() == right.len() => {
+                    for (left, right) in left.iter().zip(right) {
+                        if !self.agree(one, Some(*left), Some(*right))? {
+                            return Ok(false);
+                        }
+                    }
+                }
+                (None, None) => {}
+                _ => return Ok(false),
+            }
+            if !goes_on && left.results.is_some() {
+                continue;
+            }
+            for slot in left.reads.keys().chain(right.reads.keys()) {
+                if !self.agree(
+                    one,
+                    left.reads.get(slot).copied(),
+                    right.reads.get(slot).copied(),
+                )? {
+                    return Ok(false);
+                }
+            }
+            for local in 0..left.locals.len() {
+                if left.locals[local] == right.locals[local] {
+                    continue;
+                }
+                let (left, right) = (self.local(one, who, local)?, self.local(other, who, local)?);
+                if !self.agree(one, left, right)? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether a read, in the state `there`, gives what the locals hold at the end.
+    pub fn would_read(
+        &mut self,
+        there: &State,
+        end: &State,
+        read: &SubOperation,
+        targets: &[(usize, Place)],
+    ) -> Run<bool> {
+        let mut there = there.clone();
+        // The local must get its first value here: a guess before would be another one.
+        if targets.iter().any(|(target, _)| there.instances[0].locals[*target].is_some()) {
+            return Ok(false);
+        }
+        for local in 0..there.instances[0].locals.len() {
+            if there.instances[0].locals[local].is_some()
+                || targets.iter().any(|(target, _)| *target == local)
+            {
+                continue;
+            }
+            // What is guessed later must be possible to be guessed now.
+            there.instances[0].locals[local] = match self.local(end, 0, local)? {
+                Some(V::Ref(object)) if !self.published(&there, object) => None,
+                value => value.map(Some),
+            };
+        }
+        if !self.holds(&there, 0, None, &read.precondition)? {
+            return Ok(false);
+        }
+        for (target, place) in targets {
+            let value = self.term(&there, 0, None, &Term::Place(*place))?;
+            let guessed = self.local(end, 0, *target)?;
+            if value.is_none() || !self.agree(end, value, guessed)? {
+                return Ok(false);
+            }
+            there.instances[0].locals[*target] = value.map(Some);
+        }
+        Ok(true)
+    }
+
+    /// The shared locations that were written with a reference to this object.
+    pub fn holders(&self, state: &State, object: usize) -> Vec<Location> {
+        let changed = state.changed.iter();
+        changed
+            .filter(|(_, value)| **value == V::Ref(object))
+            .map(|(location, _)| *location)
+            .collect()
+    }
+
+    /// Where a place is, now.
+    pub fn find(&mut self, state: &State, who: usize, place: &Place) -> Run<Option<Location>> {
+        self.locate(state, who, None, place)
+    }
+
+    /// Whether the object was allocated during the run.
+    pub fn is_fresh(&self, object: usize) -> bool {
+        self.objects[object].fresh
+    }
+
+    /// Whether a reference can be guessed now.
+    pub(super) fn published(&self, state: &State, object: usize) -> bool {
+        let known = &self.objects[object];
+        (!known.fresh && !known.hidden) || state.stored.contains(&object)
+    }
+
+    pub(super) fn guess_options(&self, state: &State, ty: Type) -> Vec<V> {
+        let mut options = match ty {
+            Type::Int => self.integers(),
+            Type::Ref(of) => {
+                let known = self
+                    .objects_of(of)
+                    .into_iter()
+                    .filter(|object| self.published(state, *object))
+                    .map(V::Ref);
+                known.chain([V::Ref(self.objects.len())]).collect()
+            }
+        };
+        options.push(V::Null);
+        options
+    }
+
+    pub(super) fn run_step(
+        &mut self,
+        state: &mut State,
+        who: usize,
+        path: usize,
+        step: &SubOperation,
+    ) -> Run<bool> {
+        if !self.holds(state, who, None, &step.precondition)?
+            || !self.statements(state, who, path, &step.body)?
+        {
+            return Ok(false);
+        }
+        if let Some(terms) = &step.result {
+            let mut results = Vec::new();
+            for term in terms {
+                let Some(value) = self.term(state, who, None, term)? else { return Ok(false) };
+                results.push(value);
+            }
+            state.instances[who].results = Some(results);
+        }
+        state.instances[who].path = path;
+        Ok(true)
+    }
+
+    pub(super) fn try_guesses(
+        &mut self,
+        state: &State,
+        who: usize,
+        path: usize,
+        step: &SubOperation,
+        open: &[usize],
+    ) -> Run<bool> {
+        let Some((local, rest)) = open.split_first() else {
+            return self.run_step(&mut state.clone(), who, path, step);
+        };
+        let ty = self.type_of(Location::Local(who, *local), state);
+        let limit = self.objects.len();
+        for value in self.guess_options(state, ty) {
+            if matches!(value, V::Ref(object) if object >= limit) {
+                continue;
+            }
+            let mut chosen = state.clone();
+            chosen.instances[who].locals[*local] = Some(Some(value));
+            if self.try_guesses(&chosen, who, path, step, rest)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    pub(super) fn statements(
+        &mut self,
+        state: &mut State,
+        who: usize,
+        path: usize,
+        statements: &[Statement],
+    ) -> Run<bool> {
+        for (at, statement) in statements.iter().enumerate() {
+            match statement {
+                Statement::Assign { place, value, .. } => {
+                    let Some(value) = self.term(state, who, None, value)? else { return Ok(false) };
+                    if !self.write(state, who, place, value)? {
+                        return Ok(false);
+                    }
+                }
+                Statement::Malloc { var, of, .. } => {
+                    let site = (who, path, at);
+                    let object = match self.allocations.get(&site) {
+                        Some(object) => *object,
+                        None => {
+                            self.allocations.insert(site, self.objects.len());
+                            self.objects.push(Object { of: *of, fresh: true, hidden: true });
+                            self.objects.len() - 1
+                        }
+                    };
+                    if self.is_held(state, object) {
+                        return Ok(false);
+                    }
+                    for (field, variable) in self.model.structs[of.0].fields.iter().enumerate() {
+                        state.changed.insert(Location::Field(object, field), zero(variable.ty));
+                    }
+                    self.write(state, who, &Place::Variable(*var), V::Ref(object))?;
+                }
+                Statement::Free { var, of, .. } => {
+                    let Some(V::Ref(object)) = self.variable(state, who, None, *var)? else {
+                        return Ok(false);
+                    };
+                    for field in 0..self.model.structs[of.0].fields.len() {
+                        state.changed.insert(Location::Field(object, FieldId(field).0), V::Poison);
+                    }
+                }
+                Statement::Read { place, slot, .. } => {
+                    let Some(value) = self.term(state, who, None, &Term::Place(*place))? else {
+                        return Ok(false);
+                    };
+                    state.instances[who].reads.insert(*slot, value);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether a local already holds an object that is yet to be allocated.
+    pub(super) fn is_held(&self, state: &State, object: usize) -> bool {
+        let locals = state.instances.iter().flat_map(|instance| &instance.locals);
+        locals.flatten().any(|value| *value == Some(V::Ref(object)))
+    }
+
+    pub(super) fn write(
+        &mut self,
+        state: &mut State,
+        who: usize,
+        place: &Place,
+        value: V,
+    ) -> Run<bool> {
+        if let Place::Variable(Var::Local(local)) = place {
+            state.instances[who].locals[local.0] = Some(Some(value));
+            return Ok(true);
+        }
+        let Some(location) = self.locate(state, who, None, place)? else { return Ok(false) };
+        state.changed.insert(location, value);
+        if let V::Ref(object) = value {
+            state.stored.push(object);
+        }
+        Ok(true)
+    }
+}

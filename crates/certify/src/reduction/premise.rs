@@ -1,0 +1,200 @@
+//! What is said of the state before the run: facts, invariants, and where allocated objects stand.
+
+use linchpin_subop::model::{Condition, Index, Place, Term, Var};
+use std::collections::BTreeMap;
+
+use super::world::{Impossible, Location, Premise, Run, State, V, World, compare, identity, plus};
+
+impl<'p> World<'p> {
+    /// Whether everything that is said of the state before the run holds; of invariants about objects, for those that came up.
+    pub fn satisfies_premises(&mut self, start: &State) -> Run<bool> {
+        let proof = self.proof;
+        for (who, instance) in start.instances.iter().enumerate() {
+            let path = &proof.paths[instance.path];
+            self.assume(start, who, &path.facts)?;
+        }
+        for (bound, condition) in &proof.invariants {
+            let objects = match bound {
+                None => vec![None],
+                Some(of) => self
+                    .objects_of(*of)
+                    .into_iter()
+                    .filter(|object| !self.objects[*object].fresh)
+                    .map(Some)
+                    .collect(),
+            };
+            for object in objects {
+                if !self.holds(start, 0, object, condition)? {
+                    return Err(Impossible);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    pub(super) fn respect_reaches(
+        &mut self,
+        state: &State,
+        location: Location,
+        value: V,
+    ) -> Run<()> {
+        for at in 0..self.reaches.len() {
+            let (who, local, places) = self.reaches[at].clone();
+            if self.before.get(&Location::Local(who, local)) != Some(&value) {
+                continue;
+            }
+            let mut member = false;
+            for place in &places {
+                member |= self.locate_before(state, who, place)? == Some(location);
+            }
+            if !member {
+                return Err(Impossible);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn locate_before(
+        &mut self,
+        state: &State,
+        who: usize,
+        place: &Place,
+    ) -> Run<Option<Location>> {
+        let plain = State {
+            changed: BTreeMap::new(),
+            stored: Vec::new(),
+            instances: state.instances.clone(),
+        };
+        let mut plain = plain;
+        let set = self.proof.paths[plain.instances[who].path].set.clone();
+        for (local, set) in set.iter().enumerate() {
+            if *set && self.before.contains_key(&Location::Local(who, local)) {
+                plain.instances[who].locals[local] = Some(None);
+            }
+        }
+        self.locate(&plain, who, None, place)
+    }
+
+    /// No premise is false, as far as it is known.
+    pub(super) fn respect_premises(&self) -> Run<()> {
+        let known = |premise: &Premise| {
+            self.known(premise.who, premise.object, &premise.condition) != Some(false)
+        };
+        if !self.premises.iter().all(known) {
+            return Err(Impossible);
+        }
+        for (bound, condition) in &self.proof.invariants {
+            let Some(of) = bound else { continue };
+            for object in self.objects_of(*of) {
+                if !self.objects[object].fresh
+                    && self.known(0, Some(object), condition) == Some(false)
+                {
+                    return Err(Impossible);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The value of a condition before the run, if what was chosen so far decides it.
+    pub(super) fn known(
+        &self,
+        who: usize,
+        object: Option<usize>,
+        condition: &Condition,
+    ) -> Option<bool> {
+        match condition {
+            Condition::All(parts) => {
+                let values: Vec<_> =
+                    parts.iter().map(|part| self.known(who, object, part)).collect();
+                if values.contains(&Some(false)) {
+                    Some(false)
+                } else {
+                    values.into_iter().collect::<Option<Vec<_>>>().map(|_| true)
+                }
+            }
+            Condition::Any(parts) => {
+                let values: Vec<_> =
+                    parts.iter().map(|part| self.known(who, object, part)).collect();
+                if values.contains(&Some(true)) {
+                    Some(true)
+                } else {
+                    values.into_iter().collect::<Option<Vec<_>>>().map(|_| false)
+                }
+            }
+            Condition::Atom(atom) => {
+                let left = self.known_term(who, object, &atom.left)?;
+                let right = self.known_term(who, object, &atom.right)?;
+                Some(
+                    matches!((left, right), (Some(left), Some(right)) if compare(left, atom.relation, right)),
+                )
+            }
+        }
+    }
+
+    /// `None`: not chosen yet. `Some(None)`: not defined.
+    pub(super) fn known_term(
+        &self,
+        who: usize,
+        object: Option<usize>,
+        term: &Term,
+    ) -> Option<Option<V>> {
+        match term {
+            Term::Int(value) => Some(Some(V::Int(*value))),
+            Term::Null => Some(Some(V::Null)),
+            Term::Id => Some(Some(V::Int(identity(who)))),
+            Term::Place(place) => self.known_place(who, object, place),
+            Term::Plus(place, offset) => {
+                Some(self.known_place(who, object, place)?.map(|value| plus(value, *offset)))
+            }
+        }
+    }
+
+    pub(super) fn known_variable(
+        &self,
+        who: usize,
+        object: Option<usize>,
+        var: Var,
+    ) -> Option<Option<V>> {
+        match var {
+            Var::Global(global) => match self.places.get(&global.0) {
+                Some(object) => Some(Some(V::Ref(*object))),
+                None => self.before.get(&Location::Global(global.0)).map(|value| Some(*value)),
+            },
+            Var::Local(local) => {
+                self.before.get(&Location::Local(who, local.0)).map(|value| Some(*value))
+            }
+            Var::Bound(_) => Some(object.map(V::Ref)),
+            Var::Peer(_) => Some(None),
+        }
+    }
+
+    pub(super) fn known_place(
+        &self,
+        who: usize,
+        object: Option<usize>,
+        place: &Place,
+    ) -> Option<Option<V>> {
+        let location = match place {
+            Place::Variable(var) => return self.known_variable(who, object, *var),
+            Place::Field(var, _, field) => match self.known_variable(who, object, *var)? {
+                Some(V::Ref(base)) => Location::Field(base, field.0),
+                _ => return Some(None),
+            },
+            Place::Element(array, Index::Int(at)) => Location::Element(array.0, *at),
+            Place::Element(array, Index::Variable(var)) => {
+                match self.known_variable(who, object, *var)? {
+                    Some(V::Int(at)) => Location::Element(array.0, at),
+                    _ => return Some(None),
+                }
+            }
+            Place::Element(array, Index::Plus(var, offset)) => {
+                match self.known_variable(who, object, *var)? {
+                    Some(V::Int(at)) => Location::Element(array.0, at + offset),
+                    _ => return Some(None),
+                }
+            }
+        };
+        self.before.get(&location).map(|value| Some(*value))
+    }
+}
