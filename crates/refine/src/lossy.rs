@@ -52,7 +52,7 @@ pub fn explore_lossy<P: Product>(
         }
         stats.states += 1;
         stats.depth = stats.depth.max(stack.len());
-        if stats.states % 4096 == 0 {
+        if stats.states.is_multiple_of(4096) {
             stats.seconds = start.elapsed().as_secs_f64();
             progress(&stats);
             if let Some(reason) = limits.exceeded(stats.bytes) {

@@ -200,12 +200,12 @@ impl<P: Product> Search<'_, P> {
             if at >= level.len() || at >= stop.load(Ordering::Relaxed) {
                 break;
             }
-            if at % EVERY == 0 {
+            if at.is_multiple_of(EVERY) {
                 if told.elapsed() > Duration::from_millis(200) {
                     told = Instant::now();
                     (self.progress)(&self.stats(depth));
                 }
-                let kept = if at % (EVERY * 16) == 0 {
+                let kept = if at.is_multiple_of(EVERY * 16) {
                     self.store.size().bytes + self.product.bytes()
                 } else {
                     0

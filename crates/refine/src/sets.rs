@@ -83,7 +83,7 @@ struct Inner {
     states: Table<Value>,
     sets: Table<Arc<SpecSet>>,
     /// (state, call) to (response, state).
-    applied: FxHashMap<(u32, u32), Arc<[(u32, u32)]>>,
+    applied: FxHashMap<(u32, u32), Ways>,
     /// For each set, the largest renamable value in it.
     largest: FxHashMap<u32, usize>,
     /// For some sets, their τ-closure.
@@ -92,6 +92,9 @@ struct Inner {
     places: Vec<Place>,
     bytes: usize,
 }
+
+/// The ways in which a call may take effect: response and state.
+type Ways = Arc<[(u32, u32)]>;
 
 /// Things, numbered.
 struct Table<T> {
@@ -370,7 +373,7 @@ impl Inner {
     }
 
     /// The ways in which a pending operation may take effect.
-    fn apply(&mut self, state: u32, call: u32) -> Arc<[(u32, u32)]> {
+    fn apply(&mut self, state: u32, call: u32) -> Ways {
         if let Some(outcomes) = self.applied.get(&(state, call)) {
             return outcomes.clone();
         }
@@ -379,7 +382,7 @@ impl Inner {
             &self.calls.items[call as usize],
             None,
         );
-        let outcomes: Arc<[(u32, u32)]> = outcomes
+        let outcomes: Ways = outcomes
             .into_iter()
             .map(|outcome| {
                 (self.values.number(outcome.response), self.states.number(outcome.state))
