@@ -40,6 +40,7 @@ mod world;
 
 pub use certificate::certificate;
 pub use claims::{Answer, ClaimAnswer};
+pub use concrete::find_execution;
 pub use pairs::{AliasCases, Pair, Tables, tables};
 pub use report::{FactLine, Line, Obstacle, PrefixFacts, Report, Verdict};
 pub use smt::{Obligation, obligations};
