@@ -91,11 +91,16 @@ pub fn explore(model: &Model, case: &Case, comparison: Comparison, limit: usize)
     let first = case.prologue.len();
     let mut prepared = vec![machine.start(instances)];
     for me in 0..first {
-        prepared = prepared.iter().flat_map(|state| alone(&machine, state, me)).collect();
-        dedup(&mut prepared);
-        if prepared.len() > limit {
+        let mut next = Vec::new();
+        for state in &prepared {
+            let Some(complete) = alone(&machine, state, me, limit) else { return report };
+            next.extend(complete);
+        }
+        dedup(&mut next);
+        if next.len() > limit {
             return report;
         }
+        prepared = next;
     }
     let mut judge = Judge { machine, first, comparison, limit, runs: FxHashSet::default() };
     for state in &prepared {
@@ -107,11 +112,16 @@ pub fn explore(model: &Model, case: &Case, comparison: Comparison, limit: usize)
     report
 }
 
-/// Every state in which instance `me` is complete, having been executed without interruption.
-fn alone(machine: &Machine<'_>, state: &State, me: usize) -> Vec<State> {
+/// Every state in which instance `me` is complete, having been executed without interruption; nothing if that takes more than `limit` steps.
+fn alone(machine: &Machine<'_>, state: &State, me: usize, limit: usize) -> Option<Vec<State>> {
     let mut complete = Vec::new();
     let mut open = vec![state.clone()];
+    let mut visited = 0;
     while let Some(state) = open.pop() {
+        visited += 1;
+        if visited > limit {
+            return None;
+        }
         for step in machine.steps(&state, me) {
             if step.state.instances[me].progress == Progress::Complete {
                 complete.push(step.state);
@@ -121,7 +131,7 @@ fn alone(machine: &Machine<'_>, state: &State, me: usize) -> Vec<State> {
         }
     }
     dedup(&mut complete);
-    complete
+    Some(complete)
 }
 
 fn dedup(states: &mut Vec<State>) {
@@ -177,7 +187,10 @@ impl Judge<'_> {
                 continue;
             }
             order.push((me - self.first) as u8);
-            for after in alone(&self.machine, state, me) {
+            let Some(complete) = alone(&self.machine, state, me, self.limit) else {
+                return false;
+            };
+            for after in complete {
                 if !self.sequential(&after, order) {
                     return false;
                 }

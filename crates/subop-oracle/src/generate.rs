@@ -18,6 +18,9 @@ pub fn generate(seed: u64) -> String {
         set: false,
         random,
     };
+    if writer.one_in(8) {
+        return writer.near_pitfall();
+    }
     let mut text = String::new();
     if writer.heap {
         text += "struct node { int v, node next };\nnode top;\n";
@@ -58,7 +61,45 @@ struct Writer {
     set: bool,
 }
 
+/// Programs that careless provers accept, and some that are right and look like them.
+const PITFALLS: [&str; 8] = [
+    "A() int r; 1 x = 1; 1 r = z;\nB() 1 y = x;\nC() 1 z = y;\n",
+    "A() int r; 1 x = 1; 1 r = y;\nB() 1 <x == 1;> y = 1;\n",
+    "A() 1 <l == 0;> l = ID; x = 1; 1 <l == ID;> x = 0; l = 0;\nB() 1 READ x;\n",
+    "A() 1 <l == 0;> l = ID; x = 1; 1 <l == ID; y == 0;> x = 0; l = 0;\nB() 1 y = 1; READ x;\n",
+    "A() 1 <l == 0;> l = ID; x = 1; 1 <l == ID;> x = 0; l = 0;\nB() 1 <l == 0;> y = 1; READ x;\n",
+    "A() 1 <x == 0;> x = 1; 1 <x == 2;> x = 0;\nB() 1 <x == 1;> x = 2; READ y;\nC() 1 y = 1;\n",
+    "A() int r; 1 r = x; 1 <x == r;> x = 2; y = 1;\nB() 1 x = 1;\nC() 1 READ y; 1 READ x;\n",
+    "A() 1 x = 1; * <x == 1; y == 0;> y = 1;\nB() 1 <y == 1;> x = 0; y = 0;\nC() 1 READ x; READ y;\n",
+];
+
 impl Writer {
+    /// One of [`PITFALLS`] with a few changes, and perhaps one more operation.
+    fn near_pitfall(&mut self) -> String {
+        (self.heap, self.array, self.locks, self.integers) = (false, false, true, 3);
+        let mut text = self.pick(&PITFALLS).to_owned();
+        if self.random.bool() {
+            text = text.replace('x', "w").replace('y', "x").replace('w', "y");
+        }
+        // A mark stands at the start of a sub-operation, a number after a space and a sign.
+        for sign in ["= ", "== "] {
+            for old in ["0;", "1;"] {
+                if self.one_in(5) {
+                    let new = format!("{sign}{};", self.constant());
+                    text = text.replacen(&format!("{sign}{old}"), &new, 1);
+                }
+            }
+        }
+        // The last one joins two sub-operations, not a declaration and one.
+        if let (true, Some(joint)) = (self.one_in(4), text.rfind("; 1 ")) {
+            text.replace_range(joint..joint + 4, "; ");
+        }
+        if self.one_in(3) {
+            text += &self.operation("D");
+        }
+        format!("int x;\nint y;\nint z;\nint l;\n{text}")
+    }
+
     fn one_in(&mut self, count: u8) -> bool {
         self.random.u8(..count) == 0
     }

@@ -3,7 +3,7 @@
 //! This is the operational semantics that [`model`](crate::model) describes. Objects are named after the instance that allocated them
 //! and how many it had allocated before, so states of different interleavings of the same instances can be compared directly.
 
-mod guess;
+pub(crate) mod guess;
 
 use crate::model::{
     Atom, Condition, GlobalKind, Index, Model, Next, OperationId, Place, Relation, Statement,
@@ -181,8 +181,18 @@ impl<'m> Machine<'m> {
         self.model
     }
 
-    /// The state in which nothing has been executed but `initially`. Statements of it that are not defined do nothing.
+    /// The state in which nothing has been executed but `initially`. Statements of it that are not defined, of which there are none
+    /// in a file that was parsed, do nothing.
     pub fn start(&self, instances: Vec<Instance>) -> State {
+        self.start_with(instances).0
+    }
+
+    /// The first statement of `initially` that is not defined.
+    pub(crate) fn undefined_at_start(&self) -> Option<&'m Statement> {
+        self.start_with(Vec::new()).1
+    }
+
+    fn start_with(&self, instances: Vec<Instance>) -> (State, Option<&'m Statement>) {
         let model = self.model;
         let mut shared = Shared {
             globals: self.fills.clone(),
@@ -204,12 +214,15 @@ impl<'m> Machine<'m> {
             }
         }
         let mut view = View { machine: self, shared, own: builder, me: ObjectId::START };
+        let mut undefined = None;
         for statement in &model.initially.statements {
-            let _ = view.execute(statement);
+            if view.execute(statement).is_none() {
+                undefined = undefined.or(Some(statement));
+            }
         }
         let mut shared = view.shared;
         shared.heap.values_mut().for_each(|object| object.published = true);
-        State { shared, instances }
+        (State { shared, instances }, undefined)
     }
 
     /// Every step that instance number `me` can take. Where the operation may end or go on, there is one step for each.

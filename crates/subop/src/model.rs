@@ -331,6 +331,18 @@ pub enum Statement {
     },
 }
 
+impl Statement {
+    /// Where it stands.
+    pub fn span(&self) -> Span {
+        match self {
+            Statement::Assign { span, .. }
+            | Statement::Malloc { span, .. }
+            | Statement::Free { span, .. }
+            | Statement::Read { span, .. } => *span,
+        }
+    }
+}
+
 /// `initially { … }`: executed once, as one step, before anything else.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Initially {

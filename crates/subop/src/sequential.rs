@@ -12,13 +12,13 @@ pub struct Bounds {
     pub calls: usize,
     /// The integers that are passed.
     pub values: Vec<i64>,
-    /// After this many executions of an operation it gives up.
-    pub executions: usize,
+    /// After executing this many sub-operations it gives up.
+    pub steps: usize,
 }
 
 impl Default for Bounds {
     fn default() -> Bounds {
-        Bounds { calls: 4, values: vec![1, 2], executions: 1_000_000 }
+        Bounds { calls: 4, values: vec![1, 2], steps: 1_000_000 }
     }
 }
 
@@ -65,8 +65,9 @@ pub fn check(model: &Model, bounds: &Bounds) -> SequentialVerdict {
     let start = machine.start(Vec::new());
     let reached = vec![false; model.operations.len()];
     let calls = Vec::new();
+    let (longest, executions, steps) = (0, 0, 0);
     let mut check =
-        Check { machine, mapping, sequential, bounds, longest: 0, calls, executions: 0, reached };
+        Check { machine, mapping, sequential, bounds, longest, calls, executions, steps, reached };
     // Short ones first, so that the execution that is shown is a shortest one.
     for longest in 1..=bounds.calls {
         check.longest = longest;
@@ -94,6 +95,8 @@ struct Check<'a> {
     longest: usize,
     calls: Vec<SequentialCall>,
     executions: usize,
+    /// How many sub-operations were executed.
+    steps: usize,
     reached: Vec<bool>,
 }
 
@@ -108,12 +111,12 @@ impl Check<'_> {
             for instance in self.instances(line.operation) {
                 let mut before = state.clone();
                 before.instances.push(instance);
-                for after in self.executions(before) {
+                let Some(complete) = self.executions(before) else {
+                    return Some(SequentialVerdict::TooLarge);
+                };
+                for after in complete {
                     if let Some(verdict) = self.call(line, &after, states) {
                         return Some(verdict);
-                    }
-                    if self.executions > self.bounds.executions {
-                        return Some(SequentialVerdict::TooLarge);
                     }
                 }
             }
@@ -170,14 +173,18 @@ impl Check<'_> {
         instances
     }
 
-    /// Every state in which the last instance is complete, executed without interruption.
-    fn executions(&mut self, before: State) -> Vec<State> {
+    /// Every state in which the last instance is complete, executed without interruption; nothing if there are too many steps.
+    fn executions(&mut self, before: State) -> Option<Vec<State>> {
         let me = before.instances.len() - 1;
         let operation = before.instances[me].operation;
         let mut complete: Vec<State> = Vec::new();
         let mut open = vec![before];
         while let Some(state) = open.pop() {
             for step in self.machine.steps(&state, me) {
+                self.steps += 1;
+                if self.steps > self.bounds.steps {
+                    return None;
+                }
                 if step.state.instances[me].progress == Progress::Complete {
                     complete.push(step.state);
                 } else {
@@ -189,7 +196,7 @@ impl Check<'_> {
         complete.dedup();
         self.executions += complete.len();
         self.reached[operation.0] |= !complete.is_empty();
-        complete
+        Some(complete)
     }
 }
 

@@ -283,6 +283,73 @@ fn what_the_grammar_wants() {
     );
 }
 
+#[test]
+fn guesses_are_few() {
+    shows(
+        "int x; A() int a; int b; int c; int d; int e; int f; int g;
+    1 a = x; READ a; READ b; READ c; READ d; READ e; READ f;
+    1 READ g; READ a; READ b;
+B() int a; int b; int c; int d; int e; int f; int g;
+    1 READ a; READ b; READ c; READ d; READ e; READ f; READ g;
+",
+        expect![[r#"
+            error: this guesses more than 6 locals
+             --> model.subop:5:5
+              |
+            5 |     1 READ a; READ b; READ c; READ d; READ e; READ f; READ g;
+              |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ too many
+              |
+              = help: assign some of `a`, `b`, `c`, `d`, `e`, `f`, `g` before
+        "#]],
+    );
+}
+
+#[test]
+fn initially_must_make_sense() {
+    shows(
+        "struct node { int v, node next };
+node top;
+initially { node D; D = malloc node; top = D.next; top.v = 1; }
+A() 1 READ top;
+",
+        expect![[r#"
+            error: this is not defined when it is executed
+             --> model.subop:3:52
+              |
+            3 | initially { node D; D = malloc node; top = D.next; top.v = 1; }
+              |                                                    ^^^^^^^^^ accesses nothing
+              |
+              = help: a field needs an object: `x = malloc node;` first; an index needs an integer
+        "#]],
+    );
+}
+
+#[test]
+fn limits_hold() {
+    let large = [
+        format!("int x; A() {}", "1 x = 1; ".repeat(300)),
+        format!("int x; A() {} 1 x = 1;", "either { 1 READ x; } or { } ".repeat(300)),
+        format!("int x; A() {}1 x = 1;{}", "either {".repeat(100), "}".repeat(100)),
+        format!("int x; A() 1 <{}x == 1{};>", "(".repeat(100), ")".repeat(100)),
+        format!("int x; A() 1 <{}(x == 1);>", "!".repeat(100)),
+        format!("int x; A() 1 <x == 1{};>", " => x == 1".repeat(100)),
+        format!("{} A() 1 READ x1;", (0..600).map(|at| format!("int x{at}; ")).collect::<String>()),
+        format!(
+            "int x; A({}) 1 READ x;",
+            (0..300).map(|at| format!("int a{at},")).collect::<String>()
+        ),
+        format!("int x; {}", (0..600).map(|at| format!("A{at}() 1 READ x; ")).collect::<String>()),
+        format!("int {}; A() 1 READ x;", "x".repeat(300)),
+        "int x; A() 1 x = 99999999999999999999;".to_owned(),
+        "int x; A() 1 x = 1; ".repeat(20_000),
+    ];
+    for source in large {
+        let mistakes = parse(&source).expect_err("it is too large");
+        let start: String = source.chars().take(60).collect();
+        assert!((1..=50).contains(&mistakes.len()), "{start}: {}", mistakes.len());
+    }
+}
+
 /// Random edits of real files neither panic nor produce a model that cannot be printed and parsed again.
 #[test]
 fn no_input_panics() {
@@ -290,9 +357,10 @@ fn no_input_panics() {
     let mut sources: Vec<String> = Vec::new();
     let models = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/subop");
     for folder in [folder, models] {
-        let Ok(entries) = std::fs::read_dir(folder) else { continue };
-        for entry in entries.flatten() {
-            sources.extend(std::fs::read_to_string(entry.path()));
+        let entries = std::fs::read_dir(folder).expect("the folder is there");
+        let paths = entries.flatten().map(|entry| entry.path());
+        for path in paths.filter(|path| path.extension().is_some_and(|end| end == "subop")) {
+            sources.push(std::fs::read_to_string(path).expect("a text"));
         }
     }
     sources.sort();

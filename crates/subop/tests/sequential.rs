@@ -5,7 +5,7 @@ use linchpin_subop::sequential::{Bounds, SequentialVerdict, check};
 
 fn verdict(source: &str) -> SequentialVerdict {
     let model = parse(source).unwrap_or_else(|mistakes| panic!("{mistakes:?}"));
-    check(&model, &Bounds { calls: 4, values: vec![1, 2], executions: 20_000 })
+    check(&model, &Bounds { calls: 4, values: vec![1, 2], steps: 100_000 })
 }
 
 const STACK: &str = "struct node { int value, node next };
@@ -62,6 +62,6 @@ fn without_a_spec_or_with_too_much_to_execute_nothing_is_claimed() {
     assert_eq!(verdict(STACK), SequentialVerdict::NoSpec);
     let source = "int x; Add(int a, int b, int c) 1 x = x + 1; return;
         spec counter { Add = add(1); }";
-    let bounds = Bounds { calls: 6, values: vec![1, 2, 3], executions: 5_000 };
+    let bounds = Bounds { calls: 6, values: vec![1, 2, 3], steps: 5_000 };
     assert_eq!(check(&parse(source).unwrap(), &bounds), SequentialVerdict::TooLarge);
 }

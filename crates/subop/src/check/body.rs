@@ -1,6 +1,7 @@
 //! Operations: locals, sub-operations, and what may follow what.
 
 use super::{Checker, Scope};
+use crate::execute::guess;
 use crate::limits;
 use crate::model::{Condition, Next, Operation, OperationId, SubOperation, SubOperationId};
 use crate::syntax::ast::{self, Ident, Item};
@@ -53,7 +54,7 @@ impl Checker {
             Next::SubOperation(index) => Some(index),
             Next::Return => None,
         });
-        self.model.operations.push(Operation {
+        let checked = Operation {
             name: operation.name.name.clone(),
             locals,
             arguments,
@@ -61,7 +62,23 @@ impl Checker {
             first: first.collect(),
             sub_operations: body.steps,
             span,
-        });
+        };
+        self.guesses(&checked);
+        self.model.operations.push(checked);
+    }
+
+    /// No sub-operation guesses more than can be tried.
+    fn guesses(&mut self, operation: &Operation) {
+        let guesses = guess::guesses(operation);
+        for (step, guessed) in operation.sub_operations.iter().zip(guesses) {
+            if guessed.len() > limits::GUESSES {
+                let message = format!("this guesses more than {} locals", limits::GUESSES);
+                let names: Vec<String> =
+                    guessed.iter().map(|id| format!("`{}`", operation.locals[id.0].name)).collect();
+                let help = format!("assign some of {} before", names.join(", "));
+                self.report(Diagnostic::new(message, step.span, "too many").help(help));
+            }
+        }
     }
 
     /// Checks the sub-operations in the order in which they are written.

@@ -6,6 +6,7 @@ mod body;
 mod claim;
 mod term;
 
+use crate::execute::Machine;
 use crate::limits;
 use crate::model::{
     FieldId, Global, GlobalId, GlobalKind, Initially, LocalId, Model, OperationId, Struct,
@@ -29,6 +30,9 @@ pub(crate) fn check(file: &ast::File) -> (Model, Vec<Diagnostic>) {
     checker.invariants(file);
     checker.claims(file);
     checker.spec(file);
+    if checker.diagnostics.is_empty() {
+        checker.start();
+    }
     (checker.model, checker.diagnostics)
 }
 
@@ -222,6 +226,17 @@ impl Checker {
         }
         initially.locals = locals;
         self.model.initially = initially;
+    }
+
+    /// `initially` can be executed.
+    fn start(&mut self) {
+        let machine = Machine::new(&self.model);
+        let Some(statement) = machine.undefined_at_start().map(|statement| statement.span()) else {
+            return;
+        };
+        let message = "this is not defined when it is executed";
+        let help = "a field needs an object: `x = malloc node;` first; an index needs an integer";
+        self.report(Diagnostic::new(message, statement, "accesses nothing").help(help));
     }
 
     fn twice(&mut self, what: &str, name: &Ident, old: Span) {

@@ -6,8 +6,8 @@
 
 use super::{FIRST_ID, Machine, State, Value, View, holds};
 use crate::model::{
-    Atom, Condition, Index, LocalId, Model, Place, Relation, Statement, SubOperation, Term, Type,
-    Var,
+    Atom, Condition, Index, LocalId, Model, Next, Operation, Place, Relation, Statement,
+    SubOperation, Term, Type, Var,
 };
 use std::collections::BTreeSet;
 
@@ -22,10 +22,8 @@ pub(super) fn choices(
     sub_operation: &SubOperation,
 ) -> Vec<Vec<Option<Value>>> {
     let instance = &state.instances[me];
-    let guessed: Vec<LocalId> = read_first(sub_operation)
-        .into_iter()
-        .filter(|id| instance.locals[id.0].is_none())
-        .collect();
+    let guessed: Vec<LocalId> =
+        uses(sub_operation).read.into_iter().filter(|id| instance.locals[id.0].is_none()).collect();
     if guessed.is_empty() {
         return vec![instance.locals.clone()];
     }
@@ -156,8 +154,36 @@ impl Search<'_, '_> {
     }
 }
 
-/// The locals that a sub-operation reads before it writes them, in the order of their first use.
-fn read_first(sub_operation: &SubOperation) -> Vec<LocalId> {
+/// The locals that each sub-operation of an operation may have to guess: those that it reads before it writes them, and that some way to it
+/// leaves unset.
+pub(crate) fn guesses(operation: &Operation) -> Vec<Vec<LocalId>> {
+    let arguments: BTreeSet<LocalId> = (0..operation.arguments).map(LocalId).collect();
+    // What is set for sure before each; nothing is known until a way to it is seen. All that lead to a sub-operation stand before it.
+    let mut set: Vec<Option<BTreeSet<LocalId>>> = vec![None; operation.sub_operations.len()];
+    for &first in &operation.first {
+        set[first] = Some(arguments.clone());
+    }
+    let mut guesses = Vec::new();
+    for (index, step) in operation.sub_operations.iter().enumerate() {
+        let mut known = set[index].clone().unwrap_or_else(|| arguments.clone());
+        let uses = uses(step);
+        guesses.push(uses.read.iter().copied().filter(|id| !known.contains(id)).collect());
+        known.extend(uses.read);
+        known.extend(uses.written);
+        for next in &step.next {
+            if let Next::SubOperation(next) = next {
+                set[*next] = Some(match set[*next].take() {
+                    Some(before) => before.intersection(&known).copied().collect(),
+                    None => known.clone(),
+                });
+            }
+        }
+    }
+    guesses
+}
+
+/// The locals that a sub-operation reads before it writes them, in the order of their first use, and those that it writes.
+fn uses(sub_operation: &SubOperation) -> Uses {
     let mut uses = Uses::default();
     for atom in sub_operation.precondition.atoms() {
         uses.term(atom.left);
@@ -180,7 +206,7 @@ fn read_first(sub_operation: &SubOperation) -> Vec<LocalId> {
     for term in sub_operation.result.iter().flatten() {
         uses.term(*term);
     }
-    uses.read
+    uses
 }
 
 #[derive(Default)]
