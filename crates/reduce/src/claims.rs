@@ -106,6 +106,13 @@ pub fn pair(
     found
 }
 
+/// What is found about the last steps of two prefixes.
+pub fn steps(context: &Context, one: usize, two: usize) -> Found {
+    let mut found = Found::default();
+    step_pair(context, one, two, None, &mut found);
+    found
+}
+
 /// Adds what is found about the last steps of two prefixes.
 fn step_pair(context: &Context, one: usize, two: usize, claim: Option<&Claim>, found: &mut Found) {
     let (Some(before), Some(peer)) =

@@ -31,6 +31,7 @@ mod pending;
 mod prefix;
 mod report;
 mod settle;
+mod smt;
 mod solver;
 mod start;
 mod validated;
@@ -39,8 +40,10 @@ mod world;
 
 pub use certificate::certificate;
 pub use claims::{Answer, ClaimAnswer};
+pub use concrete::find_execution;
 pub use pairs::{AliasCases, Pair, Tables, tables};
 pub use report::{FactLine, Line, Obstacle, PrefixFacts, Report, Verdict};
+pub use smt::{Obligation, obligations};
 
 use std::time::Instant;
 

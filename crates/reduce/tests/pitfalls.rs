@@ -1,6 +1,6 @@
 //! Four programs that a careless version of the method accepts. None is linearizable, as brute force confirms; none is proved.
 
-use linchpin_reduce::{Obstacle, Options, Report, Verdict, prove};
+use linchpin_reduce::{Obstacle, Options, Report, Verdict, find_execution, prove};
 use linchpin_subop_oracle::{Comparison, Verdict as Judged, judge_all};
 
 fn rejected(source: &str) -> Report {
@@ -65,4 +65,18 @@ fn a_local_that_has_a_value_is_not_guessed_again() {
     rejected(
         "int x; int y; A() int r; 1 <x == r;> READ x; 1 r = x; 1 READ y; C() 1 x = 2; 1 READ y;",
     );
+}
+
+/// The interleaving that stops a proof can be executed if the violation is real.
+#[test]
+fn failing_interleavings_are_executed() {
+    let source = "int x; int m; int z; A() int r; 1 x = 1; 1 r = z; Y() 1 m = x; W() 1 z = m;";
+    let model =
+        linchpin_subop::parse(source).unwrap_or_else(|mistakes| panic!("{}", mistakes[0].message));
+    let Verdict::NotProved(Obstacle::Interleaving(lines)) =
+        prove(&model, &Options::default()).verdict
+    else {
+        panic!("it is not an interleaving that stops the proof")
+    };
+    assert_eq!(find_execution(&model, &Options::default(), &lines), Some(Vec::new()));
 }
