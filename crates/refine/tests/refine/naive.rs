@@ -183,12 +183,12 @@ pub fn compare(seed: u64, programs: usize, combinations: usize) -> (usize, usize
 
 #[test]
 fn agrees_with_the_naive_explorer() {
-    // For a long run: LINCHPIN_SEED=7 LINCHPIN_PROGRAMS=10000 cargo test --release -p linchpin-refine naive
+    // For a long run: LINCHPIN_SEED=7 LINCHPIN_CASES=10000 cargo test --release -p linchpin-refine naive
     let number = |name: &str, default: u64| {
         std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
     };
     let seed = number("LINCHPIN_SEED", 1);
-    let (holding, violated, given_up) = compare(seed, number("LINCHPIN_PROGRAMS", 400) as usize, 6);
+    let (holding, violated, given_up) = compare(seed, number("LINCHPIN_CASES", 400) as usize, 6);
     println!("seed {seed}: {holding} hold, {violated} do not, {given_up} too large");
     assert!(holding > 80 && violated > 80);
 }
