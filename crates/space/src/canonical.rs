@@ -75,7 +75,14 @@ impl Form {
                 let words = &flat.words[region..];
                 (self.groups[thread], words[STATUS], words[NODE], words[CALLS])
             };
-            order.sort_by_key(|&thread| front(thread));
+            // Insertion sort: there are few threads.
+            for end in 1..threads {
+                let mut at = end;
+                while at > 0 && front(order[at - 1]) > front(order[at]) {
+                    order.swap(at - 1, at);
+                    at -= 1;
+                }
+            }
             // Most threads are told apart by where they are. Idle ones without variables look all the same, unless
             // something names them.
             let alike = |pair: &[usize]| {
@@ -89,16 +96,23 @@ impl Form {
                 };
                 order.sort_by(|&a, &b| front(a).cmp(&front(b)).then_with(|| key(a).cmp(key(b))));
             }
-            // Threads of one group may stand anywhere; the places of the group are filled in sorted order.
-            let sorted = order.clone();
-            for (place, slot) in order.iter_mut().enumerate() {
-                let group = self.groups[place];
-                let rank = (0..place).filter(|&before| self.groups[before] == group).count();
-                let mut members = sorted.iter().filter(|&&thread| self.groups[thread] == group);
-                *slot = members.nth(rank).copied().unwrap_or(place);
-            }
+            self.fill_places(&mut order);
         }
         self.pack_in_order(flat, &order, scratch, out)
+    }
+
+    /// Threads of one group may stand anywhere; the places of each group are filled with its members in sorted order.
+    fn fill_places(&self, order: &mut [usize]) {
+        if self.groups.iter().all(|group| *group == 0) {
+            return;
+        }
+        let sorted: SmallVec<[usize; 8]> = SmallVec::from_slice(order);
+        for (place, slot) in order.iter_mut().enumerate() {
+            let group = self.groups[place];
+            let rank = (0..place).filter(|&before| self.groups[before] == group).count();
+            let mut members = sorted.iter().filter(|&&thread| self.groups[thread] == group);
+            *slot = members.nth(rank).copied().unwrap_or(place);
+        }
     }
 
     /// Writes a state with its threads in a given order.

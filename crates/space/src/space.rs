@@ -221,6 +221,7 @@ pub struct Workspace {
     scratch: Scratch,
     flat: Flat,
     pub(crate) pool: Vec<Flat>,
+    pub(crate) trails: Vec<Trail>,
     pub(crate) marks: Vec<bool>,
     pub(crate) stack: Vec<usize>,
 }

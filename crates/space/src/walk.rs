@@ -326,7 +326,7 @@ impl<'a> Walk<'a> {
         let space = self.space;
         let layout = &space.form.layout;
         let region = layout.thread(thread);
-        let mut trail = Trail::default();
+        let mut trail = self.workspace.trails.pop().unwrap_or_default();
         let mut given: SmallVec<[u32; 2]> = SmallVec::new();
         loop {
             let mut next = self.copy(flat);
@@ -380,7 +380,10 @@ impl<'a> Walk<'a> {
             }
             match again {
                 Some(choices) if on => given = choices,
-                _ => return on,
+                _ => {
+                    self.workspace.trails.push(trail);
+                    return on;
+                }
             }
         }
     }
