@@ -1,0 +1,323 @@
+//! The window: the operations that still matter, as a history that starts from nothing.
+
+use super::kind::Kind;
+use super::{Ended, Refutation};
+use crate::history::{Argument, History, NEVER, OpId, Operation, Rank};
+use crate::search::{Frontier, Ticket};
+use crate::value_table::{ValueId, ValueTable};
+use crate::verdict::{Limits, Monitored, NotApplicable, Verdict};
+use linchpin_spec::{Call, Shape, Spec, Value};
+use rustc_hash::FxHashMap;
+
+/// How an operation of the window stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It returned.
+    Returned,
+    /// It is in progress; the ticket it is known by.
+    Open(u32),
+    /// It will never return, and may take effect at any later time.
+    Gone,
+    /// It turned out, at this event, not to have happened.
+    Retracted(Rank),
+}
+
+/// Who "called" what was there from the start.
+const FROM_THE_START: u32 = 0;
+
+/// The operations that still matter.
+pub(super) struct Window {
+    pub(super) kind: Kind,
+    /// Their history. Ranks count the events of the window.
+    ///
+    /// INVARIANT: all that follows is explained from the empty object and these operations if and only if it is explained from the
+    /// initial state and all operations there were.
+    pub(super) history: History,
+    processes: FxHashMap<String, u32>,
+    /// How each operation stands.
+    pub(super) fates: Vec<Fate>,
+    /// For each rank, what the caller calls that event.
+    tags: Vec<u64>,
+    /// The events up to here, exclusive, are known to be explained.
+    judged: Rank,
+}
+
+impl Window {
+    /// A window for an object of this kind that starts from `init`.
+    pub(super) fn new(kind: Kind, init: Option<&Value>) -> Window {
+        let mut history = History::default();
+        history.processes.push("(from the start)".to_owned());
+        let mut window =
+            Window { kind, history, processes: FxHashMap::default(), fates: Vec::new(), tags: Vec::new(), judged: 0 };
+        for (operation, argument, response) in kind.from_the_start(init) {
+            let shape = Shape::Any;
+            let id = window.invoke(0, 0, "", &Call { operation, argument }, &shape);
+            window.history.operations[id as usize].process = FROM_THE_START;
+            window.response(0, id, response, &shape);
+        }
+        window
+    }
+
+    /// How many events wait to be judged.
+    pub(super) fn unjudged(&self) -> usize {
+        (self.history.events - self.judged) as usize
+    }
+
+    /// How many operations the window keeps.
+    pub(super) fn len(&self) -> usize {
+        self.history.operations.len()
+    }
+
+    fn event(&mut self, tag: u64) -> Rank {
+        self.tags.push(tag);
+        self.history.events += 1;
+        self.history.events - 1
+    }
+
+    fn argument(&mut self, value: Value, shape: &Shape) -> Argument {
+        match shape {
+            Shape::Unit => Argument::None,
+            _ => Argument::One(self.history.values.intern(value)),
+        }
+    }
+
+    /// An operation is called, and will be known by the ticket.
+    pub(super) fn invoke(
+        &mut self,
+        tag: u64,
+        ticket: u32,
+        name: &str,
+        call: &Call,
+        shape: &Shape,
+    ) -> OpId {
+        let process = self.process(name);
+        let argument = self.argument(call.argument.clone(), shape);
+        let invoked = self.event(tag);
+        self.history.operations.push(Operation {
+            process,
+            operation: call.operation as u16,
+            completed: false,
+            key: ValueId::NULL,
+            argument,
+            response: Argument::None,
+            invoked,
+            returned: NEVER,
+        });
+        self.fates.push(Fate::Open(ticket));
+        (self.history.operations.len() - 1) as OpId
+    }
+
+    fn process(&mut self, name: &str) -> u32 {
+        if let Some(at) = self.processes.get(name) {
+            return *at;
+        }
+        let at = self.history.processes.len() as u32;
+        self.history.processes.push(name.to_owned());
+        self.processes.insert(name.to_owned(), at);
+        at
+    }
+
+    /// It returns.
+    pub(super) fn response(&mut self, tag: u64, id: OpId, response: Value, shape: &Shape) {
+        let response = self.argument(response, shape);
+        let returned = self.event(tag);
+        let operation = &mut self.history.operations[id as usize];
+        operation.response = response;
+        operation.completed = true;
+        operation.returned = returned;
+        self.fates[id as usize] = Fate::Returned;
+    }
+
+    /// It will not return.
+    pub(super) fn crash(&mut self, id: OpId) {
+        self.fates[id as usize] = Fate::Gone;
+    }
+
+    /// It did not happen.
+    pub(super) fn retract(&mut self, tag: u64, id: OpId) {
+        let at = self.event(tag);
+        self.fates[id as usize] = Fate::Retracted(at);
+    }
+
+    /// Judges all events so far. If they are explained, only what still matters is kept; `moved` is told the new ids of what is open.
+    ///
+    /// # Errors
+    ///
+    /// If nothing explains them; or, inside, if the monitor cannot judge.
+    pub(super) fn judge(
+        &mut self,
+        limits: &Limits,
+        mut moved: impl FnMut(u32, OpId),
+    ) -> Result<Result<(), NotApplicable>, Ended> {
+        let end = self.history.events;
+        match self.as_of(end, limits) {
+            Ok(Verdict::Holds(_)) => {}
+            Ok(Verdict::Violated(_)) => return Err(self.first_violated(end, limits)),
+            Ok(Verdict::Inconclusive(reason)) => {
+                if let Some(reason) = limits.exceeded(0) {
+                    return Err(Ended::Unknown(reason));
+                }
+                return Ok(Err(NotApplicable { reason }));
+            }
+            Err(reason) => return Ok(Err(reason)),
+        }
+        let mut keep = self.kind.still_matter(&self.history, &self.fates);
+        for (keep, fate) in keep.iter_mut().zip(&self.fates) {
+            match fate {
+                Fate::Open(_) => *keep = true,
+                Fate::Retracted(_) => *keep = false,
+                Fate::Returned | Fate::Gone => {}
+            }
+        }
+        self.retain(&keep);
+        self.judged = self.history.events;
+        for (id, fate) in self.fates.iter().enumerate() {
+            if let Fate::Open(ticket) = fate {
+                moved(*ticket, id as OpId);
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// What the monitor says of the events before `end`.
+    fn as_of(&mut self, end: Rank, limits: &Limits) -> Monitored {
+        let retracted = self.fates.iter().any(|fate| matches!(fate, Fate::Retracted(_)));
+        if end == self.history.events && !retracted {
+            return self.kind.monitor(&self.history, limits);
+        }
+        let mut seen = Vec::with_capacity(self.len());
+        for (operation, fate) in self.history.operations.iter().zip(&self.fates) {
+            let gone = matches!(fate, Fate::Retracted(at) if *at < end);
+            if operation.invoked >= end || gone {
+                continue;
+            }
+            let mut operation = *operation;
+            if operation.returned >= end {
+                operation.completed = false;
+                operation.returned = NEVER;
+            }
+            seen.push(operation);
+        }
+        let events = std::mem::replace(&mut self.history.events, end);
+        let all = std::mem::replace(&mut self.history.operations, seen);
+        let answer = self.kind.monitor(&self.history, limits);
+        self.history.operations = all;
+        self.history.events = events;
+        answer
+    }
+
+    /// The first event that nothing explains, where the events before `end` are not explained.
+    ///
+    /// What cannot be explained never can be later, so it is found by bisection.
+    fn first_violated(&mut self, end: Rank, limits: &Limits) -> Ended {
+        let (mut fine, mut bad) = (self.judged, end);
+        while bad - fine > 1 {
+            let middle = fine + (bad - fine) / 2;
+            match self.as_of(middle, limits) {
+                Ok(Verdict::Violated(_)) => bad = middle,
+                _ => fine = middle,
+            }
+        }
+        let explanation = match self.as_of(bad, limits) {
+            Ok(Verdict::Violated(violation)) => violation.explanation,
+            _ => "nothing explains the events so far".to_owned(),
+        };
+        let tag = self.tags[bad as usize - 1];
+        Ended::Violated(Refutation { tag, explanation, possible: Vec::new() })
+    }
+
+    /// Keeps these operations only, with small ranks and, now and then, a small table of values.
+    fn retain(&mut self, keep: &[bool]) {
+        let mut is_used = vec![false; self.history.events as usize];
+        let (mut operations, mut fates) = (Vec::new(), Vec::new());
+        for ((operation, fate), _) in self
+            .history
+            .operations
+            .iter()
+            .zip(&self.fates)
+            .zip(keep)
+            .filter(|(_, keep)| **keep)
+        {
+            operations.push(*operation);
+            fates.push(*fate);
+            is_used[operation.invoked as usize] = true;
+            if operation.returned != NEVER {
+                is_used[operation.returned as usize] = true;
+            }
+        }
+        let mut ranks = vec![0; is_used.len()];
+        let mut tags = Vec::new();
+        for (rank, _) in is_used.iter().enumerate().filter(|(_, used)| **used) {
+            ranks[rank] = tags.len() as Rank;
+            tags.push(self.tags[rank]);
+        }
+        for operation in &mut operations {
+            operation.invoked = ranks[operation.invoked as usize];
+            if operation.returned != NEVER {
+                operation.returned = ranks[operation.returned as usize];
+            }
+        }
+        self.history.operations = operations;
+        self.history.events = tags.len() as Rank;
+        self.fates = fates;
+        self.tags = tags;
+        // why not always: a table of integers costs as much as the largest of them.
+        if self.history.values.len() > 8 * self.len() + 8192 {
+            self.forget_values();
+        }
+    }
+
+    fn forget_values(&mut self) {
+        let mut values = ValueTable::default();
+        let old = std::mem::take(&mut self.history.values);
+        for operation in &mut self.history.operations {
+            for argument in [&mut operation.argument, &mut operation.response] {
+                if let Argument::One(id) = argument {
+                    *id = values.intern(old.get(*id).clone());
+                }
+            }
+        }
+        self.history.values = values;
+    }
+
+    /// Tells a frontier of the events of the window; for each ticket the one of the frontier.
+    ///
+    /// # Errors
+    ///
+    /// If nothing explains them, or too much does.
+    pub(super) fn replay<S: Spec<State = Value> + ?Sized>(
+        &self,
+        frontier: &mut Frontier<'_, S>,
+        most: usize,
+    ) -> Result<Vec<(u32, Ticket)>, Ended> {
+        let mut events: Vec<(Rank, OpId)> = Vec::with_capacity(self.tags.len());
+        for (id, operation) in self.history.operations.iter().enumerate() {
+            events.push((operation.invoked, id as OpId));
+            match self.fates[id] {
+                Fate::Returned => events.push((operation.returned, id as OpId)),
+                Fate::Retracted(at) => events.push((at, id as OpId)),
+                Fate::Open(_) | Fate::Gone => {}
+            }
+        }
+        events.sort_unstable();
+        let mut tickets: Vec<Option<Ticket>> = vec![None; self.len()];
+        let mut open = Vec::new();
+        for (rank, id) in events {
+            let tag = self.tags[rank as usize];
+            let Some(ticket) = tickets[id as usize] else {
+                let ticket = frontier.invoke(self.history.call(id));
+                tickets[id as usize] = Some(ticket);
+                match self.fates[id as usize] {
+                    Fate::Open(known) => open.push((known, ticket)),
+                    Fate::Gone => frontier.crash(ticket),
+                    Fate::Returned | Fate::Retracted(_) => {}
+                }
+                continue;
+            };
+            let process = self.history.operations[id as usize].process;
+            let name = self.history.processes.get(process as usize).map_or("?", String::as_str);
+            super::tell(frontier, tag, name, ticket, self.history.response(id).as_ref(), most)?;
+        }
+        Ok(open)
+    }
+}
