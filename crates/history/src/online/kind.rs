@@ -53,9 +53,7 @@ impl Kind {
                 _ => Vec::new(),
             }
         };
-        let silent = |operation| {
-            move |value: Value| (operation, value, Value::Null)
-        };
+        let silent = |operation| move |value: Value| (operation, value, Value::Null);
         match self {
             Kind::Register => {
                 vec![(Register::WRITE, init.cloned().unwrap_or_default(), Value::Null)]

@@ -158,6 +158,11 @@ impl<'a> Stream<'a> {
         }
     }
 
+    /// Whether a monitor judges, not the general frontier.
+    pub fn is_by_window(&self) -> bool {
+        matches!(self.engine, Engine::Window(_))
+    }
+
     /// Why the window was left to the general frontier, if it was.
     pub fn handed_over(&self) -> Option<&str> {
         self.handed_over.as_deref()
@@ -193,7 +198,12 @@ impl<'a> Stream<'a> {
     /// # Errors
     ///
     /// If that ends the judging. What is told later means nothing then.
-    pub fn response(&mut self, tag: u64, open: OpenOperation, response: &Value) -> Result<(), Ended> {
+    pub fn response(
+        &mut self,
+        tag: u64,
+        open: OpenOperation,
+        response: &Value,
+    ) -> Result<(), Ended> {
         let Some(open) = self.close(open) else {
             return Ok(());
         };
@@ -357,7 +367,8 @@ fn tell<S: Spec<State = Value> + ?Sized>(
         return Err(Ended::Violated(Refutation { tag, explanation, possible: stuck.possible }));
     }
     if frontier.configurations() > most {
-        let reason = "there are too many ways to explain what has happened so far; judge a file instead";
+        let reason =
+            "there are too many ways to explain what has happened so far; judge a file instead";
         return Err(Ended::Unknown(reason.to_owned()));
     }
     Ok(())

@@ -62,4 +62,3 @@ pub(super) fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
         }
     }
 }
-

@@ -21,8 +21,7 @@ use super::window::Fate;
 use crate::history::{History, NEVER};
 use linchpin_spec::Queue;
 
-const VERBS: Verbs =
-    Verbs { add: Queue::ENQUEUE, remove: Queue::DEQUEUE, peek: Some(Queue::PEEK) };
+const VERBS: Verbs = Verbs { add: Queue::ENQUEUE, remove: Queue::DEQUEUE, peek: Some(Queue::PEEK) };
 
 pub(super) fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
     let lives = Lives::new(history, fates, VERBS);

@@ -65,7 +65,9 @@ pub(super) fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
                 }
             }
         }
-        if added > removed && let Some(id) = last_added {
+        if added > removed
+            && let Some(id) = last_added
+        {
             keep[id as usize] = true;
         }
     }

@@ -29,9 +29,8 @@ pub(super) fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
     };
     loop {
         let keep = kept(history, fates, VERBS, &lives, &keep_life, &keep_empty);
-        let ids = (0..history.operations.len() as OpId).filter(|id| {
-            keep[*id as usize] && !matches!(fates[*id as usize], Fate::Retracted(_))
-        });
+        let ids = (0..history.operations.len() as OpId)
+            .filter(|id| keep[*id as usize] && !matches!(fates[*id as usize], Fate::Retracted(_)));
         let spans: Vec<(Rank, Rank)> = ids.map(|id| span(&id)).collect();
         let first = spans.iter().map(|span| span.0).min().unwrap_or(NEVER);
         let spans = Spans::new(spans);

@@ -47,8 +47,14 @@ impl Window {
     pub(super) fn new(kind: Kind, init: Option<&Value>) -> Window {
         let mut history = History::default();
         history.processes.push("(from the start)".to_owned());
-        let mut window =
-            Window { kind, history, processes: FxHashMap::default(), fates: Vec::new(), tags: Vec::new(), judged: 0 };
+        let mut window = Window {
+            kind,
+            history,
+            processes: FxHashMap::default(),
+            fates: Vec::new(),
+            tags: Vec::new(),
+            judged: 0,
+        };
         for (operation, argument, response) in kind.from_the_start(init) {
             let shape = Shape::Any;
             let id = window.invoke(0, 0, "", &Call { operation, argument }, &shape);
@@ -230,13 +236,8 @@ impl Window {
     fn retain(&mut self, keep: &[bool]) {
         let mut is_used = vec![false; self.history.events as usize];
         let (mut operations, mut fates) = (Vec::new(), Vec::new());
-        for ((operation, fate), _) in self
-            .history
-            .operations
-            .iter()
-            .zip(&self.fates)
-            .zip(keep)
-            .filter(|(_, keep)| **keep)
+        for ((operation, fate), _) in
+            self.history.operations.iter().zip(&self.fates).zip(keep).filter(|(_, keep)| **keep)
         {
             operations.push(*operation);
             fates.push(*fate);

@@ -1,0 +1,166 @@
+//! Streams against brute force: after every prefix the same verdict, with windows so small that operations are dropped all the time.
+
+mod generate;
+
+use generate::{Event, Recording, Sort};
+use linchpin_history::online::{Ended, OpenOperation, Stream};
+use linchpin_history::{Limits, Object};
+use linchpin_oracle::{Operation, is_linearizable};
+use linchpin_spec::Value;
+use std::collections::BTreeMap;
+use std::env;
+
+fn seed(test: &str) -> u64 {
+    let seed = env::var("LINCHPIN_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(11);
+    println!("{test}: LINCHPIN_SEED={seed}");
+    seed
+}
+
+fn cases(usual: usize) -> usize {
+    env::var("LINCHPIN_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual)
+}
+
+/// The first event after which brute force finds no order.
+fn first_violated(object: &Object, recording: &Recording) -> Option<usize> {
+    let mut operations: Vec<Operation> = Vec::new();
+    let mut open: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut retracted: Vec<usize> = Vec::new();
+    for (at, event) in recording.events.iter().enumerate() {
+        match event {
+            Event::Invoke(process, call) => {
+                open.insert(*process, operations.len());
+                let call = call.clone();
+                let (response, returned) = (None, None);
+                operations.push(Operation {
+                    process: *process,
+                    call,
+                    response,
+                    invoked: at,
+                    returned,
+                });
+                continue;
+            }
+            Event::Ok(process, response) => {
+                let operation = &mut operations[open.remove(process).unwrap()];
+                operation.response = Some(response.clone());
+                operation.returned = Some(at);
+            }
+            Event::Fail(process) => retracted.push(open.remove(process).unwrap()),
+            Event::Info(_) => continue,
+        }
+        let happened = operations.iter().enumerate().filter(|(id, _)| !retracted.contains(id));
+        let happened: Vec<Operation> = happened.map(|(_, operation)| operation.clone()).collect();
+        if !is_linearizable(&*object.spec, &happened) {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// What a stream says, and whether it left the history to the frontier, and how many operations it kept.
+fn streamed(
+    object: &Object,
+    recording: &Recording,
+    interval: usize,
+    random: &mut fastrand::Rng,
+) -> (Result<(), Ended>, bool, usize) {
+    let mut stream = Stream::new(object, Limits::default()).with_interval(interval);
+    let mut open: BTreeMap<usize, OpenOperation> = BTreeMap::new();
+    let mut tell = |stream: &mut Stream<'_>, tag: usize, event: &Event| {
+        let tag = tag as u64;
+        match event {
+            Event::Invoke(process, call) => {
+                open.insert(*process, stream.invoke(tag, &process.to_string(), call.clone()));
+            }
+            Event::Ok(process, response) => {
+                stream.response(tag, open.remove(process).unwrap(), response)?;
+            }
+            Event::Fail(process) => stream.retract(tag, open.remove(process).unwrap())?,
+            Event::Info(process) => stream.crash(open.remove(process).unwrap()),
+        }
+        if random.u8(..4) == 0 { stream.judge() } else { Ok(()) }
+    };
+    let events = recording.events.iter().enumerate();
+    let mut events = events.map(|(tag, event)| tell(&mut stream, tag, event));
+    let verdict = events.find(Result::is_err).unwrap_or(Ok(()));
+    drop(events);
+    let verdict = verdict.and_then(|()| stream.judge());
+    (verdict, stream.handed_over().is_some(), stream.kept())
+}
+
+fn compare(name: &str, init: Option<Value>, sort: Sort) {
+    let object = Object::builtin(name, init).unwrap();
+    let mut random = fastrand::Rng::with_seed(seed(name));
+    let rounds = cases(2500);
+    let (mut violated, mut handed_over, mut kept, mut all) = (0, 0, 0, 0);
+    for round in 0..rounds {
+        let recording = generate::recording(&mut random, &object, sort);
+        let expected = first_violated(&object, &recording);
+        let interval = random.usize(1..6);
+        let (verdict, left, rest) = streamed(&object, &recording, interval, &mut random);
+        let found = match &verdict {
+            Ok(()) => None,
+            Err(Ended::Violated(refutation)) => Some(refutation.tag as usize),
+            Err(Ended::Unknown(reason)) => panic!("{name}, round {round}: {reason}"),
+        };
+        assert_eq!(
+            found,
+            expected,
+            "{name}, round {round}, interval {interval}: {verdict:?} of {:#?}",
+            recording.events.iter().enumerate().collect::<Vec<_>>()
+        );
+        violated += usize::from(expected.is_some());
+        handed_over += usize::from(left);
+        if expected.is_none() && !left {
+            kept += rest;
+            all += recording.calls;
+        }
+    }
+    println!(
+        "{name}: {violated} of {rounds} violated, {handed_over} handed over, {kept} of {all} operations kept"
+    );
+    assert!((rounds / 10..=rounds * 9 / 10).contains(&violated), "{name}: {violated} of {rounds}");
+    if sort.fresh && generate::BY_WINDOWS.contains(&name) {
+        assert!(handed_over * 3 < rounds, "{name}: {handed_over} of {rounds} handed over");
+        assert!(kept * 10 < all * 9, "{name}: {kept} of {all} kept");
+    }
+}
+
+const USUAL: Sort = Sort { processes: 3, calls: 11, unknown: 0, failed: 0, wrong: 12, fresh: true };
+
+#[test]
+fn says_what_brute_force_says_after_every_prefix() {
+    for name in generate::BY_WINDOWS {
+        compare(name, None, USUAL);
+    }
+}
+
+#[test]
+fn with_operations_that_fail_or_never_return() {
+    for name in generate::BY_WINDOWS {
+        compare(name, None, Sort { unknown: 8, failed: 8, calls: 10, ..USUAL });
+    }
+}
+
+#[test]
+fn with_many_in_progress() {
+    for name in generate::BY_WINDOWS {
+        compare(name, None, Sort { processes: 5, calls: 9, ..USUAL });
+    }
+}
+
+#[test]
+fn with_values_that_repeat() {
+    for name in generate::BY_WINDOWS {
+        compare(name, None, Sort { fresh: false, ..USUAL });
+    }
+}
+
+#[test]
+fn from_an_initial_state() {
+    let list = Value::list([900.into(), 901.into()]);
+    for name in ["queue", "stack", "priority-queue", "set"] {
+        compare(name, Some(list.clone()), USUAL);
+    }
+    compare("register", Some(900.into()), USUAL);
+}
