@@ -11,6 +11,8 @@
 //! a history leaves one that explains the rest. The other one is what the rules are for. A value that comes again after all
 //! operations on its first life were dropped is a new value, since that life had ended before it came again.
 //!
+//! Counters need no window: `tally` judges each event as it comes.
+//!
 //! What was in the object at the start is added by operations of the window, so a window always starts from the blank object. Types without a rule,
 //! and windows that their monitor cannot judge (values that repeat while the first one still matters, operations with deadlines), are left to
 //! the general [`Frontier`], which is told of the events of the window first.
@@ -22,6 +24,7 @@ mod queue;
 mod register;
 mod set;
 mod stack;
+mod tally;
 mod window;
 
 use crate::check::Object;
@@ -30,6 +33,7 @@ use crate::search::{Frontier, Ticket};
 use crate::verdict::Limits;
 use kind::{Kind, UNWRITTEN};
 use linchpin_spec::{Call, Shape, Spec, Value, builtin};
+use tally::Tally;
 use window::Window;
 
 /// A window is judged after so many events, or as many as it has operations if these are more.
@@ -106,11 +110,13 @@ struct Open {
 #[derive(Clone, Copy)]
 enum Place {
     Window(OpId),
+    Tally,
     Frontier(Ticket),
 }
 
 enum Engine<'a> {
     Window(Box<Window>),
+    Tally(Box<Tally>),
     Frontier(Box<Frontier<'a, AnySpec>>),
 }
 
@@ -119,9 +125,12 @@ impl<'a> Stream<'a> {
     pub fn new(object: &'a Object, limits: Limits) -> Stream<'a> {
         let spec: &AnySpec = &*object.spec;
         let kind = Kind::of(&object.name).filter(|_| object.is_builtin());
-        let engine = match kind {
-            Some(kind) => Engine::Window(Box::new(Window::new(kind, object.init.as_ref()))),
-            None => Engine::Frontier(Box::new(Frontier::new(spec))),
+        let init = object.init.as_ref();
+        let counts = object.is_builtin() && object.name == "counter";
+        let engine = match (kind, Tally::new(init).filter(|_| counts)) {
+            (Some(kind), _) => Engine::Window(Box::new(Window::new(kind, init))),
+            (None, Some(tally)) => Engine::Tally(Box::new(tally)),
+            (None, None) => Engine::Frontier(Box::new(Frontier::new(spec))),
         };
         Stream {
             spec,
@@ -146,6 +155,7 @@ impl<'a> Stream<'a> {
     pub fn kept(&self) -> usize {
         match &self.engine {
             Engine::Window(window) => window.len(),
+            Engine::Tally(tally) => tally.len(),
             Engine::Frontier(frontier) => frontier.configurations(),
         }
     }
@@ -154,13 +164,13 @@ impl<'a> Stream<'a> {
     pub fn unjudged(&self) -> usize {
         match &self.engine {
             Engine::Window(window) => window.unjudged(),
-            Engine::Frontier(_) => 0,
+            Engine::Tally(_) | Engine::Frontier(_) => 0,
         }
     }
 
-    /// Whether a monitor judges, not the general frontier.
-    pub fn is_by_window(&self) -> bool {
-        matches!(self.engine, Engine::Window(_))
+    /// Whether what is special about the type is used, not the general frontier.
+    pub fn is_special(&self) -> bool {
+        !matches!(self.engine, Engine::Frontier(_))
     }
 
     /// Why the window was left to the general frontier, if it was.
@@ -175,7 +185,18 @@ impl<'a> Stream<'a> {
             self.open.push(None);
         }
         let operation = call.operation;
+        if let Engine::Tally(tally) = &mut self.engine {
+            match tally.invoke(ticket, &call) {
+                true => {
+                    let (process, place) = (process.to_owned(), Place::Tally);
+                    self.open[ticket as usize] = Some(Open { process, operation, place });
+                    return OpenOperation(ticket);
+                }
+                false => self.leave_tally("not everybody adds the same amount, silently"),
+            }
+        }
         let place = match &mut self.engine {
+            Engine::Tally(_) => Place::Tally,
             Engine::Window(window) => {
                 let shape = shape(self.spec, operation, |signature| &signature.argument);
                 Place::Window(window.invoke(tag, ticket, process, &call, shape))
@@ -204,6 +225,7 @@ impl<'a> Stream<'a> {
         open: OpenOperation,
         response: &Value,
     ) -> Result<(), Ended> {
+        let ticket = open.0;
         let Some(open) = self.close(open) else {
             return Ok(());
         };
@@ -215,6 +237,14 @@ impl<'a> Stream<'a> {
                 let shape = shape(self.spec, open.operation, |signature| &signature.response);
                 window.response(tag, id, response.clone(), shape);
                 self.judge_if_due()
+            }
+            (Engine::Tally(tally), Place::Tally) => {
+                tally.response(ticket, response).map_err(|why| {
+                    let process = &open.process;
+                    let explanation =
+                        format!("read() of process {process} answered {response}, but {why}");
+                    Ended::Violated(Refutation { tag, explanation, possible: Vec::new() })
+                })
             }
             (Engine::Frontier(frontier), Place::Frontier(ticket)) => {
                 tell(frontier, tag, &open.process, ticket, Some(response), MAX_CONFIGURATIONS)
@@ -229,6 +259,7 @@ impl<'a> Stream<'a> {
     ///
     /// If that ends the judging.
     pub fn retract(&mut self, tag: u64, open: OpenOperation) -> Result<(), Ended> {
+        let ticket = open.0;
         let Some(open) = self.close(open) else {
             return Ok(());
         };
@@ -237,6 +268,10 @@ impl<'a> Stream<'a> {
                 window.retract(tag, id);
                 self.judge_if_due()
             }
+            (Engine::Tally(tally), Place::Tally) => match tally.retract(ticket) {
+                true => Ok(()),
+                false => Err(did_not_happen(tag, &open.process)),
+            },
             (Engine::Frontier(frontier), Place::Frontier(ticket)) => {
                 tell(frontier, tag, &open.process, ticket, None, MAX_CONFIGURATIONS)
             }
@@ -246,9 +281,11 @@ impl<'a> Stream<'a> {
 
     /// The operation will not return: it takes effect at any later time or never.
     pub fn crash(&mut self, open: OpenOperation) {
+        let ticket = open.0;
         if let Some(open) = self.close(open) {
             match (&mut self.engine, open.place) {
                 (Engine::Window(window), Place::Window(id)) => window.crash(id),
+                (Engine::Tally(tally), Place::Tally) => tally.crash(ticket),
                 (Engine::Frontier(frontier), Place::Frontier(ticket)) => frontier.crash(ticket),
                 _ => {}
             }
@@ -261,11 +298,11 @@ impl<'a> Stream<'a> {
     ///
     /// If that ends the judging.
     pub fn expire(&mut self, open: OpenOperation) -> Result<(), Ended> {
-        if let Engine::Window(_) = self.engine {
-            // Monitors know deadlines, but what they make matter is not worked out.
-            self.judge()?;
-            self.hand_over("an operation has a deadline".to_owned())?;
-        }
+        // Monitors know deadlines, but what they make matter is not worked out.
+        let reason = "an operation has a deadline";
+        self.judge()?;
+        self.hand_over(reason.to_owned())?;
+        self.leave_tally(reason);
         if let Some(open) = self.close(open)
             && let (Engine::Frontier(frontier), Place::Frontier(ticket)) =
                 (&mut self.engine, open.place)
@@ -306,6 +343,30 @@ impl<'a> Stream<'a> {
         }
     }
 
+    /// Leaves what is counted to the general frontier.
+    fn leave_tally(&mut self, reason: &str) {
+        let Engine::Tally(tally) = &self.engine else {
+            return;
+        };
+        let (frontier, open) = tally.frontier(self.spec);
+        self.go_on_with(frontier, open, reason.to_owned());
+    }
+
+    fn go_on_with(
+        &mut self,
+        frontier: Frontier<'a, AnySpec>,
+        open: Vec<(u32, Ticket)>,
+        reason: String,
+    ) {
+        for (ticket, at) in open {
+            if let Some(Some(open)) = self.open.get_mut(ticket as usize) {
+                open.place = Place::Frontier(at);
+            }
+        }
+        self.engine = Engine::Frontier(Box::new(frontier));
+        self.handed_over = Some(reason);
+    }
+
     /// Leaves the window to the general frontier.
     fn hand_over(&mut self, reason: String) -> Result<(), Ended> {
         let Engine::Window(window) = &self.engine else {
@@ -315,13 +376,8 @@ impl<'a> Stream<'a> {
         let blank = builtin(name, Some(&window.kind.blank()))
             .map_err(|error| Ended::Unknown(error.to_string()))?;
         let mut frontier = Frontier::starting_from(self.spec, blank.initial());
-        for (ticket, at) in window.replay(&mut frontier, MAX_CONFIGURATIONS)? {
-            if let Some(Some(open)) = self.open.get_mut(ticket as usize) {
-                open.place = Place::Frontier(at);
-            }
-        }
-        self.engine = Engine::Frontier(Box::new(frontier));
-        self.handed_over = Some(reason);
+        let open = window.replay(&mut frontier, MAX_CONFIGURATIONS)?;
+        self.go_on_with(frontier, open, reason);
         Ok(())
     }
 }
@@ -333,6 +389,14 @@ fn shape<'s>(
     of: impl Fn(&'s linchpin_spec::Signature) -> &'s Shape,
 ) -> &'s Shape {
     spec.operations().get(operation).map_or(&Shape::Any, of)
+}
+
+/// The operation of a process did not happen, and that cannot be.
+fn did_not_happen(tag: u64, process: &str) -> Ended {
+    let explanation = format!(
+        "the operation of process {process} did not happen, but what others were answered needs its effect"
+    );
+    Ended::Violated(Refutation { tag, explanation, possible: Vec::new() })
 }
 
 /// Tells a frontier that an operation answered, or did not happen.
@@ -348,10 +412,7 @@ fn tell<S: Spec<State = Value> + ?Sized>(
         if frontier.retract(ticket) {
             return Ok(());
         }
-        let explanation = format!(
-            "the operation of process {process} did not happen, but what others were answered needs its effect"
-        );
-        return Err(Ended::Violated(Refutation { tag, explanation, possible: Vec::new() }));
+        return Err(did_not_happen(tag, process));
     };
     if let Err(stuck) = frontier.response(ticket, response) {
         let signature = frontier.spec().operations().get(stuck.call.operation);

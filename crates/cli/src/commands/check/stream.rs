@@ -206,8 +206,8 @@ impl<'a> Judge<'a> {
 
     /// How it was judged.
     fn method(&self) -> &'static str {
-        let by_window = |stream: &Stream<'_>| stream.is_by_window();
-        match self.streams.values().all(by_window) && !self.streams.is_empty() {
+        let is_special = |stream: &Stream<'_>| stream.is_special();
+        match self.streams.values().all(is_special) && !self.streams.is_empty() {
             true => "streaming monitor",
             false => "streaming search",
         }
