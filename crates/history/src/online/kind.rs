@@ -73,6 +73,16 @@ impl Kind {
         }
     }
 
+    /// The operation that adds, of a collection.
+    pub(super) fn adds(self) -> Option<usize> {
+        match self {
+            Kind::Register | Kind::Set => None,
+            Kind::Queue => Some(Queue::ENQUEUE),
+            Kind::Stack => Some(Stack::PUSH),
+            Kind::PriorityQueue => Some(PriorityQueue::INSERT),
+        }
+    }
+
     /// What to start the specification from, for an object in which there is nothing.
     pub(super) fn blank(self) -> Value {
         match self {

@@ -84,7 +84,7 @@ pub enum Ended {
 /// stream.response(2, enqueue, &Value::Null).unwrap();
 /// let dequeue = stream.invoke(3, "b", Call { operation: Queue::DEQUEUE, argument: Value::Null });
 /// stream.response(4, dequeue, &Value::Null).unwrap();
-/// let Err(Ended::Violated(refutation)) = stream.judge() else { panic!("7 was lost") };
+/// let Err(Ended::Violated(refutation)) = stream.finish() else { panic!("7 was lost") };
 /// assert_eq!(refutation.tag, 4);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -93,6 +93,8 @@ pub struct Stream<'a> {
     kind: Option<Kind>,
     limits: Limits,
     interval: usize,
+    /// How many events the window had when the monitor last refused to judge it; 0 if it did not.
+    refused: usize,
     engine: Engine<'a>,
     /// What each ticket stands for.
     open: Vec<Option<Open>>,
@@ -137,6 +139,7 @@ impl<'a> Stream<'a> {
             kind,
             limits,
             interval: INTERVAL,
+            refused: 0,
             engine,
             open: Vec::new(),
             free: Vec::new(),
@@ -300,7 +303,7 @@ impl<'a> Stream<'a> {
     pub fn expire(&mut self, open: OpenOperation) -> Result<(), Ended> {
         // Monitors know deadlines, but what they make matter is not worked out.
         let reason = "an operation has a deadline";
-        self.judge()?;
+        self.finish()?;
         self.hand_over(reason.to_owned())?;
         self.leave_tally(reason);
         if let Some(open) = self.close(open)
@@ -313,22 +316,40 @@ impl<'a> Stream<'a> {
     }
 
     fn judge_if_due(&mut self) -> Result<(), Ended> {
-        match self.unjudged() >= self.kept().max(self.interval) {
+        let Engine::Window(window) = &self.engine else {
+            return Ok(());
+        };
+        let due = window.len().max(self.interval).max(self.refused);
+        match window.unjudged() >= due {
             true => self.judge(),
             false => Ok(()),
         }
     }
 
-    /// Judges all events so far.
+    /// Judges all events so far, unless the monitor needs to see more.
     ///
     /// # Errors
     ///
     /// If that ends the judging.
     pub fn judge(&mut self) -> Result<(), Ended> {
+        self.judge_or(false)
+    }
+
+    /// Judges all events: no more will follow.
+    ///
+    /// # Errors
+    ///
+    /// If that ends the judging.
+    pub fn finish(&mut self) -> Result<(), Ended> {
+        self.judge_or(true)
+    }
+
+    /// Judges all events so far. If the monitor refuses, and more events do not help or there are none, the frontier goes on.
+    fn judge_or(&mut self, is_last: bool) -> Result<(), Ended> {
         let Engine::Window(window) = &mut self.engine else {
             return Ok(());
         };
-        if window.unjudged() == 0 {
+        if window.unjudged() == 0 || !is_last && window.events() == self.refused {
             return Ok(());
         }
         let open = &mut self.open;
@@ -338,9 +359,11 @@ impl<'a> Stream<'a> {
             }
         };
         match window.judge(&self.limits, moved)? {
-            Ok(()) => Ok(()),
-            Err(refused) => self.hand_over(refused.reason),
+            Ok(()) => self.refused = 0,
+            Err(_) if !is_last && !window.is_hopeless() => self.refused = window.events(),
+            Err(refused) => self.hand_over(refused.reason)?,
         }
+        Ok(())
     }
 
     /// Leaves what is counted to the general frontier.

@@ -7,7 +7,7 @@ use crate::search::{Frontier, Ticket};
 use crate::value_table::{ValueId, ValueTable};
 use crate::verdict::{Limits, Monitored, NotApplicable, Verdict};
 use linchpin_spec::{Call, Shape, Spec, Value};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How an operation of the window stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +62,23 @@ impl Window {
             window.response(0, id, response, &shape);
         }
         window
+    }
+
+    /// Whether what follows cannot help the monitor, which refused to judge the window. If it can, there were too many ways to choose what operations
+    /// in progress removed, and these will tell.
+    pub(super) fn is_hopeless(&self) -> bool {
+        let Some(add) = self.kind.adds() else {
+            return true;
+        };
+        let mut added: FxHashSet<Argument> = FxHashSet::default();
+        added.insert(Argument::One(ValueId::NULL));
+        let mut adds = self.history.operations.iter().filter(|op| op.operation as usize == add);
+        adds.any(|operation| !added.insert(operation.argument))
+    }
+
+    /// How many events there are in the window.
+    pub(super) fn events(&self) -> usize {
+        self.history.events as usize
     }
 
     /// How many events wait to be judged.

@@ -65,6 +65,9 @@ pub fn recording(random: &mut fastrand::Rng, object: &Object, sort: Sort) -> Rec
                 let argument = match (&spec.operations()[operation].argument, object.name.as_str())
                 {
                     (Shape::Unit, _) => Value::Null,
+                    (Shape::Tuple(_), _) => {
+                        Value::list([random.i64(0..4).into(), random.i64(0..4).into()])
+                    }
                     (_, "set") => random.i64(0..2).into(),
                     (_, "counter") if sort.fresh => 3.into(),
                     (_, "counter") => random.i64(2..4).into(),

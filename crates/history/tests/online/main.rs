@@ -84,7 +84,7 @@ fn streamed(
     let mut events = events.map(|(tag, event)| tell(&mut stream, tag, event));
     let verdict = events.find(Result::is_err).unwrap_or(Ok(()));
     drop(events);
-    let verdict = verdict.and_then(|()| stream.judge());
+    let verdict = verdict.and_then(|()| stream.finish());
     (verdict, stream.handed_over().is_some(), stream.kept())
 }
 

@@ -58,7 +58,7 @@ pub fn execute(args: &CheckArgs, subject: &Subject<'_>, stop: &Stop) -> Result<S
         }
     }
     // What came before a limit or Ctrl-C is judged too, unless that takes long: then the limit ends it.
-    let outcome = judge.judge_all(None);
+    let outcome = judge.finish();
     let outcome = match stop.reason() {
         Some(_) => outcome.or_else(|| Some(Ended::Unknown(String::new()))),
         None => outcome,
@@ -165,11 +165,25 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
-    /// Judges all that was not judged yet. The earliest violation of an object is the answer, if there is one.
+    /// Judges everything, at the end of the input.
+    fn finish(&mut self) -> Option<Ended> {
+        self.each(None, Stream::finish)
+    }
+
+    /// Judges all that was not judged yet.
     fn judge_all(&mut self, ended: Option<Ended>) -> Option<Ended> {
+        self.each(ended, Stream::judge)
+    }
+
+    /// Has each object judged. The earliest violation of an object is the answer, if there is one.
+    fn each(
+        &mut self,
+        ended: Option<Ended>,
+        judge: impl Fn(&mut Stream<'a>) -> Result<(), Ended>,
+    ) -> Option<Ended> {
         let mut first = ended;
         for stream in self.streams.values_mut() {
-            let ended = match stream.judge() {
+            let ended = match judge(stream) {
                 Ok(()) => continue,
                 Err(ended) => ended,
             };
@@ -202,6 +216,11 @@ impl<'a> Judge<'a> {
             true => self.judge_all(None),
             false => None,
         }
+    }
+
+    /// How many operations, or ways to explain what has happened, are kept.
+    fn kept(&self) -> usize {
+        self.streams.values().map(Stream::kept).sum()
     }
 
     /// How it was judged.
@@ -251,7 +270,7 @@ fn conclude(args: &CheckArgs, judge: &Judge<'_>, outcome: Option<Ended>) -> Resu
         let engine = json!({
             "engine": "history", "verdict": verdict, "reason": reason, "method": judge.method(),
             "bounds": {}, "assumptions": [], "notes": judge.notes(),
-            "stats": { "events": judge.events, "completed": judge.completed },
+            "stats": { "events": judge.events, "completed": judge.completed, "kept": judge.kept() },
         });
         object.insert("engines".to_owned(), json!([engine]));
         output::write_stdout(&format!("{}\n", Json::Object(object)))?;
