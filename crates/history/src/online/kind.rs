@@ -73,13 +73,13 @@ impl Kind {
         }
     }
 
-    /// The operation that adds, of a collection.
-    pub(super) fn adds(self) -> Option<usize> {
+    /// The operations that add and remove, of a collection.
+    pub(super) fn adds_and_removes(self) -> Option<(usize, usize)> {
         match self {
             Kind::Register | Kind::Set => None,
-            Kind::Queue => Some(Queue::ENQUEUE),
-            Kind::Stack => Some(Stack::PUSH),
-            Kind::PriorityQueue => Some(PriorityQueue::INSERT),
+            Kind::Queue => Some((Queue::ENQUEUE, Queue::DEQUEUE)),
+            Kind::Stack => Some((Stack::PUSH, Stack::POP)),
+            Kind::PriorityQueue => Some((PriorityQueue::INSERT, PriorityQueue::REMOVE_MIN)),
         }
     }
 

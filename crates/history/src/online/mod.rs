@@ -93,8 +93,6 @@ pub struct Stream<'a> {
     kind: Option<Kind>,
     limits: Limits,
     interval: usize,
-    /// How many events the window had when the monitor last refused to judge it; 0 if it did not.
-    refused: usize,
     engine: Engine<'a>,
     /// What each ticket stands for.
     open: Vec<Option<Open>>,
@@ -139,7 +137,6 @@ impl<'a> Stream<'a> {
             kind,
             limits,
             interval: INTERVAL,
-            refused: 0,
             engine,
             open: Vec::new(),
             free: Vec::new(),
@@ -319,8 +316,7 @@ impl<'a> Stream<'a> {
         let Engine::Window(window) = &self.engine else {
             return Ok(());
         };
-        let due = window.len().max(self.interval).max(self.refused);
-        match window.unjudged() >= due {
+        match window.untried() >= window.len().max(self.interval) {
             true => self.judge(),
             false => Ok(()),
         }
@@ -349,7 +345,7 @@ impl<'a> Stream<'a> {
         let Engine::Window(window) = &mut self.engine else {
             return Ok(());
         };
-        if window.unjudged() == 0 || !is_last && window.events() == self.refused {
+        if window.unjudged() == 0 || !is_last && window.untried() == 0 {
             return Ok(());
         }
         let open = &mut self.open;
@@ -359,11 +355,10 @@ impl<'a> Stream<'a> {
             }
         };
         match window.judge(&self.limits, moved)? {
-            Ok(()) => self.refused = 0,
-            Err(_) if !is_last && !window.is_hopeless() => self.refused = window.events(),
-            Err(refused) => self.hand_over(refused.reason)?,
+            Ok(()) => Ok(()),
+            Err(_) if !is_last && !window.is_hopeless() => Ok(()),
+            Err(refused) => self.hand_over(refused.reason),
         }
-        Ok(())
     }
 
     /// Leaves what is counted to the general frontier.

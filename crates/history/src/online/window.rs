@@ -22,6 +22,15 @@ pub(super) enum Fate {
     Retracted(Rank),
 }
 
+/// What of a window is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scope {
+    All,
+    /// Only operations on values that were removed, and answers that nothing is there. If nothing explains these, nothing explains all, for
+    /// values with all their operations can be taken out of any order; and no operation in progress has a say in it.
+    Removed,
+}
+
 /// Who "called" what was there from the start.
 const FROM_THE_START: u32 = 0;
 
@@ -40,6 +49,8 @@ pub(super) struct Window {
     tags: Vec<u64>,
     /// The events up to here, exclusive, are known to be explained.
     judged: Rank,
+    /// So many events there were when it was last tried to judge them.
+    tried: Rank,
 }
 
 impl Window {
@@ -54,6 +65,7 @@ impl Window {
             fates: Vec::new(),
             tags: Vec::new(),
             judged: 0,
+            tried: 0,
         };
         for (operation, argument, response) in kind.from_the_start(init) {
             let shape = Shape::Any;
@@ -67,7 +79,7 @@ impl Window {
     /// Whether what follows cannot help the monitor, which refused to judge the window. If it can, there were too many ways to choose what operations
     /// in progress removed, and these will tell.
     pub(super) fn is_hopeless(&self) -> bool {
-        let Some(add) = self.kind.adds() else {
+        let Some((add, _)) = self.kind.adds_and_removes() else {
             return true;
         };
         let mut added: FxHashSet<Argument> = FxHashSet::default();
@@ -76,9 +88,9 @@ impl Window {
         adds.any(|operation| !added.insert(operation.argument))
     }
 
-    /// How many events there are in the window.
-    pub(super) fn events(&self) -> usize {
-        self.history.events as usize
+    /// How many events came since it was last tried to judge them.
+    pub(super) fn untried(&self) -> usize {
+        (self.history.events - self.tried) as usize
     }
 
     /// How many events wait to be judged.
@@ -162,7 +174,7 @@ impl Window {
         self.fates[id as usize] = Fate::Retracted(at);
     }
 
-    /// Judges all events so far. If they are explained, only what still matters is kept; `moved` is told the new ids of what is open.
+    /// Judges all events so far. If they are explained, or at least those that can be dropped are, only what still matters is kept; `moved` is told the new ids of what is open.
     ///
     /// # Errors
     ///
@@ -173,39 +185,59 @@ impl Window {
         mut moved: impl FnMut(u32, OpId),
     ) -> Result<Result<(), NotApplicable>, Ended> {
         let end = self.history.events;
-        match self.as_of(end, limits) {
-            Ok(Verdict::Holds(_)) => {}
-            Ok(Verdict::Violated(_)) => return Err(self.first_violated(end, limits)),
-            Ok(Verdict::Inconclusive(reason)) => {
-                if let Some(reason) = limits.exceeded(0) {
-                    return Err(Ended::Unknown(reason));
+        let refused = match self.as_of(end, Scope::All, limits) {
+            Ok(Verdict::Holds(_)) => None,
+            Ok(Verdict::Violated(_)) => return Err(self.first_violated(end, Scope::All, limits)),
+            Ok(Verdict::Inconclusive(reason)) => Some(NotApplicable { reason }),
+            Err(refused) => Some(refused),
+        };
+        if let Some(reason) = limits.exceeded(0) {
+            return Err(Ended::Unknown(reason));
+        }
+        if refused.is_some() {
+            self.tried = end;
+            if self.is_hopeless() {
+                return Ok(refused.map_or(Ok(()), Err));
+            }
+            // What is dropped has to be explained alone, no more; and nothing that is dropped stays.
+            match self.as_of(end, Scope::Removed, limits) {
+                Ok(Verdict::Holds(_)) => {}
+                Ok(Verdict::Violated(_)) => {
+                    return Err(self.first_violated(end, Scope::Removed, limits));
                 }
-                return Ok(Err(NotApplicable { reason }));
+                Ok(Verdict::Inconclusive(_)) | Err(_) => return Ok(refused.map_or(Ok(()), Err)),
             }
-            Err(reason) => return Ok(Err(reason)),
+        } else {
+            self.judged = end;
         }
-        let mut keep = self.kind.still_matter(&self.history, &self.fates);
-        for (keep, fate) in keep.iter_mut().zip(&self.fates) {
-            match fate {
-                Fate::Open(_) => *keep = true,
-                Fate::Retracted(_) => *keep = false,
-                Fate::Returned | Fate::Gone => {}
-            }
-        }
-        self.retain(&keep);
-        self.judged = self.history.events;
+        self.drop_what_does_not_matter();
         for (id, fate) in self.fates.iter().enumerate() {
             if let Fate::Open(ticket) = fate {
                 moved(*ticket, id as OpId);
             }
         }
-        Ok(Ok(()))
+        Ok(refused.map_or(Ok(()), Err))
     }
 
-    /// What the monitor says of the events before `end`.
-    fn as_of(&mut self, end: Rank, limits: &Limits) -> Monitored {
+    fn drop_what_does_not_matter(&mut self) {
+        let is_judged = self.judged == self.history.events;
+        let mut keep = self.kind.still_matter(&self.history, &self.fates);
+        for (keep, fate) in keep.iter_mut().zip(&self.fates) {
+            match fate {
+                Fate::Open(_) => *keep = true,
+                // why: that it did not happen is judged together with what follows if not yet.
+                Fate::Retracted(_) => *keep = !is_judged,
+                Fate::Returned | Fate::Gone => {}
+            }
+        }
+        self.retain(&keep);
+        self.tried = self.history.events;
+    }
+
+    /// What the monitor says of the events before `end`, or of those on removed values.
+    fn as_of(&mut self, end: Rank, scope: Scope, limits: &Limits) -> Monitored {
         let retracted = self.fates.iter().any(|fate| matches!(fate, Fate::Retracted(_)));
-        if end == self.history.events && !retracted {
+        if end == self.history.events && !retracted && scope == Scope::All {
             return self.kind.monitor(&self.history, limits);
         }
         let mut seen = Vec::with_capacity(self.len());
@@ -221,6 +253,9 @@ impl Window {
             }
             seen.push(operation);
         }
+        if scope == Scope::Removed {
+            self.retain_removed(&mut seen);
+        }
         let events = std::mem::replace(&mut self.history.events, end);
         let all = std::mem::replace(&mut self.history.operations, seen);
         let answer = self.kind.monitor(&self.history, limits);
@@ -229,19 +264,37 @@ impl Window {
         answer
     }
 
+    /// Keeps the operations on values that a completed one removed, and those that found nothing.
+    fn retain_removed(&self, operations: &mut Vec<Operation>) {
+        let Some((add, remove)) = self.kind.adds_and_removes() else {
+            return;
+        };
+        let mut removed: FxHashSet<Argument> = FxHashSet::default();
+        removed.insert(Argument::One(ValueId::NULL));
+        for operation in operations.iter() {
+            if operation.completed && operation.operation as usize == remove {
+                removed.insert(operation.response);
+            }
+        }
+        operations.retain(|operation| match operation.operation as usize == add {
+            true => removed.contains(&operation.argument),
+            false => operation.completed && removed.contains(&operation.response),
+        });
+    }
+
     /// The first event that nothing explains, where the events before `end` are not explained.
     ///
     /// What cannot be explained never can be later, so it is found by bisection.
-    fn first_violated(&mut self, end: Rank, limits: &Limits) -> Ended {
+    fn first_violated(&mut self, end: Rank, scope: Scope, limits: &Limits) -> Ended {
         let (mut fine, mut bad) = (self.judged, end);
         while bad - fine > 1 {
             let middle = fine + (bad - fine) / 2;
-            match self.as_of(middle, limits) {
+            match self.as_of(middle, scope, limits) {
                 Ok(Verdict::Violated(_)) => bad = middle,
                 _ => fine = middle,
             }
         }
-        let explanation = match self.as_of(bad, limits) {
+        let explanation = match self.as_of(bad, scope, limits) {
             Ok(Verdict::Violated(violation)) => violation.explanation,
             _ => "nothing explains the events so far".to_owned(),
         };
@@ -262,6 +315,9 @@ impl Window {
             if operation.returned != NEVER {
                 is_used[operation.returned as usize] = true;
             }
+            if let Fate::Retracted(at) = fate {
+                is_used[*at as usize] = true;
+            }
         }
         let mut ranks = vec![0; is_used.len()];
         let mut tags = Vec::new();
@@ -275,6 +331,13 @@ impl Window {
                 operation.returned = ranks[operation.returned as usize];
             }
         }
+        for fate in &mut fates {
+            if let Fate::Retracted(at) = fate {
+                *at = ranks[*at as usize];
+            }
+        }
+        let judged = is_used[..self.judged as usize].iter().filter(|used| **used).count();
+        self.judged = judged as Rank;
         self.history.operations = operations;
         self.history.events = tags.len() as Rank;
         self.fates = fates;

@@ -49,7 +49,9 @@ pub fn recording(random: &mut fastrand::Rng, object: &Object, sort: Sort) -> Rec
         other => vec![other],
     };
     let is_wrong = random.bool();
-    for _ in 0..sort.calls * 5 {
+    // Of short recordings some end with operations in progress, of crowded ones none.
+    let steps = sort.calls * 5 + if sort.processes > 8 { sort.processes * 200 } else { 0 };
+    for _ in 0..steps {
         let process = random.usize(..sort.processes);
         let name = names[process];
         doing[process] = match doing[process].clone() {
@@ -72,7 +74,7 @@ pub fn recording(random: &mut fastrand::Rng, object: &Object, sort: Sort) -> Rec
                     (_, "counter") if sort.fresh => 3.into(),
                     (_, "counter") => random.i64(2..4).into(),
                     // In no particular order, for priority queues.
-                    _ if sort.fresh => (calls as i64 * 37 % 101).into(),
+                    _ if sort.fresh => (calls as i64 * 3671 % 10_007).into(),
                     _ => random.i64(0..4).into(),
                 };
                 given.push(argument.clone());

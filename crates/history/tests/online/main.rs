@@ -176,3 +176,46 @@ fn counter() {
 fn without_a_rule() {
     compare("cas-register", None, Sort { fresh: false, calls: 8, ..USUAL });
 }
+
+/// With many removals in progress the monitors have to wait until these return. The verdict is that of the finished history, and the
+/// window stays small meanwhile.
+#[test]
+fn with_very_many_in_progress() {
+    let mut random = fastrand::Rng::with_seed(seed("very many"));
+    for name in ["queue", "stack", "priority-queue"] {
+        let object = Object::builtin(name, None).unwrap();
+        let (mut violated, mut most) = (0, 0);
+        for round in 0..cases(30) {
+            let wrong = if round % 2 == 0 { 0 } else { 1 };
+            let sort = Sort { processes: 64, calls: 3000, wrong, ..USUAL };
+            let recording = generate::recording(&mut random, &object, sort);
+            let mut builder = linchpin_history::Builder::new(object.spec.operations());
+            for event in &recording.events {
+                let told = match event {
+                    Event::Invoke(process, call) => {
+                        let name = &object.spec.operations()[call.operation].name;
+                        builder.invoke(&process.to_string(), name, call.argument.clone())
+                    }
+                    Event::Ok(process, response) => {
+                        builder.ok(&process.to_string(), response.clone())
+                    }
+                    Event::Fail(_) | Event::Info(_) => continue,
+                };
+                told.unwrap();
+            }
+            let options = linchpin_history::CheckOptions::default();
+            let judgement = linchpin_history::check(&object, &mut builder.finish(), &options);
+            let expected = match judgement.unwrap().verdict {
+                linchpin_history::Verdict::Holds(_) => false,
+                linchpin_history::Verdict::Violated(_) => true,
+                linchpin_history::Verdict::Inconclusive(reason) => panic!("{name}: {reason}"),
+            };
+            let (verdict, _, kept) = streamed(&object, &recording, 64, &mut random);
+            assert_eq!(verdict.is_err(), expected, "{name}, round {round}: {verdict:?}");
+            violated += usize::from(expected);
+            most = most.max(if expected { 0 } else { kept });
+        }
+        println!("{name}: {violated} violated, at most {most} operations kept at the end");
+        assert!(violated > 5 && most < 2000, "{name}: {violated} violated, {most} kept");
+    }
+}
