@@ -45,7 +45,7 @@ impl Kind {
     }
 
     /// The operations that lead from the blank object to the initial state: operation, argument and answer.
-    pub(super) fn from_the_start(self, init: Option<&Value>) -> Vec<(usize, Value, Value)> {
+    pub(super) fn initial_operations(self, init: Option<&Value>) -> Vec<(usize, Value, Value)> {
         let members = || -> Vec<Value> {
             match init {
                 Some(Value::List(members)) => members.iter().cloned().collect(),

@@ -67,7 +67,7 @@ impl Window {
             judged: 0,
             tried: 0,
         };
-        for (operation, argument, response) in kind.from_the_start(init) {
+        for (operation, argument, response) in kind.initial_operations(init) {
             let shape = Shape::Any;
             let id = window.invoke(0, 0, "", &Call { operation, argument }, &shape);
             window.history.operations[id as usize].process = FROM_THE_START;
