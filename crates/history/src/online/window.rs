@@ -49,6 +49,8 @@ pub(super) struct Window {
     tags: Vec<u64>,
     /// The events up to here, exclusive, are known to be explained.
     judged: Rank,
+    /// Whether operations were dropped.
+    has_dropped: bool,
     /// So many events there were when it was last tried to judge them.
     tried: Rank,
 }
@@ -66,6 +68,7 @@ impl Window {
             tags: Vec::new(),
             judged: 0,
             tried: 0,
+            has_dropped: false,
         };
         for (operation, argument, response) in kind.initial_operations(init) {
             let shape = Shape::Any;
@@ -230,6 +233,7 @@ impl Window {
                 Fate::Returned | Fate::Gone => {}
             }
         }
+        self.has_dropped |= keep.contains(&false);
         self.retain(&keep);
         self.tried = self.history.events;
     }
@@ -297,6 +301,11 @@ impl Window {
         let explanation = match self.as_of(bad, scope, limits) {
             Ok(Verdict::Violated(violation)) => violation.explanation,
             _ => "nothing explains the events so far".to_owned(),
+        };
+        // why: "nobody wrote 7" may be about a value that was written, overwritten and forgotten long ago.
+        let explanation = match self.has_dropped {
+            true => explanation + " (leaving out what was over and done with before)",
+            false => explanation,
         };
         let tag = self.tags[bad as usize - 1];
         Ended::Violated(Refutation { tag, explanation, possible: Vec::new() })
