@@ -1,7 +1,8 @@
 //! Limits on time and memory, and Ctrl-C: the work is asked to stop, and ended if it does not.
 
-use crate::Status;
 use crate::args::LimitArgs;
+use crate::{Status, output};
+use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::{Duration, Instant};
@@ -39,14 +40,15 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Starts to watch the limits.
-    pub fn watch(limits: &LimitArgs) -> Stop {
+    /// Starts to watch the limits. Work that does not stop by itself is ended: then `json`, the beginning of the object that scripts expect, is
+    /// completed and written.
+    pub fn watch(limits: &LimitArgs, json: Option<Map<String, Json>>) -> Stop {
         let stop = Stop { reason: Arc::default(), flag: Arc::default() };
         let on_interrupt = stop.clone();
         // A second handler cannot be installed; then the default one ends the process, which is right too.
         let _ = ctrlc::set_handler(move || on_interrupt.ask(Reason::Interrupt));
         let (watcher, limits) = (stop.clone(), limits.clone());
-        std::thread::spawn(move || watcher.watch_until_stopped(&limits));
+        std::thread::spawn(move || watcher.watch_until_stopped(&limits, json));
         stop
     }
 
@@ -70,7 +72,7 @@ impl Stop {
         let _ = self.reason.compare_exchange(0, reason as u8, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    fn watch_until_stopped(&self, limits: &LimitArgs) {
+    fn watch_until_stopped(&self, limits: &LimitArgs, json: Option<Map<String, Json>>) {
         let start = Instant::now();
         while self.reason().is_none() {
             if limits.time_limit.is_some_and(|limit| start.elapsed() >= limit) {
@@ -85,6 +87,12 @@ impl Stop {
         }
         std::thread::sleep(GRACE);
         let reason = self.reason().map_or("", Reason::describe);
+        if let Some(mut object) = json {
+            object.insert("verdict".to_owned(), json!("inconclusive"));
+            object.insert("reason".to_owned(), json!(reason));
+            // Nobody is left to tell if this fails.
+            let _ = output::write_stdout(&format!("{}\n", Json::Object(object)));
+        }
         eprintln!("inconclusive: {reason}");
         std::process::exit(Status::Inconclusive as i32);
     }

@@ -39,6 +39,11 @@ impl Object {
     pub fn custom(name: &str, spec: BuiltinSpec) -> Object {
         Object { name: name.to_owned(), spec, init: None, is_builtin: false }
     }
+
+    /// Whether the specification is the built-in one of that name.
+    pub fn is_builtin(&self) -> bool {
+        self.is_builtin
+    }
 }
 
 /// How to judge.

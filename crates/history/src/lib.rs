@@ -1,13 +1,14 @@
 //! Is this history linearizable?
 //!
 //! [`Builder`] makes a [`History`], [`check`](fn@check) judges it and answers a [`Verdict`]. The monitors (one module a data type, under
-//! [`monitor`]) are exact and take about as long as sorting; the general [`search`] takes any specification; [`crash`] says what
-//! crashed operations may still do.
+//! [`monitor`]) are exact and take about as long as sorting; the general [`search`] takes any specification; [`online`] judges while events
+//! still arrive; [`crash`] says what crashed operations may still do.
 
 mod check;
 pub mod crash;
 mod history;
 pub mod monitor;
+pub mod online;
 mod part;
 pub mod search;
 mod value_table;

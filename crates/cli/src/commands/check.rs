@@ -1,13 +1,14 @@
 //! `linchpin check`: judge a recorded history.
 
 pub mod certificate;
+mod lines;
 mod present;
 pub mod recording;
 mod stream;
 
 use crate::args::CheckArgs;
 use crate::limits::Stop;
-use crate::{Status, output};
+use crate::{Status, json, output};
 use anyhow::{Result, bail};
 use linchpin_history::{CheckOptions, Limits, Verdict, check};
 use present::Presentation;
@@ -16,7 +17,9 @@ use std::path::Path;
 use std::time::Instant;
 
 pub fn execute(args: &CheckArgs) -> Result<Status> {
-    let stop = Stop::watch(&args.limits);
+    let json =
+        args.common.json.then(|| json::envelope("check", &args.history.display().to_string()));
+    let stop = Stop::watch(&args.limits, json);
     let subject = Subject::new(&args.recording)?;
     if args.follow || args.history == Path::new("-") {
         return stream::execute(args, &subject, &stop);

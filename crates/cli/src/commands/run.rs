@@ -6,7 +6,7 @@ pub mod view;
 
 use crate::args::{MemoryArg, RunArgs, Schedule};
 use crate::limits::{Reason, Stop};
-use crate::{Status, model, output};
+use crate::{Status, json, model, output};
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use linchpin_ir::interpreter::Memory;
@@ -17,7 +17,9 @@ use present::Presentation;
 
 pub fn execute(args: &RunArgs) -> Result<Status> {
     let compiled = model::load(&args.model)?;
-    let stop = Stop::watch(&args.limits);
+    let json =
+        args.common.json.then(|| json::envelope("run", &args.model.model.display().to_string()));
+    let stop = Stop::watch(&args.limits, json);
     let (run, seed, stopped) = match &args.replay {
         Some(file) => (replayed(args, &compiled.program, file)?, None, None),
         None => {

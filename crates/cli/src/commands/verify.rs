@@ -19,7 +19,9 @@ use serde_json::{Value as Json, json};
 use std::path::Path;
 
 pub fn execute(args: &VerifyArgs) -> Result<Status> {
-    let stop = Stop::watch(&args.limits);
+    let named: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
+    let json = args.common.json.then(|| json::envelope("verify", &named.join(", ")));
+    let stop = Stop::watch(&args.limits, json);
     if args.report.is_some() && args.files.len() > 1 {
         bail!("--report is about one model: name one file");
     }

@@ -85,8 +85,13 @@ where
 {
     /// The frontier before the first event.
     pub fn new(spec: &'a S) -> Frontier<'a, S> {
+        Frontier::starting_from(spec, spec.initial())
+    }
+
+    /// The frontier of an object in this state, before the first event.
+    pub fn starting_from(spec: &'a S, state: S::State) -> Frontier<'a, S> {
         let mut states = Interner::new();
-        let (initial, _) = states.intern(spec.initial());
+        let (initial, _) = states.intern(state);
         let rest = Rest { used: Used::NONE, seen: Answers::new() };
         Frontier {
             spec,
@@ -199,6 +204,11 @@ where
             }
         }
         !self.configs.is_empty()
+    }
+
+    /// The specification.
+    pub fn spec(&self) -> &'a S {
+        self.spec
     }
 
     /// How many configurations there are.

@@ -1,32 +1,22 @@
 //! Judging events as they arrive: a violation is reported as soon as the events so far show one, in memory that depends on what is in
-//! progress, not on how long the history is.
+//! progress and present, not on how long the history is.
 
+use super::lines::{Lines, Next};
 use super::recording::{Subject, property};
 use crate::args::CheckArgs;
 use crate::limits::Stop;
 use crate::{Status, json, output};
 use anyhow::{Context, Result, bail};
-use linchpin_history::search::{Frontier, Stuck, Ticket};
-use linchpin_history::{Argument, History, Property};
+use linchpin_history::online::{Ended, OpenOperation, Refutation, Stream};
+use linchpin_history::{Argument, History, Limits, Object, Property};
 use linchpin_ingest::{Event, EventKind, Format, Reader};
-use linchpin_spec::{Call, Spec, Value};
+use linchpin_spec::{Call, Value};
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// How long to wait for more at the end of a file.
-const PATIENCE: Duration = Duration::from_millis(100);
-
-/// Memory of what has returned is given back after so many events.
+/// After so many events memory of what has returned is given back, and all objects are judged.
 const FORGET_EVERY: u64 = 16_384;
-
-/// With more ways to explain what has happened than this, the judge gives up.
-const MAX_CONFIGURATIONS: usize = 200_000;
-
-type Object = dyn Spec<State = Value> + Send + Sync;
 
 /// Judges events until the end of the input, or for ever with `--follow`.
 pub fn execute(args: &CheckArgs, subject: &Subject<'_>, stop: &Stop) -> Result<Status> {
@@ -35,22 +25,23 @@ pub fn execute(args: &CheckArgs, subject: &Subject<'_>, stop: &Stop) -> Result<S
         bail!("--property recoverable needs the whole history: name a file, without --follow");
     }
     let mut lines = Lines::open(&args.history, args.follow)?;
-    let Some(first) = lines.next(stop)? else {
-        return conclude(args, &Judge::new(subject, property), None);
-    };
-    let detected = args.recording.format.or_else(|| Format::detect(&first));
-    let format = detected.context("the format cannot be told from the first line: use --format")?;
-    if format == Format::Fastlin {
-        bail!(
-            "fastlin texts are in no order, so they cannot be judged as they arrive: name a file"
-        );
-    }
-    let mut reader = Reader::new(format, &subject.options());
-    let mut judge = Judge::new(subject, property);
-    let mut line = Some(first);
+    let mut judge = Judge::new(subject, property, stop);
+    let mut reader: Option<Reader> = None;
     let mut since_forgetting = 0;
-    while let Some(text) = line {
-        let events = reader.push_line(&text);
+    loop {
+        let line = match lines.next(stop)? {
+            Next::Line(line) => line,
+            Next::Idle => match judge.judge_while_idle() {
+                Some(outcome) => return conclude(args, &judge, Some(outcome)),
+                None => continue,
+            },
+            Next::End => break,
+        };
+        let reader = match &mut reader {
+            Some(reader) => reader,
+            None => reader.insert(reader_for(args, subject, line)?),
+        };
+        let events = reader.push_line(line);
         let events = events.with_context(|| format!("`{}`", args.history.display()))?.to_vec();
         for event in events {
             since_forgetting += 1;
@@ -61,201 +52,245 @@ pub fn execute(args: &CheckArgs, subject: &Subject<'_>, stop: &Stop) -> Result<S
         if since_forgetting >= FORGET_EVERY {
             reader.forget_returned();
             since_forgetting = 0;
+            if let Some(outcome) = judge.judge_many() {
+                return conclude(args, &judge, Some(outcome));
+            }
         }
-        line = lines.next(stop)?;
     }
-    if let Some(reason) = stop.reason() {
-        let reason = reason.describe().to_owned();
-        return conclude(args, &judge, Some(Outcome::Stopped(reason)));
-    }
-    conclude(args, &judge, None)
+    // What came before a limit or Ctrl-C is judged too, unless that takes long: then the limit ends it.
+    let outcome = judge.finish();
+    let outcome = match stop.reason() {
+        Some(_) => outcome.or_else(|| Some(Ended::Unknown(String::new()))),
+        None => outcome,
+    };
+    conclude(args, &judge, outcome)
 }
 
-/// Why judging ended before the input did.
-enum Outcome {
-    Violated { line: u64, explanation: String, possible: Vec<String> },
-    Stopped(String),
+fn reader_for(args: &CheckArgs, subject: &Subject<'_>, first: &[u8]) -> Result<Reader> {
+    let detected = args.recording.format.or_else(|| Format::detect(first));
+    let format = detected.context("the format cannot be told from the first line: use --format")?;
+    if format == Format::Fastlin {
+        bail!(
+            "fastlin texts are in no order, so they cannot be judged as they arrive: name a file"
+        );
+    }
+    Ok(Reader::new(format, &subject.options()))
 }
 
 /// An operation in progress.
 struct Open {
     key: Value,
-    ticket: Ticket,
+    operation: OpenOperation,
 }
 
 struct Judge<'a> {
-    spec: &'a Object,
+    object: &'a Object,
+    limits: Limits,
     property: Property,
-    /// One frontier an object.
-    frontiers: HashMap<Value, Frontier<'a, Object>>,
+    stop: Stop,
+    /// One stream an object.
+    streams: HashMap<Value, Stream<'a>>,
     open: HashMap<u32, Open>,
     events: u64,
     completed: u64,
+    /// How long judging everything took, and when it ended.
+    idle: (Duration, Instant),
 }
 
 impl<'a> Judge<'a> {
-    fn new(subject: &'a Subject<'_>, property: Property) -> Judge<'a> {
-        let spec: &Object = &*subject.object.spec;
+    fn new(subject: &'a Subject<'_>, property: Property, stop: &Stop) -> Judge<'a> {
         Judge {
-            spec,
+            object: &subject.object,
+            limits: Limits { stop: Some(stop.flag()), ..Limits::default() },
             property,
-            frontiers: HashMap::new(),
+            stop: stop.clone(),
+            streams: HashMap::new(),
             open: HashMap::new(),
             events: 0,
             completed: 0,
+            idle: (Duration::ZERO, Instant::now()),
         }
     }
 
     /// Takes an event; answers if that ends the judging.
-    fn take(&mut self, event: Event, history: &History) -> Option<Outcome> {
+    fn take(&mut self, event: Event, history: &History) -> Option<Ended> {
         self.events += 1;
+        let tag = event.line;
         let value = |argument: Argument| history.value(argument);
-        match event.kind {
+        let ended = match event.kind {
             EventKind::Invoke { process, operation, key, argument } => {
                 let key = history.values.get(key).clone();
-                let spec = self.spec;
-                let frontier =
-                    self.frontiers.entry(key.clone()).or_insert_with(|| Frontier::new(spec));
+                let (object, limits) = (self.object, &self.limits);
+                let stream = self
+                    .streams
+                    .entry(key.clone())
+                    .or_insert_with(|| Stream::new(object, limits.clone()));
                 let call = Call { operation: operation as usize, argument: value(argument) };
-                let ticket = frontier.invoke(call);
-                self.open.insert(process, Open { key, ticket });
+                let name = &history.processes[process as usize];
+                let operation = stream.invoke(tag, name, call);
+                self.open.insert(process, Open { key, operation });
+                return None;
             }
             EventKind::Ok { process, response } => {
                 self.completed += 1;
                 let open = self.open.remove(&process)?;
-                let frontier = self.frontiers.get_mut(&open.key)?;
-                let response = value(response);
-                if let Err(stuck) = frontier.response(open.ticket, &response) {
-                    let name = &history.processes[process as usize];
-                    return Some(self.violated(event.line, name, &stuck));
-                }
-                if frontier.configurations() > MAX_CONFIGURATIONS {
-                    let reason = "there are too many ways to explain what has happened so far; judge a file instead";
-                    return Some(Outcome::Stopped(reason.to_owned()));
-                }
+                let stream = self.streams.get_mut(&open.key)?;
+                stream.response(tag, open.operation, &value(response))
             }
             EventKind::Fail { process } => {
                 let open = self.open.remove(&process)?;
-                if !self.frontiers.get_mut(&open.key)?.retract(open.ticket) {
-                    let name = &history.processes[process as usize];
-                    let explanation = format!(
-                        "the operation of process {name} did not happen, but what others were answered needs its effect"
-                    );
-                    let possible = Vec::new();
-                    return Some(Outcome::Violated { line: event.line, explanation, possible });
-                }
+                self.streams.get_mut(&open.key)?.retract(tag, open.operation)
             }
             EventKind::Info { process } => {
                 let open = self.open.remove(&process)?;
-                self.frontiers.get_mut(&open.key)?.crash(open.ticket);
+                self.streams.get_mut(&open.key)?.crash(open.operation);
+                return None;
             }
-            EventKind::Crash { process } => {
-                let crashed = |p: &u32| process.is_none_or(|process| process == *p);
-                let gone: Vec<u32> = self.open.keys().copied().filter(crashed).collect();
-                for process in gone {
-                    let open = self.open.remove(&process)?;
-                    let frontier = self.frontiers.get_mut(&open.key)?;
-                    match self.property {
-                        Property::Strict => frontier.expire(open.ticket),
-                        _ => frontier.crash(open.ticket),
-                    }
-                }
-            }
-        }
-        None
+            EventKind::Crash { process } => self.crash(process),
+        };
+        ended.err().and_then(|ended| self.judge_all(Some(ended)))
     }
 
-    fn violated(&self, line: u64, process: &str, stuck: &Stuck) -> Outcome {
-        let signature = &self.spec.operations()[stuck.call.operation];
-        let argument = match &stuck.call.argument {
-            Value::Null => String::new(),
-            argument => argument.to_string(),
-        };
-        let explanation = format!(
-            "{}({argument}) of process {process} answered {}, which nothing explains",
-            signature.name, stuck.response
-        );
-        Outcome::Violated { line, explanation, possible: stuck.possible.clone() }
+    fn crash(&mut self, process: Option<u32>) -> Result<(), Ended> {
+        let crashed = |p: &u32| process.is_none_or(|process| process == *p);
+        let gone: Vec<u32> = self.open.keys().copied().filter(crashed).collect();
+        for process in gone {
+            let Some(open) = self.open.remove(&process) else { continue };
+            let Some(stream) = self.streams.get_mut(&open.key) else { continue };
+            match self.property {
+                Property::Strict => stream.expire(open.operation)?,
+                _ => stream.crash(open.operation),
+            }
+        }
+        Ok(())
+    }
+
+    /// Judges everything, at the end of the input.
+    fn finish(&mut self) -> Option<Ended> {
+        self.each(None, Stream::finish)
+    }
+
+    /// Judges all that was not judged yet.
+    fn judge_all(&mut self, ended: Option<Ended>) -> Option<Ended> {
+        self.each(ended, Stream::judge)
+    }
+
+    /// Has each object judged. The earliest violation of an object is the answer, if there is one.
+    fn each(
+        &mut self,
+        ended: Option<Ended>,
+        judge: impl Fn(&mut Stream<'a>) -> Result<(), Ended>,
+    ) -> Option<Ended> {
+        let mut first = ended;
+        for stream in self.streams.values_mut() {
+            let ended = match judge(stream) {
+                Ok(()) => continue,
+                Err(ended) => ended,
+            };
+            first = Some(match (first, ended) {
+                (Some(Ended::Violated(one)), Ended::Violated(other)) => {
+                    Ended::Violated(if one.tag <= other.tag { one } else { other })
+                }
+                (Some(Ended::Violated(one)), Ended::Unknown(_)) => Ended::Violated(one),
+                (_, ended) => ended,
+            });
+        }
+        first
+    }
+
+    /// Judges everything while nothing arrives, at most half of the time.
+    fn judge_while_idle(&mut self) -> Option<Ended> {
+        let (took, ended) = self.idle;
+        if ended.elapsed() < took {
+            return None;
+        }
+        let start = Instant::now();
+        let outcome = self.judge_all(None);
+        self.idle = (start.elapsed(), Instant::now());
+        outcome
+    }
+
+    /// Judges everything where there are many objects, each of which may wait for long until it is judged by itself.
+    fn judge_many(&mut self) -> Option<Ended> {
+        match self.streams.len() > 1 {
+            true => self.judge_all(None),
+            false => None,
+        }
+    }
+
+    /// How many operations, or ways to explain what has happened, are kept.
+    fn kept(&self) -> usize {
+        self.streams.values().map(Stream::kept).sum()
+    }
+
+    /// How it was judged.
+    fn method(&self) -> &'static str {
+        let is_special = |stream: &Stream<'_>| stream.is_special();
+        match self.streams.values().all(is_special) && !self.streams.is_empty() {
+            true => "streaming monitor",
+            false => "streaming search",
+        }
+    }
+
+    /// Why windows were left to the general search.
+    fn notes(&self) -> Vec<String> {
+        let mut notes: Vec<String> = Vec::new();
+        for reason in self.streams.values().filter_map(Stream::handed_over) {
+            let note = format!("judged by the general search from some event on: {reason}");
+            if notes.len() < 3 && !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        notes
     }
 }
 
-fn conclude(args: &CheckArgs, judge: &Judge<'_>, outcome: Option<Outcome>) -> Result<Status> {
+fn conclude(args: &CheckArgs, judge: &Judge<'_>, outcome: Option<Ended>) -> Result<Status> {
+    let outcome = match (outcome, judge.stop.reason()) {
+        // Engines know only that they were asked to stop, not why.
+        (Some(Ended::Unknown(_)), Some(reason)) => {
+            Some(Ended::Unknown(reason.describe().to_owned()))
+        }
+        (outcome, _) => outcome,
+    };
     let (status, verdict, reason) = match &outcome {
         None => (Status::Holds, "holds", "the history is linearizable".to_owned()),
-        Some(Outcome::Violated { line, explanation, .. }) => {
-            (Status::Violated, "violated", format!("line {line}: {explanation}"))
+        Some(Ended::Violated(Refutation { tag, explanation, .. })) => {
+            (Status::Violated, "violated", format!("line {tag}: {explanation}"))
         }
-        Some(Outcome::Stopped(reason)) => (
+        Some(Ended::Unknown(reason)) => (
             Status::Inconclusive,
             "inconclusive",
-            format!("{reason}; the first {} events can be explained", judge.events),
+            format!("{reason}; {} events were read, and nothing was found wrong", judge.events),
         ),
     };
     if args.common.json {
         let mut object = json::envelope("check", &args.history.display().to_string());
         object.insert("verdict".to_owned(), json!(verdict));
         let engine = json!({
-            "engine": "history", "verdict": verdict, "reason": reason, "method": "streaming search",
-            "bounds": {}, "assumptions": [],
-            "stats": { "events": judge.events, "completed": judge.completed },
+            "engine": "history", "verdict": verdict, "reason": reason, "method": judge.method(),
+            "bounds": {}, "assumptions": [], "notes": judge.notes(),
+            "stats": { "events": judge.events, "completed": judge.completed, "kept": judge.kept() },
         });
         object.insert("engines".to_owned(), json!([engine]));
         output::write_stdout(&format!("{}\n", Json::Object(object)))?;
         return Ok(status);
     }
     let mut text = format!("{verdict}: {reason}\n");
-    if let Some(Outcome::Violated { possible, .. }) = &outcome {
+    if let Some(Ended::Violated(Refutation { possible, .. })) = &outcome
+        && !possible.is_empty()
+    {
         let shown: Vec<&str> = possible.iter().take(8).map(String::as_str).collect();
         text += &format!("Possible states just before: {}\n", shown.join(", "));
     }
     text += &format!("  {} events, {} operations returned\n", judge.events, judge.completed);
+    if args.verbose {
+        text += &format!("  {}\n", judge.method());
+        judge.notes().iter().for_each(|note| text += &format!("  {note}\n"));
+    }
     if judge.completed == 0 {
         text += "  This says little: no operation returned an answer that could have been wrong.\n";
     }
     output::write_stdout(&text)?;
     Ok(status)
-}
-
-/// Lines as they arrive.
-struct Lines {
-    input: BufReader<Box<dyn Read>>,
-    follow: bool,
-    /// The beginning of a line whose end has not arrived.
-    partial: Vec<u8>,
-}
-
-impl Lines {
-    fn open(path: &Path, follow: bool) -> Result<Lines> {
-        let input: Box<dyn Read> = match path == Path::new("-") {
-            true => Box::new(std::io::stdin()),
-            false => Box::new(
-                File::open(path).with_context(|| format!("cannot read `{}`", path.display()))?,
-            ),
-        };
-        Ok(Lines { input: BufReader::new(input), follow, partial: Vec::new() })
-    }
-
-    /// The next line; `None` at the end, or when it is time to stop.
-    fn next(&mut self, stop: &Stop) -> Result<Option<Vec<u8>>> {
-        loop {
-            if stop.reason().is_some() {
-                return Ok(None);
-            }
-            let read = self
-                .input
-                .read_until(b'\n', &mut self.partial)
-                .context("cannot read the history")?;
-            if self.partial.ends_with(b"\n")
-                || (read == 0 && !self.follow && !self.partial.is_empty())
-            {
-                return Ok(Some(std::mem::take(&mut self.partial)));
-            }
-            if read == 0 && !self.follow {
-                return Ok(None);
-            }
-            if read == 0 {
-                std::thread::sleep(PATIENCE);
-            }
-        }
-    }
 }

@@ -1,0 +1,454 @@
+//! Judging a history while it is recorded, by windows.
+//!
+//! A [`Stream`] keeps a *window* of operations that still matter. When as many events have come as the window is large (and not fewer
+//! than an interval), or when it is asked to, it has the exact monitor of the data type judge the window, and then drops the
+//! operations that provably do not matter any more. A violation is reported with the first event that nothing explains, found by
+//! bisection: what is not explained by some event never is later.
+//!
+//! The dropping is exact, because of one fact for each type, argued where it is done (`register`, `queue`, `stack`, `priority_queue`,
+//! `set`): with `D` what is dropped and `K` what is kept, whatever follows, `K` with what follows is explained if and only if `D` and `K` with
+//! what follows is. One direction is always easy: taking a value with all its operations out of an order that explains
+//! a history leaves one that explains the rest. The other one is what the rules are for. A value that comes again after all
+//! operations on its first life were dropped is a new value, since that life had ended before it came again.
+//!
+//! Counters need no window: `tally` judges each event as it comes.
+//!
+//! What was in the object at the start is added by operations of the window, so a window always starts from the blank object. Types without a rule,
+//! and windows that their monitor cannot judge (values that repeat while the first one still matters, operations with deadlines), are left to
+//! the general [`Frontier`], which is told of the events of the window first.
+
+mod kind;
+mod lives;
+mod priority_queue;
+mod queue;
+mod register;
+mod set;
+mod stack;
+mod tally;
+mod window;
+
+use crate::check::Object;
+use crate::history::OpId;
+use crate::search::{Frontier, Ticket};
+use crate::verdict::Limits;
+use kind::{Kind, UNWRITTEN};
+use linchpin_spec::{Call, Shape, Spec, Value, builtin};
+use tally::Tally;
+use window::Window;
+
+/// A window is judged after so many events, or as many as it has operations if these are more.
+const INTERVAL: usize = 1024;
+
+/// With more ways than this to explain what has happened, the frontier gives up.
+const MAX_CONFIGURATIONS: usize = 200_000;
+
+type AnySpec = dyn Spec<State = Value> + Send + Sync;
+
+/// An operation in progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct OpenOperation(u32);
+
+/// Why a history is violated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refutation {
+    /// What the caller calls the first event that nothing explains.
+    pub tag: u64,
+    /// Why, in a sentence.
+    pub explanation: String,
+    /// The states in which the object may have been just before, if known.
+    pub possible: Vec<String>,
+}
+
+/// Why judging ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Nothing explains the events so far.
+    Violated(Refutation),
+    /// Nobody knows: why.
+    Unknown(String),
+}
+
+/// Judges the history of one object while it is recorded.
+///
+/// Every event has a *tag*, by which the caller knows it, such as the number of its line.
+///
+/// ```
+/// use linchpin_history::online::{Ended, Stream};
+/// use linchpin_history::{Limits, Object};
+/// use linchpin_spec::{Call, Queue, Value};
+///
+/// let queue = Object::builtin("queue", None)?;
+/// let mut stream = Stream::new(&queue, Limits::default());
+/// let seven = Call { operation: Queue::ENQUEUE, argument: Value::Int(7) };
+/// let enqueue = stream.invoke(1, "a", seven);
+/// stream.response(2, enqueue, &Value::Null).unwrap();
+/// let dequeue = stream.invoke(3, "b", Call { operation: Queue::DEQUEUE, argument: Value::Null });
+/// stream.response(4, dequeue, &Value::Null).unwrap();
+/// let Err(Ended::Violated(refutation)) = stream.finish() else { panic!("7 was lost") };
+/// assert_eq!(refutation.tag, 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Stream<'a> {
+    spec: &'a AnySpec,
+    kind: Option<Kind>,
+    limits: Limits,
+    interval: usize,
+    engine: Engine<'a>,
+    /// What each ticket stands for.
+    open: Vec<Option<Open>>,
+    free: Vec<u32>,
+    handed_over: Option<String>,
+}
+
+struct Open {
+    process: String,
+    operation: usize,
+    place: Place,
+}
+
+/// Where an open operation is.
+#[derive(Clone, Copy)]
+enum Place {
+    Window(OpId),
+    Tally,
+    Frontier(Ticket),
+}
+
+enum Engine<'a> {
+    Window(Box<Window>),
+    Tally(Box<Tally>),
+    Frontier(Box<Frontier<'a, AnySpec>>),
+}
+
+impl<'a> Stream<'a> {
+    /// A judge of an object, before the first event.
+    pub fn new(object: &'a Object, limits: Limits) -> Stream<'a> {
+        let spec: &AnySpec = &*object.spec;
+        let kind = Kind::of(&object.name).filter(|_| object.is_builtin());
+        let init = object.init.as_ref();
+        let counts = object.is_builtin() && object.name == "counter";
+        let engine = match (kind, Tally::new(init).filter(|_| counts)) {
+            (Some(kind), _) => Engine::Window(Box::new(Window::new(kind, init))),
+            (None, Some(tally)) => Engine::Tally(Box::new(tally)),
+            (None, None) => Engine::Frontier(Box::new(Frontier::new(spec))),
+        };
+        Stream {
+            spec,
+            kind,
+            limits,
+            interval: INTERVAL,
+            engine,
+            open: Vec::new(),
+            free: Vec::new(),
+            handed_over: None,
+        }
+    }
+
+    /// Judges after so many events, instead of the usual number, if the window is not larger.
+    #[must_use]
+    pub fn with_interval(mut self, events: usize) -> Self {
+        self.interval = events;
+        self
+    }
+
+    /// How many operations, or ways to explain what has happened, are kept.
+    pub fn kept(&self) -> usize {
+        match &self.engine {
+            Engine::Window(window) => window.len(),
+            Engine::Tally(tally) => tally.len(),
+            Engine::Frontier(frontier) => frontier.configurations(),
+        }
+    }
+
+    /// How many events wait to be judged.
+    pub fn unjudged(&self) -> usize {
+        match &self.engine {
+            Engine::Window(window) => window.unjudged(),
+            Engine::Tally(_) | Engine::Frontier(_) => 0,
+        }
+    }
+
+    /// Whether what is special about the type is used, not the general frontier.
+    pub fn is_special(&self) -> bool {
+        !matches!(self.engine, Engine::Frontier(_))
+    }
+
+    /// Why the window was left to the general frontier, if it was.
+    pub fn handed_over(&self) -> Option<&str> {
+        self.handed_over.as_deref()
+    }
+
+    /// A process calls.
+    pub fn invoke(&mut self, tag: u64, process: &str, call: Call) -> OpenOperation {
+        let ticket = self.free.pop().unwrap_or(self.open.len() as u32);
+        if ticket as usize == self.open.len() {
+            self.open.push(None);
+        }
+        let operation = call.operation;
+        if let Engine::Tally(tally) = &mut self.engine {
+            match tally.invoke(ticket, &call) {
+                true => {
+                    let (process, place) = (process.to_owned(), Place::Tally);
+                    self.open[ticket as usize] = Some(Open { process, operation, place });
+                    return OpenOperation(ticket);
+                }
+                false => self.leave_tally("not everybody adds the same amount, silently"),
+            }
+        }
+        let place = match &mut self.engine {
+            Engine::Tally(_) => Place::Tally,
+            Engine::Window(window) => {
+                let shape = shape(self.spec, operation, |signature| &signature.argument);
+                Place::Window(window.invoke(tag, ticket, process, &call, shape))
+            }
+            Engine::Frontier(frontier) => Place::Frontier(frontier.invoke(call)),
+        };
+        let process = process.to_owned();
+        self.open[ticket as usize] = Some(Open { process, operation, place });
+        OpenOperation(ticket)
+    }
+
+    fn close(&mut self, open: OpenOperation) -> Option<Open> {
+        let closed = self.open.get_mut(open.0 as usize)?.take()?;
+        self.free.push(open.0);
+        Some(closed)
+    }
+
+    /// The operation returns. Nothing changes if it is not in progress.
+    ///
+    /// # Errors
+    ///
+    /// If that ends the judging. What is told later means nothing then.
+    pub fn response(
+        &mut self,
+        tag: u64,
+        open: OpenOperation,
+        response: &Value,
+    ) -> Result<(), Ended> {
+        let ticket = open.0;
+        let Some(open) = self.close(open) else {
+            return Ok(());
+        };
+        if self.kind == Some(Kind::Register) && *response == Value::str(UNWRITTEN) {
+            return Err(Ended::Unknown(format!("the value {response} is reserved")));
+        }
+        match (&mut self.engine, open.place) {
+            (Engine::Window(window), Place::Window(id)) => {
+                let shape = shape(self.spec, open.operation, |signature| &signature.response);
+                window.response(tag, id, response.clone(), shape);
+                self.judge_if_due()
+            }
+            (Engine::Tally(tally), Place::Tally) => {
+                tally.response(ticket, response).map_err(|why| {
+                    let process = &open.process;
+                    let explanation =
+                        format!("read() of process {process} answered {response}, but {why}");
+                    Ended::Violated(Refutation { tag, explanation, possible: Vec::new() })
+                })
+            }
+            (Engine::Frontier(frontier), Place::Frontier(ticket)) => {
+                tell(frontier, tag, &open.process, ticket, Some(response), MAX_CONFIGURATIONS)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The operation turns out not to have happened.
+    ///
+    /// # Errors
+    ///
+    /// If that ends the judging.
+    pub fn retract(&mut self, tag: u64, open: OpenOperation) -> Result<(), Ended> {
+        let ticket = open.0;
+        let Some(open) = self.close(open) else {
+            return Ok(());
+        };
+        match (&mut self.engine, open.place) {
+            (Engine::Window(window), Place::Window(id)) => {
+                window.retract(tag, id);
+                self.judge_if_due()
+            }
+            (Engine::Tally(tally), Place::Tally) => match tally.retract(ticket) {
+                true => Ok(()),
+                false => Err(did_not_happen(tag, &open.process)),
+            },
+            (Engine::Frontier(frontier), Place::Frontier(ticket)) => {
+                tell(frontier, tag, &open.process, ticket, None, MAX_CONFIGURATIONS)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The operation will not return: it takes effect at any later time or never.
+    pub fn crash(&mut self, open: OpenOperation) {
+        let ticket = open.0;
+        if let Some(open) = self.close(open) {
+            match (&mut self.engine, open.place) {
+                (Engine::Window(window), Place::Window(id)) => window.crash(id),
+                (Engine::Tally(tally), Place::Tally) => tally.crash(ticket),
+                (Engine::Frontier(frontier), Place::Frontier(ticket)) => frontier.crash(ticket),
+                _ => {}
+            }
+        }
+    }
+
+    /// The operation will not return: it has taken effect by now, or never does.
+    ///
+    /// # Errors
+    ///
+    /// If that ends the judging.
+    pub fn expire(&mut self, open: OpenOperation) -> Result<(), Ended> {
+        // Monitors know deadlines, but what they make matter is not worked out.
+        let reason = "an operation has a deadline";
+        self.finish()?;
+        self.hand_over(reason.to_owned())?;
+        self.leave_tally(reason);
+        if let Some(open) = self.close(open)
+            && let (Engine::Frontier(frontier), Place::Frontier(ticket)) =
+                (&mut self.engine, open.place)
+        {
+            frontier.expire(ticket);
+        }
+        Ok(())
+    }
+
+    fn judge_if_due(&mut self) -> Result<(), Ended> {
+        let Engine::Window(window) = &self.engine else {
+            return Ok(());
+        };
+        match window.untried() >= window.len().max(self.interval) {
+            true => self.judge(),
+            false => Ok(()),
+        }
+    }
+
+    /// Judges all events so far, unless the monitor needs to see more.
+    ///
+    /// # Errors
+    ///
+    /// If that ends the judging.
+    pub fn judge(&mut self) -> Result<(), Ended> {
+        self.judge_or(false)
+    }
+
+    /// Judges all events: no more will follow.
+    ///
+    /// # Errors
+    ///
+    /// If that ends the judging.
+    pub fn finish(&mut self) -> Result<(), Ended> {
+        self.judge_or(true)
+    }
+
+    /// Judges all events so far. If the monitor refuses, and more events do not help or there are none, the frontier goes on.
+    fn judge_or(&mut self, is_last: bool) -> Result<(), Ended> {
+        let Engine::Window(window) = &mut self.engine else {
+            return Ok(());
+        };
+        if window.unjudged() == 0 || !is_last && window.untried() == 0 {
+            return Ok(());
+        }
+        let open = &mut self.open;
+        let moved = |ticket: u32, id: OpId| {
+            if let Some(Some(open)) = open.get_mut(ticket as usize) {
+                open.place = Place::Window(id);
+            }
+        };
+        match window.judge(&self.limits, moved)? {
+            Ok(()) => Ok(()),
+            Err(_) if !is_last && !window.is_hopeless() => Ok(()),
+            Err(refused) => self.hand_over(refused.reason),
+        }
+    }
+
+    /// Leaves what is counted to the general frontier.
+    fn leave_tally(&mut self, reason: &str) {
+        let Engine::Tally(tally) = &self.engine else {
+            return;
+        };
+        let (frontier, open) = tally.frontier(self.spec);
+        self.go_on_with(frontier, open, reason.to_owned());
+    }
+
+    fn go_on_with(
+        &mut self,
+        frontier: Frontier<'a, AnySpec>,
+        open: Vec<(u32, Ticket)>,
+        reason: String,
+    ) {
+        for (ticket, at) in open {
+            if let Some(Some(open)) = self.open.get_mut(ticket as usize) {
+                open.place = Place::Frontier(at);
+            }
+        }
+        self.engine = Engine::Frontier(Box::new(frontier));
+        self.handed_over = Some(reason);
+    }
+
+    /// Leaves the window to the general frontier.
+    fn hand_over(&mut self, reason: String) -> Result<(), Ended> {
+        let Engine::Window(window) = &self.engine else {
+            return Ok(());
+        };
+        let name = window.kind.name();
+        let blank = builtin(name, Some(&window.kind.blank()))
+            .map_err(|error| Ended::Unknown(error.to_string()))?;
+        let mut frontier = Frontier::starting_from(self.spec, blank.initial());
+        let open = window.replay(&mut frontier, MAX_CONFIGURATIONS)?;
+        self.go_on_with(frontier, open, reason);
+        Ok(())
+    }
+}
+
+/// The shape of an argument or a response.
+fn shape<'s>(
+    spec: &'s AnySpec,
+    operation: usize,
+    of: impl Fn(&'s linchpin_spec::Signature) -> &'s Shape,
+) -> &'s Shape {
+    spec.operations().get(operation).map_or(&Shape::Any, of)
+}
+
+/// The operation of a process did not happen, and that cannot be.
+fn did_not_happen(tag: u64, process: &str) -> Ended {
+    let explanation = format!(
+        "the operation of process {process} did not happen, but what others were answered needs its effect"
+    );
+    Ended::Violated(Refutation { tag, explanation, possible: Vec::new() })
+}
+
+/// Tells a frontier that an operation answered, or did not happen.
+fn tell<S: Spec<State = Value> + ?Sized>(
+    frontier: &mut Frontier<'_, S>,
+    tag: u64,
+    process: &str,
+    ticket: Ticket,
+    response: Option<&Value>,
+    most: usize,
+) -> Result<(), Ended> {
+    let Some(response) = response else {
+        if frontier.retract(ticket) {
+            return Ok(());
+        }
+        return Err(did_not_happen(tag, process));
+    };
+    if let Err(stuck) = frontier.response(ticket, response) {
+        let signature = frontier.spec().operations().get(stuck.call.operation);
+        let argument = match &stuck.call.argument {
+            Value::Null => String::new(),
+            argument => argument.to_string(),
+        };
+        let explanation = format!(
+            "{}({argument}) of process {process} answered {}, which nothing explains",
+            signature.map_or("?", |signature| signature.name.as_str()),
+            stuck.response
+        );
+        return Err(Ended::Violated(Refutation { tag, explanation, possible: stuck.possible }));
+    }
+    if frontier.configurations() > most {
+        let reason =
+            "there are too many ways to explain what has happened so far; judge a file instead";
+        return Err(Ended::Unknown(reason.to_owned()));
+    }
+    Ok(())
+}

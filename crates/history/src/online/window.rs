@@ -1,0 +1,413 @@
+//! The window: the operations that still matter, as a history that starts from nothing.
+
+use super::kind::Kind;
+use super::{Ended, Refutation};
+use crate::history::{Argument, History, NEVER, OpId, Operation, Rank};
+use crate::search::{Frontier, Ticket};
+use crate::value_table::{ValueId, ValueTable};
+use crate::verdict::{Limits, Monitored, NotApplicable, Verdict};
+use linchpin_spec::{Call, Shape, Spec, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// How an operation of the window stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It returned.
+    Returned,
+    /// It is in progress; the ticket it is known by.
+    Open(u32),
+    /// It will never return, and may take effect at any later time.
+    Gone,
+    /// It turned out, at this event, not to have happened.
+    Retracted(Rank),
+}
+
+/// What of a window is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scope {
+    All,
+    /// Only operations on values that were removed, and answers that nothing is there. If nothing explains these, nothing explains all, for
+    /// values with all their operations can be taken out of any order; and no operation in progress has a say in it.
+    Removed,
+}
+
+/// Who "called" what was there from the start.
+const FROM_THE_START: u32 = 0;
+
+/// The operations that still matter.
+pub(super) struct Window {
+    pub(super) kind: Kind,
+    /// Their history. Ranks count the events of the window.
+    ///
+    /// INVARIANT: all that follows is explained from the empty object and these operations if and only if it is explained from the
+    /// initial state and all operations there were.
+    pub(super) history: History,
+    processes: FxHashMap<String, u32>,
+    /// How each operation stands.
+    pub(super) fates: Vec<Fate>,
+    /// For each rank, what the caller calls that event.
+    tags: Vec<u64>,
+    /// The events up to here, exclusive, are known to be explained.
+    judged: Rank,
+    /// Whether operations were dropped.
+    has_dropped: bool,
+    /// So many events there were when it was last tried to judge them.
+    tried: Rank,
+}
+
+impl Window {
+    /// A window for an object of this kind that starts from `init`.
+    pub(super) fn new(kind: Kind, init: Option<&Value>) -> Window {
+        let mut history = History::default();
+        history.processes.push("(from the start)".to_owned());
+        let mut window = Window {
+            kind,
+            history,
+            processes: FxHashMap::default(),
+            fates: Vec::new(),
+            tags: Vec::new(),
+            judged: 0,
+            tried: 0,
+            has_dropped: false,
+        };
+        for (operation, argument, response) in kind.initial_operations(init) {
+            let shape = Shape::Any;
+            let id = window.invoke(0, 0, "", &Call { operation, argument }, &shape);
+            window.history.operations[id as usize].process = FROM_THE_START;
+            window.response(0, id, response, &shape);
+        }
+        window
+    }
+
+    /// Whether what follows cannot help the monitor, which refused to judge the window. If it can, there were too many ways to choose what operations
+    /// in progress removed, and these will tell.
+    pub(super) fn is_hopeless(&self) -> bool {
+        let Some((add, _)) = self.kind.adds_and_removes() else {
+            return true;
+        };
+        let mut added: FxHashSet<Argument> = FxHashSet::default();
+        added.insert(Argument::One(ValueId::NULL));
+        let mut adds = self.history.operations.iter().filter(|op| op.operation as usize == add);
+        adds.any(|operation| !added.insert(operation.argument))
+    }
+
+    /// How many events came since it was last tried to judge them.
+    pub(super) fn untried(&self) -> usize {
+        (self.history.events - self.tried) as usize
+    }
+
+    /// How many events wait to be judged.
+    pub(super) fn unjudged(&self) -> usize {
+        (self.history.events - self.judged) as usize
+    }
+
+    /// How many operations the window keeps.
+    pub(super) fn len(&self) -> usize {
+        self.history.operations.len()
+    }
+
+    fn event(&mut self, tag: u64) -> Rank {
+        self.tags.push(tag);
+        self.history.events += 1;
+        self.history.events - 1
+    }
+
+    fn argument(&mut self, value: Value, shape: &Shape) -> Argument {
+        match shape {
+            Shape::Unit => Argument::None,
+            _ => Argument::One(self.history.values.intern(value)),
+        }
+    }
+
+    /// An operation is called, and will be known by the ticket.
+    pub(super) fn invoke(
+        &mut self,
+        tag: u64,
+        ticket: u32,
+        name: &str,
+        call: &Call,
+        shape: &Shape,
+    ) -> OpId {
+        let process = self.process(name);
+        let argument = self.argument(call.argument.clone(), shape);
+        let invoked = self.event(tag);
+        self.history.operations.push(Operation {
+            process,
+            operation: call.operation as u16,
+            completed: false,
+            key: ValueId::NULL,
+            argument,
+            response: Argument::None,
+            invoked,
+            returned: NEVER,
+        });
+        self.fates.push(Fate::Open(ticket));
+        (self.history.operations.len() - 1) as OpId
+    }
+
+    fn process(&mut self, name: &str) -> u32 {
+        if let Some(at) = self.processes.get(name) {
+            return *at;
+        }
+        let at = self.history.processes.len() as u32;
+        self.history.processes.push(name.to_owned());
+        self.processes.insert(name.to_owned(), at);
+        at
+    }
+
+    /// It returns.
+    pub(super) fn response(&mut self, tag: u64, id: OpId, response: Value, shape: &Shape) {
+        let response = self.argument(response, shape);
+        let returned = self.event(tag);
+        let operation = &mut self.history.operations[id as usize];
+        operation.response = response;
+        operation.completed = true;
+        operation.returned = returned;
+        self.fates[id as usize] = Fate::Returned;
+    }
+
+    /// It will not return.
+    pub(super) fn crash(&mut self, id: OpId) {
+        self.fates[id as usize] = Fate::Gone;
+    }
+
+    /// It did not happen.
+    pub(super) fn retract(&mut self, tag: u64, id: OpId) {
+        let at = self.event(tag);
+        self.fates[id as usize] = Fate::Retracted(at);
+    }
+
+    /// Judges all events so far. If they are explained, or at least those that can be dropped are, only what still matters is kept; `moved` is told the new ids of what is open.
+    ///
+    /// # Errors
+    ///
+    /// If nothing explains them; or, inside, if the monitor cannot judge.
+    pub(super) fn judge(
+        &mut self,
+        limits: &Limits,
+        mut moved: impl FnMut(u32, OpId),
+    ) -> Result<Result<(), NotApplicable>, Ended> {
+        let end = self.history.events;
+        let refused = match self.as_of(end, Scope::All, limits) {
+            Ok(Verdict::Holds(_)) => None,
+            Ok(Verdict::Violated(_)) => return Err(self.first_violated(end, Scope::All, limits)),
+            Ok(Verdict::Inconclusive(reason)) => Some(NotApplicable { reason }),
+            Err(refused) => Some(refused),
+        };
+        if let Some(reason) = limits.exceeded(0) {
+            return Err(Ended::Unknown(reason));
+        }
+        if refused.is_some() {
+            self.tried = end;
+            if self.is_hopeless() {
+                return Ok(refused.map_or(Ok(()), Err));
+            }
+            // What is dropped has to be explained alone, no more; and nothing that is dropped stays.
+            match self.as_of(end, Scope::Removed, limits) {
+                Ok(Verdict::Holds(_)) => {}
+                Ok(Verdict::Violated(_)) => {
+                    return Err(self.first_violated(end, Scope::Removed, limits));
+                }
+                Ok(Verdict::Inconclusive(_)) | Err(_) => return Ok(refused.map_or(Ok(()), Err)),
+            }
+        } else {
+            self.judged = end;
+        }
+        self.drop_what_does_not_matter();
+        for (id, fate) in self.fates.iter().enumerate() {
+            if let Fate::Open(ticket) = fate {
+                moved(*ticket, id as OpId);
+            }
+        }
+        Ok(refused.map_or(Ok(()), Err))
+    }
+
+    fn drop_what_does_not_matter(&mut self) {
+        let is_judged = self.judged == self.history.events;
+        let mut keep = self.kind.still_matter(&self.history, &self.fates);
+        for (keep, fate) in keep.iter_mut().zip(&self.fates) {
+            match fate {
+                Fate::Open(_) => *keep = true,
+                // why: that it did not happen is judged together with what follows if not yet.
+                Fate::Retracted(_) => *keep = !is_judged,
+                Fate::Returned | Fate::Gone => {}
+            }
+        }
+        self.has_dropped |= keep.contains(&false);
+        self.retain(&keep);
+        self.tried = self.history.events;
+    }
+
+    /// What the monitor says of the events before `end`, or of those on removed values.
+    fn as_of(&mut self, end: Rank, scope: Scope, limits: &Limits) -> Monitored {
+        let retracted = self.fates.iter().any(|fate| matches!(fate, Fate::Retracted(_)));
+        if end == self.history.events && !retracted && scope == Scope::All {
+            return self.kind.monitor(&self.history, limits);
+        }
+        let mut seen = Vec::with_capacity(self.len());
+        for (operation, fate) in self.history.operations.iter().zip(&self.fates) {
+            let gone = matches!(fate, Fate::Retracted(at) if *at < end);
+            if operation.invoked >= end || gone {
+                continue;
+            }
+            let mut operation = *operation;
+            if operation.returned >= end {
+                operation.completed = false;
+                operation.returned = NEVER;
+            }
+            seen.push(operation);
+        }
+        if scope == Scope::Removed {
+            self.retain_removed(&mut seen);
+        }
+        let events = std::mem::replace(&mut self.history.events, end);
+        let all = std::mem::replace(&mut self.history.operations, seen);
+        let answer = self.kind.monitor(&self.history, limits);
+        self.history.operations = all;
+        self.history.events = events;
+        answer
+    }
+
+    /// Keeps the operations on values that a completed one removed, and those that found nothing.
+    fn retain_removed(&self, operations: &mut Vec<Operation>) {
+        let Some((add, remove)) = self.kind.adds_and_removes() else {
+            return;
+        };
+        let mut removed: FxHashSet<Argument> = FxHashSet::default();
+        removed.insert(Argument::One(ValueId::NULL));
+        for operation in operations.iter() {
+            if operation.completed && operation.operation as usize == remove {
+                removed.insert(operation.response);
+            }
+        }
+        operations.retain(|operation| match operation.operation as usize == add {
+            true => removed.contains(&operation.argument),
+            false => operation.completed && removed.contains(&operation.response),
+        });
+    }
+
+    /// The first event that nothing explains, where the events before `end` are not explained.
+    ///
+    /// What cannot be explained never can be later, so it is found by bisection.
+    fn first_violated(&mut self, end: Rank, scope: Scope, limits: &Limits) -> Ended {
+        let (mut fine, mut bad) = (self.judged, end);
+        while bad - fine > 1 {
+            let middle = fine + (bad - fine) / 2;
+            match self.as_of(middle, scope, limits) {
+                Ok(Verdict::Violated(_)) => bad = middle,
+                _ => fine = middle,
+            }
+        }
+        let explanation = match self.as_of(bad, scope, limits) {
+            Ok(Verdict::Violated(violation)) => violation.explanation,
+            _ => "nothing explains the events so far".to_owned(),
+        };
+        // why: "nobody wrote 7" may be about a value that was written, overwritten and forgotten long ago.
+        let explanation = match self.has_dropped {
+            true => explanation + " (leaving out what was over and done with before)",
+            false => explanation,
+        };
+        let tag = self.tags[bad as usize - 1];
+        Ended::Violated(Refutation { tag, explanation, possible: Vec::new() })
+    }
+
+    /// Keeps these operations only, with small ranks and, now and then, a small table of values.
+    fn retain(&mut self, keep: &[bool]) {
+        let mut is_used = vec![false; self.history.events as usize];
+        let (mut operations, mut fates) = (Vec::new(), Vec::new());
+        for ((operation, fate), _) in
+            self.history.operations.iter().zip(&self.fates).zip(keep).filter(|(_, keep)| **keep)
+        {
+            operations.push(*operation);
+            fates.push(*fate);
+            is_used[operation.invoked as usize] = true;
+            if operation.returned != NEVER {
+                is_used[operation.returned as usize] = true;
+            }
+            if let Fate::Retracted(at) = fate {
+                is_used[*at as usize] = true;
+            }
+        }
+        let mut ranks = vec![0; is_used.len()];
+        let mut tags = Vec::new();
+        for (rank, _) in is_used.iter().enumerate().filter(|(_, used)| **used) {
+            ranks[rank] = tags.len() as Rank;
+            tags.push(self.tags[rank]);
+        }
+        for operation in &mut operations {
+            operation.invoked = ranks[operation.invoked as usize];
+            if operation.returned != NEVER {
+                operation.returned = ranks[operation.returned as usize];
+            }
+        }
+        for fate in &mut fates {
+            if let Fate::Retracted(at) = fate {
+                *at = ranks[*at as usize];
+            }
+        }
+        let judged = is_used[..self.judged as usize].iter().filter(|used| **used).count();
+        self.judged = judged as Rank;
+        self.history.operations = operations;
+        self.history.events = tags.len() as Rank;
+        self.fates = fates;
+        self.tags = tags;
+        // why not always: a table of integers costs as much as the largest of them.
+        if self.history.values.len() > 8 * self.len() + 8192 {
+            self.forget_values();
+        }
+    }
+
+    fn forget_values(&mut self) {
+        let mut values = ValueTable::default();
+        let old = std::mem::take(&mut self.history.values);
+        for operation in &mut self.history.operations {
+            for argument in [&mut operation.argument, &mut operation.response] {
+                if let Argument::One(id) = argument {
+                    *id = values.intern(old.get(*id).clone());
+                }
+            }
+        }
+        self.history.values = values;
+    }
+
+    /// Tells a frontier of the events of the window; for each ticket the one of the frontier.
+    ///
+    /// # Errors
+    ///
+    /// If nothing explains them, or too much does.
+    pub(super) fn replay<S: Spec<State = Value> + ?Sized>(
+        &self,
+        frontier: &mut Frontier<'_, S>,
+        most: usize,
+    ) -> Result<Vec<(u32, Ticket)>, Ended> {
+        let mut events: Vec<(Rank, OpId)> = Vec::with_capacity(self.tags.len());
+        for (id, operation) in self.history.operations.iter().enumerate() {
+            events.push((operation.invoked, id as OpId));
+            match self.fates[id] {
+                Fate::Returned => events.push((operation.returned, id as OpId)),
+                Fate::Retracted(at) => events.push((at, id as OpId)),
+                Fate::Open(_) | Fate::Gone => {}
+            }
+        }
+        events.sort_unstable();
+        let mut tickets: Vec<Option<Ticket>> = vec![None; self.len()];
+        let mut open = Vec::new();
+        for (rank, id) in events {
+            let tag = self.tags[rank as usize];
+            let Some(ticket) = tickets[id as usize] else {
+                let ticket = frontier.invoke(self.history.call(id));
+                tickets[id as usize] = Some(ticket);
+                match self.fates[id as usize] {
+                    Fate::Open(known) => open.push((known, ticket)),
+                    Fate::Gone => frontier.crash(ticket),
+                    Fate::Returned | Fate::Retracted(_) => {}
+                }
+                continue;
+            };
+            let process = self.history.operations[id as usize].process;
+            let name = self.history.processes.get(process as usize).map_or("?", String::as_str);
+            super::tell(frontier, tag, name, ticket, self.history.response(id).as_ref(), most)?;
+        }
+        Ok(open)
+    }
+}
