@@ -164,6 +164,11 @@ impl Solver {
         if contradictory(flags) {
             return Err(Contradiction);
         }
+        // What is not ordered does not change what is known of the order.
+        let ordered = !self.bounds.is_empty() && {
+            let known = self.closed_bounds();
+            known.mentions(left.var) || known.mentions(right.var)
+        };
         // left.var + left.plus == right.var + right.plus
         let shift = right.plus - left.plus;
         for node in &mut self.nodes {
@@ -173,7 +178,9 @@ impl Solver {
             }
         }
         self.nodes[right.var as usize].flags = flags;
-        self.closed.take();
+        if ordered {
+            self.closed.take();
+        }
         // INVARIANT: disequalities are between roots.
         for apart in &mut self.unequal {
             if apart.left == left.var {
@@ -186,7 +193,7 @@ impl Solver {
                 return Err(Contradiction);
             }
         }
-        self.consistent_bounds()
+        if ordered { self.consistent_bounds() } else { Ok(()) }
     }
 
     pub fn assert_different(&mut self, left: Value, right: Value) -> Result<(), Contradiction> {

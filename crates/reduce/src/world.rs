@@ -104,7 +104,7 @@ impl Env<'static> {
 }
 
 /// The decisions of one visit.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Script {
     choices: Vec<(u8, u8)>,
     at: usize,
@@ -135,6 +135,7 @@ impl Script {
 /// A statement (instance, prefix, position) and the object that it allocated.
 pub(crate) type Allocation = ((usize, usize, usize), (StructId, Value));
 
+#[derive(Clone)]
 pub struct World<'c> {
     pub context: &'c Context<'c>,
     pub solver: Solver,
@@ -167,12 +168,31 @@ pub fn explore<'c>(
     visit: &mut dyn FnMut(&mut World<'c>, &Memory) -> Run<bool>,
 ) -> Result<(), TooManyCases> {
     let mut script = Script::default();
+    let mut entrance: Option<(World, Memory)> = None;
     for _ in 0..context.most_cases {
         if !context.count_case() {
             return Err(TooManyCases);
         }
-        let mut world = World::new(context, script);
-        let outcome = world.enter(prefixes).and_then(|memory| visit(&mut world, &memory));
+        // The state in which the instances are found is the same until one of the decisions about it changes.
+        let last = script.choices.len().saturating_sub(1);
+        let (mut world, entered) = match &entrance {
+            Some((known, memory)) if last >= known.script.at => {
+                let mut world = known.clone();
+                script.at = known.script.at;
+                world.script = script;
+                (world, Ok(memory.clone()))
+            }
+            _ => {
+                let mut world = World::new(context, script);
+                let entered = world.enter(prefixes);
+                entrance = match &entered {
+                    Ok(memory) => Some((world.clone(), memory.clone())),
+                    Err(_) => None,
+                };
+                (world, entered)
+            }
+        };
+        let outcome = entered.and_then(|memory| visit(&mut world, &memory));
         script = world.script;
         // INVARIANT: whoever requires something deals with it being blocked; if not, nothing is concluded.
         if outcome == Err(Stop::Blocked) {

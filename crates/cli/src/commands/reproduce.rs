@@ -10,7 +10,8 @@ use anyhow::Result;
 use serde_json::{Value as Json, json};
 
 pub fn execute(args: &ReproduceArgs) -> Result<Status> {
-    let stop = Stop::watch(&args.limits);
+    let json = args.common.json.then(|| json::envelope("reproduce", "tables"));
+    let stop = Stop::watch(&args.limits, json);
     let all = [TableArg::Reduction, TableArg::Refinement];
     let tables = if args.tables.is_empty() { &all[..] } else { &args.tables };
     let mut status = Status::Holds;
