@@ -129,7 +129,8 @@ pub struct VerifyArgs {
     /// Say for each operation where linearization points could be.
     #[arg(long)]
     pub suggest_points: bool,
-    /// Check this progress property of a `.lin` model instead of linearizability.
+    /// Check this progress property of a `.lin` model instead of linearizability: `no-deadlock`, `obstruction-free`,
+    /// `lock-free`, `wait-free`, `livelock-free` or `starvation-free`.
     #[arg(long, value_name = "PROPERTY")]
     pub progress: Option<Property>,
     /// Check this formula of linear temporal logic over events instead, such as

@@ -56,7 +56,7 @@ fn verify(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Subject> {
         _ => (EngineArg::Refine, of_model(args, file, stop)?),
     };
     if !args.engine.is_empty() && !args.engine.contains(&engine) {
-        bail!("`{shown}`: the engine that you ask for does not read such files");
+        bail!("`{shown}`: `reduce` reads `.subop` files, `refine` reads `.lin` and `.csp` files");
     }
     Ok(Subject { file: shown, answers })
 }
