@@ -258,6 +258,8 @@ pub struct CertifyArgs {
     #[arg(long, value_name = "FILE")]
     pub history: Option<PathBuf>,
     #[command(flatten)]
+    pub limits: LimitArgs,
+    #[command(flatten)]
     pub common: Common,
 }
 

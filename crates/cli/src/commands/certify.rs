@@ -3,6 +3,7 @@
 use super::check::certificate::{Certificate, Claim};
 use super::check::recording::{Subject, property};
 use crate::args::CertifyArgs;
+use crate::limits::Stop;
 use crate::{Status, json, model, output};
 use anyhow::{Context, Result, bail};
 use linchpin_certify::{
@@ -11,9 +12,18 @@ use linchpin_certify::{
 use linchpin_history::{History, NEVER, OpId, ValueId, crash};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// How long a certificate may take where no limit is given.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 pub fn execute(args: &CertifyArgs) -> Result<Status> {
     let path = args.certificate.display();
+    // Checking may take longer than finding: nobody should have to wait for ever.
+    let mut limits = args.limits.clone();
+    limits.time_limit = limits.time_limit.or(Some(PATIENCE));
+    let json = args.common.json.then(|| json::envelope("certify", &path.to_string()));
+    let _watched = Stop::watch(&limits, json);
     let text = model::read(&args.certificate)?;
     if let Ok(proof) = serde_json::from_str::<Json>(&text)
         && proof["format"] == "linchpin-reduction/1"
@@ -68,11 +78,16 @@ fn reduction(args: &CertifyArgs, proof: &Json) -> Result<Status> {
         Err(error @ ReductionError::Malformed(_)) => {
             bail!("`{}`: {error}", args.certificate.display())
         }
+        Err(error @ ReductionError::TooLarge(_)) => (Status::Inconclusive, error.to_string()),
         Err(error) => (Status::Violated, error.to_string()),
     };
     if args.common.json {
         let mut object = json::envelope("certify", &args.certificate.display().to_string());
-        object.insert("confirmed".to_owned(), json!(status == Status::Holds));
+        let confirmed = match status {
+            Status::Inconclusive => Json::Null,
+            status => json!(status == Status::Holds),
+        };
+        object.insert("confirmed".to_owned(), confirmed);
         object.insert("reason".to_owned(), json!(sentence));
         output::write_stdout(&format!("{}\n", Json::Object(object)))?;
     } else {

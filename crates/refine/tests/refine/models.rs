@@ -114,3 +114,26 @@ fn getting_stuck_is_noticed() {
     let report = verify(&compiled.program, &VerifyOptions::new(bounds(1, 1)), &|_| {}).unwrap();
     assert!(matches!(report.verdict, Verdict::Holds) && report.stuck);
 }
+
+/// A stack that reads its top node in one go never uses what it freed, but a node that comes back looks like the old
+/// one to `cas`: the ABA problem.
+#[test]
+fn reuse_finds_aba() {
+    let source = "spec stack;\nstruct Node { val: int, next: Node }\nshared top: Node = null;\n\
+        op push(v: int) {\n    let x = new Node { val: v };\n    loop {\n        let t = top;\n        \
+        x.next = t;\n        if cas(top, t, x) { return; }\n    }\n}\n\
+        op pop() -> int? {\n    loop {\n        let t = top;\n        let s = t;\n        let r = 0;\n        \
+        atomic { t = top; if t != null { s = t.next; r = t.val; } }\n        \
+        if t == null { return none; }\n        if cas(top, t, s) { free(t); return r; }\n    }\n}\n\
+        bounds { threads: 2, ops: 2, values: 2 }\n";
+    let compiled = compiled(source);
+    let collected = VerifyOptions::new(bounds(2, 2));
+    let report = verify(&compiled.program, &collected, &|_| {}).unwrap();
+    assert!(matches!(report.verdict, Verdict::Holds));
+    let mut reused = collected;
+    reused.bounds.memory = Memory::Reuse;
+    let report = verify(&compiled.program, &reused, &|_| {}).unwrap();
+    let Verdict::Violated(found) = report.verdict else { panic!("{:?}", report.verdict) };
+    assert_eq!(found.wrong, Wrong::Unexplained);
+    assert!(!explained(&found.run.events, &object(&compiled.program)));
+}
