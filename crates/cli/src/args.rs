@@ -146,6 +146,10 @@ pub struct VerifyArgs {
     /// For `.subop`: print the facts that were found, and what killed the candidates that are none.
     #[arg(long)]
     pub facts: bool,
+    /// For `.subop`: write the questions about pairs of sub-operations to this folder, one SMT-LIB file each; its comment says the answer
+    /// that was found.
+    #[arg(long, value_name = "FOLDER")]
+    pub smt2: Option<PathBuf>,
     /// For `.subop`: write the proof to this file, for `linchpin certify`.
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,

@@ -145,6 +145,17 @@ fn a_proof_is_written_and_certified() {
     let (code, stdout, _) = output(&["verify", "models/subop/herlihy_wing_queue.subop", "--table"]);
     assert_eq!(code, 3);
     assert!(stdout.contains("not proved") && stdout.contains("Figure 5"), "{stdout}");
+    assert!(stdout.contains("interleaving"), "{stdout}");
+    let questions = folder.path().join("questions");
+    let (code, stdout, _) = output(&[
+        "verify",
+        "models/subop/treiber_stack.subop",
+        "--smt2",
+        questions.to_str().unwrap(),
+        "--facts",
+    ]);
+    assert_eq!(code, 0, "{stdout}");
+    assert!(std::fs::read_dir(questions).unwrap().count() > 5, "{stdout}");
 }
 
 #[test]

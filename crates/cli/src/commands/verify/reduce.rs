@@ -4,8 +4,11 @@ use super::answer::{Answer, Found, Word};
 use crate::args::VerifyArgs;
 use crate::model::{self, Mistakes};
 use crate::output;
-use anyhow::Result;
-use linchpin_reduce::{Answer as Claimed, Options, Report, certificate, prove, tables};
+use anyhow::{Context, Result};
+use linchpin_reduce::{
+    Answer as Claimed, Obstacle, Options, Report, Verdict as Proof, certificate, find_execution,
+    obligations, prove, tables,
+};
 use linchpin_subop::sequential::{self, SequentialVerdict};
 use linchpin_subop::{Model, parse};
 use linchpin_subop_oracle::{Comparison, Verdict as Judged, judge_all};
@@ -37,6 +40,9 @@ pub fn answer(args: &VerifyArgs, file: &Path) -> Result<Answer> {
             None => answer.notes.push("--certificate: there is no proof to write".to_owned()),
         }
     }
+    if let Some(folder) = &args.smt2 {
+        answer.notes.push(export(&model, &options, folder)?);
+    }
     if args.facts {
         answer.notes.extend(report.facts_text().lines().map(str::to_owned));
     }
@@ -44,6 +50,26 @@ pub fn answer(args: &VerifyArgs, file: &Path) -> Result<Answer> {
         answer.notes.extend(tables(&model, &options).text().lines().map(str::to_owned));
     }
     Ok(answer)
+}
+
+/// Writes the questions about pairs as SMT-LIB files.
+fn export(model: &Model, options: &Options, folder: &Path) -> Result<String> {
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make `{}`", folder.display()))?;
+    let all = obligations(model, options);
+    for (number, obligation) in all.iter().enumerate() {
+        let answer = if obligation.satisfiable { "perhaps sat" } else { "unsat" };
+        let name: String = obligation
+            .name
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+            .take(60)
+            .collect();
+        let file = folder.join(format!("{number:04}_{name}.smt2"));
+        let text = format!("; {}\n; found here: {answer}\n{}", obligation.name, obligation.text);
+        output::write_file(&file, text.as_bytes())?;
+    }
+    Ok(format!("--smt2: {} questions written to `{}`", all.len(), folder.display()))
 }
 
 /// The verdict: a proof needs that sequential executions are right too (Assumption 1 of the paper).
@@ -125,6 +151,7 @@ fn describe(model: &Model, report: &Report) -> Answer {
     });
     if word == Word::Inconclusive {
         notes.extend(report.obstacle_text().lines().map(str::to_owned));
+        notes.extend(executable(model, report));
     }
     Answer {
         engine: "reduce",
@@ -137,6 +164,19 @@ fn describe(model: &Model, report: &Report) -> Answer {
         notes,
         found,
     }
+}
+
+/// Whether the interleaving that stopped a proof can be executed at all.
+fn executable(model: &Model, report: &Report) -> Option<String> {
+    let Proof::NotProved(Obstacle::Interleaving(lines)) = &report.verdict else { return None };
+    Some(match find_execution(model, &Options::default(), lines) {
+        Some(before) if before.is_empty() => {
+            "this interleaving can be executed from the start".to_owned()
+        }
+        Some(before) => format!("this interleaving can be executed after {}", before.join(", ")),
+        None => "no execution of this interleaving was found: perhaps there is none (Section VIII)"
+            .to_owned(),
+    })
 }
 
 /// A failed proof: a few instances are executed in every order, to tell a violation from a weakness of the method.
