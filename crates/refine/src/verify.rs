@@ -80,6 +80,8 @@ pub struct Report {
     pub symmetry: Symmetry,
     /// Whether the bound on objects kept a step from being taken.
     pub bounded: bool,
+    /// Whether some thread made all the calls that it may make.
+    pub exhausted: bool,
     /// Whether a run got stuck: operations are pending and nobody can move.
     pub stuck: bool,
 }
@@ -137,6 +139,7 @@ fn report(product: &ModelProduct, verdict: Verdict, points: Points, stats: Stats
         unreached: product.space.unreached(),
         symmetry: product.space.symmetry().clone(),
         bounded: product.space.was_bounded(),
+        exhausted: product.space.was_exhausted(),
         stuck: product.was_stuck(),
     }
 }

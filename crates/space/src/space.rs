@@ -211,6 +211,8 @@ pub struct Space {
     covered: Vec<AtomicBool>,
     /// Whether a bound kept a step from being taken.
     pub(crate) bounded: AtomicBool,
+    /// Whether a thread made all the calls that it may make.
+    pub(crate) exhausted: AtomicBool,
     /// Whether edges are events.
     pub(crate) edge_events: bool,
 }
@@ -317,6 +319,7 @@ impl Space {
             edges,
             covered: (0..count).map(|_| AtomicBool::new(false)).collect(),
             bounded: AtomicBool::new(false),
+            exhausted: AtomicBool::new(false),
             edge_events: false,
         };
         space.calls =
@@ -385,6 +388,11 @@ impl Space {
     /// Whether a bound on objects kept a step from being taken.
     pub fn was_bounded(&self) -> bool {
         self.bounded.load(Ordering::Relaxed)
+    }
+
+    /// Whether some thread made all the calls that it may make: if not, the bound on calls was never reached.
+    pub fn was_exhausted(&self) -> bool {
+        self.exhausted.load(Ordering::Relaxed)
     }
 
     /// Whether a step went along this edge.

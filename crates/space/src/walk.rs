@@ -74,6 +74,7 @@ impl<'a> Walk<'a> {
         let layout = &space.form.layout;
         let region = layout.thread(thread);
         if space.bounds.calls != Calls::Unlimited && flat.words[region + CALLS] == 0 {
+            space.exhausted.store(true, Ordering::Relaxed);
             return true;
         }
         for (operation, arguments) in &space.calls[thread] {

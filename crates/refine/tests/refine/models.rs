@@ -112,7 +112,14 @@ fn getting_stuck_is_noticed() {
         bounds { threads: 2, ops: 1, values: 1 }\n";
     let compiled = compiled(source);
     let report = verify(&compiled.program, &VerifyOptions::new(bounds(1, 1)), &|_| {}).unwrap();
-    assert!(matches!(report.verdict, Verdict::Holds) && report.stuck);
+    assert!(matches!(report.verdict, Verdict::Holds) && report.stuck && report.exhausted);
+    // An operation that waits for what never happens: nobody gets to a second call.
+    let source = "spec counter;\nshared n: int;\nop add(k: int) { let r = n; assume(r == 9); n = k; }\n\
+        bounds { threads: 1, ops: 2, values: 1 }\n";
+    let program = crate::support::compiled(source).program;
+    let report = verify(&program, &VerifyOptions::new(bounds(2, 1)), &|_| {}).unwrap();
+    assert!(matches!(report.verdict, Verdict::Holds) && !report.exhausted);
+    assert!(!report.unreached.is_empty());
 }
 
 /// A stack that reads its top node in one go never uses what it freed, but a node that comes back looks like the old

@@ -203,6 +203,13 @@ fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answ
     if bounds.objects.is_some() && !report.bounded && matches!(report.verdict, Verdict::Holds) {
         notes.push("the bound on heap objects was never reached: a larger one adds nothing".into());
     }
+    if let (Calls::Each(_), false, Verdict::Holds) =
+        (bounds.calls, report.exhausted, &report.verdict)
+    {
+        notes.push(
+            "no thread ever made all its calls: the bound on operations was never reached".into(),
+        );
+    }
     if report.stuck && !report.bounded {
         notes.push(
             "some runs get stuck: operations are pending and nobody can move; --progress no-deadlock shows one"
