@@ -177,3 +177,17 @@ fn processes_progress_and_formulas() {
     assert!(stderr.contains('^'), "{stderr}");
     assert_eq!(output(&["verify", register, "--progress", "quick"]).0, 2);
 }
+
+/// The assertions of a file are different questions: one that holds does not answer for one that was given up.
+#[test]
+fn every_assertion_of_a_process_file_must_hold() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("endless.csp");
+    let source = "var x = 0;\nSmall() = a -> Small();\nEndless() = e{x = x + 1;} -> Endless();\n\
+        assert Small() deadlockfree;\nassert Endless() deadlockfree;\n";
+    std::fs::write(&file, source).unwrap();
+    let (code, object) = json(&[file.to_str().unwrap(), "--time-limit", "1s"]);
+    assert_eq!(object["engines"][0]["verdict"], "holds-within-bounds", "{object}");
+    assert_eq!(object["engines"][1]["verdict"], "inconclusive", "{object}");
+    assert_eq!((code, &object["verdict"]), (3, &Json::from("inconclusive")));
+}

@@ -18,4 +18,4 @@ pub use check::{CheckOptions, Judgement, Object, check};
 pub use crash::Property;
 pub use history::{Argument, Builder, Crash, History, HistoryError, NEVER, OpId, Operation, Rank};
 pub use value_table::{ValueId, ValueTable};
-pub use verdict::{Limits, Monitored, NotApplicable, Verdict, Violation, Witness};
+pub use verdict::{Limits, Monitored, NotApplicable, STOPPED, Verdict, Violation, Witness};

@@ -44,6 +44,9 @@ pub struct NotApplicable {
 /// What a checker of one data type answers.
 pub type Monitored = Result<Verdict, NotApplicable>;
 
+/// The reason to give up when somebody asked for it.
+pub const STOPPED: &str = "stopped";
+
 /// When to give up.
 #[derive(Clone, Debug, Default)]
 pub struct Limits {
@@ -59,7 +62,7 @@ impl Limits {
     /// Why to give up, if it is time to; `bytes` is about what the search keeps. Costs a system call: ask now and then.
     pub fn exceeded(&self, bytes: usize) -> Option<String> {
         if self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-            return Some("stopped".to_owned());
+            return Some(STOPPED.to_owned());
         }
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Some("the time limit was reached".to_owned());

@@ -45,20 +45,23 @@ pub fn execute(args: &VerifyArgs) -> Result<Status> {
 struct Subject {
     file: String,
     answers: Vec<Answer>,
+    /// Whether the answers are to different questions (the assertions of a `.csp` file): then all of them must hold.
+    separate: bool,
 }
 
 fn verify(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Subject> {
     let shown = file.display().to_string();
     let extension = file.extension().and_then(|extension| extension.to_str());
-    let (engine, answers) = match extension {
-        Some("subop") => (EngineArg::Reduce, vec![reduce::answer(args, file)?]),
-        Some("csp") => (EngineArg::Refine, csp::answers(args, file, stop)?),
-        _ => (EngineArg::Refine, of_model(args, file, stop)?),
-    };
+    let engine = if extension == Some("subop") { EngineArg::Reduce } else { EngineArg::Refine };
     if !args.engine.is_empty() && !args.engine.contains(&engine) {
         bail!("`{shown}`: `reduce` reads `.subop` files, `refine` reads `.lin` and `.csp` files");
     }
-    Ok(Subject { file: shown, answers })
+    let answers = match extension {
+        Some("subop") => vec![reduce::answer(args, file)?],
+        Some("csp") => csp::answers(args, file, stop)?,
+        _ => of_model(args, file, stop)?,
+    };
+    Ok(Subject { file: shown, answers, separate: extension == Some("csp") })
 }
 
 /// What the engines say of a `.lin` model.
@@ -76,9 +79,13 @@ fn of_model(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Vec<Answer>> 
 }
 
 impl Subject {
-    /// The strongest answer: a violation is one whatever others say, then proofs, then what holds within bounds.
+    /// The strongest answer: a violation is one whatever others say, then proofs, then what holds within bounds. Where the
+    /// answers are to different questions, the weakest, unless one is violated.
     fn word(&self) -> Word {
-        self.answers.iter().map(|answer| answer.word).max().unwrap_or(Word::Inconclusive)
+        let words = || self.answers.iter().map(|answer| answer.word);
+        let violated = words().any(|word| word == Word::Violated);
+        let word = if self.separate && !violated { words().min() } else { words().max() };
+        word.unwrap_or(Word::Inconclusive)
     }
 
     fn status(&self) -> Status {

@@ -83,8 +83,9 @@ pub fn answer(args: &VerifyArgs, file: &Path, compiled: &Compiled, stop: &Stop) 
     bar.finish_and_clear();
     let report = report?;
     let mut answer = describe(program, &options, &report);
-    if let (Word::Inconclusive, Some(reason)) = (answer.word, stop.reason())
-        && options.lossy.is_none()
+    // Only a search that was stopped found nothing: other reasons to be inconclusive say more.
+    if let (Verdict::Inconclusive(why), Some(reason)) = (&report.verdict, stop.reason())
+        && why == linchpin_history::STOPPED
     {
         answer.reason = format!("{}; nothing wrong was found until then", reason.describe());
     }
