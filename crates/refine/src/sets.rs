@@ -183,7 +183,6 @@ impl Sets {
 
     /// The set after an event; `None` if no specification state has it.
     pub fn after(&self, cache: &mut Cache, space: &Space, set: u32, event: &Event) -> Option<u32> {
-        // Looking up needs an owned key only when the answer is new.
         let key = (set, event.clone());
         if let Some(after) = cache.after.get(&key) {
             return *after;

@@ -273,7 +273,7 @@ impl<'a> Edn<'a> {
         Ok(())
     }
 
-    /// `uXXXX`, twice for characters that take two.
+    /// A `u` and four digits, twice for characters that take two.
     fn unicode(&mut self) -> Result<(), EdnError> {
         let mut units = Vec::with_capacity(2);
         loop {

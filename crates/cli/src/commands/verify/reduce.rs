@@ -86,8 +86,10 @@ fn describe(model: &Model, report: &Report) -> Answer {
         report.cases,
         report.seconds * 1e3
     )];
+    let mut untried = Vec::new();
     let wrong = match &sequential {
-        SequentialVerdict::Holds { executions, .. } => {
+        SequentialVerdict::Holds { executions, unreached } => {
+            untried = unreached.iter().map(|of| model.operations[of.0].name.clone()).collect();
             assumptions.push(format!(
                 "sequential executions are right (Assumption 1): tried with up to {calls} calls, {executions} executions"
             ));
@@ -159,7 +161,7 @@ fn describe(model: &Model, report: &Report) -> Answer {
         reason,
         bounds: json!({}),
         assumptions,
-        unreached: Vec::new(),
+        unreached: untried,
         stats: json!({ "cases": report.cases, "seconds": report.seconds }),
         notes,
         found,
