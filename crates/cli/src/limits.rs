@@ -2,6 +2,7 @@
 
 use crate::args::LimitArgs;
 use crate::{Status, output};
+use linchpin_history::STOPPED;
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -59,6 +60,14 @@ impl Stop {
             2 => Some(Reason::Memory),
             3 => Some(Reason::Interrupt),
             _ => None,
+        }
+    }
+
+    /// Why an engine gave up, in words: where it only says that it was told to, who told it and what to do about it.
+    pub fn explain(&self, why: &str) -> String {
+        match self.reason() {
+            Some(reason) if why == STOPPED => reason.describe().to_owned(),
+            _ => why.to_owned(),
         }
     }
 

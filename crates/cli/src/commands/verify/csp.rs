@@ -43,10 +43,10 @@ pub fn answers(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Vec<Answer
     if reports.is_empty() {
         bail!("`{}` asserts nothing: add `assert Impl refines Spec;`", file.display());
     }
-    Ok(reports.iter().map(answer).collect())
+    Ok(reports.iter().map(|report| answer(report, stop)).collect())
 }
 
-fn answer(report: &Report) -> Answer {
+fn answer(report: &Report, stop: &Stop) -> Answer {
     let constants: Vec<String> =
         report.constants.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     let within = match constants.is_empty() {
@@ -60,7 +60,9 @@ fn answer(report: &Report) -> Answer {
         Verdict::Faulty { message, .. } => {
             (Word::Violated, format!("`{claim}`: the model goes wrong: {message}{within}"))
         }
-        Verdict::Stopped(reason) => (Word::Inconclusive, format!("`{claim}`: {reason}{within}")),
+        Verdict::Stopped(reason) => {
+            (Word::Inconclusive, format!("`{claim}`: {}{within}", stop.explain(reason)))
+        }
     };
     let found = match &report.verdict {
         Verdict::Violated(counterexample) => Some(Found {

@@ -47,7 +47,7 @@ pub fn answer(args: &VerifyArgs, file: &Path, compiled: &Compiled, stop: &Stop) 
             Some(show(program, lasso)),
         ),
         Verdict::Inconclusive(reason) => {
-            (Word::Inconclusive, format!("{reason}; with {in_words}"), None)
+            (Word::Inconclusive, format!("{}; with {in_words}", stop.explain(reason)), None)
         }
     };
     Ok(Answer {

@@ -186,10 +186,14 @@ fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answ
         Verdict::Inconclusive(reason) => (Word::Inconclusive, format!("{reason}; with {in_words}")),
     };
     let stats = &report.stats;
+    // A lossy search does not tell states of the model apart.
+    let of_model = match stats.implementation_states {
+        0 => String::new(),
+        count => format!(" ({} of the model)", grouped(count)),
+    };
     let mut notes = vec![format!(
-        "{} states ({} of the model), {} transitions, depth {}, {:.2} s, {:.1} MB",
+        "{} states{of_model}, {} transitions, depth {}, {:.2} s, {:.1} MB",
         grouped(stats.states),
-        grouped(stats.implementation_states),
         grouped(stats.transitions as usize),
         stats.depth,
         stats.seconds,
