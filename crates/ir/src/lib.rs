@@ -8,6 +8,7 @@
 pub mod branch;
 pub mod domain;
 pub mod interpreter;
+pub mod liveness;
 pub mod model_spec;
 pub mod print;
 pub mod program;

@@ -29,6 +29,7 @@ mod nature;
 mod pairs;
 mod pending;
 mod prefix;
+mod questions;
 mod report;
 mod settle;
 mod smt;
@@ -42,6 +43,7 @@ pub use certificate::certificate;
 pub use claims::{Answer, ClaimAnswer};
 pub use concrete::find_execution;
 pub use pairs::{AliasCases, Pair, Tables, tables};
+pub use questions::{At, Questions};
 pub use report::{FactLine, Line, Obstacle, PrefixFacts, Report, Verdict};
 pub use smt::{Obligation, obligations};
 

@@ -2,7 +2,7 @@
 //! [`check`] executes every sequence of a few calls and compares with the specification that the file names.
 
 use crate::execute::{Instance, Machine, Progress, State, Value};
-use crate::model::{Model, OperationId, SpecLine, SpecMapping, SpecResponse, SpecTerm, Type};
+use crate::model::{Model, OperationId, SpecLine, SpecResponse, SpecTerm, Type};
 use linchpin_spec::{self as spec, BuiltinSpec, Call, Shape, builtin};
 
 /// How far [`check`] looks.
@@ -60,6 +60,16 @@ pub fn check(model: &Model, bounds: &Bounds) -> SequentialVerdict {
     let Ok(sequential) = builtin(&mapping.name, initial(&mapping.initial).as_ref()) else {
         return SequentialVerdict::NoSpec;
     };
+    check_against(model, &mapping.lines, sequential, bounds)
+}
+
+/// Compares every sequential execution within the bounds with a specification; `lines` say which of its operations each operation performs.
+pub fn check_against(
+    model: &Model,
+    lines: &[SpecLine],
+    sequential: BuiltinSpec,
+    bounds: &Bounds,
+) -> SequentialVerdict {
     let machine = Machine::new(model).with_integers(bounds.values.iter().copied());
     let states = vec![sequential.initial()];
     let start = machine.start(Vec::new());
@@ -68,7 +78,7 @@ pub fn check(model: &Model, bounds: &Bounds) -> SequentialVerdict {
     let (longest, executions, steps) = (0, 0, 0);
     let mut check = Check {
         machine,
-        mapping,
+        lines,
         sequential,
         bounds,
         longest,
@@ -98,7 +108,7 @@ pub(crate) fn initial(terms: &[SpecTerm]) -> Option<spec::Value> {
 
 struct Check<'a> {
     machine: Machine<'a>,
-    mapping: &'a SpecMapping,
+    lines: &'a [SpecLine],
     sequential: BuiltinSpec,
     bounds: &'a Bounds,
     /// How many calls are tried now.
@@ -118,8 +128,8 @@ impl Check<'_> {
         if self.calls.len() == self.longest {
             return None;
         }
-        let mapping = self.mapping;
-        for line in &mapping.lines {
+        let lines = self.lines;
+        for line in lines {
             for instance in self.instances(line.operation) {
                 let mut before = state.clone();
                 before.instances.push(instance);

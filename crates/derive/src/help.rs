@@ -1,0 +1,261 @@
+//! Steps that one operation does on behalf of another.
+//!
+//! `cas(tail, t, s);`, whose outcome nobody looks at, may be the last step of some enqueue, done by a dequeue. Then it is that enqueue's
+//! sub-operation, with the mark `*`, and no step of the dequeue. Three things must hold, in every reachable state of the sub-operations:
+//!
+//! - *somebody waits*: where the helper's `cas` succeeds, an operation waits at this very step, with these values;
+//! - *it works*: where an operation waits there, its own `cas` would succeed, so it fails only if somebody helped;
+//! - *it is done once*: after the step, the operation's own `cas` cannot succeed any more.
+//!
+//! By induction on the execution of the code: up to any moment, the steps executed are those of a history of the sub-operations, with the same
+//! shared state; so what holds in their reachable states tells which sub-operation the next step of the code is.
+
+use crate::Refusal;
+use crate::build::{self, condition_of, is_same_kind, local_of, rename_condition};
+use crate::explore::Paths;
+use crate::merge::Merged;
+use crate::path::{Attempt, End, Path, Site, Step};
+use crate::symbol::{as_symbol, symbols_of};
+use linchpin_reduce::{At, Options, Questions};
+use linchpin_subop::model::{
+    Condition, LocalId, Model, OperationId, Place, Relation, StructId, Term, Type, Var,
+};
+
+/// The sites of steps that may be done by others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sites {
+    /// Where operations do the step themselves.
+    pub own: Vec<Site>,
+    /// Where it is done for others.
+    pub helping: Vec<Site>,
+}
+
+/// Which sites are which: an operation that stores an object of its own does its own step; others help it.
+pub fn sites(all: &[Paths]) -> Sites {
+    let attempts = || all.iter().flat_map(|paths| &paths.helping).filter_map(last_attempt);
+    let mut found = Sites::default();
+    for (path, attempt) in attempts() {
+        if as_symbol(&attempt.new).is_some_and(|id| path.new.contains(&id)) {
+            found.own.push(attempt.site);
+        }
+    }
+    for (_, attempt) in attempts() {
+        let served = attempts().any(|(_, other)| {
+            found.own.contains(&other.site) && is_same_kind(&other.place, &attempt.place)
+        });
+        if served && !found.own.contains(&attempt.site) {
+            found.helping.push(attempt.site);
+        }
+    }
+    // A step that nobody else does is an ordinary one.
+    found.own.retain(|site| {
+        attempts().any(|(_, own)| {
+            own.site == *site
+                && attempts().any(|(_, other)| {
+                    found.helping.contains(&other.site) && is_same_kind(&other.place, &own.place)
+                })
+        })
+    });
+    found
+}
+
+fn last_attempt(path: &Path) -> Option<(&Path, Attempt)> {
+    path.steps.last().and_then(|step| step.attempt).map(|attempt| (path, attempt))
+}
+
+impl Sites {
+    /// The path without the steps that are done for others; none if it is one on which the operation's own step has been done by
+    /// somebody else, which is then the same path with that step.
+    pub fn stripped(&self, mut path: Path) -> Option<Path> {
+        let failed = |step: &Step| {
+            step.attempt
+                .is_some_and(|attempt| !attempt.succeeded && self.own.contains(&attempt.site))
+        };
+        if path.steps.iter().any(failed) {
+            return None;
+        }
+        path.steps.retain(|step| {
+            step.attempt.is_none_or(|attempt| !self.helping.contains(&attempt.site))
+        });
+        for step in &mut path.steps {
+            if step.attempt.is_some_and(|attempt| !self.own.contains(&attempt.site)) {
+                step.attempt = None;
+            }
+        }
+        Some(path)
+    }
+}
+
+/// Checks the three conditions; `returning` and `helping` are the merged paths.
+pub fn check(
+    skeleton: &Model,
+    options: &Options,
+    returning: &[(String, Merged)],
+    helping: &[Merged],
+    lines: &dyn Fn(&Path) -> u32,
+) -> Result<Vec<String>, Refusal> {
+    let mut notes = Vec::new();
+    // The operation's own attempt, once somebody has helped, as a step after it: so that what holds then can be asked.
+    let mut model = skeleton.clone();
+    let mut own = Vec::new();
+    for (name, merged) in returning {
+        let mut path = merged.path.clone();
+        let at = path.steps.iter().position(|step| step.attempt.is_some());
+        if let Some(at) = at {
+            let attempt = attempt_of(&path.steps[at]).expect("it has one");
+            let fails = crate::symbol::atom(
+                Term::Place(attempt.place),
+                Relation::NotEqual,
+                attempt.expected,
+            );
+            let step =
+                Step { line: path.steps[at].line, conditions: vec![fails], ..Step::default() };
+            path.steps.insert(at + 1, step);
+            own.push((model.operations.len(), at, attempt, path.clone()));
+        }
+        let operation = build::operation(&model, name, &path, &[]);
+        model.operations.push(operation);
+    }
+    let Some(questions) = Questions::new(&model, options) else {
+        return Err(Refusal::new(0, "there are too many sub-operations".to_owned()));
+    };
+    for (operation, at, attempt, path) in &own {
+        let line = path.steps[*at].line;
+        let waiting = At { operation: OperationId(*operation), steps: *at };
+        let done = At { operation: OperationId(*operation), steps: at + 1 };
+        let works =
+            crate::symbol::atom(Term::Place(attempt.place), Relation::Equal, attempt.expected);
+        let refuse = |reason: &str| {
+            Err(Refusal::new(
+                line,
+                format!("others may do this step, but it is not shown that {reason}"),
+            ))
+        };
+        let alone =
+            path.steps[*at].conditions.len() == 1 && path.steps[*at].conditions.contains(&works);
+        if *at == 0 || !alone || !path.visible()[at - 1] {
+            return refuse("nothing comes between it and the visible step before it");
+        }
+        let renamed =
+            |condition: &Condition| condition_of(path, condition).unwrap_or(condition.clone());
+        if !questions.holds(waiting, &renamed(&works)) {
+            return refuse("the `cas` succeeds unless somebody has done so");
+        }
+        if !questions.holds(done, &renamed(&works.negated())) {
+            return refuse("it is not done twice");
+        }
+    }
+    for helper in helping {
+        let attempt =
+            helper.path.steps.last().and_then(attempt_of).expect("it ends with an attempt");
+        let served = own.iter().any(|(operation, at, own, path)| {
+            is_same_kind(&own.place, &attempt.place)
+                && is_served(
+                    &questions,
+                    At { operation: OperationId(*operation), steps: *at },
+                    own,
+                    path,
+                    &attempt,
+                    &helper.path,
+                )
+        });
+        let line = lines(&helper.path);
+        if !served {
+            return Err(Refusal::new(
+                line,
+                "it is not shown that this `cas` does a step for an operation that waits for it"
+                    .to_owned(),
+            ));
+        }
+        notes.push(format!(
+            "line {line}: done on behalf of the operation whose step it is (mark `*`)"
+        ));
+    }
+    Ok(notes)
+}
+
+fn attempt_of(step: &Step) -> Option<Attempt> {
+    step.attempt
+}
+
+/// Whether an operation waits wherever the helper's `cas` succeeds.
+fn is_served(
+    questions: &Questions,
+    owner: At,
+    own: &Attempt,
+    path: &Path,
+    attempt: &Attempt,
+    helper: &Path,
+) -> bool {
+    // Which symbol of the owner is which symbol of the helper.
+    let mut pairs: Vec<(LocalId, LocalId)> = Vec::new();
+    let base = |place: &Place| match place {
+        Place::Field(Var::Local(base), ..) => Some(crate::symbol::symbol(*base)),
+        _ => None,
+    };
+    let terms = |attempt: &Attempt| {
+        base(&attempt.place).into_iter().chain([attempt.expected, attempt.new]).collect::<Vec<_>>()
+    };
+    for (own, other) in terms(own).iter().zip(terms(attempt)) {
+        match (as_symbol(own), as_symbol(&other)) {
+            (Some(own), Some(other)) => pairs.push((own, other)),
+            (None, None) if *own == other => {}
+            _ => return false,
+        }
+    }
+    if matches!(own.place, Place::Element(..)) {
+        return false;
+    }
+    let mut objects: Vec<LocalId> = pairs.iter().map(|(_, other)| *other).collect();
+    objects.sort();
+    objects.dedup();
+    let mut bound: Vec<StructId> = Vec::new();
+    for id in &objects {
+        let Type::Ref(of) = helper.symbols[id.0].ty else { return false };
+        bound.push(of);
+    }
+    // What is known when the helper's `cas` succeeds, of these objects only.
+    let Some(last) = helper.steps.last() else { return false };
+    let mut parts: Vec<Condition> = Vec::new();
+    for condition in &last.conditions {
+        if symbols_of(condition).iter().all(|id| objects.contains(id)) {
+            parts.push(condition.clone());
+        }
+    }
+    let is_object = |id: &LocalId| {
+        parts.iter().any(|part| {
+            part.atoms().iter().any(|atom| {
+                let is_base = |term: &Term| matches!(term, Term::Place(Place::Field(Var::Local(base), ..)) if base == id);
+                let is_not_null = atom.relation == Relation::NotEqual
+                    && as_symbol(&atom.left) == Some(*id)
+                    && atom.right == Term::Null;
+                matches!(part, Condition::Atom(_)) && (is_base(&atom.left) || is_base(&atom.right) || is_not_null)
+            })
+        })
+    };
+    if !objects.iter().all(is_object) {
+        return false;
+    }
+    let mut condition = Condition::All(parts);
+    rename_condition(&mut condition, &|var| match var {
+        Var::Local(id) => Var::Bound(objects.iter().position(|known| *known == id).unwrap_or(0)),
+        other => other,
+    });
+    let locals: Option<Vec<(LocalId, usize)>> = pairs
+        .iter()
+        .map(|(own, other)| {
+            let at = objects.iter().position(|known| known == other)?;
+            Some((local_of(path, *own)?, at))
+        })
+        .collect();
+    locals.is_some_and(|locals| questions.implies_waiting(&condition, &bound, owner, &locals))
+}
+
+/// A path up to an attempt as an operation that only looks: the step is somebody else's.
+pub fn only_looking(mut path: Path) -> Path {
+    if let Some(last) = path.steps.last_mut() {
+        last.statements.clear();
+    }
+    path.end = End::Help;
+    path
+}

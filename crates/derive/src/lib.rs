@@ -1,0 +1,359 @@
+//! From a model to sub-operations: what [`linchpin_reduce`] proves about those it proves about the model.
+//!
+//! The paper leaves this to its reader (Section IV): one operation for each way in which a call ends, the last round of each loop, reads that a
+//! later `cas` validates turned into guesses, immutable fields read later than the code does. Here each of these is an argument that is checked; the
+//! direction that matters is that everything the code can do, the sub-operations can do too, in the same shared states:
+//!
+//! 1. [`explore`]: all paths from call to return, without the rounds of loops that change nothing;
+//! 2. [`help`]: steps that are done on behalf of another operation belong to that one;
+//! 3. [`tidy`], [`merge`]: steps that only look are merged with the next one where what they saw is still true there.
+//!
+//! The argument in full is in `docs/reduce.md`.
+
+mod build;
+mod evaluate;
+mod explore;
+mod help;
+mod layout;
+mod merge;
+mod path;
+mod rounds;
+mod symbol;
+mod text;
+mod tidy;
+
+use explore::Paths;
+use linchpin_ir::model_spec::{SpecError, spec_of};
+use linchpin_ir::program::{Program, SpecSource, Type};
+use linchpin_reduce::{Options, Questions, Report};
+use linchpin_spec::Value;
+use linchpin_subop::model::{
+    LocalId, Model, OperationId, SpecLine, SpecMapping, SpecResponse, SpecTerm, Term,
+};
+use linchpin_subop::sequential::{self, SequentialVerdict};
+use merge::Merged;
+use path::{End, Path};
+use std::fmt::{self, Display, Formatter};
+
+/// Why a model has no sub-operations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The source line, or 0.
+    pub line: u32,
+    /// Why.
+    pub reason: String,
+}
+
+impl Refusal {
+    pub(crate) fn new(line: u32, reason: String) -> Refusal {
+        Refusal { line, reason }
+    }
+}
+
+impl Display for Refusal {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => f.write_str(&self.reason),
+            line => write!(f, "line {line}: {}", self.reason),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// How many cases the questions about a model may have.
+const MOST_CASES: usize = 3_000_000;
+
+/// A way through an operation, as sub-operations.
+#[derive(Clone, Debug)]
+struct Way {
+    name: String,
+    operation: usize,
+    merged: Merged,
+    /// The lines of the code that it goes through.
+    lines: Vec<u32>,
+}
+
+/// The sub-operations of a model. There are several forms: steps that only look may be left out.
+#[derive(Clone, Debug)]
+pub struct Derivation {
+    skeleton: Model,
+    ways: Vec<Way>,
+    notes: Vec<String>,
+    program_operations: Vec<String>,
+    builtin: Option<(String, Option<Value>)>,
+}
+
+/// Sub-operations, ready to be proved.
+#[derive(Clone, Debug)]
+pub struct Form {
+    /// The model. Its `spec` is set if the program names a built-in one.
+    pub model: Model,
+    /// Which operation of the specification each operation performs.
+    pub lines: Vec<SpecLine>,
+    /// For each operation, the reasons for what was merged and left out.
+    pub reasons: Vec<Vec<String>>,
+    /// Reasons that concern several operations.
+    pub notes: Vec<String>,
+}
+
+/// Derives the sub-operations of a program; memory is collected.
+pub fn derive(program: &Program) -> Result<Derivation, Refusal> {
+    if !program.thread_locals.is_empty() {
+        let reason = "variables that threads keep between operations are not covered";
+        return Err(Refusal::new(0, reason.to_owned()));
+    }
+    let (skeleton, layout) = layout::skeleton(program)?;
+    let mut all: Vec<Paths> = Vec::new();
+    for operation in 0..program.operations.len() {
+        all.push(explore::paths(program, &layout, operation)?);
+    }
+    let sites = help::sites(&all);
+    for paths in &all {
+        rounds::check(paths, &sites)?;
+    }
+    let options = Options { most_in_total: MOST_CASES, ..Options::default() };
+    // The paths as they are, for what holds between their steps.
+    let mut raw = skeleton.clone();
+    let mut returning: Vec<Path> = Vec::new();
+    for paths in &all {
+        for path in &paths.returning {
+            if let Some(path) = sites.stripped(path.clone()).and_then(tidy::tidied)
+                && !returning.contains(&path)
+            {
+                returning.push(path);
+            }
+        }
+    }
+    let mut helping: Vec<Path> = Vec::new();
+    for path in all.iter().flat_map(|paths| &paths.helping) {
+        let Some(attempt) = path.steps.last().and_then(|step| step.attempt) else { continue };
+        if !sites.helping.contains(&attempt.site) {
+            continue;
+        }
+        // Attempts on the way there are not its own steps.
+        let mut path = path.clone();
+        let Some(last) = path.steps.pop() else { continue };
+        let Some(mut path) = sites.stripped(path) else { continue };
+        path.steps.push(last);
+        if let Some(path) = tidy::tidied(path)
+            && !helping.contains(&path)
+        {
+            helping.push(path);
+        }
+    }
+    for (at, path) in returning.iter().enumerate() {
+        let operation = build::operation(&raw, &format!("p{at}"), path, &[]);
+        raw.operations.push(operation);
+    }
+    for (at, path) in helping.iter().enumerate() {
+        let path = help::only_looking(path.clone());
+        let operation = build::operation(&raw, &format!("h{at}"), &path, &[]);
+        raw.operations.push(operation);
+    }
+    let Some(questions) = Questions::new(&raw, &options) else {
+        return Err(Refusal::new(0, "the operations have too many paths".to_owned()));
+    };
+    let mut ways: Vec<Way> = Vec::new();
+    for (at, path) in returning.iter().enumerate() {
+        let merged = merge::merged(&raw, &questions, OperationId(at), path);
+        let lines = path.steps.iter().map(|step| step.line).collect();
+        let operation = path.operation;
+        if !ways.iter().any(|way| way.operation == operation && way.merged.path == merged.path) {
+            ways.push(Way { name: String::new(), operation, merged, lines });
+        }
+    }
+    name_ways(program, &skeleton, &mut ways);
+    let mut notes = Vec::new();
+    if !sites.own.is_empty() {
+        let helpers: Vec<Merged> = helping
+            .iter()
+            .enumerate()
+            .map(|(at, path)| {
+                let operation = OperationId(returning.len() + at);
+                merge::with_facts(
+                    &questions,
+                    operation,
+                    merge::merged(&raw, &questions, operation, path),
+                    path,
+                )
+            })
+            .collect();
+        let named: Vec<(String, Merged)> =
+            ways.iter().map(|way| (way.name.clone(), way.merged.clone())).collect();
+        let line = |path: &Path| path.steps.last().map_or(0, |step| step.line);
+        notes = help::check(&skeleton, &options, &named, &helpers, &line)?;
+    }
+    let builtin = match &program.spec {
+        SpecSource::Builtin { name, init } => Some((name.clone(), init.clone())),
+        SpecSource::Model(_) => None,
+    };
+    let program_operations =
+        program.operations.iter().map(|operation| operation.name.clone()).collect();
+    Ok(Derivation { skeleton, ways, notes, program_operations, builtin })
+}
+
+/// The outcome of [`prove`].
+#[derive(Clone, Debug)]
+pub struct Attempt {
+    /// The sub-operations that were analysed.
+    pub form: Form,
+    /// What the reduction engine found out about them.
+    pub report: Report,
+    /// What their sequential executions are, compared with the specification.
+    pub sequential: SequentialVerdict,
+    /// How many forms were tried.
+    pub tried: usize,
+}
+
+impl Attempt {
+    /// Whether the sub-operations are proved, and no sequential execution within the bounds is wrong.
+    pub fn is_proved(&self) -> bool {
+        self.report.is_proved() && matches!(self.sequential, SequentialVerdict::Holds { .. })
+    }
+}
+
+/// Tries the forms one after the other. The last one tried, which has all steps, is returned if none is proved.
+pub fn prove(
+    derivation: &Derivation,
+    program: &Program,
+    bounds: &sequential::Bounds,
+) -> Result<Attempt, SpecError> {
+    let mut forms = derivation.forms();
+    // The one with all steps says most about why a proof fails.
+    let whole = derivation.form(&[]);
+    forms.retain(|form| form.model != whole.model);
+    forms.push(whole);
+    let mut tried = 0;
+    loop {
+        let form = forms.remove(0);
+        tried += 1;
+        let object = spec_of(program)?;
+        let sequential = sequential::check_against(&form.model, &form.lines, object.spec, bounds);
+        let right = matches!(sequential, SequentialVerdict::Holds { .. });
+        if right || forms.is_empty() {
+            let report = linchpin_reduce::prove(&form.model, &Options::default());
+            let attempt = Attempt { form, report, sequential, tried };
+            if attempt.is_proved() || forms.is_empty() {
+                return Ok(attempt);
+            }
+        }
+    }
+}
+
+/// Names each way after its operation and how it ends.
+fn name_ways(program: &Program, skeleton: &Model, ways: &mut [Way]) {
+    for operation in 0..program.operations.len() {
+        let name = &program.operations[operation].name;
+        let mine: Vec<usize> =
+            (0..ways.len()).filter(|at| ways[*at].operation == operation).collect();
+        let bool = program.operations[operation].response == Type::Bool;
+        let suffix = |way: &Way| match &way.merged.path.end {
+            End::Return(terms) => match &terms[..] {
+                [Term::Null] => "_none",
+                [Term::Int(1)] if bool => "_true",
+                [Term::Int(0)] if bool => "_false",
+                [_] if matches!(program.operations[operation].response, Type::Option(_)) => "_some",
+                _ => "",
+            },
+            End::Help => "",
+        };
+        let suffixes: Vec<&str> = mine.iter().map(|at| suffix(&ways[*at])).collect();
+        for (number, at) in mine.iter().enumerate() {
+            let same: Vec<usize> =
+                (0..mine.len()).filter(|other| suffixes[*other] == suffixes[number]).collect();
+            let mut full =
+                if mine.len() == 1 { name.clone() } else { format!("{name}{}", suffixes[number]) };
+            if same.len() > 1 {
+                let nth = same.iter().position(|other| *other == number).unwrap_or(0) + 1;
+                full = format!("{full}_{nth}");
+            }
+            while skeleton.globals.iter().any(|global| global.name == full) {
+                full.push('_');
+            }
+            ways[*at].name = full;
+        }
+    }
+}
+
+impl Derivation {
+    /// The forms to be tried, the ones with the fewest sub-operations first.
+    pub fn forms(&self) -> Vec<Form> {
+        let all: Vec<(usize, usize)> = self
+            .ways
+            .iter()
+            .enumerate()
+            .flat_map(|(way, data)| data.merged.optional.iter().map(move |step| (way, *step)))
+            .collect();
+        let mut choices: Vec<Vec<(usize, usize)>> = vec![all.clone(), Vec::new()];
+        for one in &all {
+            choices.push(all.iter().filter(|other| *other != one).copied().collect());
+            choices.push(vec![*one]);
+        }
+        choices.truncate(24);
+        let mut forms: Vec<Form> = Vec::new();
+        for left_out in choices {
+            let form = self.form(&left_out);
+            if !forms.iter().any(|known| known.model == form.model) {
+                forms.push(form);
+            }
+        }
+        forms
+    }
+
+    fn form(&self, left_out: &[(usize, usize)]) -> Form {
+        let mut model = self.skeleton.clone();
+        let mut lines = Vec::new();
+        let mut reasons = Vec::new();
+        for (at, way) in self.ways.iter().enumerate() {
+            let mine: Vec<usize> =
+                left_out.iter().filter(|(way, _)| *way == at).map(|(_, step)| *step).collect();
+            let path = way.merged.without(&mine);
+            let helped: Vec<usize> =
+                (0..path.steps.len()).filter(|step| path.steps[*step].attempt.is_some()).collect();
+            let operation = build::pruned(build::operation(&model, &way.name, &path, &helped));
+            let mut notes = vec![format!("lines {}", text::lines(&way.lines))];
+            notes.extend(way.merged.notes.iter().cloned());
+            for step in &mine {
+                notes.push(format!(
+                    "line {}: left out: it only looks, and the proof does not need what it sees",
+                    way.merged.path.steps[*step].line
+                ));
+            }
+            // The same sub-operations are one operation.
+            let known =
+                model.operations.iter().zip(&lines).position(|(other, line): (_, &SpecLine)| {
+                    line.method == self.program_operations[way.operation]
+                        && text::is_same(other, &operation)
+                });
+            if let Some(known) = known {
+                let known: &mut Vec<String> = &mut reasons[known];
+                known.push(format!("also lines {}", text::lines(&way.lines)));
+                continue;
+            }
+            lines.push(SpecLine {
+                operation: OperationId(model.operations.len()),
+                method: self.program_operations[way.operation].clone(),
+                arguments: (0..path.arguments).map(|at| SpecTerm::Argument(LocalId(at))).collect(),
+                response: SpecResponse::Returned,
+                span: Default::default(),
+            });
+            model.operations.push(operation);
+            reasons.push(notes);
+        }
+        if let Some((name, init)) = &self.builtin
+            && let Some(initial) = text::initial(init.as_ref())
+        {
+            let (name, lines) = (name.clone(), lines.clone());
+            model.spec = Some(SpecMapping { name, initial, lines, span: Default::default() });
+        }
+        Form { model, lines, reasons, notes: self.notes.clone() }
+    }
+}
+
+impl Form {
+    /// The `.subop` file, with the reasons as comments.
+    pub fn text(&self) -> String {
+        text::print(self)
+    }
+}

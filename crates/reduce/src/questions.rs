@@ -1,0 +1,279 @@
+//! Questions about single instances of a model, for whoever derives one model from another: what holds after a prefix, what stays true while
+//! an instance waits there, and whether an instance that waits there exists.
+//!
+//! Unlike in a [proof](crate::prove), nothing is assumed about whether operations complete: every answer holds in all executions.
+
+use linchpin_subop::model::{Condition, LocalId, Model, OperationId, StructId};
+
+use crate::context::Context;
+use crate::footprint::Footprint;
+use crate::world::{Env, Memory, Mode, Run, World, explore, explore_start};
+use crate::{Options, candidates, settle};
+
+/// A model with its stable facts.
+pub struct Questions<'m> {
+    context: Context<'m>,
+}
+
+/// An instance that has executed the first sub-operations of an operation without branches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct At {
+    /// The operation.
+    pub operation: OperationId,
+    /// How many of its sub-operations it has executed.
+    pub steps: usize,
+}
+
+impl<'m> Questions<'m> {
+    /// Finds the facts of a model; `None` if it has too many prefixes.
+    pub fn new(model: &'m Model, options: &Options) -> Option<Questions<'m>> {
+        let mut context = Context::new(model, options).ok()?;
+        candidates::propose(&mut context);
+        settle::settle(&mut context);
+        Some(Questions { context })
+    }
+
+    fn prefix(&self, at: At) -> Option<usize> {
+        self.context
+            .prefixes
+            .all
+            .iter()
+            .position(|prefix| prefix.operation == at.operation && prefix.steps.len() == at.steps)
+    }
+
+    fn is_set(&self, prefix: usize, condition: &Condition) -> bool {
+        let mut locals = Vec::new();
+        for atom in condition.atoms() {
+            crate::prefix::term(&atom.left, &mut locals);
+            crate::prefix::term(&atom.right, &mut locals);
+        }
+        locals.iter().all(|local| self.context.prefixes.all[prefix].set[local.0])
+    }
+
+    /// Whether the condition holds in every state in which an instance waits there.
+    pub fn holds(&self, at: At, condition: &Condition) -> bool {
+        let Some(prefix) = self.prefix(at) else { return false };
+        if !self.is_set(prefix, condition) {
+            return false;
+        }
+        let mut holds = true;
+        let outcome = explore(&self.context, &[prefix], &mut |world, memory| {
+            holds &= world.require(memory, Env::of(0), condition)?;
+            Ok(holds)
+        });
+        holds && outcome.is_ok()
+    }
+
+    /// Whether no step of another instance makes the condition false while an instance waits there, as long as all of `given` hold
+    /// before and after that step.
+    pub fn is_kept(&self, at: At, condition: &Condition, given: &[Condition]) -> bool {
+        let Some(prefix) = self.prefix(at) else { return false };
+        if !self.is_set(prefix, condition) {
+            return false;
+        }
+        let given: Vec<&Condition> =
+            given.iter().filter(|condition| self.is_set(prefix, condition)).collect();
+        self.others(condition).into_iter().all(|(parent, other)| {
+            let mut kept = true;
+            let outcome = explore(&self.context, &[prefix, parent], &mut |world, before| {
+                world.assume(before, Env::of(0), condition)?;
+                for known in &given {
+                    world.assume(before, Env::of(0), known)?;
+                }
+                let after = self.after(world, before, prefix, other)?;
+                for known in &given {
+                    world.assume(&after, Env::of(0), known)?;
+                }
+                kept &= world.require(&after, Env::of(0), condition)?;
+                Ok(kept)
+            });
+            kept && outcome.is_ok()
+        })
+    }
+
+    /// Those of the conditions that hold all the time while an instance waits there, provided that all of them hold at the end: no step of
+    /// another instance makes one of them true, all of them holding after it.
+    pub fn held_until(&self, at: At, conditions: &[Condition]) -> Vec<Condition> {
+        let Some(prefix) = self.prefix(at) else { return Vec::new() };
+        let mut left: Vec<Condition> =
+            conditions.iter().filter(|condition| self.is_set(prefix, condition)).cloned().collect();
+        loop {
+            let bad = left.iter().position(|condition| !self.held_before(prefix, condition, &left));
+            match bad {
+                Some(at) => left.remove(at),
+                None => return left,
+            };
+        }
+    }
+
+    fn held_before(&self, prefix: usize, condition: &Condition, at_the_end: &[Condition]) -> bool {
+        self.others(condition).into_iter().all(|(parent, other)| {
+            let mut held = true;
+            let outcome = explore(&self.context, &[prefix, parent], &mut |world, before| {
+                let after = self.after(world, before, prefix, other)?;
+                for known in at_the_end {
+                    world.assume(&after, Env::of(0), known)?;
+                }
+                held &= world.require(before, Env::of(0), condition)?;
+                Ok(held)
+            });
+            held && outcome.is_ok()
+        })
+    }
+
+    /// The steps that write what the condition reads: the prefix before each and the prefix after it.
+    fn others(&self, condition: &Condition) -> Vec<(usize, usize)> {
+        let reads = Footprint::of_condition(condition).reads;
+        let writes = |other: usize| {
+            self.context.step_footprint(other).writes.iter().any(|kind| reads.contains(kind))
+        };
+        let prefixes = &self.context.prefixes;
+        prefixes
+            .nonempty()
+            .filter(|other| writes(*other))
+            .filter_map(|other| prefixes.all[other].parent.map(|parent| (parent, other)))
+            .collect()
+    }
+
+    /// The state after a step of the other instance.
+    fn after(
+        &self,
+        world: &mut World,
+        before: &Memory,
+        prefix: usize,
+        other: usize,
+    ) -> Run<Memory> {
+        let mut after = before.clone();
+        world.execute(&mut after, 1, other, Mode::Assume)?;
+        world.assume_facts(&after, 0, prefix)?;
+        world.assume_facts(&after, 1, other)?;
+        world.assume_invariants(&after)?;
+        Ok(after)
+    }
+
+    /// Whether, in every reachable state and for all objects of the structs `bound`, the condition on them implies that some instance
+    /// waits at `owner` whose locals are these objects: `locals` says which local is which object.
+    ///
+    /// By induction on executions: the condition is false at the start, every step that makes it true brings such an instance to
+    /// `owner`, and when such an instance goes on, the condition is false afterwards.
+    pub fn implies_waiting(
+        &self,
+        condition: &Condition,
+        bound: &[StructId],
+        owner: At,
+        locals: &[(LocalId, usize)],
+    ) -> bool {
+        let Some(owner) = self.prefix(owner) else { return false };
+        self.is_false_at_start(condition, bound)
+            && self.ends_waiting(condition, bound.len(), owner, locals)
+            && self.context.prefixes.nonempty().all(|step| {
+                let Some(parent) = self.context.prefixes.all[step].parent else { return true };
+                self.begins_waiting(condition, bound, owner, locals, parent, step)
+            })
+    }
+
+    fn is_false_at_start(&self, condition: &Condition, bound: &[StructId]) -> bool {
+        let mut never = true;
+        let outcome = explore_start(&self.context, &mut |world, memory| {
+            let objects: Vec<Vec<_>> = bound.iter().map(|of| world.objects_at_start(*of)).collect();
+            for chosen in combinations(&objects) {
+                let env = Env { who: 0, peer: 1, bound: &chosen };
+                never &= !world.decide(memory, env, condition)?;
+            }
+            Ok(never)
+        });
+        never && outcome.is_ok()
+    }
+
+    /// When an instance goes on from `owner`, the condition on its locals is false afterwards.
+    fn ends_waiting(
+        &self,
+        condition: &Condition,
+        bound: usize,
+        owner: usize,
+        locals: &[(LocalId, usize)],
+    ) -> bool {
+        self.context.prefixes.all[owner].next.iter().all(|next| {
+            let mut ends = true;
+            let outcome = explore(&self.context, &[owner], &mut |world, before| {
+                let mut after = before.clone();
+                world.execute(&mut after, 0, *next, Mode::Assume)?;
+                let mut chosen = Vec::new();
+                for at in 0..bound {
+                    let local = locals.iter().find(|(_, object)| *object == at);
+                    match local.and_then(|(local, _)| before.instances[0].locals[local.0]) {
+                        Some(value) => chosen.push(value),
+                        None => {
+                            ends = false;
+                            return Ok(false);
+                        }
+                    }
+                }
+                let env = Env { who: 0, peer: 1, bound: &chosen };
+                ends &= !world.decide(&after, env, condition)?;
+                Ok(ends)
+            });
+            ends && outcome.is_ok()
+        })
+    }
+
+    /// A step that makes the condition true brings its own instance to `owner`, with these objects.
+    fn begins_waiting(
+        &self,
+        condition: &Condition,
+        bound: &[StructId],
+        owner: usize,
+        locals: &[(LocalId, usize)],
+        parent: usize,
+        step: usize,
+    ) -> bool {
+        let mut begins = true;
+        let outcome = explore(&self.context, &[parent], &mut |world, before| {
+            let mut old = Vec::new();
+            for of in bound {
+                old.push(world.any_object(*of)?);
+            }
+            let was = world.decide(before, Env { who: 0, peer: 1, bound: &old }, condition)?;
+            let mut after = before.clone();
+            world.execute(&mut after, 0, step, Mode::Assume)?;
+            let objects: Vec<Vec<_>> = bound
+                .iter()
+                .zip(&old)
+                .map(|(of, old)| [*old].into_iter().chain(world.allocated(*of)).collect())
+                .collect();
+            for chosen in combinations(&objects) {
+                // With objects that existed before, it was true before: somebody waits already.
+                if was && chosen == old {
+                    continue;
+                }
+                let env = Env { who: 0, peer: 1, bound: &chosen };
+                if !world.decide(&after, env, condition)? {
+                    continue;
+                }
+                let waits = step == owner
+                    && locals.iter().all(|(local, object)| {
+                        after.instances[0].locals[local.0].is_some_and(|value| {
+                            world.solver.same(value, chosen[*object]) == Some(true)
+                        })
+                    });
+                begins &= waits;
+            }
+            Ok(begins)
+        });
+        begins && outcome.is_ok()
+    }
+}
+
+/// Every way to choose one of each list.
+fn combinations<T: Clone>(lists: &[Vec<T>]) -> Vec<Vec<T>> {
+    let mut found = vec![Vec::new()];
+    for list in lists {
+        found = found
+            .into_iter()
+            .flat_map(|chosen: Vec<T>| {
+                list.iter().map(move |item| chosen.iter().chain([item]).cloned().collect())
+            })
+            .collect();
+    }
+    found
+}
