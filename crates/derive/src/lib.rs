@@ -28,7 +28,8 @@ use linchpin_ir::program::{Program, SpecSource, Type};
 use linchpin_reduce::{Options, Questions, Report};
 use linchpin_spec::Value;
 use linchpin_subop::model::{
-    LocalId, Model, OperationId, SpecLine, SpecMapping, SpecResponse, SpecTerm, Term,
+    LARGEST_CONSTANT, LocalId, Model, OperationId, SpecLine, SpecMapping, SpecResponse, SpecTerm,
+    Term,
 };
 use linchpin_subop::sequential::{self, SequentialVerdict};
 use merge::Merged;
@@ -150,6 +151,12 @@ pub fn derive(program: &Program) -> Result<Derivation, Refusal> {
         let path = help::only_looking(path.clone());
         let operation = build::operation(&raw, &format!("h{at}"), &path, &[]);
         raw.operations.push(operation);
+    }
+    if text::has_large_constants(&raw) {
+        let reason = format!(
+            "constants beyond {LARGEST_CONSTANT}, such as `MIN` and `MAX`, are not covered"
+        );
+        return Err(Refusal::new(0, reason));
     }
     let Some(questions) = Questions::new(&raw, &options) else {
         return Err(Refusal::new(0, "the operations have too many paths".to_owned()));

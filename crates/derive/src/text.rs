@@ -2,7 +2,9 @@
 
 use crate::Form;
 use linchpin_spec::Value;
-use linchpin_subop::model::{Operation, SpecTerm};
+use linchpin_subop::model::{
+    Index, LARGEST_CONSTANT, Model, Operation, Place, SpecTerm, Statement, Term,
+};
 
 /// `31, 33-35`
 pub fn lines(lines: &[u32]) -> String {
@@ -72,4 +74,30 @@ pub fn print(form: &Form) -> String {
         text.push('\n');
     }
     text
+}
+
+/// Whether the model has constants that a `.subop` file cannot have.
+pub fn has_large_constants(model: &Model) -> bool {
+    let large = |value: i64| value.unsigned_abs() > LARGEST_CONSTANT.unsigned_abs();
+    let place = |place: &Place| match place {
+        Place::Element(_, Index::Int(value) | Index::Plus(_, value)) => large(*value),
+        _ => false,
+    };
+    let term = |term: &Term| match term {
+        Term::Int(value) => large(*value),
+        Term::Plus(of, plus) => large(*plus) || place(of),
+        Term::Place(of) => place(of),
+        Term::Null | Term::Id => false,
+    };
+    let statement = |statement: &Statement| match statement {
+        Statement::Assign { place: to, value, .. } => place(to) || term(value),
+        _ => false,
+    };
+    let steps = || model.operations.iter().flat_map(|operation| &operation.sub_operations);
+    model.initially.statements.iter().any(statement)
+        || steps().any(|step| {
+            step.precondition.atoms().iter().any(|atom| term(&atom.left) || term(&atom.right))
+                || step.body.iter().any(statement)
+                || step.result.iter().flatten().any(term)
+        })
 }

@@ -1,0 +1,5 @@
+//! Derivation against the refinement engine: what is proved from code must hold within bounds.
+
+mod fuzz;
+mod generator;
+mod models;
