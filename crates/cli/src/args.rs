@@ -35,6 +35,8 @@ pub enum Command {
     Reproduce(ReproduceArgs),
     /// Print the atomic steps of a model with their source lines.
     Steps(StepsArgs),
+    /// Print the sub-operations derived from a model's code, with the reason for every merge.
+    Subops(SubopsArgs),
     /// Format models.
     Fmt(FmtArgs),
     /// List the built-in specifications and their operations.
@@ -50,6 +52,7 @@ impl Command {
             Command::Run(args) => &args.common,
             Command::Reproduce(args) => &args.common,
             Command::Steps(args) => &args.common,
+            Command::Subops(args) => &args.common,
             Command::Fmt(args) => &args.common,
             Command::Specs(args) => &args.common,
         }
@@ -140,17 +143,17 @@ pub struct VerifyArgs {
     /// For `--ltl`: only runs in which every thread that can always move does move.
     #[arg(long, requires = "ltl")]
     pub fair: bool,
-    /// For `.subop`: print which pairs of sub-operations are orderable and reversible, and in which alias cases.
+    /// For `reduce`: print which pairs of sub-operations are orderable and reversible, and in which alias cases.
     #[arg(long)]
     pub table: bool,
-    /// For `.subop`: print the facts that were found, and what killed the candidates that are none.
+    /// For `reduce`: print the facts that were found, and what killed the candidates that are none.
     #[arg(long)]
     pub facts: bool,
-    /// For `.subop`: write the questions about pairs of sub-operations to this folder, one SMT-LIB file each; its comment says the answer
+    /// For `reduce`: write the questions about pairs of sub-operations to this folder, one SMT-LIB file each; its comment says the answer
     /// that was found.
     #[arg(long, value_name = "FOLDER")]
     pub smt2: Option<PathBuf>,
-    /// For `.subop`: write the proof to this file, for `linchpin certify`.
+    /// For `reduce`: write the proof to this file, for `linchpin certify`.
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
     /// Leave out a reduction of the state space. May be repeated.
@@ -175,7 +178,7 @@ pub struct VerifyArgs {
 pub enum EngineArg {
     /// Model checking by refinement: exhaustive within bounds.
     Refine,
-    /// Reversing pairs of sub-operations: for any number of threads.
+    /// Reversing pairs of sub-operations, given or derived from the code: for any number of threads.
     Reduce,
 }
 
@@ -377,6 +380,20 @@ pub enum TableArg {
 pub struct StepsArgs {
     #[command(flatten)]
     pub model: ModelArgs,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct SubopsArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Keep every step that only looks, even if the proof does not need it.
+    #[arg(long)]
+    pub whole: bool,
+    /// Write the `.subop` file here instead of to standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
     #[command(flatten)]
     pub common: Common,
 }

@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         Command::Run(args) => commands::run::execute(&args),
         Command::Reproduce(args) => commands::reproduce::execute(&args),
         Command::Steps(args) => commands::steps::execute(&args),
+        Command::Subops(args) => commands::subops::execute(&args),
         Command::Fmt(args) => commands::fmt::execute(&args),
         Command::Specs(args) => commands::specs::execute(&args),
     };

@@ -209,6 +209,8 @@ pub struct Attempt {
     pub report: Report,
     /// What their sequential executions are, compared with the specification.
     pub sequential: SequentialVerdict,
+    /// Up to how many calls, one after the other, were tried for that.
+    pub calls: usize,
     /// How many forms were tried.
     pub tried: usize,
 }
@@ -220,6 +222,23 @@ impl Attempt {
     }
 }
 
+/// Compares the sequential executions of as many calls as the bounds allow with the specification.
+fn sequential_check(
+    form: &Form,
+    program: &Program,
+    bounds: &sequential::Bounds,
+) -> Result<(SequentialVerdict, usize), SpecError> {
+    let mut bounds = bounds.clone();
+    loop {
+        let spec = spec_of(program)?.spec;
+        let verdict = sequential::check_against(&form.model, &form.lines, spec, &bounds);
+        if verdict != SequentialVerdict::TooLarge || bounds.calls <= 2 {
+            return Ok((verdict, bounds.calls));
+        }
+        bounds.calls -= 1;
+    }
+}
+
 /// Tries the forms one after the other. The last one tried, which has all steps, is returned if none is proved.
 pub fn prove(
     derivation: &Derivation,
@@ -228,19 +247,18 @@ pub fn prove(
 ) -> Result<Attempt, SpecError> {
     let mut forms = derivation.forms();
     // The one with all steps says most about why a proof fails.
-    let whole = derivation.form(&[]);
+    let whole = derivation.whole();
     forms.retain(|form| form.model != whole.model);
     forms.push(whole);
     let mut tried = 0;
     loop {
         let form = forms.remove(0);
         tried += 1;
-        let object = spec_of(program)?;
-        let sequential = sequential::check_against(&form.model, &form.lines, object.spec, bounds);
+        let (sequential, calls) = sequential_check(&form, program, bounds)?;
         let right = matches!(sequential, SequentialVerdict::Holds { .. });
         if right || forms.is_empty() {
             let report = linchpin_reduce::prove(&form.model, &Options::default());
-            let attempt = Attempt { form, report, sequential, tried };
+            let attempt = Attempt { form, report, sequential, calls, tried };
             if attempt.is_proved() || forms.is_empty() {
                 return Ok(attempt);
             }
@@ -306,6 +324,11 @@ impl Derivation {
             }
         }
         forms
+    }
+
+    /// The form with all steps.
+    pub fn whole(&self) -> Form {
+        self.form(&[])
     }
 
     fn form(&self, left_out: &[(usize, usize)]) -> Form {

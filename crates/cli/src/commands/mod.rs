@@ -7,4 +7,5 @@ pub mod reproduce;
 pub mod run;
 pub mod specs;
 pub mod steps;
+pub mod subops;
 pub mod verify;

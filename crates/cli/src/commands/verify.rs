@@ -2,14 +2,16 @@
 
 mod answer;
 mod csp;
+mod derived;
 mod heap;
 mod progress;
 mod reduce;
 mod refine;
 
+pub use derived::sequential_bounds;
 pub use refine::grouped;
 
-use crate::args::{EngineArg, ModelArgs, VerifyArgs};
+use crate::args::{EngineArg, MemoryArg, ModelArgs, VerifyArgs};
 use crate::limits::Stop;
 use crate::{Status, json, model, output};
 use answer::{Answer, Found, Word};
@@ -52,9 +54,15 @@ struct Subject {
 fn verify(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Subject> {
     let shown = file.display().to_string();
     let extension = file.extension().and_then(|extension| extension.to_str());
-    let engine = if extension == Some("subop") { EngineArg::Reduce } else { EngineArg::Refine };
-    if !args.engine.is_empty() && !args.engine.contains(&engine) {
-        bail!("`{shown}`: `reduce` reads `.subop` files, `refine` reads `.lin` and `.csp` files");
+    let reads: &[EngineArg] = match extension {
+        Some("subop") => &[EngineArg::Reduce],
+        Some("csp") => &[EngineArg::Refine],
+        _ => &[EngineArg::Refine, EngineArg::Reduce],
+    };
+    if !args.engine.is_empty() && !args.engine.iter().any(|engine| reads.contains(engine)) {
+        bail!(
+            "`{shown}`: `refine` reads `.lin` and `.csp` files, `reduce` reads `.lin` and `.subop` files"
+        );
     }
     let answers = match extension {
         Some("subop") => vec![reduce::answer(args, file)?],
@@ -72,10 +80,28 @@ fn of_model(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Vec<Answer>> 
         set: args.set.clone(),
     };
     let compiled = model::load(&model)?;
-    Ok(vec![match args.progress.is_some() || args.ltl.is_some() {
-        true => progress::answer(args, file, &compiled, stop)?,
-        false => refine::answer(args, file, &compiled, stop)?,
-    }])
+    if args.progress.is_some() || args.ltl.is_some() {
+        return Ok(vec![progress::answer(args, file, &compiled, stop)?]);
+    }
+    let asked = |engine: EngineArg| args.engine.contains(&engine);
+    let mut answers = Vec::new();
+    if args.engine.is_empty() || asked(EngineArg::Refine) {
+        answers.push(refine::answer(args, file, &compiled, stop)?);
+    }
+    // A search for violations only, or one of a state space that is reduced in some other way, is not about proofs.
+    let proofs = args.lossy.is_none() && args.memory == MemoryArg::Collected;
+    if asked(EngineArg::Reduce) || (args.engine.is_empty() && proofs) {
+        let answer = derived::answer(args, &compiled)?;
+        // Unasked, it speaks only if it has something to say.
+        if answer.word == Word::Proved || asked(EngineArg::Reduce) {
+            answers.push(answer);
+        }
+    }
+    // A failed proof: bounded refinement tells a violation from a weakness of the method.
+    if answers.iter().all(|answer| answer.engine == "reduce" && answer.word == Word::Inconclusive) {
+        answers.push(refine::answer(args, file, &compiled, stop)?);
+    }
+    Ok(answers)
 }
 
 impl Subject {
@@ -102,6 +128,14 @@ impl Subject {
             self.answers.iter().find(|answer| answer.word == word).map(|answer| answer.engine)
         };
         let (proved, violated) = (engine(Word::Proved)?, engine(Word::Violated)?);
+        // A step that fails is no history that is not linearizable.
+        if self
+            .answers
+            .iter()
+            .any(|answer| answer.found.as_ref().is_some_and(|found| found.is_fault))
+        {
+            return None;
+        }
         Some(format!(
             "`{proved}` proves what `{violated}` refutes: one of them is wrong. Please report this model."
         ))

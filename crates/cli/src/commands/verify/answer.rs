@@ -54,6 +54,8 @@ pub struct Found {
     pub text: String,
     pub bars: Vec<Bar>,
     pub rows: Vec<Row>,
+    /// Whether a step fails, and not a history that no order explains.
+    pub is_fault: bool,
 }
 
 impl Answer {

@@ -71,6 +71,7 @@ fn answer(report: &Report, stop: &Stop) -> Answer {
             text: format!("{report}\n"),
             bars: Vec::new(),
             rows: Vec::new(),
+            is_fault: false,
         }),
         Verdict::Faulty { .. } => Some(Found {
             json: json!({ "explanation": reason }),
@@ -78,6 +79,7 @@ fn answer(report: &Report, stop: &Stop) -> Answer {
             text: format!("{report}\n"),
             bars: Vec::new(),
             rows: Vec::new(),
+            is_fault: false,
         }),
         Verdict::Holds | Verdict::Stopped(_) => None,
     };

@@ -106,5 +106,6 @@ fn show(program: &linchpin_ir::program::Program, lasso: &Lasso) -> Found {
         text: format!("{lasso}\n"),
         bars: Vec::new(),
         rows,
+        is_fault: false,
     }
 }

@@ -31,25 +31,36 @@ pub fn read(file: &Path) -> Result<Model> {
 
 pub fn answer(args: &VerifyArgs, file: &Path) -> Result<Answer> {
     let model = read(file)?;
-    let options = Options::default();
-    let report = prove(&model, &options);
+    let report = prove(&model, &Options::default());
     let mut answer = describe(&model, &report);
+    extras(args, &model, &report, &mut answer)?;
+    Ok(answer)
+}
+
+/// Whatever else the command line asks for: certificate, questions, facts, table.
+pub fn extras(
+    args: &VerifyArgs,
+    model: &Model,
+    report: &Report,
+    answer: &mut Answer,
+) -> Result<()> {
+    let options = Options::default();
     if let Some(path) = &args.certificate {
-        match certificate(&model, &options) {
+        match certificate(model, &options) {
             Some(proof) => output::write_file(path, format!("{proof:#}\n").as_bytes())?,
             None => answer.notes.push("--certificate: there is no proof to write".to_owned()),
         }
     }
     if let Some(folder) = &args.smt2 {
-        answer.notes.push(export(&model, &options, folder)?);
+        answer.notes.push(export(model, &options, folder)?);
     }
     if args.facts {
         answer.notes.extend(report.facts_text().lines().map(str::to_owned));
     }
     if args.table {
-        answer.notes.extend(tables(&model, &options).text().lines().map(str::to_owned));
+        answer.notes.extend(tables(model, &options).text().lines().map(str::to_owned));
     }
-    Ok(answer)
+    Ok(())
 }
 
 /// Writes the questions about pairs as SMT-LIB files.
@@ -150,6 +161,7 @@ fn describe(model: &Model, report: &Report) -> Answer {
         text,
         bars: Vec::new(),
         rows: Vec::new(),
+        is_fault: false,
     });
     if word == Word::Inconclusive {
         notes.extend(report.obstacle_text().lines().map(str::to_owned));

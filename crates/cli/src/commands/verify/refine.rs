@@ -312,7 +312,8 @@ fn show(program: &Program, bounds: &Bounds, found: &Counterexample) -> Found {
         "switches": found.switches,
         "possible": found.possible,
     });
-    Found { json, explanation, text, bars: view.bars(), rows }
+    let is_fault = found.wrong == Wrong::Fault;
+    Found { json, explanation, text, bars: view.bars(), rows, is_fault }
 }
 
 /// Why no order explains the run, in a sentence.

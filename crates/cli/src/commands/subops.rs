@@ -1,0 +1,61 @@
+//! `linchpin subops`: a model as sub-operations, with the reason for every merge.
+
+use crate::args::SubopsArgs;
+use crate::commands::verify::sequential_bounds;
+use crate::{Status, json, model, output};
+use anyhow::Result;
+use linchpin_derive::{Form, derive, prove};
+use serde_json::{Value as Json, json};
+
+pub fn execute(args: &SubopsArgs) -> Result<Status> {
+    let compiled = model::load(&args.model)?;
+    let subject = args.model.model.display().to_string();
+    let derivation = match derive(&compiled.program) {
+        Ok(derivation) => derivation,
+        Err(refusal) => {
+            let text = if args.common.json {
+                let mut object = json::envelope("subops", &subject);
+                object.insert("verdict".to_owned(), json!("inconclusive"));
+                object.insert("line".to_owned(), json!(refusal.line));
+                object.insert("reason".to_owned(), json!(refusal.reason));
+                format!("{}\n", Json::Object(object))
+            } else {
+                format!("{subject}: no sub-operations can be derived: {refusal}\n")
+            };
+            output::write_stdout(&text)?;
+            return Ok(Status::Inconclusive);
+        }
+    };
+    // The form that is proved, if there is one; else all that the code does.
+    let bounds = sequential_bounds(&compiled);
+    let form = match args.whole {
+        true => derivation.whole(),
+        false => prove(&derivation, &compiled.program, &bounds)?.form,
+    };
+    let text = if args.common.json { as_json(&subject, &form) } else { form.text() };
+    match &args.output {
+        Some(file) => output::write_file(file, form.text().as_bytes())?,
+        None => output::write_stdout(&text)?,
+    }
+    Ok(Status::Holds)
+}
+
+fn as_json(subject: &str, form: &Form) -> String {
+    let mut object = json::envelope("subops", subject);
+    let operations: Vec<Json> = form
+        .model
+        .operations
+        .iter()
+        .zip(&form.reasons)
+        .map(|(operation, reasons)| {
+            let names = linchpin_subop::Names::of(&form.model, operation);
+            let steps: Vec<String> =
+                operation.sub_operations.iter().map(|step| names.sub_operation(step)).collect();
+            json!({ "operation": operation.name, "sub_operations": steps, "reasons": reasons })
+        })
+        .collect();
+    object.insert("operations".to_owned(), json!(operations));
+    object.insert("notes".to_owned(), json!(form.notes));
+    object.insert("subop".to_owned(), json!(form.text()));
+    format!("{}\n", Json::Object(object))
+}

@@ -1,0 +1,122 @@
+//! The reduction engine on `.lin` models: their sub-operations are derived from the code.
+
+use super::answer::{Answer, Word};
+use super::reduce;
+use crate::args::{MemoryArg, VerifyArgs};
+use anyhow::Result;
+use linchpin_derive::{Attempt, derive, prove};
+use linchpin_lang::Compiled;
+use linchpin_subop::sequential::{Bounds, SequentialVerdict};
+use serde_json::json;
+
+/// The longest sequence of calls that is compared with the specification.
+const CALLS: usize = 6;
+
+/// More integers than this are not passed in sequential executions.
+const VALUES: usize = 4;
+
+/// What sequential executions of the sub-operations are tried with: the values of the model's bounds, and of its parameters' ranges.
+pub fn sequential_bounds(compiled: &Compiled) -> Bounds {
+    let parameters = compiled.program.operations.iter().flat_map(|operation| &operation.parameters);
+    let mut values: Vec<i64> = (1..=compiled.bounds.values.clamp(1, 2)).collect();
+    values
+        .extend(parameters.filter_map(|parameter| parameter.range).flat_map(|(from, to)| from..to));
+    values.sort_unstable();
+    values.dedup();
+    values.truncate(VALUES);
+    Bounds { calls: CALLS, values, ..Bounds::default() }
+}
+
+pub fn answer(args: &VerifyArgs, compiled: &Compiled) -> Result<Answer> {
+    if args.memory == MemoryArg::Reuse {
+        return Ok(inconclusive(
+            "the sub-operations are derived for collected memory only".to_owned(),
+        ));
+    }
+    let derivation = match derive(&compiled.program) {
+        Ok(derivation) => derivation,
+        Err(refusal) => {
+            return Ok(inconclusive(format!(
+                "no sub-operations can be derived from the code: {refusal}"
+            )));
+        }
+    };
+    let attempt = prove(&derivation, &compiled.program, &sequential_bounds(compiled))?;
+    let mut answer = describe(&attempt);
+    reduce::extras(args, &attempt.form.model, &attempt.report, &mut answer)?;
+    Ok(answer)
+}
+
+fn inconclusive(reason: String) -> Answer {
+    Answer {
+        engine: "reduce",
+        word: Word::Inconclusive,
+        reason,
+        bounds: json!({}),
+        assumptions: Vec::new(),
+        unreached: Vec::new(),
+        stats: json!({}),
+        notes: Vec::new(),
+        found: None,
+    }
+}
+
+fn describe(attempt: &Attempt) -> Answer {
+    let Attempt { form, report, sequential, calls, tried } = attempt;
+    let mut assumptions: Vec<String> =
+        report.assumptions.iter().filter(|text| !text.contains("Assumption 1")).cloned().collect();
+    assumptions.push(
+        "no step fails, such as a field of null: up to the first that does, every run is linearizable"
+            .to_owned(),
+    );
+    let mut unreached = Vec::new();
+    let mut reason = "not proved: a weakness of the method, or a violation".to_owned();
+    match sequential {
+        SequentialVerdict::Holds { executions, unreached: untried } => {
+            unreached = untried.iter().map(|of| form.model.operations[of.0].name.clone()).collect();
+            assumptions.push(format!(
+                "sequential executions are right (Assumption 1): tried with up to {calls} calls, {executions} executions"
+            ));
+        }
+        SequentialVerdict::Violated { calls } => {
+            let calls: Vec<String> = calls
+                .iter()
+                .map(|call| {
+                    let name = &form.model.operations[call.operation.0].name;
+                    format!("{name}({}) → {}", call.argument, call.response)
+                })
+                .collect();
+            reason = format!(
+                "not proved: one after the other, the sub-operations can do what the specification does not allow: {}",
+                calls.join(", ")
+            );
+        }
+        SequentialVerdict::NoSpec | SequentialVerdict::TooLarge => {
+            reason = "not proved: there are too many sequential executions".to_owned();
+        }
+    }
+    let word = if attempt.is_proved() { Word::Proved } else { Word::Inconclusive };
+    if word == Word::Proved {
+        reason = "linearizable for any number of threads, operations and heap objects".to_owned();
+    }
+    let mut notes = vec![format!(
+        "{} sub-operations derived from the code (`linchpin subops` prints them), {} cases looked at, {:.1} ms, form {tried}",
+        form.model.sub_operations().count(),
+        report.cases,
+        report.seconds * 1e3
+    )];
+    if word == Word::Inconclusive && matches!(sequential, SequentialVerdict::Holds { .. }) {
+        notes.extend(report.obstacle_text().lines().map(str::to_owned));
+    }
+    Answer {
+        engine: "reduce",
+        word,
+        reason,
+        bounds: json!({}),
+        assumptions,
+        unreached,
+        stats: json!({ "cases": report.cases, "seconds": report.seconds }),
+        notes,
+        found: None,
+    }
+}
