@@ -6,10 +6,12 @@
 //! $ cargo run --release --manifest-path benches/history/Cargo.toml -- queue 100000
 //! ```
 //!
+//! `-- formats` prints instead how fast each format is read, for 200,000 operations or as many as a number after it says.
 //! `-- generate queue 1000000 16` writes one of the histories to standard output instead, for trying things out.
 //!
 //! Arguments: names of specifications to restrict to, and a number: the largest number of operations.
 
+mod formats;
 mod peers;
 mod workload;
 
@@ -27,6 +29,9 @@ fn main() {
         && command == "generate"
     {
         return generate(spec, operations, processes);
+    }
+    if arguments.first().is_some_and(|command| command == "formats") {
+        return formats::print(arguments.get(1).and_then(|a| a.parse().ok()).unwrap_or(200_000));
     }
     let largest = arguments.iter().find_map(|a| a.parse().ok()).unwrap_or(1_000_000);
     let wanted: Vec<&str> =

@@ -4,6 +4,7 @@
 //! Porcupine's key-value recordings are such maps too.
 
 use super::edn::{Edn, EdnError};
+use super::edn_scan::{self, Layout};
 use crate::error::IngestError;
 use crate::event::{Field, Fields};
 use crate::reader::MAX_LENGTH;
@@ -64,7 +65,8 @@ impl EdnLines {
                     b'[' | b'(' if !self.bracketed => self.bracketed = true,
                     b']' | b')' if self.bracketed => self.bracketed = false,
                     _ => {
-                        let rest = text.filter(|_| byte == b'{').map(|text| &text[at..]);
+                        let rest = text.filter(|_| matches!(byte, b'{' | b'#'));
+                        let rest = rest.map(|text| &text[at..]);
                         if let Some(rest) = rest
                             && let Some(length) = self.maps.whole(rest, number, recorder)?
                         {
@@ -178,6 +180,7 @@ impl Cut {
 /// Reads operation maps.
 #[derive(Clone, Debug, Default)]
 struct Maps {
+    layout: Layout,
     tokens: Vec<Token>,
     scratch: String,
 }
@@ -191,6 +194,17 @@ impl Maps {
         line: u64,
         recorder: &mut Recorder,
     ) -> Result<Option<usize>, IngestError> {
+        self.tokens.clear();
+        let mut fields = Fields::default();
+        if let Some(length) =
+            edn_scan::scan(text, &mut self.layout, &mut self.tokens, &mut fields)
+            && let Ok(event) = fields.event(line, &self.tokens, text)
+        {
+            return recorder.record(&event).map(|()| Some(length));
+        }
+        if !text.starts_with('{') {
+            return Ok(None);
+        }
         self.tokens.clear();
         self.scratch.clear();
         let mut edn = Edn::new(text, &mut self.tokens, &mut self.scratch);
@@ -266,7 +280,7 @@ fn map(edn: &mut Edn<'_>) -> Result<Fields, EdnError> {
         let (tokens, scratch) = (edn.tokens.len(), edn.scratch.len());
         edn.form()?;
         let field = match edn.tokens.get(tokens) {
-            Some(Token::Text(name)) => fields.named(name.of(edn.scratch)),
+            Some(Token::Text(name)) => fields.named(name.of(edn.scratch).as_bytes()),
             _ => None,
         };
         edn.tokens.truncate(tokens);
