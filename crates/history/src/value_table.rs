@@ -157,7 +157,9 @@ impl Integers {
 impl Default for ValueTable {
     fn default() -> ValueTable {
         let mut values = Values::default();
-        [Value::Null, Value::Bool(false), Value::Bool(true)].into_iter().for_each(|it| values.push(it));
+        [Value::Null, Value::Bool(false), Value::Bool(true)]
+            .into_iter()
+            .for_each(|it| values.push(it));
         let (direct, integers) = (Vec::new(), Integers::default());
         ValueTable { values, direct, integers, others: HashTable::new() }
     }

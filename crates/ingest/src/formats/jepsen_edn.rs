@@ -196,8 +196,7 @@ impl Maps {
     ) -> Result<Option<usize>, IngestError> {
         self.tokens.clear();
         let mut fields = Fields::default();
-        if let Some(length) =
-            edn_scan::scan(text, &mut self.layout, &mut self.tokens, &mut fields)
+        if let Some(length) = edn_scan::scan(text, &mut self.layout, &mut self.tokens, &mut fields)
             && let Ok(event) = fields.event(line, &self.tokens, text)
         {
             return recorder.record(&event).map(|()| Some(length));
@@ -268,7 +267,7 @@ fn whole_map(edn: &mut Edn<'_>) -> Result<Option<Fields>, EdnError> {
 }
 
 /// The fields of an operation map.
-fn map(edn: &mut Edn<'_>) -> Result<Fields, EdnError> {
+pub(super) fn map(edn: &mut Edn<'_>) -> Result<Fields, EdnError> {
     let mut fields = Fields::default();
     if !edn.begin_map()? {
         return Err(EdnError { at: edn.at, expected: "an operation map" });

@@ -2,6 +2,8 @@
 //! `json_scan.rs` and `edn_scan.rs` are the fast ways through what recorders write.
 
 mod cursor;
+#[cfg(test)]
+mod differential;
 pub(crate) mod edn;
 mod edn_scan;
 pub(crate) mod fastlin;
