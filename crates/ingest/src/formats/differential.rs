@@ -243,6 +243,20 @@ fn a_map_that_is_scanned_says_what_the_complete_parser_says() {
     }
 }
 
+#[test]
+fn a_name_next_to_its_value_is_no_template() {
+    let mut layout = edn_scan::Layout::default();
+    let mut scan = |text: &str| {
+        let (mut tokens, mut fields) = (Vec::new(), Fields::default());
+        edn_scan::scan(text, &mut layout, &mut tokens, &mut fields)?;
+        Some(summary(fields.event(1, &tokens, text)))
+    };
+    let written = r#"{:process 0, :type :invoke, :f :write, :value"a"}"#;
+    assert!(scan(written).is_some_and(|said| said.contains("Str(\"a\")")));
+    // `:value7` is one keyword, which then has no value.
+    assert_eq!(scan("{:process 0, :type :invoke, :f :write, :value7}"), None);
+}
+
 /// All that can be known of how a text is read, at once and line by line.
 fn outcome(text: &[u8], format: Format, keyed: Option<bool>, complete: bool) -> String {
     let object = builtin("register", None).unwrap();
