@@ -66,7 +66,7 @@ fn events(operations: usize, adds: &'static str, asks: &'static str) -> Vec<Seen
         let process = random.usize(..PROCESSES);
         match open[process].take() {
             Some(call) => {
-                let value = call.value.or_else(|| Some(random.i64(..=called as i64)));
+                let value = call.value.or_else(|| Some(random.i64(1..=called as i64)));
                 events.push(Seen { is_call: false, value, ..call });
             }
             None if called == operations => {}

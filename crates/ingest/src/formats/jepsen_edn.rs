@@ -89,6 +89,11 @@ impl EdnLines {
             if self.cut.mode == Mode::Inside && byte == b';' {
                 break;
             }
+            let plain = self.cut.plain(&line[at..]);
+            if plain > 0 {
+                at += plain;
+                continue;
+            }
             let (consumed, ends) = self.cut.step(byte);
             at += usize::from(consumed);
             if ends {
@@ -149,6 +154,18 @@ impl EdnLines {
 }
 
 impl Cut {
+    /// How many of these bytes [`Cut::step`] would only take, without a change.
+    fn plain(&self, bytes: &[u8]) -> usize {
+        let means_something = |byte: &u8| match self.mode {
+            Mode::Inside if self.depth > 0 => {
+                matches!(byte, b'"' | b'\\' | b'{' | b'[' | b'(' | b'}' | b']' | b')' | b';')
+            }
+            Mode::InString => matches!(byte, b'"' | b'\\'),
+            _ => true,
+        };
+        bytes.iter().position(means_something).unwrap_or(bytes.len())
+    }
+
     /// Whether the form takes this byte, and whether it ends here.
     fn step(&mut self, byte: u8) -> (bool, bool) {
         match (self.mode, byte) {
@@ -241,6 +258,14 @@ impl Maps {
         }
         let text = std::str::from_utf8(form)
             .map_err(|error| place(form, error.valid_up_to(), start, "UTF-8"))?;
+        let mut fields = Fields::default();
+        let length = edn_scan::scan(text, &mut self.layout, &mut self.tokens, &mut fields);
+        if length == Some(text.len())
+            && let Ok(event) = fields.event(start.0, &self.tokens, text)
+        {
+            return recorder.record(&event);
+        }
+        self.tokens.clear();
         let mut edn = Edn::new(text, &mut self.tokens, &mut self.scratch);
         let fields = whole_map(&mut edn);
         let Some(fields) = fields.map_err(|error| place(form, error.at, start, error.expected))?
