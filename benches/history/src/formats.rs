@@ -17,11 +17,11 @@ struct Text {
     text: String,
 }
 
-/// Prints a row for every shape of every format.
-pub fn print(operations: usize) {
+/// Prints a row for every shape of every format whose name begins so.
+pub fn print(operations: usize, beginning: &str) {
     println!("Reading {operations} operations, the best of {ROUNDS} times.\n");
     println!("{:<44}{:>8}{:>10}{:>10}{:>12}", "text", "MB", "MB/s", "ns/event", "bytes/event");
-    for text in texts(operations) {
+    for text in texts(operations).into_iter().filter(|text| text.name.starts_with(beginning)) {
         let object = linchpin_spec::builtin(text.spec, None).expect("a specification");
         let options = ReadOptions::new(text.spec, object.operations());
         let bytes = text.text.as_bytes();

@@ -34,8 +34,20 @@ pub struct ValueTable {
     /// For each small integer its id plus one; 0 if it has none yet.
     direct: Vec<u32>,
     integers: Integers,
-    /// The ids of all other values, by hash.
-    others: HashTable<u32>,
+    /// All other values, by hash.
+    others: HashTable<Hashed>,
+}
+
+/// A value that is no integer. The hash is kept because values are slow to look at: a table that grows asks for all of them.
+#[derive(Clone, Copy, Debug)]
+struct Hashed {
+    hash: u32,
+    id: u32,
+}
+
+/// A hash for the table, which looks at both ends of 64 bits.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// The values by id. Most are integers, so an integer takes eight bytes and everything else a little more.
@@ -166,14 +178,18 @@ impl Default for ValueTable {
 }
 
 /// A hash of a value that is a string, and is found as one without being made into a value.
-fn hash_text(text: &str) -> u64 {
-    FxBuildHasher.hash_one(text.as_bytes())
+fn hash_text(text: &str) -> u32 {
+    folded(FxBuildHasher.hash_one(text.as_bytes()))
 }
 
-fn hash(value: &Value) -> u64 {
+fn folded(hash: u64) -> u32 {
+    (hash ^ hash >> 32) as u32
+}
+
+fn hash(value: &Value) -> u32 {
     match value {
         Value::Str(text) => hash_text(text),
-        value => FxBuildHasher.hash_one(value),
+        value => folded(FxBuildHasher.hash_one(value)),
     }
 }
 
@@ -217,23 +233,19 @@ impl ValueTable {
 
     fn intern_hashed(
         &mut self,
-        of: u64,
+        of: u32,
         same: impl Fn(&Value) -> bool,
         make: impl FnOnce() -> Value,
     ) -> ValueId {
         let values = &mut self.values;
-        let entry = self.others.entry(
-            of,
-            |id| values.other(*id as usize).is_some_and(&same),
-            // INVARIANT: what is found by hash is no integer.
-            |id| values.other(*id as usize).map_or(0, hash),
-        );
-        match entry {
-            Entry::Occupied(entry) => ValueId(*entry.get()),
+        let is_same =
+            |known: &Hashed| known.hash == of && values.other(known.id as usize).is_some_and(&same);
+        match self.others.entry(spread(of), is_same, |known| spread(known.hash)) {
+            Entry::Occupied(entry) => ValueId(entry.get().id),
             Entry::Vacant(entry) => {
                 let id = values.len() as u32;
                 values.push(make());
-                entry.insert(id);
+                entry.insert(Hashed { hash: of, id });
                 ValueId(id)
             }
         }
@@ -250,8 +262,11 @@ impl ValueTable {
             }
             Value::Int(int) => self.integers.find(&self.values, *int),
             other => {
-                let same = |id: &u32| self.values.other(*id as usize) == Some(other);
-                self.others.find(hash(other), same).copied().map(ValueId)
+                let of = hash(other);
+                let same = |known: &Hashed| {
+                    known.hash == of && self.values.other(known.id as usize) == Some(other)
+                };
+                self.others.find(spread(of), same).map(|known| ValueId(known.id))
             }
         }
     }

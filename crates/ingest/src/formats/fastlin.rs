@@ -19,6 +19,9 @@ const EMPTY: i64 = -1;
 pub(crate) struct Fastlin {
     object: Object,
     operations: Vec<Timed>,
+    /// When each operation starts and when it ends, with its position.
+    starts: Vec<(u64, u32)>,
+    ends: Vec<(u64, u32)>,
     /// Values that are no integers.
     text: String,
 }
@@ -36,8 +39,6 @@ struct Timed {
     name: &'static str,
     argument: Token,
     response: Token,
-    start: u64,
-    end: u64,
 }
 
 /// What a method takes and answers.
@@ -99,7 +100,8 @@ impl Fastlin {
         } else {
             Object::Other
         };
-        Fastlin { object, operations: Vec::new(), text: String::new() }
+        let (operations, text) = (Vec::new(), String::new());
+        Fastlin { object, operations, starts: Vec::new(), ends: Vec::new(), text }
     }
 
     pub fn line(&mut self, number: u64, line: &[u8]) -> Result<(), IngestError> {
@@ -144,7 +146,11 @@ impl Fastlin {
             Role::Answers => (Token::Null, self.ranked(value, number)?),
             Role::Tells(answer) => (value, Token::Bool(answer)),
         };
-        self.operations.push(Timed { line: number, name, argument, response, start, end });
+        let at = u32::try_from(self.operations.len());
+        let at = at.map_err(|_| IngestError::TooLong { line: number })?;
+        self.starts.push((start, at));
+        self.ends.push((end, at));
+        self.operations.push(Timed { line: number, name, argument, response });
         Ok(())
     }
 
@@ -183,14 +189,8 @@ impl Fastlin {
                     .to_owned(),
             );
         }
-        let mut starts: Vec<(u64, u32)> = Vec::with_capacity(operations.len());
-        let mut ends = starts.clone();
-        for (at, operation) in operations.iter().enumerate() {
-            let at =
-                u32::try_from(at).map_err(|_| IngestError::TooLong { line: operation.line })?;
-            starts.push((operation.start, at));
-            ends.push((operation.end, at));
-        }
+        let mut starts = std::mem::take(&mut self.starts);
+        let mut ends = std::mem::take(&mut self.ends);
         // Apart, for one of the two is often in order already.
         starts.sort_unstable();
         ends.sort_unstable();
@@ -217,6 +217,8 @@ impl Fastlin {
                 (Kind::Invoke, operation.argument)
             };
             let process = [Token::Int(*process)];
+            // Nobody asks for the events of the end.
+            recorder.events.clear();
             recorder.record(&RawEvent {
                 line: operation.line,
                 kind,

@@ -54,6 +54,8 @@ pub(crate) fn read(text: &[u8], recorder: &mut Recorder) -> Result<(), IngestErr
             continue;
         }
         first = !in_array;
+        // Nobody asks for the events of a text that is read as a whole.
+        recorder.events.clear();
         let (line, column) = (place.line, place.column());
         if let Some(valid) = valid
             && let Some(length) =
