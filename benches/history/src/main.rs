@@ -6,10 +6,13 @@
 //! $ cargo run --release --manifest-path benches/history/Cargo.toml -- queue 100000
 //! ```
 //!
+//! `-- formats` prints instead how fast each format is read, for 200,000 operations or as many as a number after it
+//! says; a name after that restricts it to the formats that begin so.
 //! `-- generate queue 1000000 16` writes one of the histories to standard output instead, for trying things out.
 //!
 //! Arguments: names of specifications to restrict to, and a number: the largest number of operations.
 
+mod formats;
 mod peers;
 mod workload;
 
@@ -27,6 +30,10 @@ fn main() {
         && command == "generate"
     {
         return generate(spec, operations, processes);
+    }
+    if arguments.first().is_some_and(|command| command == "formats") {
+        let operations = arguments.get(1).and_then(|a| a.parse().ok()).unwrap_or(200_000);
+        return formats::print(operations, arguments.get(2).map_or("", String::as_str));
     }
     let largest = arguments.iter().find_map(|a| a.parse().ok()).unwrap_or(1_000_000);
     let wanted: Vec<&str> =

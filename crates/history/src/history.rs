@@ -106,7 +106,7 @@ impl History {
 
     /// An argument or response as a value.
     pub fn value(&self, argument: Argument) -> Value {
-        let get = |id| self.values.get(id).clone();
+        let get = |id| self.values.get(id);
         match argument {
             Argument::None => Value::Null,
             Argument::One(id) => get(id),

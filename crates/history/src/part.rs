@@ -91,7 +91,7 @@ struct Import {
 impl Import {
     fn value(&mut self, whole: &History, id: ValueId) -> ValueId {
         let values = &mut self.values;
-        *self.known.entry(id).or_insert_with(|| values.intern(whole.values.get(id).clone()))
+        *self.known.entry(id).or_insert_with(|| values.intern(whole.values.get(id)))
     }
 
     fn argument(&mut self, whole: &History, argument: Argument) -> Argument {

@@ -30,12 +30,83 @@ const DIRECT: i64 = 1 << 22;
 /// The values of a history.
 #[derive(Clone, Debug)]
 pub struct ValueTable {
-    values: Vec<Value>,
+    values: Values,
     /// For each small integer its id plus one; 0 if it has none yet.
     direct: Vec<u32>,
     integers: Integers,
-    /// The ids of all other values, by hash.
-    others: HashTable<u32>,
+    /// All other values, by hash.
+    others: HashTable<Hashed>,
+}
+
+/// A value that is no integer. The hash is kept because values are slow to look at: a table that grows asks for all of them.
+#[derive(Clone, Copy, Debug)]
+struct Hashed {
+    hash: u32,
+    id: u32,
+}
+
+/// A hash for the table, which looks at both ends of 64 bits.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+/// The values by id. Most are integers, so an integer takes eight bytes and everything else a little more.
+///
+/// INVARIANT: an entry is an integer of 63 bits times two, or the position of a value in `others` times two plus one.
+#[derive(Clone, Debug, Default)]
+struct Values {
+    entries: Vec<u64>,
+    others: Vec<Value>,
+}
+
+impl Values {
+    fn push(&mut self, value: Value) {
+        let entry = match value {
+            Value::Int(int) if entry(int).is_some() => entry(int).unwrap_or_default(),
+            other => {
+                self.others.push(other);
+                (self.others.len() as u64 - 1) << 1 | 1
+            }
+        };
+        self.entries.push(entry);
+    }
+
+    fn get(&self, at: usize) -> Value {
+        match self.other(at) {
+            Some(other) => other.clone(),
+            None => Value::Int(self.entries[at] as i64 >> 1),
+        }
+    }
+
+    /// The value at this place, unless it is a short integer.
+    fn other(&self, at: usize) -> Option<&Value> {
+        let entry = self.entries[at];
+        (entry & 1 == 1).then(|| &self.others[(entry >> 1) as usize])
+    }
+
+    fn is_int(&self, at: usize, int: i64) -> bool {
+        match entry(int) {
+            Some(entry) => self.entries[at] == entry,
+            None => self.other(at) == Some(&Value::Int(int)),
+        }
+    }
+
+    fn as_int(&self, at: usize) -> Option<i64> {
+        match self.other(at) {
+            Some(other) => other.as_int(),
+            None => Some(self.entries[at] as i64 >> 1),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.entries.len()
+    }
+}
+
+/// The entry of an integer that is short enough.
+fn entry(int: i64) -> Option<u64> {
+    let doubled = int << 1;
+    (doubled >> 1 == int).then_some(doubled as u64)
 }
 
 /// The ids plus one of integers that are not small, 0 where there is none: an open-addressing table.
@@ -49,30 +120,28 @@ struct Integers {
 
 impl Integers {
     /// Where an integer is, or would be. Sixteen neighbours share a cache line, as they are mostly asked for together.
-    fn slot(&self, values: &[Value], int: i64) -> usize {
+    fn slot(&self, values: &Values, int: i64) -> usize {
         let mask = self.slots.len() - 1;
         let line = ((int >> 4) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 28;
         let mut at = ((line as usize) << 4 | (int & 15) as usize) & mask;
         loop {
             match self.slots[at] {
                 0 => return at,
-                id if matches!(values[id as usize - 1], Value::Int(other) if other == int) => {
-                    return at;
-                }
+                id if values.is_int(id as usize - 1, int) => return at,
                 // The next line, so that a full line is left at once.
                 _ => at = (at + 17) & mask,
             }
         }
     }
 
-    fn find(&self, values: &[Value], int: i64) -> Option<ValueId> {
+    fn find(&self, values: &Values, int: i64) -> Option<ValueId> {
         if self.slots.is_empty() {
             return None;
         }
         self.slots[self.slot(values, int)].checked_sub(1).map(ValueId)
     }
 
-    fn intern(&mut self, values: &mut Vec<Value>, int: i64) -> ValueId {
+    fn intern(&mut self, values: &mut Values, int: i64) -> ValueId {
         if self.used * 2 >= self.slots.len() {
             self.grow(values);
         }
@@ -85,11 +154,11 @@ impl Integers {
         ValueId(self.slots[slot] - 1)
     }
 
-    fn grow(&mut self, values: &[Value]) {
+    fn grow(&mut self, values: &Values) {
         let larger = (self.slots.len() * 2).max(1024);
         let old = std::mem::replace(&mut self.slots, vec![0; larger]);
         for id in old.into_iter().filter(|id| *id != 0) {
-            if let Value::Int(int) = values[id as usize - 1] {
+            if let Some(int) = values.as_int(id as usize - 1) {
                 let slot = self.slot(values, int);
                 self.slots[slot] = id;
             }
@@ -99,21 +168,28 @@ impl Integers {
 
 impl Default for ValueTable {
     fn default() -> ValueTable {
-        let values = vec![Value::Null, Value::Bool(false), Value::Bool(true)];
+        let mut values = Values::default();
+        [Value::Null, Value::Bool(false), Value::Bool(true)]
+            .into_iter()
+            .for_each(|it| values.push(it));
         let (direct, integers) = (Vec::new(), Integers::default());
         ValueTable { values, direct, integers, others: HashTable::new() }
     }
 }
 
 /// A hash of a value that is a string, and is found as one without being made into a value.
-fn hash_text(text: &str) -> u64 {
-    FxBuildHasher.hash_one(text.as_bytes())
+fn hash_text(text: &str) -> u32 {
+    folded(FxBuildHasher.hash_one(text.as_bytes()))
 }
 
-fn hash(value: &Value) -> u64 {
+fn folded(hash: u64) -> u32 {
+    (hash ^ hash >> 32) as u32
+}
+
+fn hash(value: &Value) -> u32 {
     match value {
         Value::Str(text) => hash_text(text),
-        value => FxBuildHasher.hash_one(value),
+        value => folded(FxBuildHasher.hash_one(value)),
     }
 }
 
@@ -157,22 +233,19 @@ impl ValueTable {
 
     fn intern_hashed(
         &mut self,
-        of: u64,
+        of: u32,
         same: impl Fn(&Value) -> bool,
         make: impl FnOnce() -> Value,
     ) -> ValueId {
         let values = &mut self.values;
-        let entry = self.others.entry(
-            of,
-            |id| same(&values[*id as usize]),
-            |id| hash(&values[*id as usize]),
-        );
-        match entry {
-            Entry::Occupied(entry) => ValueId(*entry.get()),
+        let is_same =
+            |known: &Hashed| known.hash == of && values.other(known.id as usize).is_some_and(&same);
+        match self.others.entry(spread(of), is_same, |known| spread(known.hash)) {
+            Entry::Occupied(entry) => ValueId(entry.get().id),
             Entry::Vacant(entry) => {
                 let id = values.len() as u32;
                 values.push(make());
-                entry.insert(id);
+                entry.insert(Hashed { hash: of, id });
                 ValueId(id)
             }
         }
@@ -189,15 +262,18 @@ impl ValueTable {
             }
             Value::Int(int) => self.integers.find(&self.values, *int),
             other => {
-                let same = |id: &u32| self.values[*id as usize] == *other;
-                self.others.find(hash(other), same).copied().map(ValueId)
+                let of = hash(other);
+                let same = |known: &Hashed| {
+                    known.hash == of && self.values.other(known.id as usize) == Some(other)
+                };
+                self.others.find(spread(of), same).map(|known| ValueId(known.id))
             }
         }
     }
 
     /// The value with this id.
-    pub fn get(&self, id: ValueId) -> &Value {
-        &self.values[id.index()]
+    pub fn get(&self, id: ValueId) -> Value {
+        self.values.get(id.index())
     }
 
     /// How many values there are; ids are smaller than this.
@@ -225,7 +301,9 @@ mod tests {
                 0 => random.i64(0..100),
                 1 => DIRECT + random.i64(-50..5_000),
                 2 => random.i64(-2_000..0) << 40,
-                _ => i64::MIN + random.i64(0..2_000),
+                _ if random.bool() => i64::MIN + random.i64(0..2_000),
+                // Where 63 bits are enough, and where not.
+                _ => (1 << 62) * random.i64(-1..=1) + random.i64(-20..20),
             };
             let value = match random.u8(..8) {
                 0 => Value::str(&int.to_string()),
@@ -238,7 +316,7 @@ mod tests {
             });
             let id = table.intern(value.clone());
             assert_eq!(*known.entry(value.clone()).or_insert(id), id);
-            assert_eq!((table.get(id), table.find(&value)), (&value, Some(id)));
+            assert_eq!((table.get(id), table.find(&value)), (value, Some(id)));
         }
     }
 }

@@ -62,13 +62,13 @@ pub(crate) struct Field {
 
 impl Fields {
     /// The field with this name; nothing for the names that mean nothing here, such as `time`.
-    pub fn named(&mut self, name: &str) -> Option<&mut Option<Field>> {
+    pub fn named(&mut self, name: &[u8]) -> Option<&mut Option<Field>> {
         Some(match name {
-            "process" => &mut self.process,
-            "type" => &mut self.kind,
-            "f" => &mut self.f,
-            "key" => &mut self.key,
-            "value" => &mut self.value,
+            b"process" => &mut self.process,
+            b"type" => &mut self.kind,
+            b"f" => &mut self.f,
+            b"key" => &mut self.key,
+            b"value" => &mut self.value,
             _ => return None,
         })
     }

@@ -52,7 +52,7 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
             continue;
         };
         let key = history.values.get(ValueId(key(history, *first) as u32));
-        let initial = match value_at_start(&specification, key) {
+        let initial = match value_at_start(&specification, &key) {
             Value::Null => NONE,
             value => history.values.find(&value).map_or(count, ValueId::index) as u32,
         };

@@ -83,7 +83,7 @@ impl Smallest<'_> {
     fn ascending(&self, lives: &[Life]) -> Vec<u32> {
         let value = |life: &Life| self.history.values.get(life.value);
         let key = |(at, life): (usize, &Life)| match value(life) {
-            Value::Int(int) => Some((*int, at as u32)),
+            Value::Int(int) => Some((int, at as u32)),
             _ => None,
         };
         if let Some(mut keys) = lives.iter().enumerate().map(key).collect::<Option<Vec<_>>>() {

@@ -48,7 +48,10 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     match cell.load(0..history.operations.len() as OpId, initial) {
         Ok(()) => {}
         Err(Unloaded::Repeated(value)) => {
-            let value = if value == initial { init } else { history.values.get(ValueId(value)) };
+            let value = match value == initial {
+                true => init.clone(),
+                false => history.values.get(ValueId(value)),
+            };
             return not_applicable(format!("the value {value} is written more than once"));
         }
         Err(Unloaded::Fault(fault)) => {

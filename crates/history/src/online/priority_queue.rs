@@ -24,7 +24,7 @@ const VERBS: Verbs =
 
 pub(super) fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
     let mut lives = Lives::new(history, fates, VERBS);
-    lives.lives.sort_by(|a, b| history.values.get(a.value).cmp(history.values.get(b.value)));
+    lives.lives.sort_by_key(|life| history.values.get(life.value));
     let mut keep_life: Vec<bool> = lives.lives.iter().map(|life| !life.is_over).collect();
     let mut keep_empty = vec![false; lives.empties.len()];
     loop {

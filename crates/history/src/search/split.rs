@@ -100,7 +100,8 @@ impl Locations {
 
     /// The locations in a list that is kept as one value.
     fn listed(&mut self, history: &History, list: ValueId, at: usize) -> Vec<u32> {
-        let words = history.values.get(list).as_list().unwrap_or_default();
+        let list = history.values.get(list);
+        let words = list.as_list().unwrap_or_default();
         let locations = words.iter().filter_map(|word| word.as_list()?.get(at));
         locations
             .map(|location| match history.values.find(location) {

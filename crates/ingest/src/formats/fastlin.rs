@@ -19,6 +19,9 @@ const EMPTY: i64 = -1;
 pub(crate) struct Fastlin {
     object: Object,
     operations: Vec<Timed>,
+    /// When each operation starts and when it ends, with its position.
+    starts: Vec<(u64, u32)>,
+    ends: Vec<(u64, u32)>,
     /// Values that are no integers.
     text: String,
 }
@@ -36,8 +39,6 @@ struct Timed {
     name: &'static str,
     argument: Token,
     response: Token,
-    start: u64,
-    end: u64,
 }
 
 /// What a method takes and answers.
@@ -81,6 +82,15 @@ fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
+/// The number that a word is, if it is one of at most 18 digits, which therefore fits.
+fn digits(word: &[u8]) -> Option<u64> {
+    let add = |number: u64, byte: &u8| {
+        let digit = byte.wrapping_sub(b'0');
+        (digit <= 9).then(|| number * 10 + u64::from(digit))
+    };
+    (1..=18).contains(&word.len()).then(|| word.iter().try_fold(0, add))?
+}
+
 impl Fastlin {
     pub fn new(options: &ReadOptions<'_>) -> Fastlin {
         let object = if options.is_spec("set") {
@@ -90,7 +100,8 @@ impl Fastlin {
         } else {
             Object::Other
         };
-        Fastlin { object, operations: Vec::new(), text: String::new() }
+        let (operations, text) = (Vec::new(), String::new());
+        Fastlin { object, operations, starts: Vec::new(), ends: Vec::new(), text }
     }
 
     pub fn line(&mut self, number: u64, line: &[u8]) -> Result<(), IngestError> {
@@ -118,8 +129,8 @@ impl Fastlin {
             return Err(expected("a method such as `push` or `deq`", name));
         };
         let stamp = |word: &[u8]| {
-            let stamp = std::str::from_utf8(word).ok().and_then(|word| word.parse::<u64>().ok());
-            stamp.ok_or_else(|| expected("a time stamp", word))
+            let parse = || std::str::from_utf8(word).ok()?.parse::<u64>().ok();
+            digits(word).or_else(parse).ok_or_else(|| expected("a time stamp", word))
         };
         let (start, end) = (stamp(start)?, stamp(end)?);
         if start > end {
@@ -135,12 +146,19 @@ impl Fastlin {
             Role::Answers => (Token::Null, self.ranked(value, number)?),
             Role::Tells(answer) => (value, Token::Bool(answer)),
         };
-        self.operations.push(Timed { line: number, name, argument, response, start, end });
+        let at = u32::try_from(self.operations.len());
+        let at = at.map_err(|_| IngestError::TooLong { line: number })?;
+        self.starts.push((start, at));
+        self.ends.push((end, at));
+        self.operations.push(Timed { line: number, name, argument, response });
         Ok(())
     }
 
     /// An integer, or else a text.
     fn value(&mut self, word: &[u8]) -> Option<Token> {
+        if let Some(int) = digits(word) {
+            return Some(Token::Int(int as i64));
+        }
         let word = std::str::from_utf8(word).ok()?;
         if let Ok(int) = word.parse() {
             return Some(Token::Int(int));
@@ -171,17 +189,23 @@ impl Fastlin {
                     .to_owned(),
             );
         }
-        let mut events: Vec<(u64, bool, u32)> = Vec::with_capacity(2 * operations.len());
-        for (at, operation) in operations.iter().enumerate() {
-            let at =
-                u32::try_from(at).map_err(|_| IngestError::TooLong { line: operation.line })?;
-            events.extend([(operation.start, false, at), (operation.end, true, at)]);
-        }
-        events.sort_unstable();
+        let mut starts = std::mem::take(&mut self.starts);
+        let mut ends = std::mem::take(&mut self.ends);
+        // Apart, for one of the two is often in order already.
+        starts.sort_unstable();
+        ends.sort_unstable();
+        let (mut starts, mut ends) = (starts.into_iter().peekable(), ends.into_iter());
         let mut free = BinaryHeap::new();
         let mut processes = vec![0_i64; operations.len()];
         let mut used = 0;
-        for (_, is_response, at) in events {
+        let mut end = ends.next();
+        while let Some((until, ending)) = end {
+            let start = starts.next_if(|(stamp, _)| *stamp <= until);
+            let is_response = start.is_none();
+            let at = start.map_or(ending, |(_, at)| at);
+            if is_response {
+                end = ends.next();
+            }
             let operation = &operations[at as usize];
             let process = &mut processes[at as usize];
             let (kind, value) = if is_response {
@@ -193,6 +217,8 @@ impl Fastlin {
                 (Kind::Invoke, operation.argument)
             };
             let process = [Token::Int(*process)];
+            // Nobody asks for the events of the end.
+            recorder.events.clear();
             recorder.record(&RawEvent {
                 line: operation.line,
                 kind,
@@ -203,5 +229,23 @@ impl Fastlin {
             })?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_what_they_parse_to() {
+        for word in
+            ["", "0", "007", "-1", "+1", "1x", " 1", "123456789012345678", "999999999999999999"]
+        {
+            if let Some(number) = digits(word.as_bytes()) {
+                assert_eq!(word.parse(), Ok(number));
+            }
+        }
+        assert_eq!(digits(b"999999999999999999"), Some(999_999_999_999_999_999));
+        assert_eq!(digits(b"1000000000000000000"), None, "left to the standard library");
     }
 }

@@ -4,6 +4,7 @@
 //! Porcupine's key-value recordings are such maps too.
 
 use super::edn::{Edn, EdnError};
+use super::edn_scan::{self, Layout};
 use crate::error::IngestError;
 use crate::event::{Field, Fields};
 use crate::reader::MAX_LENGTH;
@@ -64,7 +65,8 @@ impl EdnLines {
                     b'[' | b'(' if !self.bracketed => self.bracketed = true,
                     b']' | b')' if self.bracketed => self.bracketed = false,
                     _ => {
-                        let rest = text.filter(|_| byte == b'{').map(|text| &text[at..]);
+                        let rest = text.filter(|_| matches!(byte, b'{' | b'#'));
+                        let rest = rest.map(|text| &text[at..]);
                         if let Some(rest) = rest
                             && let Some(length) = self.maps.whole(rest, number, recorder)?
                         {
@@ -86,6 +88,11 @@ impl EdnLines {
             }
             if self.cut.mode == Mode::Inside && byte == b';' {
                 break;
+            }
+            let plain = self.cut.plain(&line[at..]);
+            if plain > 0 {
+                at += plain;
+                continue;
             }
             let (consumed, ends) = self.cut.step(byte);
             at += usize::from(consumed);
@@ -147,6 +154,18 @@ impl EdnLines {
 }
 
 impl Cut {
+    /// How many of these bytes [`Cut::step`] would only take, without a change.
+    fn plain(&self, bytes: &[u8]) -> usize {
+        let means_something = |byte: &u8| match self.mode {
+            Mode::Inside if self.depth > 0 => {
+                matches!(byte, b'"' | b'\\' | b'{' | b'[' | b'(' | b'}' | b']' | b')' | b';')
+            }
+            Mode::InString => matches!(byte, b'"' | b'\\'),
+            _ => true,
+        };
+        bytes.iter().position(means_something).unwrap_or(bytes.len())
+    }
+
     /// Whether the form takes this byte, and whether it ends here.
     fn step(&mut self, byte: u8) -> (bool, bool) {
         match (self.mode, byte) {
@@ -178,6 +197,7 @@ impl Cut {
 /// Reads operation maps.
 #[derive(Clone, Debug, Default)]
 struct Maps {
+    layout: Layout,
     tokens: Vec<Token>,
     scratch: String,
 }
@@ -191,6 +211,16 @@ impl Maps {
         line: u64,
         recorder: &mut Recorder,
     ) -> Result<Option<usize>, IngestError> {
+        self.tokens.clear();
+        let mut fields = Fields::default();
+        if let Some(length) = edn_scan::scan(text, &mut self.layout, &mut self.tokens, &mut fields)
+            && let Ok(event) = fields.event(line, &self.tokens, text)
+        {
+            return recorder.record(&event).map(|()| Some(length));
+        }
+        if !text.starts_with('{') {
+            return Ok(None);
+        }
         self.tokens.clear();
         self.scratch.clear();
         let mut edn = Edn::new(text, &mut self.tokens, &mut self.scratch);
@@ -228,6 +258,14 @@ impl Maps {
         }
         let text = std::str::from_utf8(form)
             .map_err(|error| place(form, error.valid_up_to(), start, "UTF-8"))?;
+        let mut fields = Fields::default();
+        let length = edn_scan::scan(text, &mut self.layout, &mut self.tokens, &mut fields);
+        if length == Some(text.len())
+            && let Ok(event) = fields.event(start.0, &self.tokens, text)
+        {
+            return recorder.record(&event);
+        }
+        self.tokens.clear();
         let mut edn = Edn::new(text, &mut self.tokens, &mut self.scratch);
         let fields = whole_map(&mut edn);
         let Some(fields) = fields.map_err(|error| place(form, error.at, start, error.expected))?
@@ -254,7 +292,7 @@ fn whole_map(edn: &mut Edn<'_>) -> Result<Option<Fields>, EdnError> {
 }
 
 /// The fields of an operation map.
-fn map(edn: &mut Edn<'_>) -> Result<Fields, EdnError> {
+pub(super) fn map(edn: &mut Edn<'_>) -> Result<Fields, EdnError> {
     let mut fields = Fields::default();
     if !edn.begin_map()? {
         return Err(EdnError { at: edn.at, expected: "an operation map" });
@@ -266,7 +304,7 @@ fn map(edn: &mut Edn<'_>) -> Result<Fields, EdnError> {
         let (tokens, scratch) = (edn.tokens.len(), edn.scratch.len());
         edn.form()?;
         let field = match edn.tokens.get(tokens) {
-            Some(Token::Text(name)) => fields.named(name.of(edn.scratch)),
+            Some(Token::Text(name)) => fields.named(name.of(edn.scratch).as_bytes()),
             _ => None,
         };
         edn.tokens.truncate(tokens);

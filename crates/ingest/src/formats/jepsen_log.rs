@@ -2,6 +2,7 @@
 //! logger writes before them. Lines that are not so are skipped.
 
 use super::edn::{Edn, EdnError};
+use super::edn_scan;
 use crate::error::IngestError;
 use crate::event::{Kind, RawEvent};
 use crate::record::Recorder;
@@ -44,6 +45,13 @@ fn split_at_tab(text: &[u8]) -> (&[u8], &[u8]) {
     (&text[..tab], text.get(tab + 1..).unwrap_or_default())
 }
 
+/// The tokens of a form, from and to, and what they point into if that is not the scratch text.
+struct Form<'l> {
+    start: usize,
+    end: usize,
+    text: Option<&'l str>,
+}
+
 /// Takes lines of a log.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct JepsenLog {
@@ -75,38 +83,43 @@ impl JepsenLog {
         };
         let f = std::str::from_utf8(columns.f)
             .map_err(|_| at(line, columns.f, number, "the name of an operation"))?;
-        let view = |(start, end): (usize, usize)| View {
-            tokens: &self.tokens[start..end],
-            text: &self.scratch,
-        };
         recorder.record(&RawEvent {
             line: number,
             kind: columns.kind,
-            process: process.map(view),
+            process: process.map(|form| self.view(form)),
             f: Some(f),
             key: None,
-            value: value.map_or(View::NULL, view),
+            value: value.map_or(View::NULL, |form| self.view(form)),
         })
     }
 
-    /// The tokens of the form that a column begins with, from and to.
-    fn column(
+    fn view<'t>(&'t self, form: Form<'t>) -> View<'t> {
+        let text = form.text.unwrap_or(&self.scratch);
+        View { tokens: &self.tokens[form.start..form.end], text }
+    }
+
+    /// The form that a column begins with.
+    fn column<'l>(
         &mut self,
-        column: &[u8],
+        column: &'l [u8],
         line: &[u8],
         number: u64,
-    ) -> Result<Option<(usize, usize)>, IngestError> {
+    ) -> Result<Option<Form<'l>>, IngestError> {
         let text = std::str::from_utf8(column).map_err(|_| at(line, column, number, "UTF-8"))?;
+        let start = self.tokens.len();
+        if edn_scan::form(text, &mut self.tokens).is_some() {
+            return Ok(Some(Form { start, end: self.tokens.len(), text: Some(text) }));
+        }
+        self.tokens.truncate(start);
         if text.trim().is_empty() {
             return Ok(None);
         }
-        let start = self.tokens.len();
         let mut edn = Edn::new(text, &mut self.tokens, &mut self.scratch);
         let form = edn.form();
         form.map_err(|EdnError { at: offset, expected }| {
             at(line, &column[offset..], number, expected)
         })?;
-        Ok(Some((start, self.tokens.len())))
+        Ok(Some(Form { start, end: self.tokens.len(), text: None }))
     }
 }
 

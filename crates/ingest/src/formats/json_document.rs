@@ -26,6 +26,8 @@ pub(crate) fn read(text: &[u8], recorder: &mut Recorder) -> Result<(), IngestErr
     if in_array {
         place.advance(1);
     }
+    // What is not UTF-8 is left to the complete parser, which says where.
+    let valid = std::str::from_utf8(text).ok();
     let mut first = true;
     loop {
         match place.peek() {
@@ -52,7 +54,16 @@ pub(crate) fn read(text: &[u8], recorder: &mut Recorder) -> Result<(), IngestErr
             continue;
         }
         first = !in_array;
+        // Nobody asks for the events of a text that is read as a whole.
+        recorder.events.clear();
         let (line, column) = (place.line, place.column());
+        if let Some(valid) = valid
+            && let Some(length) =
+                objects.fast(line, beginning(&valid[place.at..]), |_| true, recorder)?
+        {
+            place.advance(length);
+            continue;
+        }
         let mut values = Deserializer::from_slice(&text[place.at..]).into_iter::<Json>();
         let json = match values.next() {
             Some(Ok(json)) => json,
@@ -65,6 +76,15 @@ pub(crate) fn read(text: &[u8], recorder: &mut Recorder) -> Result<(), IngestErr
         place.advance(values.byte_offset());
         objects.object(line, &json, recorder)?;
     }
+}
+
+/// As much of a text as tokens can point into.
+fn beginning(text: &str) -> &str {
+    let mut end = text.len().min(MAX_LENGTH);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 /// Where the reading is.

@@ -23,19 +23,38 @@ impl JsonLines {
         line: &[u8],
         recorder: &mut Recorder,
     ) -> Result<(), IngestError> {
-        self.tokens.clear();
-        let mut fields = Fields::default();
         if let Ok(text) = std::str::from_utf8(line)
-            && json_scan::scan(text, &mut self.layout, &mut self.tokens, &mut fields).is_some()
-            && let Ok(event) = fields.event(number, &self.tokens, text)
+            && self.fast(number, text, |rest| rest.iter().all(is_blank), recorder)?.is_some()
         {
-            return recorder.record(&event);
+            return Ok(());
         }
         if line.trim_ascii().is_empty() {
             return Ok(());
         }
         let json = serde_json::from_slice(line).map_err(|error| syntax(&error, line, number, 0))?;
         self.object(number, &json, recorder)
+    }
+
+    /// Takes the event that a text begins with, if it is of the usual kind and what follows is as wanted; its length.
+    // Inlined, for otherwise the event is copied around.
+    #[inline(always)]
+    pub fn fast(
+        &mut self,
+        line: u64,
+        text: &str,
+        wanted: impl Fn(&[u8]) -> bool,
+        recorder: &mut Recorder,
+    ) -> Result<Option<usize>, IngestError> {
+        self.tokens.clear();
+        let mut fields = Fields::default();
+        let end = json_scan::scan(text, &mut self.layout, &mut self.tokens, &mut fields);
+        let Some(end) = end.filter(|end| wanted(&text.as_bytes()[*end..])) else {
+            return Ok(None);
+        };
+        match fields.event(line, &self.tokens, text) {
+            Ok(event) => recorder.record(&event).map(|()| Some(end)),
+            Err(_) => Ok(None),
+        }
     }
 
     /// One event, as complete JSON.
@@ -60,7 +79,7 @@ impl JsonLines {
         };
         let mut fields = Fields::default();
         for (name, value) in object {
-            if let Some(field) = fields.named(name) {
+            if let Some(field) = fields.named(name.as_bytes()) {
                 let start = self.tokens.len() as u32;
                 push(value, &mut self.tokens, &mut self.scratch);
                 *field = Some(Field { start, end: self.tokens.len() as u32 });
@@ -68,6 +87,11 @@ impl JsonLines {
         }
         Ok(fields)
     }
+}
+
+/// The blanks of JSON.
+fn is_blank(byte: &u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
 
 /// The tokens of a JSON value.

@@ -25,8 +25,17 @@ const TAKE: [&[&str]; 2] = [
 pub(crate) struct Limo {
     spec: String,
     operations: Vec<Signature>,
-    /// What the open calls told in advance, and which operation they are, by thread.
-    open: FxHashMap<Box<str>, (usize, Option<Box<str>>)>,
+    /// The operation that a thread has open, if any.
+    open: FxHashMap<Box<str>, Option<Open>>,
+    /// The operations that names were found to stand for.
+    names: Vec<(Box<str>, usize)>,
+}
+
+#[derive(Clone, Debug)]
+struct Open {
+    operation: usize,
+    /// The answer that the call told in advance.
+    told: Option<Box<str>>,
 }
 
 enum Action<'a> {
@@ -41,9 +50,9 @@ pub(crate) fn is_event(line: &[u8]) -> bool {
 
 fn action(line: &str) -> Option<(&str, Action<'_>)> {
     let (thread, action) = line.strip_prefix('[')?.split_once(']')?;
-    let action = action.trim_start();
-    let (verb, rest) = action.split_at(action.find(char::is_whitespace).unwrap_or(action.len()));
-    let (thread, rest) = (thread.trim(), rest.trim());
+    let action = trim(action);
+    let (verb, rest) = action.split_at(first_word(action));
+    let (thread, rest) = (trim(thread), trim(rest));
     let some = |text: &'_ str| !text.is_empty() && text != "()";
     match verb {
         _ if thread.is_empty() => None,
@@ -51,19 +60,41 @@ fn action(line: &str) -> Option<(&str, Action<'_>)> {
         "call" => {
             let end = rest.find(['(', ' ', '\t']).unwrap_or(rest.len());
             let (name, value) = rest.split_at(end);
-            let value = value.trim();
+            let value = trim(value);
             let value = value.strip_prefix('(').map_or(Some(value), |it| it.strip_suffix(')'))?;
-            let value = Some(value.trim()).filter(|text| some(text));
+            let value = Some(trim(value)).filter(|text| some(text));
             (!name.is_empty()).then_some((thread, Action::Call { name, value }))
         }
         _ => None,
     }
 }
 
+/// [`str::trim`], which looks at whole characters, where bytes do not tell.
+fn trim(text: &str) -> &str {
+    let is_graphic = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_graphic);
+    let bytes = text.as_bytes();
+    match bytes {
+        // Mostly there is one blank before a word.
+        [b' ', rest @ ..] if is_graphic(rest.first()) && is_graphic(rest.last()) => &text[1..],
+        _ if is_graphic(bytes.first()) && is_graphic(bytes.last()) => text,
+        _ => text.trim(),
+    }
+}
+
+/// How many bytes come before the first white space.
+fn first_word(text: &str) -> usize {
+    let plain = text.bytes().position(|byte| !byte.is_ascii_graphic()).unwrap_or(text.len());
+    match text.as_bytes().get(plain) {
+        None | Some(b' ') => plain,
+        Some(_) => text.find(char::is_whitespace).unwrap_or(text.len()),
+    }
+}
+
 impl Limo {
     pub fn new(options: &ReadOptions<'_>) -> Limo {
         let operations = options.operations.to_vec();
-        Limo { spec: options.spec.to_owned(), operations, open: FxHashMap::default() }
+        let (open, names) = (FxHashMap::default(), Vec::new());
+        Limo { spec: options.spec.to_owned(), operations, open, names }
     }
 
     pub fn line(
@@ -73,8 +104,8 @@ impl Limo {
         recorder: &mut Recorder,
     ) -> Result<(), IngestError> {
         let text = std::str::from_utf8(line)
-            .map_err(|_| malformed(number, "UTF-8", &crate::excerpt(line)))?
-            .trim();
+            .map_err(|_| malformed(number, "UTF-8", &crate::excerpt(line)))?;
+        let text = trim(text);
         if text.is_empty() {
             return Ok(());
         }
@@ -135,8 +166,11 @@ impl Limo {
         let takes = operation.is_none_or(|at| self.operations[at].argument != Shape::Unit);
         record(line, Kind::Invoke, thread, Some(name), value.filter(|_| takes), recorder)?;
         if let Some(operation) = operation {
-            let told = value.filter(|_| !takes).map(Into::into);
-            self.open.insert(thread.into(), (operation, told));
+            let open = Open { operation, told: value.filter(|_| !takes).map(Into::into) };
+            match self.open.get_mut(thread) {
+                Some(slot) => *slot = Some(open),
+                None => drop(self.open.insert(thread.into(), Some(open))),
+            }
         }
         Ok(())
     }
@@ -148,11 +182,11 @@ impl Limo {
         value: Option<&str>,
         recorder: &mut Recorder,
     ) -> Result<(), IngestError> {
-        let open = self.open.remove(thread);
-        let told = open.as_ref().and_then(|(_, told)| told.as_deref());
+        let open = self.open.get_mut(thread).and_then(Option::take);
+        let told = open.as_ref().and_then(|open| open.told.as_deref());
         let value = value.or(told);
-        if let (None, Some((operation, _))) = (value, &open) {
-            let signature = &self.operations[*operation];
+        if let (None, Some(open)) = (value, &open) {
+            let signature = &self.operations[open.operation];
             if signature.response == Shape::Bool {
                 // Adding and removing that is not said to have failed has succeeded.
                 return record(line, Kind::Ok, thread, None, Some("true"), recorder);
@@ -166,7 +200,16 @@ impl Limo {
     }
 
     /// The operation with this name, or the one of this object that does what the name says.
-    fn operation(&self, name: &str) -> Option<usize> {
+    fn operation(&mut self, name: &str) -> Option<usize> {
+        if let Some((_, operation)) = self.names.iter().find(|(known, _)| **known == *name) {
+            return Some(*operation);
+        }
+        let operation = self.look_up(name)?;
+        self.names.push((name.into(), operation));
+        Some(operation)
+    }
+
+    fn look_up(&self, name: &str) -> Option<usize> {
         let find = |name: &str| self.operations.iter().position(|op| op.is_called(name));
         let others = [ADD, TAKE].into_iter().find(|[names, _]| names.contains(&name));
         find(name).or_else(|| others?[1].iter().find_map(|name| find(name)))
@@ -209,5 +252,28 @@ fn scalar(word: &str) -> Token {
         "true" => Token::Bool(true),
         "false" => Token::Bool(false),
         word => token(word),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_and_characters_agree_on_white_space() {
+        let pieces = [
+            "", " ", "  ", "a", "call", "\t", "\r", "\u{b}", "\u{85}", "\u{a0}", "\u{2003}", "é",
+            "\0", "(",
+        ];
+        for one in pieces {
+            for two in pieces {
+                for three in pieces {
+                    let text = [one, two, three].concat();
+                    assert_eq!(trim(&text), text.trim(), "{text:?}");
+                    let word = text.find(char::is_whitespace).unwrap_or(text.len());
+                    assert_eq!(first_word(&text), word, "{text:?}");
+                }
+            }
+        }
     }
 }

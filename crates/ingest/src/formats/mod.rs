@@ -1,11 +1,16 @@
-//! One file a format: lines to tokens, tokens to the recorder. `edn.rs` reads the notation that three of them share.
+//! One file a format: lines to tokens, tokens to the recorder. `edn.rs` reads the notation that three of them share;
+//! `json_scan.rs` and `edn_scan.rs` are the fast ways through what recorders write.
 
+mod cursor;
+#[cfg(test)]
+mod differential;
 pub(crate) mod edn;
+mod edn_scan;
 pub(crate) mod fastlin;
 pub(crate) mod jepsen_edn;
 pub(crate) mod jepsen_log;
 pub(crate) mod json_document;
 pub(crate) mod json_lines;
 mod json_scan;
-mod json_template;
 pub(crate) mod limo;
+mod template;

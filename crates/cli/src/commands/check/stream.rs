@@ -119,7 +119,7 @@ impl<'a> Judge<'a> {
         let value = |argument: Argument| history.value(argument);
         let ended = match event.kind {
             EventKind::Invoke { process, operation, key, argument } => {
-                let key = history.values.get(key).clone();
+                let key = history.values.get(key);
                 let (object, limits) = (self.object, &self.limits);
                 let stream = self
                     .streams

@@ -120,11 +120,11 @@ impl<'h> Facts<'h> {
                 Given::Some(given) => {
                     let address = self.names.value(location);
                     // The keys of a JSON object are strings: "3" is given for 3 too.
-                    let as_string = || match address {
+                    let as_string = || match &address {
                         Value::Int(int) => given.get(&Value::str(&int.to_string())),
                         _ => None,
                     };
-                    given.get(address).or_else(as_string).map_or(UNKNOWN, id)
+                    given.get(&address).or_else(as_string).map_or(UNKNOWN, id)
                 }
             };
         }

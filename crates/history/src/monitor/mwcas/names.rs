@@ -37,10 +37,10 @@ impl<'h> Names<'h> {
     }
 
     /// The value with this id.
-    pub(super) fn value(&self, id: ValueId) -> &Value {
+    pub(super) fn value(&self, id: ValueId) -> Value {
         match id.index().checked_sub(self.history.values.len()) {
             None => self.history.values.get(id),
-            Some(at) => &self.more[at],
+            Some(at) => self.more[at].clone(),
         }
     }
 

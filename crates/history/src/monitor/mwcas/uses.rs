@@ -194,8 +194,8 @@ impl<'h> Reader<'_, 'h> {
 
     /// `{"failed": address}` or `{"read": [[address, value], …]}`.
     fn failure(&mut self, id: OpId, words: &[[ValueId; 3]], answer: ValueId) -> Result<(), Stop> {
-        let history = self.history;
-        let field = match history.values.get(answer) {
+        let answer = self.history.values.get(answer);
+        let field = match &answer {
             Value::Map(fields) if fields.len() == 1 => fields.first_key_value(),
             _ => None,
         };

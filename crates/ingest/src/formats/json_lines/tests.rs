@@ -27,7 +27,10 @@ fn summary(event: Result<RawEvent<'_>, crate::event::Missing>) -> Result<String,
 fn fast(line: &[u8], layout: &mut Layout) -> Option<Result<String, String>> {
     let (mut tokens, mut fields) = (Vec::new(), Fields::default());
     let text = std::str::from_utf8(line).ok()?;
-    json_scan::scan(text, layout, &mut tokens, &mut fields)?;
+    let end = json_scan::scan(text, layout, &mut tokens, &mut fields)?;
+    if !line[end..].iter().all(is_blank) {
+        return None;
+    }
     Some(summary(fields.event(1, &tokens, text)))
 }
 
