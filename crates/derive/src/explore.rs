@@ -43,6 +43,8 @@ pub struct Paths {
     /// Up to each attempt that succeeds.
     pub helping: Vec<Path>,
     pub rounds: Vec<Round>,
+    /// Up to each step that others can notice, wherever the way goes from there.
+    pub noticed: Vec<Vec<Step>>,
 }
 
 /// All paths of an operation.
@@ -153,6 +155,11 @@ impl Explorer<'_> {
         let refuse = |reason: &str| Err(Refusal::new(node.line, reason.to_owned()));
         if node.yields {
             walk.finish_step(node.line);
+            let mut private = Vec::new();
+            let visible = walk.steps.iter().map(|step| is_visible(step, &mut private)).last();
+            if visible == Some(true) && !self.found.noticed.contains(&walk.steps) {
+                self.found.noticed.push(walk.steps.clone());
+            }
         }
         if walk.steps.len() > MOST_STEPS {
             return refuse("a path has too many steps");

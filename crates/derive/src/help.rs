@@ -64,6 +64,17 @@ fn last_attempt(path: &Path) -> Option<(&Path, Attempt)> {
 }
 
 impl Sites {
+    /// Whether the last of these steps is one of somebody else, or the way there is one that [`Sites::stripped`] leaves to another.
+    pub fn is_elsewhere(&self, steps: &[Step]) -> bool {
+        let helps =
+            |step: &Step| step.attempt.is_some_and(|attempt| self.helping.contains(&attempt.site));
+        let failed = |step: &Step| {
+            step.attempt
+                .is_some_and(|attempt| !attempt.succeeded && self.own.contains(&attempt.site))
+        };
+        steps.last().is_some_and(helps) || steps.iter().any(failed)
+    }
+
     /// The path without the steps that are done for others; none if it is one on which the operation's own step has been done by
     /// somebody else, which is then the same path with that step.
     pub fn stripped(&self, mut path: Path) -> Option<Path> {

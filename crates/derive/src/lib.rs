@@ -33,7 +33,7 @@ use linchpin_subop::model::{
 };
 use linchpin_subop::sequential::{self, SequentialVerdict};
 use merge::Merged;
-use path::{End, Path};
+use path::{End, Path, Step};
 use std::fmt::{self, Display, Formatter};
 
 /// Why a model has no sub-operations.
@@ -118,11 +118,20 @@ pub fn derive(program: &Program) -> Result<Derivation, Refusal> {
     let mut raw = skeleton.clone();
     let mut returning: Vec<Path> = Vec::new();
     for paths in &all {
+        let mut reached: Vec<&[Step]> = Vec::new();
         for path in &paths.returning {
-            if let Some(path) = sites.stripped(path.clone()).and_then(tidy::tidied)
-                && !returning.contains(&path)
-            {
-                returning.push(path);
+            if let Some(tidy) = sites.stripped(path.clone()).and_then(tidy::tidied) {
+                reached.push(&path.steps);
+                if !returning.contains(&tidy) {
+                    returning.push(tidy);
+                }
+            }
+        }
+        // An operation may stop after any step: each that others notice must be on some path.
+        for steps in &paths.noticed {
+            if !sites.is_elsewhere(steps) && !reached.iter().any(|path| path.starts_with(steps)) {
+                let line = steps.last().map_or(0, |step| step.line);
+                return Err(Refusal::new(line, "no return is reached after this step".to_owned()));
             }
         }
     }

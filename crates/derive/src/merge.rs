@@ -35,7 +35,7 @@ pub fn merged(model: &Model, questions: &Questions, operation: OperationId, path
     let mut throughout: Vec<Vec<Condition>> = vec![Vec::new(); count];
     for at in (0..count.saturating_sub(1)).rev() {
         let mut later = path.steps[at + 1].conditions.clone();
-        if !visible[at + 1] {
+        if path.steps[at + 1].is_pure() {
             later.extend(throughout[at + 1].iter().cloned());
         }
         later.retain(|condition| {

@@ -65,7 +65,8 @@ fn unify(path: &mut Path) -> Option<()> {
                 (Some(a), None) => (a, right),
                 (None, None) => continue,
             };
-            if symbols_of(&to).contains(&from) {
+            // A sum cannot stand wherever a symbol can.
+            if symbols_of(&to).contains(&from) || matches!(to, Term::Plus(..)) {
                 continue;
             }
             // INVARIANT: what replaces a symbol is set no later, or in the same stretch of steps.

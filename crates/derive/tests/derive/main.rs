@@ -3,3 +3,4 @@
 mod fuzz;
 mod generator;
 mod models;
+mod refusals;

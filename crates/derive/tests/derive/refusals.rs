@@ -1,0 +1,133 @@
+//! Where no sub-operations can be derived, the line and the reason are said; nothing is derived that leaves out what the code can do.
+
+use linchpin_derive::{derive, prove};
+use linchpin_lang::{Config, compile};
+use linchpin_subop::sequential::Bounds;
+
+const REGISTER: &str =
+    "spec { state x: int; op set(v: int) { x = v; } op get() -> int { return x; } }
+shared x: int; shared y: int; shared l: lock;
+struct Node { val: int, next: Node }
+shared top: Node;
+";
+
+fn outcome(operations: &str) -> String {
+    let source = format!("{REGISTER}{operations}");
+    let compiled = compile(&source, &Config::default()).unwrap_or_else(|mistakes| {
+        panic!("{source}\n{mistakes:?}");
+    });
+    match derive(&compiled.program) {
+        Err(refusal) => refusal.to_string(),
+        Ok(derivation) => {
+            let bounds = Bounds { values: vec![0, 1], ..Bounds::default() };
+            match prove(&derivation, &compiled.program, &bounds).unwrap().is_proved() {
+                true => "proved".to_owned(),
+                false => "not proved".to_owned(),
+            }
+        }
+    }
+}
+
+#[track_caller]
+fn refuses(operations: &str, reason: &str) {
+    let outcome = outcome(operations);
+    assert!(outcome.contains(reason), "{outcome}");
+}
+
+#[track_caller]
+fn answers(operations: &str, expected: &str) {
+    assert_eq!(outcome(operations), expected);
+}
+
+#[test]
+fn a_register_is_proved() {
+    answers("op set(v: int) { x = v; }\nop get() -> int { return x; }", "proved");
+    answers(
+        "op set(v: int) { loop { let a = x; if cas(x, a, v) { return; } } }\nop get() -> int { return x; }",
+        "proved",
+    );
+}
+
+#[test]
+fn a_visible_step_without_a_return_is_not_forgotten() {
+    // Whoever stops after `x = v` was noticed; there is no path on which it did that.
+    refuses(
+        "op set(v: int) { x = v; let n: Node; n.val = v; }\nop get() -> int { return x; }",
+        "line 5: no return is reached after this step",
+    );
+    refuses(
+        "op set(v: int) { x = v; loop { let a = y; } }\nop get() -> int { return x; }",
+        "line 5: no return is reached after this step",
+    );
+}
+
+#[test]
+fn rounds_must_change_nothing() {
+    refuses(
+        "op set(v: int) { loop { let a = x; y = a; if cas(x, a, v) { return; } } }\nop get() -> int { return x; }",
+        "line 5: this step changes what others see, and the loop goes on at line 5",
+    );
+    // The field is written only in the first round, and read in the last.
+    refuses(
+        "op set(v: int) {
+    let n = new Node {};
+    let first = true;
+    loop {
+        let a = x;
+        if first { n.val = a; first = false; }
+        if a == v { let b = n.val; x = b; return; }
+    }
+}
+op get() -> int { return x; }",
+        "line 10: this field of a new object may be read before it is written again",
+    );
+}
+
+#[test]
+fn what_a_loop_changes_becomes_a_guess() {
+    // `last` may be anything when the loop ends: not proved, and not taken for its first value.
+    answers(
+        "op set(v: int) { x = v; }
+op get() -> int {
+    let last = 0;
+    loop { if y == 0 { return last; } last = x; }
+}",
+        "not proved",
+    );
+}
+
+#[test]
+fn locks_are_given_back_by_those_who_took_them() {
+    refuses(
+        "op set(v: int) { lock(l); x = v; unlock(l); }\nop get() -> int { unlock(l); return x; }",
+        "unlocks what it has not locked itself",
+    );
+    answers(
+        "op set(v: int) { lock(l); x = v; unlock(l); }\nop get() -> int { lock(l); let a = x; unlock(l); return a; }",
+        "proved",
+    );
+    // A lock that is not given back: nobody gets in any more, so nobody sees anything wrong.
+    answers(
+        "op set(v: int) { lock(l); x = v; x = v; }\nop get() -> int { lock(l); let a = x; unlock(l); return a; }",
+        "proved",
+    );
+}
+
+#[test]
+fn two_writes_are_two_steps() {
+    answers(
+        "op set(v: int) { x = v; y = v; }\nop get() -> int { let a = x; return y; }",
+        "not proved",
+    );
+    answers("op set(v: int) { x = 1; x = v; }\nop get() -> int { return x; }", "not proved");
+    answers("op set(v: int) { atomic { x = 1; x = v; } }\nop get() -> int { return x; }", "proved");
+}
+
+#[test]
+fn what_is_not_covered_is_named() {
+    refuses("op set(v: int) { x = v * 2; }\nop get() -> int { return x; }", "line 5: arithmetic");
+    refuses(
+        "op set(v: int) { let a = ll(x); sc(x, v); }\nop get() -> int { return x; }",
+        "line 5: `ll` and `sc`",
+    );
+}
