@@ -24,7 +24,8 @@ fn json(args: &[&str]) -> (i32, Json) {
 
 #[test]
 fn a_pass_says_its_bounds_assumptions_and_cost() {
-    let (code, stdout, stderr) = output(&["verify", "models/ms_queue.lin", "--ops", "2"]);
+    let (code, stdout, stderr) =
+        output(&["verify", "models/ms_queue.lin", "--ops", "2", "--engine", "refine"]);
     assert_eq!((code, stderr.as_str()), (0, ""));
     for part in [
         "models/ms_queue.lin: holds within bounds",
@@ -34,7 +35,8 @@ fn a_pass_says_its_bounds_assumptions_and_cost() {
     ] {
         assert!(stdout.contains(part), "{part}: {stdout}");
     }
-    let (code, object) = json(&["models/ms_queue.lin", "--ops", "2", "--no-points"]);
+    let (code, object) =
+        json(&["models/ms_queue.lin", "--ops", "2", "--no-points", "--engine", "refine"]);
     assert_eq!((code, &object["schema"]), (0, &Json::from("linchpin/1")));
     assert_eq!(object["verdict"], "holds-within-bounds");
     assert_eq!(object["engines"][0]["bounds"]["ops"], 2);
@@ -190,4 +192,66 @@ fn every_assertion_of_a_process_file_must_hold() {
     assert_eq!(object["engines"][0]["verdict"], "holds-within-bounds", "{object}");
     assert_eq!(object["engines"][1]["verdict"], "inconclusive", "{object}");
     assert_eq!((code, &object["verdict"]), (3, &Json::from("inconclusive")));
+}
+
+#[test]
+fn code_is_proved_through_its_sub_operations() {
+    let (code, stdout, _) = output(&["verify", "models/ms_queue.lin", "--ops", "1"]);
+    assert_eq!(code, 0);
+    for part in [
+        "models/ms_queue.lin: proved",
+        "reduce: linearizable for any number of threads",
+        "sub-operations derived from the code",
+        "assuming: no step fails",
+        "(Assumption 1): tried with up to 6 calls",
+    ] {
+        assert!(stdout.contains(part), "{part}: {stdout}");
+    }
+    let (code, object) = json(&["models/two_lock_queue.lin", "--engine", "reduce"]);
+    assert_eq!((code, &object["verdict"]), (0, &Json::from("proved")));
+    // A failed proof is followed by refinement, which tells a violation from a weakness of the method.
+    let broken = "models/broken/treiber_stack_split_pop_cas.lin";
+    let (code, stdout, _) = output(&["verify", broken, "--engine", "reduce"]);
+    assert_eq!(code, 1);
+    assert!(
+        stdout.contains("cannot be moved next to") && stdout.contains("popped twice"),
+        "{stdout}"
+    );
+    let (code, stdout, _) = output(&[
+        "verify",
+        "models/treiber_stack_reclaim.lin",
+        "--engine",
+        "reduce",
+        "--memory",
+        "reuse",
+    ]);
+    assert_eq!(code, 1);
+    assert!(stdout.contains("for collected memory only"), "{stdout}");
+}
+
+#[test]
+fn sub_operations_are_printed_with_reasons() {
+    let (code, stdout, _) = output(&["subops", "models/ms_queue.lin"]);
+    assert_eq!(code, 0);
+    for part in [
+        "* <tail == t;> tail = x; return;",
+        "// line 29: `tail == t` is still true at line 30, while t.next == NULL",
+        "done on behalf of the operation whose step it is",
+        "spec queue {",
+    ] {
+        assert!(stdout.contains(part), "{part}: {stdout}");
+    }
+    // What is printed is a model that is proved.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("queue.subop");
+    let file = file.to_str().unwrap();
+    assert_eq!(output(&["subops", "models/ms_queue.lin", "--output", file]).0, 0);
+    assert_eq!(output(&["verify", file]).0, 0);
+    let (code, stdout, _) = output(&["subops", "models/lazy_set.lin"]);
+    assert_eq!(code, 3);
+    assert!(stdout.contains("line 55: this step changes what others see"), "{stdout}");
+    let (code, stdout, _) = output(&["subops", "models/elimination_stack.lin", "--json"]);
+    assert_eq!(code, 3);
+    assert!(stdout.contains("thread ids"), "{stdout}");
+    assert_eq!(output(&["subops", "models/pair_snapshot.lin", "--whole", "--json"]).0, 0);
 }

@@ -48,7 +48,13 @@ pub fn merged(model: &Model, questions: &Questions, operation: OperationId, path
         later.retain(|condition| {
             condition_of(path, condition).is_some_and(|renamed| held.contains(&renamed))
         });
-        throughout[at] = later;
+        let mut distinct: Vec<Condition> = Vec::new();
+        for condition in later {
+            if !distinct.contains(&condition) {
+                distinct.push(condition);
+            }
+        }
+        throughout[at] = distinct;
     }
     let mut notes = Vec::new();
     let mut steps: Vec<Step> = Vec::new();
