@@ -86,12 +86,32 @@ fn the_worst_verdict_of_several_files_decides_the_exit_code() {
 #[test]
 fn limits_lossy_searches_and_mistakes_have_their_exit_codes() {
     let queue = "models/ms_queue.lin";
-    let (code, stdout, _) =
-        output(&["verify", queue, "--threads", "4", "--ops", "4", "--time-limit", "300ms"]);
+    let (code, stdout, _) = output(&[
+        "verify",
+        queue,
+        "--engine",
+        "refine",
+        "--threads",
+        "4",
+        "--ops",
+        "4",
+        "--time-limit",
+        "300ms",
+    ]);
     assert_eq!(code, 3);
     assert!(stdout.contains("stopped by --time-limit"), "{stdout}");
-    let (code, stdout, _) =
-        output(&["verify", queue, "--threads", "4", "--ops", "4", "--memory-limit", "30M"]);
+    let (code, stdout, _) = output(&[
+        "verify",
+        queue,
+        "--engine",
+        "refine",
+        "--threads",
+        "4",
+        "--ops",
+        "4",
+        "--memory-limit",
+        "30M",
+    ]);
     assert_eq!(code, 3, "{stdout}");
     let (code, stdout, _) = output(&["verify", queue, "--ops", "1", "--lossy", "1M"]);
     assert_eq!(code, 3);
