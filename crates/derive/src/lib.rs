@@ -10,6 +10,7 @@
 //!
 //! The argument in full is in `docs/reduce.md`.
 
+mod action;
 mod build;
 mod evaluate;
 mod explore;
@@ -21,6 +22,7 @@ mod rounds;
 mod symbol;
 mod text;
 mod tidy;
+mod walk;
 
 use explore::Paths;
 use linchpin_ir::model_spec::{SpecError, spec_of};

@@ -22,7 +22,7 @@ fn is_refuted(source: &str, threads: usize, calls: u32) -> bool {
     let mut options = VerifyOptions::new(bounds);
     options.search.limits.memory = Some(100 << 20);
     options.shortest_budget = 0;
-    let Ok(report) = verify(&compiled.program, &options, &mut |_| {}) else { return false };
+    let Ok(report) = verify(&compiled.program, &options, &|_| {}) else { return false };
     match report.verdict {
         Verdict::Violated(found) => found.wrong == Wrong::Unexplained,
         Verdict::Holds | Verdict::Inconclusive(_) => false,

@@ -100,7 +100,7 @@ fn describe(attempt: &Attempt) -> Answer {
         reason = "linearizable for any number of threads, operations and heap objects".to_owned();
     }
     let mut notes = vec![format!(
-        "{} sub-operations derived from the code (`linchpin subops` prints them), {} cases looked at, {:.1} ms, form {tried}",
+        "{} sub-operations derived from the code (`linchpin subops` prints them), {} cases looked at, {:.1} ms, forms tried: {tried}",
         form.model.sub_operations().count(),
         report.cases,
         report.seconds * 1e3
