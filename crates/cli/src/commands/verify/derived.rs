@@ -12,6 +12,9 @@ use serde_json::json;
 /// The longest sequence of calls that is compared with the specification.
 const CALLS: usize = 6;
 
+/// Sub-operations executed for that; with more, fewer calls are tried.
+const STEPS: usize = 100_000;
+
 /// More integers than this are not passed in sequential executions.
 const VALUES: usize = 4;
 
@@ -24,7 +27,7 @@ pub fn sequential_bounds(compiled: &Compiled) -> Bounds {
     values.sort_unstable();
     values.dedup();
     values.truncate(VALUES);
-    Bounds { calls: CALLS, values, ..Bounds::default() }
+    Bounds { calls: CALLS, values, steps: STEPS }
 }
 
 pub fn answer(args: &VerifyArgs, compiled: &Compiled) -> Result<Answer> {
