@@ -7,7 +7,7 @@ use super::proof::{Block, Closure, Member, Proof, Replacement, paths};
 use super::world::{Impossible, Run, Script, State, V, World};
 
 /// How many states one question may have.
-const MOST: usize = 150_000;
+const MOST: usize = 20_000_000;
 
 pub fn confirm(proof: &Proof, replaced: &[Replacement]) -> Result<usize, ReductionError> {
     let mut check = Check { proof, states: 0 };
@@ -64,6 +64,9 @@ impl<'p> Check<'p> {
             if good(&mut world, &state) == Ok(false) && world.satisfies_premises(&state) == Ok(true)
             {
                 return Ok(false);
+            }
+            if world.crowded {
+                break;
             }
             script = world.script;
             if !script.advance() {
@@ -592,7 +595,7 @@ impl<'p> Check<'p> {
         let all = with.operations[operation].sub_operations.iter().flat_map(|step| &step.body);
         let natures = super::nature::Natures::of(without);
         let poison = |target: &(usize, Place)| {
-            natures.poison.contains(&super::nature::Holder::Local(operation, target.0))
+            natures.poison.contains(&super::sort::Holder::Local(operation, target.0))
         };
         if targets.is_empty()
             || read.result.is_some()
@@ -606,8 +609,8 @@ impl<'p> Check<'p> {
             paths: paths(without)?,
             invariants: Vec::new(),
             closures: Vec::new(),
-            natures,
-            ..self.proof.clone()
+            sorts: super::sort::Sorts::of(with, &paths(with)?, &[], &[]),
+            natures
         };
         let mut check = Check { proof: &whole, states: 0 };
         for path in paths(with)?

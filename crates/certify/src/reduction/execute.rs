@@ -21,7 +21,7 @@ impl<'p> World<'p> {
                 Some(V::Ref(object)) if !self.published(state, *object) => return Ok(false),
                 Some(value) => *value,
                 None => {
-                    let options = self.guess_options(state, ty);
+                    let options = self.guess_options(state, who, *local);
                     let value = options[self.script.choose(options.len())];
                     if let (V::Ref(object), Type::Ref(of)) = (value, ty)
                         && object == self.objects.len()
@@ -180,9 +180,11 @@ impl<'p> World<'p> {
         (!known.fresh && !known.hidden) || state.stored.contains(&object)
     }
 
-    pub(super) fn guess_options(&self, state: &State, ty: Type) -> Vec<V> {
-        let mut options = match ty {
-            Type::Int => self.integers(),
+    pub(super) fn guess_options(&mut self, state: &State, who: usize, local: usize) -> Vec<V> {
+        let location = Location::Local(who, local);
+        let class = self.proof.sorts.class(self.holder(location, state));
+        let mut options = match self.type_of(location, state) {
+            Type::Int => self.integers(class),
             Type::Ref(of) => {
                 let known = self
                     .objects_of(of)
@@ -231,9 +233,8 @@ impl<'p> World<'p> {
         let Some((local, rest)) = open.split_first() else {
             return self.run_step(&mut state.clone(), who, path, step);
         };
-        let ty = self.type_of(Location::Local(who, *local), state);
         let limit = self.objects.len();
-        for value in self.guess_options(state, ty) {
+        for value in self.guess_options(state, who, *local) {
             if matches!(value, V::Ref(object) if object >= limit) {
                 continue;
             }

@@ -8,6 +8,7 @@ mod execute;
 mod nature;
 mod premise;
 mod proof;
+mod sort;
 mod world;
 
 use thiserror::Error;

@@ -1,16 +1,10 @@
 //! Which variables can hold `NULL` or poison at all, over all executions: assignments are followed from variable to variable.
 
 use linchpin_subop::Model;
-use linchpin_subop::model::{GlobalKind, Place, Statement, Term, Type, Var};
+use linchpin_subop::model::{GlobalKind, Statement, Term, Type};
 use std::collections::BTreeSet;
 
-/// A variable of the model, all objects and elements taken together. Locals: the operation and the local.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Holder {
-    Global(usize),
-    Field(usize, usize),
-    Local(usize, usize),
-}
+use super::sort::{Holder, holder};
 
 #[derive(Clone, Debug, Default)]
 pub struct Natures {
@@ -95,16 +89,5 @@ impl Natures {
             }
             Statement::Malloc { .. } | Statement::Read { .. } => {}
         }
-    }
-}
-
-fn holder(operation: usize, place: &Place) -> Holder {
-    match place {
-        Place::Variable(Var::Global(global)) | Place::Element(global, _) => {
-            Holder::Global(global.0)
-        }
-        Place::Variable(Var::Local(local) | Var::Peer(local)) => Holder::Local(operation, local.0),
-        Place::Variable(Var::Bound(at)) => Holder::Local(usize::MAX, *at),
-        Place::Field(_, of, field) => Holder::Field(of.0, field.0),
     }
 }

@@ -3,7 +3,8 @@
 use linchpin_subop::model::{Condition, Index, Place, Term, Var};
 use std::collections::BTreeMap;
 
-use super::world::{Impossible, Location, Premise, Run, State, V, World, compare, identity, plus};
+use super::sort::identity;
+use super::world::{Impossible, Location, Premise, Run, State, V, World, compare, plus};
 
 impl<'p> World<'p> {
     /// Whether everything that is said of the state before the run holds; of invariants about objects, for those that came up.

@@ -1,15 +1,15 @@
 //! All states of one or two operation instances, one concrete state at a time.
 //!
-//! A location gets a value when it is first read: every value it may have is tried, one after the other. Of integers these are enough:
-//! those that occurred so far, their neighbours as far as the steps can count, and, where integers are compared, one far from all of these in every gap.
+//! A location gets a value when it is first read: every value it may have is tried, one after the other. Of references these are the objects that
+//! came up so far and one more; of integers, those that the sort of the location (`sort`) needs.
 
 use linchpin_subop::model::{
     Atom, Condition, GlobalKind, Index, Model, Place, Relation, StructId, Term, Type, Var,
 };
 use std::collections::BTreeMap;
 
-use super::nature::Holder;
 use super::proof::Proof;
+use super::sort::{Holder, identity};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum V {
@@ -111,6 +111,10 @@ pub struct World<'p> {
     pub(super) allocations: BTreeMap<(usize, usize, usize), usize>,
     /// The state before the run is the start of all executions.
     pub(super) beginning: bool,
+    /// The numbers that were chosen, each with the class of its variable.
+    pub(super) numbers: Vec<(Holder, i64)>,
+    /// Too many different values: some pattern of them may be missing.
+    pub crowded: bool,
 }
 
 impl<'p> World<'p> {
@@ -128,6 +132,8 @@ impl<'p> World<'p> {
             guesses: BTreeMap::new(),
             allocations: BTreeMap::new(),
             beginning: false,
+            numbers: Vec::new(),
+            crowded: false,
         };
         for (global, declared) in world.model.globals.iter().enumerate() {
             if let GlobalKind::Place(of) = declared.kind {
@@ -253,21 +259,16 @@ impl<'p> World<'p> {
             return Ok(self.default_of(location, ty));
         }
         let shared = !matches!(location, Location::Local(..) | Location::Guess(..));
+        let holder = self.holder(location, state);
+        let class = self.proof.sorts.class(holder);
         // A guess is never poison.
         let mut options = match ty {
-            Type::Int => self.integers(),
+            Type::Int => self.integers(class),
             Type::Ref(of) => {
                 let possible = |at: &usize| !self.objects[*at].fresh && !self.objects[*at].hidden;
                 let known: Vec<V> =
                     self.objects_of(of).into_iter().filter(possible).map(V::Ref).collect();
                 [known, vec![V::Ref(self.objects.len())]].concat()
-            }
-        };
-        let holder = match location {
-            Location::Global(global) | Location::Element(global, _) => Holder::Global(global),
-            Location::Field(object, field) => Holder::Field(self.objects[object].of.0, field),
-            Location::Local(who, local) | Location::Guess(who, local) => {
-                Holder::Local(self.proof.paths[state.instances[who].path].operation, local)
             }
         };
         if self.proof.natures.null.contains(&holder) {
@@ -276,11 +277,17 @@ impl<'p> World<'p> {
         if self.proof.natures.poison.contains(&holder) && !matches!(location, Location::Guess(..)) {
             options.push(V::Poison);
         }
+        if options.is_empty() {
+            return Err(Impossible);
+        }
         let value = options[self.script.choose(options.len())];
         if let (V::Ref(object), Type::Ref(of)) = (value, ty)
             && object == self.objects.len()
         {
             self.objects.push(Object { of, fresh: false, hidden: false });
+        }
+        if let V::Int(value) = value {
+            self.numbers.push((class, value));
         }
         self.before.insert(location, value);
         if shared {
@@ -300,37 +307,23 @@ impl<'p> World<'p> {
         zero(ty)
     }
 
-    pub(super) fn integers(&self) -> Vec<V> {
-        let mut known: Vec<i64> = self.proof.constants.clone();
-        if self.proof.identities {
-            known.extend((0..2).map(identity));
-        }
-        known.extend(self.before.values().chain(self.guesses.values()).filter_map(|value| {
-            match value {
-                V::Int(value) => Some(*value),
-                _ => None,
-            }
-        }));
-        known.sort();
-        known.dedup();
-        let mut options: Vec<i64> = Vec::new();
-        let reach = self.proof.counting;
-        for value in &known {
-            options.extend(value - reach..=value + reach);
-        }
-        let (least, greatest) = (known[0], known[known.len() - 1]);
-        options.push(greatest + (1 << 20));
-        if self.proof.ordering {
-            options.push(least - (1 << 20));
-            for pair in known.windows(2) {
-                if pair[1] - pair[0] > 1 {
-                    options.push(pair[0] + (pair[1] - pair[0]) / 2);
-                }
+    /// The variable that a location belongs to.
+    pub(super) fn holder(&self, location: Location, state: &State) -> Holder {
+        match location {
+            Location::Global(global) | Location::Element(global, _) => Holder::Global(global),
+            Location::Field(object, field) => Holder::Field(self.objects[object].of.0, field),
+            Location::Local(who, local) | Location::Guess(who, local) => {
+                Holder::Local(self.proof.paths[state.instances[who].path].operation, local)
             }
         }
-        options.sort();
-        options.dedup();
-        options.into_iter().map(V::Int).collect()
+    }
+
+    /// Numbers enough for one more variable of this class.
+    pub(super) fn integers(&mut self, class: Holder) -> Vec<V> {
+        let known = self.numbers.iter().filter(|(of, _)| *of == class).map(|(_, value)| *value);
+        let options = self.proof.sorts.sort(class).options(known);
+        self.crowded |= options.is_none();
+        options.unwrap_or_default().into_iter().map(V::Int).collect()
     }
 
     pub(super) fn variable(
@@ -475,11 +468,6 @@ impl<'p> World<'p> {
 
 pub(super) fn zero(ty: Type) -> V {
     if ty == Type::Int { V::Int(0) } else { V::Null }
-}
-
-/// `ID` of an instance.
-pub(super) fn identity(who: usize) -> i64 {
-    (1 << 40) + ((who as i64) << 30)
 }
 
 pub(super) fn plus(value: V, offset: i64) -> V {
