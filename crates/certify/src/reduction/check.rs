@@ -2,15 +2,17 @@
 
 use linchpin_subop::model::{Condition, LocalId, Place, Statement, SubOperation, Term, Var};
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::ReductionError;
 use super::proof::{Block, Closure, Member, Proof, Replacement, paths};
 use super::world::{Impossible, Run, Script, State, V, World};
 
 /// How many states one question may have.
-const MOST: usize = 20_000_000;
+const MOST: usize = 1_000_000;
 
 pub fn confirm(proof: &Proof, replaced: &[Replacement]) -> Result<usize, ReductionError> {
-    let mut check = Check { proof, states: 0 };
+    let mut check = Check::new(proof);
     for (with, without, operation, step) in replaced {
         check.replaced(with, without, *operation, *step)?;
     }
@@ -40,9 +42,15 @@ pub fn confirm(proof: &Proof, replaced: &[Replacement]) -> Result<usize, Reducti
 struct Check<'p> {
     proof: &'p Proof,
     states: usize,
+    /// Which blocks keep which others from being reversed: the same for all closures.
+    sticky: BTreeMap<(Block, Block), bool>,
 }
 
 impl<'p> Check<'p> {
+    fn new(proof: &'p Proof) -> Check<'p> {
+        Check { proof, states: 0, sticky: BTreeMap::new() }
+    }
+
     fn refuse(&self, what: &str, path: usize) -> ReductionError {
         let path = &self.proof.paths[path];
         let steps = &self.proof.model.operations[path.operation].sub_operations;
@@ -409,8 +417,11 @@ impl<'p> Check<'p> {
 
     /// Whether `second` may follow `first` in a way that keeps them from being reversed.
     fn sticks(&mut self, first: Block, second: Block) -> Result<bool, ReductionError> {
+        if let Some(known) = self.sticky.get(&(first, second)) {
+            return Ok(*known);
+        }
         let starts = [self.empty(first.path), self.empty(second.path)];
-        let this = Check { proof: self.proof, states: 0 };
+        let this = Check::new(self.proof);
         let never = self.all(&starts, &mut |world, state| {
             let mut there = state.clone();
             this.block(world, &mut there, 0, first)?;
@@ -421,6 +432,7 @@ impl<'p> Check<'p> {
             assume_all(world, &there, 0, first.path, true)?;
             this.reverses(world, state, &there, first, second)
         })?;
+        self.sticky.insert((first, second), !never);
         Ok(!never)
     }
 
@@ -444,7 +456,7 @@ impl<'p> Check<'p> {
     /// The members are all there are, and the next step passes each of them.
     fn closure(&mut self, closure: &Closure) -> Result<(), ReductionError> {
         let path = closure.path;
-        let this = Check { proof: self.proof, states: 0 };
+        let this = Check::new(self.proof);
         let first = Block { path, complete: false };
         for block in self.blocks() {
             let members: Vec<&Member> = closure
@@ -466,18 +478,11 @@ impl<'p> Check<'p> {
         for condition in lasting {
             self.lasting(path, condition)?;
         }
-        let mut sticky = std::collections::BTreeMap::new();
+        let mut asked = BTreeSet::new();
         for member in &closure.members {
             for block in self.blocks() {
-                let sticks = match sticky.get(&(member.block, block)) {
-                    Some(known) => *known,
-                    None => {
-                        let found = self.sticks(member.block, block)?;
-                        sticky.insert((member.block, block), found);
-                        found
-                    }
-                };
-                if !sticks {
+                if !self.sticks(member.block, block)? || !asked.insert((block, member.then.clone()))
+                {
                     continue;
                 }
                 let weaker = |other: &&Member| {
@@ -530,7 +535,7 @@ impl<'p> Check<'p> {
     /// Line 20 of Algorithm 1.
     fn passes(&mut self, closure: &Closure, member: &Member) -> Result<(), ReductionError> {
         let (path, proof) = (closure.path, self.proof);
-        let this = Check { proof, states: 0 };
+        let this = Check::new(proof);
         let before = chosen(&closure.lasting, &member.before);
         for step in &proof.paths[path].next {
             let goes_on = !proof.paths[*step].next.is_empty();
@@ -610,9 +615,9 @@ impl<'p> Check<'p> {
             invariants: Vec::new(),
             closures: Vec::new(),
             sorts: super::sort::Sorts::of(with, &paths(with)?, &[], &[]),
-            natures
+            natures,
         };
-        let mut check = Check { proof: &whole, states: 0 };
+        let mut check = Check::new(&whole);
         for path in paths(with)?
             .iter()
             .filter(|path| path.operation == operation && path.steps.contains(&step))
@@ -654,7 +659,10 @@ impl<'p> Check<'p> {
 
 /// Executes a step; leaves out states in which that is not possible.
 fn run(world: &mut World, state: &mut State, who: usize, path: usize) -> Run<()> {
-    if world.execute(state, who, path)? { Ok(()) } else { Err(Impossible) }
+    world.must = true;
+    let executed = world.execute(state, who, path);
+    world.must = false;
+    if executed? { Ok(()) } else { Err(Impossible) }
 }
 
 /// Leaves out states in which the facts of a path do not hold; and the live ones, if the instance goes on.

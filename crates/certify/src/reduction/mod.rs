@@ -6,6 +6,7 @@
 mod check;
 mod execute;
 mod nature;
+mod order;
 mod premise;
 mod proof;
 mod sort;

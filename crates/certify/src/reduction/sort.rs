@@ -140,8 +140,10 @@ impl Sorts {
     }
 
     /// What is known of a class.
-    pub fn sort(&self, class: Holder) -> Sort {
-        self.sorts.get(&class).cloned().unwrap_or_default()
+    pub fn sort(&self, class: Holder) -> &Sort {
+        static NOTHING: Sort =
+            Sort { constants: Vec::new(), ordered: false, identities: false, reach: 0 };
+        self.sorts.get(&class).unwrap_or(&NOTHING)
     }
 
     fn known(&mut self, holder: Holder) -> &mut Sort {
@@ -180,8 +182,7 @@ impl Sorts {
                         Statement::Malloc { var, of, .. } => {
                             for (field, variable) in model.structs[of.0].fields.iter().enumerate() {
                                 let rest = &step.body[at + 1..];
-                                if variable.ty == Type::Int
-                                    && !set_at_once(rest, *var, of.0, field)
+                                if variable.ty == Type::Int && !set_at_once(rest, *var, of.0, field)
                                 {
                                     self.known(Holder::Field(of.0, field)).constants.push(0);
                                 }
