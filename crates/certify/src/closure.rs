@@ -84,6 +84,7 @@ pub(crate) fn only_look<S: Spec + ?Sized>(
             ("cas-register", "cas") => operation.response == Some(Value::Bool(false)),
             ("set", "add" | "remove") => operation.response == Some(Value::Bool(false)),
             ("map", "remove") => operation.response == Some(Value::Null),
+            ("mwcas", "mwcas") => operation.response != Some(Value::Bool(true)),
             _ => false,
         }
     };
@@ -148,6 +149,11 @@ fn touches(spec_name: &str, name: &str, operation: &Operation) -> Touched {
         | ("mwcas", "mwread")
         | ("snzi", "query")
         | ("mailbox", "check") => Touched::Observes,
+        ("mwcas", "mwcas")
+            if operation.is_completed() && operation.response != Some(Value::Bool(true)) =>
+        {
+            Touched::Observes
+        }
         // Each place of a snapshot is a register.
         ("snapshot", "update") => Touched::Values(vec![argument()]),
         ("snapshot", "scan") => match &operation.response {
