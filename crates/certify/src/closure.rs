@@ -29,6 +29,7 @@ pub(crate) fn context<S: Spec + ?Sized>(
     let mut touched: BTreeSet<Value> = BTreeSet::new();
     let mut by_value = true;
     for id in core {
+        touched.extend(found(spec_name, names[history[*id].call.operation], &history[*id]));
         match touched_by(*id) {
             Touched::Values(values) | Touched::Looks(values) => touched.extend(values),
             // Which value it takes is open: it is in the core, so it may take any.
@@ -107,6 +108,16 @@ enum Touched {
     Everything,
 }
 
+/// What an operation of a map found: the key and its value.
+fn found(spec_name: &str, name: &str, operation: &Operation) -> Option<Value> {
+    let key = match (name, &operation.call.argument) {
+        ("put", Value::List(items)) => items.first()?,
+        (_, key) => key,
+    };
+    let value = operation.response.as_ref().filter(|_| spec_name == "map")?;
+    Some(Value::list([key.clone(), value.clone()]))
+}
+
 fn touches(spec_name: &str, name: &str, operation: &Operation) -> Touched {
     let argument = || operation.call.argument.clone();
     let part = |at: usize| match &operation.call.argument {
@@ -130,12 +141,14 @@ fn touches(spec_name: &str, name: &str, operation: &Operation) -> Touched {
             Touched::Looks(vec![argument()])
         }
         ("set", _) => Touched::Values(vec![argument()]),
-        ("map" | "kv", "put" | "append") => Touched::Values(vec![part(0)]),
-        ("map" | "kv", "get") => Touched::Looks(vec![argument()]),
-        ("map", "remove") if operation.response == Some(Value::Null) => {
-            Touched::Looks(vec![argument()])
+        ("kv", "put" | "append") => Touched::Values(vec![part(0)]),
+        ("kv", _) => Touched::Looks(vec![argument()]),
+        // Each key of a map is a register. `put` leaves a value there whatever it found, `remove` leaves nothing.
+        ("map", "put") => Touched::Values(vec![Value::list([part(0), part(1)])]),
+        ("map", "remove") if operation.response != Some(Value::Null) => {
+            Touched::Values(vec![Value::list([argument(), Value::Null])])
         }
-        ("map" | "kv", _) => Touched::Values(vec![argument()]),
+        ("map", _) => Touched::Looks(Vec::new()),
         ("register" | "cas-register", "write") => Touched::Values(vec![argument()]),
         ("register" | "cas-register", "read") => match &operation.response {
             Some(value) => Touched::Values(vec![value.clone()]),

@@ -5,6 +5,7 @@ use linchpin_subop::model::{Condition, LocalId, Place, Statement, SubOperation, 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ReductionError;
+use super::nature::Natures;
 use super::proof::{Block, Closure, Member, Proof, Replacement, paths};
 use super::world::{Impossible, Run, Script, State, V, World};
 
@@ -598,9 +599,10 @@ impl<'p> Check<'p> {
             _ => false,
         };
         let all = with.operations[operation].sub_operations.iter().flat_map(|step| &step.body);
-        let natures = super::nature::Natures::of(without);
+        let natures = Natures::of(without, paths(without)?)?;
+        let with_natures = Natures::of(with, paths(with)?)?;
         let poison = |target: &(usize, Place)| {
-            natures.poison.contains(&super::sort::Holder::Local(operation, target.0))
+            with_natures.poison.contains(&super::sort::Holder::Local(operation, target.0))
         };
         if targets.is_empty()
             || read.result.is_some()

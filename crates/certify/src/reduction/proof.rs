@@ -123,7 +123,7 @@ pub fn read(json: &Value) -> Result<(Proof, Vec<Replacement>), ReductionError> {
     let mut reader = Reader { source, original: &original, paths: paths(&model)? };
     let mut proof = Proof {
         sorts: Sorts::default(),
-        natures: Natures::of(&model),
+        natures: Natures::of(&model, paths(&model)?)?,
         invariants: reader.invariants(&json["invariants"])?,
         closures: Vec::new(),
         paths: Vec::new(),

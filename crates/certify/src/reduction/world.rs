@@ -332,10 +332,11 @@ impl<'p> World<'p> {
                 [known, vec![V::Ref(self.objects.len())]].concat()
             }
         };
-        if self.proof.natures.null.contains(&holder) {
+        let guessed = matches!(location, Location::Guess(..));
+        if guessed || self.proof.natures.null.contains(&holder) {
             options.push(V::Null);
         }
-        if self.proof.natures.poison.contains(&holder) && !matches!(location, Location::Guess(..)) {
+        if !guessed && self.proof.natures.poison.contains(&holder) {
             options.push(V::Poison);
         }
         (class, options)
