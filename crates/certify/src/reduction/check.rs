@@ -3,6 +3,9 @@
 use linchpin_subop::model::{Condition, LocalId, Place, Statement, SubOperation, Term, Var};
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 
 use super::ReductionError;
 use super::nature::Natures;
@@ -25,18 +28,16 @@ pub fn confirm(proof: &Proof, replaced: &[Replacement]) -> Result<usize, Reducti
     for path in &steps {
         check.established(*path)?;
     }
-    for path in &proper {
+    check.in_parallel(&proper, &|check, path| {
         for other in &steps {
-            check.stable(*path, *other)?;
+            check.stable(path, *other)?;
         }
-        check.live(*path, &steps)?;
-        check.pending(*path, &steps)?;
-    }
-    for path in &proper {
-        let closure = proof.closures.iter().find(|closure| closure.path == *path);
-        let closure = closure.ok_or_else(|| check.refuse("a prefix has no closure", *path))?;
-        check.closure(closure)?;
-    }
+        check.live(path, &steps)?;
+        check.pending(path, &steps)?;
+        let closure = proof.closures.iter().find(|closure| closure.path == path);
+        let closure = closure.ok_or_else(|| check.refuse("a prefix has no closure", path))?;
+        check.closure(closure)
+    })?;
     Ok(check.states)
 }
 
@@ -44,12 +45,46 @@ struct Check<'p> {
     proof: &'p Proof,
     states: usize,
     /// Which blocks keep which others from being reversed: the same for all closures.
-    sticky: BTreeMap<(Block, Block), bool>,
+    sticky: Arc<Mutex<BTreeMap<(Block, Block), bool>>>,
 }
 
 impl<'p> Check<'p> {
     fn new(proof: &'p Proof) -> Check<'p> {
-        Check { proof, states: 0, sticky: BTreeMap::new() }
+        Check { proof, states: 0, sticky: Arc::default() }
+    }
+
+    /// Asks the questions about each path, several paths at a time; of what is refused, what the first path is refused for is said.
+    fn in_parallel(
+        &mut self,
+        paths: &[usize],
+        ask: &(dyn Fn(&mut Check<'p>, usize) -> Result<(), ReductionError> + Sync),
+    ) -> Result<(), ReductionError> {
+        let (proof, sticky, next) = (self.proof, &self.sticky, AtomicUsize::new(0));
+        let work = || {
+            let mut check = Check { proof, states: 0, sticky: Arc::clone(sticky) };
+            let mut answers = Vec::new();
+            while let Some(path) = paths.get(next.fetch_add(1, Relaxed)) {
+                answers.push((*path, ask(&mut check, *path)));
+            }
+            (check.states, answers)
+        };
+        let workers = std::thread::available_parallelism().map_or(1, NonZero::get).min(8);
+        let ended = std::thread::scope(|scope| {
+            let working: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+            working.into_iter().map(|worker| worker.join()).collect::<Vec<_>>()
+        });
+        let mut answers = BTreeMap::new();
+        for worker in ended {
+            let (states, some) = worker.map_err(|_| {
+                ReductionError::NotConfirmed("a question could not be answered".to_owned())
+            })?;
+            self.states += states;
+            answers.extend(some);
+        }
+        // INVARIANT: every path has its answer.
+        paths.iter().try_for_each(|path| {
+            answers.remove(path).unwrap_or_else(|| Err(self.refuse("nobody asked", *path)))
+        })
     }
 
     fn refuse(&self, what: &str, path: usize) -> ReductionError {
@@ -418,8 +453,9 @@ impl<'p> Check<'p> {
 
     /// Whether `second` may follow `first` in a way that keeps them from being reversed.
     fn sticks(&mut self, first: Block, second: Block) -> Result<bool, ReductionError> {
-        if let Some(known) = self.sticky.get(&(first, second)) {
-            return Ok(*known);
+        let known = self.sticky.lock().ok().and_then(|all| all.get(&(first, second)).copied());
+        if let Some(known) = known {
+            return Ok(known);
         }
         let starts = [self.empty(first.path), self.empty(second.path)];
         let this = Check::new(self.proof);
@@ -433,7 +469,9 @@ impl<'p> Check<'p> {
             assume_all(world, &there, 0, first.path, true)?;
             this.reverses(world, state, &there, first, second)
         })?;
-        self.sticky.insert((first, second), !never);
+        if let Ok(mut all) = self.sticky.lock() {
+            all.insert((first, second), !never);
+        }
         Ok(!never)
     }
 
