@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use super::ReductionError;
-use super::nature::Natures;
-use super::proof::{Block, Closure, Member, Proof, Replacement, paths};
+use super::proof::{Block, Closure, Member, Proof, Replacement};
 use super::world::{Impossible, Run, Script, State, V, World};
 
 /// How many states one question may have.
@@ -41,15 +40,15 @@ pub fn confirm(proof: &Proof, replaced: &[Replacement]) -> Result<usize, Reducti
     Ok(check.states)
 }
 
-struct Check<'p> {
-    proof: &'p Proof,
-    states: usize,
+pub(super) struct Check<'p> {
+    pub(super) proof: &'p Proof,
+    pub(super) states: usize,
     /// Which blocks keep which others from being reversed: the same for all closures.
     sticky: Arc<Mutex<BTreeMap<(Block, Block), bool>>>,
 }
 
 impl<'p> Check<'p> {
-    fn new(proof: &'p Proof) -> Check<'p> {
+    pub(super) fn new(proof: &'p Proof) -> Check<'p> {
         Check { proof, states: 0, sticky: Arc::default() }
     }
 
@@ -95,7 +94,7 @@ impl<'p> Check<'p> {
     }
 
     /// Whether `good` is true in every state of instances that executed these paths; `Err(Impossible)` leaves a state out.
-    fn all(
+    pub(super) fn all(
         &mut self,
         paths: &[usize],
         good: &mut dyn FnMut(&mut World<'p>, &State) -> Run<bool>,
@@ -130,7 +129,7 @@ impl<'p> Check<'p> {
         if self.all(paths, good)? { Ok(()) } else { Err(self.refuse(what, path)) }
     }
 
-    fn empty(&self, path: usize) -> usize {
+    pub(super) fn empty(&self, path: usize) -> usize {
         let operation = self.proof.paths[path].operation;
         self.proof
             .paths
@@ -139,7 +138,7 @@ impl<'p> Check<'p> {
             .unwrap_or(0)
     }
 
-    fn chain(&self, path: usize) -> Vec<usize> {
+    pub(super) fn chain(&self, path: usize) -> Vec<usize> {
         let mut chain = vec![path];
         while let Some(parent) = self.proof.paths[chain[chain.len() - 1]].parent {
             chain.push(parent);
@@ -602,103 +601,10 @@ impl<'p> Check<'p> {
         }
         Ok(())
     }
-
-    /// A read that is replaced by a guess would have read what is guessed.
-    fn replaced(
-        &mut self,
-        with: &linchpin_subop::Model,
-        without: &linchpin_subop::Model,
-        operation: usize,
-        step: usize,
-    ) -> Result<(), ReductionError> {
-        let refuse =
-            || ReductionError::NotConfirmed("a read cannot be replaced by a guess".to_owned());
-        let read = &with.operations[operation].sub_operations[step];
-        let mut targets = Vec::new();
-        for statement in &read.body {
-            match statement {
-                Statement::Assign {
-                    place: Place::Variable(Var::Local(local)),
-                    value: Term::Place(from),
-                    ..
-                } if local.0 >= with.operations[operation].arguments
-                    && !matches!(from, Place::Variable(Var::Local(_))) =>
-                {
-                    targets.push((local.0, *from));
-                }
-                _ => return Err(refuse()),
-            }
-        }
-        let assigned = |statement: &&Statement| match statement {
-            Statement::Assign { place: Place::Variable(Var::Local(to)), .. }
-            | Statement::Malloc { var: Var::Local(to), .. } => {
-                targets.iter().any(|(target, _)| *target == to.0)
-            }
-            _ => false,
-        };
-        let all = with.operations[operation].sub_operations.iter().flat_map(|step| &step.body);
-        let natures = Natures::of(without, paths(without)?)?;
-        let with_natures = Natures::of(with, paths(with)?)?;
-        let poison = |target: &(usize, Place)| {
-            with_natures.poison.contains(&super::sort::Holder::Local(operation, target.0))
-        };
-        if targets.is_empty()
-            || read.result.is_some()
-            || all.filter(assigned).count() != targets.len()
-            || targets.iter().any(poison)
-        {
-            return Err(refuse());
-        }
-        let whole = Proof {
-            model: without.clone(),
-            paths: paths(without)?,
-            invariants: Vec::new(),
-            closures: Vec::new(),
-            sorts: super::sort::Sorts::of(with, &paths(with)?, &[], &[]),
-            natures,
-        };
-        let mut check = Check::new(&whole);
-        for path in paths(with)?
-            .iter()
-            .filter(|path| path.operation == operation && path.steps.contains(&step))
-        {
-            if path.complete && path.steps.last() == Some(&step) {
-                return Err(refuse());
-            }
-            if !path.complete {
-                continue;
-            }
-            let position = path.steps.iter().position(|at| *at == step).unwrap_or(0);
-            let rest: Vec<usize> = path.steps.iter().copied().filter(|at| *at != step).collect();
-            let target = whole
-                .paths
-                .iter()
-                .position(|known| known.operation == operation && known.steps == rest);
-            let target = target.ok_or_else(refuse)?;
-            let chain = check.chain(target);
-            let start = check.empty(target);
-            let good = check.all(&[start], &mut |world, begin| {
-                let mut state = begin.clone();
-                let mut there = begin.clone();
-                for (at, path) in chain.iter().enumerate() {
-                    run(world, &mut state, 0, *path)?;
-                    if at + 1 == position {
-                        there = state.clone();
-                    }
-                }
-                world.would_read(&there, &state, read, &targets)
-            })?;
-            if !good {
-                return Err(refuse());
-            }
-        }
-        self.states += check.states;
-        Ok(())
-    }
 }
 
 /// Executes a step; leaves out states in which that is not possible.
-fn run(world: &mut World, state: &mut State, who: usize, path: usize) -> Run<()> {
+pub(super) fn run(world: &mut World, state: &mut State, who: usize, path: usize) -> Run<()> {
     world.must = true;
     let executed = world.execute(state, who, path);
     world.must = false;

@@ -9,6 +9,7 @@ mod nature;
 mod order;
 mod premise;
 mod proof;
+mod replace;
 mod sort;
 mod world;
 
