@@ -5,7 +5,7 @@
 //! - every operation called after some event (with what had not returned by then as pending),
 //! - an operation that changes nothing: take it out of the witness,
 //! - every operation on some values of a collection, on some elements of a set, on some keys of a map, or with some values of a
-//!   register: take them out of the witness, and the others still find what they found. (Not so where an answer says what a register is *not*:
+//!   register (or of a place of a snapshot): take them out of the witness, and the others still find what they found. (Not so where an answer says what a register is *not*:
 //!   a failed `cas`.)
 //!
 //! So if what is left by such omissions is not linearizable, neither is the history.
@@ -29,8 +29,9 @@ pub(crate) fn context<S: Spec + ?Sized>(
     let mut touched: BTreeSet<Value> = BTreeSet::new();
     let mut by_value = true;
     for id in core {
+        touched.extend(found(spec_name, names[history[*id].call.operation], &history[*id]));
         match touched_by(*id) {
-            Touched::Values(values) => touched.extend(values),
+            Touched::Values(values) | Touched::Looks(values) => touched.extend(values),
             // Which value it takes is open: it is in the core, so it may take any.
             Touched::Nothing | Touched::Anything => {}
             Touched::Observes | Touched::Everything => by_value = false,
@@ -44,7 +45,7 @@ pub(crate) fn context<S: Spec + ?Sized>(
                 continue;
             }
             match touched_by(id) {
-                Touched::Nothing | Touched::Observes => {}
+                Touched::Nothing | Touched::Observes | Touched::Looks(_) => {}
                 Touched::Values(values) => {
                     if !by_value || values.iter().any(|value| touched.contains(value)) {
                         kept.insert(id);
@@ -64,6 +65,33 @@ pub(crate) fn context<S: Spec + ?Sized>(
     kept.difference(&in_core).copied().collect()
 }
 
+/// Which operations never change anything, with the answer that they gave.
+pub(crate) fn only_look<S: Spec + ?Sized>(
+    spec: &S,
+    spec_name: &str,
+    operations: &[Operation],
+) -> Vec<bool> {
+    let looks = |operation: &Operation| {
+        let name = spec.operations()[operation.call.operation].name.as_str();
+        match (spec_name, name) {
+            ("register" | "cas-register" | "counter", "read")
+            | ("queue" | "stack", "peek")
+            | ("set", "contains")
+            | ("map" | "kv", "get")
+            | ("mwcas", "mwread")
+            | ("snapshot", "scan")
+            | ("snzi", "query")
+            | ("mailbox", "check") => true,
+            ("cas-register", "cas") => operation.response == Some(Value::Bool(false)),
+            ("set", "add" | "remove") => operation.response == Some(Value::Bool(false)),
+            ("map", "remove") => operation.response == Some(Value::Null),
+            ("mwcas", "mwcas") => operation.response != Some(Value::Bool(true)),
+            _ => false,
+        }
+    };
+    operations.iter().map(|operation| operation.is_completed() && looks(operation)).collect()
+}
+
 /// What an operation has to do with.
 enum Touched {
     /// It changes nothing, and its answer does not depend on what else is there.
@@ -72,10 +100,22 @@ enum Touched {
     Observes,
     /// Only these values (elements, keys).
     Values(Vec<Value>),
+    /// It changes nothing, and saw these values.
+    Looks(Vec<Value>),
     /// Some value, but nobody knows which: a removal that did not return.
     Anything,
     /// The state as a whole.
     Everything,
+}
+
+/// What an operation of a map found: the key and its value.
+fn found(spec_name: &str, name: &str, operation: &Operation) -> Option<Value> {
+    let key = match (name, &operation.call.argument) {
+        ("put", Value::List(items)) => items.first()?,
+        (_, key) => key,
+    };
+    let value = operation.response.as_ref().filter(|_| spec_name == "map")?;
+    Some(Value::list([key.clone(), value.clone()]))
 }
 
 fn touches(spec_name: &str, name: &str, operation: &Operation) -> Touched {
@@ -95,9 +135,20 @@ fn touches(spec_name: &str, name: &str, operation: &Operation) -> Touched {
         }
         ("queue" | "stack", "peek") => found(Touched::Nothing),
         ("queue" | "stack" | "priority-queue", _) => found(Touched::Anything),
+        // With the answer false, `add` and `remove` found nothing to do.
+        ("set", "contains") => Touched::Looks(vec![argument()]),
+        ("set", _) if operation.response == Some(Value::Bool(false)) => {
+            Touched::Looks(vec![argument()])
+        }
         ("set", _) => Touched::Values(vec![argument()]),
-        ("map" | "kv", "put" | "append") => Touched::Values(vec![part(0)]),
-        ("map" | "kv", _) => Touched::Values(vec![argument()]),
+        ("kv", "put" | "append") => Touched::Values(vec![part(0)]),
+        ("kv", _) => Touched::Looks(vec![argument()]),
+        // Each key of a map is a register. `put` leaves a value there whatever it found, `remove` leaves nothing.
+        ("map", "put") => Touched::Values(vec![Value::list([part(0), part(1)])]),
+        ("map", "remove") if operation.response != Some(Value::Null) => {
+            Touched::Values(vec![Value::list([argument(), Value::Null])])
+        }
+        ("map", _) => Touched::Looks(Vec::new()),
         ("register" | "cas-register", "write") => Touched::Values(vec![argument()]),
         ("register" | "cas-register", "read") => match &operation.response {
             Some(value) => Touched::Values(vec![value.clone()]),
@@ -109,9 +160,25 @@ fn touches(spec_name: &str, name: &str, operation: &Operation) -> Touched {
         ("cas-register", "cas")
         | ("counter", "read")
         | ("mwcas", "mwread")
-        | ("snapshot", "scan")
         | ("snzi", "query")
         | ("mailbox", "check") => Touched::Observes,
+        ("mwcas", "mwcas")
+            if operation.is_completed() && operation.response != Some(Value::Bool(true)) =>
+        {
+            Touched::Observes
+        }
+        // Each place of a snapshot is a register.
+        ("snapshot", "update") => Touched::Values(vec![argument()]),
+        ("snapshot", "scan") => match &operation.response {
+            Some(Value::List(seen)) => {
+                let places = seen.iter().enumerate();
+                let place = |(at, value): (usize, &Value)| {
+                    Value::list([Value::Int(at as i64), value.clone()])
+                };
+                Touched::Looks(places.map(place).collect())
+            }
+            _ => Touched::Nothing,
+        },
         _ => Touched::Everything,
     }
 }

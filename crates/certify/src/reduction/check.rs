@@ -2,15 +2,20 @@
 
 use linchpin_subop::model::{Condition, LocalId, Place, Statement, SubOperation, Term, Var};
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+
 use super::ReductionError;
-use super::proof::{Block, Closure, Member, Proof, Replacement, paths};
+use super::proof::{Block, Closure, Member, Proof, Replacement};
 use super::world::{Impossible, Run, Script, State, V, World};
 
 /// How many states one question may have.
-const MOST: usize = 150_000;
+const MOST: usize = 1_000_000;
 
 pub fn confirm(proof: &Proof, replaced: &[Replacement]) -> Result<usize, ReductionError> {
-    let mut check = Check { proof, states: 0 };
+    let mut check = Check::new(proof);
     for (with, without, operation, step) in replaced {
         check.replaced(with, without, *operation, *step)?;
     }
@@ -22,27 +27,65 @@ pub fn confirm(proof: &Proof, replaced: &[Replacement]) -> Result<usize, Reducti
     for path in &steps {
         check.established(*path)?;
     }
-    for path in &proper {
+    check.in_parallel(&proper, &|check, path| {
         for other in &steps {
-            check.stable(*path, *other)?;
+            check.stable(path, *other)?;
         }
-        check.live(*path, &steps)?;
-        check.pending(*path, &steps)?;
-    }
-    for path in &proper {
-        let closure = proof.closures.iter().find(|closure| closure.path == *path);
-        let closure = closure.ok_or_else(|| check.refuse("a prefix has no closure", *path))?;
-        check.closure(closure)?;
-    }
+        check.live(path, &steps)?;
+        check.pending(path, &steps)?;
+        let closure = proof.closures.iter().find(|closure| closure.path == path);
+        let closure = closure.ok_or_else(|| check.refuse("a prefix has no closure", path))?;
+        check.closure(closure)
+    })?;
     Ok(check.states)
 }
 
-struct Check<'p> {
-    proof: &'p Proof,
-    states: usize,
+pub(super) struct Check<'p> {
+    pub(super) proof: &'p Proof,
+    pub(super) states: usize,
+    /// Which blocks keep which others from being reversed: the same for all closures.
+    sticky: Arc<Mutex<BTreeMap<(Block, Block), bool>>>,
 }
 
 impl<'p> Check<'p> {
+    pub(super) fn new(proof: &'p Proof) -> Check<'p> {
+        Check { proof, states: 0, sticky: Arc::default() }
+    }
+
+    /// Asks the questions about each path, several paths at a time; of what is refused, what the first path is refused for is said.
+    fn in_parallel(
+        &mut self,
+        paths: &[usize],
+        ask: &(dyn Fn(&mut Check<'p>, usize) -> Result<(), ReductionError> + Sync),
+    ) -> Result<(), ReductionError> {
+        let (proof, sticky, next) = (self.proof, &self.sticky, AtomicUsize::new(0));
+        let work = || {
+            let mut check = Check { proof, states: 0, sticky: Arc::clone(sticky) };
+            let mut answers = Vec::new();
+            while let Some(path) = paths.get(next.fetch_add(1, Relaxed)) {
+                answers.push((*path, ask(&mut check, *path)));
+            }
+            (check.states, answers)
+        };
+        let workers = std::thread::available_parallelism().map_or(1, NonZero::get).min(8);
+        let ended = std::thread::scope(|scope| {
+            let working: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+            working.into_iter().map(|worker| worker.join()).collect::<Vec<_>>()
+        });
+        let mut answers = BTreeMap::new();
+        for worker in ended {
+            let (states, some) = worker.map_err(|_| {
+                ReductionError::NotConfirmed("a question could not be answered".to_owned())
+            })?;
+            self.states += states;
+            answers.extend(some);
+        }
+        // INVARIANT: every path has its answer.
+        paths.iter().try_for_each(|path| {
+            answers.remove(path).unwrap_or_else(|| Err(self.refuse("nobody asked", *path)))
+        })
+    }
+
     fn refuse(&self, what: &str, path: usize) -> ReductionError {
         let path = &self.proof.paths[path];
         let steps = &self.proof.model.operations[path.operation].sub_operations;
@@ -51,7 +94,7 @@ impl<'p> Check<'p> {
     }
 
     /// Whether `good` is true in every state of instances that executed these paths; `Err(Impossible)` leaves a state out.
-    fn all(
+    pub(super) fn all(
         &mut self,
         paths: &[usize],
         good: &mut dyn FnMut(&mut World<'p>, &State) -> Run<bool>,
@@ -64,6 +107,9 @@ impl<'p> Check<'p> {
             if good(&mut world, &state) == Ok(false) && world.satisfies_premises(&state) == Ok(true)
             {
                 return Ok(false);
+            }
+            if world.crowded {
+                break;
             }
             script = world.script;
             if !script.advance() {
@@ -83,7 +129,7 @@ impl<'p> Check<'p> {
         if self.all(paths, good)? { Ok(()) } else { Err(self.refuse(what, path)) }
     }
 
-    fn empty(&self, path: usize) -> usize {
+    pub(super) fn empty(&self, path: usize) -> usize {
         let operation = self.proof.paths[path].operation;
         self.proof
             .paths
@@ -92,7 +138,7 @@ impl<'p> Check<'p> {
             .unwrap_or(0)
     }
 
-    fn chain(&self, path: usize) -> Vec<usize> {
+    pub(super) fn chain(&self, path: usize) -> Vec<usize> {
         let mut chain = vec![path];
         while let Some(parent) = self.proof.paths[chain[chain.len() - 1]].parent {
             chain.push(parent);
@@ -406,8 +452,12 @@ impl<'p> Check<'p> {
 
     /// Whether `second` may follow `first` in a way that keeps them from being reversed.
     fn sticks(&mut self, first: Block, second: Block) -> Result<bool, ReductionError> {
+        let known = self.sticky.lock().ok().and_then(|all| all.get(&(first, second)).copied());
+        if let Some(known) = known {
+            return Ok(known);
+        }
         let starts = [self.empty(first.path), self.empty(second.path)];
-        let this = Check { proof: self.proof, states: 0 };
+        let this = Check::new(self.proof);
         let never = self.all(&starts, &mut |world, state| {
             let mut there = state.clone();
             this.block(world, &mut there, 0, first)?;
@@ -418,6 +468,9 @@ impl<'p> Check<'p> {
             assume_all(world, &there, 0, first.path, true)?;
             this.reverses(world, state, &there, first, second)
         })?;
+        if let Ok(mut all) = self.sticky.lock() {
+            all.insert((first, second), !never);
+        }
         Ok(!never)
     }
 
@@ -441,7 +494,7 @@ impl<'p> Check<'p> {
     /// The members are all there are, and the next step passes each of them.
     fn closure(&mut self, closure: &Closure) -> Result<(), ReductionError> {
         let path = closure.path;
-        let this = Check { proof: self.proof, states: 0 };
+        let this = Check::new(self.proof);
         let first = Block { path, complete: false };
         for block in self.blocks() {
             let members: Vec<&Member> = closure
@@ -463,18 +516,11 @@ impl<'p> Check<'p> {
         for condition in lasting {
             self.lasting(path, condition)?;
         }
-        let mut sticky = std::collections::BTreeMap::new();
+        let mut asked = BTreeSet::new();
         for member in &closure.members {
             for block in self.blocks() {
-                let sticks = match sticky.get(&(member.block, block)) {
-                    Some(known) => *known,
-                    None => {
-                        let found = self.sticks(member.block, block)?;
-                        sticky.insert((member.block, block), found);
-                        found
-                    }
-                };
-                if !sticks {
+                if !self.sticks(member.block, block)? || !asked.insert((block, member.then.clone()))
+                {
                     continue;
                 }
                 let weaker = |other: &&Member| {
@@ -527,7 +573,7 @@ impl<'p> Check<'p> {
     /// Line 20 of Algorithm 1.
     fn passes(&mut self, closure: &Closure, member: &Member) -> Result<(), ReductionError> {
         let (path, proof) = (closure.path, self.proof);
-        let this = Check { proof, states: 0 };
+        let this = Check::new(proof);
         let before = chosen(&closure.lasting, &member.before);
         for step in &proof.paths[path].next {
             let goes_on = !proof.paths[*step].next.is_empty();
@@ -555,103 +601,14 @@ impl<'p> Check<'p> {
         }
         Ok(())
     }
-
-    /// A read that is replaced by a guess would have read what is guessed.
-    fn replaced(
-        &mut self,
-        with: &linchpin_subop::Model,
-        without: &linchpin_subop::Model,
-        operation: usize,
-        step: usize,
-    ) -> Result<(), ReductionError> {
-        let refuse =
-            || ReductionError::NotConfirmed("a read cannot be replaced by a guess".to_owned());
-        let read = &with.operations[operation].sub_operations[step];
-        let mut targets = Vec::new();
-        for statement in &read.body {
-            match statement {
-                Statement::Assign {
-                    place: Place::Variable(Var::Local(local)),
-                    value: Term::Place(from),
-                    ..
-                } if local.0 >= with.operations[operation].arguments
-                    && !matches!(from, Place::Variable(Var::Local(_))) =>
-                {
-                    targets.push((local.0, *from));
-                }
-                _ => return Err(refuse()),
-            }
-        }
-        let assigned = |statement: &&Statement| match statement {
-            Statement::Assign { place: Place::Variable(Var::Local(to)), .. }
-            | Statement::Malloc { var: Var::Local(to), .. } => {
-                targets.iter().any(|(target, _)| *target == to.0)
-            }
-            _ => false,
-        };
-        let all = with.operations[operation].sub_operations.iter().flat_map(|step| &step.body);
-        let natures = super::nature::Natures::of(without);
-        let poison = |target: &(usize, Place)| {
-            natures.poison.contains(&super::nature::Holder::Local(operation, target.0))
-        };
-        if targets.is_empty()
-            || read.result.is_some()
-            || all.filter(assigned).count() != targets.len()
-            || targets.iter().any(poison)
-        {
-            return Err(refuse());
-        }
-        let whole = Proof {
-            model: without.clone(),
-            paths: paths(without)?,
-            invariants: Vec::new(),
-            closures: Vec::new(),
-            natures,
-            ..self.proof.clone()
-        };
-        let mut check = Check { proof: &whole, states: 0 };
-        for path in paths(with)?
-            .iter()
-            .filter(|path| path.operation == operation && path.steps.contains(&step))
-        {
-            if path.complete && path.steps.last() == Some(&step) {
-                return Err(refuse());
-            }
-            if !path.complete {
-                continue;
-            }
-            let position = path.steps.iter().position(|at| *at == step).unwrap_or(0);
-            let rest: Vec<usize> = path.steps.iter().copied().filter(|at| *at != step).collect();
-            let target = whole
-                .paths
-                .iter()
-                .position(|known| known.operation == operation && known.steps == rest);
-            let target = target.ok_or_else(refuse)?;
-            let chain = check.chain(target);
-            let start = check.empty(target);
-            let good = check.all(&[start], &mut |world, begin| {
-                let mut state = begin.clone();
-                let mut there = begin.clone();
-                for (at, path) in chain.iter().enumerate() {
-                    run(world, &mut state, 0, *path)?;
-                    if at + 1 == position {
-                        there = state.clone();
-                    }
-                }
-                world.would_read(&there, &state, read, &targets)
-            })?;
-            if !good {
-                return Err(refuse());
-            }
-        }
-        self.states += check.states;
-        Ok(())
-    }
 }
 
 /// Executes a step; leaves out states in which that is not possible.
-fn run(world: &mut World, state: &mut State, who: usize, path: usize) -> Run<()> {
-    if world.execute(state, who, path)? { Ok(()) } else { Err(Impossible) }
+pub(super) fn run(world: &mut World, state: &mut State, who: usize, path: usize) -> Run<()> {
+    world.must = true;
+    let executed = world.execute(state, who, path);
+    world.must = false;
+    if executed? { Ok(()) } else { Err(Impossible) }
 }
 
 /// Leaves out states in which the facts of a path do not hold; and the live ones, if the instance goes on.

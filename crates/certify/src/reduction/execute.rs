@@ -1,6 +1,6 @@
 //! Executing steps in one concrete state, and comparing the states that they lead to.
 
-use linchpin_subop::model::{FieldId, Place, Statement, SubOperation, Term, Type, Var};
+use linchpin_subop::model::{FieldId, Place, Relation, Statement, SubOperation, Term, Type, Var};
 
 use super::proof::Path;
 use super::world::{Location, Object, Run, State, V, World, zero};
@@ -21,7 +21,7 @@ impl<'p> World<'p> {
                 Some(V::Ref(object)) if !self.published(state, *object) => return Ok(false),
                 Some(value) => *value,
                 None => {
-                    let options = self.guess_options(state, ty);
+                    let options = self.guess_options(state, who, *local);
                     let value = options[self.script.choose(options.len())];
                     if let (V::Ref(object), Type::Ref(of)) = (value, ty)
                         && object == self.objects.len()
@@ -61,7 +61,8 @@ impl<'p> World<'p> {
     pub fn agree(&mut self, state: &State, left: Option<V>, right: Option<V>) -> Run<bool> {
         match (left, right) {
             (Some(left), Some(right)) if left != right => {
-                Ok(self.resolve(state, left)? == self.resolve(state, right)?)
+                let (left, right) = (self.resolve(state, left)?, self.resolve(state, right)?);
+                self.compare(left, Relation::Equal, right)
             }
             _ => Ok(left == right),
         }
@@ -180,9 +181,20 @@ impl<'p> World<'p> {
         (!known.fresh && !known.hidden) || state.stored.contains(&object)
     }
 
-    pub(super) fn guess_options(&self, state: &State, ty: Type) -> Vec<V> {
-        let mut options = match ty {
-            Type::Int => self.integers(),
+    pub(super) fn guess_options(&mut self, state: &State, who: usize, local: usize) -> Vec<V> {
+        let location = Location::Local(who, local);
+        let class = self.proof.sorts.class(self.holder(location, state));
+        let mut options = match self.type_of(location, state) {
+            Type::Int => {
+                let known = self.numbers.iter().filter(|(of, _)| *of == class);
+                let mut options: Vec<V> = known.map(|(_, value)| *value).collect();
+                options.extend(self.proof.sorts.sort(class).constants.iter().copied().map(V::Int));
+                for value in self.integers(class) {
+                    self.numbers.push((class, value)); // so that it is not taken for another one
+                    options.push(value);
+                }
+                options
+            }
             Type::Ref(of) => {
                 let known = self
                     .objects_of(of)
@@ -203,9 +215,12 @@ impl<'p> World<'p> {
         path: usize,
         step: &SubOperation,
     ) -> Run<bool> {
-        if !self.holds(state, who, None, &step.precondition)?
-            || !self.statements(state, who, path, &step.body)?
-        {
+        if self.must {
+            self.assume(state, who, std::slice::from_ref(&step.precondition))?;
+        } else if !self.holds(state, who, None, &step.precondition)? {
+            return Ok(false);
+        }
+        if !self.statements(state, who, path, &step.body)? {
             return Ok(false);
         }
         if let Some(terms) = &step.result {
@@ -231,9 +246,8 @@ impl<'p> World<'p> {
         let Some((local, rest)) = open.split_first() else {
             return self.run_step(&mut state.clone(), who, path, step);
         };
-        let ty = self.type_of(Location::Local(who, *local), state);
         let limit = self.objects.len();
-        for value in self.guess_options(state, ty) {
+        for value in self.guess_options(state, who, *local) {
             if matches!(value, V::Ref(object) if object >= limit) {
                 continue;
             }

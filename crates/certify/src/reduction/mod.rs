@@ -6,8 +6,11 @@
 mod check;
 mod execute;
 mod nature;
+mod order;
 mod premise;
 mod proof;
+mod replace;
+mod sort;
 mod world;
 
 use thiserror::Error;

@@ -1,110 +1,126 @@
-//! Which variables can hold `NULL` or poison at all, over all executions: assignments are followed from variable to variable.
+//! Which variables can hold `NULL` or poison at all, over all executions: found by executing.
+//!
+//! First nothing is thought to hold either but what does at the start, and arguments, which may be `NULL`. Then every step is executed, alone, in
+//! all states in which variables hold only what they are thought to; what it stores somewhere else is added, until nothing is. Then every
+//! step leads from such a state to such a state, and by induction there are no others.
 
 use linchpin_subop::Model;
-use linchpin_subop::model::{GlobalKind, Place, Statement, Term, Type, Var};
+use linchpin_subop::model::{GlobalKind, Type};
 use std::collections::BTreeSet;
 
-/// A variable of the model, all objects and elements taken together. Locals: the operation and the local.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Holder {
-    Global(usize),
-    Field(usize, usize),
-    Local(usize, usize),
-}
+use super::ReductionError;
+use super::proof::{Path, Proof};
+use super::sort::{Holder, Sorts};
+use super::world::{Key, Location, Run, Script, State, V, World};
 
-#[derive(Clone, Debug, Default)]
+/// So many executions of one step are looked at.
+const MOST: usize = 200_000;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Natures {
     pub null: BTreeSet<Holder>,
     pub poison: BTreeSet<Holder>,
 }
 
 impl Natures {
-    pub fn of(model: &Model) -> Natures {
-        let mut natures = Natures::default();
-        let start = model.operations.len();
-        for (at, global) in model.globals.iter().enumerate() {
-            if matches!(
-                global.kind,
-                GlobalKind::Scalar(Type::Ref(_)) | GlobalKind::Array(Type::Ref(_))
-            ) {
-                natures.null.insert(Holder::Global(at));
-            }
-        }
-        for (of, structure) in model.structs.iter().enumerate() {
-            for (field, variable) in structure.fields.iter().enumerate() {
-                if variable.ty != Type::Int {
-                    natures.null.insert(Holder::Field(of, field));
-                }
-            }
-        }
-        for (operation, body) in model.operations.iter().enumerate() {
-            natures
-                .null
-                .extend((0..body.locals.len()).map(|local| Holder::Local(operation, local)));
-        }
-        natures
-            .null
-            .extend((0..model.initially.locals.len()).map(|local| Holder::Local(start, local)));
-        for (array, fill) in &model.initially.fills {
-            if *fill == Term::Null {
-                natures.null.insert(Holder::Global(array.0));
-            }
-        }
+    /// Executes the steps of a model; `paths` are all its paths.
+    pub fn of(model: &Model, paths: Vec<Path>) -> Result<Natures, ReductionError> {
+        let mut proof = Proof {
+            model: model.clone(),
+            sorts: Sorts::of(model, &paths, &[], &[]),
+            paths,
+            invariants: Vec::new(),
+            closures: Vec::new(),
+            natures: Natures::default(),
+        };
+        proof.natures = at_the_start(&proof);
         loop {
-            let size = natures.null.len() + natures.poison.len();
-            for (operation, body) in model.operations.iter().enumerate() {
-                for statement in body.sub_operations.iter().flat_map(|step| &step.body) {
-                    natures.follow(model, operation, statement);
-                }
+            let mut found = proof.natures.clone();
+            for path in (0..proof.paths.len()).filter(|path| proof.paths[*path].parent.is_some()) {
+                found.observe(&proof, path)?;
             }
-            for statement in &model.initially.statements {
-                natures.follow(model, start, statement);
+            if found == proof.natures {
+                return Ok(found);
             }
-            if natures.null.len() + natures.poison.len() == size {
-                return natures;
-            }
+            proof.natures = found;
         }
     }
 
-    fn follow(&mut self, model: &Model, operation: usize, statement: &Statement) {
-        match statement {
-            Statement::Assign { place, value, .. } => {
-                let to = holder(operation, place);
-                let (null, poison) = match value {
-                    Term::Int(_) | Term::Id => (false, false),
-                    Term::Null => (true, false),
-                    Term::Place(from) => {
-                        let from = holder(operation, from);
-                        (self.null.contains(&from), self.poison.contains(&from))
-                    }
-                    Term::Plus(from, _) => {
-                        let from = holder(operation, from);
-                        (false, self.null.contains(&from) || self.poison.contains(&from))
-                    }
-                };
-                if null {
-                    self.null.insert(to);
-                }
-                if poison {
-                    self.poison.insert(to);
-                }
+    fn record(&mut self, holder: Holder, value: V) {
+        match value {
+            V::Null => self.null.insert(holder),
+            V::Poison => self.poison.insert(holder),
+            _ => false,
+        };
+    }
+
+    /// What the last step of a path stores.
+    fn observe(&mut self, proof: &Proof, path: usize) -> Result<(), ReductionError> {
+        let parent = proof.paths[path].parent.unwrap_or(path);
+        let mut script = Script::default();
+        for _ in 0..MOST {
+            let (mut world, before) = World::new(proof, &[parent], script);
+            // A run that is not possible stores nothing.
+            let _ = self.stored(&mut world, before, path);
+            if world.crowded {
+                break;
             }
-            Statement::Free { of, .. } => {
-                let fields = model.structs[of.0].fields.len();
-                self.poison.extend((0..fields).map(|field| Holder::Field(of.0, field)));
+            script = world.script;
+            if !script.advance() {
+                return Ok(());
             }
-            Statement::Malloc { .. } | Statement::Read { .. } => {}
         }
+        Err(ReductionError::TooLarge("a step has too many cases".to_owned()))
+    }
+
+    fn stored(&mut self, world: &mut World, mut state: State, path: usize) -> Run<()> {
+        if !world.execute(&mut state, 0, path)? {
+            return Ok(());
+        }
+        for (location, value) in state.changed.clone() {
+            let value = world.resolve(&state, value)?;
+            self.record(world.holder(location, &state), value);
+        }
+        for local in 0..state.instances[0].locals.len() {
+            if let Some(Some(value)) = state.instances[0].locals[local] {
+                let value = world.resolve(&state, value)?;
+                self.record(world.holder(Location::Local(0, local), &state), value);
+            }
+        }
+        Ok(())
     }
 }
 
-fn holder(operation: usize, place: &Place) -> Holder {
-    match place {
-        Place::Variable(Var::Global(global)) | Place::Element(global, _) => {
-            Holder::Global(global.0)
-        }
-        Place::Variable(Var::Local(local) | Var::Peer(local)) => Holder::Local(operation, local.0),
-        Place::Variable(Var::Bound(at)) => Holder::Local(usize::MAX, *at),
-        Place::Field(_, of, field) => Holder::Field(of.0, field.0),
+/// What variables hold before the first step.
+fn at_the_start(proof: &Proof) -> Natures {
+    let mut natures = Natures::default();
+    for (operation, body) in proof.model.operations.iter().enumerate() {
+        natures.null.extend((0..body.arguments).map(|argument| Holder::Local(operation, argument)));
     }
+    let Ok((mut world, state)) = World::start(proof, Script::default()) else { return natures };
+    let mut locations: Vec<Location> = state.changed.keys().copied().collect();
+    for (global, declared) in proof.model.globals.iter().enumerate() {
+        match declared.kind {
+            GlobalKind::Scalar(_) => locations.push(Location::Global(global)),
+            // An element that is not mentioned is like any other.
+            GlobalKind::Array(_) => locations.push(Location::Element(global, Key::Int(i64::MIN))),
+            GlobalKind::Place(_) => {}
+        }
+    }
+    for (of, structure) in proof.model.structs.iter().enumerate() {
+        for (field, variable) in structure.fields.iter().enumerate() {
+            // In objects that exist at the start; of others the steps tell.
+            if variable.ty != Type::Int
+                && !world.objects_of(linchpin_subop::model::StructId(of)).is_empty()
+            {
+                natures.null.insert(Holder::Field(of, field));
+            }
+        }
+    }
+    for location in locations {
+        if let Ok(value) = world.read(&state, location) {
+            natures.record(world.holder(location, &state), value);
+        }
+    }
+    natures
 }

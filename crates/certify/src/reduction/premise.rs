@@ -1,9 +1,10 @@
 //! What is said of the state before the run: facts, invariants, and where allocated objects stand.
 
-use linchpin_subop::model::{Condition, Index, Place, Term, Var};
+use linchpin_subop::model::{Atom, Condition, Index, Place, Relation, StructId, Term, Type, Var};
 use std::collections::BTreeMap;
 
-use super::world::{Impossible, Location, Premise, Run, State, V, World, compare, identity, plus};
+use super::sort::identity;
+use super::world::{Impossible, Key, Location, Premise, Run, State, V, World, plus, ways};
 
 impl<'p> World<'p> {
     /// Whether everything that is said of the state before the run holds; of invariants about objects, for those that came up.
@@ -32,6 +33,79 @@ impl<'p> World<'p> {
         Ok(true)
     }
 
+    /// Goes on only if all these hold of the instance. Where that is open it is decided here: there is no need to try the other way.
+    pub fn assume(&mut self, state: &State, who: usize, conditions: &[Condition]) -> Run<()> {
+        for condition in conditions {
+            match condition {
+                Condition::All(parts) => self.assume(state, who, parts)?,
+                Condition::Any(_) => {
+                    if !self.holds(state, who, None, condition)? {
+                        return Err(Impossible);
+                    }
+                }
+                Condition::Atom(atom) => self.assume_atom(state, who, atom)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn assume_atom(&mut self, state: &State, who: usize, atom: &Atom) -> Run<()> {
+        if atom.relation == Relation::Equal {
+            for (one, other) in [(&atom.left, &atom.right), (&atom.right, &atom.left)] {
+                if let Some((location, of)) = self.unread(state, who, one)? {
+                    let Some(value) = self.term(state, who, None, other)? else {
+                        return Err(Impossible);
+                    };
+                    // The other term may be the same location, which has a value now.
+                    if self.before.contains_key(&location) {
+                        continue;
+                    }
+                    let (_, options) = self.options(state, location, Type::Ref(of));
+                    if !options.contains(&value) {
+                        return Err(Impossible);
+                    }
+                    return self.holds_before(state, location, value);
+                }
+            }
+        }
+        let left = self.term(state, who, None, &atom.left)?.ok_or(Impossible)?;
+        let right = self.term(state, who, None, &atom.right)?.ok_or(Impossible)?;
+        if atom.relation == Relation::Equal && left == right {
+            return Ok(());
+        }
+        let (left, right) = (self.resolve(state, left)?, self.resolve(state, right)?);
+        match self.compares(left, atom.relation, right) {
+            Some(true) => Ok(()),
+            Some(false) => Err(Impossible),
+            None if self.order.restrict(left, right, ways(atom.relation)) => {
+                self.respect_premises()
+            }
+            None => Err(Impossible),
+        }
+    }
+
+    /// The location that a term reads, if it refers to an object and nothing is known of it yet.
+    fn unread(
+        &mut self,
+        state: &State,
+        who: usize,
+        term: &Term,
+    ) -> Run<Option<(Location, StructId)>> {
+        let Term::Place(place) = term else { return Ok(None) };
+        if matches!(place, Place::Variable(Var::Local(_) | Var::Bound(_) | Var::Peer(_))) {
+            return Ok(None);
+        }
+        let Some(location) = self.locate(state, who, None, place)? else { return Ok(None) };
+        let known = self.before.contains_key(&location)
+            || state.changed.contains_key(&location)
+            || self.beginning
+            || matches!(location, Location::Global(global) if self.places.contains_key(&global));
+        match self.type_of(location, state) {
+            Type::Ref(of) if !known => Ok(Some((location, of))),
+            _ => Ok(None),
+        }
+    }
+
     pub(super) fn respect_reaches(
         &mut self,
         state: &State,
@@ -39,12 +113,12 @@ impl<'p> World<'p> {
         value: V,
     ) -> Run<()> {
         for at in 0..self.reaches.len() {
-            let (who, local, places) = self.reaches[at].clone();
+            let (who, local, places) = self.reaches[at];
             if self.before.get(&Location::Local(who, local)) != Some(&value) {
                 continue;
             }
             let mut member = false;
-            for place in &places {
+            for place in places {
                 member |= self.locate_before(state, who, place)? == Some(location);
             }
             if !member {
@@ -78,7 +152,7 @@ impl<'p> World<'p> {
     /// No premise is false, as far as it is known.
     pub(super) fn respect_premises(&self) -> Run<()> {
         let known = |premise: &Premise| {
-            self.known(premise.who, premise.object, &premise.condition) != Some(false)
+            self.known(premise.who, premise.object, premise.condition) != Some(false)
         };
         if !self.premises.iter().all(known) {
             return Err(Impossible);
@@ -125,9 +199,10 @@ impl<'p> World<'p> {
             Condition::Atom(atom) => {
                 let left = self.known_term(who, object, &atom.left)?;
                 let right = self.known_term(who, object, &atom.right)?;
-                Some(
-                    matches!((left, right), (Some(left), Some(right)) if compare(left, atom.relation, right)),
-                )
+                match (left, right) {
+                    (Some(left), Some(right)) => self.compares(left, atom.relation, right),
+                    _ => Some(false),
+                }
             }
         }
     }
@@ -181,18 +256,19 @@ impl<'p> World<'p> {
                 Some(V::Ref(base)) => Location::Field(base, field.0),
                 _ => return Some(None),
             },
-            Place::Element(array, Index::Int(at)) => Location::Element(array.0, *at),
-            Place::Element(array, Index::Variable(var)) => {
-                match self.known_variable(who, object, *var)? {
-                    Some(V::Int(at)) => Location::Element(array.0, at),
-                    _ => return Some(None),
-                }
-            }
-            Place::Element(array, Index::Plus(var, offset)) => {
-                match self.known_variable(who, object, *var)? {
-                    Some(V::Int(at)) => Location::Element(array.0, at + offset),
-                    _ => return Some(None),
-                }
+            Place::Element(array, index) => {
+                let (at, offset) = match index {
+                    Index::Int(at) => (Some(V::Int(*at)), 0),
+                    Index::Variable(var) => (self.known_variable(who, object, *var)?, 0),
+                    Index::Plus(var, offset) => (self.known_variable(who, object, *var)?, *offset),
+                };
+                let Some(at @ (V::Int(_) | V::Number(_))) = at.map(|at| plus(at, offset)) else {
+                    return Some(None);
+                };
+                let mut elements = self.elements.iter().filter(|(of, _)| *of == array.0);
+                let equal = |key: Key| self.compares(key.value(), Relation::Equal, at);
+                let key = elements.find(|(_, key)| equal(*key) == Some(true))?.1;
+                Location::Element(array.0, key)
             }
         };
         self.before.get(&location).map(|value| Some(*value))

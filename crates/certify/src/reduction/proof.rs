@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::ReductionError;
 use super::nature::Natures;
+use super::sort::Sorts;
 
 /// A path from the start of an operation, and what is claimed of an instance that executed it.
 #[derive(Clone, Debug, Default)]
@@ -65,13 +66,8 @@ pub struct Proof {
     pub paths: Vec<Path>,
     pub invariants: Vec<(Option<StructId>, Condition)>,
     pub closures: Vec<Closure>,
-    pub constants: Vec<i64>,
-    /// How far two executions can count.
-    pub counting: i64,
-    pub ordering: bool,
+    pub sorts: Sorts,
     pub natures: Natures,
-    /// Whether the model mentions `ID`.
-    pub identities: bool,
 }
 
 fn malformed(what: &str) -> ReductionError {
@@ -126,11 +122,8 @@ pub fn read(json: &Value) -> Result<(Proof, Vec<Replacement>), ReductionError> {
     }
     let mut reader = Reader { source, original: &original, paths: paths(&model)? };
     let mut proof = Proof {
-        constants: constants(&model),
-        counting: counting(&model),
-        ordering: ordering(&model),
-        natures: Natures::of(&model),
-        identities: terms(&model).contains(&Term::Id),
+        sorts: Sorts::default(),
+        natures: Natures::of(&model, paths(&model)?)?,
         invariants: reader.invariants(&json["invariants"])?,
         closures: Vec::new(),
         paths: Vec::new(),
@@ -144,6 +137,9 @@ pub fn read(json: &Value) -> Result<(Proof, Vec<Replacement>), ReductionError> {
         proof.closures.push(closure);
     }
     proof.paths = reader.paths;
+    let invariants: Vec<Condition> =
+        proof.invariants.iter().map(|(_, condition)| condition.clone()).collect();
+    proof.sorts = Sorts::of(&proof.model, &proof.paths, &invariants, &proof.closures);
     Ok((proof, replaced))
 }
 
@@ -443,79 +439,4 @@ fn locals_in(term: &Term) -> Vec<usize> {
         Var::Local(LocalId(local)) => vec![local],
         _ => Vec::new(),
     }
-}
-
-/// Every term of a model.
-fn terms(model: &Model) -> Vec<Term> {
-    let mut found = Vec::new();
-    let conditions = model
-        .operations
-        .iter()
-        .flat_map(|body| &body.sub_operations)
-        .map(|step| &step.precondition);
-    for condition in conditions.chain(model.invariants.iter().map(|line| &line.condition)) {
-        found.extend(condition.atoms().iter().flat_map(|atom| [atom.left, atom.right]));
-    }
-    let bodies =
-        model.operations.iter().flat_map(|body| &body.sub_operations).flat_map(|step| &step.body);
-    for statement in bodies.chain(&model.initially.statements) {
-        match statement {
-            Statement::Assign { place, value, .. } => found.extend([Term::Place(*place), *value]),
-            Statement::Read { place, .. } => found.push(Term::Place(*place)),
-            _ => {}
-        }
-    }
-    found.extend(
-        model
-            .operations
-            .iter()
-            .flat_map(|body| &body.sub_operations)
-            .flat_map(|step| step.result.iter().flatten()),
-    );
-    found.extend(model.initially.fills.iter().map(|(_, term)| *term));
-    found
-}
-
-fn constants(model: &Model) -> Vec<i64> {
-    let mut found = vec![0];
-    for term in terms(model) {
-        match term {
-            Term::Int(value) => found.push(value),
-            Term::Place(Place::Element(_, Index::Int(at))) => found.push(at),
-            _ => {}
-        }
-    }
-    found.sort();
-    found.dedup();
-    found
-}
-
-fn counting(model: &Model) -> i64 {
-    let steps = terms(model)
-        .iter()
-        .map(|term| match term {
-            Term::Plus(_, offset) | Term::Place(Place::Element(_, Index::Plus(_, offset))) => {
-                offset.abs()
-            }
-            _ => 0,
-        })
-        .sum::<i64>();
-    (2 * steps).min(3)
-}
-
-fn ordering(model: &Model) -> bool {
-    let conditions = model
-        .operations
-        .iter()
-        .flat_map(|body| &body.sub_operations)
-        .map(|step| &step.precondition);
-    let mut all = conditions.chain(model.invariants.iter().map(|line| &line.condition));
-    // Facts may order what is counted.
-    counting(model) > 0
-        || all.any(|condition| {
-            condition
-                .atoms()
-                .iter()
-                .any(|atom| !matches!(atom.relation, Relation::Equal | Relation::NotEqual))
-        })
 }

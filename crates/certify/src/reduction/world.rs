@@ -1,15 +1,16 @@
 //! All states of one or two operation instances, one concrete state at a time.
 //!
-//! A location gets a value when it is first read: every value it may have is tried, one after the other. Of integers these are enough:
-//! those that occurred so far, their neighbours as far as the steps can count, and, where integers are compared, one far from all of these in every gap.
+//! A location gets a value when it is first read: every value it may have is tried, one after the other. Of references these are the objects that
+//! came up so far and one more; of integers, those that the sort of the location (`sort`) needs.
 
 use linchpin_subop::model::{
     Atom, Condition, GlobalKind, Index, Model, Place, Relation, StructId, Term, Type, Var,
 };
 use std::collections::BTreeMap;
 
-use super::nature::Holder;
+use super::order::{EQUAL, GREATER, LESS, Order};
 use super::proof::Proof;
+use super::sort::{Holder, identity};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum V {
@@ -17,7 +18,9 @@ pub enum V {
     Null,
     Poison,
     Ref(usize),
-    /// The integer that a location holds before the run, not chosen yet: it may never matter.
+    /// An integer of which nothing is known but how it compares with others, as far as that came up.
+    Number(usize),
+    /// What a location of type `int` holds before the run, not chosen yet: it may never matter.
     Later(Location),
 }
 
@@ -31,10 +34,27 @@ pub type Run<T> = Result<T, Impossible>;
 pub enum Location {
     Global(usize),
     Field(usize, usize),
-    Element(usize, i64),
+    /// INVARIANT: of one array, no two of these are equal.
+    Element(usize, Key),
     Local(usize, usize),
     /// What an unset local of an instance is guessed to be.
     Guess(usize, usize),
+}
+
+/// What an element is found by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Key {
+    Int(i64),
+    Number(usize),
+}
+
+impl Key {
+    pub(super) fn value(self) -> V {
+        match self {
+            Key::Int(value) => V::Int(value),
+            Key::Number(number) => V::Number(number),
+        }
+    }
 }
 
 pub(super) struct Object {
@@ -91,9 +111,9 @@ impl Script {
 }
 
 /// A comparison of locals of both instances, or a condition on the state before the run.
-pub(super) struct Premise {
+pub(super) struct Premise<'p> {
     pub(super) who: usize,
-    pub(super) condition: Condition,
+    pub(super) condition: &'p Condition,
     pub(super) object: Option<usize>,
 }
 
@@ -104,13 +124,23 @@ pub struct World<'p> {
     pub(super) before: BTreeMap<Location, V>,
     pub(super) objects: Vec<Object>,
     pub(super) places: BTreeMap<usize, usize>,
-    pub(super) premises: Vec<Premise>,
+    pub(super) premises: Vec<Premise<'p>>,
     /// An instance, its local, and where else the object may stand.
-    pub(super) reaches: Vec<(usize, usize, Vec<Place>)>,
+    pub(super) reaches: Vec<(usize, usize, &'p [Place])>,
     pub(super) guesses: BTreeMap<(usize, usize), V>,
     pub(super) allocations: BTreeMap<(usize, usize, usize), usize>,
     /// The state before the run is the start of all executions.
     pub(super) beginning: bool,
+    /// The integers that were chosen, each with the class of its variable.
+    pub(super) numbers: Vec<(Holder, V)>,
+    /// How those compare that are only known by that.
+    pub(super) order: Order,
+    /// The elements that came up.
+    pub(super) elements: Vec<(usize, Key)>,
+    /// A step that cannot be executed ends the run: then its precondition is not tried the other way.
+    pub must: bool,
+    /// Too many different values: some pattern of them may be missing.
+    pub crowded: bool,
 }
 
 impl<'p> World<'p> {
@@ -128,6 +158,11 @@ impl<'p> World<'p> {
             guesses: BTreeMap::new(),
             allocations: BTreeMap::new(),
             beginning: false,
+            numbers: Vec::new(),
+            order: Order::default(),
+            elements: Vec::new(),
+            must: false,
+            crowded: false,
         };
         for (global, declared) in world.model.globals.iter().enumerate() {
             if let GlobalKind::Place(of) = declared.kind {
@@ -146,15 +181,15 @@ impl<'p> World<'p> {
                 world.objects.push(Object { of: *of, fresh: false, hidden });
             }
             for condition in &data.facts {
-                world.premises.push(Premise { who, condition: condition.clone(), object: None });
+                world.premises.push(Premise { who, condition, object: None });
             }
             for (local, places) in &data.reaches {
-                world.reaches.push((who, *local, places.clone()));
+                world.reaches.push((who, *local, places));
             }
         }
         for (bound, condition) in &proof.invariants {
             if bound.is_none() {
-                world.premises.push(Premise { who: 0, condition: condition.clone(), object: None });
+                world.premises.push(Premise { who: 0, condition, object: None });
             }
         }
         (world, State { changed: BTreeMap::new(), stored: Vec::new(), instances })
@@ -252,29 +287,9 @@ impl<'p> World<'p> {
         if self.beginning {
             return Ok(self.default_of(location, ty));
         }
-        let shared = !matches!(location, Location::Local(..) | Location::Guess(..));
-        // A guess is never poison.
-        let mut options = match ty {
-            Type::Int => self.integers(),
-            Type::Ref(of) => {
-                let possible = |at: &usize| !self.objects[*at].fresh && !self.objects[*at].hidden;
-                let known: Vec<V> =
-                    self.objects_of(of).into_iter().filter(possible).map(V::Ref).collect();
-                [known, vec![V::Ref(self.objects.len())]].concat()
-            }
-        };
-        let holder = match location {
-            Location::Global(global) | Location::Element(global, _) => Holder::Global(global),
-            Location::Field(object, field) => Holder::Field(self.objects[object].of.0, field),
-            Location::Local(who, local) | Location::Guess(who, local) => {
-                Holder::Local(self.proof.paths[state.instances[who].path].operation, local)
-            }
-        };
-        if self.proof.natures.null.contains(&holder) {
-            options.push(V::Null);
-        }
-        if self.proof.natures.poison.contains(&holder) && !matches!(location, Location::Guess(..)) {
-            options.push(V::Poison);
+        let (class, options) = self.options(state, location, ty);
+        if options.is_empty() {
+            return Err(Impossible);
         }
         let value = options[self.script.choose(options.len())];
         if let (V::Ref(object), Type::Ref(of)) = (value, ty)
@@ -282,12 +297,49 @@ impl<'p> World<'p> {
         {
             self.objects.push(Object { of, fresh: false, hidden: false });
         }
+        if matches!(value, V::Int(_) | V::Number(_)) {
+            self.numbers.push((class, value));
+        }
+        self.holds_before(state, location, value)?;
+        Ok(value)
+    }
+
+    /// From now on this is what the location holds before the run.
+    pub(super) fn holds_before(&mut self, state: &State, location: Location, value: V) -> Run<()> {
         self.before.insert(location, value);
-        if shared {
+        if !matches!(location, Location::Local(..) | Location::Guess(..)) {
             self.respect_reaches(state, location, value)?;
         }
-        self.respect_premises()?;
-        Ok(value)
+        self.respect_premises()
+    }
+
+    /// What a location may hold before the run, and the class of its variable.
+    pub(super) fn options(
+        &mut self,
+        state: &State,
+        location: Location,
+        ty: Type,
+    ) -> (Holder, Vec<V>) {
+        let holder = self.holder(location, state);
+        let class = self.proof.sorts.class(holder);
+        // A guess is never poison.
+        let mut options = match ty {
+            Type::Int => self.integers(class),
+            Type::Ref(of) => {
+                let possible = |at: &usize| !self.objects[*at].fresh && !self.objects[*at].hidden;
+                let known: Vec<V> =
+                    self.objects_of(of).into_iter().filter(possible).map(V::Ref).collect();
+                [known, vec![V::Ref(self.objects.len())]].concat()
+            }
+        };
+        let guessed = matches!(location, Location::Guess(..));
+        if guessed || self.proof.natures.null.contains(&holder) {
+            options.push(V::Null);
+        }
+        if !guessed && self.proof.natures.poison.contains(&holder) {
+            options.push(V::Poison);
+        }
+        (class, options)
     }
 
     pub(super) fn default_of(&self, location: Location, ty: Type) -> V {
@@ -300,37 +352,77 @@ impl<'p> World<'p> {
         zero(ty)
     }
 
-    pub(super) fn integers(&self) -> Vec<V> {
-        let mut known: Vec<i64> = self.proof.constants.clone();
-        if self.proof.identities {
-            known.extend((0..2).map(identity));
-        }
-        known.extend(self.before.values().chain(self.guesses.values()).filter_map(|value| {
-            match value {
-                V::Int(value) => Some(*value),
-                _ => None,
-            }
-        }));
-        known.sort();
-        known.dedup();
-        let mut options: Vec<i64> = Vec::new();
-        let reach = self.proof.counting;
-        for value in &known {
-            options.extend(value - reach..=value + reach);
-        }
-        let (least, greatest) = (known[0], known[known.len() - 1]);
-        options.push(greatest + (1 << 20));
-        if self.proof.ordering {
-            options.push(least - (1 << 20));
-            for pair in known.windows(2) {
-                if pair[1] - pair[0] > 1 {
-                    options.push(pair[0] + (pair[1] - pair[0]) / 2);
-                }
+    /// The variable that a location belongs to.
+    pub(super) fn holder(&self, location: Location, state: &State) -> Holder {
+        match location {
+            Location::Global(global) | Location::Element(global, _) => Holder::Global(global),
+            Location::Field(object, field) => Holder::Field(self.objects[object].of.0, field),
+            Location::Local(who, local) | Location::Guess(who, local) => {
+                Holder::Local(self.proof.paths[state.instances[who].path].operation, local)
             }
         }
-        options.sort();
-        options.dedup();
-        options.into_iter().map(V::Int).collect()
+    }
+
+    /// Integers enough for one more variable of this class: one of which nothing is known yet, or, where they are counted, numbers.
+    pub(super) fn integers(&mut self, class: Holder) -> Vec<V> {
+        let sort = self.proof.sorts.sort(class);
+        if sort.reach == 0 {
+            return vec![V::Number(self.numbers.len())];
+        }
+        let known = self.numbers.iter().filter_map(|(of, value)| match value {
+            V::Int(value) if *of == class => Some(*value),
+            _ => None,
+        });
+        let options = sort.options(known);
+        self.crowded |= options.is_none();
+        options.unwrap_or_default().into_iter().map(V::Int).collect()
+    }
+
+    /// Whether two values compare so. Where that is open, both answers are tried.
+    pub(super) fn compare(&mut self, left: V, relation: Relation, right: V) -> Run<bool> {
+        if let Some(known) = self.compares(left, relation, right) {
+            return Ok(known);
+        }
+        let wanted = ways(relation);
+        let holds = self.script.choose(2) == 0;
+        if !self.order.restrict(left, right, if holds { wanted } else { !wanted }) {
+            return Err(Impossible);
+        }
+        self.respect_premises()?;
+        Ok(holds)
+    }
+
+    /// Whether two values compare so, if that is decided.
+    pub(super) fn compares(&self, left: V, relation: Relation, right: V) -> Option<bool> {
+        let (V::Int(_) | V::Number(_), V::Int(_) | V::Number(_)) = (left, right) else {
+            return Some(match relation {
+                Relation::Equal => left == right,
+                Relation::NotEqual => left != right,
+                _ => false,
+            });
+        };
+        let (possible, wanted) = (self.order.possible(left, right), ways(relation));
+        match (possible & wanted != 0, possible & !wanted != 0) {
+            (true, true) => None,
+            (holds, _) => Some(holds),
+        }
+    }
+
+    /// The element of an array that is found by a value.
+    fn element(&mut self, array: usize, value: V) -> Run<Option<Location>> {
+        let key = match value {
+            V::Int(value) => Key::Int(value),
+            V::Number(number) => Key::Number(number),
+            _ => return Ok(None),
+        };
+        for at in 0..self.elements.len() {
+            let (of, known) = self.elements[at];
+            if of == array && self.compare(known.value(), Relation::Equal, value)? {
+                return Ok(Some(Location::Element(array, known)));
+            }
+        }
+        self.elements.push((array, key));
+        Ok(Some(Location::Element(array, key)))
     }
 
     pub(super) fn variable(
@@ -386,8 +478,8 @@ impl<'p> World<'p> {
                     }
                 };
                 match at {
-                    Some(V::Int(at)) => Some(Location::Element(array.0, at)),
-                    _ => None,
+                    Some(at) => self.element(array.0, at)?,
+                    None => None,
                 }
             }
         })
@@ -452,19 +544,9 @@ impl<'p> World<'p> {
                     return Ok(true);
                 }
                 let (left, right) = (self.resolve(state, left)?, self.resolve(state, right)?);
-                Ok(compare(left, *relation, right))
+                self.compare(left, *relation, right)
             }
         }
-    }
-
-    /// Goes on only if all these hold of the instance.
-    pub fn assume(&mut self, state: &State, who: usize, conditions: &[Condition]) -> Run<()> {
-        for condition in conditions {
-            if !self.holds(state, who, None, condition)? {
-                return Err(Impossible);
-            }
-        }
-        Ok(())
     }
 
     /// The value of a local now.
@@ -477,26 +559,23 @@ pub(super) fn zero(ty: Type) -> V {
     if ty == Type::Int { V::Int(0) } else { V::Null }
 }
 
-/// `ID` of an instance.
-pub(super) fn identity(who: usize) -> i64 {
-    (1 << 40) + ((who as i64) << 30)
-}
-
 pub(super) fn plus(value: V, offset: i64) -> V {
     match value {
         V::Int(value) => V::Int(value + offset),
+        // INVARIANT: what is counted is never just a number (`integers`).
+        V::Number(_) if offset == 0 => value,
         _ => V::Poison,
     }
 }
 
-pub(super) fn compare(left: V, relation: Relation, right: V) -> bool {
-    match (relation, left, right) {
-        (Relation::Equal, ..) => left == right,
-        (Relation::NotEqual, ..) => left != right,
-        (Relation::Less, V::Int(left), V::Int(right)) => left < right,
-        (Relation::LessOrEqual, V::Int(left), V::Int(right)) => left <= right,
-        (Relation::Greater, V::Int(left), V::Int(right)) => left > right,
-        (Relation::GreaterOrEqual, V::Int(left), V::Int(right)) => left >= right,
-        _ => false,
+/// The ways to compare that make a comparison true.
+pub(super) fn ways(relation: Relation) -> u8 {
+    match relation {
+        Relation::Equal => EQUAL,
+        Relation::NotEqual => LESS | GREATER,
+        Relation::Less => LESS,
+        Relation::LessOrEqual => LESS | EQUAL,
+        Relation::Greater => GREATER,
+        Relation::GreaterOrEqual => GREATER | EQUAL,
     }
 }

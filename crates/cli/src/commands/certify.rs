@@ -44,11 +44,17 @@ pub fn execute(args: &CertifyArgs) -> Result<Status> {
     }
     let property = property(certificate.recording.property);
     let applied = crash::apply(&mut history, property)?;
-    if !applied.interrupted.is_empty() {
-        // Before the next call is stricter than before its effect, and a plain deadline.
+    let is_witness = matches!(certificate.claim, Claim::Witness(_));
+    if !applied.interrupted.is_empty() && is_witness {
+        // Before the next call is stricter than before its effect, and a plain deadline. What explains this explains the history;
+        // but that nothing explains it would say nothing.
         applied.tighten(&mut history);
     }
-    let (status, sentence) = judge(&subject, &history, &certificate.claim);
+    let (mut status, mut sentence) = judge(&subject, &history, &certificate.claim);
+    if !applied.interrupted.is_empty() && !is_witness && status == Status::Violated {
+        status = Status::Inconclusive;
+        sentence += "; that interrupted operations come before what their processes did next was not used";
+    }
     if args.common.json {
         let mut object = json::envelope("certify", &path.to_string());
         let confirmed = match status {

@@ -1,0 +1,105 @@
+//! Reads that a proof replaces by guesses.
+
+use linchpin_subop::Model;
+use linchpin_subop::model::{Place, Statement, Term, Var};
+
+use super::ReductionError;
+use super::check::{Check, run};
+use super::nature::Natures;
+use super::proof::{Proof, paths};
+use super::sort::{Holder, Sorts};
+
+impl Check<'_> {
+    /// A read that is replaced by a guess would have read what is guessed.
+    pub(super) fn replaced(
+        &mut self,
+        with: &Model,
+        without: &Model,
+        operation: usize,
+        step: usize,
+    ) -> Result<(), ReductionError> {
+        let refuse =
+            || ReductionError::NotConfirmed("a read cannot be replaced by a guess".to_owned());
+        let read = &with.operations[operation].sub_operations[step];
+        let mut targets = Vec::new();
+        for statement in &read.body {
+            match statement {
+                Statement::Assign {
+                    place: Place::Variable(Var::Local(local)),
+                    value: Term::Place(from),
+                    ..
+                } if local.0 >= with.operations[operation].arguments
+                    && !matches!(from, Place::Variable(Var::Local(_))) =>
+                {
+                    targets.push((local.0, *from));
+                }
+                _ => return Err(refuse()),
+            }
+        }
+        let assigned = |statement: &&Statement| match statement {
+            Statement::Assign { place: Place::Variable(Var::Local(to)), .. }
+            | Statement::Malloc { var: Var::Local(to), .. } => {
+                targets.iter().any(|(target, _)| *target == to.0)
+            }
+            _ => false,
+        };
+        let all = with.operations[operation].sub_operations.iter().flat_map(|step| &step.body);
+        let natures = Natures::of(without, paths(without)?)?;
+        let with_natures = Natures::of(with, paths(with)?)?;
+        let poison = |target: &(usize, Place)| {
+            with_natures.poison.contains(&Holder::Local(operation, target.0))
+        };
+        if targets.is_empty()
+            || read.result.is_some()
+            || all.filter(assigned).count() != targets.len()
+            || targets.iter().any(poison)
+        {
+            return Err(refuse());
+        }
+        let whole = Proof {
+            model: without.clone(),
+            paths: paths(without)?,
+            invariants: Vec::new(),
+            closures: Vec::new(),
+            sorts: Sorts::of(with, &paths(with)?, &[], &[]),
+            natures,
+        };
+        let mut check = Check::new(&whole);
+        for path in paths(with)?
+            .iter()
+            .filter(|path| path.operation == operation && path.steps.contains(&step))
+        {
+            if path.complete && path.steps.last() == Some(&step) {
+                return Err(refuse());
+            }
+            if !path.complete {
+                continue;
+            }
+            let position = path.steps.iter().position(|at| *at == step).unwrap_or(0);
+            let rest: Vec<usize> = path.steps.iter().copied().filter(|at| *at != step).collect();
+            let target = whole
+                .paths
+                .iter()
+                .position(|known| known.operation == operation && known.steps == rest);
+            let target = target.ok_or_else(refuse)?;
+            let chain = check.chain(target);
+            let start = check.empty(target);
+            let good = check.all(&[start], &mut |world, begin| {
+                let mut state = begin.clone();
+                let mut there = begin.clone();
+                for (at, path) in chain.iter().enumerate() {
+                    run(world, &mut state, 0, *path)?;
+                    if at + 1 == position {
+                        there = state.clone();
+                    }
+                }
+                world.would_read(&there, &state, read, &targets)
+            })?;
+            if !good {
+                return Err(refuse());
+            }
+        }
+        self.states += check.states;
+        Ok(())
+    }
+}

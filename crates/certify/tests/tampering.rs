@@ -1,0 +1,185 @@
+//! Certificates of proved models with one thing changed. What claims more than is so must be refused. What claims less may be confirmed only because
+//! the rest is a proof still: a fact that nothing needs, a member that others stand for, a prefix that can be completed *and* left out.
+
+use linchpin_certify::{ReductionError, confirm_reduction};
+use linchpin_reduce::{Options, certificate};
+use serde_json::{Value, json};
+
+const MODELS: [&str; 7] = [
+    "treiber_stack",
+    "ms_queue",
+    "dglm_queue",
+    "two_lock_queue",
+    "pair_snapshot",
+    "rdcss",
+    "orvyy_set",
+];
+
+fn certificate_of(name: &str) -> Value {
+    let path = format!("{}/../../models/subop/{name}.subop", env!("CARGO_MANIFEST_DIR"));
+    let source = std::fs::read_to_string(&path).expect("the model is there");
+    proof_of(&source)
+}
+
+fn proof_of(source: &str) -> Value {
+    let model = linchpin_subop::parse(source).expect("the model parses");
+    certificate(&model, &Options::default()).expect("the model is proved")
+}
+
+/// Whether it is refused; it is never too large, nor malformed.
+fn refused(certificate: &Value) -> bool {
+    match confirm_reduction(certificate) {
+        Ok(_) => false,
+        Err(ReductionError::NotConfirmed(_)) => true,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn list(value: &mut Value) -> &mut Vec<Value> {
+    value.as_array_mut().expect("a list")
+}
+
+/// How many certificates are refused, of those in which one entry of each list at `field` of `part` is left out.
+fn without_each(good: &Value, part: &str, field: &str) -> (usize, usize) {
+    let (mut gone, mut noticed) = (0, 0);
+    for at in 0..good[part].as_array().expect("a list").len() {
+        for entry in 0..good[part][at][field].as_array().expect("a list").len() {
+            let mut less = good.clone();
+            list(&mut less[part][at][field]).remove(entry);
+            gone += 1;
+            noticed += usize::from(refused(&less));
+        }
+    }
+    (gone, noticed)
+}
+
+/// Leaving out a fact is harmless where nothing needs it; but some are needed.
+#[test]
+fn facts_that_are_needed_cannot_be_left_out() {
+    let mut all = 0;
+    for name in MODELS.into_iter().filter(|name| *name != "orvyy_set") {
+        let (gone, noticed) = without_each(&certificate_of(name), "prefixes", "facts");
+        println!("{name}: {noticed} of {gone}");
+        all += noticed;
+    }
+    assert!(all >= 10, "{all}");
+}
+
+/// A closure that lacks a member is one only if another member stands for it, or if the facts of the prefix keep it from following. (The prover asks
+/// about members and what follows them without the prefix; here the prefix is there, holding its lock.)
+#[test]
+fn members_cannot_be_left_out() {
+    let (mut all, mut those) = (0, 0);
+    for name in MODELS.into_iter().filter(|name| *name != "orvyy_set") {
+        let (gone, noticed) = without_each(&certificate_of(name), "closures", "members");
+        println!("{name}: {noticed} of {gone}");
+        all += gone;
+        those += noticed;
+    }
+    assert!(those >= 30, "{those} of {all}");
+}
+
+/// The opposite of a comparison that holds.
+fn opposite(fact: &str) -> Option<String> {
+    let signs = [
+        (" == ", " != "),
+        (" != ", " == "),
+        (" <= ", " > "),
+        (" >= ", " < "),
+        (" < ", " >= "),
+        (" > ", " <= "),
+    ];
+    let (sign, other) = signs.iter().find(|(sign, _)| fact.contains(sign))?;
+    (fact.matches(sign).count() == 1 && !fact.contains("||")).then(|| fact.replace(sign, other))
+}
+
+/// Of a prefix that instances come to, the opposite of what holds does not hold: not as a fact, and not as a live one.
+#[test]
+fn wrong_facts_are_refused() {
+    for name in MODELS {
+        let good = certificate_of(name);
+        for at in 0..good["prefixes"].as_array().expect("a list").len() {
+            for (from, to) in [("facts", "facts"), ("live", "live"), ("live", "facts")] {
+                for fact in good["prefixes"][at][from].as_array().expect("a list") {
+                    let Some(wrong) = opposite(fact.as_str().expect("a text")) else { continue };
+                    let mut more = good.clone();
+                    list(&mut more["prefixes"][at][to]).push(json!(wrong));
+                    assert!(refused(&more), "{name}: {to} of {at}: {wrong}");
+                }
+            }
+        }
+    }
+}
+
+/// An object that was stored stands where it was stored.
+#[test]
+fn places_cannot_be_left_out() {
+    let mut tried = 0;
+    for name in MODELS {
+        let good = certificate_of(name);
+        for at in 0..good["prefixes"].as_array().expect("a list").len() {
+            for reach in 0..good["prefixes"][at]["reaches"].as_array().expect("a list").len() {
+                let mut more = good.clone();
+                more["prefixes"][at]["reaches"][reach]["places"] = json!([]);
+                assert!(refused(&more), "{name}: {at}");
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 0);
+}
+
+/// Some prefixes can be completed and left out: then it does not matter which of the two is said. Each of the two is refused somewhere.
+#[test]
+fn pending_operations_cannot_be_dealt_with_otherwise() {
+    for (from, to) in [("enabled", "droppable"), ("droppable", "enabled")] {
+        let mut noticed = 0;
+        for name in MODELS {
+            let good = certificate_of(name);
+            for at in 0..good["prefixes"].as_array().expect("a list").len() {
+                if good["prefixes"][at]["pending"] == from {
+                    let mut other = good.clone();
+                    other["prefixes"][at]["pending"] = json!(to);
+                    noticed += usize::from(refused(&other));
+                }
+            }
+        }
+        println!("{from} to {to}: {noticed} refused");
+        assert!(noticed > 0, "{from}");
+    }
+}
+
+/// A prover that overlooks how `NULL`, or poison, gets from one variable to another would claim that it does not.
+#[test]
+fn what_variables_can_hold_is_found_out_anew() {
+    let cases = [
+        // Copied from variable to variable.
+        (
+            "int x; int y; A() 1 y = 1; return; B() 1 x = y; return;",
+            "y = 1",
+            "y = NULL",
+            "x != NULL",
+        ),
+        // An argument may be NULL.
+        ("int x; A(int a) 1 x = 1; return;", "x = 1", "x = a", "x != NULL"),
+        // A guess may be NULL.
+        ("int x; A() int g; 1 <g != x;> x = 1; return;", "x = 1", "x = g", "x != NULL"),
+        // Counting from NULL gives poison, which is neither NULL nor a number.
+        (
+            "int x; int y; A() 1 y = 1; return; B() 1 x = y + 1; return;",
+            "y = 1",
+            "y = NULL",
+            "x >= 0 || x < 0",
+        ),
+    ];
+    for (source, from, to, claim) in cases {
+        let mut proof = proof_of(source);
+        list(&mut proof["invariants"]).push(json!(format!("invariant {claim};")));
+        assert!(!refused(&proof), "{claim} of {source}");
+        let mut other = proof.clone();
+        let printed = proof["model"].as_str().expect("a text");
+        assert!(printed.contains(from), "{printed}");
+        other["model"] = json!(printed.replace(from, to));
+        assert!(confirm_reduction(&other).is_err(), "{claim} of {printed}");
+    }
+}
