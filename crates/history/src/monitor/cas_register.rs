@@ -13,9 +13,10 @@
 //! Start with [`check`]; `walk` is the algorithm, `configs` when a configuration can do all that another can.
 
 mod configs;
+pub(crate) mod resume;
 mod walk;
 
-use crate::history::{Argument, History, OpId, Operation};
+use crate::history::{Argument, History, NEVER, OpId, Operation, Rank};
 use crate::search::mask::with_mask;
 use crate::search::problem::{Item, Problem, Role};
 use crate::search::shrink::{Bound, Judge, first_violated, shrink};
@@ -24,7 +25,7 @@ use crate::value_table::ValueId;
 use crate::verdict::{Limits, Monitored, NotApplicable, Verdict, Violation, Witness};
 use linchpin_spec::{CasRegister, Spec, Value};
 use std::time::Instant;
-use walk::{Walked, walk};
+use walk::{Outcome, Walked, Way, walk};
 
 /// What an operation does to the register. Values are ids; the initial value may have one of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +49,7 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     let mut register = RegisterSearch::new(history, init, limits)?;
     let items = register.relevant(&Item::all(history));
     let problem = Problem::new(history, &items, &register.options);
-    match register.walk(&problem, limits).0 {
+    match register.walk(&problem, limits).walked {
         Walked::Explained(order) => {
             let order = order.into_iter().map(|op| problem.ops[op as usize].id).collect();
             Ok(Verdict::Holds(Witness { order }))
@@ -116,15 +117,21 @@ impl<'a> RegisterSearch<'a> {
         items.iter().copied().filter(|item| self.kind(*item).is_some()).collect()
     }
 
-    /// Walks through the events; what the register may hold at the end.
-    fn walk(&self, problem: &Problem, limits: &Limits) -> (Walked, Vec<u32>) {
+    /// Walks through the events.
+    fn walk(&self, problem: &Problem, limits: &Limits) -> Outcome {
+        let from = [Way { value: self.initial, ..Way::default() }];
+        self.walk_from(&from, problem, NEVER, limits)
+    }
+
+    /// Walks through the events from where these ways lead.
+    fn walk_from(&self, from: &[Way], problem: &Problem, stop: Rank, limits: &Limits) -> Outcome {
         let kind = |op: &crate::search::problem::Op| {
             let role = if op.completed { Role::Completed } else { Role::Optional(op.deadline) };
             self.kind(Item { id: op.id, role }).unwrap_or(Kind::IsNot(u32::MAX))
         };
         let kinds: Vec<Kind> = problem.ops.iter().map(kind).collect();
         let watch = Watch::new(limits);
-        with_mask!(problem.width, M => walk::<M>(problem, &kinds, self.initial, &watch))
+        with_mask!(problem.width, M => walk::<M>(problem, &kinds, from, stop, &watch))
     }
 
     fn violated(&mut self, items: &[Item], found: OpId) -> Verdict {
@@ -135,7 +142,7 @@ impl<'a> RegisterSearch<'a> {
         let before: Vec<Item> =
             items.iter().filter_map(|item| item.until(history, at - 1)).collect();
         let before = Problem::new(history, &self.relevant(&before), &self.options);
-        let (_, values) = self.walk(&before, self.limits);
+        let values = self.walk(&before, self.limits).values;
         let value = |id: u32| match id as usize == history.values.len() {
             true => self.init.to_string(),
             false => history.values.get(ValueId(id)).to_string(),
@@ -154,7 +161,7 @@ impl Judge for RegisterSearch<'_> {
         let deadline = Some(self.limits.deadline.map_or(until, |limit| limit.min(until)));
         let limits = Limits { deadline, ..self.limits.clone() };
         let problem = Problem::new(self.history, &self.relevant(items), &self.options);
-        match self.walk(&problem, &limits).0 {
+        match self.walk(&problem, &limits).walked {
             Walked::Explained(_) => Some(false),
             Walked::Stuck { .. } => Some(true),
             Walked::Stopped { .. } => None,

@@ -26,6 +26,7 @@ pub(crate) mod used;
 pub(crate) mod window;
 
 pub(crate) use merge::merge;
+pub(crate) use online::Beginning;
 pub use online::{Frontier, Stuck, Ticket};
 
 use crate::history::{History, OpId, Rank};
