@@ -17,10 +17,11 @@ pub(crate) mod resume;
 mod walk;
 
 use crate::history::{Argument, History, NEVER, OpId, Operation, Rank};
+use crate::search::explain::{self, Possible};
 use crate::search::mask::with_mask;
 use crate::search::problem::{Item, Problem, Role};
 use crate::search::shrink::{Bound, Judge, first_violated, shrink};
-use crate::search::{SearchOptions, Watch, explain};
+use crate::search::{SearchOptions, Watch};
 use crate::value_table::ValueId;
 use crate::verdict::{Limits, Monitored, NotApplicable, Verdict, Violation, Witness};
 use linchpin_spec::{CasRegister, Spec, Value};
@@ -142,12 +143,29 @@ impl<'a> RegisterSearch<'a> {
         let before: Vec<Item> =
             items.iter().filter_map(|item| item.until(history, at - 1)).collect();
         let before = Problem::new(history, &self.relevant(&before), &self.options);
-        let values = self.walk(&before, self.limits).values;
+        let ways = self.walk(&before, self.limits).ways;
         let value = |id: u32| match id as usize == history.values.len() {
             true => self.init.to_string(),
             false => history.values.get(ValueId(id)).to_string(),
         };
-        let values: Vec<String> = values.into_iter().map(value).collect();
+        let mut values: Vec<Possible> = Vec::new();
+        for way in ways {
+            let crashed = way.used.iter().flat_map(|(class, count)| {
+                before.crashed[*class as usize].ops.iter().take(*count as usize)
+            });
+            let in_effect = crashed.chain(&way.done).map(|op| before.ops[*op as usize].id);
+            let in_effect: Vec<OpId> = in_effect.collect();
+            let state = value(way.value);
+            match values.iter_mut().find(|possible| possible.state == state) {
+                None => values.push(Possible { state, in_effect, has_others: false }),
+                Some(known) => {
+                    known.has_others = true;
+                    if in_effect.len() < known.in_effect.len() {
+                        known.in_effect = in_effect;
+                    }
+                }
+            }
+        }
         let until = Instant::now() + self.options.core_time;
         let core = shrink(history, items, first, until, self);
         let signatures = CasRegister::default();

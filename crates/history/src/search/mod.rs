@@ -191,6 +191,7 @@ where
         let core = shrink::shrink(history, items, first, until, self);
         let signatures = self.spec.operations();
         let explanation = explain::stuck(history, signatures, culprit, at, &possible);
+        let possible = possible.into_iter().map(|possible| possible.state).collect();
         let violation = Violation { core, explanation, at: first.map(|_| at) };
         Searched { verdict: Verdict::Violated(violation), possible, explained: at }
     }

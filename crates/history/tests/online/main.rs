@@ -1,6 +1,7 @@
 //! Streams against brute force: after every prefix the same verdict, with windows so small that operations are dropped all the time.
 
 mod generate;
+mod register_rule;
 
 use generate::{Event, Recording, Sort};
 use linchpin_history::online::{Ended, OpenOperation, Stream};
