@@ -10,6 +10,9 @@
 //!   last.
 //! - A write that takes effect before it must is tried only if somebody in progress is waiting for its value.
 //!
+//! - With many operations in progress the walk is first tried with few configurations, those in which the most has taken effect. If one of them comes through,
+//!   it explains the history, whatever was left out; only if none does, all are followed.
+//!
 //! Start with [`check`]; `walk` is the algorithm, `configs` when a configuration can do all that another can.
 
 mod configs;
@@ -26,7 +29,13 @@ use crate::value_table::ValueId;
 use crate::verdict::{Limits, Monitored, NotApplicable, Verdict, Violation, Witness};
 use linchpin_spec::{CasRegister, Spec, Value};
 use std::time::Instant;
-use walk::{Outcome, Walked, Way, walk};
+use walk::{Breadth, Outcome, Walked, Way, walk};
+
+/// With more operations in progress at a time than this, a history is first walked through with few configurations.
+const MANY: usize = 24;
+
+/// How few.
+const NARROW: [usize; 3] = [4, 32, 256];
 
 /// What an operation does to the register. Values are ids; the initial value may have one of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,21 +127,37 @@ impl<'a> RegisterSearch<'a> {
         items.iter().copied().filter(|item| self.kind(*item).is_some()).collect()
     }
 
-    /// Walks through the events.
+    /// Walks through the events, first with few configurations, which may be all it takes to explain the history.
     fn walk(&self, problem: &Problem, limits: &Limits) -> Outcome {
         let from = [Way { value: self.initial, ..Way::default() }];
-        self.walk_from(&from, problem, NEVER, limits)
+        if problem.width > MANY {
+            for most in NARROW {
+                let breadth = Breadth::Narrow(most);
+                let outcome = self.walk_from(&from, problem, NEVER, breadth, limits);
+                if !matches!(outcome.walked, Walked::Stuck { .. }) {
+                    return outcome;
+                }
+            }
+        }
+        self.walk_from(&from, problem, NEVER, Breadth::Full, limits)
     }
 
     /// Walks through the events from where these ways lead.
-    fn walk_from(&self, from: &[Way], problem: &Problem, stop: Rank, limits: &Limits) -> Outcome {
+    fn walk_from(
+        &self,
+        from: &[Way],
+        problem: &Problem,
+        stop: Rank,
+        breadth: Breadth,
+        limits: &Limits,
+    ) -> Outcome {
         let kind = |op: &crate::search::problem::Op| {
             let role = if op.completed { Role::Completed } else { Role::Optional(op.deadline) };
             self.kind(Item { id: op.id, role }).unwrap_or(Kind::IsNot(u32::MAX))
         };
         let kinds: Vec<Kind> = problem.ops.iter().map(kind).collect();
         let watch = Watch::new(limits);
-        with_mask!(problem.width, M => walk::<M>(problem, &kinds, from, stop, &watch))
+        with_mask!(problem.width, M => walk::<M>(problem, &kinds, from, stop, breadth, &watch))
     }
 
     fn violated(&mut self, items: &[Item], found: OpId) -> Verdict {
@@ -143,7 +168,8 @@ impl<'a> RegisterSearch<'a> {
         let before: Vec<Item> =
             items.iter().filter_map(|item| item.until(history, at - 1)).collect();
         let before = Problem::new(history, &self.relevant(&before), &self.options);
-        let ways = self.walk(&before, self.limits).ways;
+        let from = [Way { value: self.initial, ..Way::default() }];
+        let ways = self.walk_from(&from, &before, NEVER, Breadth::Full, self.limits).ways;
         let value = |id: u32| match id as usize == history.values.len() {
             true => self.init.to_string(),
             false => history.values.get(ValueId(id)).to_string(),

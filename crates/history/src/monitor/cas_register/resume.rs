@@ -1,7 +1,7 @@
 //! The frontier of a register from the middle of a history: for histories of which the beginning was forgotten.
 
 use super::RegisterSearch;
-use super::walk::{Walked, Way};
+use super::walk::{Breadth, Walked, Way};
 use crate::history::{History, OpId, Rank};
 use crate::search::problem::{Item, Place, Problem};
 use crate::value_table::ValueId;
@@ -79,7 +79,7 @@ pub(crate) fn resume(
         Way { value, done: ops(&begun.done), buried: ops(&begun.hidden), used }
     };
     let from: Vec<Way> = from.iter().map(way).collect();
-    let outcome = register.walk_from(&from, &problem, stop, limits);
+    let outcome = register.walk_from(&from, &problem, stop, Breadth::Full, limits);
     let ids = |ops: &[u32]| ops.iter().map(|op| problem.ops[*op as usize].id).collect();
     let begun = |way: &Way| {
         let first = |(class, count): &(u32, u32)| {

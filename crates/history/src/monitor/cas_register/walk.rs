@@ -37,6 +37,18 @@ pub(super) struct Way {
     pub used: Vec<(u32, u32)>,
 }
 
+/// How many configurations a walk keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Breadth {
+    /// At each return the most promising for each value, so many. A walk that gets stuck has shown nothing.
+    Narrow(usize),
+    /// All.
+    Full,
+}
+
+/// So many configurations are led on at a return in a narrow walk, for each that it keeps, once the return is passed somehow.
+const PERSISTENCE: usize = 16;
+
 /// What comes of a walk.
 pub(super) struct Outcome {
     pub walked: Walked,
@@ -53,6 +65,7 @@ pub(super) fn walk<M: Mask>(
     kinds: &[Kind],
     from: &[Way],
     stop: Rank,
+    breadth: Breadth,
     watch: &Watch<'_>,
 ) -> Outcome {
     let nothing = M::empty(problem.width);
@@ -81,6 +94,7 @@ pub(super) fn walk<M: Mask>(
         pending: Configs::new(values),
         passed: Configs::new(values),
         nothing,
+        breadth,
         work: 0,
     };
     walk.configs = from.iter().map(|way| walk.config(way)).collect();
@@ -132,6 +146,7 @@ struct Walk<'a, M: Mask> {
     /// At a return: those in which it has.
     passed: Configs<M>,
     nothing: M,
+    breadth: Breadth,
     work: u32,
 }
 
@@ -250,10 +265,28 @@ impl<M: Mask> Walk<'_, M> {
         self.pending.clear(&mut configs);
         self.passed.move_to(&mut configs);
         self.configs = configs;
+        if let Breadth::Narrow(most) = self.breadth {
+            self.narrow(most);
+        }
         if self.steps.should_forget() {
             self.steps.forget(self.configs.iter_mut().map(|config| &mut config.step));
         }
         expanded
+    }
+
+    /// Keeps the most promising configurations for each value: those in which the most has taken effect, or can be hidden.
+    fn narrow(&mut self, most: usize) {
+        if self.configs.len() <= most {
+            return;
+        }
+        let left = |config: &Config<M>| u32::MAX - config.done.or(&config.buried).count();
+        self.configs.sort_by_cached_key(|config| (config.value, left(config)));
+        let (mut last, mut kept) = (None, 0);
+        self.configs.retain(|config| {
+            kept = if last == Some(config.value) { kept + 1 } else { 1 };
+            last = Some(config.value);
+            kept <= most
+        });
     }
 
     /// Looks at what is in progress now.
@@ -324,6 +357,12 @@ impl<M: Mask> Walk<'_, M> {
         let mut at = 0;
         while let Some(config) = self.pending.get(at) {
             at += 1;
+            if let Breadth::Narrow(most) = self.breadth
+                && at > most * PERSISTENCE
+                && !self.passed.is_empty()
+            {
+                break;
+            }
             let Some(config) = config.cloned() else { continue };
             self.work += 1;
             if self.work.is_multiple_of(1024) {
