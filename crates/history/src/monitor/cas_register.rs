@@ -19,6 +19,7 @@ mod configs;
 pub(crate) mod resume;
 mod walk;
 
+use super::sentence::Sentences;
 use crate::history::{Argument, History, NEVER, OpId, Operation, Rank};
 use crate::search::explain::{self, Possible};
 use crate::search::mask::with_mask;
@@ -28,6 +29,7 @@ use crate::search::{SearchOptions, Watch};
 use crate::value_table::ValueId;
 use crate::verdict::{Limits, Monitored, NotApplicable, Verdict, Violation, Witness};
 use linchpin_spec::{CasRegister, Spec, Value};
+use rustc_hash::FxHashMap;
 use std::time::Instant;
 use walk::{Breadth, Outcome, Walked, Way, walk};
 
@@ -58,6 +60,9 @@ enum Kind {
 pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     let mut register = RegisterSearch::new(history, init, limits)?;
     let items = register.relevant(&Item::all(history));
+    if let Some(violated) = register.found_what_nobody_wrote(&items) {
+        return Ok(violated);
+    }
     let problem = Problem::new(history, &items, &register.options);
     match register.walk(&problem, limits).walked {
         Walked::Explained(order) => {
@@ -120,6 +125,30 @@ impl<'a> RegisterSearch<'a> {
                 _ => None,
             },
         }
+    }
+
+    /// An operation that saw a value which nobody had been called to write by its return: seen at once, whatever is in progress.
+    fn found_what_nobody_wrote(&self, items: &[Item]) -> Option<Verdict> {
+        let operations = &self.history.operations;
+        let mut first_call: FxHashMap<u32, Rank> = FxHashMap::from_iter([(self.initial, 0)]);
+        for item in items {
+            if let Some(Kind::Write(new) | Kind::Swap(_, new)) = self.kind(*item) {
+                let call = operations[item.id as usize].invoked;
+                first_call.entry(new).or_insert(call);
+            }
+        }
+        let unwritten = |item: &&Item| match self.kind(**item) {
+            Some(Kind::Is(value) | Kind::Swap(value, _)) if item.role == Role::Completed => {
+                let call = first_call.get(&value);
+                call.is_none_or(|call| *call > operations[item.id as usize].returned)
+            }
+            _ => false,
+        };
+        let found = items.iter().find(unwritten)?.id;
+        let register = CasRegister::default();
+        let what = Sentences::new(self.history, register.operations()).operation(found);
+        let explanation = format!("{what}: nobody had been called to write what it found");
+        Some(Verdict::Violated(Violation { core: vec![found], explanation, at: None }))
     }
 
     /// Without operations that may have looked, which mean nothing.
