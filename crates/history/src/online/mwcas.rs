@@ -174,6 +174,8 @@ struct Settling<'a> {
     is_held: Vec<bool>,
     /// What some operation of the window writes.
     written: FxHashSet<Version>,
+    /// What a location held before the window, where an operation that returned saw what nobody wrote.
+    beginnings: FxHashMap<ValueId, ValueId>,
     /// What operations without a place in the order saw if they took effect, and did not replace.
     seen_from_outside: FxHashSet<Version>,
     keep: Vec<bool>,
@@ -198,6 +200,7 @@ impl<'a> Settling<'a> {
             is_settled: vec![false; fates.len()],
             is_held: vec![false; fates.len()],
             written: FxHashSet::default(),
+            beginnings: FxHashMap::default(),
             seen_from_outside: FxHashSet::default(),
             keep: Vec::new(),
             left: FxHashMap::default(),
@@ -228,6 +231,12 @@ impl<'a> Settling<'a> {
                 let seen = deed.seen.iter().filter(|version| !is_replaced(version));
                 settling.seen_from_outside.extend(seen);
             }
+        }
+        for (id, deed) in deeds.iter().enumerate().filter(|(id, _)| fates[*id] == Fate::Returned) {
+            debug_assert!(is_placed[id], "all that returned is in the order");
+            let written = &settling.written;
+            let beginnings = deed.seen.iter().filter(|version| !written.contains(*version));
+            settling.beginnings.extend(beginnings.copied());
         }
         settling
     }
@@ -282,7 +291,8 @@ impl<'a> Settling<'a> {
         if at == UNMENTIONED {
             return None;
         }
-        self.left.get(&at).copied().or_else(remembered)
+        let begun = || self.beginnings.get(&at).copied();
+        self.left.get(&at).copied().or_else(remembered).or_else(begun)
     }
 
     /// Condition 5: whether operations have to be kept for it that were dropped.
