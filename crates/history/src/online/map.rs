@@ -50,7 +50,10 @@ pub(super) fn initial(history: &History, contents: &Contents) -> Value {
         _ => None,
     });
     // Keys under which there is nothing are named too: what is said of "3" would be said of 3 otherwise.
-    let entry = |key: &Value| (key.clone(), contents.get(key).cloned().unwrap_or_default());
+    let entry = |key: Value| {
+        let value = contents.get(&key).cloned().unwrap_or_default();
+        (key, value)
+    };
     Value::map(keys.map(entry))
 }
 
@@ -80,7 +83,7 @@ pub(super) fn still_matter(
     for _ in 0..ROUNDS {
         if let Some((mut keep, left)) = settling.run(order, contents) {
             for (key, value) in left {
-                let get = |id| history.values.get(id).clone();
+                let get = |id| history.values.get(id);
                 contents.set(get(key), get(value));
             }
             for (id, operation) in history.operations.iter().enumerate() {
@@ -138,7 +141,7 @@ impl Settling<'_> {
             };
             let held = || match left.get(&key) {
                 Some(held) => Some(*held),
-                None => match contents.get(history.values.get(key)) {
+                None => match contents.get(&history.values.get(key)) {
                     None | Some(Value::Null) => Some(ValueId::NULL),
                     Some(value) => history.values.find(value),
                 },

@@ -63,8 +63,8 @@ pub(super) fn initial(history: &History, contents: &Contents) -> Result<Value, N
     let (mut known, mut unknown) = (BTreeMap::new(), Vec::new());
     for location in locations {
         let location = history.values.get(location);
-        match contents.get(location) {
-            Some(value) => drop(known.insert(location.clone(), value.clone())),
+        match contents.get(&location) {
+            Some(value) => drop(known.insert(location, value.clone())),
             None => unknown.push(location),
         }
     }
@@ -94,7 +94,7 @@ pub(super) fn still_matter(
             continue;
         }
         for (location, value) in &settling.left {
-            let get = |id| history.values.get(id).clone();
+            let get = |id| history.values.get(id);
             contents.set(get(*location), get(*value));
         }
         // A read that never returns matters to nobody.
@@ -126,11 +126,11 @@ fn deed(history: &History, id: OpId) -> Option<Deed> {
     };
     let words = history.words(operation.argument);
     let answer = match (operation.completed, operation.response) {
-        (false, _) => &Value::Bool(true),
+        (false, _) => Value::Bool(true),
         (true, Argument::One(answer)) => history.values.get(answer),
         (true, _) => return None,
     };
-    match answer {
+    match &answer {
         Value::Bool(true) => {
             deed.seen = pairs(words);
             let replaced = words.iter().filter(|[_, expected, new]| expected != new);
@@ -285,7 +285,7 @@ impl<'a> Settling<'a> {
     fn held(&self, at: ValueId, contents: &Contents) -> Option<ValueId> {
         let values = &self.history.values;
         let remembered = || {
-            let value = contents.get(values.get(at))?;
+            let value = contents.get(&values.get(at))?;
             Some(values.find(value).unwrap_or(UNMENTIONED))
         };
         if at == UNMENTIONED {

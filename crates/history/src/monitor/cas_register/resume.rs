@@ -124,7 +124,7 @@ impl Names<'_> {
     fn value(&self, id: u32) -> Value {
         match (id as usize).checked_sub(self.history.values.len()) {
             Some(at) => self.others[at].clone(),
-            None => self.history.values.get(ValueId(id)).clone(),
+            None => self.history.values.get(ValueId(id)),
         }
     }
 }
