@@ -8,7 +8,7 @@
 //! 3. its answer is right where the operations of `D` come in the order of `L`, and none else. In particular all that it saw was written in `D`, or
 //!    remembered, and where it failed a replacement in `D` explains that;
 //! 4. no operation in `K` saw what it replaced;
-//! 5. it did not write what a location holds at the end of `D` and what an operation in `K` failed to find, unless it returned before that was called.
+//! 5. it did not write what a location holds at the end of `D` and what an operation in `K` failed to find, unless somebody saw or wrote that and returned before the failed one was called.
 //!
 //! *If `K` and `F` are explained from what is remembered, so is everything:* `D` in the order of `L`, then the rest. By 2 that respects time, by 3 the answers
 //! in `D` are right.
@@ -50,7 +50,7 @@ struct Deed {
 const UNMENTIONED: ValueId = ValueId(u32::MAX);
 
 /// So often it is tried again after operations had to be kept for the sake of later ones (5); then everything is kept for now.
-const ROUNDS: usize = 32;
+const ROUNDS: usize = 64;
 
 /// What the locations of the window hold before its first event, for the monitor.
 ///
@@ -176,6 +176,8 @@ struct Settling<'a> {
     written: FxHashSet<Version>,
     /// What a location held before the window, where an operation that returned saw what nobody wrote.
     beginnings: FxHashMap<ValueId, ValueId>,
+    /// When the first operation returned that saw a version or wrote it.
+    shown: FxHashMap<Version, Rank>,
     /// What operations without a place in the order saw if they took effect, and did not replace.
     seen_from_outside: FxHashSet<Version>,
     keep: Vec<bool>,
@@ -201,6 +203,7 @@ impl<'a> Settling<'a> {
             is_held: vec![false; fates.len()],
             written: FxHashSet::default(),
             beginnings: FxHashMap::default(),
+            shown: FxHashMap::default(),
             seen_from_outside: FxHashSet::default(),
             keep: Vec::new(),
             left: FxHashMap::default(),
@@ -234,6 +237,12 @@ impl<'a> Settling<'a> {
         }
         for (id, deed) in deeds.iter().enumerate().filter(|(id, _)| fates[*id] == Fate::Returned) {
             debug_assert!(is_placed[id], "all that returned is in the order");
+            let returned = history.operations[id].returned;
+            let wrote = deed.replaced.iter().map(|((at, _), new)| (*at, *new));
+            for version in deed.seen.iter().copied().chain(wrote) {
+                let first = settling.shown.entry(version).or_insert(returned);
+                *first = returned.min(*first);
+            }
             let written = &settling.written;
             let beginnings = deed.seen.iter().filter(|version| !written.contains(*version));
             settling.beginnings.extend(beginnings.copied());
@@ -302,7 +311,8 @@ impl<'a> Settling<'a> {
         for (id, deed) in self.deeds.iter().enumerate().filter(|(id, _)| self.keep[*id]) {
             for (at, value) in &deed.missed {
                 let Some(writer) = self.writers.get(&(*at, *value)) else { continue };
-                let precedes = operations[*writer as usize].precedes(&operations[id]);
+                let shown = self.shown.get(&(*at, *value));
+                let precedes = shown.is_some_and(|shown| *shown < operations[id].invoked);
                 if self.left.get(at) == Some(value) && !precedes {
                     self.is_held[*writer as usize] = true;
                     changed = true;
