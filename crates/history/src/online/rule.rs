@@ -8,6 +8,9 @@ use crate::check::Object;
 use crate::search::{Frontier, Ticket};
 use linchpin_spec::{Call, Value};
 
+/// A frontier that goes on, and for each ticket the one of the frontier.
+type Handed<'a> = (Frontier<'a, AnySpec>, Vec<(u32, Ticket)>);
+
 /// A rule that judges each event as it comes.
 pub(super) enum Rule {
     Tally(Tally),
@@ -92,10 +95,7 @@ impl Rule {
     }
 
     /// A frontier that knows as much, and for each ticket the one of the frontier; nothing if the rule can judge all that may follow.
-    pub(super) fn frontier<'a>(
-        &self,
-        spec: &'a AnySpec,
-    ) -> Option<(Frontier<'a, AnySpec>, Vec<(u32, Ticket)>)> {
+    pub(super) fn frontier<'a>(&self, spec: &'a AnySpec) -> Option<Handed<'a>> {
         match self {
             Rule::Tally(tally) => Some(tally.frontier(spec)),
             Rule::Lock(lock) => Some(lock.frontier(spec)),
