@@ -82,9 +82,9 @@ pub(crate) fn extract(
 
 /// Values and words on their way into the part.
 #[derive(Default)]
-struct Import {
-    values: ValueTable,
-    words: Vec<[ValueId; 3]>,
+pub(crate) struct Import {
+    pub(crate) values: ValueTable,
+    pub(crate) words: Vec<[ValueId; 3]>,
     known: FxHashMap<ValueId, ValueId>,
 }
 
@@ -94,7 +94,7 @@ impl Import {
         *self.known.entry(id).or_insert_with(|| values.intern(whole.values.get(id)))
     }
 
-    fn argument(&mut self, whole: &History, argument: Argument) -> Argument {
+    pub(crate) fn argument(&mut self, whole: &History, argument: Argument) -> Argument {
         match argument {
             Argument::None => Argument::None,
             Argument::One(a) => Argument::One(self.value(whole, a)),

@@ -569,3 +569,16 @@ fn a_value_that_was_gone_before_anybody_could_tell() {
     let answer = register::check(&builder.finish(), &Value::Null, &Limits::default());
     assert!(!matches!(answer, Ok(Verdict::Violated(_))), "{answer:?}");
 }
+
+/// What a key held at the start says nothing of the next key, even if nobody found it.
+#[test]
+fn a_value_from_the_start_of_one_key_is_not_there_under_another() {
+    let init = Value::map([(0.into(), 3.into())]);
+    let object = builtin("map", Some(&init)).unwrap();
+    let mut builder = Builder::new(object.operations());
+    builder.invoke("a", "get", 0.into()).unwrap();
+    builder.invoke("b", "put", Value::list([1.into(), 3.into()])).unwrap();
+    builder.ok("b", 3.into()).unwrap();
+    let verdict = map::check(&builder.finish(), &init, &Limits::default());
+    assert!(matches!(verdict, Ok(Verdict::Violated(_))), "{verdict:?}");
+}

@@ -10,21 +10,34 @@
 //!   last.
 //! - A write that takes effect before it must is tried only if somebody in progress is waiting for its value.
 //!
+//! - With many operations in progress the walk is first tried with few configurations, those in which the most has taken effect. If one of them comes through,
+//!   it explains the history, whatever was left out; only if none does, all are followed.
+//!
 //! Start with [`check`]; `walk` is the algorithm, `configs` when a configuration can do all that another can.
 
 mod configs;
+pub(crate) mod resume;
 mod walk;
 
-use crate::history::{Argument, History, OpId, Operation};
+use super::sentence::Sentences;
+use crate::history::{Argument, History, NEVER, OpId, Operation, Rank};
+use crate::search::explain::{self, Possible};
 use crate::search::mask::with_mask;
 use crate::search::problem::{Item, Problem, Role};
 use crate::search::shrink::{Bound, Judge, first_violated, shrink};
-use crate::search::{SearchOptions, Watch, explain};
+use crate::search::{SearchOptions, Watch};
 use crate::value_table::ValueId;
 use crate::verdict::{Limits, Monitored, NotApplicable, Verdict, Violation, Witness};
 use linchpin_spec::{CasRegister, Spec, Value};
+use rustc_hash::FxHashMap;
 use std::time::Instant;
-use walk::{Walked, walk};
+use walk::{Breadth, Outcome, Walked, Way, walk};
+
+/// With more operations in progress at a time than this, a history is first walked through with few configurations.
+const MANY: usize = 24;
+
+/// How few.
+const NARROW: [usize; 3] = [4, 32, 256];
 
 /// What an operation does to the register. Values are ids; the initial value may have one of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +60,11 @@ enum Kind {
 pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     let mut register = RegisterSearch::new(history, init, limits)?;
     let items = register.relevant(&Item::all(history));
+    if let Some(violated) = register.found_what_nobody_wrote(&items) {
+        return Ok(violated);
+    }
     let problem = Problem::new(history, &items, &register.options);
-    match register.walk(&problem, limits).0 {
+    match register.walk(&problem, limits).walked {
         Walked::Explained(order) => {
             let order = order.into_iter().map(|op| problem.ops[op as usize].id).collect();
             Ok(Verdict::Holds(Witness { order }))
@@ -111,20 +127,66 @@ impl<'a> RegisterSearch<'a> {
         }
     }
 
+    /// An operation that saw a value which nobody had been called to write by its return: seen at once, whatever is in progress.
+    fn found_what_nobody_wrote(&self, items: &[Item]) -> Option<Verdict> {
+        let operations = &self.history.operations;
+        let mut first_call: FxHashMap<u32, Rank> = FxHashMap::from_iter([(self.initial, 0)]);
+        for item in items {
+            if let Some(Kind::Write(new) | Kind::Swap(_, new)) = self.kind(*item) {
+                let call = operations[item.id as usize].invoked;
+                first_call.entry(new).or_insert(call);
+            }
+        }
+        let unwritten = |item: &&Item| match self.kind(**item) {
+            Some(Kind::Is(value) | Kind::Swap(value, _)) if item.role == Role::Completed => {
+                let call = first_call.get(&value);
+                call.is_none_or(|call| *call > operations[item.id as usize].returned)
+            }
+            _ => false,
+        };
+        let found = items.iter().find(unwritten)?.id;
+        let register = CasRegister::default();
+        let what = Sentences::new(self.history, register.operations()).operation(found);
+        let explanation = format!("{what}: nobody had been called to write what it found");
+        Some(Verdict::Violated(Violation { core: vec![found], explanation, at: None }))
+    }
+
     /// Without operations that may have looked, which mean nothing.
     fn relevant(&self, items: &[Item]) -> Vec<Item> {
         items.iter().copied().filter(|item| self.kind(*item).is_some()).collect()
     }
 
-    /// Walks through the events; what the register may hold at the end.
-    fn walk(&self, problem: &Problem, limits: &Limits) -> (Walked, Vec<u32>) {
+    /// Walks through the events, first with few configurations, which may be all it takes to explain the history.
+    fn walk(&self, problem: &Problem, limits: &Limits) -> Outcome {
+        let from = [Way { value: self.initial, ..Way::default() }];
+        if problem.width > MANY {
+            for most in NARROW {
+                let breadth = Breadth::Narrow(most);
+                let outcome = self.walk_from(&from, problem, NEVER, breadth, limits);
+                if !matches!(outcome.walked, Walked::Stuck { .. }) {
+                    return outcome;
+                }
+            }
+        }
+        self.walk_from(&from, problem, NEVER, Breadth::Full, limits)
+    }
+
+    /// Walks through the events from where these ways lead.
+    fn walk_from(
+        &self,
+        from: &[Way],
+        problem: &Problem,
+        stop: Rank,
+        breadth: Breadth,
+        limits: &Limits,
+    ) -> Outcome {
         let kind = |op: &crate::search::problem::Op| {
             let role = if op.completed { Role::Completed } else { Role::Optional(op.deadline) };
             self.kind(Item { id: op.id, role }).unwrap_or(Kind::IsNot(u32::MAX))
         };
         let kinds: Vec<Kind> = problem.ops.iter().map(kind).collect();
         let watch = Watch::new(limits);
-        with_mask!(problem.width, M => walk::<M>(problem, &kinds, self.initial, &watch))
+        with_mask!(problem.width, M => walk::<M>(problem, &kinds, from, stop, breadth, &watch))
     }
 
     fn violated(&mut self, items: &[Item], found: OpId) -> Verdict {
@@ -135,12 +197,30 @@ impl<'a> RegisterSearch<'a> {
         let before: Vec<Item> =
             items.iter().filter_map(|item| item.until(history, at - 1)).collect();
         let before = Problem::new(history, &self.relevant(&before), &self.options);
-        let (_, values) = self.walk(&before, self.limits);
+        let from = [Way { value: self.initial, ..Way::default() }];
+        let ways = self.walk_from(&from, &before, NEVER, Breadth::Full, self.limits).ways;
         let value = |id: u32| match id as usize == history.values.len() {
             true => self.init.to_string(),
             false => history.values.get(ValueId(id)).to_string(),
         };
-        let values: Vec<String> = values.into_iter().map(value).collect();
+        let mut values: Vec<Possible> = Vec::new();
+        for way in ways {
+            let crashed = way.used.iter().flat_map(|(class, count)| {
+                before.crashed[*class as usize].ops.iter().take(*count as usize)
+            });
+            let in_effect = crashed.chain(&way.done).map(|op| before.ops[*op as usize].id);
+            let in_effect: Vec<OpId> = in_effect.collect();
+            let state = value(way.value);
+            match values.iter_mut().find(|possible| possible.state == state) {
+                None => values.push(Possible { state, in_effect, has_others: false }),
+                Some(known) => {
+                    known.has_others = true;
+                    if in_effect.len() < known.in_effect.len() {
+                        known.in_effect = in_effect;
+                    }
+                }
+            }
+        }
         let until = Instant::now() + self.options.core_time;
         let core = shrink(history, items, first, until, self);
         let signatures = CasRegister::default();
@@ -154,7 +234,7 @@ impl Judge for RegisterSearch<'_> {
         let deadline = Some(self.limits.deadline.map_or(until, |limit| limit.min(until)));
         let limits = Limits { deadline, ..self.limits.clone() };
         let problem = Problem::new(self.history, &self.relevant(items), &self.options);
-        match self.walk(&problem, &limits).0 {
+        match self.walk(&problem, &limits).walked {
             Walked::Explained(_) => Some(false),
             Walked::Stuck { .. } => Some(true),
             Walked::Stopped { .. } => None,

@@ -145,6 +145,10 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
         for value in self.touched.drain(..) {
             self.entries[value as usize] = UNTOUCHED;
         }
+        // The value at the start has a block even if no operation touched it.
+        if self.initial != NONE {
+            self.entries[self.initial as usize] = UNTOUCHED;
+        }
         self.blocks.clear();
         self.initial = initial;
         self.link(operations)?;

@@ -20,7 +20,7 @@ pub mod priority_queue;
 pub mod queue;
 pub mod register;
 pub mod semaphore;
-mod sentence;
+pub(crate) mod sentence;
 pub mod set;
 pub mod stack;
 mod timeline;

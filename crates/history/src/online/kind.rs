@@ -1,11 +1,16 @@
 //! The types that are judged by windows: their monitors, and which operations still matter.
 
+use super::cas_register::Frozen;
+use super::past::{Contents, Past};
 use super::window::Fate;
-use super::{priority_queue, queue, register, set, stack};
-use crate::history::History;
+use super::{map, mwcas, priority_queue, queue, register, set, stack};
+use crate::history::{History, OpId};
 use crate::monitor;
-use crate::verdict::{Limits, Monitored};
-use linchpin_spec::{PriorityQueue, Queue, Register, Set, Stack, Value};
+use crate::verdict::{Limits, Monitored, NotApplicable};
+use linchpin_spec::{
+    Call, Map, Mwcas, PriorityQueue, Queue, Register, Set, Spec, Stack, Value, builtin,
+};
+use std::collections::BTreeMap;
 
 /// A type that is judged by windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +20,9 @@ pub(super) enum Kind {
     Stack,
     PriorityQueue,
     Set,
+    CasRegister,
+    Map,
+    Mwcas,
 }
 
 /// What a register holds before its first write: a value that nobody may use, as nobody may read it.
@@ -29,6 +37,9 @@ impl Kind {
             "stack" => Kind::Stack,
             "priority-queue" => Kind::PriorityQueue,
             "set" => Kind::Set,
+            "cas-register" => Kind::CasRegister,
+            "map" => Kind::Map,
+            "mwcas" => Kind::Mwcas,
             _ => return None,
         })
     }
@@ -41,6 +52,26 @@ impl Kind {
             Kind::Stack => "stack",
             Kind::PriorityQueue => "priority-queue",
             Kind::Set => "set",
+            Kind::CasRegister => "cas-register",
+            Kind::Map => "map",
+            Kind::Mwcas => "mwcas",
+        }
+    }
+
+    /// What is known before the first event, where [`Kind::initial_operations`] do not say it.
+    pub(super) fn past(self, init: Option<&Value>) -> Past {
+        let given = match init {
+            Some(Value::Map(given)) => BTreeMap::clone(given),
+            _ => BTreeMap::new(),
+        };
+        match (self, init) {
+            (Kind::CasRegister, _) => {
+                Past::Register(Frozen::new(init.cloned().unwrap_or_default()))
+            }
+            (Kind::Map, _) => Past::Contents(Contents::new(given, Some(Value::Null))),
+            (Kind::Mwcas, Some(Value::Map(_)) | None) => Past::Contents(Contents::new(given, None)),
+            (Kind::Mwcas, Some(all)) => Past::Contents(Contents::new(given, Some(all.clone()))),
+            _ => Past::Told,
         }
     }
 
@@ -70,13 +101,14 @@ impl Kind {
                 let add = |member| (Set::ADD, member, Value::Bool(true));
                 members.into_iter().map(add).collect()
             }
+            Kind::CasRegister | Kind::Map | Kind::Mwcas => Vec::new(),
         }
     }
 
     /// The operations that add and remove, of a collection.
     pub(super) fn adds_and_removes(self) -> Option<(usize, usize)> {
         match self {
-            Kind::Register | Kind::Set => None,
+            Kind::Register | Kind::Set | Kind::CasRegister | Kind::Map | Kind::Mwcas => None,
             Kind::Queue => Some((Queue::ENQUEUE, Queue::DEQUEUE)),
             Kind::Stack => Some((Stack::PUSH, Stack::POP)),
             Kind::PriorityQueue => Some((PriorityQueue::INSERT, PriorityQueue::REMOVE_MIN)),
@@ -84,32 +116,92 @@ impl Kind {
     }
 
     /// What to start the specification from, for an object in which there is nothing.
-    pub(super) fn blank(self) -> Value {
+    fn blank(self) -> Value {
         match self {
             Kind::Register => Value::str(UNWRITTEN),
             _ => Value::list([]),
         }
     }
 
-    /// What the monitor says of a history that starts from the blank object.
-    pub(super) fn monitor(self, history: &History, limits: &Limits) -> Monitored {
-        match self {
-            Kind::Register => monitor::register::check(history, &self.blank(), limits),
-            Kind::Queue => monitor::queue::check(history, &[], limits),
-            Kind::Stack => monitor::stack::check(history, &[], limits),
-            Kind::PriorityQueue => monitor::priority_queue::check(history, &[], limits),
-            Kind::Set => monitor::set::check(history, &self.blank(), limits),
+    /// The state of the specification before the events of a window; for a register with `cas` just any, as there may be several.
+    pub(super) fn start(
+        self,
+        spec: &(dyn Spec<State = Value> + Send + Sync),
+        past: &Past,
+    ) -> Option<Value> {
+        let contents = match past {
+            Past::Told => return Some(builtin(self.name(), Some(&self.blank())).ok()?.initial()),
+            Past::Register(_) => return Some(spec.initial()),
+            Past::Contents(contents) => contents,
+        };
+        let mut state = spec.initial();
+        for (key, value) in contents.left() {
+            let pair = Value::list([key.clone(), value.clone()]);
+            let call = match self {
+                Kind::Map => Call { operation: Map::PUT, argument: pair },
+                _ => {
+                    let asked = Value::list([Value::list([key.clone(), Value::Null])]);
+                    let read = Call { operation: Mwcas::MWREAD, argument: asked };
+                    let answer = spec.apply(&state, &read, None).pop()?.response;
+                    let held = answer.as_list()?.first()?.as_list()?.get(1)?.clone();
+                    let word = Value::list([key.clone(), held, value.clone()]);
+                    Call { operation: Mwcas::MWCAS, argument: Value::list([word]) }
+                }
+            };
+            let answer = (self == Kind::Mwcas).then_some(Value::Bool(true));
+            state = spec.apply(&state, &call, answer.as_ref()).pop()?.state;
+        }
+        Some(state)
+    }
+
+    /// What the monitor says of a history that starts from the blank object, after this past.
+    pub(super) fn monitor(self, history: &History, past: &Past, limits: &Limits) -> Monitored {
+        match (self, past) {
+            (Kind::Register, _) => monitor::register::check(history, &self.blank(), limits),
+            (Kind::Queue, _) => monitor::queue::check(history, &[], limits),
+            (Kind::Stack, _) => monitor::stack::check(history, &[], limits),
+            (Kind::PriorityQueue, _) => monitor::priority_queue::check(history, &[], limits),
+            (Kind::Set, _) => monitor::set::check(history, &self.blank(), limits),
+            (Kind::CasRegister, Past::Register(frozen)) => frozen.check(history, limits),
+            (Kind::Map, Past::Contents(contents)) => {
+                monitor::map::check(history, &map::initial(history, contents), limits)
+            }
+            (Kind::Mwcas, Past::Contents(contents)) => {
+                let initial = mwcas::initial(history, contents)?;
+                monitor::mwcas::check(history, Some(&initial), limits)
+            }
+            (Kind::CasRegister | Kind::Map | Kind::Mwcas, _) => {
+                Err(NotApplicable { reason: "nothing is known of the past".to_owned() })
+            }
         }
     }
 
-    /// For each operation of a history that holds whether it still matters to what may follow. Open ones always do, whatever this says.
-    pub(super) fn still_matter(self, history: &History, fates: &[Fate]) -> Vec<bool> {
-        match self {
-            Kind::Register => register::still_matter(history, fates),
-            Kind::Queue => queue::still_matter(history, fates),
-            Kind::Stack => stack::still_matter(history, fates),
-            Kind::PriorityQueue => priority_queue::still_matter(history, fates),
-            Kind::Set => set::still_matter(history, fates),
+    /// For each operation of a history that holds whether it still matters to what may follow. Open ones always do, whatever this says. `order` explains the
+    /// history, where the monitor was able to say so; what is dropped is noted in `past`.
+    pub(super) fn still_matter(
+        self,
+        history: &History,
+        fates: &[Fate],
+        order: Option<&[OpId]>,
+        past: &mut Past,
+        limits: &Limits,
+    ) -> Vec<bool> {
+        match (self, past, order) {
+            (Kind::Register, ..) => register::still_matter(history, fates),
+            (Kind::Queue, ..) => queue::still_matter(history, fates),
+            (Kind::Stack, ..) => stack::still_matter(history, fates),
+            (Kind::PriorityQueue, ..) => priority_queue::still_matter(history, fates),
+            (Kind::Set, ..) => set::still_matter(history, fates),
+            (Kind::CasRegister, Past::Register(frozen), Some(_)) => {
+                frozen.still_matter(history, fates, limits)
+            }
+            (Kind::Map, Past::Contents(contents), Some(order)) => {
+                map::still_matter(history, fates, order, contents)
+            }
+            (Kind::Mwcas, Past::Contents(contents), Some(order)) => {
+                mwcas::still_matter(history, fates, order, contents)
+            }
+            (Kind::CasRegister | Kind::Map | Kind::Mwcas, ..) => vec![true; fates.len()],
         }
     }
 }

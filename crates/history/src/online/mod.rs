@@ -6,22 +6,32 @@
 //! bisection: what is not explained by some event never is later.
 //!
 //! The dropping is exact, because of one fact for each type, argued where it is done (`register`, `queue`, `stack`, `priority_queue`,
-//! `set`): with `D` what is dropped and `K` what is kept, whatever follows, `K` with what follows is explained if and only if `D` and `K` with
+//! `set`, `map`, `mwcas`): with `D` what is dropped and `K` what is kept, whatever follows, `K` with what follows is explained if and only if `D` and `K` with
 //! what follows is. One direction is always easy: taking a value with all its operations out of an order that explains
 //! a history leaves one that explains the rest. The other one is what the rules are for. A value that comes again after all
 //! operations on its first life were dropped is a new value, since that life had ended before it came again.
 //!
-//! Counters need no window: `tally` judges each event as it comes.
+//! Registers with `cas` have no such rule; what is kept of them is all that may have happened (`cas_register`). Counters, locks and semaphores need no
+//! window: `tally`, `lock` and `permits` judge each event as it comes.
 //!
-//! What was in the object at the start is added by operations of the window, so a window always starts from the blank object. Types without a rule,
+//! What was in the object at the start, and what dropped operations left in it, is added by operations of the window, or noted beside it (`past`). Types without a rule,
 //! and windows that their monitor cannot judge (values that repeat while the first one still matters, operations with deadlines), are left to
 //! the general [`Frontier`], which is told of the events of the window first.
 
+mod argument;
+mod cas_register;
+mod debts;
 mod kind;
 mod lives;
+mod lock;
+mod map;
+mod mwcas;
+mod past;
+mod permits;
 mod priority_queue;
 mod queue;
 mod register;
+mod rule;
 mod set;
 mod stack;
 mod tally;
@@ -29,11 +39,11 @@ mod window;
 
 use crate::check::Object;
 use crate::history::OpId;
-use crate::search::{Frontier, Ticket};
+use crate::search::{Frontier, Stuck, Ticket};
 use crate::verdict::Limits;
 use kind::{Kind, UNWRITTEN};
-use linchpin_spec::{Call, Shape, Spec, Value, builtin};
-use tally::Tally;
+use linchpin_spec::{Call, Mwcas, Shape, Spec, Value};
+use rule::Rule;
 use window::Window;
 
 /// A window is judged after so many events, or as many as it has operations if these are more.
@@ -110,13 +120,13 @@ struct Open {
 #[derive(Clone, Copy)]
 enum Place {
     Window(OpId),
-    Tally,
+    Rule,
     Frontier(Ticket),
 }
 
 enum Engine<'a> {
     Window(Box<Window>),
-    Tally(Box<Tally>),
+    Rule(Box<Rule>),
     Frontier(Box<Frontier<'a, AnySpec>>),
 }
 
@@ -126,10 +136,9 @@ impl<'a> Stream<'a> {
         let spec: &AnySpec = &*object.spec;
         let kind = Kind::of(&object.name).filter(|_| object.is_builtin());
         let init = object.init.as_ref();
-        let counts = object.is_builtin() && object.name == "counter";
-        let engine = match (kind, Tally::new(init).filter(|_| counts)) {
+        let engine = match (kind, Rule::of(object)) {
             (Some(kind), _) => Engine::Window(Box::new(Window::new(kind, init))),
-            (None, Some(tally)) => Engine::Tally(Box::new(tally)),
+            (None, Some(rule)) => Engine::Rule(Box::new(rule)),
             (None, None) => Engine::Frontier(Box::new(Frontier::new(spec))),
         };
         Stream {
@@ -155,7 +164,7 @@ impl<'a> Stream<'a> {
     pub fn kept(&self) -> usize {
         match &self.engine {
             Engine::Window(window) => window.len(),
-            Engine::Tally(tally) => tally.len(),
+            Engine::Rule(rule) => rule.len(),
             Engine::Frontier(frontier) => frontier.configurations(),
         }
     }
@@ -164,7 +173,7 @@ impl<'a> Stream<'a> {
     pub fn unjudged(&self) -> usize {
         match &self.engine {
             Engine::Window(window) => window.unjudged(),
-            Engine::Tally(_) | Engine::Frontier(_) => 0,
+            Engine::Rule(_) | Engine::Frontier(_) => 0,
         }
     }
 
@@ -185,18 +194,18 @@ impl<'a> Stream<'a> {
             self.open.push(None);
         }
         let operation = call.operation;
-        if let Engine::Tally(tally) = &mut self.engine {
-            match tally.invoke(ticket, &call) {
+        if let Engine::Rule(rule) = &mut self.engine {
+            match rule.invoke(ticket, &call) {
                 true => {
-                    let (process, place) = (process.to_owned(), Place::Tally);
+                    let (process, place) = (process.to_owned(), Place::Rule);
                     self.open[ticket as usize] = Some(Open { process, operation, place });
                     return OpenOperation(ticket);
                 }
-                false => self.leave_tally("not everybody adds the same amount, silently"),
+                false => self.leave_rule("not everybody adds the same amount, silently"),
             }
         }
         let place = match &mut self.engine {
-            Engine::Tally(_) => Place::Tally,
+            Engine::Rule(_) => Place::Rule,
             Engine::Window(window) => {
                 let shape = shape(self.spec, operation, |signature| &signature.argument);
                 Place::Window(window.invoke(tag, ticket, process, &call, shape))
@@ -238,14 +247,12 @@ impl<'a> Stream<'a> {
                 window.response(tag, id, response.clone(), shape);
                 self.judge_if_due()
             }
-            (Engine::Tally(tally), Place::Tally) => {
-                tally.response(ticket, response).map_err(|why| {
-                    let process = &open.process;
-                    let explanation =
-                        format!("read() of process {process} answered {response}, but {why}");
-                    Ended::Violated(Refutation { tag, explanation, possible: Vec::new() })
-                })
-            }
+            (Engine::Rule(rule), Place::Rule) => rule.response(ticket, response).map_err(|what| {
+                let signature = self.spec.operations().get(open.operation);
+                let name = signature.map_or("?", |signature| signature.name.as_str());
+                let explanation = format!("{name}() of process {} {what}", open.process);
+                Ended::Violated(Refutation { tag, explanation, possible: Vec::new() })
+            }),
             (Engine::Frontier(frontier), Place::Frontier(ticket)) => {
                 tell(frontier, tag, &open.process, ticket, Some(response), MAX_CONFIGURATIONS)
             }
@@ -268,7 +275,7 @@ impl<'a> Stream<'a> {
                 window.retract(tag, id);
                 self.judge_if_due()
             }
-            (Engine::Tally(tally), Place::Tally) => match tally.retract(ticket) {
+            (Engine::Rule(rule), Place::Rule) => match rule.retract(ticket) {
                 true => Ok(()),
                 false => Err(did_not_happen(tag, &open.process)),
             },
@@ -285,7 +292,7 @@ impl<'a> Stream<'a> {
         if let Some(open) = self.close(open) {
             match (&mut self.engine, open.place) {
                 (Engine::Window(window), Place::Window(id)) => window.crash(id),
-                (Engine::Tally(tally), Place::Tally) => tally.crash(ticket),
+                (Engine::Rule(rule), Place::Rule) => rule.crash(ticket),
                 (Engine::Frontier(frontier), Place::Frontier(ticket)) => frontier.crash(ticket),
                 _ => {}
             }
@@ -302,12 +309,14 @@ impl<'a> Stream<'a> {
         let reason = "an operation has a deadline";
         self.finish()?;
         self.hand_over(reason.to_owned())?;
-        self.leave_tally(reason);
-        if let Some(open) = self.close(open)
-            && let (Engine::Frontier(frontier), Place::Frontier(ticket)) =
-                (&mut self.engine, open.place)
-        {
-            frontier.expire(ticket);
+        self.leave_rule(reason);
+        let known = open.0;
+        if let Some(open) = self.close(open) {
+            match (&mut self.engine, open.place) {
+                (Engine::Frontier(frontier), Place::Frontier(ticket)) => frontier.expire(ticket),
+                (Engine::Rule(rule), Place::Rule) => rule.crash(known),
+                _ => {}
+            }
         }
         Ok(())
     }
@@ -361,13 +370,14 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Leaves what is counted to the general frontier.
-    fn leave_tally(&mut self, reason: &str) {
-        let Engine::Tally(tally) = &self.engine else {
+    /// Leaves what is judged event by event to the general frontier, unless there is no need to.
+    fn leave_rule(&mut self, reason: &str) {
+        let Engine::Rule(rule) = &self.engine else {
             return;
         };
-        let (frontier, open) = tally.frontier(self.spec);
-        self.go_on_with(frontier, open, reason.to_owned());
+        if let Some((frontier, open)) = rule.frontier(self.spec) {
+            self.go_on_with(frontier, open, reason.to_owned());
+        }
     }
 
     fn go_on_with(
@@ -390,11 +400,16 @@ impl<'a> Stream<'a> {
         let Engine::Window(window) = &self.engine else {
             return Ok(());
         };
-        let name = window.kind.name();
-        let blank = builtin(name, Some(&window.kind.blank()))
-            .map_err(|error| Ended::Unknown(error.to_string()))?;
-        let mut frontier = Frontier::starting_from(self.spec, blank.initial());
-        let open = window.replay(&mut frontier, MAX_CONFIGURATIONS)?;
+        let start = window.kind.start(self.spec, &window.past).filter(|_| window.knows_start());
+        let Some(start) = start else {
+            let reason = format!("{reason}; judge a file instead");
+            return Err(window.found.clone().unwrap_or(Ended::Unknown(reason)));
+        };
+        let mut frontier = Frontier::starting_from(self.spec, start);
+        let open = match (window.replay(&mut frontier, MAX_CONFIGURATIONS), &window.found) {
+            (Ok(_) | Err(Ended::Unknown(_)), Some(found)) => return Err(found.clone()),
+            (open, _) => open?,
+        };
         self.go_on_with(frontier, open, reason);
         Ok(())
     }
@@ -417,6 +432,17 @@ fn did_not_happen(tag: u64, process: &str) -> Ended {
     Ended::Violated(Refutation { tag, explanation, possible: Vec::new() })
 }
 
+/// Whether the specification lists such answers when it is asked without one, as the frontier does: a memory that fails without saying
+/// where, or says what it read, answers otherwise.
+fn is_listed<S: Spec + ?Sized>(spec: &S, stuck: &Stuck) -> bool {
+    let is_memory = spec.operations().iter().any(|signature| signature.name == "mwcas");
+    let fails_at = |fields: &Value| matches!(fields, Value::Map(fields) if fields.keys().all(|field| *field == Value::str("failed")));
+    !is_memory
+        || stuck.call.operation != Mwcas::MWCAS
+        || stuck.response == Value::Bool(true)
+        || fails_at(&stuck.response)
+}
+
 /// Tells a frontier that an operation answered, or did not happen.
 fn tell<S: Spec<State = Value> + ?Sized>(
     frontier: &mut Frontier<'_, S>,
@@ -433,6 +459,10 @@ fn tell<S: Spec<State = Value> + ?Sized>(
         return Err(did_not_happen(tag, process));
     };
     if let Err(stuck) = frontier.response(ticket, response) {
+        if !is_listed(frontier.spec(), &stuck) {
+            let reason = format!("{response} is an answer that is only judged in a file");
+            return Err(Ended::Unknown(reason));
+        }
         let signature = frontier.spec().operations().get(stuck.call.operation);
         let argument = match &stuck.call.argument {
             Value::Null => String::new(),

@@ -1,12 +1,15 @@
 //! The window: the operations that still matter, as a history that starts from nothing.
 
+use super::argument::argument;
 use super::kind::Kind;
+use super::past::Past;
 use super::{Ended, Refutation};
 use crate::history::{Argument, History, NEVER, OpId, Operation, Rank};
+use crate::part::Import;
 use crate::search::{Frontier, Ticket};
-use crate::value_table::{ValueId, ValueTable};
+use crate::value_table::ValueId;
 use crate::verdict::{Limits, Monitored, NotApplicable, Verdict};
-use linchpin_spec::{Call, Shape, Spec, Value};
+use linchpin_spec::{Call, Map, Shape, Spec, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How an operation of the window stands.
@@ -31,6 +34,9 @@ enum Scope {
     Removed,
 }
 
+/// So many operations are kept at most where only what follows can help the monitor, and it may not.
+const PATIENCE: usize = 1 << 17;
+
 /// Who "called" what was there from the start.
 const FROM_THE_START: u32 = 0;
 
@@ -39,9 +45,11 @@ pub(super) struct Window {
     pub(super) kind: Kind,
     /// Their history. Ranks count the events of the window.
     ///
-    /// INVARIANT: all that follows is explained from the empty object and these operations if and only if it is explained from the
-    /// initial state and all operations there were.
+    /// INVARIANT: all that follows is explained from `past` and these operations if and only if it is explained from the initial state and
+    /// all operations there were.
     pub(super) history: History,
+    /// What is known of what was dropped.
+    pub(super) past: Past,
     processes: FxHashMap<String, u32>,
     /// How each operation stands.
     pub(super) fates: Vec<Fate>,
@@ -51,6 +59,8 @@ pub(super) struct Window {
     judged: Rank,
     /// Whether operations were dropped.
     has_dropped: bool,
+    /// Where nothing explains the events, if the monitor does not know whether it was so before.
+    pub(super) found: Option<Ended>,
     /// So many events there were when it was last tried to judge them.
     tried: Rank,
 }
@@ -63,12 +73,14 @@ impl Window {
         let mut window = Window {
             kind,
             history,
+            past: kind.past(init),
             processes: FxHashMap::default(),
             fates: Vec::new(),
             tags: Vec::new(),
             judged: 0,
             tried: 0,
             has_dropped: false,
+            found: None,
         };
         for (operation, argument, response) in kind.initial_operations(init) {
             let shape = Shape::Any;
@@ -82,13 +94,28 @@ impl Window {
     /// Whether what follows cannot help the monitor, which refused to judge the window. If it can, there were too many ways to choose what operations
     /// in progress removed, and these will tell.
     pub(super) fn is_hopeless(&self) -> bool {
-        let Some((add, _)) = self.kind.adds_and_removes() else {
+        if self.found.is_some() {
             return true;
+        }
+        let add = match (self.kind, self.kind.adds_and_removes()) {
+            (_, Some((add, _))) => add,
+            (Kind::Map, None) => Map::PUT,
+            // What a location held at the start may come out later, and nobody else can judge meanwhile.
+            (Kind::Mwcas, None) => return self.knows_start() || self.len() > PATIENCE,
+            (_, None) => return true,
         };
         let mut added: FxHashSet<Argument> = FxHashSet::default();
         added.insert(Argument::One(ValueId::NULL));
         let mut adds = self.history.operations.iter().filter(|op| op.operation as usize == add);
         adds.any(|operation| !added.insert(operation.argument))
+    }
+
+    /// Whether the general frontier can go on from here: it does not know what to make of a location that may hold anything.
+    pub(super) fn knows_start(&self) -> bool {
+        match &self.past {
+            Past::Contents(contents) => contents.is_total(),
+            Past::Told | Past::Register(_) => true,
+        }
     }
 
     /// How many events came since it was last tried to judge them.
@@ -112,13 +139,6 @@ impl Window {
         self.history.events - 1
     }
 
-    fn argument(&mut self, value: Value, shape: &Shape) -> Argument {
-        match shape {
-            Shape::Unit => Argument::None,
-            _ => Argument::One(self.history.values.intern(value)),
-        }
-    }
-
     /// An operation is called, and will be known by the ticket.
     pub(super) fn invoke(
         &mut self,
@@ -129,7 +149,7 @@ impl Window {
         shape: &Shape,
     ) -> OpId {
         let process = self.process(name);
-        let argument = self.argument(call.argument.clone(), shape);
+        let argument = argument(&mut self.history, call.argument.clone(), shape);
         let invoked = self.event(tag);
         self.history.operations.push(Operation {
             process,
@@ -157,7 +177,7 @@ impl Window {
 
     /// It returns.
     pub(super) fn response(&mut self, tag: u64, id: OpId, response: Value, shape: &Shape) {
-        let response = self.argument(response, shape);
+        let response = argument(&mut self.history, response, shape);
         let returned = self.event(tag);
         let operation = &mut self.history.operations[id as usize];
         operation.response = response;
@@ -188,32 +208,46 @@ impl Window {
         mut moved: impl FnMut(u32, OpId),
     ) -> Result<Result<(), NotApplicable>, Ended> {
         let end = self.history.events;
-        let refused = match self.as_of(end, Scope::All, limits) {
-            Ok(Verdict::Holds(_)) => None,
-            Ok(Verdict::Violated(_)) => return Err(self.first_violated(end, Scope::All, limits)),
-            Ok(Verdict::Inconclusive(reason)) => Some(NotApplicable { reason }),
-            Err(refused) => Some(refused),
+        let (order, refused) = match self.as_of(end, Scope::All, limits) {
+            Ok(Verdict::Holds(witness)) => (Some(witness.order), None),
+            Ok(Verdict::Violated(_)) => match self.first_violated(end, Scope::All, limits) {
+                // Something may have gone wrong before, where the monitor knows nothing.
+                (found, false) if matches!(self.past, Past::Contents(_)) => {
+                    self.found = Some(found);
+                    let reason = "the monitor cannot judge all of it".to_owned();
+                    return Ok(Err(NotApplicable { reason }));
+                }
+                (found, _) => return Err(found),
+            },
+            Ok(Verdict::Inconclusive(reason)) => (None, Some(NotApplicable { reason })),
+            Err(refused) => (None, Some(refused)),
         };
         if let Some(reason) = limits.exceeded(0) {
             return Err(Ended::Unknown(reason));
         }
         if refused.is_some() {
             self.tried = end;
-            if self.is_hopeless() {
+            if self.is_hopeless() || self.kind.adds_and_removes().is_none() {
                 return Ok(refused.map_or(Ok(()), Err));
             }
             // What is dropped has to be explained alone, no more; and nothing that is dropped stays.
             match self.as_of(end, Scope::Removed, limits) {
                 Ok(Verdict::Holds(_)) => {}
                 Ok(Verdict::Violated(_)) => {
-                    return Err(self.first_violated(end, Scope::Removed, limits));
+                    return Err(self.first_violated(end, Scope::Removed, limits).0);
                 }
                 Ok(Verdict::Inconclusive(_)) | Err(_) => return Ok(refused.map_or(Ok(()), Err)),
             }
         } else {
             self.judged = end;
+            // The order is of what happened, so that the ids are the same after this.
+            let happened = |fate: &Fate| !matches!(fate, Fate::Retracted(_));
+            let happened: Vec<bool> = self.fates.iter().map(happened).collect();
+            if happened.contains(&false) {
+                self.retain(&happened);
+            }
         }
-        self.drop_what_does_not_matter();
+        self.drop_what_does_not_matter(order.as_deref(), limits);
         for (id, fate) in self.fates.iter().enumerate() {
             if let Fate::Open(ticket) = fate {
                 moved(*ticket, id as OpId);
@@ -222,14 +256,13 @@ impl Window {
         Ok(refused.map_or(Ok(()), Err))
     }
 
-    fn drop_what_does_not_matter(&mut self) {
-        let is_judged = self.judged == self.history.events;
-        let mut keep = self.kind.still_matter(&self.history, &self.fates);
+    fn drop_what_does_not_matter(&mut self, order: Option<&[OpId]>, limits: &Limits) {
+        let past = &mut self.past;
+        let mut keep = self.kind.still_matter(&self.history, &self.fates, order, past, limits);
         for (keep, fate) in keep.iter_mut().zip(&self.fates) {
             match fate {
-                Fate::Open(_) => *keep = true,
-                // why: that it did not happen is judged together with what follows if not yet.
-                Fate::Retracted(_) => *keep = !is_judged,
+                // why: that it did not happen is judged together with what follows, if it is still here.
+                Fate::Open(_) | Fate::Retracted(_) => *keep = true,
                 Fate::Returned | Fate::Gone => {}
             }
         }
@@ -242,8 +275,13 @@ impl Window {
     fn as_of(&mut self, end: Rank, scope: Scope, limits: &Limits) -> Monitored {
         let retracted = self.fates.iter().any(|fate| matches!(fate, Fate::Retracted(_)));
         if end == self.history.events && !retracted && scope == Scope::All {
-            return self.kind.monitor(&self.history, limits);
+            return self.kind.monitor(&self.history, &self.past, limits);
         }
+        self.before(end, scope, |window| window.kind.monitor(&window.history, &window.past, limits))
+    }
+
+    /// Asks about the events before `end`, or those of them on removed values.
+    fn before<T>(&mut self, end: Rank, scope: Scope, ask: impl FnOnce(&Window) -> T) -> T {
         let mut seen = Vec::with_capacity(self.len());
         for (operation, fate) in self.history.operations.iter().zip(&self.fates) {
             let gone = matches!(fate, Fate::Retracted(at) if *at < end);
@@ -262,7 +300,7 @@ impl Window {
         }
         let events = std::mem::replace(&mut self.history.events, end);
         let all = std::mem::replace(&mut self.history.operations, seen);
-        let answer = self.kind.monitor(&self.history, limits);
+        let answer = ask(self);
         self.history.operations = all;
         self.history.events = events;
         answer
@@ -286,16 +324,17 @@ impl Window {
         });
     }
 
-    /// The first event that nothing explains, where the events before `end` are not explained.
+    /// The first event that nothing explains, where the events before `end` are not explained; and whether it is certain that it is the first.
     ///
     /// What cannot be explained never can be later, so it is found by bisection.
-    fn first_violated(&mut self, end: Rank, scope: Scope, limits: &Limits) -> Ended {
-        let (mut fine, mut bad) = (self.judged, end);
+    fn first_violated(&mut self, end: Rank, scope: Scope, limits: &Limits) -> (Ended, bool) {
+        let (mut fine, mut bad, mut certain) = (self.judged, end, true);
         while bad - fine > 1 {
             let middle = fine + (bad - fine) / 2;
-            match self.as_of(middle, scope, limits) {
+            let answer = self.as_of(middle, scope, limits);
+            match answer {
                 Ok(Verdict::Violated(_)) => bad = middle,
-                _ => fine = middle,
+                _ => (fine, certain) = (middle, matches!(answer, Ok(Verdict::Holds(_)))),
             }
         }
         let explanation = match self.as_of(bad, scope, limits) {
@@ -308,16 +347,23 @@ impl Window {
             false => explanation,
         };
         let tag = self.tags[bad as usize - 1];
-        Ended::Violated(Refutation { tag, explanation, possible: Vec::new() })
+        let possible = self.before(bad - 1, scope, |window| match &window.past {
+            Past::Register(frozen) => frozen.possible(&window.history, limits),
+            _ => Vec::new(),
+        });
+        (Ended::Violated(Refutation { tag, explanation, possible }), certain)
     }
 
     /// Keeps these operations only, with small ranks and, now and then, a small table of values.
     fn retain(&mut self, keep: &[bool]) {
         let mut is_used = vec![false; self.history.events as usize];
         let (mut operations, mut fates) = (Vec::new(), Vec::new());
-        for ((operation, fate), _) in
-            self.history.operations.iter().zip(&self.fates).zip(keep).filter(|(_, keep)| **keep)
-        {
+        let mut ids: Vec<Option<OpId>> = vec![None; self.len()];
+        for (id, (operation, fate)) in self.history.operations.iter().zip(&self.fates).enumerate() {
+            if !keep[id] {
+                continue;
+            }
+            ids[id] = Some(operations.len() as OpId);
             operations.push(*operation);
             fates.push(*fate);
             is_used[operation.invoked as usize] = true;
@@ -351,23 +397,24 @@ impl Window {
         self.history.events = tags.len() as Rank;
         self.fates = fates;
         self.tags = tags;
+        self.past.renumber(&ids);
         // why not always: a table of integers costs as much as the largest of them.
-        if self.history.values.len() > 8 * self.len() + 8192 {
+        let most = 8 * self.len() + 8192;
+        if self.history.values.len() > most || self.history.words.len() > most {
             self.forget_values();
         }
     }
 
     fn forget_values(&mut self) {
-        let mut values = ValueTable::default();
-        let old = std::mem::take(&mut self.history.values);
-        for operation in &mut self.history.operations {
-            for argument in [&mut operation.argument, &mut operation.response] {
-                if let Argument::One(id) = argument {
-                    *id = values.intern(old.get(*id).clone());
-                }
-            }
+        let mut import = Import::default();
+        let mut operations = std::mem::take(&mut self.history.operations);
+        for operation in &mut operations {
+            operation.argument = import.argument(&self.history, operation.argument);
+            operation.response = import.argument(&self.history, operation.response);
         }
-        self.history.values = values;
+        self.history.operations = operations;
+        self.history.values = import.values;
+        self.history.words = import.words;
     }
 
     /// Tells a frontier of the events of the window; for each ticket the one of the frontier.
@@ -392,6 +439,8 @@ impl Window {
         events.sort_unstable();
         let mut tickets: Vec<Option<Ticket>> = vec![None; self.len()];
         let mut open = Vec::new();
+        // What was in progress when the window began was called before anything returned.
+        let mut has_begun = false;
         for (rank, id) in events {
             let tag = self.tags[rank as usize];
             let Some(ticket) = tickets[id as usize] else {
@@ -404,10 +453,26 @@ impl Window {
                 }
                 continue;
             };
+            if !std::mem::replace(&mut has_begun, true) {
+                self.begin(frontier, &tickets);
+            }
             let process = self.history.operations[id as usize].process;
             let name = self.history.processes.get(process as usize).map_or("?", String::as_str);
             super::tell(frontier, tag, name, ticket, self.history.response(id).as_ref(), most)?;
         }
+        if !has_begun {
+            self.begin(frontier, &tickets);
+        }
         Ok(open)
+    }
+
+    fn begin<S: Spec<State = Value> + ?Sized>(
+        &self,
+        frontier: &mut Frontier<'_, S>,
+        tickets: &[Option<Ticket>],
+    ) {
+        if let Past::Register(frozen) = &self.past {
+            frontier.begin_again(frozen.beginnings(&self.history, tickets));
+        }
     }
 }

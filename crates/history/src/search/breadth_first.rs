@@ -23,6 +23,7 @@
 //! so long `suspects` keeps the class of x, to be tried in every state.
 
 use super::config::{Config, Configs};
+use super::explain::Possible;
 use super::mask::Mask;
 use super::moment::{Moment, Mover};
 use super::problem::{Op, Place, Problem};
@@ -31,7 +32,7 @@ use super::table::{Effect, Table};
 use super::used::Used;
 use super::window::Window;
 use super::{SearchOptions, Watch};
-use crate::history::{NEVER, Rank};
+use crate::history::{NEVER, OpId, Rank};
 use linchpin_spec::Spec;
 use rustc_hash::FxHashMap;
 
@@ -70,7 +71,7 @@ pub(crate) fn walk_to<S: Spec + ?Sized, M: Mask>(
     problem: &Problem,
     options: &SearchOptions,
     watch: &Watch<'_>,
-    states: &mut Vec<String>,
+    states: &mut Vec<Possible>,
 ) -> Walked
 where
     S::State: 'static,
@@ -167,12 +168,33 @@ where
         }
     }
 
-    /// The states of now.
-    fn states(&self) -> Vec<String> {
-        let mut states: Vec<u32> = self.configs.iter().map(|config| config.state).collect();
-        states.sort_unstable();
-        states.dedup();
-        states.into_iter().map(|state| self.table.show(state)).collect()
+    /// The states of now, and what in progress has led to each.
+    fn states(&self) -> Vec<Possible> {
+        let mut ways: Vec<(u32, Vec<OpId>)> =
+            self.configs.iter().map(|config| (config.state, self.in_effect(config))).collect();
+        ways.sort_by_key(|(state, in_effect)| (*state, in_effect.len()));
+        let mut states: Vec<(u32, Possible)> = Vec::new();
+        for (state, in_effect) in ways {
+            match states.last_mut() {
+                Some((last, possible)) if *last == state => possible.has_others = true,
+                _ => {
+                    let shown = self.table.show(state);
+                    states.push((state, Possible { state: shown, in_effect, has_others: false }));
+                }
+            }
+        }
+        states.into_iter().map(|(_, possible)| possible).collect()
+    }
+
+    /// The operations in progress that took effect.
+    fn in_effect(&self, config: &Config<M>) -> Vec<OpId> {
+        let crashed = self.used.counts(config.used).iter().flat_map(|(class, count)| {
+            self.problem.crashed[*class as usize].ops.iter().take(*count as usize)
+        });
+        let live = self.window.live.iter().filter(|op| {
+            matches!(self.problem.ops[**op as usize].place, Place::Slot(slot) if config.done.contains(slot))
+        });
+        crashed.chain(live).map(|op| self.problem.ops[*op as usize].id).collect()
     }
 
     /// Passes the deadline of `x`: leaves the configurations in which it has taken effect, if it had to.

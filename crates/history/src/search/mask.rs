@@ -18,6 +18,8 @@ pub(crate) trait Mask: Clone + Eq + Hash {
     fn or(&self, other: &Self) -> Self;
     fn and_not(&self, other: &Self) -> Self;
     fn is_empty(&self) -> bool;
+    /// How many slots there are in it.
+    fn count(&self) -> u32;
     /// The smallest slot.
     fn first(&self) -> Option<u32>;
 
@@ -63,6 +65,9 @@ macro_rules! word {
             fn is_empty(&self) -> bool {
                 *self == 0
             }
+            fn count(&self) -> u32 {
+                self.count_ones()
+            }
             fn first(&self) -> Option<u32> {
                 (*self != 0).then(|| self.trailing_zeros())
             }
@@ -107,6 +112,9 @@ impl Mask for Wide {
     }
     fn is_empty(&self) -> bool {
         self.0.iter().all(|word| *word == 0)
+    }
+    fn count(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
     }
     fn first(&self) -> Option<u32> {
         let at = self.0.iter().position(|word| *word != 0)?;

@@ -26,6 +26,7 @@ pub(crate) mod used;
 pub(crate) mod window;
 
 pub(crate) use merge::merge;
+pub(crate) use online::Beginning;
 pub use online::{Frontier, Stuck, Ticket};
 
 use crate::history::{History, OpId, Rank};
@@ -190,6 +191,7 @@ where
         let core = shrink::shrink(history, items, first, until, self);
         let signatures = self.spec.operations();
         let explanation = explain::stuck(history, signatures, culprit, at, &possible);
+        let possible = possible.into_iter().map(|possible| possible.state).collect();
         let violation = Violation { core, explanation, at: first.map(|_| at) };
         Searched { verdict: Verdict::Violated(violation), possible, explained: at }
     }

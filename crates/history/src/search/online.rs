@@ -28,6 +28,17 @@ pub struct Stuck {
     pub possible: Vec<String>,
 }
 
+/// A way in which operations may have taken effect before some event.
+pub(crate) struct Beginning<S> {
+    pub state: S,
+    /// What operations in progress that took effect will have to answer.
+    pub promised: Vec<(Ticket, Value)>,
+    /// What others may answer.
+    pub seen: Vec<(Ticket, Value)>,
+    /// The calls that never return and took effect.
+    pub used: Vec<Call>,
+}
+
 /// Slots with answers, sorted.
 type Answers = SmallVec<[(u32, u32); 4]>;
 
@@ -108,6 +119,31 @@ where
                 (initial, Answers::new()),
                 SmallVec::from_elem(rest, 1),
             )]),
+        }
+    }
+
+    /// Begins again, in the middle: in one of these ways the operations in progress, and those that never return, have taken effect.
+    pub(crate) fn begin_again(&mut self, ways: impl Iterator<Item = Beginning<S::State>>) {
+        self.configs.clear();
+        for Beginning { state, promised, seen, used } in ways {
+            let (state, _) = self.states.intern(state);
+            let mut answers = |list: Vec<(Ticket, Value)>| -> Answers {
+                let one =
+                    |(ticket, answer): (Ticket, Value)| (ticket.0, self.answers.intern(answer).0);
+                let mut answers: Answers = list.into_iter().map(one).collect();
+                answers.sort_unstable();
+                answers
+            };
+            let (promised, seen) = (answers(promised), answers(seen));
+            let mut count = Used::NONE;
+            for call in used {
+                let (call, _) = self.calls.intern(call);
+                if let Some(class) = self.crashed.iter().position(|(of, _)| *of == call) {
+                    count = self.used.one_more(count, class as u32);
+                }
+            }
+            let rest = Rest { used: count, seen };
+            insert(&mut self.configs, &self.used, (state, promised), rest);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::breadth_first::{Walked, walk, walk_to};
 use super::depth_first::{DepthFirst, Preference, Progress};
+use super::explain::Possible;
 use super::mask::{Mask, with_mask};
 use super::problem::Problem;
 use super::{SearchOptions, Watch};
@@ -32,7 +33,7 @@ pub(crate) fn states_after<S: Spec + ?Sized>(
     problem: &Problem,
     options: &SearchOptions,
     watch: &Watch<'_>,
-) -> Vec<String>
+) -> Vec<Possible>
 where
     S::State: 'static,
 {

@@ -28,6 +28,11 @@ impl Used {
         find.map_or(0, |(_, count)| *count)
     }
 
+    /// The classes of which operations are used, and how many are.
+    pub(crate) fn counts(&self, used: u32) -> &[(u32, u32)] {
+        &self.counts[used as usize]
+    }
+
     /// One more of this class.
     pub(crate) fn one_more(&mut self, used: u32, class: u32) -> u32 {
         let mut counts = self.counts[used as usize].clone();

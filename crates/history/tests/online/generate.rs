@@ -1,7 +1,7 @@
 //! Random recordings: an object with random instants at which operations take effect, and now and then a wrong answer.
 
 use linchpin_history::Object;
-use linchpin_spec::{Call, Shape, Value};
+use linchpin_spec::{Call, Map, Mwcas, Shape, Spec, Value};
 
 /// What is recorded. Processes are never used again after an operation of unknown outcome.
 #[derive(Clone, Debug)]
@@ -29,6 +29,8 @@ pub struct Sort {
     pub wrong: u32,
     /// Whether every value that is given is new.
     pub fresh: bool,
+    /// Whether some failures do not say where.
+    pub vague: bool,
 }
 
 #[derive(Clone)]
@@ -64,9 +66,29 @@ pub fn recording(random: &mut fastrand::Rng, object: &Object, sort: Sort) -> Rec
                     }
                     _ => random.usize(..spec.operations().len().min(2)),
                 };
+                let fresh = calls as i64 * 3671 % 10_007;
                 let argument = match (&spec.operations()[operation].argument, object.name.as_str())
                 {
                     (Shape::Unit, _) => Value::Null,
+                    (_, "mwcas") => {
+                        words(random, spec, &state, operation, sort.fresh.then_some(fresh))
+                    }
+                    (_, "map") => {
+                        let key = Value::from(random.i64(0..2));
+                        let value = match sort.fresh {
+                            true => Value::from(fresh + 4),
+                            false => random.i64(0..4).into(),
+                        };
+                        match operation {
+                            Map::PUT => Value::list([key, value]),
+                            _ => key,
+                        }
+                    }
+                    (Shape::Tuple(_), _) if sort.fresh => {
+                        let old =
+                            given[given.len() - 1 - random.usize(..given.len().min(3))].clone();
+                        Value::list([old, fresh.into()])
+                    }
                     (Shape::Tuple(_), _) => {
                         Value::list([random.i64(0..4).into(), random.i64(0..4).into()])
                     }
@@ -77,7 +99,10 @@ pub fn recording(random: &mut fastrand::Rng, object: &Object, sort: Sort) -> Rec
                     _ if sort.fresh => (calls as i64 * 3671 % 10_007).into(),
                     _ => random.i64(0..4).into(),
                 };
-                given.push(argument.clone());
+                given.push(match (&argument, object.name.as_str()) {
+                    (Value::List(pair), "map" | "cas-register") => pair[1].clone(),
+                    _ => argument.clone(),
+                });
                 calls += 1;
                 let call = Call { operation, argument };
                 events.push(Event::Invoke(name, call.clone()));
@@ -89,9 +114,18 @@ pub fn recording(random: &mut fastrand::Rng, object: &Object, sort: Sort) -> Rec
                 Doing::Nothing
             }
             Doing::Waiting(call) => {
-                let outcome = spec.apply(&state, &call, None).remove(0);
-                state = outcome.state;
-                Doing::Answering(call, outcome.response)
+                let mut outcomes = spec.apply(&state, &call, None);
+                if outcomes.is_empty() {
+                    // It has to wait, unless the object is wrong.
+                    match is_wrong && random.u32(..100) < sort.wrong * 2 {
+                        true => Doing::Answering(call, Value::Null),
+                        false => Doing::Waiting(call),
+                    }
+                } else {
+                    let outcome = outcomes.remove(random.usize(..outcomes.len()));
+                    state = outcome.state;
+                    Doing::Answering(call, outcome.response)
+                }
             }
             Doing::Answering(..) if random.u32(..100) < sort.unknown => {
                 events.push(Event::Info(name));
@@ -103,6 +137,7 @@ pub fn recording(random: &mut fastrand::Rng, object: &Object, sort: Sort) -> Rec
                 let shape = &spec.operations()[call.operation].response;
                 if is_wrong && *shape != Shape::Unit && random.u32(..100) < sort.wrong * 2 {
                     answer = match (shape, &answer) {
+                        _ if object.name == "mwcas" => other_answer(random, &call, &answer),
                         (Shape::Bool, answer) => (*answer != Value::Bool(true)).into(),
                         (Shape::Int, answer) => {
                             (answer.as_int().unwrap_or(0) + 3 * random.i64(-1..=1)).into()
@@ -112,10 +147,77 @@ pub fn recording(random: &mut fastrand::Rng, object: &Object, sort: Sort) -> Rec
                         _ => given[given.len() - 1 - random.usize(..given.len().min(6))].clone(),
                     };
                 }
+                if object.name == "mwcas" && sort.vague && random.bool() {
+                    answer = vague(random, answer);
+                }
                 events.push(Event::Ok(name, answer));
                 Doing::Nothing
             }
         };
     }
     Recording { events, calls }
+}
+
+type Memory = dyn Spec<State = Value> + Send + Sync;
+
+/// The words of an operation on a memory of three locations. Mostly what is expected is there.
+fn words(
+    random: &mut fastrand::Rng,
+    spec: &Memory,
+    memory: &Value,
+    operation: usize,
+    fresh: Option<i64>,
+) -> Value {
+    let first = random.i64(0..3);
+    let count = random.i64(1..=2);
+    let word = |at: i64| {
+        let at = Value::from((first + at) % 3);
+        let asked = Value::list([at.clone(), Value::Null]);
+        if operation == Mwcas::MWREAD {
+            return asked;
+        }
+        let read = Call { operation: Mwcas::MWREAD, argument: Value::list([asked]) };
+        let answer = spec.apply(memory, &read, None).remove(0).response;
+        let there = answer.as_list().unwrap()[0].as_list().unwrap()[1].clone();
+        let expected = match random.u8(..6) {
+            0 => Value::from(fresh.unwrap_or(7) + at.as_int().unwrap() - 3671),
+            _ => there,
+        };
+        let new = match fresh {
+            Some(_) if random.u8(..12) == 0 => expected.clone(),
+            Some(fresh) => Value::from(fresh + at.as_int().unwrap()),
+            None => random.i64(0..4).into(),
+        };
+        Value::list([at, expected, new])
+    };
+    Value::list((0..count).map(word).collect::<Vec<_>>())
+}
+
+/// An answer that is probably wrong.
+fn other_answer(random: &mut fastrand::Rng, call: &Call, answer: &Value) -> Value {
+    let at = |word: &Value| word.as_list().unwrap()[0].clone();
+    let words = call.argument.as_list().unwrap();
+    if call.operation == Mwcas::MWCAS {
+        return match answer {
+            Value::Bool(_) => {
+                let word = &words[random.usize(..words.len())];
+                Value::map([("failed".into(), at(word))])
+            }
+            _ => true.into(),
+        };
+    }
+    let seen = answer.as_list().unwrap().iter();
+    let wrong = |word: &Value| {
+        let value = word.as_list().unwrap()[1].as_int().unwrap_or(0);
+        Value::list([at(word), (value - 3671).into()])
+    };
+    Value::list(seen.map(wrong).collect::<Vec<_>>())
+}
+
+/// A failure that does not say where.
+fn vague(random: &mut fastrand::Rng, answer: Value) -> Value {
+    match answer {
+        Value::Map(_) if random.bool() => false.into(),
+        answer => answer,
+    }
 }

@@ -102,6 +102,12 @@ impl<M: Mask> Configs<M> {
         self.list.get(at).map(|config| (config.value != GONE).then_some(config))
     }
 
+    /// Whether there is no configuration.
+    pub(super) fn is_empty(&self) -> bool {
+        // INVARIANT: where one has given way there is one to which it gave way.
+        self.list.is_empty()
+    }
+
     /// Moves the configurations to `to`.
     pub(super) fn move_to(&mut self, to: &mut Vec<Config<M>>) {
         to.clear();

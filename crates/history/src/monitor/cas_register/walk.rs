@@ -2,6 +2,7 @@
 
 use super::Kind;
 use super::configs::{Config, Configs, Slots};
+use crate::history::Rank;
 use crate::search::Watch;
 use crate::search::mask::Mask;
 use crate::search::problem::{Place, Problem};
@@ -23,19 +24,57 @@ pub(super) enum Walked {
 /// In a step: the operation was buried just before the last write.
 const BURIED: u32 = 1 << 31;
 
-/// Walks through the events; what the register may hold at the end.
+/// A way in which the operations before some event may have taken effect. Operations are those of the problem.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Way {
+    /// What the register holds.
+    pub value: u32,
+    /// The operations in progress that took effect.
+    pub done: Vec<u32>,
+    /// The writes in progress that some other write could hide.
+    pub buried: Vec<u32>,
+    /// The crashed classes of which operations took effect, and how many did.
+    pub used: Vec<(u32, u32)>,
+}
+
+/// How many configurations a walk keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Breadth {
+    /// At each return the most promising for each value, so many. A walk that gets stuck has shown nothing.
+    Narrow(usize),
+    /// All.
+    Full,
+}
+
+/// So many configurations are led on at a return in a narrow walk, for each that it keeps, once the return is passed somehow.
+const PERSISTENCE: usize = 16;
+
+/// What comes of a walk.
+pub(super) struct Outcome {
+    pub walked: Walked,
+    /// What the register may hold at the end.
+    pub values: Vec<u32>,
+    /// The ways to come to the event that was asked for.
+    pub ways: Vec<Way>,
+}
+
+/// Walks through the events from where one of these ways leads; those of operations in progress there are calls, and come first. Notes in which ways the
+/// first event not before `stop` is come to.
 pub(super) fn walk<M: Mask>(
     problem: &Problem,
     kinds: &[Kind],
-    initial: u32,
+    from: &[Way],
+    stop: Rank,
+    breadth: Breadth,
     watch: &Watch<'_>,
-) -> (Walked, Vec<u32>) {
+) -> Outcome {
     let nothing = M::empty(problem.width);
     let values = kinds.iter().map(|kind| match kind {
         Kind::Write(value) | Kind::Is(value) => *value,
         Kind::Swap(old, new) => *old.max(new),
         Kind::IsNot(_) => 0,
     });
+    let initial = from.iter().map(|way| way.value).max().unwrap_or(0);
     let values = values.max().unwrap_or(0).max(initial) as usize + 1;
     let slots =
         Slots { observers: nothing.clone(), optional: nothing.clone(), writes: nothing.clone() };
@@ -55,13 +94,17 @@ pub(super) fn walk<M: Mask>(
         pending: Configs::new(values),
         passed: Configs::new(values),
         nothing,
+        breadth,
         work: 0,
     };
-    let walked = walk.run(initial);
+    walk.configs = from.iter().map(|way| walk.config(way)).collect();
+    let mut ways = None;
+    let walked = walk.run(stop, &mut ways);
     let mut values: Vec<u32> = walk.configs.iter().map(|config| config.value).collect();
     values.sort_unstable();
     values.dedup();
-    (walked, values)
+    let ways = ways.unwrap_or_else(|| walk.ways());
+    Outcome { walked, values, ways }
 }
 
 /// An operation in progress that can change the value.
@@ -103,14 +146,54 @@ struct Walk<'a, M: Mask> {
     /// At a return: those in which it has.
     passed: Configs<M>,
     nothing: M,
+    breadth: Breadth,
     work: u32,
 }
 
 impl<M: Mask> Walk<'_, M> {
-    fn run(&mut self, initial: u32) -> Walked {
-        let (done, buried) = (self.nothing.clone(), self.nothing.clone());
-        self.configs.push(Config { value: initial, used: Used::NONE, done, buried, step: START });
+    fn config(&mut self, way: &Way) -> Config<M> {
+        let mask = |ops: &[u32]| {
+            let mut mask = self.nothing.clone();
+            for op in ops {
+                if let Place::Slot(slot) = self.problem.ops[*op as usize].place {
+                    mask.insert(slot);
+                }
+            }
+            mask
+        };
+        let (done, buried) = (mask(&way.done), mask(&way.buried));
+        let mut used = Used::NONE;
+        for (class, count) in &way.used {
+            for _ in 0..*count {
+                used = self.used.one_more(used, *class);
+            }
+        }
+        Config { value: way.value, used, done, buried, step: START }
+    }
+
+    /// The ways to come to the next event.
+    fn ways(&self) -> Vec<Way> {
+        let in_progress = |mask: &M| -> Vec<u32> {
+            let is_in = |op: &&u32| match self.problem.ops[**op as usize].place {
+                Place::Slot(slot) => mask.contains(slot),
+                Place::Crashed(_) => false,
+            };
+            self.window.live.iter().filter(is_in).copied().collect()
+        };
+        let way = |config: &Config<M>| Way {
+            value: config.value,
+            done: in_progress(&config.done),
+            buried: in_progress(&config.buried),
+            used: self.used.counts(config.used).to_vec(),
+        };
+        self.configs.iter().map(way).collect()
+    }
+
+    fn run(&mut self, stop: Rank, ways: &mut Option<Vec<Way>>) -> Walked {
         for (at, &event) in self.problem.events.iter().enumerate() {
+            if event.rank >= stop && ways.is_none() {
+                *ways = Some(self.ways());
+            }
             if event.returns
                 && let Err(reason) = self.pass(event.op)
             {
@@ -182,10 +265,28 @@ impl<M: Mask> Walk<'_, M> {
         self.pending.clear(&mut configs);
         self.passed.move_to(&mut configs);
         self.configs = configs;
+        if let Breadth::Narrow(most) = self.breadth {
+            self.narrow(most);
+        }
         if self.steps.should_forget() {
             self.steps.forget(self.configs.iter_mut().map(|config| &mut config.step));
         }
         expanded
+    }
+
+    /// Keeps the most promising configurations for each value: those in which the most has taken effect, or can be hidden.
+    fn narrow(&mut self, most: usize) {
+        if self.configs.len() <= most {
+            return;
+        }
+        let left = |config: &Config<M>| u32::MAX - config.done.or(&config.buried).count();
+        self.configs.sort_by_cached_key(|config| (config.value, left(config)));
+        let (mut last, mut kept) = (None, 0);
+        self.configs.retain(|config| {
+            kept = if last == Some(config.value) { kept + 1 } else { 1 };
+            last = Some(config.value);
+            kept <= most
+        });
     }
 
     /// Looks at what is in progress now.
@@ -256,6 +357,12 @@ impl<M: Mask> Walk<'_, M> {
         let mut at = 0;
         while let Some(config) = self.pending.get(at) {
             at += 1;
+            if let Breadth::Narrow(most) = self.breadth
+                && at > most * PERSISTENCE
+                && !self.passed.is_empty()
+            {
+                break;
+            }
             let Some(config) = config.cloned() else { continue };
             self.work += 1;
             if self.work.is_multiple_of(1024) {

@@ -1,0 +1,121 @@
+//! Registers with `cas`, where values may repeat: no rule which operations still matter, but all ways in which those before some event may have taken effect.
+//!
+//! What an operation answered must be known to follow it at any cost that is bearable. So the frontier of the register's monitor is kept at the first call `e` of
+//! an operation that may still return: all that were called before have returned, or never will. What is judged is the window from `e` on, from where these ways lead,
+//! with operations in progress as ones that may take effect or not. The ways are all there are, up to such that can do no more than another, so
+//! nothing is lost by forgetting operations that returned before `e`. What is kept are the operations in progress at `e` or called since, those that never return, and the
+//! ways, which depend on how many of the former there are and how many values the register can hold, not on the length of the history.
+
+use super::window::Fate;
+use crate::history::{Argument, History, OpId, Rank};
+use crate::monitor::cas_register::resume::{Begun, Resumed, resume};
+use crate::monitor::sentence::Sentences;
+use crate::search::{Beginning, Ticket};
+use crate::value_table::ValueId;
+use crate::verdict::{Limits, Monitored, Verdict, Violation, Witness};
+use linchpin_spec::{CasRegister, Spec, Value};
+
+/// All ways in which the operations before the window may have taken effect.
+#[derive(Debug)]
+pub(super) struct Frozen {
+    pub(super) ways: Vec<Begun>,
+}
+
+impl Frozen {
+    /// A register that holds this at the start.
+    pub(super) fn new(init: Value) -> Frozen {
+        let (done, hidden, used) = (Vec::new(), Vec::new(), Vec::new());
+        Frozen { ways: vec![Begun { value: init, done, hidden, used }] }
+    }
+
+    /// The operations have these ids now.
+    pub(super) fn renumber(&mut self, ids: &[Option<OpId>]) {
+        let new = |id: &OpId| ids[*id as usize];
+        for way in &mut self.ways {
+            for list in [&mut way.done, &mut way.hidden, &mut way.used] {
+                *list = list.iter().filter_map(new).collect();
+            }
+        }
+    }
+
+    /// What the monitor says of the window.
+    pub(super) fn check(&self, history: &History, limits: &Limits) -> Monitored {
+        Ok(match resume(history, &self.ways, Rank::MAX, limits)? {
+            // The order of the window alone is of no use to anybody.
+            Resumed::Explained { .. } => Verdict::Holds(Witness { order: Vec::new() }),
+            Resumed::Stuck(id) => {
+                let register = CasRegister::default();
+                let what = Sentences::new(history, register.operations()).operation(id);
+                let explanation = format!(
+                    "{what}: no order of the operations called before explains that answer"
+                );
+                Verdict::Violated(Violation { core: vec![id], explanation, at: None })
+            }
+            Resumed::Stopped(reason) => Verdict::Inconclusive(reason),
+        })
+    }
+
+    /// The ways as the general frontier takes them, given its tickets for the operations.
+    pub(super) fn beginnings<'a>(
+        &'a self,
+        history: &'a History,
+        tickets: &'a [Option<Ticket>],
+    ) -> impl Iterator<Item = Beginning<Value>> + 'a {
+        let with_answer = |ids: Vec<OpId>| -> Vec<(Ticket, Value)> {
+            let answer = |id: OpId| Some((tickets[id as usize]?, history.response(id)?));
+            ids.into_iter().filter_map(answer).collect()
+        };
+        let changes = |id: &OpId| {
+            let operation = &history.operations[*id as usize];
+            match (operation.operation as usize, operation.argument) {
+                (CasRegister::WRITE, _) => true,
+                (CasRegister::CAS, Argument::Two(old, new)) => {
+                    old != new && operation.response == Argument::One(ValueId::TRUE)
+                }
+                _ => false,
+            }
+        };
+        self.ways.iter().map(move |way| {
+            let (promised, mut seen): (Vec<OpId>, Vec<OpId>) =
+                way.done.iter().copied().partition(changes);
+            // A hidden write may return as if it had looked, or take effect later.
+            seen.extend(&way.hidden);
+            Beginning {
+                state: way.value.clone(),
+                promised: with_answer(promised),
+                seen: with_answer(seen),
+                used: way.used.iter().map(|id| history.call(*id)).collect(),
+            }
+        })
+    }
+
+    /// What the register may hold after the events of the window, as far as that is known.
+    pub(super) fn possible(&self, history: &History, limits: &Limits) -> Vec<String> {
+        match resume(history, &self.ways, Rank::MAX, limits) {
+            Ok(Resumed::Explained { values, .. }) => values.iter().map(Value::to_string).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Goes on to the first call of an operation that may still return. Which operations still matter.
+    pub(super) fn still_matter(
+        &mut self,
+        history: &History,
+        fates: &[Fate],
+        limits: &Limits,
+    ) -> Vec<bool> {
+        let operations = history.operations.iter();
+        let open = operations.zip(fates).filter(|(_, fate)| matches!(fate, Fate::Open(_)));
+        let first = open.map(|(operation, _)| operation.invoked).min().unwrap_or(history.events);
+        let Ok(Resumed::Explained { ways, .. }) = resume(history, &self.ways, first, limits) else {
+            return vec![true; fates.len()];
+        };
+        self.ways = ways;
+        let matters = |(operation, fate): (&crate::Operation, &Fate)| match fate {
+            Fate::Returned => operation.returned >= first,
+            Fate::Gone => operation.operation as usize != CasRegister::READ,
+            Fate::Open(_) | Fate::Retracted(_) => true,
+        };
+        history.operations.iter().zip(fates).map(matters).collect()
+    }
+}
