@@ -240,9 +240,19 @@ fn sequential_check(
     bounds: &sequential::Bounds,
 ) -> Result<(SequentialVerdict, usize), SpecError> {
     let mut bounds = bounds.clone();
+    let of = |line: &SpecLine| {
+        program
+            .operations
+            .iter()
+            .find(|operation| operation.name == line.method)
+            .map_or_else(Vec::new, |operation| {
+                operation.parameters.iter().map(|parameter| parameter.range).collect()
+            })
+    };
+    let ranges: Vec<Vec<Option<(i64, i64)>>> = form.lines.iter().map(of).collect();
     loop {
         let spec = spec_of(program)?.spec;
-        let verdict = sequential::check_against(&form.model, &form.lines, spec, &bounds);
+        let verdict = sequential::check_against(&form.model, &form.lines, spec, &bounds, &ranges);
         if verdict != SequentialVerdict::TooLarge || bounds.calls <= 2 {
             return Ok((verdict, bounds.calls));
         }

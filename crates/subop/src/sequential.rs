@@ -60,15 +60,17 @@ pub fn check(model: &Model, bounds: &Bounds) -> SequentialVerdict {
     let Ok(sequential) = builtin(&mapping.name, initial(&mapping.initial).as_ref()) else {
         return SequentialVerdict::NoSpec;
     };
-    check_against(model, &mapping.lines, sequential, bounds)
+    check_against(model, &mapping.lines, sequential, bounds, &[])
 }
 
-/// Compares every sequential execution within the bounds with a specification; `lines` say which of its operations each operation performs.
+/// Compares every sequential execution within the bounds with a specification; `lines` say which of its operations each operation performs,
+/// and `ranges`, for each operation, which integers (the last one excluded) its arguments are limited to, if they are.
 pub fn check_against(
     model: &Model,
     lines: &[SpecLine],
     sequential: BuiltinSpec,
     bounds: &Bounds,
+    ranges: &[Vec<Option<(i64, i64)>>],
 ) -> SequentialVerdict {
     let machine = Machine::new(model).with_integers(bounds.values.iter().copied());
     let states = vec![sequential.initial()];
@@ -81,6 +83,7 @@ pub fn check_against(
         lines,
         sequential,
         bounds,
+        ranges,
         longest,
         calls,
         executions,
@@ -111,6 +114,7 @@ struct Check<'a> {
     lines: &'a [SpecLine],
     sequential: BuiltinSpec,
     bounds: &'a Bounds,
+    ranges: &'a [Vec<Option<(i64, i64)>>],
     /// How many calls are tried now.
     longest: usize,
     calls: Vec<SequentialCall>,
@@ -193,8 +197,13 @@ impl Check<'_> {
         let mut instances = vec![Instance::new(model, operation, &[])];
         for index in (0..body.arguments).filter(|index| body.locals[*index].ty == Type::Int) {
             let mut extended = Vec::new();
+            let range = self.ranges.get(operation.0).and_then(|ranges| ranges.get(index));
+            let values = match range {
+                Some(Some((from, to))) => (*from..*to).take(self.bounds.values.len()).collect(),
+                _ => self.bounds.values.clone(),
+            };
             for instance in &instances {
-                for value in &self.bounds.values {
+                for value in &values {
                     let mut instance = instance.clone();
                     instance.locals[index] = Some(Value::Int(*value));
                     extended.push(instance);

@@ -53,7 +53,8 @@ pub fn execute(args: &CertifyArgs) -> Result<Status> {
     let (mut status, mut sentence) = judge(&subject, &history, &certificate.claim);
     if !applied.interrupted.is_empty() && !is_witness && status == Status::Violated {
         status = Status::Inconclusive;
-        sentence += "; that interrupted operations come before what their processes did next was not used";
+        sentence +=
+            "; that interrupted operations come before what their processes did next was not used";
     }
     if args.common.json {
         let mut object = json::envelope("certify", &path.to_string());

@@ -31,7 +31,7 @@ fn models(folder: &str) -> Vec<(String, String)> {
 
 fn is_proved(source: &str) -> bool {
     let compiled = compile(source, &Config::default()).unwrap();
-    let bounds = sequential::Bounds { values: vec![0, 1], ..Default::default() };
+    let bounds = sequential::Bounds { values: vec![1, 2], steps: 20_000, ..Default::default() };
     let Ok(derivation) = derive(&compiled.program) else { return false };
     prove(&derivation, &compiled.program, &bounds).unwrap().is_proved()
 }

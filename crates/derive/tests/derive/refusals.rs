@@ -19,7 +19,7 @@ fn outcome(operations: &str) -> String {
     match derive(&compiled.program) {
         Err(refusal) => refusal.to_string(),
         Ok(derivation) => {
-            let bounds = Bounds { values: vec![0, 1], ..Bounds::default() };
+            let bounds = Bounds { values: vec![1, 2], ..Bounds::default() };
             match prove(&derivation, &compiled.program, &bounds).unwrap().is_proved() {
                 true => "proved".to_owned(),
                 false => "not proved".to_owned(),

@@ -13,20 +13,11 @@ use serde_json::json;
 const CALLS: usize = 6;
 
 /// Sub-operations executed for that; with more, fewer calls are tried.
-const STEPS: usize = 100_000;
+const STEPS: usize = 20_000;
 
-/// More integers than this are not passed in sequential executions.
-const VALUES: usize = 4;
-
-/// What sequential executions of the sub-operations are tried with: the values of the model's bounds, and of its parameters' ranges.
+/// What sequential executions of the sub-operations are tried with.
 pub fn sequential_bounds(compiled: &Compiled) -> Bounds {
-    let parameters = compiled.program.operations.iter().flat_map(|operation| &operation.parameters);
-    let mut values: Vec<i64> = (1..=compiled.bounds.values.clamp(1, 2)).collect();
-    values
-        .extend(parameters.filter_map(|parameter| parameter.range).flat_map(|(from, to)| from..to));
-    values.sort_unstable();
-    values.dedup();
-    values.truncate(VALUES);
+    let values = (1..=compiled.bounds.values.clamp(1, 2)).collect();
     Bounds { calls: CALLS, values, steps: STEPS }
 }
 
