@@ -60,20 +60,7 @@ impl Explorer<'_> {
             }
             Action::New { into, object, fields } => {
                 let mut ways = Vec::new();
-                let mut cases = vec![(Vec::new(), Vec::new())];
-                for field in fields {
-                    let values = walk.words().evaluate(field)?;
-                    cases = cases
-                        .into_iter()
-                        .flat_map(|(conditions, trees): (Vec<Condition>, Vec<Tree>)| {
-                            values.iter().map(move |(more, tree)| {
-                                let conditions = conditions.iter().chain(more).cloned().collect();
-                                (conditions, trees.iter().chain([tree]).cloned().collect())
-                            })
-                        })
-                        .collect();
-                }
-                for (conditions, trees) in cases {
+                for (conditions, trees) in walk.words().together(fields)? {
                     let mut way = walk.clone();
                     if way.assume(conditions).is_ok() {
                         ways.extend(self.allocate(way, *into, *object, &trees, line, apart)?);

@@ -96,25 +96,11 @@ impl Words<'_> {
                     _ => Err("an array at an index that is out of range".to_owned()),
                 })?
             }
-            Expr::List(parts) => {
-                let mut found = vec![(Vec::new(), Vec::new())];
-                for part in parts {
-                    let cases = self.evaluate(part)?;
-                    found = found
-                        .into_iter()
-                        .flat_map(|(conditions, trees): (Vec<Condition>, Vec<Tree>)| {
-                            cases.iter().map(move |(more, tree)| {
-                                let both = conditions.iter().chain(more).cloned().collect();
-                                (both, trees.iter().chain([tree]).cloned().collect())
-                            })
-                        })
-                        .collect();
-                }
-                found
-                    .into_iter()
-                    .map(|(conditions, parts)| (conditions, Tree::List(parts)))
-                    .collect()
-            }
+            Expr::List(parts) => self
+                .together(parts)?
+                .into_iter()
+                .map(|(conditions, parts)| (conditions, Tree::List(parts)))
+                .collect(),
             Expr::If(condition, yes, no) => {
                 let mut found = Vec::new();
                 for (conditions, tree) in self.evaluate(condition)? {
@@ -134,6 +120,24 @@ impl Words<'_> {
             Expr::Unwrap(inner) => self.evaluate(inner)?,
             Expr::Query(..) => return Err("collections".to_owned()),
         })
+    }
+
+    /// The values that several expressions may have together.
+    pub fn together(&self, parts: &[Expr]) -> Result<Vec<(Vec<Condition>, Vec<Tree>)>, String> {
+        let mut found = vec![(Vec::new(), Vec::new())];
+        for part in parts {
+            let cases = self.evaluate(part)?;
+            found = found
+                .into_iter()
+                .flat_map(|(conditions, trees): (Vec<Condition>, Vec<Tree>)| {
+                    cases.iter().map(move |(more, tree)| {
+                        let both = conditions.iter().chain(more).cloned().collect();
+                        (both, trees.iter().chain([tree]).cloned().collect())
+                    })
+                })
+                .collect();
+        }
+        Ok(found)
     }
 
     /// The value of an expression that has only one.

@@ -68,21 +68,12 @@ fn describe(attempt: &Attempt) -> Answer {
     match sequential {
         SequentialVerdict::Holds { executions, unreached: untried } => {
             unreached = untried.iter().map(|of| form.model.operations[of.0].name.clone()).collect();
-            assumptions.push(format!(
-                "sequential executions are right (Assumption 1): tried with up to {calls} calls, {executions} executions"
-            ));
+            assumptions.push(reduce::tried(*calls, *executions));
         }
         SequentialVerdict::Violated { calls } => {
-            let calls: Vec<String> = calls
-                .iter()
-                .map(|call| {
-                    let name = &form.model.operations[call.operation.0].name;
-                    format!("{name}({}) → {}", call.argument, call.response)
-                })
-                .collect();
             reason = format!(
                 "not proved: one after the other, the sub-operations can do what the specification does not allow: {}",
-                calls.join(", ")
+                reduce::in_words(&form.model, calls).join(", ")
             );
         }
         SequentialVerdict::NoSpec | SequentialVerdict::TooLarge => {

@@ -9,7 +9,7 @@ use linchpin_reduce::{
     Answer as Claimed, Obstacle, Options, Report, Verdict as Proof, certificate, find_execution,
     obligations, prove, tables,
 };
-use linchpin_subop::sequential::{self, SequentialVerdict};
+use linchpin_subop::sequential::{self, SequentialCall, SequentialVerdict};
 use linchpin_subop::{Model, parse};
 use linchpin_subop_oracle::{Comparison, Verdict as Judged, judge_all};
 use serde_json::json;
@@ -101,9 +101,7 @@ fn describe(model: &Model, report: &Report) -> Answer {
     let wrong = match &sequential {
         SequentialVerdict::Holds { executions, unreached } => {
             untried = unreached.iter().map(|of| model.operations[of.0].name.clone()).collect();
-            assumptions.push(format!(
-                "sequential executions are right (Assumption 1): tried with up to {calls} calls, {executions} executions"
-            ));
+            assumptions.push(tried(calls, *executions));
             None
         }
         SequentialVerdict::NoSpec => {
@@ -135,16 +133,9 @@ fn describe(model: &Model, report: &Report) -> Answer {
     }
     let (word, reason, found) = match (wrong, report.is_proved()) {
         (Some(calls), _) => {
-            let steps: Vec<String> = calls
-                .iter()
-                .map(|call| {
-                    let name = &model.operations[call.operation.0].name;
-                    format!("{name}({}) → {}", call.argument, call.response)
-                })
-                .collect();
             let text = format!(
                 "One after the other, these calls are not those of the specification:\n  {}\n",
-                steps.join("\n  ")
+                in_words(model, &calls).join("\n  ")
             );
             (Word::Violated, "a sequential execution is wrong".to_owned(), Some(text))
         }
@@ -178,6 +169,22 @@ fn describe(model: &Model, report: &Report) -> Answer {
         notes,
         found,
     }
+}
+
+/// That sequential executions were tried.
+pub fn tried(calls: usize, executions: usize) -> String {
+    format!(
+        "sequential executions are right (Assumption 1): tried with up to {calls} calls, {executions} executions"
+    )
+}
+
+/// The calls of a sequential execution.
+pub fn in_words(model: &Model, calls: &[SequentialCall]) -> Vec<String> {
+    let call = |call: &SequentialCall| {
+        let name = &model.operations[call.operation.0].name;
+        format!("{name}({}) → {}", call.argument, call.response)
+    };
+    calls.iter().map(call).collect()
 }
 
 /// Whether the interleaving that stopped a proof can be executed at all.
