@@ -48,6 +48,9 @@ pub fn tree_of(value: &Value) -> Tree {
 /// The values that an expression may have, each with the conditions under which it has it.
 pub type Cases = Vec<(Vec<Condition>, Tree)>;
 
+/// Values of several expressions, with the conditions under which they have them.
+pub type Together = (Vec<Condition>, Vec<Tree>);
+
 /// What the locals hold.
 pub struct Words<'a> {
     pub values: &'a [Tree],
@@ -123,13 +126,13 @@ impl Words<'_> {
     }
 
     /// The values that several expressions may have together.
-    pub fn together(&self, parts: &[Expr]) -> Result<Vec<(Vec<Condition>, Vec<Tree>)>, String> {
+    pub fn together(&self, parts: &[Expr]) -> Result<Vec<Together>, String> {
         let mut found = vec![(Vec::new(), Vec::new())];
         for part in parts {
             let cases = self.evaluate(part)?;
             found = found
                 .into_iter()
-                .flat_map(|(conditions, trees): (Vec<Condition>, Vec<Tree>)| {
+                .flat_map(|(conditions, trees): Together| {
                     cases.iter().map(move |(more, tree)| {
                         let both = conditions.iter().chain(more).cloned().collect();
                         (both, trees.iter().chain([tree]).cloned().collect())
