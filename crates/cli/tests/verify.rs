@@ -250,6 +250,14 @@ fn code_is_proved_through_its_sub_operations() {
 }
 
 #[test]
+fn bounds_that_mean_nothing_are_said_to_be_ignored() {
+    let (code, stdout, _) =
+        output(&["verify", "models/subop/treiber_stack.subop", "--threads", "3", "--ops", "2"]);
+    assert_eq!(code, 0);
+    assert!(stdout.contains("--threads, --ops: for `.lin` files only, ignored here"), "{stdout}");
+}
+
+#[test]
 fn sub_operations_are_printed_with_reasons() {
     let (code, stdout, _) = output(&["subops", "models/ms_queue.lin"]);
     assert_eq!(code, 0);

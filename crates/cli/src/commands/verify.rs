@@ -64,12 +64,30 @@ fn verify(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Subject> {
             "`{shown}`: `refine` reads `.lin` and `.csp` files, `reduce` reads `.lin` and `.subop` files"
         );
     }
-    let answers = match extension {
+    let mut answers = match extension {
         Some("subop") => vec![reduce::answer(args, file)?],
         Some("csp") => csp::answers(args, file, stop)?,
         _ => of_model(args, file, stop)?,
     };
+    let ignored = bounds_given(args);
+    if let (Some("subop" | "csp"), [_, ..], Some(answer)) =
+        (extension, &ignored[..], answers.first_mut())
+    {
+        answer.notes.push(format!("{}: for `.lin` files only, ignored here", ignored.join(", ")));
+    }
     Ok(Subject { file: shown, answers, separate: extension == Some("csp") })
+}
+
+/// The flags about bounds that were given.
+fn bounds_given(args: &VerifyArgs) -> Vec<&'static str> {
+    let given = [
+        ("--threads", args.threads.is_some()),
+        ("--ops", args.ops.is_some()),
+        ("--values", args.values.is_some()),
+        ("--size", args.size.is_some()),
+        ("--memory", args.memory == MemoryArg::Reuse),
+    ];
+    given.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag).collect()
 }
 
 /// What the engines say of a `.lin` model.
