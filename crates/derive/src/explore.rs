@@ -23,6 +23,8 @@ const MOST_PATHS: usize = 64;
 const MOST_EDGES: usize = 20_000;
 /// Steps of a path.
 const MOST_STEPS: usize = 60;
+/// Nodes of a path: exploring is recursive, so this bounds the stack.
+const MOST_NODES: usize = 300;
 
 /// A round of a loop: the path up to where it closes, and where in it the round starts.
 #[derive(Clone, Debug)]
@@ -121,7 +123,7 @@ impl Explorer<'_> {
                 self.found.noticed.push(walk.steps.clone());
             }
         }
-        if walk.steps.len() > MOST_STEPS {
+        if walk.steps.len() > MOST_STEPS || walk.visits.len() > MOST_NODES {
             return refuse("a path has too many steps");
         }
         if let Some(locals) = self.havoc.get(&id.0) {

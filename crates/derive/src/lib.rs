@@ -65,7 +65,7 @@ impl Display for Refusal {
 impl std::error::Error for Refusal {}
 
 /// How many cases the questions about a model may have.
-const MOST_CASES: usize = 3_000_000;
+const MOST_CASES: usize = 500_000;
 
 /// A way through an operation, as sub-operations.
 #[derive(Clone, Debug)]

@@ -131,3 +131,15 @@ fn what_is_not_covered_is_named() {
         "line 5: `ll` and `sc`",
     );
 }
+
+#[test]
+fn long_loops_are_refused_and_end() {
+    refuses(
+        "op set(v: int) { let n = 0; for i in 0..100000 { n = n + 1; } x = v; }\nop get() -> int { return x; }",
+        "too many",
+    );
+    refuses(
+        "op set(v: int) { for i in 0..100000 { let a = y; } x = v; }\nop get() -> int { return x; }",
+        "too many",
+    );
+}
