@@ -2,5 +2,6 @@
 
 mod fuzz;
 mod generator;
+mod helping;
 mod models;
 mod refusals;

@@ -12,8 +12,11 @@ shared top: Node;
 ";
 
 fn outcome(operations: &str) -> String {
-    let source = format!("{REGISTER}{operations}");
-    let compiled = compile(&source, &Config::default()).unwrap_or_else(|mistakes| {
+    outcome_of(&format!("{REGISTER}{operations}"))
+}
+
+fn outcome_of(source: &str) -> String {
+    let compiled = compile(source, &Config::default()).unwrap_or_else(|mistakes| {
         panic!("{source}\n{mistakes:?}");
     });
     match derive(&compiled.program) {
@@ -142,4 +145,32 @@ fn long_loops_are_refused_and_end() {
         "op set(v: int) { for i in 0..100000 { let a = y; } x = v; }\nop get() -> int { return x; }",
         "too many",
     );
+}
+
+#[test]
+fn what_is_tested_after_a_visible_step_is_not_known_before_it() {
+    // `set(2)` is not allowed to take effect. It writes, and then waits for ever: `get` may see it.
+    let with = |set: &str| {
+        format!(
+            "spec {{ state x: int; op set(v: int) {{ assume(v == 1); x = v; }} op get() -> int {{ return x; }} }}
+shared x: int;
+op set(v: int) {{ {set} }}
+op get() -> int {{ return x; }}"
+        )
+    };
+    assert_eq!(outcome_of(&with("x = v; assume(v == 1);")), "not proved");
+    assert_eq!(outcome_of(&with("x = v; let a = x; assume(v == 1);")), "not proved");
+    assert_eq!(outcome_of(&with("let a = x; assume(v == 1); x = v;")), "proved");
+    // The same with a value that was read.
+    let copy = |step: &str| {
+        format!(
+            "spec {{ state x: int; state y: int; op put(v: int) {{ y = v; }} op copy() {{ assume(y == 1); x = y; }} op get() -> int {{ return x; }} }}
+shared x: int;
+shared y: int;
+op put(v: int) {{ y = v; }}
+op copy() {{ {step} }}
+op get() -> int {{ return x; }}"
+        )
+    };
+    assert_eq!(outcome_of(&copy("let a = y; x = a; assume(a == 1);")), "not proved");
 }
