@@ -249,7 +249,7 @@ fn sequential_check(
                 operation.parameters.iter().map(|parameter| parameter.range).collect()
             })
     };
-    let ranges: Vec<Vec<Option<(i64, i64)>>> = form.lines.iter().map(of).collect();
+    let ranges: Vec<sequential::Ranges> = form.lines.iter().map(of).collect();
     loop {
         let spec = spec_of(program)?.spec;
         let verdict = sequential::check_against(&form.model, &form.lines, spec, &bounds, &ranges);

@@ -60,17 +60,31 @@ pub fn check(model: &Model, bounds: &Bounds) -> SequentialVerdict {
     let Ok(sequential) = builtin(&mapping.name, initial(&mapping.initial).as_ref()) else {
         return SequentialVerdict::NoSpec;
     };
-    check_against(model, &mapping.lines, sequential, bounds, &[])
+    search(model, &mapping.lines, sequential, bounds, None)
 }
 
 /// Compares every sequential execution within the bounds with a specification; `lines` say which of its operations each operation performs,
-/// and `ranges`, for each operation, which integers (the last one excluded) its arguments are limited to, if they are.
+/// and `ranges`, for each operation, which integers (the last one excluded) its arguments are limited to, if they are. Clients pass
+/// every argument within the ranges, so a specification that answers one in no state does not allow the call.
 pub fn check_against(
     model: &Model,
     lines: &[SpecLine],
     sequential: BuiltinSpec,
     bounds: &Bounds,
-    ranges: &[Vec<Option<(i64, i64)>>],
+    ranges: &[Ranges],
+) -> SequentialVerdict {
+    search(model, lines, sequential, bounds, Some(ranges))
+}
+
+/// For each argument of an operation, the integers that clients pass, the last one excluded; all if there is none.
+pub type Ranges = Vec<Option<(i64, i64)>>;
+
+fn search(
+    model: &Model,
+    lines: &[SpecLine],
+    sequential: BuiltinSpec,
+    bounds: &Bounds,
+    ranges: Option<&[Ranges]>,
 ) -> SequentialVerdict {
     let machine = Machine::new(model).with_integers(bounds.values.iter().copied());
     let states = vec![sequential.initial()];
@@ -114,7 +128,8 @@ struct Check<'a> {
     lines: &'a [SpecLine],
     sequential: BuiltinSpec,
     bounds: &'a Bounds,
-    ranges: &'a [Vec<Option<(i64, i64)>>],
+    /// Which arguments clients pass; if nobody says, all that the specification ever answers.
+    ranges: Option<&'a [Ranges]>,
     /// How many calls are tried now.
     longest: usize,
     calls: Vec<SequentialCall>,
@@ -171,9 +186,11 @@ impl Check<'_> {
         }
         next.sort();
         next.dedup();
-        // An argument that the specification answers in no state, like an index that is not there, is none that clients pass.
+        // Unless somebody says which arguments clients pass: one that the specification answers in no state, like an index that is
+        // not there, is none.
         let answered = |state: &spec::Value| !self.sequential.apply(state, &call, None).is_empty();
-        if next.is_empty() && !states.iter().chain(&self.met).any(answered) {
+        if next.is_empty() && self.ranges.is_none() && !states.iter().chain(&self.met).any(answered)
+        {
             return None;
         }
         for state in &next {
@@ -197,7 +214,8 @@ impl Check<'_> {
         let mut instances = vec![Instance::new(model, operation, &[])];
         for index in (0..body.arguments).filter(|index| body.locals[*index].ty == Type::Int) {
             let mut extended = Vec::new();
-            let range = self.ranges.get(operation.0).and_then(|ranges| ranges.get(index));
+            let ranges = self.ranges.and_then(|ranges| ranges.get(operation.0));
+            let range = ranges.and_then(|ranges| ranges.get(index));
             let values = match range {
                 Some(Some((from, to))) => (*from..*to).take(self.bounds.values.len()).collect(),
                 _ => self.bounds.values.clone(),

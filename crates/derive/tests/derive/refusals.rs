@@ -158,7 +158,8 @@ op set(v: int) {{ {set} }}
 op get() -> int {{ return x; }}"
         )
     };
-    assert_eq!(outcome_of(&with("x = v; assume(v == 1);")), "not proved");
+    // An `assume` of locals restricts the step that it follows.
+    assert_eq!(outcome_of(&with("x = v; assume(v == 1);")), "proved");
     assert_eq!(outcome_of(&with("x = v; let a = x; assume(v == 1);")), "not proved");
     assert_eq!(outcome_of(&with("let a = x; assume(v == 1); x = v;")), "proved");
     // The same with a value that was read.
@@ -172,5 +173,5 @@ op copy() {{ {step} }}
 op get() -> int {{ return x; }}"
         )
     };
-    assert_eq!(outcome_of(&copy("let a = y; x = a; assume(a == 1);")), "not proved");
+    assert_eq!(outcome_of(&copy("let a = y; x = a; let b = y; assume(a == 1);")), "not proved");
 }
