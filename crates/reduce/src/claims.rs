@@ -6,7 +6,8 @@ use linchpin_subop::model::{
 };
 
 use crate::context::Context;
-use crate::world::{Env, Matters, Memory, Mode, Run, Stop, World, explore};
+use crate::search::explore;
+use crate::world::{Env, Matters, Memory, Mode, Run, Stop, World};
 
 /// What became of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

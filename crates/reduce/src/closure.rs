@@ -9,7 +9,8 @@ use linchpin_subop::model::Condition;
 use crate::context::Context;
 use crate::lasting;
 use crate::solver::Value;
-use crate::world::{Env, Matters, Memory, Mode, Run, Stop, World, explore};
+use crate::search::explore;
+use crate::world::{Env, Matters, Memory, Mode, Run, Stop, World};
 
 /// A closure with more members is given up.
 const MOST_MEMBERS: usize = 600;

@@ -1,5 +1,7 @@
 //! Executing sub-operations, and comparing the states that they lead to.
 
+use std::rc::Rc;
+
 use linchpin_subop::model::{
     FieldId, GlobalId, LocalId, Place, Statement, StructId, SubOperation, Type, Var,
 };
@@ -19,16 +21,11 @@ impl<'c> World<'c> {
             .map(|variable| Some(if variable.ty == Type::Int { ZERO } else { NULL }));
         let start =
             Instance { prefix: 0, locals: locals.collect(), reads: Vec::new(), results: None };
-        self.start.push(start.clone());
-        let identity = self.solver.fresh_value(flag::PROPER);
-        self.identities.push(identity);
-        let mut memory = Memory {
-            globals: vec![None; self.globals.len()],
-            writes: Vec::new(),
-            instances: vec![start],
-            stores: Vec::new(),
-            hidden: Vec::new(),
-        };
+        let mut given = (*self.given).clone();
+        given.before.instances.push(start);
+        given.identities.push(self.solver.fresh_value(flag::PROPER));
+        let mut memory = given.before.clone();
+        self.given = Rc::new(given);
         self.statements(&mut memory, 0, usize::MAX, &initially.statements, Mode::Require)?;
         Ok(memory)
     }

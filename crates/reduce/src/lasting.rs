@@ -11,7 +11,8 @@ use linchpin_subop::model::{
 use crate::candidates::same_condition;
 use crate::context::Context;
 use crate::footprint::Footprint;
-use crate::world::{Env, Mode, explore};
+use crate::search::explore;
+use crate::world::{Env, Mode};
 
 /// As many as a set of them holds.
 const MOST: usize = 64;

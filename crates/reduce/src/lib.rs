@@ -31,6 +31,7 @@ mod pending;
 mod prefix;
 mod questions;
 mod report;
+mod search;
 mod settle;
 mod smt;
 mod solver;

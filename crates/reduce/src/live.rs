@@ -15,7 +15,8 @@ use linchpin_subop::model::{
 use crate::candidates::{conjuncts, same_condition};
 use crate::context::Context;
 use crate::prefix;
-use crate::world::{Env, Mode, explore};
+use crate::search::explore;
+use crate::world::{Env, Mode};
 
 /// Finds the live facts. The stable facts must be settled.
 pub fn find(context: &mut Context) {

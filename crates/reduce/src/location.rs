@@ -5,7 +5,7 @@ use linchpin_subop::model::{GlobalId, GlobalKind, Index, Place, StructId, Term, 
 use crate::footprint::Kind;
 use crate::nature::Nature;
 use crate::solver::{NULL, POISON, Value, ZERO, flag};
-use crate::world::{Cell, Env, Memory, Mode, Run, World};
+use crate::world::{Cell, Env, Memory, Mode, Reached, Run, World};
 
 impl<'c> World<'c> {
     /// What a location holds at the start.
@@ -25,7 +25,7 @@ impl<'c> World<'c> {
     /// The objects that exist at the start: those in place, and those that `initially` allocated.
     pub fn objects_at_start(&self, of: StructId) -> Vec<Value> {
         let in_place =
-            self.context.model.globals.iter().zip(&self.places).filter_map(|(global, place)| {
+            self.context.model.globals.iter().zip(&self.given.places).filter_map(|(global, place)| {
                 if global.kind == GlobalKind::Place(of) { *place } else { None }
             });
         let mut objects: Vec<Value> = in_place.collect();
@@ -65,7 +65,7 @@ impl<'c> World<'c> {
 
     /// The value of a global before the run.
     pub(crate) fn global_before(&mut self, global: GlobalId) -> Run<Value> {
-        if let Some(place) = self.places[global.0] {
+        if let Some(place) = self.given.places[global.0] {
             return Ok(place);
         }
         if self.beginning {
@@ -108,19 +108,19 @@ impl<'c> World<'c> {
 
     /// A location other than those that an object reaches does not hold it.
     pub(crate) fn constrain(&mut self, kind: Kind, base: Option<Value>, value: Value) -> Run<()> {
-        for at in 0..self.reaches.len() {
-            let (who, object, of, places) = self.reaches[at].clone();
-            if self.context.type_of(kind) != Some(Type::Ref(of)) {
+        let given = self.given.clone();
+        for Reached { who, object, of, places } in &given.reaches {
+            if self.context.type_of(kind) != Some(Type::Ref(*of)) {
                 continue;
             }
             let mut member = false;
-            for place in &places {
+            for place in places {
                 if member || crate::footprint::kind(place) != Some(kind) {
                     continue;
                 }
                 member = match (place, base) {
                     (Place::Variable(_), _) => true,
-                    (Place::Field(var, ..), Some(base)) => match self.variable_before(who, *var)? {
+                    (Place::Field(var, ..), Some(base)) => match self.variable_before(*who, *var)? {
                         Some(holder) => self.equal(holder, base)?,
                         None => false,
                     },
@@ -129,7 +129,7 @@ impl<'c> World<'c> {
                 };
             }
             if !member {
-                self.solver.assert_different(value, object)?;
+                self.solver.assert_different(value, *object)?;
             }
         }
         Ok(())
@@ -137,7 +137,7 @@ impl<'c> World<'c> {
 
     pub(crate) fn variable_before(&mut self, who: usize, var: Var) -> Run<Option<Value>> {
         match var {
-            Var::Local(local) => Ok(self.start[who].locals[local.0]),
+            Var::Local(local) => Ok(self.given.before.instances[who].locals[local.0]),
             Var::Global(global) => self.global_before(global).map(Some),
             Var::Peer(_) | Var::Bound(_) => Ok(None),
         }
@@ -157,18 +157,12 @@ impl<'c> World<'c> {
             return Ok(());
         }
         let context = self.context;
-        let before = Memory {
-            globals: vec![None; self.globals.len()],
-            writes: Vec::new(),
-            instances: self.start.clone(),
-            stores: Vec::new(),
-            hidden: Vec::new(),
-        };
+        let given = self.given.clone();
         for (structs, condition) in context.facts.quantified() {
             if **structs != [of] {
                 continue;
             }
-            self.assume(&before, Env { who: 0, peer: 1, bound: &[object] }, condition)?;
+            self.assume(&given.before, Env { who: 0, peer: 1, bound: &[object] }, condition)?;
         }
         Ok(())
     }

@@ -7,7 +7,8 @@ use crate::candidates::same_condition;
 use crate::claims;
 use crate::closure::{self, Alias};
 use crate::context::Context;
-use crate::world::{Mode, explore};
+use crate::search::explore;
+use crate::world::Mode;
 use crate::{Options, facts_of, prepare, words};
 
 /// An ordered pair of sub-operations of different instances.

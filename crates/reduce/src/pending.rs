@@ -7,7 +7,8 @@
 use linchpin_subop::model::{LocalId, Place, Statement, Term, Var};
 
 use crate::context::Context;
-use crate::world::{Matters, Mode, Run, Stop, explore};
+use crate::search::explore;
+use crate::world::{Matters, Mode, Run, Stop};
 
 /// How an operation that stays at a prefix is dealt with.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,8 @@ use linchpin_subop::model::{Condition, LocalId, Model, OperationId, StructId};
 
 use crate::context::Context;
 use crate::footprint::Footprint;
-use crate::world::{Env, Memory, Mode, Run, World, explore, explore_start};
+use crate::search::{explore, explore_start};
+use crate::world::{Env, Memory, Mode, Run, World};
 use crate::{Options, candidates, settle};
 
 /// A model with its stable facts.

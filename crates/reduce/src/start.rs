@@ -2,7 +2,8 @@
 
 use crate::context::Context;
 use crate::facts::Invariant;
-use crate::world::{Env, explore_start};
+use crate::search::explore_start;
+use crate::world::Env;
 
 /// Whether an invariant holds at the start.
 pub fn holds(context: &Context, invariant: &Invariant) -> bool {

@@ -12,7 +12,8 @@ use crate::Options;
 use crate::context::Context;
 use crate::prefix::{self, Prefixes};
 use crate::solver::flag;
-use crate::world::{Env, Memory, Mode, explore};
+use crate::search::explore;
+use crate::world::{Env, Memory, Mode};
 
 /// A read that was replaced by a guess.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,17 +1,20 @@
 //! Two operation instances in an arbitrary state, executed symbolically.
 //!
 //! The state before the run is not enumerated: a location gets an unknown value when it is first read, and whether two unknown
-//! values are equal is decided when it first matters. Every decision is a branch; [`explore`] visits all of them, so each visit stands
+//! values are equal is decided when it first matters. Every decision is a branch; [`explore`](crate::search::explore) visits all of them, so each visit stands
 //! for all states with one equality (and order) pattern of the terms that matter: one of the interactions of Section VI.
 //!
 //! A first order of execution is *assumed* to run ([`Mode::Assume`]: states in which it does not are left out), a second one is
 //! *required* to ([`Mode::Require`]: it must run in every state of the pattern).
+
+use std::rc::Rc;
 
 use linchpin_subop::model::{GlobalKind, LocalId, Place, StructId, Type};
 
 use crate::context::Context;
 use crate::facts::Reach;
 use crate::footprint::Kind;
+use crate::search::Script;
 use crate::solver::{Contradiction, Solver, Value, ZERO, flag};
 
 /// Why a run ends early.
@@ -103,37 +106,28 @@ impl Env<'static> {
     }
 }
 
-/// The decisions of one visit.
-#[derive(Clone, Default)]
-pub(crate) struct Script {
-    choices: Vec<(u8, u8)>,
-    at: usize,
-}
-
-impl Script {
-    pub(crate) fn choose(&mut self, options: u8) -> u8 {
-        if self.at == self.choices.len() {
-            self.choices.push((0, options));
-        }
-        self.at += 1;
-        self.choices[self.at - 1].0
-    }
-
-    /// The next visit's decisions; false if all were made.
-    pub(crate) fn advance(&mut self) -> bool {
-        self.at = 0;
-        while let Some((choice, options)) = self.choices.pop() {
-            if choice + 1 < options {
-                self.choices.push((choice + 1, options));
-                return true;
-            }
-        }
-        false
-    }
-}
-
 /// A statement (instance, prefix, position) and the object that it allocated.
 pub(crate) type Allocation = ((usize, usize, usize), (StructId, Value));
+
+/// What is given before the run and does not change with what is decided.
+#[derive(Clone)]
+pub(crate) struct Given {
+    /// The state in which the instances are found.
+    pub(crate) before: Memory,
+    pub(crate) identities: Vec<Value>,
+    pub(crate) places: Vec<Option<Value>>,
+    /// What stands in no shared location before the run but these.
+    pub(crate) reaches: Vec<Reached>,
+}
+
+/// The object of an instance that stands in no shared location before the run but these places.
+#[derive(Clone)]
+pub(crate) struct Reached {
+    pub(crate) who: usize,
+    pub(crate) object: Value,
+    pub(crate) of: StructId,
+    pub(crate) places: Vec<Place>,
+}
 
 #[derive(Clone)]
 pub struct World<'c> {
@@ -142,14 +136,10 @@ pub struct World<'c> {
     pub(crate) script: Script,
     pub(crate) globals: Vec<Option<Value>>,
     pub(crate) cells: Vec<Cell>,
-    pub(crate) start: Vec<Instance>,
-    pub(crate) identities: Vec<Value>,
-    pub(crate) places: Vec<Option<Value>>,
+    pub(crate) given: Rc<Given>,
     pub(crate) guesses: Vec<Guess>,
     /// Which statement (instance, prefix, position) allocated what.
     pub(crate) allocations: Vec<Allocation>,
-    /// `value` stands in no shared location before the run but these.
-    pub(crate) reaches: Vec<(usize, Value, StructId, Vec<Place>)>,
     pub(crate) instantiated: Vec<(StructId, Value)>,
     /// Whether the state before the run is the one at the start: integers 0, references `NULL`, arrays as filled.
     pub(crate) beginning: bool,
@@ -157,81 +147,8 @@ pub struct World<'c> {
     pub choosing: bool,
 }
 
-/// Too many cases: nothing is concluded.
-#[derive(Debug)]
-pub struct TooManyCases;
-
-/// Visits every case of two instances (or one) that executed these prefixes, in a state that satisfies the stable facts.
-pub fn explore<'c>(
-    context: &'c Context<'c>,
-    prefixes: &[usize],
-    visit: &mut dyn FnMut(&mut World<'c>, &Memory) -> Run<bool>,
-) -> Result<(), TooManyCases> {
-    let mut script = Script::default();
-    let mut entrance: Option<(World, Memory)> = None;
-    for _ in 0..context.most_cases {
-        if !context.count_case() {
-            return Err(TooManyCases);
-        }
-        // The state in which the instances are found is the same until one of the decisions about it changes.
-        let last = script.choices.len().saturating_sub(1);
-        let (mut world, entered) = match &entrance {
-            Some((known, memory)) if last >= known.script.at => {
-                let mut world = known.clone();
-                script.at = known.script.at;
-                world.script = script;
-                (world, Ok(memory.clone()))
-            }
-            _ => {
-                let mut world = World::new(context, script);
-                let entered = world.enter(prefixes);
-                entrance = match &entered {
-                    Ok(memory) => Some((world.clone(), memory.clone())),
-                    Err(_) => None,
-                };
-                (world, entered)
-            }
-        };
-        let outcome = entered.and_then(|memory| visit(&mut world, &memory));
-        script = world.script;
-        // INVARIANT: whoever requires something deals with it being blocked; if not, nothing is concluded.
-        if outcome == Err(Stop::Blocked) {
-            return Err(TooManyCases);
-        }
-        // `false`: what was asked is answered.
-        if outcome == Ok(false) || !script.advance() {
-            return Ok(());
-        }
-    }
-    Err(TooManyCases)
-}
-
-/// Visits the cases of the state that `initially` leaves: one, but for what is not decided about it.
-pub fn explore_start<'c>(
-    context: &'c Context<'c>,
-    visit: &mut dyn FnMut(&mut World<'c>, &Memory) -> Run<bool>,
-) -> Result<(), TooManyCases> {
-    let mut script = Script::default();
-    for _ in 0..context.most_cases {
-        let mut world = World::new(context, script);
-        world.beginning = true;
-        let outcome = world.begin().and_then(|memory| visit(&mut world, &memory));
-        script = world.script;
-        match outcome {
-            Ok(true) | Err(Stop::Prune) => {}
-            Ok(false) => return Ok(()),
-            // `initially` does something that is not defined: nothing is concluded.
-            Err(Stop::Blocked) => return Err(TooManyCases),
-        }
-        if !script.advance() {
-            return Ok(());
-        }
-    }
-    Err(TooManyCases)
-}
-
 impl<'c> World<'c> {
-    pub(crate) fn new(context: &'c Context<'c>, script: Script) -> World<'c> {
+    pub(crate) fn new(context: &'c Context<'c>) -> World<'c> {
         let mut solver = Solver::new();
         let places = context.model.globals.iter().map(|global| match global.kind {
             GlobalKind::Place(_) => {
@@ -240,111 +157,118 @@ impl<'c> World<'c> {
             _ => None,
         });
         let places = places.collect();
+        let globals = vec![None; context.model.globals.len()];
+        let before = Memory {
+            globals: globals.clone(),
+            writes: Vec::new(),
+            instances: Vec::new(),
+            stores: Vec::new(),
+            hidden: Vec::new(),
+        };
+        let given = Given { before, identities: Vec::new(), places, reaches: Vec::new() };
         World {
             context,
             solver,
-            script,
-            globals: vec![None; context.model.globals.len()],
+            script: Script::default(),
+            globals,
             cells: Vec::new(),
-            start: Vec::new(),
-            identities: Vec::new(),
-            places,
+            given: Rc::new(given),
             guesses: Vec::new(),
             allocations: Vec::new(),
-            reaches: Vec::new(),
             instantiated: Vec::new(),
             beginning: false,
             choosing: false,
         }
     }
 
-    /// Instances that executed `prefixes`, in any state that satisfies the stable facts.
-    pub(crate) fn enter(&mut self, prefixes: &[usize]) -> Run<Memory> {
+    /// Instances that executed `prefixes`, in any state; what the stable facts say of it is yet to be assumed.
+    pub(crate) fn enter(&mut self, prefixes: &[usize]) -> Run<()> {
         let context = self.context;
+        let mut given = (*self.given).clone();
         for prefix in prefixes {
             let prefix_data = &context.prefixes.all[*prefix];
             let operation = &context.model.operations[prefix_data.operation.0];
             let identity = self.solver.fresh_value(flag::PROPER | flag::OLD);
             if context.uses_identity {
-                for other in self.identities.clone() {
-                    self.solver.assert_different(identity, other)?;
+                for other in &given.identities {
+                    self.solver.assert_different(identity, *other)?;
                 }
                 for constant in &context.constants {
                     self.solver.assert_different(identity, Value { plus: *constant, ..ZERO })?;
                 }
             }
-            self.identities.push(identity);
+            given.identities.push(identity);
             let mut locals = Vec::with_capacity(operation.locals.len());
             for (at, set) in prefix_data.set.iter().enumerate() {
                 let nature = context.natures.local(prefix_data.operation.0, LocalId(at));
                 locals.push(if *set { Some(self.unknown(nature, flag::OLD)?) } else { None });
             }
-            self.start.push(Instance {
+            given.before.instances.push(Instance {
                 prefix: *prefix,
                 locals,
                 reads: vec![None; operation.reads],
                 results: None,
             });
         }
-        let memory = Memory {
-            globals: vec![None; self.globals.len()],
-            writes: Vec::new(),
-            instances: self.start.clone(),
-            stores: Vec::new(),
-            hidden: Vec::new(),
-        };
-        self.ownership(memory, prefixes)
+        self.ownership(&mut given, prefixes)?;
+        self.given = Rc::new(given);
+        Ok(())
     }
 
     /// What `malloc` promises: objects of different allocations differ, and one that was never stored is in nobody else's variables.
-    pub(crate) fn ownership(&mut self, mut memory: Memory, prefixes: &[usize]) -> Run<Memory> {
+    fn ownership(&mut self, given: &mut Given, prefixes: &[usize]) -> Run<()> {
         let context = self.context;
+        let Given { before, reaches, .. } = given;
+        let local = |who: usize, local: usize| before.instances[who].locals[local];
         for (who, prefix) in prefixes.iter().enumerate() {
             let prefix_data = &context.prefixes.all[*prefix];
-            for (local, of) in &prefix_data.owned {
-                let Some(value) = self.start[who].locals[local.0] else { continue };
+            for (owned, of) in &prefix_data.owned {
+                let Some(value) = local(who, owned.0) else { continue };
                 self.solver.assert_proper(value)?;
                 for (peer, other) in prefixes.iter().enumerate() {
                     for (at, mine) in &context.prefixes.all[*other].owned {
-                        let same_local = peer == who && at == local;
+                        let same_local = peer == who && at == owned;
                         // INVARIANT: an instance that allocates twice into different locals allocates different objects.
                         if mine == of
                             && !same_local
-                            && let Some(theirs) = self.start[peer].locals[at.0]
+                            && let Some(theirs) = local(peer, at.0)
                         {
                             self.solver.assert_different(value, theirs)?;
                         }
                     }
                 }
             }
-            for (local, of) in &prefix_data.private {
-                let Some(value) = self.start[who].locals[local.0] else { continue };
+            for (private, of) in &prefix_data.private {
+                let Some(value) = local(who, private.0) else { continue };
                 for (peer, prefix) in prefixes.iter().enumerate() {
                     let operation = context.prefixes.all[*prefix].operation;
                     for (at, variable) in
                         context.model.operations[operation.0].locals.iter().enumerate()
                     {
                         if variable.ty == Type::Ref(*of)
-                            && (peer, at) != (who, local.0)
-                            && let Some(other) = self.start[peer].locals[at]
+                            && (peer, at) != (who, private.0)
+                            && let Some(other) = local(peer, at)
                         {
                             self.solver.assert_different(value, other)?;
                         }
                     }
                 }
-                memory.hidden.push(value);
-                self.reaches.push((who, value, *of, Vec::new()));
+                reaches.push(Reached { who, object: value, of: *of, places: Vec::new() });
             }
-            for Reach { local, of, places, .. } in context.facts.reaches(*prefix) {
-                let Some(value) = self.start[who].locals[local.0] else { continue };
-                self.reaches.push((who, value, *of, places.clone()));
+            for Reach { local: stored, of, places } in context.facts.reaches(*prefix) {
+                let Some(object) = local(who, stored.0) else { continue };
+                reaches.push(Reached { who, object, of: *of, places: places.clone() });
             }
         }
-        for (who, prefix) in prefixes.iter().enumerate() {
-            self.assume_facts(&memory, who, *prefix)?;
-        }
-        self.assume_invariants(&memory)?;
-        Ok(memory)
+        before.hidden = prefixes
+            .iter()
+            .enumerate()
+            .flat_map(|(who, prefix)| {
+                let private = &context.prefixes.all[*prefix].private;
+                private.iter().filter_map(move |(private, _)| local(who, private.0))
+            })
+            .collect();
+        Ok(())
     }
 
     /// Assumes the stable facts of an instance in this state.
@@ -379,6 +303,6 @@ impl<'c> World<'c> {
     }
 
     pub fn identity(&self, who: usize) -> Value {
-        self.identities[who]
+        self.given.identities[who]
     }
 }
