@@ -9,17 +9,65 @@ use crate::search::explore;
 use crate::world::{Env, Memory, Mode, Run, Stop, World};
 use linchpin_subop::model::{Place, Type, Var};
 
+/// Which questions are open: all at first, and again those whose premises a dropped candidate was among.
+struct Open {
+    own: Vec<bool>,
+    /// For each prefix and each step of another instance.
+    pairs: Vec<Vec<bool>>,
+}
+
+impl Open {
+    fn all(prefixes: usize) -> Open {
+        Open { own: vec![true; prefixes], pairs: vec![vec![true; prefixes]; prefixes] }
+    }
+
+    /// A fact of this prefix was dropped.
+    fn fact(&mut self, context: &Context, prefix: usize) {
+        self.pairs[prefix].fill(true);
+        for child in &context.prefixes.all[prefix].next {
+            self.own[*child] = true;
+            self.pairs.iter_mut().for_each(|row| row[*child] = true);
+        }
+    }
+}
+
+/// What a question led to drop.
+#[derive(Clone, Copy, Default)]
+struct Dropped {
+    fact: bool,
+    invariant: bool,
+}
+
 /// Drops candidates until the rest is inductive.
 pub fn settle(context: &mut Context) {
     drop_false_at_start(context);
+    let count = context.prefixes.all.len();
+    let steps: Vec<usize> = context.prefixes.nonempty().collect();
+    let proper: Vec<usize> = context.prefixes.proper().collect();
+    let mut open = Open::all(count);
     loop {
         let mut changed = false;
-        for prefix in context.prefixes.nonempty().collect::<Vec<_>>() {
-            changed |= own_step(context, prefix);
+        for prefix in &steps {
+            if !std::mem::take(&mut open.own[*prefix]) {
+                continue;
+            }
+            let dropped = own_step(context, *prefix);
+            if dropped.invariant {
+                open = Open::all(count);
+            }
+            if dropped.fact {
+                open.fact(context, *prefix);
+            }
+            changed |= dropped.invariant || dropped.fact;
         }
-        for prefix in context.prefixes.proper().collect::<Vec<_>>() {
-            for step in context.prefixes.nonempty().collect::<Vec<_>>() {
-                changed |= interference(context, prefix, step);
+        for prefix in &proper {
+            for step in &steps {
+                if std::mem::take(&mut open.pairs[*prefix][*step])
+                    && interference(context, *prefix, *step)
+                {
+                    open.fact(context, *prefix);
+                    changed = true;
+                }
             }
         }
         if !changed {
@@ -45,9 +93,10 @@ fn drop_false_at_start(context: &mut Context) {
 }
 
 /// Whether the step that ends `prefix` establishes the facts there and keeps the invariants.
-fn own_step(context: &mut Context, prefix: usize) -> bool {
+fn own_step(context: &mut Context, prefix: usize) -> Dropped {
     let data = &context.prefixes.all[prefix];
-    let Some(parent) = data.parent else { return false };
+    let mut dropped = Dropped::default();
+    let Some(parent) = data.parent else { return dropped };
     let step = context.step_footprint(prefix);
     let facts: Vec<usize> = alive(context, prefix);
     let invariants: Vec<usize> = (0..context.facts.invariants.len())
@@ -59,7 +108,7 @@ fn own_step(context: &mut Context, prefix: usize) -> bool {
         })
         .collect();
     if facts.is_empty() && invariants.is_empty() {
-        return false;
+        return dropped;
     }
     let (mut bad_facts, mut bad_invariants) =
         (vec![false; facts.len()], vec![false; invariants.len()]);
@@ -79,20 +128,19 @@ fn own_step(context: &mut Context, prefix: usize) -> bool {
         Ok(true)
     });
     let reason = if outcome.is_err() { Reason::TooManyCases } else { Reason::NotEstablished };
-    let mut changed = false;
     for (at, fact) in facts.iter().enumerate() {
         if bad_facts[at] || outcome.is_err() {
             context.facts.at[prefix][*fact].dropped = Some(reason.clone());
-            changed = true;
+            dropped.fact = true;
         }
     }
     for (at, invariant) in invariants.iter().enumerate() {
         if bad_invariants[at] || outcome.is_err() {
             context.facts.invariants[*invariant].dropped = Some(Reason::BrokenBy(prefix));
-            changed = true;
+            dropped.invariant = true;
         }
     }
-    changed
+    dropped
 }
 
 /// Whether the facts at `prefix` survive the step that ends `other`, executed by another instance.

@@ -5,7 +5,6 @@
 //! incomplete for disequalities between bounded integers, which costs proofs but never soundness, for whoever asks treats `None`
 //! as "may be either".
 
-use std::cell::OnceCell;
 use std::rc::Rc;
 
 /// An unknown value plus a constant; the constant is zero unless the value is an integer.
@@ -49,21 +48,21 @@ struct Node {
     flags: u8,
 }
 
-/// `left - right <= bound`, or `left - right != bound`.
+/// `left - right != gap`
 #[derive(Clone, Copy, Debug)]
-struct Difference {
+struct Apart {
     left: u16,
     right: u16,
-    bound: i64,
+    gap: i64,
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct Solver {
     nodes: Vec<Node>,
-    unequal: Vec<Difference>,
-    bounds: Vec<Difference>,
-    /// All bounds that follow; computed when asked for, forgotten when something is asserted.
-    closed: OnceCell<Rc<Bounds>>,
+    /// INVARIANT: between roots.
+    unequal: Vec<Apart>,
+    /// All bounds between roots that follow from what was asserted; `None` if no order was.
+    bounds: Option<Rc<Bounds>>,
 }
 
 impl Solver {
@@ -135,17 +134,16 @@ impl Solver {
         }
         // An integer's constant offset never reaches something that is no integer.
         let gap = right.plus - left.plus;
-        let forbids = |apart: &Difference| {
-            (apart.left, apart.right, apart.bound) == (left.var, right.var, gap)
-                || (apart.left, apart.right, apart.bound) == (right.var, left.var, -gap)
+        let forbids = |apart: &Apart| {
+            (apart.left, apart.right, apart.gap) == (left.var, right.var, gap)
+                || (apart.left, apart.right, apart.gap) == (right.var, left.var, -gap)
         };
         if self.unequal.iter().any(forbids) {
             return Some(false);
         }
-        if !self.bounds.is_empty() {
-            let table = self.closed_bounds();
-            let up = table.between(left.var, right.var);
-            let down = table.between(right.var, left.var);
+        if let Some(bounds) = &self.bounds {
+            let up = bounds.between(left.var, right.var);
+            let down = bounds.between(right.var, left.var);
             if up.is_some_and(|bound| bound < gap) || down.is_some_and(|bound| bound < -gap) {
                 return Some(false);
             }
@@ -164,11 +162,6 @@ impl Solver {
         if contradictory(flags) {
             return Err(Contradiction);
         }
-        // What is not ordered does not change what is known of the order.
-        let ordered = !self.bounds.is_empty() && {
-            let known = self.closed_bounds();
-            known.mentions(left.var) || known.mentions(right.var)
-        };
         // left.var + left.plus == right.var + right.plus
         let shift = right.plus - left.plus;
         for node in &mut self.nodes {
@@ -178,22 +171,26 @@ impl Solver {
             }
         }
         self.nodes[right.var as usize].flags = flags;
-        if ordered {
-            self.closed.take();
-        }
-        // INVARIANT: disequalities are between roots.
         for apart in &mut self.unequal {
             if apart.left == left.var {
-                (apart.left, apart.bound) = (right.var, apart.bound - shift);
+                (apart.left, apart.gap) = (right.var, apart.gap - shift);
             }
             if apart.right == left.var {
-                (apart.right, apart.bound) = (right.var, apart.bound + shift);
+                (apart.right, apart.gap) = (right.var, apart.gap + shift);
             }
-            if apart.left == apart.right && apart.bound == 0 {
+            if apart.left == apart.right && apart.gap == 0 {
                 return Err(Contradiction);
             }
         }
-        if ordered { self.consistent_bounds() } else { Ok(()) }
+        // What is not ordered does not change what is known of the order.
+        let ordered = |bounds: &Rc<Bounds>| {
+            bounds.row(left.var).is_some() || bounds.row(right.var).is_some()
+        };
+        if self.bounds.as_ref().is_some_and(ordered) {
+            self.order(|bounds| bounds.merge(left.var, right.var, shift))
+        } else {
+            Ok(())
+        }
     }
 
     pub fn assert_different(&mut self, left: Value, right: Value) -> Result<(), Contradiction> {
@@ -203,16 +200,11 @@ impl Solver {
             None => {}
         }
         let (a, b) = (self.find(left), self.find(right));
-        self.unequal.push(Difference { left: a.var, right: b.var, bound: b.plus - a.plus });
+        self.unequal.push(Apart { left: a.var, right: b.var, gap: b.plus - a.plus });
         // Only a disequality between values that are ordered changes what is known of the order.
-        if self.bounds.is_empty()
-            || !self.closed_bounds().mentions(a.var)
-            || !self.closed_bounds().mentions(b.var)
-        {
-            return Ok(());
-        }
-        self.closed.take();
-        self.consistent_bounds()
+        let ordered =
+            |bounds: &Rc<Bounds>| bounds.row(a.var).is_some() && bounds.row(b.var).is_some();
+        if self.bounds.as_ref().is_some_and(ordered) { self.order(|_| {}) } else { Ok(()) }
     }
 
     /// `left <= right + slack`, both integers.
@@ -230,9 +222,7 @@ impl Solver {
             None => {}
         }
         let (a, b) = (self.find(left), self.find(right));
-        self.bounds.push(Difference { left: a.var, right: b.var, bound: b.plus - a.plus + slack });
-        self.closed.take();
-        self.consistent_bounds()?;
+        self.order(|bounds| bounds.add(a.var, b.var, b.plus - a.plus + slack))?;
         // Two bounds that meet are an equality.
         if self.at_most(right, left, -slack) == Some(true) {
             self.assert_same(left, Value { plus: right.plus + slack, ..right })?;
@@ -247,58 +237,33 @@ impl Solver {
         if a.var == b.var {
             return Some(0 <= wanted);
         }
-        if self.bounds.is_empty() {
-            return None;
-        }
-        let table = self.closed_bounds();
-        if table.between(a.var, b.var).is_some_and(|bound| bound <= wanted) {
+        let bounds = self.bounds.as_ref()?;
+        if bounds.between(a.var, b.var).is_some_and(|bound| bound <= wanted) {
             return Some(true);
         }
-        if table.between(b.var, a.var).is_some_and(|bound| bound < -wanted) {
+        if bounds.between(b.var, a.var).is_some_and(|bound| bound < -wanted) {
             return Some(false);
         }
         None
     }
 
-    fn consistent_bounds(&self) -> Result<(), Contradiction> {
-        if self.bounds.is_empty() || self.closed_bounds().consistent() {
-            Ok(())
-        } else {
-            Err(Contradiction)
-        }
-    }
-
-    fn closed_bounds(&self) -> &Bounds {
-        self.closed.get_or_init(|| Rc::new(self.close_bounds()))
-    }
-
-    /// All bounds between the roots that bounds mention, by shortest paths; disequalities sharpen them by one.
-    fn close_bounds(&self) -> Bounds {
-        let mut table = Bounds::default();
-        let zero = self.find(ZERO);
-        table.row(zero.var);
-        for bound in &self.bounds {
-            let a = self.find(Value { var: bound.left, plus: 0 });
-            let b = self.find(Value { var: bound.right, plus: 0 });
-            // bound: (a.var + a.plus) - (b.var + b.plus) <= bound
-            table.tighten(a.var, b.var, bound.bound - a.plus + b.plus);
-        }
-        loop {
-            table.close();
-            let mut sharper = false;
-            for apart in &self.unequal {
-                let Difference { left, right, bound } = *apart;
-                for (left, right, gap) in [(left, right, bound), (right, left, -bound)] {
-                    if table.between(left, right) == Some(gap) {
-                        table.tighten(left, right, gap - 1);
+    /// Changes what is known of the order; disequalities sharpen bounds by one.
+    fn order(&mut self, change: impl FnOnce(&mut Bounds)) -> Result<(), Contradiction> {
+        let bounds = Rc::make_mut(self.bounds.get_or_insert_default());
+        change(bounds);
+        let mut sharper = true;
+        while sharper && bounds.consistent() {
+            sharper = false;
+            for Apart { left, right, gap } in &self.unequal {
+                for (left, right, gap) in [(*left, *right, *gap), (*right, *left, -gap)] {
+                    if bounds.between(left, right) == Some(gap) {
+                        bounds.add(left, right, gap - 1);
                         sharper = true;
                     }
                 }
             }
-            if !sharper || !table.consistent() {
-                return table;
-            }
         }
+        if bounds.consistent() { Ok(()) } else { Err(Contradiction) }
     }
 }
 
@@ -307,61 +272,77 @@ fn contradictory(flags: u8) -> bool {
     both(flag::FRESH, flag::OLD) || both(flag::PROPER, flag::IMPROPER)
 }
 
-/// Upper bounds of differences between a few roots.
-#[derive(Debug, Default)]
+/// Upper bounds of the differences between a few roots, closed under addition.
+#[derive(Clone, Debug, Default)]
 struct Bounds {
     roots: Vec<u16>,
-    table: Vec<Vec<Option<i64>>>,
+    /// Row after row, as wide as there are roots.
+    table: Vec<Option<i64>>,
 }
 
 impl Bounds {
-    fn row(&mut self, root: u16) -> usize {
-        if let Some(row) = self.roots.iter().position(|known| *known == root) {
-            return row;
-        }
-        self.roots.push(root);
-        for row in &mut self.table {
-            row.push(None);
-        }
-        let mut row = vec![None; self.roots.len()];
-        row[self.roots.len() - 1] = Some(0);
-        self.table.push(row);
-        self.roots.len() - 1
-    }
-
-    fn tighten(&mut self, left: u16, right: u16, bound: i64) {
-        let (left, right) = (self.row(left), self.row(right));
-        let cell = &mut self.table[left][right];
-        *cell = Some(cell.map_or(bound, |known| known.min(bound)));
+    fn row(&self, root: u16) -> Option<usize> {
+        self.roots.iter().position(|known| *known == root)
     }
 
     fn between(&self, left: u16, right: u16) -> Option<i64> {
-        let row = |root| self.roots.iter().position(|known| *known == root);
-        self.table[row(left)?][row(right)?]
+        self.table[self.row(left)? * self.roots.len() + self.row(right)?]
     }
 
-    fn mentions(&self, root: u16) -> bool {
-        self.roots.contains(&root)
-    }
-
-    fn close(&mut self) {
+    /// The row of a root, new if it has none.
+    fn require_row(&mut self, root: u16) -> usize {
+        if let Some(row) = self.row(root) {
+            return row;
+        }
         let size = self.roots.len();
-        for middle in 0..size {
-            for left in 0..size {
-                let Some(first) = self.table[left][middle] else { continue };
-                for right in 0..size {
-                    let Some(second) = self.table[middle][right] else { continue };
-                    let cell = &mut self.table[left][right];
-                    if cell.is_none_or(|known| first + second < known) {
-                        *cell = Some(first + second);
-                    }
+        let mut table = Vec::with_capacity((size + 1) * (size + 1));
+        for row in 0..size {
+            table.extend_from_slice(&self.table[row * size..(row + 1) * size]);
+            table.push(None);
+        }
+        table.resize((size + 1) * (size + 1), None);
+        table[(size + 1) * (size + 1) - 1] = Some(0);
+        self.table = table;
+        self.roots.push(root);
+        size
+    }
+
+    /// `left - right <= bound`, and all that follows.
+    fn add(&mut self, left: u16, right: u16, bound: i64) {
+        let (left, right) = (self.require_row(left), self.require_row(right));
+        let size = self.roots.len();
+        for from in 0..size {
+            let Some(first) = self.table[from * size + left] else { continue };
+            for to in 0..size {
+                let Some(second) = self.table[right * size + to] else { continue };
+                let cell = &mut self.table[from * size + to];
+                let sum = first.saturating_add(bound).saturating_add(second);
+                if cell.is_none_or(|known| sum < known) {
+                    *cell = Some(sum);
                 }
             }
         }
     }
 
+    /// `left == right + shift`; from now on `right` stands for both.
+    fn merge(&mut self, left: u16, right: u16, shift: i64) {
+        if self.row(left).is_none() {
+            return;
+        }
+        self.add(left, right, shift);
+        self.add(right, left, -shift);
+        let (size, gone) = (self.roots.len(), self.row(left));
+        let mut at = 0;
+        self.table.retain(|_| {
+            at += 1;
+            Some((at - 1) / size) != gone && Some((at - 1) % size) != gone
+        });
+        self.roots.retain(|root| *root != left);
+    }
+
     fn consistent(&self) -> bool {
-        (0..self.roots.len()).all(|at| self.table[at][at].is_none_or(|bound| bound >= 0))
+        let size = self.roots.len();
+        (0..size).all(|at| self.table[at * size + at].is_none_or(|bound| bound >= 0))
     }
 }
 
