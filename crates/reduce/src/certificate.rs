@@ -3,10 +3,11 @@
 use linchpin_subop::Model;
 use serde_json::{Value, json};
 
-use crate::closure::{Block, Closure, Known, Member};
+use crate::closure::{Closure, Member};
 use crate::context::Context;
 use crate::facts::{Facts, Statement};
 use crate::pending::Pending;
+use crate::relate::{Alias, Block, Known};
 use crate::{Analysis, Options, analyse, prepare, words};
 
 /// The certificate of a proof; `None` if the model is not proved. Facts are in the language of `.subop` files.
@@ -91,7 +92,7 @@ fn member(context: &Context, closure: &Closure, member: &Member) -> Value {
         |prefix: usize| &context.model.operations[context.prefixes.all[prefix].operation.0];
     let (mine, theirs) = (operation(closure.prefix), operation(member.block.prefix));
     let cases = member.cases.as_ref().map(|cases| {
-        let case = |case: &crate::closure::Alias| {
+        let case = |case: &Alias| {
             let pairs = case.pairs.iter();
             pairs
                 .map(|(one, two, equal)| {

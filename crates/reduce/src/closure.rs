@@ -8,51 +8,14 @@ use linchpin_subop::model::Condition;
 
 use crate::context::Context;
 use crate::lasting;
-use crate::solver::Value;
-use crate::search::explore;
-use crate::world::{Env, Matters, Memory, Mode, Run, Stop, World};
+use crate::relate::{
+    Alias, Block, Known, Relation, assume_after, block_stages, blocks, knowledge, relate,
+};
+use crate::search::{Stage, TooManyCases, explore_from, explore_stages};
+use crate::world::{Env, Memory, Mode, Run, Stop, World};
 
 /// A closure with more members is given up.
 const MOST_MEMBERS: usize = 600;
-
-/// A prefix executed without interruption, by an operation that goes on later or is complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Block {
-    pub prefix: usize,
-    pub complete: bool,
-}
-
-impl Block {
-    fn matters(self) -> Matters {
-        if self.complete { Matters::Results } else { Matters::Everything }
-    }
-}
-
-/// Which locals of two instances are known to be equal or different.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Alias {
-    /// Of the first instance, of the second, and whether they are equal.
-    pub pairs: Vec<(usize, usize, bool)>,
-}
-
-/// How two blocks relate.
-#[derive(Clone, Debug, Default)]
-pub struct Relation {
-    /// Some state lets the second follow the first.
-    pub orderable: bool,
-    /// The cases in which the order matters.
-    pub irreversible: Vec<Alias>,
-    /// What is known after each of them.
-    pub known: Vec<Known>,
-    /// Not all cases could be looked at.
-    pub unknown: bool,
-}
-
-impl Relation {
-    pub fn reversible(&self) -> bool {
-        !self.unknown && self.irreversible.is_empty()
-    }
-}
 
 /// A member of a closure, and why.
 #[derive(Clone, Debug)]
@@ -68,9 +31,6 @@ pub struct Member {
     pub then: Known,
 }
 
-/// A set of lasting conditions of a prefix, by their numbers.
-pub type Known = u64;
-
 /// The closure of a proper prefix, and the first member that its next step is not reversible with.
 #[derive(Clone, Debug)]
 pub struct Closure {
@@ -80,20 +40,6 @@ pub struct Closure {
     pub members: Vec<Member>,
     /// A member, the prefix with the next step, and whether it is only that there were too many cases.
     pub failure: Option<(usize, usize, bool)>,
-}
-
-/// All blocks that are not empty.
-pub fn blocks(context: &Context) -> Vec<Block> {
-    let mut blocks = Vec::new();
-    for prefix in context.prefixes.nonempty() {
-        if context.prefixes.is_proper(prefix) {
-            blocks.push(Block { prefix, complete: false });
-        }
-        if context.prefixes.all[prefix].complete {
-            blocks.push(Block { prefix, complete: true });
-        }
-    }
-    blocks
 }
 
 /// Remembers how blocks relate.
@@ -110,8 +56,15 @@ impl<'c> Relations<'c> {
 
     /// How `second` may follow `first`, both from their starts.
     pub fn get(&mut self, first: Block, second: Block) -> &Relation {
-        let context = self.context;
-        self.known.entry((first, second)).or_insert_with(|| relate(context, first, second, &[]))
+        if !self.known.contains_key(&(first, second)) {
+            let operation = |block: &Block| self.context.prefixes.all[block.prefix].operation;
+            let together = |block: &&Block| operation(block) == operation(&second);
+            let wanted: Vec<Block> = self.blocks.iter().filter(together).copied().collect();
+            let found = relate(self.context, first, wanted.clone(), &[]);
+            let keys = wanted.into_iter().map(|block| (first, block));
+            self.known.extend(keys.zip(found));
+        }
+        self.known.entry((first, second)).or_insert_with(Relation::not_known)
     }
 
     /// Check(x) of Algorithm 1; if it fails, once more with what lasts.
@@ -129,11 +82,12 @@ impl<'c> Relations<'c> {
     }
 
     fn check_knowing(&mut self, prefix: usize, lasting: Vec<Condition>) -> Closure {
-        let (members, complete) = self.closure(prefix, &lasting);
+        let mut entrances = Entrances::new(self.context, prefix);
+        let (members, complete) = self.closure(prefix, &lasting, &mut entrances);
         let mut closure = Closure { prefix, lasting, members, failure: None };
         for (at, member) in closure.members.iter().enumerate() {
             for step in &self.context.prefixes.all[prefix].next {
-                match passes(self.context, prefix, member, *step, &closure.lasting) {
+                match passes(&mut entrances, member, *step, &closure.lasting) {
                     Passes::Yes => {}
                     other => {
                         closure.failure = Some((at, *step, other == Passes::Unknown));
@@ -150,7 +104,12 @@ impl<'c> Relations<'c> {
     }
 
     /// Closure(x) of Algorithm 1, as a worklist; and whether it is all of it.
-    fn closure(&mut self, prefix: usize, lasting: &[Condition]) -> (Vec<Member>, bool) {
+    fn closure(
+        &mut self,
+        prefix: usize,
+        lasting: &[Condition],
+        entrances: &mut Entrances<'c>,
+    ) -> (Vec<Member>, bool) {
         let start = Block { prefix, complete: false };
         let mut members: Vec<Member> = Vec::new();
         for block in self.blocks.clone() {
@@ -164,7 +123,9 @@ impl<'c> Relations<'c> {
                 let cases = Some(relation.irreversible.clone());
                 members.push(Member { block, after: None, cases, before: 0, then: 0 });
             } else {
-                let knowing = relate(self.context, start, block, lasting);
+                let knowing = relate(self.context, start, vec![block], lasting)
+                    .pop()
+                    .unwrap_or_else(Relation::not_known);
                 if knowing.unknown {
                     members.push(Member { block, after: None, cases: None, before: 0, then: 0 });
                     continue;
@@ -199,7 +160,7 @@ impl<'c> Relations<'c> {
                 if !relation.orderable || (!from.complete && relation.reversible()) {
                     continue;
                 }
-                if let Some(then) = follow(self.context, prefix, block, known, lasting) {
+                if let Some(then) = follow(entrances, block, known, lasting) {
                     members.push(Member {
                         block,
                         after: Some(at),
@@ -227,17 +188,6 @@ fn by_knowledge(relation: Relation) -> Vec<(Known, Vec<Alias>)> {
     groups
 }
 
-/// Which of the lasting conditions of the first instance are known to be true.
-fn knowledge(world: &mut World, memory: &Memory, lasting: &[Condition]) -> Run<Known> {
-    let mut known = 0;
-    for (at, condition) in lasting.iter().enumerate() {
-        if world.require(memory, Env::of(0), condition)? {
-            known |= 1 << at;
-        }
-    }
-    Ok(known)
-}
-
 fn assume_known(
     world: &mut World,
     memory: &Memory,
@@ -252,10 +202,77 @@ fn assume_known(
     Ok(())
 }
 
+/// The states in which a block may start while an instance waits at a prefix.
+struct Entrances<'c> {
+    context: &'c Context<'c>,
+    prefix: usize,
+    /// For each operation whose blocks were asked about; `None` if there are too many.
+    of: Vec<Option<Option<Vec<Entrance<'c>>>>>,
+}
+
+/// A case of such a state.
+struct Entrance<'c> {
+    world: World<'c>,
+    memory: Memory,
+}
+
+impl<'c> Entrances<'c> {
+    fn new(context: &'c Context<'c>, prefix: usize) -> Entrances<'c> {
+        let of = context.model.operations.iter().map(|_| None).collect();
+        Entrances { context, prefix, of }
+    }
+
+    fn of(&mut self, operation: usize) -> Option<&[Entrance<'c>]> {
+        let (context, prefix) = (self.context, self.prefix);
+        let found = self.of[operation].get_or_insert_with(|| {
+            let live: [Stage<'_, 'c>; 1] =
+                [Box::new(move |world, memory| world.assume_live(memory, 0, prefix))];
+            let mut found = Vec::new();
+            let starts = [prefix, context.prefixes.empty[operation]];
+            let outcome = explore_stages(context, &starts, &live, &mut |world, _, memory| {
+                found.push(Entrance { world: world.clone(), memory: memory.clone() });
+                Ok(true)
+            });
+            outcome.is_ok().then_some(found)
+        });
+        found.as_deref()
+    }
+
+    /// Visits every case in which a block is executed when `known` is true: the state before and the state after.
+    fn explore(
+        &mut self,
+        block: Block,
+        known: Known,
+        lasting: &[Condition],
+        visit: &mut dyn FnMut(&mut World<'c>, &Memory, &Memory) -> Run<bool>,
+    ) -> Result<(), TooManyCases> {
+        let (context, prefix) = (self.context, self.prefix);
+        let operation = context.prefixes.all[block.prefix].operation.0;
+        let entrances = self.of(operation).ok_or(TooManyCases)?;
+        let mut stages: Vec<Stage<'_, 'c>> =
+            vec![Box::new(move |world, memory| assume_known(world, memory, known, lasting))];
+        stages.extend(block_stages(context, 1, block));
+        stages.push(Box::new(move |world, memory| {
+            world.assume_facts(memory, 0, prefix)?;
+            world.assume_live(memory, 0, prefix)
+        }));
+        for Entrance { world, memory: begin } in entrances {
+            let mut open = true;
+            explore_from(world, begin, &stages, &mut |world, there| {
+                open = visit(world, begin, there)?;
+                Ok(open)
+            })?;
+            if !open {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// What is known after a block that starts when `known` is true; `None` if it cannot be executed then.
 fn follow(
-    context: &Context,
-    prefix: usize,
+    entrances: &mut Entrances,
     block: Block,
     known: Known,
     lasting: &[Condition],
@@ -263,120 +280,14 @@ fn follow(
     if known == 0 {
         return Some(0);
     }
-    let start = context.prefixes.empty[context.prefixes.all[block.prefix].operation.0];
     let mut then: Option<Known> = None;
-    let outcome = explore(context, &[prefix, start], &mut |world, begin| {
-        world.assume_live(begin, 0, prefix)?;
-        assume_known(world, begin, known, lasting)?;
-        let mut there = begin.clone();
-        run_block(world, &mut there, 1, block)?;
-        world.assume_facts(&there, 0, prefix)?;
-        world.assume_live(&there, 0, prefix)?;
-        let now = knowledge(world, &there, lasting)? | known;
+    let outcome = entrances.explore(block, known, lasting, &mut |world, _, there| {
+        let now = knowledge(world, there, lasting)? | known;
         then = Some(then.map_or(now, |then| then & now));
         // What was known lasts: nothing less can come.
         Ok(then != Some(known))
     });
     if outcome.is_err() { Some(known) } else { then }
-}
-
-/// After a step: what holds of the instance there, if it goes on.
-fn assume_after(
-    world: &mut World,
-    memory: &Memory,
-    who: usize,
-    block: Block,
-    last: bool,
-) -> Run<()> {
-    let prefix = memory.instances[who].prefix;
-    world.assume_facts(memory, who, prefix)?;
-    if !(last && block.complete) {
-        world.assume_live(memory, who, prefix)?;
-    }
-    Ok(())
-}
-
-fn run_block(world: &mut World, memory: &mut Memory, who: usize, block: Block) -> Run<()> {
-    let path = world.context.path(block.prefix);
-    for prefix in &path {
-        world.execute(memory, who, *prefix, Mode::Assume)?;
-        assume_after(world, memory, who, block, *prefix == block.prefix)?;
-    }
-    Ok(())
-}
-
-fn relate(context: &Context, first: Block, second: Block, lasting: &[Condition]) -> Relation {
-    let (one, two) = (&context.prefixes.all[first.prefix], &context.prefixes.all[second.prefix]);
-    let mut relation = Relation::default();
-    let starts = [context.prefixes.empty[one.operation.0], context.prefixes.empty[two.operation.0]];
-    let independent = !one.footprint.conflicts(&two.footprint);
-    let outcome = explore(context, &starts, &mut |world, start| {
-        let mut there = start.clone();
-        run_block(world, &mut there, 0, first)?;
-        run_block(world, &mut there, 1, second)?;
-        assume_after(world, &there, 0, first, true)?;
-        world.assume_invariants(&there)?;
-        relation.orderable = true;
-        if first.complete || independent {
-            // Only whether they can follow each other is of interest.
-            return Ok(false);
-        }
-        let mut back = start.clone();
-        let reversed = |world: &mut World, back: &mut Memory| -> Run<()> {
-            world.execute_all(back, 1, second.prefix, Mode::Require)?;
-            world.execute_all(back, 0, first.prefix, Mode::Require)
-        };
-        let same = match reversed(world, &mut back) {
-            Ok(()) => world.same_state(&there, &back, [first.matters(), second.matters()])?,
-            Err(Stop::Blocked) => false,
-            Err(Stop::Prune) => return Err(Stop::Prune),
-        };
-        if !same {
-            let known = knowledge(world, &there, lasting)?;
-            let alias = alias(world, &there);
-            let mut found = relation.irreversible.iter().zip(&relation.known);
-            if !found.any(|(case, group)| *case == alias && *group == known) {
-                relation.irreversible.push(alias);
-                relation.known.push(known);
-            }
-        }
-        Ok(true)
-    });
-    if outcome.is_err() {
-        relation.unknown = true;
-        relation.orderable = true;
-    }
-    relation
-}
-
-/// What is known about the locals of the two instances.
-pub fn alias(world: &World, memory: &Memory) -> Alias {
-    let mut pairs = Vec::new();
-    for (one, left, right) in local_pairs(world, memory) {
-        if let Some(equal) = world.solver.same(left, right) {
-            pairs.push((one.0, one.1, equal));
-        }
-    }
-    Alias { pairs }
-}
-
-/// Pairs of set locals of the same type, of the first instance and of the second.
-fn local_pairs(world: &World, memory: &Memory) -> Vec<((usize, usize), Value, Value)> {
-    let operation = |who: usize| {
-        let prefix = memory.instances[who].prefix;
-        &world.context.model.operations[world.context.prefixes.all[prefix].operation.0]
-    };
-    let mut pairs = Vec::new();
-    for (one, left) in memory.instances[0].locals.iter().enumerate() {
-        for (two, right) in memory.instances[1].locals.iter().enumerate() {
-            if let (Some(left), Some(right)) = (left, right)
-                && operation(0).locals[one].ty == operation(1).locals[two].ty
-            {
-                pairs.push(((one, two), *left, *right));
-            }
-        }
-    }
-    pairs
 }
 
 /// Whether this case of a later state may be one of the cases.
@@ -408,43 +319,38 @@ enum Passes {
     Unknown,
 }
 
-/// Line 20: whether `step`, the next one of an instance at `prefix`, can be moved before the member.
+/// Line 20: whether `step`, the next one of an instance that waits, can be moved before the member.
 fn passes(
-    context: &Context,
-    prefix: usize,
+    entrances: &mut Entrances,
     member: &Member,
     step: usize,
     lasting: &[Condition],
 ) -> Passes {
-    let other = &context.prefixes.all[member.block.prefix];
+    let context = entrances.context;
+    let Member { block, before, cases, .. } = member;
+    let other = &context.prefixes.all[block.prefix];
     if !context.step_footprint(step).conflicts(&other.footprint) {
         return Passes::Yes;
     }
     let mut passes = true;
-    let start = context.prefixes.empty[other.operation.0];
     let last = Block { prefix: step, complete: !context.prefixes.is_proper(step) };
-    let outcome = explore(context, &[prefix, start], &mut |world, begin| {
-        world.assume_live(begin, 0, prefix)?;
-        assume_known(world, begin, member.before, lasting)?;
-        let mut there = begin.clone();
-        run_block(world, &mut there, 1, member.block)?;
-        world.assume_facts(&there, 0, prefix)?;
-        world.assume_live(&there, 0, prefix)?;
+    let outcome = entrances.explore(*block, *before, lasting, &mut |world, begin, there| {
         // The aliases are compared before the step, which may assign locals.
-        if !matches(world, &there, &member.cases) {
+        if !matches(world, there, cases) {
             return Ok(true);
         }
+        let mut there = there.clone();
         world.execute(&mut there, 0, step, Mode::Assume)?;
         assume_after(world, &there, 0, last, true)?;
-        assume_after(world, &there, 1, member.block, true)?;
+        assume_after(world, &there, 1, *block, true)?;
         world.assume_invariants(&there)?;
         let mut back = begin.clone();
         let reversed = |world: &mut World, back: &mut Memory| -> Run<()> {
             world.execute(back, 0, step, Mode::Require)?;
-            world.execute_all(back, 1, member.block.prefix, Mode::Require)
+            world.execute_all(back, 1, block.prefix, Mode::Require)
         };
         let same = match reversed(world, &mut back) {
-            Ok(()) => world.same_state(&there, &back, [last.matters(), member.block.matters()])?,
+            Ok(()) => world.same_state(&there, &back, [last.matters(), block.matters()])?,
             Err(Stop::Blocked) => false,
             Err(Stop::Prune) => return Err(Stop::Prune),
         };

@@ -10,19 +10,28 @@ use linchpin_subop::model::{
 
 use crate::candidates::same_condition;
 use crate::context::Context;
-use crate::footprint::Footprint;
-use crate::search::explore;
-use crate::world::{Env, Mode};
+use crate::footprint::{Footprint, Kind};
+use crate::search::{Stage, explore, explore_from};
+use crate::world::{Env, Memory, Mode, World};
 
 /// As many as a set of them holds.
 const MOST: usize = 64;
 
 /// The lasting conditions of a proper prefix that some step can make true.
 pub fn find(context: &Context, prefix: usize) -> Vec<Condition> {
-    let mut found = candidates(context, prefix);
-    found.retain(|condition| lasts(context, prefix, condition));
-    found.truncate(MOST);
-    found
+    let mut open: Vec<Open> = candidates(context, prefix)
+        .into_iter()
+        .map(|condition| Open {
+            reads: Footprint::of_condition(&condition).reads,
+            condition,
+            written: false,
+        })
+        .collect();
+    for other in context.prefixes.nonempty() {
+        drop_broken(context, prefix, other, &mut open);
+    }
+    let written = open.into_iter().filter(|open| open.written);
+    written.map(|open| open.condition).take(MOST).collect()
 }
 
 /// Comparisons of the fields of what the instance's locals refer to, and those that the operation makes itself.
@@ -87,28 +96,61 @@ fn assigned_constants(context: &Context, place: &Place) -> Vec<Term> {
     found
 }
 
-fn lasts(context: &Context, prefix: usize, condition: &Condition) -> bool {
-    let reads = Footprint::of_condition(condition).reads;
-    let mut written = false;
-    for other in context.prefixes.nonempty() {
-        let Some(parent) = context.prefixes.all[other].parent else { continue };
-        if !context.step_footprint(other).writes.iter().any(|kind| reads.contains(kind)) {
-            continue;
-        }
-        written = true;
-        let mut kept = true;
-        let outcome = explore(context, &[prefix, parent], &mut |world, before| {
-            world.assume(before, Env::of(0), condition)?;
-            let mut after = before.clone();
-            world.execute(&mut after, 1, other, Mode::Assume)?;
-            world.assume_facts(&after, 0, prefix)?;
-            world.assume_live(&after, 0, prefix)?;
-            kept &= world.require(&after, Env::of(0), condition)?;
-            Ok(kept)
-        });
-        if !kept || outcome.is_err() {
-            return false;
-        }
+/// A candidate that no step has broken yet.
+struct Open {
+    condition: Condition,
+    reads: Vec<Kind>,
+    /// Whether some step writes what it reads.
+    written: bool,
+}
+
+/// Drops the candidates that the last step of `other`, by another instance, may make false.
+fn drop_broken(context: &Context, prefix: usize, other: usize, open: &mut Vec<Open>) {
+    let Some(parent) = context.prefixes.all[other].parent else { return };
+    let writes = &context.step_footprint(other).writes;
+    let mut kept = vec![true; open.len()];
+    for candidate in open.iter_mut() {
+        candidate.written |= writes.iter().any(|kind| candidate.reads.contains(kind));
     }
-    written
+    let touched: Vec<usize> = (0..open.len())
+        .filter(|at| writes.iter().any(|kind| open[*at].reads.contains(kind)))
+        .collect();
+    if touched.is_empty() {
+        return;
+    }
+    let outcome = explore(context, &[prefix, parent], &mut |world, before| {
+        for at in &touched {
+            if kept[*at] {
+                kept[*at] = lasts(world, before, prefix, other, &open[*at].condition);
+            }
+        }
+        Ok(touched.iter().any(|at| kept[*at]))
+    });
+    let mut at = 0;
+    open.retain(|_| {
+        at += 1;
+        kept[at - 1] && (outcome.is_ok() || !touched.contains(&(at - 1)))
+    });
+}
+
+/// Whether the condition, if true before the step, is true after it.
+fn lasts<'c>(
+    world: &World<'c>,
+    before: &Memory,
+    prefix: usize,
+    other: usize,
+    condition: &Condition,
+) -> bool {
+    let stages: [Stage<'_, 'c>; 4] = [
+        Box::new(|world, memory| world.assume(memory, Env::of(0), condition)),
+        Box::new(|world, memory| world.execute(memory, 1, other, Mode::Assume)),
+        Box::new(|world, memory| world.assume_facts(memory, 0, prefix)),
+        Box::new(|world, memory| world.assume_live(memory, 0, prefix)),
+    ];
+    let mut kept = true;
+    let outcome = explore_from(world, before, &stages, &mut |world, after| {
+        kept &= world.require(after, Env::of(0), condition)?;
+        Ok(kept)
+    });
+    kept && outcome.is_ok()
 }

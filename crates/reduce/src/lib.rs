@@ -30,6 +30,7 @@ mod pairs;
 mod pending;
 mod prefix;
 mod questions;
+mod relate;
 mod report;
 mod search;
 mod settle;

@@ -24,10 +24,11 @@ impl<'c> World<'c> {
 
     /// The objects that exist at the start: those in place, and those that `initially` allocated.
     pub fn objects_at_start(&self, of: StructId) -> Vec<Value> {
-        let in_place =
-            self.context.model.globals.iter().zip(&self.given.places).filter_map(|(global, place)| {
+        let in_place = self.context.model.globals.iter().zip(&self.given.places).filter_map(
+            |(global, place)| {
                 if global.kind == GlobalKind::Place(of) { *place } else { None }
-            });
+            },
+        );
         let mut objects: Vec<Value> = in_place.collect();
         objects.extend(self.allocated(of));
         objects
@@ -120,10 +121,12 @@ impl<'c> World<'c> {
                 }
                 member = match (place, base) {
                     (Place::Variable(_), _) => true,
-                    (Place::Field(var, ..), Some(base)) => match self.variable_before(*who, *var)? {
-                        Some(holder) => self.equal(holder, base)?,
-                        None => false,
-                    },
+                    (Place::Field(var, ..), Some(base)) => {
+                        match self.variable_before(*who, *var)? {
+                            Some(holder) => self.equal(holder, base)?,
+                            None => false,
+                        }
+                    }
                     // An element may be any of the array's: nothing is learnt.
                     _ => true,
                 };

@@ -5,8 +5,8 @@ use linchpin_subop::{Model, Names};
 
 use crate::candidates::same_condition;
 use crate::claims;
-use crate::closure::{self, Alias};
 use crate::context::Context;
+use crate::relate::{self, Alias};
 use crate::search::explore;
 use crate::world::Mode;
 use crate::{Options, facts_of, prepare, words};
@@ -113,7 +113,7 @@ fn aliases(context: &Context, first: usize, second: usize) -> AliasCases {
                 let mut there = start.clone();
                 world.execute_all(&mut there, 0, one, Mode::Assume)?;
                 world.execute_all(&mut there, 1, two, Mode::Assume)?;
-                let all = closure::alias(world, &there);
+                let all = relate::alias(world, &there);
                 let references = all.pairs.into_iter().filter(|(left, _, equal)| {
                     *equal && context.model.operations[first].locals[*left].ty != Type::Int
                 });

@@ -3,9 +3,10 @@
 use linchpin_subop::Model;
 
 use crate::claims::{self, ClaimAnswer};
-use crate::closure::{Block, Closure};
+use crate::closure::Closure;
 use crate::context::Context;
 use crate::pending::Pending;
+use crate::relate::Block;
 use crate::words;
 use crate::{Analysis, Prepared};
 

@@ -71,19 +71,43 @@ pub fn explore_stages<'c>(
     stages: &[Stage<'_, 'c>],
     visit: &mut dyn FnMut(&mut World<'c>, &Memory, &Memory) -> Run<bool>,
 ) -> Result<(), TooManyCases> {
-    let facts = facts(context, prefixes);
-    let mut world = World::new(context);
     if !context.count_case() {
         return Err(TooManyCases);
     }
+    let mut world = World::new(context);
     match world.enter(prefixes) {
         Ok(()) => {}
         Err(Stop::Prune) => return Ok(()),
         Err(Stop::Blocked) => return Err(TooManyCases),
     }
     let given = world.given.clone();
-    let mut snapshots =
-        vec![Snapshot { world, memory: given.before.clone(), decisions: 0, done: 0 }];
+    let start = Snapshot { world, memory: given.before.clone(), decisions: 0, done: 0 };
+    visit_all(start, &facts(context, prefixes), stages, &mut |world, memory| {
+        visit(world, &given.before, memory)
+    })
+}
+
+/// Visits every case in which the stages go on from a state that a visit found. What is decided in them is forgotten afterwards.
+pub fn explore_from<'c>(
+    world: &World<'c>,
+    memory: &Memory,
+    stages: &[Stage<'_, 'c>],
+    visit: &mut dyn FnMut(&mut World<'c>, &Memory) -> Run<bool>,
+) -> Result<(), TooManyCases> {
+    let mut world = world.clone();
+    world.script = Script::default();
+    let start = Snapshot { world, memory: memory.clone(), decisions: 0, done: 0 };
+    visit_all(start, &[], stages, visit)
+}
+
+fn visit_all<'c>(
+    start: Snapshot<'c>,
+    facts: &[(usize, &'c Condition)],
+    stages: &[Stage<'_, 'c>],
+    visit: &mut dyn FnMut(&mut World<'c>, &Memory) -> Run<bool>,
+) -> Result<(), TooManyCases> {
+    let context = start.world.context;
+    let mut snapshots = vec![start];
     let mut script = Script::default();
     for _ in 0..context.most_cases {
         // What was found before the decision that changed is found again.
@@ -109,7 +133,7 @@ pub fn explore_stages<'c>(
                 snapshots.push(snapshot(&mut world, &memory, done));
             }
         }
-        let outcome = outcome.and_then(|()| visit(&mut world, &given.before, &memory));
+        let outcome = outcome.and_then(|()| visit(&mut world, &memory));
         script = world.script;
         // INVARIANT: whoever requires something deals with it being blocked; if not, nothing is concluded.
         if outcome == Err(Stop::Blocked) {

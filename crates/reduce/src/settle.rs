@@ -4,8 +4,8 @@
 use crate::context::Context;
 use crate::facts::{Reach, Reason, Statement};
 use crate::footprint::Kind;
-use crate::solver::{Value, flag};
 use crate::search::explore;
+use crate::solver::{Value, flag};
 use crate::world::{Env, Memory, Mode, Run, Stop, World};
 use linchpin_subop::model::{Place, Type, Var};
 

@@ -183,9 +183,8 @@ impl Solver {
             }
         }
         // What is not ordered does not change what is known of the order.
-        let ordered = |bounds: &Rc<Bounds>| {
-            bounds.row(left.var).is_some() || bounds.row(right.var).is_some()
-        };
+        let ordered =
+            |bounds: &Rc<Bounds>| bounds.row(left.var).is_some() || bounds.row(right.var).is_some();
         if self.bounds.as_ref().is_some_and(ordered) {
             self.order(|bounds| bounds.merge(left.var, right.var, shift))
         } else {

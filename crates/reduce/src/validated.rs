@@ -11,8 +11,8 @@ use linchpin_subop::model::{LocalId, Model, Next, Place, Statement, Term, Type, 
 use crate::Options;
 use crate::context::Context;
 use crate::prefix::{self, Prefixes};
-use crate::solver::flag;
 use crate::search::explore;
+use crate::solver::flag;
 use crate::world::{Env, Memory, Mode};
 
 /// A read that was replaced by a guess.

@@ -3,9 +3,9 @@
 use linchpin_subop::Names;
 use linchpin_subop::model::Condition;
 
-use crate::closure::Alias;
 use crate::context::Context;
 use crate::facts::{Invariant, Reach, Reason, Statement};
+use crate::relate::Alias;
 
 /// A condition about an instance of the operation that `prefix` belongs to.
 pub fn condition(context: &Context, prefix: usize, condition: &Condition) -> String {

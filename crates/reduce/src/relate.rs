@@ -1,0 +1,297 @@
+//! How blocks relate: whether one may follow another, and in which cases the order matters (Definitions 3 and 4 for prefixes).
+//!
+//! Blocks of one operation share their first steps. So all that may follow a block are asked about together, along the
+//! tree of the operation's prefixes: a step is executed once in each case, however many blocks it is a part of.
+
+use linchpin_subop::model::Condition;
+
+use crate::context::Context;
+use crate::search::{Stage, explore_from, explore_stages};
+use crate::solver::Value;
+use crate::world::{Env, Matters, Memory, Mode, Run, Stop, World};
+
+/// A prefix executed without interruption, by an operation that goes on later or is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Block {
+    pub prefix: usize,
+    pub complete: bool,
+}
+
+impl Block {
+    pub fn matters(self) -> Matters {
+        if self.complete { Matters::Results } else { Matters::Everything }
+    }
+}
+
+/// Which locals of two instances are known to be equal or different.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alias {
+    /// Of the first instance, of the second, and whether they are equal.
+    pub pairs: Vec<(usize, usize, bool)>,
+}
+
+/// How two blocks relate.
+#[derive(Clone, Debug, Default)]
+pub struct Relation {
+    /// Some state lets the second follow the first.
+    pub orderable: bool,
+    /// The cases in which the order matters.
+    pub irreversible: Vec<Alias>,
+    /// What is known after each of them.
+    pub known: Vec<Known>,
+    /// Not all cases could be looked at.
+    pub unknown: bool,
+}
+
+impl Relation {
+    pub fn reversible(&self) -> bool {
+        !self.unknown && self.irreversible.is_empty()
+    }
+
+    fn add(&mut self, case: Alias, known: Known) {
+        let mut found = self.irreversible.iter().zip(&self.known);
+        if !found.any(|(other, group)| *other == case && *group == known) {
+            self.irreversible.push(case);
+            self.known.push(known);
+        }
+    }
+
+    fn give_up(&mut self) {
+        self.unknown = true;
+        self.orderable = true;
+    }
+
+    /// Nothing is known.
+    pub fn not_known() -> Relation {
+        Relation { orderable: true, unknown: true, ..Relation::default() }
+    }
+}
+
+/// A set of lasting conditions of a prefix, by their numbers.
+pub type Known = u64;
+
+/// All blocks that are not empty.
+pub fn blocks(context: &Context) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for prefix in context.prefixes.nonempty() {
+        if context.prefixes.is_proper(prefix) {
+            blocks.push(Block { prefix, complete: false });
+        }
+        if context.prefixes.all[prefix].complete {
+            blocks.push(Block { prefix, complete: true });
+        }
+    }
+    blocks
+}
+
+/// Which of the lasting conditions of the first instance are known to be true.
+pub fn knowledge(world: &mut World, memory: &Memory, lasting: &[Condition]) -> Run<Known> {
+    let mut known = 0;
+    for (at, condition) in lasting.iter().enumerate() {
+        if world.require(memory, Env::of(0), condition)? {
+            known |= 1 << at;
+        }
+    }
+    Ok(known)
+}
+
+/// After a step: what holds of the instance there, if it goes on.
+pub fn assume_after(
+    world: &mut World,
+    memory: &Memory,
+    who: usize,
+    block: Block,
+    last: bool,
+) -> Run<()> {
+    let prefix = memory.instances[who].prefix;
+    world.assume_facts(memory, who, prefix)?;
+    if !(last && block.complete) {
+        world.assume_live(memory, who, prefix)?;
+    }
+    Ok(())
+}
+
+/// The steps of a block, each with what holds after it.
+pub fn block_stages<'c>(context: &'c Context<'c>, who: usize, block: Block) -> Vec<Stage<'c, 'c>> {
+    let path = context.path(block.prefix).into_iter();
+    path.map(|prefix| -> Stage<'c, 'c> {
+        Box::new(move |world, memory| {
+            world.execute(memory, who, prefix, Mode::Assume)?;
+            assume_after(world, memory, who, block, prefix == block.prefix)
+        })
+    })
+    .collect()
+}
+
+/// How the wanted blocks, all of one operation, may follow `first`, both from their starts.
+pub fn relate<'c>(
+    context: &'c Context<'c>,
+    first: Block,
+    wanted: Vec<Block>,
+    lasting: &[Condition],
+) -> Vec<Relation> {
+    let Some(Block { prefix, .. }) = wanted.first() else { return Vec::new() };
+    let start = |prefix: usize| context.prefixes.empty[context.prefixes.all[prefix].operation.0];
+    let starts = [start(first.prefix), start(*prefix)];
+    let found = vec![Relation::default(); wanted.len()];
+    let mut followers = Followers { context, first, wanted, found, lasting };
+    let stages = block_stages(context, 0, first);
+    let outcome = explore_stages(context, &starts, &stages, &mut |world, begin, there| {
+        followers.descend(world, begin, there, starts[1]);
+        Ok(followers.is_open(starts[1]))
+    });
+    if outcome.is_err() {
+        followers.give_up(starts[1]);
+    }
+    followers.found
+}
+
+/// The blocks that may follow another, and what was found of each.
+struct Followers<'l, 'c> {
+    context: &'c Context<'c>,
+    first: Block,
+    wanted: Vec<Block>,
+    found: Vec<Relation>,
+    lasting: &'l [Condition],
+}
+
+impl<'c> Followers<'_, 'c> {
+    /// Executes one more step of the second instance, in every way, and the rest from there.
+    fn descend(&mut self, world: &World<'c>, begin: &Memory, there: &Memory, at: usize) {
+        for child in self.context.prefixes.all[at].next.iter().copied() {
+            if !self.is_open(child) {
+                continue;
+            }
+            let step: [Stage<'_, 'c>; 1] = [Box::new(move |world, memory| {
+                world.execute(memory, 1, child, Mode::Assume)?;
+                world.assume_facts(memory, 1, child)
+            })];
+            let outcome = explore_from(world, there, &step, &mut |world, there| {
+                self.compare(world, begin, there, Block { prefix: child, complete: true });
+                self.go_on(world, begin, there, child);
+                Ok(self.is_open(child))
+            });
+            if outcome.is_err() {
+                self.give_up(child);
+            }
+        }
+    }
+
+    /// The second instance goes on after a prefix: its live facts hold.
+    fn go_on(&mut self, world: &World<'c>, begin: &Memory, there: &Memory, at: usize) {
+        let goes_on = |block: &Block| !(block.prefix == at && block.complete);
+        if !self.open(at).any(|at| goes_on(&self.wanted[at])) {
+            return;
+        }
+        let live: [Stage<'_, 'c>; 1] =
+            [Box::new(move |world, memory| world.assume_live(memory, 1, at))];
+        let outcome = explore_from(world, there, &live, &mut |world, there| {
+            self.compare(world, begin, there, Block { prefix: at, complete: false });
+            self.descend(world, begin, there, at);
+            Ok(self.open(at).any(|at| goes_on(&self.wanted[at])))
+        });
+        if outcome.is_err() {
+            self.give_up(at);
+        }
+    }
+
+    /// Compares the two orders in one case.
+    fn compare(&mut self, world: &World<'c>, begin: &Memory, there: &Memory, second: Block) {
+        let Some(at) = self.wanted.iter().position(|wanted| *wanted == second) else { return };
+        if self.is_answered(at) {
+            return;
+        }
+        let (first, lasting, order_matters) =
+            (self.first, self.lasting, self.order_may_matter(second));
+        let relation = &mut self.found[at];
+        let end: [Stage<'_, 'c>; 1] = [Box::new(move |world, memory| {
+            assume_after(world, memory, 0, first, true)?;
+            world.assume_invariants(memory)
+        })];
+        let outcome = explore_from(world, there, &end, &mut |world, there| {
+            relation.orderable = true;
+            if !order_matters {
+                return Ok(false);
+            }
+            let mut back = begin.clone();
+            let reversed = |world: &mut World, back: &mut Memory| -> Run<()> {
+                world.execute_all(back, 1, second.prefix, Mode::Require)?;
+                world.execute_all(back, 0, first.prefix, Mode::Require)
+            };
+            let same = match reversed(world, &mut back) {
+                Ok(()) => world.same_state(there, &back, [first.matters(), second.matters()])?,
+                Err(Stop::Blocked) => false,
+                Err(Stop::Prune) => return Err(Stop::Prune),
+            };
+            if !same {
+                let known = knowledge(world, there, lasting)?;
+                relation.add(alias(world, there), known);
+            }
+            Ok(true)
+        });
+        if outcome.is_err() {
+            relation.give_up();
+        }
+    }
+
+    /// Whether more than that the blocks can follow each other is of interest.
+    fn order_may_matter(&self, second: Block) -> bool {
+        let footprint = |block: Block| &self.context.prefixes.all[block.prefix].footprint;
+        !self.first.complete && footprint(self.first).conflicts(footprint(second))
+    }
+
+    fn is_answered(&self, at: usize) -> bool {
+        let Relation { orderable, unknown, .. } = self.found[at];
+        unknown || (orderable && !self.order_may_matter(self.wanted[at]))
+    }
+
+    /// The wanted blocks that start with a prefix and are not answered.
+    fn open(&self, prefix: usize) -> impl Iterator<Item = usize> {
+        let starts_with = move |at: &usize| {
+            let (all, shorter) = (&self.context.prefixes.all, &self.context.prefixes.all[prefix]);
+            all[self.wanted[*at].prefix].steps.starts_with(&shorter.steps)
+        };
+        (0..self.wanted.len()).filter(starts_with).filter(|at| !self.is_answered(*at))
+    }
+
+    fn is_open(&self, prefix: usize) -> bool {
+        self.open(prefix).next().is_some()
+    }
+
+    /// Not all cases of what starts with a prefix could be looked at.
+    fn give_up(&mut self, prefix: usize) {
+        for at in self.open(prefix).collect::<Vec<_>>() {
+            self.found[at].give_up();
+        }
+    }
+}
+
+/// What is known about the locals of the two instances.
+pub fn alias(world: &World, memory: &Memory) -> Alias {
+    let mut pairs = Vec::new();
+    for (one, left, right) in local_pairs(world, memory) {
+        if let Some(equal) = world.solver.same(left, right) {
+            pairs.push((one.0, one.1, equal));
+        }
+    }
+    Alias { pairs }
+}
+
+/// Pairs of set locals of the same type, of the first instance and of the second.
+fn local_pairs(world: &World, memory: &Memory) -> Vec<((usize, usize), Value, Value)> {
+    let operation = |who: usize| {
+        let prefix = memory.instances[who].prefix;
+        &world.context.model.operations[world.context.prefixes.all[prefix].operation.0]
+    };
+    let mut pairs = Vec::new();
+    for (one, left) in memory.instances[0].locals.iter().enumerate() {
+        for (two, right) in memory.instances[1].locals.iter().enumerate() {
+            if let (Some(left), Some(right)) = (left, right)
+                && operation(0).locals[one].ty == operation(1).locals[two].ty
+            {
+                pairs.push(((one, two), *left, *right));
+            }
+        }
+    }
+    pairs
+}
