@@ -9,7 +9,7 @@ mod value;
 pub use builtin::{BUILTINS, BuiltinError, BuiltinInfo, BuiltinSpec, builtin};
 pub use builtin::{
     CasRegister, Counter, Kv, Mailbox, Map, MultiRegister, Mutex, Mwcas, PriorityQueue, Queue,
-    Register, Semaphore, Set, Snapshot, Snzi, Stack,
+    Rdcss, Register, Semaphore, Set, Snapshot, Snzi, Stack,
 };
 pub use signature::{Shape, Signature};
 pub use value::Value;

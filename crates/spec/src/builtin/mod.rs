@@ -14,6 +14,7 @@ mod multi_register;
 mod mutex;
 mod mwcas;
 mod priority_queue;
+mod rdcss;
 mod register;
 mod sequence;
 mod set;
@@ -29,6 +30,7 @@ pub use multi_register::MultiRegister;
 pub use mutex::Mutex;
 pub use mwcas::Mwcas;
 pub use priority_queue::PriorityQueue;
+pub use rdcss::Rdcss;
 pub use register::{CasRegister, Register};
 pub use sequence::{Queue, Stack};
 pub use set::Set;
@@ -69,6 +71,7 @@ pub const BUILTINS: &[BuiltinInfo] = &[
     info::<Semaphore>(),
     info::<Snapshot>(),
     info::<Mwcas>(),
+    info::<Rdcss>(),
     info::<Snzi>(),
     info::<Mailbox>(),
 ];

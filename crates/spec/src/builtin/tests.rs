@@ -29,6 +29,7 @@ fn the_table_of_operations() {
         semaphore: acquire; release
         snapshot: update [int, value]; scan → [value, …]
         mwcas: mwread [[value, null], …] → [[value, value], …]; mwcas [[value, value, value], …] → value
+        rdcss: rdcss [value, value, value] → value; read → value; write-control value; cas-control [value, value] → bool
         snzi: arrive; depart; query → bool
         mailbox: deliver; check → bool; remove
     "#]].assert_eq(&table);
@@ -73,6 +74,11 @@ fn the_indices_are_those_of_the_operations() {
     check(Snapshot::default(), &["update", "scan"], &[Snapshot::UPDATE, Snapshot::SCAN]);
     check(Mwcas::default(), &["mwread", "mwcas"], &[Mwcas::MWREAD, Mwcas::MWCAS]);
     check(
+        Rdcss::default(),
+        &["rdcss", "read", "write_control", "cas_control"],
+        &[Rdcss::RDCSS, Rdcss::READ, Rdcss::WRITE_CONTROL, Rdcss::CAS_CONTROL],
+    );
+    check(
         Snzi::default(),
         &["arrive", "depart", "query"],
         &[Snzi::ARRIVE, Snzi::DEPART, Snzi::QUERY],
@@ -101,17 +107,19 @@ fn mistakes() {
         ("kv", Some(object)),
         ("semaphore", Some(Value::Int(-1))),
         ("snapshot", Some(Value::Int(i64::MAX))),
+        ("rdcss", Some(Value::Int(0))),
     ] {
         let mistake = builtin(name, init.as_ref()).err().unwrap();
         writeln!(messages, "{mistake}").unwrap();
     }
     expect![[r#"
-        there is no built-in specification `hashmap`; there are register, cas-register, multi-register, kv, queue, stack, priority-queue, set, map, counter, mutex, semaphore, snapshot, mwcas, snzi, mailbox
-        there is no built-in specification `cas-registr` (did you mean `cas-register`?); there are register, cas-register, multi-register, kv, queue, stack, priority-queue, set, map, counter, mutex, semaphore, snapshot, mwcas, snzi, mailbox
+        there is no built-in specification `hashmap`; there are register, cas-register, multi-register, kv, queue, stack, priority-queue, set, map, counter, mutex, semaphore, snapshot, mwcas, rdcss, snzi, mailbox
+        there is no built-in specification `cas-registr` (did you mean `cas-register`?); there are register, cas-register, multi-register, kv, queue, stack, priority-queue, set, map, counter, mutex, semaphore, snapshot, mwcas, rdcss, snzi, mailbox
         `queue` cannot start from `null`; its initial value is a list of values, front first (default: [])
         `kv` cannot start from `{"k": 1}`; its initial value is an object from key to string (default: {}, all of them "")
         `semaphore` cannot start from `-1`; its initial value is the number of permits (default: 1)
         `snapshot` cannot start from `9223372036854775807`; its initial value is a list of components, or how many there are, at most 65536, all null (default: 2)
+        `rdcss` cannot start from `0`; its initial value is a list of the control cell and the data cell (default: [0, 0])
     "#]].assert_eq(&messages);
 }
 
