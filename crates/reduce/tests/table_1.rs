@@ -91,9 +91,9 @@ fn cases(name: &str) -> Cases {
             ("Write(0,3)", "Write(0,1) Write(1,2) Read_pair()"),
         ],
         _ => &[
-            ("", "Rdcss(0,0,1) Cas_write(0,1) Rdcss_read()"),
-            ("", "Rdcss(0,0,1) Rdcss(0,0,2) Rdcss_read()"),
-            ("Cas_write(0,1)", "Rdcss(0,0,1) Cas_write(1,0) Rdcss_read()"),
+            ("", "Rdcss(1,1,2) Cas_write(1,2) Rdcss_read()"),
+            ("", "Rdcss(1,1,2) Rdcss(1,1,3) Rdcss_read()"),
+            ("Cas_write(1,2)", "Rdcss(1,1,2) Cas_write(2,1) Rdcss_read()"),
         ],
     }
 }

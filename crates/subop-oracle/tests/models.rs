@@ -245,14 +245,14 @@ fn pair_snapshot() {
 #[test]
 fn rdcss() {
     let cases = [
-        ("", "Rdcss(0,0,1) Cas_write(0,1) Rdcss_read()"),
-        ("", "Rdcss(0,0,1) Rdcss(0,0,2) Rdcss_read()"),
-        ("", "Rdcss(0,0,1) Rdcss(0,1,2) Cas_write(0,1)"),
-        ("Cas_write(0,1)", "Rdcss(0,0,1) Cas_write(1,0) Rdcss_read()"),
-        ("", "Rdcss(0,0,1) Cas_write(0,1) Cas_write(1,0) Rdcss_read()"),
+        ("", "Rdcss(1,1,2) Cas_write(1,2) Rdcss_read()"),
+        ("", "Rdcss(1,1,2) Rdcss(1,1,3) Rdcss_read()"),
+        ("", "Rdcss(1,1,2) Rdcss(1,2,3) Cas_write(1,2)"),
+        ("Cas_write(1,2)", "Rdcss(1,1,2) Cas_write(2,1) Rdcss_read()"),
+        ("", "Rdcss(1,1,2) Cas_write(1,2) Cas_write(2,1) Rdcss_read()"),
     ];
     linearizable("rdcss", Comparison::States, &cases);
-    sequential("rdcss", &[0, 1], 3);
+    sequential("rdcss", &[1, 2], 4);
 }
 
 /// Which changes of a file the brute force sees, over these cases.
