@@ -138,7 +138,7 @@ impl World<'_> {
 }
 
 /// `left relation right` as `low <= high + slack`.
-fn ordered(left: Value, relation: Relation, right: Value) -> (Value, Value, i64) {
+pub(crate) fn ordered(left: Value, relation: Relation, right: Value) -> (Value, Value, i64) {
     match relation {
         Relation::Less => (left, right, -1),
         Relation::LessOrEqual => (left, right, 0),

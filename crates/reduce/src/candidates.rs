@@ -238,7 +238,7 @@ fn invariants(context: &Context) -> Vec<Invariant> {
                 Type::Int => None,
             })
             .collect();
-        let supported = structs.as_ref().is_some_and(|structs| structs.len() <= 1);
+        let supported = structs.as_ref().is_some_and(|structs| structs.len() <= 2);
         found.push(Invariant {
             bound: structs.unwrap_or_default(),
             condition: invariant.condition.clone(),

@@ -40,11 +40,23 @@ impl<'c> World<'c> {
                 parts.iter().try_for_each(|part| self.assume(memory, env, part))
             }
             Condition::Any(parts) => {
-                if parts.is_empty() {
-                    return Err(Stop::Prune);
+                // What is known to be false is no case, and nothing is to be assumed if one part is known to be true.
+                let mut open = Vec::new();
+                for part in parts {
+                    match self.known(memory, env, part) {
+                        Some(true) => return Ok(()),
+                        Some(false) => {}
+                        None => open.push(part),
+                    }
                 }
-                let at = self.choose(parts.len());
-                self.assume(memory, env, &parts[at])
+                match open[..] {
+                    [] => Err(Stop::Prune),
+                    [only] => self.assume(memory, env, only),
+                    _ => {
+                        let at = self.choose(open.len());
+                        self.assume(memory, env, open[at])
+                    }
+                }
             }
             Condition::Atom(atom) => {
                 self.assume_atom(memory, env, atom.left, atom.relation, atom.right)

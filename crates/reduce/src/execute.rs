@@ -292,6 +292,7 @@ impl<'c> World<'c> {
             self.guesses.clone(),
             self.allocations.clone(),
             self.instantiated.clone(),
+            self.paired.clone(),
         );
         let mut memory = memory.clone();
         match what(self, &mut memory) {
@@ -305,6 +306,7 @@ impl<'c> World<'c> {
                     self.guesses,
                     self.allocations,
                     self.instantiated,
+                    self.paired,
                 ) = saved;
                 Ok(false)
             }

@@ -114,6 +114,11 @@ impl Facts {
             .map(|invariant| &invariant.condition)
     }
 
+    /// Whether some invariant is about two objects.
+    pub fn about_pairs(&self) -> bool {
+        self.quantified().any(|(bound, _)| bound.len() == 2)
+    }
+
     /// The invariants about objects.
     pub fn quantified(&self) -> impl Iterator<Item = (&Vec<StructId>, &Condition)> {
         self.invariants

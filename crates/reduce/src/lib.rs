@@ -22,6 +22,7 @@ mod context;
 mod execute;
 mod facts;
 mod footprint;
+mod known;
 mod lasting;
 mod live;
 mod location;

@@ -103,6 +103,7 @@ impl<'c> World<'c> {
         self.constrain(kind, Some(base), value)?;
         if let Kind::Field(of, _) = kind {
             self.instantiate(of, base)?;
+            self.pair_up()?;
         }
         Ok(value)
     }
@@ -166,6 +167,57 @@ impl<'c> World<'c> {
                 continue;
             }
             self.assume(&given.before, Env { who: 0, peer: 1, bound: &[object] }, condition)?;
+        }
+        Ok(())
+    }
+
+    /// Assumes the invariants about two objects, for each object that came up and what its fields referred to before the run, if that came up, too.
+    pub(crate) fn pair_up(&mut self) -> Run<()> {
+        if !self.context.facts.about_pairs() {
+            return Ok(());
+        }
+        let given = self.given.clone();
+        let mut at = 0;
+        // Assuming one may make others come up.
+        while at < self.cells.len() {
+            let Cell { kind, base, value } = self.cells[at];
+            at += 1;
+            let (Kind::Field(from, _), Some(Type::Ref(to))) = (kind, self.context.type_of(kind))
+            else {
+                continue;
+            };
+            let came_up = self
+                .instantiated
+                .iter()
+                .any(|(of, object)| *of == to && self.solver.same(*object, value) == Some(true));
+            if came_up && self.solver.proper(value) == Some(true) {
+                self.assume_of_pair(&given.before, &[from, to], base, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Assumes the invariants about two objects of these structs, for these, unless one of them did not exist before the run.
+    pub(crate) fn assume_of_pair(
+        &mut self,
+        before: &Memory,
+        structs: &[StructId],
+        one: Value,
+        two: Value,
+    ) -> Run<()> {
+        let new = |value| self.solver.has(value, flag::FRESH);
+        let same = |a, b| self.solver.same(a, b) == Some(true);
+        let done = self.paired.iter().any(|(a, b)| same(*a, one) && same(*b, two));
+        if done || new(one) || new(two) {
+            return Ok(());
+        }
+        self.paired.push((one, two));
+        let context = self.context;
+        for (bound, condition) in context.facts.quantified() {
+            if **bound == *structs {
+                let env = Env { who: 0, peer: 1, bound: &[one, two] };
+                self.assume(before, env, condition)?;
+            }
         }
         Ok(())
     }

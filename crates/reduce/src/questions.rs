@@ -8,6 +8,7 @@ use linchpin_subop::model::{Condition, LocalId, Model, OperationId, StructId};
 use crate::context::Context;
 use crate::footprint::Footprint;
 use crate::search::{explore, explore_start};
+use crate::start::combinations;
 use crate::world::{Env, Memory, Mode, Run, World};
 use crate::{Options, candidates, settle};
 
@@ -263,18 +264,4 @@ impl<'m> Questions<'m> {
         });
         begins && outcome.is_ok()
     }
-}
-
-/// Every way to choose one of each list.
-fn combinations<T: Clone>(lists: &[Vec<T>]) -> Vec<Vec<T>> {
-    let mut found = vec![Vec::new()];
-    for list in lists {
-        found = found
-            .into_iter()
-            .flat_map(|chosen: Vec<T>| {
-                list.iter().map(move |item| chosen.iter().chain([item]).cloned().collect())
-            })
-            .collect();
-    }
-    found
 }

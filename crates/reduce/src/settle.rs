@@ -4,9 +4,10 @@
 use crate::context::Context;
 use crate::facts::{Reach, Reason, Statement};
 use crate::footprint::Kind;
-use crate::search::explore;
+use crate::search::{explore, explore_from};
 use crate::solver::{Value, flag};
-use crate::world::{Env, Memory, Mode, Run, Stop, World};
+use crate::start::combinations;
+use crate::world::{Env, Memory, Mode, Run, World};
 use linchpin_subop::model::{Place, Type, Var};
 
 /// Which questions are open: all at first, and again those whose premises a dropped candidate was among.
@@ -122,7 +123,7 @@ fn own_step(context: &mut Context, prefix: usize) -> Dropped {
         }
         for (at, invariant) in invariants.iter().enumerate() {
             if !bad_invariants[at] {
-                bad_invariants[at] = !invariant_holds(world, &after, *invariant)?;
+                bad_invariants[at] = !invariant_kept(world, before, &after, *invariant);
             }
         }
         Ok(true)
@@ -289,23 +290,43 @@ fn is_member(
     Ok(false)
 }
 
-/// Whether an invariant holds after a step, for every object if it is about objects.
-fn invariant_holds(world: &mut World, after: &Memory, invariant: usize) -> Run<bool> {
+/// Whether an invariant holds after a step in this case. What is decided about one invariant does not matter for the next.
+fn invariant_kept(world: &World, before: &Memory, after: &Memory, invariant: usize) -> bool {
+    let mut kept = true;
+    let outcome = explore_from(world, after, &[], &mut |world, after| {
+        kept &= invariant_holds(world, before, after, invariant)?;
+        Ok(kept)
+    });
+    kept && outcome.is_ok()
+}
+
+/// Whether an invariant holds after a step, for every object or pair of objects if it is about objects.
+fn invariant_holds(
+    world: &mut World,
+    before: &Memory,
+    after: &Memory,
+    invariant: usize,
+) -> Run<bool> {
     let context = world.context;
     let invariant = &context.facts.invariants[invariant];
-    match invariant.bound[..] {
-        [] => world.require(after, Env::of(0), &invariant.condition),
-        [of] => {
-            let mut objects = world.allocated(of);
-            objects.push(world.any_object(of)?);
-            for object in objects {
-                let env = Env { who: 0, peer: 1, bound: &[object] };
-                if !world.require(after, env, &invariant.condition)? {
-                    return Ok(false);
-                }
-            }
-            Ok(true)
-        }
-        _ => Err(Stop::Blocked),
+    let mut objects = Vec::new();
+    for of in &invariant.bound {
+        let mut all = world.allocated(*of);
+        all.push(world.any_object(*of)?);
+        objects.push(all);
     }
+    for bound in combinations(&objects) {
+        // What existed before satisfied it before, and all others about two objects.
+        if let [one, two] = bound[..] {
+            world.assume_of_pair(before, &invariant.bound, one, two)?;
+        }
+        let env = Env { who: 0, peer: 1, bound: &bound };
+        if !world.require(after, env, &invariant.condition)? {
+            world.pair_up()?;
+            if !world.require(after, env, &invariant.condition)? {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
 }

@@ -5,26 +5,31 @@ use crate::facts::Invariant;
 use crate::search::explore_start;
 use crate::world::Env;
 
-/// Whether an invariant holds at the start.
+/// Whether an invariant holds at the start, for all objects that exist there.
 pub fn holds(context: &Context, invariant: &Invariant) -> bool {
     let mut holds = true;
     let outcome = explore_start(context, &mut |world, memory| {
-        let objects = match invariant.bound[..] {
-            [] => {
-                holds &= world.require(memory, Env::of(0), &invariant.condition)?;
-                return Ok(holds);
-            }
-            [of] => world.objects_at_start(of),
-            _ => {
-                holds = false;
-                return Ok(false);
-            }
-        };
-        for object in objects {
-            let env = Env { who: 0, peer: 1, bound: &[object] };
+        let objects: Vec<_> =
+            invariant.bound.iter().map(|of| world.objects_at_start(*of)).collect();
+        for bound in combinations(&objects) {
+            let env = Env { who: 0, peer: 1, bound: &bound };
             holds &= world.require(memory, env, &invariant.condition)?;
         }
         Ok(holds)
     });
     holds && outcome.is_ok()
+}
+
+/// Every way to choose one of each list.
+pub fn combinations<T: Clone>(lists: &[Vec<T>]) -> Vec<Vec<T>> {
+    let mut found = vec![Vec::new()];
+    for list in lists {
+        found = found
+            .into_iter()
+            .flat_map(|chosen: Vec<T>| {
+                list.iter().map(move |item| chosen.iter().chain([item]).cloned().collect())
+            })
+            .collect();
+    }
+    found
 }

@@ -141,6 +141,8 @@ pub struct World<'c> {
     /// Which statement (instance, prefix, position) allocated what.
     pub(crate) allocations: Vec<Allocation>,
     pub(crate) instantiated: Vec<(StructId, Value)>,
+    /// Pairs of objects that the invariants about two objects were assumed for.
+    pub(crate) paired: Vec<(Value, Value)>,
     /// Whether the state before the run is the one at the start: integers 0, references `NULL`, arrays as filled.
     pub(crate) beginning: bool,
     /// Whether a guess may still be chosen to fit (when asking whether a sub-operation is enabled at all).
@@ -176,6 +178,7 @@ impl<'c> World<'c> {
             guesses: Vec::new(),
             allocations: Vec::new(),
             instantiated: Vec::new(),
+            paired: Vec::new(),
             beginning: false,
             choosing: false,
         }
