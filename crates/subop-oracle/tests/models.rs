@@ -113,6 +113,15 @@ fn dglm_queue() {
     sequential("dglm_queue", &[1, 2], 5);
 }
 
+/// Freed nodes are poison, so that an access to one would be seen.
+#[test]
+fn queues_that_free() {
+    for name in ["ms_queue_free", "two_lock_queue_free"] {
+        linearizable(name, Comparison::States, QUEUE);
+        sequential(name, &[1, 2], 5);
+    }
+}
+
 /// Section VIII: the sequential execution leaves the items elsewhere.
 #[test]
 fn herlihy_wing_queue() {
