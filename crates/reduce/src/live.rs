@@ -12,6 +12,8 @@ use linchpin_subop::model::{
     Atom, Condition, LocalId, Place, Relation, Statement, SubOperation, Term, Type, Var,
 };
 
+use rustc_hash::FxHashMap;
+
 use crate::candidates::{conjuncts, same_condition};
 use crate::context::Context;
 use crate::prefix;
@@ -36,17 +38,23 @@ pub fn find(context: &mut Context) {
         });
         context.facts.live[at] = needed;
     }
+    // How often live facts of each prefix were dropped, and how often that was when a question that assumes them was asked.
+    let mut drops = vec![0u32; context.prefixes.all.len()];
+    let mut asked: FxHashMap<(usize, usize), (u32, u32)> = FxHashMap::default();
     loop {
         let mut changed = false;
         for at in context.prefixes.proper().collect::<Vec<_>>() {
-            if context.facts.live[at].is_empty() {
-                continue;
-            }
-            for child in context.prefixes.all[at].next.clone() {
-                changed |= own_step(context, at, child, &tests[child]);
-            }
             for step in context.prefixes.nonempty().collect::<Vec<_>>() {
-                changed |= interference(context, at, step);
+                let now = (drops[at], drops[step]);
+                if context.facts.live[at].is_empty() || asked.insert((at, step), now) == Some(now) {
+                    continue;
+                }
+                let mut dropped = interference(context, at, step);
+                if context.prefixes.all[step].parent == Some(at) {
+                    dropped |= own_step(context, at, step, &tests[step]);
+                }
+                drops[at] += u32::from(dropped);
+                changed |= dropped;
             }
         }
         if !changed {

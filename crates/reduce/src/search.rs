@@ -7,6 +7,7 @@
 use linchpin_subop::model::Condition;
 
 use crate::context::Context;
+use crate::solver::roomy;
 use crate::world::{Env, Memory, Run, Stop, World};
 
 /// The decisions of one visit.
@@ -118,6 +119,7 @@ fn visit_all<'c>(
         let from = &snapshots[snapshots.len() - 1];
         let (mut world, mut memory, mut done) =
             (from.world.clone(), from.memory.clone(), from.done);
+        world.cells = roomy(&from.world.cells);
         script.at = from.decisions;
         world.script = script;
         let mut outcome = Ok(());

@@ -18,16 +18,28 @@ struct Open {
 }
 
 impl Open {
-    fn all(prefixes: usize) -> Open {
-        Open { own: vec![true; prefixes], pairs: vec![vec![true; prefixes]; prefixes] }
+    fn all(context: &Context) -> Open {
+        let count = context.prefixes.all.len();
+        let mut open = Open { own: vec![false; count], pairs: vec![vec![false; count]; count] };
+        for step in context.prefixes.nonempty() {
+            open.own[step] = true;
+            context.prefixes.proper().for_each(|prefix| open.pairs[prefix][step] = true);
+        }
+        open
+    }
+
+    fn any(&self) -> bool {
+        self.own.iter().chain(self.pairs.iter().flatten()).any(|open| *open)
     }
 
     /// A fact of this prefix was dropped.
     fn fact(&mut self, context: &Context, prefix: usize) {
-        self.pairs[prefix].fill(true);
+        if context.prefixes.is_proper(prefix) {
+            context.prefixes.nonempty().for_each(|step| self.pairs[prefix][step] = true);
+        }
         for child in &context.prefixes.all[prefix].next {
             self.own[*child] = true;
-            self.pairs.iter_mut().for_each(|row| row[*child] = true);
+            context.prefixes.proper().for_each(|waiting| self.pairs[waiting][*child] = true);
         }
     }
 }
@@ -42,37 +54,35 @@ struct Dropped {
 /// Drops candidates until the rest is inductive.
 pub fn settle(context: &mut Context) {
     drop_false_at_start(context);
-    let count = context.prefixes.all.len();
     let steps: Vec<usize> = context.prefixes.nonempty().collect();
     let proper: Vec<usize> = context.prefixes.proper().collect();
-    let mut open = Open::all(count);
-    loop {
-        let mut changed = false;
-        for prefix in &steps {
-            if !std::mem::take(&mut open.own[*prefix]) {
-                continue;
-            }
-            let dropped = own_step(context, *prefix);
-            if dropped.invariant {
-                open = Open::all(count);
-            }
-            if dropped.fact {
-                open.fact(context, *prefix);
-            }
-            changed |= dropped.invariant || dropped.fact;
-        }
-        for prefix in &proper {
+    let mut open = Open::all(context);
+    while open.any() {
+        // The longest prefixes first: what falls there makes invariants fall, and that opens everything again.
+        for prefix in proper.iter().rev() {
+            own_steps(context, &steps, &mut open);
             for step in &steps {
                 if std::mem::take(&mut open.pairs[*prefix][*step])
                     && interference(context, *prefix, *step)
                 {
                     open.fact(context, *prefix);
-                    changed = true;
                 }
             }
         }
-        if !changed {
-            return;
+        own_steps(context, &steps, &mut open);
+    }
+}
+
+/// Asks the open questions about one instance.
+fn own_steps(context: &mut Context, steps: &[usize], open: &mut Open) {
+    while let Some(prefix) = steps.iter().find(|prefix| open.own[**prefix]) {
+        open.own[*prefix] = false;
+        let dropped = own_step(context, *prefix);
+        if dropped.invariant {
+            *open = Open::all(context);
+        }
+        if dropped.fact {
+            open.fact(context, *prefix);
         }
     }
 }

@@ -56,13 +56,27 @@ struct Apart {
     gap: i64,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Solver {
     nodes: Vec<Node>,
     /// INVARIANT: between roots.
     unequal: Vec<Apart>,
     /// All bounds between roots that follow from what was asserted; `None` if no order was.
     bounds: Option<Rc<Bounds>>,
+}
+
+/// A copy with room to grow: it is made to be added to.
+pub fn roomy<T: Clone>(items: &[T]) -> Vec<T> {
+    let mut copy = Vec::with_capacity(items.len() + items.len() / 2 + 8);
+    copy.extend_from_slice(items);
+    copy
+}
+
+impl Clone for Solver {
+    fn clone(&self) -> Solver {
+        let Solver { nodes, unequal, bounds } = self;
+        Solver { nodes: roomy(nodes), unequal: roomy(unequal), bounds: bounds.clone() }
+    }
 }
 
 impl Solver {
