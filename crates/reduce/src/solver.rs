@@ -46,7 +46,12 @@ struct Node {
     parent: u16,
     plus: i64,
     flags: u8,
+    /// Of a root: the roots that it is known to differ from, as far as both are among the first [`MASKED`].
+    apart: u64,
 }
+
+/// How many values have their disequalities in masks; those of others, and those with an offset, are in a list.
+const MASKED: u16 = 64;
 
 /// `left - right != gap`
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +64,7 @@ struct Apart {
 #[derive(Debug, Default)]
 pub struct Solver {
     nodes: Vec<Node>,
-    /// INVARIANT: between roots.
+    /// INVARIANT: between roots. Only what the masks of the roots cannot say.
     unequal: Vec<Apart>,
     /// All bounds between roots that follow from what was asserted; `None` if no order was.
     bounds: Option<Rc<Bounds>>,
@@ -91,7 +96,7 @@ impl Solver {
     /// A value of which only the flags are known.
     pub fn fresh_value(&mut self, flags: u8) -> Value {
         let var = self.nodes.len() as u16;
-        self.nodes.push(Node { parent: var, plus: 0, flags });
+        self.nodes.push(Node { parent: var, plus: 0, flags, apart: 0 });
         Value { var, plus: 0 }
     }
 
@@ -148,6 +153,9 @@ impl Solver {
         }
         // An integer's constant offset never reaches something that is no integer.
         let gap = right.plus - left.plus;
+        if gap == 0 && self.masked(left.var, right.var) {
+            return Some(false);
+        }
         let forbids = |apart: &Apart| {
             (apart.left, apart.right, apart.gap) == (left.var, right.var, gap)
                 || (apart.left, apart.right, apart.gap) == (right.var, left.var, -gap)
@@ -185,6 +193,12 @@ impl Solver {
             }
         }
         self.nodes[right.var as usize].flags = flags;
+        let mask = std::mem::take(&mut self.nodes[left.var as usize].apart);
+        for other in (0..MASKED).filter(|other| mask >> other & 1 == 1) {
+            self.nodes[other as usize].apart &= !(1 << left.var);
+            // left.var - other != 0
+            self.set_apart(Apart { left: right.var, right: other, gap: -shift })?;
+        }
         for apart in &mut self.unequal {
             if apart.left == left.var {
                 (apart.left, apart.gap) = (right.var, apart.gap - shift);
@@ -206,6 +220,25 @@ impl Solver {
         }
     }
 
+    /// Whether the masks of two roots say that they differ.
+    fn masked(&self, left: u16, right: u16) -> bool {
+        left < MASKED && right < MASKED && self.nodes[left as usize].apart >> right & 1 == 1
+    }
+
+    fn set_apart(&mut self, apart: Apart) -> Result<(), Contradiction> {
+        let Apart { left, right, gap } = apart;
+        if left == right {
+            return if gap == 0 { Err(Contradiction) } else { Ok(()) };
+        }
+        if gap == 0 && left < MASKED && right < MASKED {
+            self.nodes[left as usize].apart |= 1 << right;
+            self.nodes[right as usize].apart |= 1 << left;
+        } else {
+            self.unequal.push(apart);
+        }
+        Ok(())
+    }
+
     pub fn assert_different(&mut self, left: Value, right: Value) -> Result<(), Contradiction> {
         match self.same(left, right) {
             Some(true) => return Err(Contradiction),
@@ -213,7 +246,7 @@ impl Solver {
             None => {}
         }
         let (a, b) = (self.find(left), self.find(right));
-        self.unequal.push(Apart { left: a.var, right: b.var, gap: b.plus - a.plus });
+        self.set_apart(Apart { left: a.var, right: b.var, gap: b.plus - a.plus })?;
         // Only a disequality between values that are ordered changes what is known of the order.
         let ordered =
             |bounds: &Rc<Bounds>| bounds.row(a.var).is_some() && bounds.row(b.var).is_some();
@@ -262,21 +295,26 @@ impl Solver {
 
     /// Changes what is known of the order; disequalities sharpen bounds by one.
     fn order(&mut self, change: impl FnOnce(&mut Bounds)) -> Result<(), Contradiction> {
-        let bounds = Rc::make_mut(self.bounds.get_or_insert_default());
+        let mut all = self.bounds.take().unwrap_or_default();
+        let bounds = Rc::make_mut(&mut all);
         change(bounds);
         let mut sharper = true;
         while sharper && bounds.consistent() {
             sharper = false;
             for Apart { left, right, gap } in &self.unequal {
                 for (left, right, gap) in [(*left, *right, *gap), (*right, *left, -gap)] {
-                    if bounds.between(left, right) == Some(gap) {
-                        bounds.add(left, right, gap - 1);
-                        sharper = true;
-                    }
+                    sharper |= bounds.sharpen(left, right, gap);
+                }
+            }
+            for left in bounds.roots.clone() {
+                for right in bounds.roots.clone() {
+                    sharper |= self.masked(left, right) && bounds.sharpen(left, right, 0);
                 }
             }
         }
-        if bounds.consistent() { Ok(()) } else { Err(Contradiction) }
+        let consistent = bounds.consistent();
+        self.bounds = Some(all);
+        if consistent { Ok(()) } else { Err(Contradiction) }
     }
 }
 
@@ -335,6 +373,15 @@ impl Bounds {
                 }
             }
         }
+    }
+
+    /// If `left - right` is at most `gap`, it is less than that, for they differ by something else. Whether that is new.
+    fn sharpen(&mut self, left: u16, right: u16, gap: i64) -> bool {
+        let sharper = self.between(left, right) == Some(gap);
+        if sharper {
+            self.add(left, right, gap.saturating_sub(1));
+        }
+        sharper
     }
 
     /// `left == right + shift`; from now on `right` stands for both.
