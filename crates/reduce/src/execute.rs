@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use smallvec::SmallVec;
+
 use linchpin_subop::model::{
     FieldId, GlobalId, LocalId, Place, Statement, StructId, SubOperation, Type, Var,
 };
@@ -20,7 +22,7 @@ impl<'c> World<'c> {
             .iter()
             .map(|variable| Some(if variable.ty == Type::Int { ZERO } else { NULL }));
         let start =
-            Instance { prefix: 0, locals: locals.collect(), reads: Vec::new(), results: None };
+            Instance { prefix: 0, locals: locals.collect(), reads: SmallVec::new(), results: None };
         let mut given = (*self.given).clone();
         given.before.instances.push(start);
         given.identities.push(self.solver.fresh_value(flag::PROPER));
@@ -61,7 +63,7 @@ impl<'c> World<'c> {
             && memory.stores.iter().all(|stored| self.solver.has(*stored, flag::PUBLISHED));
         let value =
             self.unknown(nature, if published { flag::PUBLISHED | flag::OLD } else { 0 })?;
-        let mut after = Vec::new();
+        let mut after = SmallVec::new();
         if is_reference {
             for hidden in &memory.hidden {
                 self.solver.assert_different(value, *hidden)?;

@@ -9,6 +9,8 @@
 
 use std::rc::Rc;
 
+use smallvec::{SmallVec, smallvec};
+
 use linchpin_subop::model::{GlobalKind, LocalId, Place, StructId, Type};
 
 use crate::context::Context;
@@ -64,21 +66,21 @@ pub(crate) struct Cell {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instance {
     pub prefix: usize,
-    pub locals: Vec<Option<Value>>,
-    pub(crate) reads: Vec<Option<Value>>,
+    pub locals: SmallVec<[Option<Value>; 4]>,
+    pub(crate) reads: SmallVec<[Option<Value>; 2]>,
     pub(crate) results: Option<Vec<Value>>,
 }
 
 /// A state: what was written since the start of the run, and the instances.
 #[derive(Clone, Debug)]
 pub struct Memory {
-    pub(crate) globals: Vec<Option<Value>>,
+    pub(crate) globals: SmallVec<[Option<Value>; 4]>,
     pub(crate) writes: Vec<Cell>,
-    pub instances: Vec<Instance>,
+    pub instances: SmallVec<[Instance; 2]>,
     /// References stored in shared locations during the run.
-    pub(crate) stores: Vec<Value>,
+    pub(crate) stores: SmallVec<[Value; 4]>,
     /// Objects that are not published yet.
-    pub(crate) hidden: Vec<Value>,
+    pub(crate) hidden: SmallVec<[Value; 4]>,
 }
 
 /// A local's guessed value: the same in whatever order the sub-operations are executed.
@@ -89,7 +91,7 @@ pub(crate) struct Guess {
     pub(crate) ty: Type,
     pub(crate) value: Value,
     /// What had been stored, in the first order, when it was guessed.
-    pub(crate) after: Vec<Value>,
+    pub(crate) after: SmallVec<[Value; 4]>,
 }
 
 /// Who the variables of a condition belong to.
@@ -134,13 +136,13 @@ pub struct World<'c> {
     pub context: &'c Context<'c>,
     pub solver: Solver,
     pub(crate) script: Script,
-    pub(crate) globals: Vec<Option<Value>>,
+    pub(crate) globals: SmallVec<[Option<Value>; 4]>,
     pub(crate) cells: Vec<Cell>,
     pub(crate) given: Rc<Given>,
     pub(crate) guesses: Vec<Guess>,
     /// Which statement (instance, prefix, position) allocated what.
     pub(crate) allocations: Vec<Allocation>,
-    pub(crate) instantiated: Vec<(StructId, Value)>,
+    pub(crate) instantiated: SmallVec<[(StructId, Value); 4]>,
     /// Pairs of objects that the invariants about two objects were assumed for.
     pub(crate) paired: Vec<(Value, Value)>,
     /// Whether the state before the run is the one at the start: integers 0, references `NULL`, arrays as filled.
@@ -159,13 +161,13 @@ impl<'c> World<'c> {
             _ => None,
         });
         let places = places.collect();
-        let globals = vec![None; context.model.globals.len()];
+        let globals: SmallVec<_> = smallvec![None; context.model.globals.len()];
         let before = Memory {
             globals: globals.clone(),
             writes: Vec::new(),
-            instances: Vec::new(),
-            stores: Vec::new(),
-            hidden: Vec::new(),
+            instances: SmallVec::new(),
+            stores: SmallVec::new(),
+            hidden: SmallVec::new(),
         };
         let given = Given { before, identities: Vec::new(), places, reaches: Vec::new() };
         World {
@@ -177,7 +179,7 @@ impl<'c> World<'c> {
             given: Rc::new(given),
             guesses: Vec::new(),
             allocations: Vec::new(),
-            instantiated: Vec::new(),
+            instantiated: SmallVec::new(),
             paired: Vec::new(),
             beginning: false,
             choosing: false,
@@ -201,7 +203,7 @@ impl<'c> World<'c> {
                 }
             }
             given.identities.push(identity);
-            let mut locals = Vec::with_capacity(operation.locals.len());
+            let mut locals = SmallVec::with_capacity(operation.locals.len());
             for (at, set) in prefix_data.set.iter().enumerate() {
                 let nature = context.natures.local(prefix_data.operation.0, LocalId(at));
                 locals.push(if *set { Some(self.unknown(nature, flag::OLD)?) } else { None });
@@ -209,7 +211,7 @@ impl<'c> World<'c> {
             given.before.instances.push(Instance {
                 prefix: *prefix,
                 locals,
-                reads: vec![None; operation.reads],
+                reads: smallvec![None; operation.reads],
                 results: None,
             });
         }
