@@ -265,9 +265,7 @@ fn large(count: usize, seeds: u64) {
             let start = std::time::Instant::now();
             let answer = confirm_core(&*object.spec, name, &all, &core, at);
             println!("{name}: {} of {}: {:?}", core.len(), all.len(), start.elapsed());
-            // When its time is up, the search may leave out of a core what it needs. Then it is refused, and rightly.
-            let searched = matches!(name, "snapshot" | "snzi" | "mailbox");
-            assert!(answer.is_ok() || searched, "{name}, seed {seed}: {answer:?}");
+            assert!(answer.is_ok(), "{name}, seed {seed}: {answer:?}");
             confirmed += usize::from(answer.is_ok());
         }
         assert!(confirmed > 0, "{name}");

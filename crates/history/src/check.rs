@@ -12,7 +12,7 @@ use crate::monitor::{
 use crate::part::Part;
 use crate::search::lockstep;
 use crate::search::split::{SplitBy, search_parts, split};
-use crate::search::{SearchOptions, Searched, merge, search};
+use crate::search::{Matters, SearchOptions, Searched, merge, search_knowing, updates_seen};
 use crate::value_table::ValueId;
 use crate::verdict::{Limits, Monitored, Verdict, Violation, Witness};
 use linchpin_spec::{BuiltinError, BuiltinSpec, Value, builtin};
@@ -318,6 +318,10 @@ fn search_once(object: &Object, history: &History, options: &CheckOptions) -> Se
             let parts = split(history, &all, by);
             search_parts(&*object.spec, history, &parts, &options.limits, &options.search)
         }
-        None => search(&*object.spec, history, &options.limits, &options.search),
+        None => {
+            let is_snapshot = object.is_builtin && object.name == "snapshot";
+            let matters = is_snapshot.then_some(updates_seen as Matters);
+            search_knowing(&*object.spec, history, &options.limits, &options.search, matters)
+        }
     }
 }

@@ -241,8 +241,9 @@ impl Judge for RegisterSearch<'_> {
         }
     }
 
-    fn only_looks(&self, id: OpId) -> bool {
-        matches!(self.kinds[id as usize], Kind::Is(_) | Kind::IsNot(_))
+    fn relevant(&self, mut gone: Vec<Item>, _: &[Item]) -> Vec<Item> {
+        gone.retain(|item| !matches!(self.kinds[item.id as usize], Kind::Is(_) | Kind::IsNot(_)));
+        gone
     }
 }
 

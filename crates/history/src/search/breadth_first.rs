@@ -41,11 +41,7 @@ pub(crate) enum Walked {
     /// These operations in this order explain the history.
     Explained(Vec<u32>),
     /// Nothing explains this event, given all answers, those of operations in progress included.
-    Stuck {
-        event: usize,
-        /// For each class whether its operations only look.
-        observers: Vec<bool>,
-    },
+    Stuck { event: usize },
     /// The limits stopped it at this event.
     Stopped { reason: String, event: usize },
 }
@@ -146,7 +142,7 @@ where
                     Err(Halt::Limit(reason)) => return Some(Walked::Stopped { reason, event: at }),
                 }
                 if self.configs.is_empty() {
-                    return Some(self.stuck(at));
+                    return Some(Walked::Stuck { event: at });
                 }
             }
             self.window.pass(event);
@@ -158,14 +154,6 @@ where
         }
         let last = self.configs.first()?;
         Some(Walked::Explained(self.steps.path(last.step)))
-    }
-
-    fn stuck(&self, event: usize) -> Walked {
-        let class = |class| self.table.effect(class) == Effect::Observer;
-        Walked::Stuck {
-            event,
-            observers: (0..self.problem.classes.len() as u32).map(class).collect(),
-        }
     }
 
     /// The states of now, and what in progress has led to each.

@@ -13,13 +13,14 @@ mod walk;
 
 use super::mask::with_mask;
 use super::problem::{Item, Role};
-use super::shrink::{Bound, Judge, first_violated, shrink};
+use super::shrink::{Bound, Judge, first_violated, shrink, values};
 use super::{SearchOptions, Watch, explain};
-use crate::history::{Argument, History, NEVER, OpId, Rank};
+use crate::history::{Argument, History, NEVER, Rank};
 use crate::value_table::ValueId;
 use crate::verdict::{Limits, Monitored, NotApplicable, Verdict, Violation, Witness};
 use linchpin_spec::{Queue, Spec, Value};
 use lists::{Lists, is_null};
+use rustc_hash::FxHashSet;
 use std::time::Instant;
 use walk::{Walk, Walked};
 
@@ -108,8 +109,22 @@ impl Judge for QueueSearch<'_> {
         }
     }
 
-    fn only_looks(&self, id: OpId) -> bool {
-        let operation = &self.history.operations[id as usize];
-        operation.operation as usize == Queue::DEQUEUE && is_null(operation.response)
+    /// A dequeue that found nothing changes nothing. And an order is that of a queue still without all operations on some
+    /// values.
+    fn relevant(&self, mut gone: Vec<Item>, rest: &[Item]) -> Vec<Item> {
+        gone.retain(|item| {
+            let operation = &self.history.operations[item.id as usize];
+            operation.operation as usize != Queue::DEQUEUE || !is_null(operation.response)
+        });
+        let of = |items: &[Item]| -> Vec<Vec<ValueId>> {
+            items.iter().map(|item| values(self.history, item)).collect()
+        };
+        let known = of(&gone);
+        let among: FxHashSet<ValueId> = known.iter().flatten().copied().collect();
+        let is_shared = of(rest).iter().flatten().any(|value| among.contains(value));
+        if !is_shared && known.iter().all(|values| !values.is_empty()) {
+            gone.clear();
+        }
+        gone
     }
 }

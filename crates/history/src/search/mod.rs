@@ -18,6 +18,7 @@ mod moment;
 mod online;
 pub(crate) mod problem;
 mod race;
+mod seen;
 pub(crate) mod shrink;
 pub mod split;
 pub(crate) mod steps;
@@ -28,6 +29,7 @@ pub(crate) mod window;
 pub(crate) use merge::merge;
 pub(crate) use online::Beginning;
 pub use online::{Frontier, Stuck, Ticket};
+pub(crate) use seen::updates_seen;
 
 use crate::history::{History, OpId, Rank};
 use crate::verdict::{Limits, Verdict, Violation, Witness};
@@ -35,7 +37,6 @@ use breadth_first::Walked;
 use linchpin_spec::Spec;
 use problem::{Item, Problem};
 use race::{decide, states_after};
-use rustc_hash::FxHashSet;
 use shrink::{Bound, Judge, first_violated};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -111,44 +112,28 @@ pub fn search<S: Spec + ?Sized + Sync>(
 where
     S::State: 'static,
 {
-    let items = Item::all(history);
-    let problem = Problem::new(history, &items, options);
-    let watch = Watch::new(limits);
-    let walked = decide(spec, &problem, options, &watch, true);
-    conclude(spec, history, &items, &problem, walked, limits, options)
+    search_knowing(spec, history, limits, options, None)
 }
 
-/// The answer about these operations, once the search has ended.
-fn conclude<S: Spec + ?Sized + Sync>(
+/// Says which of some operations may matter to others, as [`Judge::relevant`] does.
+pub(crate) type Matters = fn(&History, Vec<Item>, &[Item]) -> Vec<Item>;
+
+/// Like [`search`], where it is known which operations may matter to which.
+pub(crate) fn search_knowing<S: Spec + ?Sized + Sync>(
     spec: &S,
     history: &History,
-    items: &[Item],
-    problem: &Problem,
-    walked: Walked,
     limits: &Limits,
     options: &SearchOptions,
+    matters: Option<Matters>,
 ) -> Searched
 where
     S::State: 'static,
 {
-    match walked {
-        Walked::Explained(order) => {
-            let order = order.into_iter().map(|op| problem.ops[op as usize].id).collect();
-            let verdict = Verdict::Holds(Witness { order });
-            Searched { verdict, possible: Vec::new(), explained: history.events }
-        }
-        Walked::Stuck { event, observers } => {
-            let found = problem.ops[problem.events[event].op as usize].id;
-            let mut judge = Again::new(spec, history, limits, options, problem, &observers);
-            let first = first_violated(history, items, Bound::From(found), &mut judge);
-            judge.violated(items, found, first)
-        }
-        Walked::Stopped { reason, event } => {
-            let explained = problem.events.get(event).map_or(history.events, |event| event.rank);
-            let verdict = Verdict::Inconclusive(explain::stopped(&reason, explained, history));
-            Searched { verdict, possible: Vec::new(), explained }
-        }
-    }
+    let items = Item::all(history);
+    let problem = Problem::new(history, &items, options);
+    let walked = decide(spec, &problem, options, &Watch::new(limits), true);
+    let judge = Again { spec, history, limits, options, matters };
+    judge.conclude(&items, &problem, walked)
 }
 
 /// The search as a judge of parts of the history.
@@ -157,25 +142,34 @@ struct Again<'a, S: Spec + ?Sized> {
     history: &'a History,
     limits: &'a Limits,
     options: &'a SearchOptions,
-    /// The operations that only look.
-    looks: FxHashSet<OpId>,
+    matters: Option<Matters>,
 }
 
-impl<'a, S: Spec + ?Sized + Sync> Again<'a, S>
+impl<S: Spec + ?Sized + Sync> Again<'_, S>
 where
     S::State: 'static,
 {
-    fn new(
-        spec: &'a S,
-        history: &'a History,
-        limits: &'a Limits,
-        options: &'a SearchOptions,
-        problem: &Problem,
-        observers: &[bool],
-    ) -> Again<'a, S> {
-        let looks = problem.ops.iter().filter(|op| observers[op.class as usize]);
-        let looks = looks.map(|op| op.id).collect();
-        Again { spec, history, limits, options, looks }
+    /// The answer about these operations, once the search has ended.
+    fn conclude(mut self, items: &[Item], problem: &Problem, walked: Walked) -> Searched {
+        let history = self.history;
+        match walked {
+            Walked::Explained(order) => {
+                let order = order.into_iter().map(|op| problem.ops[op as usize].id).collect();
+                let verdict = Verdict::Holds(Witness { order });
+                Searched { verdict, possible: Vec::new(), explained: history.events }
+            }
+            Walked::Stuck { event } => {
+                let found = problem.ops[problem.events[event].op as usize].id;
+                let first = first_violated(history, items, Bound::From(found), &mut self);
+                self.violated(items, found, first)
+            }
+            Walked::Stopped { reason, event } => {
+                let event = problem.events.get(event);
+                let explained = event.map_or(history.events, |event| event.rank);
+                let verdict = Verdict::Inconclusive(explain::stopped(&reason, explained, history));
+                Searched { verdict, possible: Vec::new(), explained }
+            }
+        }
     }
 
     /// The answer if nothing explains these operations. The search, which knows all answers, got stuck at the return of
@@ -212,8 +206,11 @@ where
         }
     }
 
-    fn only_looks(&self, id: OpId) -> bool {
-        self.looks.contains(&id)
+    fn relevant(&self, gone: Vec<Item>, rest: &[Item]) -> Vec<Item> {
+        match self.matters {
+            Some(matters) => matters(self.history, gone, rest),
+            None => gone,
+        }
     }
 }
 

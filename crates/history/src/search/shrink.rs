@@ -3,8 +3,9 @@
 //! Leaving operations out of a history that cannot be explained proves nothing by itself: a `dequeue → 7` without its
 //! `enqueue 7` cannot be explained either. So an operation is left out only if the rest shows the violation whatever it
 //! did: if nothing explains the rest even when the operation *may* have taken effect in its time, with any answer
-//! (*weakened*). Where that takes too long to find out, operations are left out that share no value with the rest,
-//! and operations that only look, which nothing else depends on.
+//! (*weakened*). Where a history that can be explained can be explained without the operation, it need not even be weakened:
+//! an operation that cannot change any state, all operations on some values of a queue, an update that nobody sees. Where it takes too long to find
+//! out, the operation stays: a core may be larger than it need be, but it stands alone.
 
 use super::problem::{Item, Role, mentioned};
 use crate::history::{History, NEVER, OpId, Rank};
@@ -18,8 +19,12 @@ pub(crate) trait Judge {
     /// `until`.
     fn is_violated(&mut self, items: &[Item], until: Instant) -> Option<bool>;
 
-    /// Whether an operation cannot change the state, with the answer that it gave.
-    fn only_looks(&self, id: OpId) -> bool;
+    /// Those of the operations `gone` that may matter to the rest. If some order explains a history then, without the
+    /// others, it explains the rest still. That an operation changed nothing in the states that a search went through is
+    /// not enough to leave it out: others may be possible when less is known.
+    fn relevant(&self, gone: Vec<Item>, _rest: &[Item]) -> Vec<Item> {
+        gone
+    }
 }
 
 /// Where the first return that nothing explains must be.
@@ -100,6 +105,16 @@ fn ids(items: &[Item]) -> Vec<OpId> {
     items.iter().map(|item| item.id).collect()
 }
 
+/// The values that an operation mentions.
+pub(super) fn values(history: &History, item: &Item) -> Vec<ValueId> {
+    let operation = &history.operations[item.id as usize];
+    let mut values = mentioned(history, operation.argument).to_vec();
+    if operation.completed {
+        values.extend(mentioned(history, operation.response));
+    }
+    values
+}
+
 struct Shrinker<'a> {
     history: &'a History,
     /// What is left. Nothing explains it, with or without the context.
@@ -127,37 +142,19 @@ impl Shrinker<'_> {
         if gone.is_empty() || self.violated(&rest, 4) != Some(true) {
             return;
         }
-        let mut gone: Vec<Item> =
-            gone.into_iter().map(|item| item.weakened(self.history)).collect();
-        let only_look = gone.iter().all(|item| self.judge.only_looks(item.id));
-        if only_look {
-            gone.clear();
-        }
+        let relevant = self.judge.relevant(gone, &rest).into_iter();
+        let gone: Vec<Item> = relevant.map(|item| item.weakened(self.history)).collect();
         let mut weaker = [&rest[..], &self.context, &gone].concat();
         weaker.sort_unstable_by_key(|item| item.id);
-        match self.violated(&weaker, 16) {
-            Some(true) => self.context.extend(gone),
-            None if only_look || self.is_apart(&gone, &rest) => {}
-            _ => return,
+        // INVARIANT: what is kept was judged together with the context, so what is not known is not left out.
+        if self.violated(&weaker, 16) == Some(true) {
+            self.context.extend(gone);
+            self.kept = rest;
         }
-        self.kept = rest;
     }
 
-    /// Whether the operations share no value.
-    fn is_apart(&self, gone: &[Item], rest: &[Item]) -> bool {
-        let values: FxHashSet<ValueId> = gone.iter().flat_map(|item| self.values(item)).collect();
-        let shares = |item: &Item| self.values(item).iter().any(|value| values.contains(value));
-        !values.is_empty() && !rest.iter().any(shares)
-    }
-
-    /// The values that an operation mentions.
     fn values(&self, item: &Item) -> Vec<ValueId> {
-        let operation = &self.history.operations[item.id as usize];
-        let mut values = mentioned(self.history, operation.argument).to_vec();
-        if operation.completed {
-            values.extend(mentioned(self.history, operation.response));
-        }
-        values
+        values(self.history, item)
     }
 
     /// Leaves out all but the last few operations: as few as possible.
@@ -259,3 +256,6 @@ impl Shrinker<'_> {
         shown
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -182,7 +182,6 @@ enum Answer {
         last: Rank,
         found: OpId,
         first: Option<OpId>,
-        observers: Vec<bool>,
     },
     Stopped(String, Rank),
 }
@@ -197,8 +196,9 @@ where
         items.filter_map(|item| item.until(self.history, last)).collect()
     }
 
-    fn judge(&self, problem: &Problem, observers: &[bool]) -> Again<'_, S> {
-        Again::new(self.spec, self.history, self.limits, self.options, problem, observers)
+    fn judge(&self) -> Again<'_, S> {
+        let PartSearch { spec, history, limits, options, .. } = *self;
+        Again { spec, history, limits, options, matters: None }
     }
 
     fn work(&self) {
@@ -217,16 +217,16 @@ where
                 Walked::Explained(order) => {
                     Answer::Order(order.iter().map(|op| problem.ops[*op as usize].id).collect())
                 }
-                Walked::Stuck { event, observers } => {
+                Walked::Stuck { event } => {
                     let found = problem.ops[problem.events[event].op as usize].id;
-                    let mut judge = self.judge(&problem, &observers);
+                    let mut judge = self.judge();
                     let first =
                         first_violated(self.history, &items, Bound::From(found), &mut judge);
                     let rank = self.history.operations[first.unwrap_or(found) as usize].returned;
                     if first.is_some() {
                         self.earliest.fetch_min(rank, Ordering::Relaxed);
                     }
-                    Answer::Stuck { rank, last, found, first, observers }
+                    Answer::Stuck { rank, last, found, first }
                 }
                 Walked::Stopped { reason, event } => Answer::Stopped(reason, rank(event)),
             };
@@ -243,18 +243,17 @@ where
             match answer {
                 Answer::Order(order) => orders.push(order),
                 Answer::Stopped(reason, rank) => stopped.push((rank, reason)),
-                Answer::Stuck { rank, last, found, first, observers } => {
-                    stuck.push((rank, part, last, found, first, observers));
+                Answer::Stuck { rank, last, found, first } => {
+                    stuck.push((rank, part, last, found, first));
                 }
             }
         }
         // The events before this one are explained, in the parts that were not searched to the end.
         let stopped = stopped.into_iter().min();
         let explained = stopped.as_ref().map_or(NEVER, |(explained, _)| *explained);
-        if let Some((rank, part, last, found, first, observers)) = stuck.into_iter().min() {
+        if let Some((rank, part, last, found, first)) = stuck.into_iter().min() {
             let items = self.items(part, last);
-            let problem = Problem::new(self.history, &items, self.options);
-            let mut judge = self.judge(&problem, &observers);
+            let mut judge = self.judge();
             let mut searched = judge.violated(&items, found, first);
             if let Verdict::Violated(violation) = &mut searched.verdict
                 && explained < rank
