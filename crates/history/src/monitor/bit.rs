@@ -5,6 +5,7 @@
 //! in any explanation for the earlier deadline first shows that the rule loses nothing, and values need not be unique.
 //! A pending flip has no deadline and is used last. Start with [`Bit::run`].
 
+use super::pace::{Halt, Pace};
 use super::timeline::{Event, is_return, operation_of};
 use crate::history::{History, NEVER, OpId, Rank};
 use std::cmp::Reverse;
@@ -45,6 +46,7 @@ type Deadlines = BinaryHeap<Reverse<(Rank, OpId)>>;
 pub(crate) struct Bit<'a, S: Fn(OpId) -> Step> {
     history: &'a History,
     step: S,
+    pace: &'a Pace<'a>,
     progress: Vec<Progress>,
     /// Flips that wait, by what they flip to.
     flips: [Deadlines; 2],
@@ -59,10 +61,11 @@ pub(crate) struct Bit<'a, S: Fn(OpId) -> Step> {
 
 impl<'a, S: Fn(OpId) -> Step> Bit<'a, S> {
     /// Nothing has run yet.
-    pub(crate) fn new(history: &'a History, step: S) -> Bit<'a, S> {
+    pub(crate) fn new(history: &'a History, step: S, pace: &'a Pace<'a>) -> Bit<'a, S> {
         Bit {
             history,
             step,
+            pace,
             progress: vec![Progress::Unknown; history.operations.len()],
             flips: Default::default(),
             lookers: Default::default(),
@@ -74,7 +77,7 @@ impl<'a, S: Fn(OpId) -> Step> Bit<'a, S> {
 
     /// Explains the events of a bit that starts as `state`. Returns of operations whose invocation is not among the
     /// events are passed over.
-    pub(crate) fn run(&mut self, events: &[Event], state: bool) -> Result<(), Stuck> {
+    pub(crate) fn run(&mut self, events: &[Event], state: bool) -> Result<(), Halt<Stuck>> {
         self.state = state;
         let outcome = self.explain(events);
         // INVARIANT: between runs nobody waits.
@@ -83,8 +86,9 @@ impl<'a, S: Fn(OpId) -> Step> Bit<'a, S> {
         outcome
     }
 
-    fn explain(&mut self, events: &[Event]) -> Result<(), Stuck> {
+    fn explain(&mut self, events: &[Event]) -> Result<(), Halt<Stuck>> {
         for (at, event) in events.iter().enumerate() {
+            self.pace.step()?;
             let id = operation_of(*event);
             match (is_return(*event), (self.step)(id)) {
                 (false, Step::Flip(to)) => {
@@ -107,7 +111,7 @@ impl<'a, S: Fn(OpId) -> Step> Bit<'a, S> {
                             self.forced.push(id);
                         }
                         if !self.flip() {
-                            return Err(Stuck { operation: id, at, needed });
+                            return Err(Halt::Fault(Stuck { operation: id, at, needed }));
                         }
                     }
                     // INVARIANT: of the flips of its kind, the one that returns now has the earliest deadline.
@@ -165,7 +169,10 @@ impl<'a, S: Fn(OpId) -> Step> Bit<'a, S> {
             long *= 2;
         }
         self.forget(events);
-        let _ = self.run(events, state);
+        if let Err(Halt::Stopped(_)) = self.run(events, state) {
+            // Who made the bit flip is not known, so all that looks is part of it.
+            self.forced = events.iter().map(|event| operation_of(*event)).collect();
+        }
         self.ingredients(events)
     }
 
@@ -182,9 +189,9 @@ impl<'a, S: Fn(OpId) -> Step> Bit<'a, S> {
                     self.flips[usize::from(to)].push(Reverse((NEVER, *id)));
                 }
             }
-            if self.run(events, state).is_ok() {
+            let Err(Halt::Fault(_)) = self.run(events, state) else {
                 return None;
-            }
+            };
             forced.append(&mut self.forced);
         }
         self.forced = forced;

@@ -6,6 +6,7 @@
 //! Gibbons and Korach ("Testing shared memories", SIAM J. Comput. 1997). How blocks are put in order is in
 //! [`zone`](super::zone). Start with [`Cell::load`].
 
+use super::pace::{Pace, Stopped};
 use crate::history::{History, OpId, Rank};
 
 /// No operation, no value.
@@ -101,6 +102,14 @@ pub(crate) enum Unloaded {
     Repeated(u32),
     /// There is no explanation.
     Fault(Fault),
+    /// Nothing is known yet.
+    Stopped(Stopped),
+}
+
+impl From<Stopped> for Unloaded {
+    fn from(stopped: Stopped) -> Unloaded {
+        Unloaded::Stopped(stopped)
+    }
 }
 
 impl From<Fault> for Unloaded {
@@ -113,6 +122,7 @@ impl From<Fault> for Unloaded {
 pub(crate) struct Cell<'a, R: Fn(OpId) -> Role> {
     pub(crate) history: &'a History,
     pub(crate) role: R,
+    pace: &'a Pace<'a>,
     /// The value at the start; [`NONE`] if the cell is empty.
     pub(crate) initial: u32,
     pub(crate) entries: Vec<Entry>,
@@ -124,10 +134,16 @@ pub(crate) struct Cell<'a, R: Fn(OpId) -> Role> {
 
 impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
     /// A cell with values below `values`; nothing is loaded.
-    pub(crate) fn new(history: &'a History, role: R, values: usize) -> Cell<'a, R> {
+    pub(crate) fn new(
+        history: &'a History,
+        role: R,
+        values: usize,
+        pace: &'a Pace<'a>,
+    ) -> Cell<'a, R> {
         Cell {
             history,
             role,
+            pace,
             initial: NONE,
             entries: vec![UNTOUCHED; values],
             next_read: vec![NONE; history.operations.len()],
@@ -164,6 +180,7 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
         let mut fork = None;
         // why backwards: the reads of a value become a list in the order of their invocations.
         for id in operations.clone().rev() {
+            self.pace.step()?;
             let completed = self.history.operations[id as usize].completed;
             match (self.role)(id) {
                 Role::Read(value) if completed => self.read(id, value),
@@ -182,6 +199,7 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
             return Err(Unloaded::Repeated(self.initial));
         }
         for id in operations {
+            self.pace.step()?;
             fork = self.keep_if_observed(id).or(fork);
         }
         fork.map_or(Ok(()), |fork| Err(fork.into()))
@@ -256,12 +274,13 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
             && (self.history.operations[writer as usize].completed || self.is_found(value))
     }
 
-    fn find_unwritten(&self) -> Result<(), Fault> {
+    fn find_unwritten(&self) -> Result<(), Unloaded> {
         for value in &self.touched {
+            self.pace.step()?;
             let entry = &self.entries[*value as usize];
             if entry.writer == NONE && *value != self.initial {
                 let finder = if entry.reads != NONE { entry.first_read } else { entry.next };
-                return Err(Fault::Unwritten(finder));
+                return Err(Fault::Unwritten(finder).into());
             }
         }
         Ok(())
@@ -272,6 +291,7 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
             self.find_block(self.initial)?;
         }
         for at in 0..self.touched.len() {
+            self.pace.step()?;
             let value = self.touched[at];
             let writer = self.entries[value as usize].writer;
             if writer != NONE
@@ -290,7 +310,7 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
     }
 
     /// Follows a chain. Operations that must take effect later must not have returned before earlier ones were called.
-    fn find_block(&mut self, root: u32) -> Result<(), Fault> {
+    fn find_block(&mut self, root: u32) -> Result<(), Unloaded> {
         let mut block = Block {
             root,
             tail: root,
@@ -303,6 +323,7 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
         };
         let mut position = 0;
         loop {
+            self.pace.step()?;
             let entry = &mut self.entries[block.tail as usize];
             entry.block = self.blocks.len() as u32;
             entry.position = position;
@@ -360,20 +381,22 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
     }
 
     /// The operations of a block, in an order that explains them.
-    pub(crate) fn push_block(&self, block: &Block, order: &mut Vec<OpId>) {
+    pub(crate) fn push_block(&self, block: &Block, order: &mut Vec<OpId>) -> Result<(), Stopped> {
         let mut part = block;
-        self.push_chain(part.root, order);
+        self.push_chain(part.root, order)?;
         while part.then != NONE {
             part = &self.blocks[part.then as usize];
-            self.push_chain(part.root, order);
+            self.push_chain(part.root, order)?;
         }
         if block.closer != NONE {
             order.push(block.closer);
         }
+        Ok(())
     }
 
-    fn push_chain(&self, mut value: u32, order: &mut Vec<OpId>) {
+    fn push_chain(&self, mut value: u32, order: &mut Vec<OpId>) -> Result<(), Stopped> {
         loop {
+            self.pace.step()?;
             let entry = &self.entries[value as usize];
             if entry.writer != NONE {
                 order.push(entry.writer);
@@ -384,11 +407,14 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
                 read = self.next_read[read as usize];
             }
             if entry.next == NONE {
-                return;
+                return Ok(());
             }
             match (self.role)(entry.next) {
                 Role::Swap(_, to) => value = to,
-                _ => return order.push(entry.next),
+                _ => {
+                    order.push(entry.next);
+                    return Ok(());
+                }
             }
         }
     }

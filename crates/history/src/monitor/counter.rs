@@ -7,6 +7,7 @@
 
 use super::deadline::{self, has_deadline};
 use super::fetch_add;
+use super::pace::{Halt, Pace};
 use super::sentence::{Sentences, not_applicable};
 use super::timeline::{self, is_return, operation_of};
 use crate::history::{Argument, History, NEVER, OpId, Rank};
@@ -43,11 +44,12 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
             amount = if this == 0 { amount } else { this };
         }
     }
-    if let Some(reason) = limits.exceeded(50 * history.operations.len()) {
-        return Ok(Verdict::Inconclusive(reason));
+    let pace = Pace::new(limits);
+    if let Err(stopped) = pace.ask(50 * history.operations.len()) {
+        return Ok(stopped.into());
     }
     if differ {
-        return fetch_add::check(history, &say, start);
+        return fetch_add::check(history, &say, start, &pace);
     }
     let most = i64::try_from(history.operations.len()).unwrap_or(i64::MAX);
     let fits = amount.checked_mul(most).and_then(|sum| sum.checked_add(start)).is_some();
@@ -64,6 +66,9 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     deadline::judge(history, &say, |ignore| {
         let mut climb = Climb::new(history);
         for id in 0..history.operations.len() as OpId {
+            if let Err(stopped) = pace.step() {
+                return stopped.into();
+            }
             match step(history, id, level) {
                 Some(_) if ignore && has_deadline(history, id) => climb.steps.push(Step::Nothing),
                 Some(step) => climb.steps.push(step),
@@ -76,9 +81,10 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
                 }
             }
         }
-        match climb.run() {
+        match climb.run(&pace) {
             Ok(()) => Verdict::Holds(Witness { order: climb.order }),
-            Err(fault) => Verdict::Violated(climb.violation(&say, fault)),
+            Err(Halt::Stopped(stopped)) => stopped.into(),
+            Err(Halt::Fault(fault)) => Verdict::Violated(climb.violation(&say, fault)),
         }
     })
 }
@@ -172,17 +178,18 @@ impl<'a> Climb<'a> {
         }
     }
 
-    fn run(&mut self) -> Result<(), Fault> {
+    fn run(&mut self, pace: &Pace) -> Result<(), Halt<Fault>> {
         for (id, step) in self.steps.iter().enumerate() {
             if let Step::Claim(level) = step {
                 match std::mem::replace(&mut self.claims[*level as usize], id as OpId) {
                     NONE => {}
                     _ if *level as usize == self.steps.len() => {}
-                    other => return Err(Fault::Twice(other, id as OpId)),
+                    other => return Err(Halt::Fault(Fault::Twice(other, id as OpId))),
                 }
             }
         }
-        for event in timeline::events(self.history) {
+        for event in timeline::events(self.history, pace)? {
+            pace.step()?;
             let id = operation_of(event);
             match (self.steps[id as usize], is_return(event)) {
                 (Step::Add, false) => {
@@ -191,7 +198,7 @@ impl<'a> Climb<'a> {
                     self.adds.push(Reverse((deadline, id)));
                 }
                 (Step::Claim(level) | Step::Read(level), false) if level < self.level => {
-                    return Err(Fault::TooLow(id));
+                    return Err(Halt::Fault(Fault::TooLow(id)));
                 }
                 (Step::Read(level), false) if level == self.level => self.takes_effect(id),
                 (Step::Read(level), false) => {
@@ -201,7 +208,7 @@ impl<'a> Climb<'a> {
                 (Step::Idle, false) => self.takes_effect(id),
                 (_, true) => {
                     while !self.done[id as usize] {
-                        self.climb(id)?;
+                        self.climb(id).map_err(Halt::Fault)?;
                     }
                 }
                 _ => {}

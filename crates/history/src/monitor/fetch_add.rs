@@ -7,6 +7,7 @@
 use super::chain::{Cell, Role, Unloaded};
 use super::chain_fault::violation;
 use super::counter::parse;
+use super::pace::{Pace, Stopped};
 use super::sentence::{Sentences, not_applicable};
 use super::{timeline, zone};
 use crate::history::{History, OpId};
@@ -15,7 +16,7 @@ use linchpin_spec::Value;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Judges the history of a counter that starts from `start`. All operations are a counter's.
-pub(super) fn check(history: &History, say: &Sentences, start: i64) -> Monitored {
+pub(super) fn check(history: &History, say: &Sentences, start: i64, pace: &Pace) -> Monitored {
     if history.operations.len() >= zone::MOST {
         return not_applicable("the history is too long");
     }
@@ -23,6 +24,9 @@ pub(super) fn check(history: &History, say: &Sentences, start: i64) -> Monitored
     let mut roles = Vec::with_capacity(history.operations.len());
     let mut pending = Vec::new();
     for id in 0..history.operations.len() as OpId {
+        if let Err(stopped) = pace.step() {
+            return Ok(stopped.into());
+        }
         roles.push(match parse(history, id) {
             Some((0, Some(sum))) => Role::Read(sums.number(sum)),
             Some((added, Some(sum))) => match sum.checked_add(added) {
@@ -40,13 +44,15 @@ pub(super) fn check(history: &History, say: &Sentences, start: i64) -> Monitored
             }
         });
     }
-    match (follow(history, say, &roles, &sums), pending.first()) {
+    match (follow(history, say, &roles, &sums, pace), pending.first()) {
+        (Followed::Stopped(stopped), _) => Ok(stopped.into()),
         (Followed::Explained(order), _) => Ok(Verdict::Holds(Witness { order })),
         (Followed::Repeated(left), _) => repeated(history, say, &roles, left),
         (Followed::Violated(violation), None) => Ok(Verdict::Violated(violation)),
         (Followed::Violated(_), Some(first)) => {
             mend(history, &sums, &mut roles, &pending);
-            match follow(history, say, &roles, &sums) {
+            match follow(history, say, &roles, &sums, pace) {
+                Followed::Stopped(stopped) => Ok(stopped.into()),
                 Followed::Explained(order) => Ok(Verdict::Holds(Witness { order })),
                 _ => {
                     let what = say.operation(*first);
@@ -104,14 +110,22 @@ enum Followed {
     Violated(Violation),
     /// The sum with this number is left twice.
     Repeated(u32),
+    Stopped(Stopped),
 }
 
 /// Follows the chain of sums.
-fn follow(history: &History, say: &Sentences, roles: &[Role], sums: &Sums) -> Followed {
-    let mut cell = Cell::new(history, |id| roles[id as usize], sums.count());
+fn follow(
+    history: &History,
+    say: &Sentences,
+    roles: &[Role],
+    sums: &Sums,
+    pace: &Pace,
+) -> Followed {
+    let mut cell = Cell::new(history, |id| roles[id as usize], sums.count(), pace);
     match cell.load(0..history.operations.len() as OpId, sums.start()) {
         Ok(()) => {}
         Err(Unloaded::Repeated(left)) => return Followed::Repeated(left),
+        Err(Unloaded::Stopped(stopped)) => return Followed::Stopped(stopped),
         Err(Unloaded::Fault(fault)) => {
             return Followed::Violated(violation(&cell, say, fault, false));
         }
@@ -119,8 +133,10 @@ fn follow(history: &History, say: &Sentences, roles: &[Role], sums: &Sums) -> Fo
     match zone::arrange(&cell, &[], false) {
         Ok(units) => {
             let mut order = Vec::with_capacity(history.operations.len());
-            zone::push(&cell, &units, &mut order);
-            Followed::Explained(with_idle(history, order))
+            match zone::push(&cell, &units, &mut order) {
+                Ok(()) => Followed::Explained(with_idle(history, order)),
+                Err(stopped) => Followed::Stopped(stopped),
+            }
         }
         Err(fault) => Followed::Violated(violation(&cell, say, fault, false)),
     }

@@ -7,6 +7,7 @@
 use super::chain::{Cell, NONE, Role, Unloaded};
 use super::chain_fault::violation;
 use super::map_choice::{Choices, Chosen, has_pending_root};
+use super::pace::{Pace, Stopped};
 use super::sentence::{Sentences, not_applicable};
 use super::{timeline, zone};
 use crate::history::{Argument, History, OpId};
@@ -37,15 +38,21 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
             return not_applicable(format!("{what} is not an operation of a map"));
         }
     }
-    if let Some(reason) = limits.exceeded(60 * history.operations.len()) {
-        return Ok(Verdict::Inconclusive(reason));
-    }
-    let (sorted, ends) = by_key(history);
+    let pace = Pace::new(limits);
+    let asked = pace.ask(60 * history.operations.len());
+    let (sorted, ends) = match asked.and_then(|()| by_key(history, &pace)) {
+        Ok(keys) => keys,
+        Err(stopped) => return Ok(stopped.into()),
+    };
     let count = history.values.len();
-    let mut cell = Cell::new(history, |id| role(history, id).unwrap_or(Role::Nothing), count + 1);
+    let mut cell =
+        Cell::new(history, |id| role(history, id).unwrap_or(Role::Nothing), count + 1, &pace);
     let (mut order, mut order_ends) = (Vec::with_capacity(sorted.len()), Vec::new());
     let (mut begin, mut refused) = (0, None);
     for end in ends {
+        if let Err(stopped) = pace.step() {
+            return Ok(stopped.into());
+        }
         let operations = &sorted[begin..end];
         begin = end;
         let Some(first) = operations.first() else {
@@ -59,6 +66,7 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
         match check_key(&mut cell, &say, operations, initial, &mut order) {
             Ok(()) => order_ends.push(order.len()),
             Err(Failed::Violated(violation)) => return Ok(Verdict::Violated(violation)),
+            Err(Failed::Stopped(stopped)) => return Ok(stopped.into()),
             // why go on: another key may be violated beyond doubt.
             Err(Failed::Refused(why)) => {
                 refused.get_or_insert(format!("under the key {key}, {why}"));
@@ -68,6 +76,9 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     if let Some(reason) = refused {
         return not_applicable(reason);
     }
+    if let Err(stopped) = pace.ask(0) {
+        return Ok(stopped.into());
+    }
     let order = timeline::interleave(order, &order_ends, history.operations.len());
     Ok(Verdict::Holds(Witness { order }))
 }
@@ -75,6 +86,13 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
 enum Failed {
     Violated(Violation),
     Refused(String),
+    Stopped(Stopped),
+}
+
+impl From<Stopped> for Failed {
+    fn from(stopped: Stopped) -> Failed {
+        Failed::Stopped(stopped)
+    }
 }
 
 fn check_key<R: Fn(OpId) -> Role>(
@@ -91,6 +109,7 @@ fn check_key<R: Fn(OpId) -> Role>(
             let name = history.values.get(ValueId(value));
             return Err(Failed::Refused(format!("the value {name} is put more than once")));
         }
+        Err(Unloaded::Stopped(stopped)) => return Err(stopped.into()),
         Err(Unloaded::Fault(fault)) => {
             return Err(Failed::Violated(violation(cell, say, fault, false)));
         }
@@ -99,7 +118,7 @@ fn check_key<R: Fn(OpId) -> Role>(
     let vacant: Vec<OpId> = operations.iter().copied().filter(is_vacant).collect();
     let fault = match zone::arrange(cell, &vacant, true) {
         Ok(units) => {
-            zone::push(cell, &units, order);
+            zone::push(cell, &units, order)?;
             return Ok(());
         }
         Err(fault) => fault,
@@ -116,7 +135,7 @@ fn check_key<R: Fn(OpId) -> Role>(
     };
     match Choices::new(cell, &vacant, &removers).find(&units) {
         Chosen::Explained(units) => {
-            zone::push(cell, &units, order);
+            zone::push(cell, &units, order)?;
             Ok(())
         }
         Chosen::TooMany => Err(Failed::Refused(
@@ -184,9 +203,10 @@ fn value_at_start(map: &Map, key: &Value) -> Value {
 }
 
 /// The operations of each key, in the order of their invocations, one key after the other, and where each ends.
-fn by_key(history: &History) -> (Vec<OpId>, Vec<usize>) {
+fn by_key(history: &History, pace: &Pace) -> Result<(Vec<OpId>, Vec<usize>), Stopped> {
     let mut ends = vec![0; history.values.len() + 1];
     for id in 0..history.operations.len() as OpId {
+        pace.step()?;
         ends[key(history, id) + 1] += 1;
     }
     for at in 1..ends.len() {
@@ -194,10 +214,11 @@ fn by_key(history: &History) -> (Vec<OpId>, Vec<usize>) {
     }
     let mut sorted = vec![0; history.operations.len()];
     for id in 0..history.operations.len() as OpId {
+        pace.step()?;
         let next = &mut ends[key(history, id)];
         sorted[*next] = id;
         *next += 1;
     }
     ends.pop();
-    (sorted, ends)
+    Ok((sorted, ends))
 }

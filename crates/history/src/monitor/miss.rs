@@ -7,6 +7,7 @@
 //! Start with [`Sweep::run`].
 
 use super::chain::{Cell, NONE, Role};
+use super::pace::{Halt, Pace, Stopped};
 use super::timeline::{self, is_return, operation_of};
 use super::zone::Unit;
 use crate::history::{NEVER, OpId, Rank};
@@ -23,9 +24,11 @@ pub(crate) fn order<R: Fn(OpId) -> Role>(
     cell: &Cell<R>,
     units: &[Unit],
     missed: impl Fn(OpId) -> u32,
-) -> Result<Vec<OpId>, Stuck> {
+    pace: &Pace,
+) -> Result<Vec<OpId>, Halt<Stuck>> {
     let mut last_missed = vec![0; cell.entries.len()];
     for id in 0..cell.history.operations.len() as OpId {
+        pace.step()?;
         if let Some(last) = last_missed.get_mut(missed(id) as usize) {
             *last = cell.invoked(id);
         }
@@ -61,15 +64,15 @@ pub(crate) fn order<R: Fn(OpId) -> Role>(
     // INVARIANT: the first block is that of the initial value.
     sweep.begun[0] = true;
     sweep.by_first.sort_unstable_by_key(|index| sweep.cell.first_return(*index));
-    sweep.run(missed)?;
-    let order = sweep.finish();
+    sweep.run(missed, pace)?;
+    let order = sweep.finish(pace)?;
     // why: deadlines of pending operations are no events, so they have not been looked at.
     let mut latest = 0;
     let in_time = order.iter().all(|id| {
         latest = cell.invoked(*id).max(latest);
         cell.returned(*id) > latest
     });
-    if in_time { Ok(order) } else { Err(Stuck(NONE)) }
+    if in_time { Ok(order) } else { Err(Halt::Fault(Stuck(NONE))) }
 }
 
 struct Sweep<'a, 'b, R: Fn(OpId) -> Role> {
@@ -110,9 +113,10 @@ struct Sweep<'a, 'b, R: Fn(OpId) -> Role> {
 }
 
 impl<R: Fn(OpId) -> Role> Sweep<'_, '_, R> {
-    fn run(&mut self, missed: impl Fn(OpId) -> u32) -> Result<(), Stuck> {
+    fn run(&mut self, missed: impl Fn(OpId) -> u32, pace: &Pace) -> Result<(), Halt<Stuck>> {
         let operations = &self.cell.history.operations;
-        for event in timeline::events(self.cell.history) {
+        for event in timeline::events(self.cell.history, pace)? {
+            pace.step()?;
             let id = operation_of(event);
             let operation = &operations[id as usize];
             let expected = missed(id);
@@ -122,8 +126,10 @@ impl<R: Fn(OpId) -> Role> Sweep<'_, '_, R> {
                 (false, NONE) => self.becomes_ready(id),
                 (false, expected) if expected == self.value => self.waiting.push(id),
                 (false, _) => self.misses(id),
-                (true, NONE) => self.reach_value_of(id)?,
-                (true, _) if self.seen[id as usize] == 0 => self.move_on()?,
+                (true, NONE) => self.reach_value_of(id).map_err(Halt::Fault)?,
+                (true, _) if self.seen[id as usize] == 0 => {
+                    self.move_on().map_err(Halt::Fault)?;
+                }
                 _ => {}
             }
         }
@@ -133,10 +139,10 @@ impl<R: Fn(OpId) -> Role> Sweep<'_, '_, R> {
             if let Ok(index) = unit.block()
                 && !self.begun[index]
             {
-                self.begin(index as u32)?;
+                self.begin(index as u32).map_err(Halt::Fault)?;
             }
         }
-        self.leave_block()
+        self.leave_block().map_err(Halt::Fault)
     }
 
     fn stuck(&self) -> Stuck {
@@ -324,15 +330,16 @@ impl<R: Fn(OpId) -> Role> Sweep<'_, '_, R> {
     }
 
     /// The values in their sequence: each with its writer, then all who found it and all who missed another there.
-    fn finish(mut self) -> Vec<OpId> {
+    fn finish(mut self, pace: &Pace) -> Result<Vec<OpId>, Stopped> {
         self.placed.sort_unstable();
         let mut placed = self.placed.iter().peekable();
         let mut order = Vec::with_capacity(self.cell.history.operations.len());
         let mut buried = self.buried.iter().peekable();
         for (at, value) in self.sequence.iter().enumerate() {
+            pace.step()?;
             // INVARIANT: blocks were buried before later and later places.
             while let Some((_, block)) = buried.next_if(|(place, _)| *place == at) {
-                self.cell.push_block(&self.cell.blocks[*block as usize], &mut order);
+                self.cell.push_block(&self.cell.blocks[*block as usize], &mut order)?;
             }
             let entry = &self.cell.entries[*value as usize];
             if entry.writer != NONE {
@@ -354,6 +361,6 @@ impl<R: Fn(OpId) -> Role> Sweep<'_, '_, R> {
                 }
             }
         }
-        order
+        Ok(order)
     }
 }

@@ -16,6 +16,7 @@ mod map_choice;
 mod miss;
 pub mod mutex;
 pub mod mwcas;
+mod pace;
 pub mod priority_queue;
 pub mod queue;
 pub mod register;

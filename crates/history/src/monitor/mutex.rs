@@ -2,6 +2,7 @@
 
 use super::bit::{Bit, Step, Stuck};
 use super::deadline::{self, has_deadline};
+use super::pace::{Halt, Pace};
 use super::sentence::{Sentences, not_applicable};
 use super::timeline;
 use crate::history::{History, OpId};
@@ -22,10 +23,12 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     if let Some(operation) = history.operations.iter().find(unknown) {
         return not_applicable(format!("a lock has no operation {}", operation.operation));
     }
-    if let Some(reason) = limits.exceeded(40 * history.operations.len()) {
-        return Ok(Verdict::Inconclusive(reason));
-    }
-    let events = timeline::events(history);
+    let pace = Pace::new(limits);
+    let asked = pace.ask(40 * history.operations.len());
+    let events = match asked.and_then(|()| timeline::events(history, &pace)) {
+        Ok(events) => events,
+        Err(stopped) => return Ok(stopped.into()),
+    };
     deadline::judge(history, &say, |ignore| {
         let step = |id: OpId| match ignore && has_deadline(history, id) {
             true => Step::Nothing,
@@ -34,10 +37,11 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
                 Step::Flip(history.operations[id as usize].operation == acquires)
             }
         };
-        let mut bit = Bit::new(history, step);
+        let mut bit = Bit::new(history, step, &pace);
         match bit.run(&events, held) {
             Ok(()) => Verdict::Holds(Witness { order: bit.order }),
-            Err(stuck) => {
+            Err(Halt::Stopped(stopped)) => stopped.into(),
+            Err(Halt::Fault(stuck)) => {
                 let core = bit.core(&events, held, stuck);
                 Verdict::Violated(violation(history, &say, core, stuck))
             }

@@ -9,6 +9,7 @@
 use super::intervals::{
     self, Collection, Gap, Life, NO_OP, Object, Part, Places, Span, Speech, Stuck, cover,
 };
+use super::pace::{Halt, Pace, Stopped};
 use crate::{History, Limits, Monitored, OpId, ValueId};
 use linchpin_spec::{PriorityQueue, Value};
 
@@ -17,11 +18,13 @@ use linchpin_spec::{PriorityQueue, Value};
 ///
 /// Not applicable if a value is inserted twice or `null` is inserted.
 pub fn check(history: &History, initial: &[ValueId], limits: &Limits) -> Monitored {
-    intervals::check(&Smallest { history }, history, initial, limits)
+    let pace = Pace::new(limits);
+    intervals::check(&Smallest { history, pace: &pace }, history, initial, limits, &pace)
 }
 
 struct Smallest<'a> {
     history: &'a History,
+    pace: &'a Pace<'a>,
 }
 
 impl Collection for Smallest<'_> {
@@ -33,14 +36,16 @@ impl Collection for Smallest<'_> {
         participles: ("inserted", "removed"),
     };
 
-    fn order(&self, mut part: Part) -> Result<Vec<OpId>, Stuck> {
+    fn order(&self, mut part: Part) -> Result<Vec<OpId>, Halt<Stuck>> {
         part.tune();
         part.drain();
+        self.pace.ask(0)?;
         let ascending = self.ascending(&part.lives);
         let mut unpainted = Unpainted(Places::all(part.end as usize + 1));
         let mut removed_at = vec![0; part.lives.len()];
         let mut stuck = Vec::new();
         for (place, &at) in ascending.iter().enumerate() {
+            self.pace.step()?;
             let life = &part.lives[at as usize];
             match unpainted.first_in(life.removed) {
                 Some(gap) => removed_at[at as usize] = gap,
@@ -52,9 +57,9 @@ impl Collection for Smallest<'_> {
         let empty_at: Vec<Option<Gap>> = empty_at.collect();
         match empty_at.iter().copied().collect::<Option<Vec<Gap>>>() {
             Some(empty_at) if stuck.is_empty() => {
-                Ok(emit(&part, &ascending, &removed_at, &empty_at))
+                Ok(emit(&part, &ascending, &removed_at, &empty_at, self.pace)?)
             }
-            _ => Err(stuck_on(&part, &ascending, &stuck, &empty_at)),
+            _ => Err(Halt::Fault(stuck_on(&part, &ascending, &stuck, &empty_at))),
         }
     }
 
@@ -125,7 +130,13 @@ fn stuck_on(part: &Part, ascending: &[u32], stuck: &[usize], empty_at: &[Option<
 
 /// The order of the operations. In each gap: the values that are inside are removed, smallest first; then nothing is
 /// found; then values that are removed in the gap of their insertion come and go; then values are inserted that stay.
-fn emit(part: &Part, ascending: &[u32], removed_at: &[Gap], empty_at: &[Gap]) -> Vec<OpId> {
+fn emit(
+    part: &Part,
+    ascending: &[u32],
+    removed_at: &[Gap],
+    empty_at: &[Gap],
+    pace: &Pace,
+) -> Result<Vec<OpId>, Stopped> {
     const REMOVE: u64 = 0;
     const FIND_NOTHING: u64 = 1;
     const COME_AND_GO: u64 = 2;
@@ -149,9 +160,11 @@ fn emit(part: &Part, ascending: &[u32], removed_at: &[Gap], empty_at: &[Gap]) ->
         }
     }
     events.extend(empty_at.iter().enumerate().map(|(at, &gap)| pack(gap, FIND_NOTHING, at)));
+    pace.ask(0)?;
     events.sort_unstable();
     let mut order = Vec::with_capacity(2 * ascending.len() + empty_at.len());
     for event in events {
+        pace.step()?;
         let at = event as usize & ((1 << 30) - 1);
         let life = || &part.lives[ascending[at] as usize];
         match event >> 30 & 3 {
@@ -161,7 +174,7 @@ fn emit(part: &Part, ascending: &[u32], removed_at: &[Gap], empty_at: &[Gap]) ->
             _ => order.push(life().add),
         }
     }
-    order
+    Ok(order)
 }
 
 /// The gaps in which nothing so far is certainly inside.

@@ -6,6 +6,7 @@
 
 use super::chain::{Cell, NONE, Role, Unloaded};
 use super::chain_fault::{close, violation};
+use super::pace::{Halt, Pace};
 use super::sentence::{Sentences, not_applicable};
 use super::{miss, zone};
 use crate::history::{Argument, History, OpId};
@@ -35,8 +36,9 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
             }
         }
     }
-    if let Some(reason) = limits.exceeded(56 * history.operations.len()) {
-        return Ok(Verdict::Inconclusive(reason));
+    let pace = Pace::new(limits);
+    if let Err(stopped) = pace.ask(56 * history.operations.len()) {
+        return Ok(stopped.into());
     }
     let role = |id| match action(history, id) {
         Some(Action::Does(role)) => role,
@@ -44,7 +46,7 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     };
     let count = history.values.len();
     let initial = history.values.find(init).map_or(count, ValueId::index) as u32;
-    let mut cell = Cell::new(history, role, count + 1);
+    let mut cell = Cell::new(history, role, count + 1, &pace);
     match cell.load(0..history.operations.len() as OpId, initial) {
         Ok(()) => {}
         Err(Unloaded::Repeated(value)) => {
@@ -54,6 +56,7 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
             };
             return not_applicable(format!("the value {value} is written more than once"));
         }
+        Err(Unloaded::Stopped(stopped)) => return Ok(stopped.into()),
         Err(Unloaded::Fault(fault)) => {
             return Ok(Verdict::Violated(violation(&cell, &say, fault, false)));
         }
@@ -64,12 +67,13 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     };
     if failed.is_empty() {
         let mut order = Vec::with_capacity(history.operations.len());
-        zone::push(&cell, &units, &mut order);
-        return Ok(Verdict::Holds(Witness { order }));
+        let pushed = zone::push(&cell, &units, &mut order);
+        return Ok(pushed.map_or_else(Verdict::from, |()| Verdict::Holds(Witness { order })));
     }
-    match miss::order(&cell, &units, |id| missed(history, id)) {
+    match miss::order(&cell, &units, |id| missed(history, id), &pace) {
         Ok(order) => Ok(Verdict::Holds(Witness { order })),
-        Err(stuck) => explain_failed(&cell, &say, &failed, stuck),
+        Err(Halt::Stopped(stopped)) => Ok(stopped.into()),
+        Err(Halt::Fault(stuck)) => explain_failed(&cell, &say, &failed, stuck),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Semaphores: `release` never hurts and `acquire` never helps, so every release takes effect when it is called and every
 //! acquire when it returns. One pass.
 
+use super::pace::{Pace, Stopped};
 use super::sentence::{Sentences, not_applicable};
 use super::timeline::{self, is_return, operation_of};
 use crate::history::{History, OpId};
@@ -10,7 +11,7 @@ use linchpin_spec::{Semaphore, Spec, Value};
 /// Judges a history of a [`Semaphore`] with `init` permits at the start (1 if it is `null`). Always exact: a pending release takes
 /// effect, a pending acquire does not, whatever their deadlines.
 pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
-    let mut permits = match init {
+    let permits = match init {
         Value::Null => 1,
         init => match init.as_int().and_then(|int| u32::try_from(int).ok()) {
             Some(permits) => permits,
@@ -24,11 +25,15 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     if history.operations.len() > (u32::MAX - permits) as usize {
         return not_applicable("there may be more permits than can be counted");
     }
-    if let Some(reason) = limits.exceeded(20 * history.operations.len()) {
-        return Ok(Verdict::Inconclusive(reason));
-    }
+    let pace = Pace::new(limits);
+    let asked = pace.ask(20 * history.operations.len());
+    Ok(asked.and_then(|()| one_pass(history, permits, &pace)).unwrap_or_else(Verdict::from))
+}
+
+fn one_pass(history: &History, mut permits: u32, pace: &Pace) -> Result<Verdict, Stopped> {
     let mut order = Vec::with_capacity(history.operations.len());
-    for event in timeline::events(history) {
+    for event in timeline::events(history, pace)? {
+        pace.step()?;
         let id = operation_of(event);
         let releases = history.operations[id as usize].operation as usize == Semaphore::RELEASE;
         match (releases, is_return(event)) {

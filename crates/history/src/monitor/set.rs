@@ -5,6 +5,7 @@
 
 use super::bit::{Bit, Step, Stuck};
 use super::deadline::{self, has_deadline};
+use super::pace::{Halt, Pace, Stopped};
 use super::sentence::{Sentences, not_applicable};
 use super::timeline::{self, Event, operation_of};
 use crate::history::{Argument, History, OpId};
@@ -35,17 +36,19 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
             return not_applicable(format!("{what} is not an operation of a set"));
         }
     }
-    if let Some(reason) = limits.exceeded(40 * history.operations.len()) {
-        return Ok(Verdict::Inconclusive(reason));
-    }
-
-    let elements = by_element(history);
+    let pace = Pace::new(limits);
+    let asked = pace.ask(40 * history.operations.len());
+    let elements = match asked.and_then(|()| by_element(history, &pace)) {
+        Ok(elements) => elements,
+        Err(stopped) => return Ok(stopped.into()),
+    };
     deadline::judge(history, &say, |ignore| {
         let step = |id| match step(history, id) {
             Some(step) if !ignore || !has_deadline(history, id) => step,
             _ => Step::Nothing,
         };
-        check_elements(history, &say, &elements, &present, Bit::new(history, step))
+        let bit = Bit::new(history, step, &pace);
+        check_elements(history, &say, &elements, &present, bit, &pace).unwrap_or_else(Verdict::from)
     })
 }
 
@@ -55,24 +58,31 @@ fn check_elements<S: Fn(OpId) -> Step>(
     (events, ends): &(Vec<Event>, Vec<usize>),
     present: &[bool],
     mut bit: Bit<S>,
-) -> Verdict {
+    pace: &Pace,
+) -> Result<Verdict, Stopped> {
     let mut order_ends = Vec::new();
     let mut begin = 0;
     for end in ends {
+        pace.step()?;
         let element_events = &events[begin..*end];
         begin = *end;
         let Some(first) = element_events.first() else {
             continue;
         };
         let state = present[element(history, operation_of(*first))];
-        if let Err(stuck) = bit.run(element_events, state) {
-            let core = bit.core(element_events, state, stuck);
-            return Verdict::Violated(violation(history, say, core, stuck));
+        match bit.run(element_events, state) {
+            Ok(()) => {}
+            Err(Halt::Stopped(stopped)) => return Err(stopped),
+            Err(Halt::Fault(stuck)) => {
+                let core = bit.core(element_events, state, stuck);
+                return Ok(Verdict::Violated(violation(history, say, core, stuck)));
+            }
         }
         order_ends.push(bit.order.len());
     }
+    pace.ask(0)?;
     let order = timeline::interleave(bit.order, &order_ends, history.operations.len());
-    Verdict::Holds(Witness { order })
+    Ok(Verdict::Holds(Witness { order }))
 }
 
 /// What an operation does to the bit of its element; `None` if it is no operation of a set.
@@ -106,10 +116,11 @@ fn element(history: &History, id: OpId) -> usize {
 }
 
 /// The events of each element, in their order, one element after the other, and where each ends.
-fn by_element(history: &History) -> (Vec<Event>, Vec<usize>) {
-    let events = timeline::events(history);
+fn by_element(history: &History, pace: &Pace) -> Result<(Vec<Event>, Vec<usize>), Stopped> {
+    let events = timeline::events(history, pace)?;
     let mut ends = vec![0; history.values.len() + 1];
     for event in &events {
+        pace.step()?;
         ends[element(history, operation_of(*event)) + 1] += 1;
     }
     for at in 1..ends.len() {
@@ -117,12 +128,13 @@ fn by_element(history: &History) -> (Vec<Event>, Vec<usize>) {
     }
     let mut sorted = vec![0; events.len()];
     for event in events {
+        pace.step()?;
         let next = &mut ends[element(history, operation_of(event))];
         sorted[*next] = event;
         *next += 1;
     }
     ends.pop();
-    (sorted, ends)
+    Ok((sorted, ends))
 }
 
 fn violation(history: &History, say: &Sentences, core: Vec<OpId>, stuck: Stuck) -> Violation {

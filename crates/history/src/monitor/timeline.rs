@@ -1,5 +1,6 @@
 //! The order of events: who returned when, and how orders found apart become one.
 
+use super::pace::{Pace, Stopped};
 use crate::history::{History, NEVER, OpId};
 
 /// Events of a history: twice the operation, plus one where it returns.
@@ -36,11 +37,13 @@ pub(crate) fn by_return(history: &History) -> Vec<OpId> {
 }
 
 /// All events in their order: every invocation, and the returns of completed operations.
-pub(crate) fn events(history: &History) -> Vec<Event> {
+pub(crate) fn events(history: &History, pace: &Pace) -> Result<Vec<Event>, Stopped> {
     let returns = by_return(history);
     let mut events = Vec::with_capacity(history.operations.len() + returns.len());
     let mut returns = returns.into_iter().peekable();
+    pace.ask(0)?;
     for (id, operation) in history.operations.iter().enumerate() {
+        pace.step()?;
         let before =
             |other: &OpId| history.operations[*other as usize].returned < operation.invoked;
         while let Some(returned) = returns.next_if(before) {
@@ -49,7 +52,7 @@ pub(crate) fn events(history: &History) -> Vec<Event> {
         events.push((id as Event) << 1);
     }
     events.extend(returns.map(|id| id << 1 | 1));
-    events
+    Ok(events)
 }
 
 /// One order out of orders that each explain a part of the history (the operations on one key, say): linearizability

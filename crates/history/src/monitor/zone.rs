@@ -8,6 +8,7 @@
 //! outside all zones. Sorting, then one pass. Start with [`arrange`].
 
 use super::chain::{Block, Cell, Fault, NONE, Role};
+use super::pace::Stopped;
 use crate::history::{OpId, Rank};
 
 /// Marks an operation that found nothing, among the blocks of an arrangement.
@@ -88,13 +89,18 @@ pub(crate) fn arrange<R: Fn(OpId) -> Role>(
 }
 
 /// The operations of an arrangement, in order.
-pub(crate) fn push<R: Fn(OpId) -> Role>(cell: &Cell<R>, units: &[Unit], order: &mut Vec<OpId>) {
+pub(crate) fn push<R: Fn(OpId) -> Role>(
+    cell: &Cell<R>,
+    units: &[Unit],
+    order: &mut Vec<OpId>,
+) -> Result<(), Stopped> {
     for unit in units {
         match unit.block() {
-            Ok(index) => cell.push_block(&cell.blocks[index], order),
+            Ok(index) => cell.push_block(&cell.blocks[index], order)?,
             Err(id) => order.push(id),
         }
     }
+    Ok(())
 }
 
 /// Ranks here are shifted by one: 0 is before all events.

@@ -1,6 +1,7 @@
 //! From a history to a verdict, for any collection: explain it, or find the smallest part that nothing explains.
 
-use super::gather::gather;
+use super::super::pace::{Halt, Pace, Stopped};
+use super::gather::{Gathered, gather};
 use super::shrink::{each_assignment, smallest};
 use super::{Object, Part, Speech, Stuck};
 use crate::{
@@ -16,7 +17,7 @@ pub(in crate::monitor) trait Collection {
     const OBJECT: Object;
 
     /// An order of all operations of a part except the pending removals that were not assigned a value.
-    fn order(&self, part: Part) -> Result<Vec<OpId>, Stuck>;
+    fn order(&self, part: Part) -> Result<Vec<OpId>, Halt<Stuck>>;
 
     /// Whether some assignment of values to the pending removals explains the part.
     fn decide(&self, part: Part) -> Decision {
@@ -35,6 +36,8 @@ pub(in crate::monitor) enum Decision {
     Unexplained(Stuck),
     /// Nobody knows, and this is why.
     Unknown(String),
+    /// Nobody knows yet.
+    Stopped(Stopped),
 }
 
 /// Checks a history.
@@ -43,23 +46,27 @@ pub(in crate::monitor) fn check<C: Collection>(
     history: &History,
     initial: &[ValueId],
     limits: &Limits,
+    pace: &Pace,
 ) -> Monitored {
-    if let Some(why) = limits.exceeded(history.operations.len() * 60) {
-        return Ok(Verdict::Inconclusive(why));
+    if let Err(stopped) = pace.ask(history.operations.len() * 60) {
+        return Ok(stopped.into());
     }
-    let again = || gather(history, initial, &C::OBJECT, NEVER);
+    let again = || gather(history, initial, &C::OBJECT, NEVER, pace);
     let mut violation = match again()? {
-        Err(violation) => violation,
-        Ok(part) => match collection.decide(part) {
+        Gathered::Stopped(stopped) => return Ok(stopped.into()),
+        Gathered::Violated(violation) => violation,
+        Gathered::Part(part) => match collection.decide(part) {
             Decision::Explained(order) => return Ok(Verdict::Holds(Witness { order })),
             Decision::Unknown(reason) => return Err(NotApplicable { reason }),
+            Decision::Stopped(stopped) => return Ok(stopped.into()),
             Decision::Unexplained(stuck) => match again()? {
-                Err(violation) => violation,
-                Ok(part) => violation_of(collection, history, &part, &stuck, limits),
+                Gathered::Stopped(stopped) => return Ok(stopped.into()),
+                Gathered::Violated(violation) => violation,
+                Gathered::Part(part) => violation_of(collection, history, &part, &stuck, limits),
             },
         },
     };
-    violation.at = earliest(collection, history, initial, limits);
+    violation.at = earliest(collection, history, initial, limits, pace);
     Ok(Verdict::Violated(violation))
 }
 
@@ -86,6 +93,7 @@ fn earliest<C: Collection>(
     history: &History,
     initial: &[ValueId],
     limits: &Limits,
+    pace: &Pace,
 ) -> Option<Rank> {
     if history.operations.len() > CHEAP {
         return None;
@@ -93,12 +101,13 @@ fn earliest<C: Collection>(
     let completed = history.operations.iter().filter(|operation| operation.completed);
     let mut responses: Vec<Rank> = completed.map(|operation| operation.returned).collect();
     responses.sort_unstable();
-    let is_explained = |cut: Rank| match gather(history, initial, &C::OBJECT, cut).ok()? {
-        Err(_) => Some(false),
-        Ok(part) => match collection.decide(part) {
+    let is_explained = |cut: Rank| match gather(history, initial, &C::OBJECT, cut, pace).ok()? {
+        Gathered::Stopped(_) => None,
+        Gathered::Violated(_) => Some(false),
+        Gathered::Part(part) => match collection.decide(part) {
             Decision::Explained(_) => Some(true),
             Decision::Unexplained(_) => Some(false),
-            Decision::Unknown(_) => None,
+            Decision::Unknown(_) | Decision::Stopped(_) => None,
         },
     };
     // INVARIANT: the history up to each response before `good` can be explained, that up to `bad` cannot.
@@ -120,7 +129,8 @@ fn earliest<C: Collection>(
 pub(in crate::monitor) fn without<C: Collection + ?Sized>(collection: &C, part: Part) -> Decision {
     match collection.order(part) {
         Ok(order) => Decision::Explained(order),
-        Err(stuck) => Decision::Unexplained(stuck),
+        Err(Halt::Fault(stuck)) => Decision::Unexplained(stuck),
+        Err(Halt::Stopped(stopped)) => Decision::Stopped(stopped),
     }
 }
 
@@ -138,7 +148,8 @@ pub(in crate::monitor) fn decide_by_trial<C: Collection + ?Sized>(
     }
     let stuck = match collection.order(part.clone()) {
         Ok(order) => return Decision::Explained(order),
-        Err(stuck) => stuck,
+        Err(Halt::Fault(stuck)) => stuck,
+        Err(Halt::Stopped(stopped)) => return Decision::Stopped(stopped),
     };
     if let Some(reason) = part.deadlines(&C::OBJECT) {
         return Decision::Unknown(reason);
@@ -148,13 +159,20 @@ pub(in crate::monitor) fn decide_by_trial<C: Collection + ?Sized>(
     stuck.blockers.iter().for_each(|&life| is_blocker[life as usize] = true);
     blockers.retain(|&life| is_blocker[life as usize]);
     let removers = part.removers.len().min(blockers.len());
-    let mut found = None;
+    let (mut found, mut stopped) = (None, None);
     let exhausted = each_assignment(&blockers, removers, part.lives.len(), |chosen| {
         let mut trial = part.clone();
         chosen.iter().enumerate().for_each(|(remover, &life)| trial.assign(life, remover));
-        found = collection.order(trial).ok();
-        found.is_some()
+        match collection.order(trial) {
+            Ok(order) => found = Some(order),
+            Err(Halt::Stopped(why)) => stopped = Some(why),
+            Err(Halt::Fault(_)) => {}
+        }
+        found.is_some() || stopped.is_some()
     });
+    if let Some(stopped) = stopped {
+        return Decision::Stopped(stopped);
+    }
     match found {
         Some(order) => Decision::Explained(order),
         None if exhausted => Decision::Unexplained(part.everything()),

@@ -1,24 +1,38 @@
 //! From a history to the lives of its values, and what is wrong whatever the order of removal is.
 
+use super::super::pace::{Pace, Stopped};
 use super::{FOREVER, Gap, Life, Look, NO_OP, Object, Part, Span, Speech};
 use crate::{Argument, History, NotApplicable, OpId, Operation, Rank, ValueId, Violation};
 
-/// The lives of the values of a history up to, not including, the event `cut`; or why no collection at all can have
-/// this history.
+/// What was gathered.
+pub(super) enum Gathered {
+    /// The lives of all values.
+    Part(Part),
+    /// No collection at all can have this history.
+    Violated(Violation),
+    /// Nothing is known yet.
+    Stopped(Stopped),
+}
+
+/// The lives of the values of a history up to, not including, the event `cut`.
 pub(super) fn gather(
     history: &History,
     initial: &[ValueId],
     object: &Object,
     cut: Rank,
-) -> Result<Result<Part, Violation>, NotApplicable> {
+    pace: &Pace,
+) -> Result<Gathered, NotApplicable> {
     let mut gathering = Gathering::new(history, initial, object, cut)?;
     for (id, operation) in history.operations.iter().enumerate() {
         if operation.invoked >= cut {
             break;
         }
+        if let Err(stopped) = pace.step() {
+            return Ok(Gathered::Stopped(stopped));
+        }
         gathering.operation(id as OpId, operation)?;
     }
-    Ok(gathering.finish())
+    Ok(gathering.finish().map_or_else(Gathered::Violated, Gathered::Part))
 }
 
 /// Longer histories are not judged, so that orders can be sorted as single words.

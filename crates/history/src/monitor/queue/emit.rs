@@ -1,11 +1,17 @@
 //! The order of the operations of a queue, from that of its values.
 
 use super::super::intervals::{FOREVER, Gap, NO_OP, Part};
+use super::super::pace::{Pace, Stopped};
 use crate::OpId;
 
 /// Merges additions, looks and removals, each in the order of the values and each as early as possible, and the
 /// operations that found nothing, in the gaps where they did.
-pub(super) fn emit(part: &Part, values: &[u32], empty_at: &[Gap]) -> Vec<OpId> {
+pub(super) fn emit(
+    part: &Part,
+    values: &[u32],
+    empty_at: &[Gap],
+    pace: &Pace,
+) -> Result<Vec<OpId>, Stopped> {
     let looks = looks_by_life(part, values);
     let mut empties: Vec<(Gap, OpId)> =
         empty_at.iter().copied().zip(part.empties.iter().map(|empty| empty.op)).collect();
@@ -18,6 +24,7 @@ pub(super) fn emit(part: &Part, values: &[u32], empty_at: &[Gap]) -> Vec<OpId> {
     let mut now = 0;
     let mut added = 0;
     for (place, &value) in values.iter().enumerate() {
+        pace.step()?;
         let life = &part.lives[value as usize];
         added = added.max(life.added.lo);
         while let Some((_, op)) = empties.next_if(|&(gap, _)| gap <= added) {
@@ -33,7 +40,7 @@ pub(super) fn emit(part: &Part, values: &[u32], empty_at: &[Gap]) -> Vec<OpId> {
         emitter.chain(place, now, if now == FOREVER { NO_OP } else { life.remove });
     }
     emitter.order.extend(empties.map(|(_, op)| op));
-    emitter.order
+    Ok(emitter.order)
 }
 
 /// The looks in the order of the values, those at one value in the order of their invocations.

@@ -18,6 +18,7 @@ mod order;
 use super::intervals::{
     self, Collection, Decision, FreeGaps, Gap, NO_OP, Object, Part, Speech, Stuck, cover, without,
 };
+use super::pace::{Halt, Pace};
 use crate::{History, Limits, Monitored, OpId, ValueId};
 use linchpin_spec::Queue;
 
@@ -26,12 +27,15 @@ use linchpin_spec::Queue;
 ///
 /// Not applicable if a value is enqueued twice or `null` is enqueued.
 pub fn check(history: &History, initial: &[ValueId], limits: &Limits) -> Monitored {
-    intervals::check(&Fifo, history, initial, limits)
+    let pace = Pace::new(limits);
+    intervals::check(&Fifo { pace: &pace }, history, initial, limits, &pace)
 }
 
-struct Fifo;
+struct Fifo<'a> {
+    pace: &'a Pace<'a>,
+}
 
-impl Collection for Fifo {
+impl Collection for Fifo<'_> {
     const OBJECT: Object = Object {
         name: "queue",
         add: (Queue::ENQUEUE, "enqueue"),
@@ -40,13 +44,19 @@ impl Collection for Fifo {
         participles: ("enqueued", "dequeued"),
     };
 
-    fn order(&self, mut part: Part) -> Result<Vec<OpId>, Stuck> {
+    fn order(&self, mut part: Part) -> Result<Vec<OpId>, Halt<Stuck>> {
         part.tune();
-        let empty_at = place_empties(&part)?;
-        let values = order::total_order(&mut part.lives, &empty_at).map_err(|cycle| {
-            stuck_on(&part, cycle.iter().map(|edge| edge.first).collect(), None)
-        })?;
-        Ok(emit::emit(&part, &values, &empty_at))
+        self.pace.ask(0)?;
+        let empty_at = place_empties(&part).map_err(Halt::Fault)?;
+        let values = match order::total_order(&mut part.lives, &empty_at, self.pace) {
+            Ok(values) => values,
+            Err(Halt::Stopped(stopped)) => return Err(stopped.into()),
+            Err(Halt::Fault(cycle)) => {
+                let lives = cycle.iter().map(|edge| edge.first).collect();
+                return Err(Halt::Fault(stuck_on(&part, lives, None)));
+            }
+        };
+        Ok(emit::emit(&part, &values, &empty_at, self.pace)?)
     }
 
     fn decide(&self, mut part: Part) -> Decision {
@@ -74,7 +84,10 @@ impl Collection for Fifo {
                 return speech.not_empty(part, op, &stuck.lives);
             }
         };
-        let cycle = order::total_order(&mut tuned.lives, &empty_at).err().unwrap_or_default();
+        let cycle = match order::total_order(&mut tuned.lives, &empty_at, self.pace) {
+            Err(Halt::Fault(cycle)) => cycle,
+            _ => Vec::new(),
+        };
         let edges: Vec<String> =
             cycle.iter().map(|edge| edge_sentence(part, edge, speech)).collect();
         match edges.split_last() {

@@ -4,6 +4,7 @@
 //! response among the remaining values, on each chain.
 
 use super::super::intervals::{Gap, Life};
+use super::super::pace::{Halt, Pace};
 
 /// `first` comes before `second`.
 #[derive(Clone, Copy, Debug)]
@@ -24,19 +25,28 @@ pub(super) enum Kind {
 
 /// The order in which values are added and removed, or a cycle. An empty queue in each of the gaps `empty_at` splits the
 /// lives, whose additions are narrowed accordingly.
-pub(super) fn total_order(lives: &mut [Life], empty_at: &[Gap]) -> Result<Vec<u32>, Vec<Edge>> {
+pub(super) fn total_order(
+    lives: &mut [Life],
+    empty_at: &[Gap],
+    pace: &Pace,
+) -> Result<Vec<u32>, Halt<Vec<Edge>>> {
     let by_added_hi = sorted(lives, |life| life.added.hi);
+    pace.ask(0)?;
     split(lives, &by_added_hi, empty_at);
+    let by_added_lo = sorted(lives, |life| life.added.lo);
+    pace.ask(0)?;
+    let by_removed_lo = sorted(lives, |life| life.removed.lo);
+    pace.ask(0)?;
     let mut sorting = Sorting {
-        by_added_lo: sorted(lives, |life| life.added.lo),
+        by_added_lo,
         by_added_hi,
-        by_removed_lo: sorted(lives, |life| life.removed.lo),
+        by_removed_lo,
         by_seen_by: sorted(lives, |life| life.seen_by),
         lives,
         states: vec![0; lives.len()],
         ready: Vec::new(),
     };
-    sorting.run()
+    sorting.run(pace)
 }
 
 /// The lives by a key, packed with it.
@@ -81,13 +91,14 @@ struct Sorting<'a> {
 }
 
 impl Sorting<'_> {
-    fn run(&mut self) -> Result<Vec<u32>, Vec<Edge>> {
+    fn run(&mut self, pace: &Pace) -> Result<Vec<u32>, Halt<Vec<Edge>>> {
         let count = self.lives.len();
         let mut order = Vec::with_capacity(count);
         // The next to allow on each chain, and the remaining ones with the smallest responses.
         let (mut added, mut left) = (0, 0);
         let (mut first_added, mut first_seen, mut second_seen) = (0, 0, 1);
         while order.len() < count {
+            pace.step()?;
             first_added = self.remaining(&self.by_added_hi, first_added);
             first_seen = self.remaining(&self.by_seen_by, first_seen);
             second_seen = self.remaining(&self.by_seen_by, second_seen.max(first_seen + 1));
@@ -109,7 +120,8 @@ impl Sorting<'_> {
             }
             let Some(next) = self.ready.pop() else {
                 let second = self.by_seen_by.get(second_seen).map(|&packed| packed as u32);
-                return Err(self.cycle(self.by_added_hi[first_added] as u32, front, second));
+                let added = self.by_added_hi[first_added] as u32;
+                return Err(Halt::Fault(self.cycle(added, front, second)));
             };
             self.states[next as usize] |= DONE;
             order.push(next);

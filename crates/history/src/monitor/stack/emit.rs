@@ -4,15 +4,17 @@
 //! what leaves the stack as it is; then the values that start there are pushed, the first peeled one before the others.
 
 use super::super::intervals::{Gap, NO_OP, Part};
+use super::super::pace::{Pace, Stopped};
 use super::peel::{Peeled, Peeling};
 use crate::OpId;
 
 const NONE: u32 = u32::MAX;
 
-pub(super) fn emit(part: &Part, peeling: &Peeling) -> Vec<OpId> {
+pub(super) fn emit(part: &Part, peeling: &Peeling, pace: &Pace) -> Result<Vec<OpId>, Stopped> {
     let looks = LooksByLife::new(part);
     let total = 2 * part.lives.len() + part.looks.len() + part.empties.len();
     let mut emitter = Emitter { part, peeling, looks, order: Vec::with_capacity(total) };
+    pace.ask(0)?;
     let neutral = emitter.neutral();
     let mut neutral = neutral.into_iter().peekable();
     let peeled = &peeling.peeled;
@@ -20,6 +22,7 @@ pub(super) fn emit(part: &Part, peeling: &Peeling) -> Vec<OpId> {
     let pushes = peeled.iter().map(|value| value.push).enumerate().rev();
     let pushes = Lists::new(peeling.pieces.count(), pushes);
     for piece in 0..peeling.pieces.count() as u32 {
+        pace.step()?;
         for at in pops.iter(piece) {
             emitter.pop(&peeled[at as usize]);
         }
@@ -32,7 +35,7 @@ pub(super) fn emit(part: &Part, peeling: &Peeling) -> Vec<OpId> {
             emitter.push(&peeled[at as usize]);
         }
     }
-    emitter.order
+    Ok(emitter.order)
 }
 
 /// What leaves the stack as it is.

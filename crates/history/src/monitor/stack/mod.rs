@@ -22,6 +22,7 @@ mod pieces;
 mod trees;
 
 use super::intervals::{self, Collection, Look, NO_OP, Object, Part, Span, Speech, Stuck, cover};
+use super::pace::{Halt, Pace};
 use crate::{History, Limits, Monitored, OpId, ValueId};
 use linchpin_spec::Stack;
 
@@ -30,12 +31,15 @@ use linchpin_spec::Stack;
 ///
 /// Not applicable if a value is pushed twice or `null` is pushed.
 pub fn check(history: &History, initial: &[ValueId], limits: &Limits) -> Monitored {
-    intervals::check(&Lifo, history, initial, limits)
+    let pace = Pace::new(limits);
+    intervals::check(&Lifo { pace: &pace }, history, initial, limits, &pace)
 }
 
-struct Lifo;
+struct Lifo<'a> {
+    pace: &'a Pace<'a>,
+}
 
-impl Collection for Lifo {
+impl Collection for Lifo<'_> {
     const OBJECT: Object = Object {
         name: "stack",
         add: (Stack::PUSH, "push"),
@@ -44,17 +48,18 @@ impl Collection for Lifo {
         participles: ("pushed", "popped"),
     };
 
-    fn order(&self, mut part: Part) -> Result<Vec<OpId>, Stuck> {
+    fn order(&self, mut part: Part) -> Result<Vec<OpId>, Halt<Stuck>> {
         part.tune();
         part.drain();
-        let peeling = peel::peel(&part);
+        self.pace.ask(0)?;
+        let peeling = peel::peel(&part, self.pace)?;
         let bad_empties: Vec<u32> = (0..part.empties.len() as u32)
             .filter(|&at| peeling.empty_at[at as usize].is_none())
             .collect();
         if peeling.residue.is_empty() && bad_empties.is_empty() {
-            return Ok(emit::emit(&part, &peeling));
+            return Ok(emit::emit(&part, &peeling, self.pace)?);
         }
-        Err(stuck(&part, &peeling, &bad_empties))
+        Err(Halt::Fault(stuck(&part, &peeling, &bad_empties)))
     }
 
     fn explain(&self, part: &Part, speech: &Speech) -> String {

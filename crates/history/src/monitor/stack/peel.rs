@@ -5,6 +5,7 @@
 //! a free piece in it, so the whole takes O(n log n).
 
 use super::super::intervals::{Gap, Part, Places};
+use super::super::pace::{Pace, Stopped};
 use super::looks::Looks;
 use super::pieces::Pieces;
 use super::trees::{Counts, Ranges};
@@ -44,12 +45,13 @@ pub(super) struct Item {
     pub pop: u32,
 }
 
-pub(super) fn peel(part: &Part) -> Peeling {
+pub(super) fn peel(part: &Part, pace: &Pace) -> Result<Peeling, Stopped> {
     let all = 0..part.lives.len() as u32;
     let staying: Vec<u32> =
         all.filter(|&life| !part.lives[life as usize].inside().is_empty()).collect();
     let pieces = Pieces::new(part, &staying);
     let items: Vec<Item> = staying.iter().map(|&life| Item::new(part, &pieces, life)).collect();
+    pace.ask(0)?;
     let counts = counts(&pieces, &items);
     let mut free = Places::new(pieces.count());
     for (piece, _) in counts.iter().enumerate().filter(|(_, count)| **count == 0) {
@@ -60,13 +62,14 @@ pub(super) fn peel(part: &Part) -> Peeling {
         Some(pieces.start(piece).max(empty.span.lo)).filter(|gap| *gap <= empty.span.hi)
     });
     let empty_at = empty_at.collect();
+    pace.ask(0)?;
     let mut peeler = Peeler::new(part, &pieces, &items, counts, free);
-    peeler.run();
+    peeler.run(pace)?;
     let Peeler { peeled, waits, looks, .. } = peeler;
     let look_at = looks.map_or_else(Vec::new, |looks| looks.pieces());
     let left = items.iter().zip(&waits).filter(|(_, waits)| **waits > 0);
     let residue = left.map(|(item, _)| item.life).collect();
-    Peeling { pieces, peeled, residue, empty_at, look_at }
+    Ok(Peeling { pieces, peeled, residue, empty_at, look_at })
 }
 
 impl Item {
@@ -153,8 +156,9 @@ impl<'a> Peeler<'a> {
         }
     }
 
-    fn run(&mut self) {
+    fn run(&mut self, pace: &Pace) -> Result<(), Stopped> {
         while let Some(at) = self.ready.pop() {
+            pace.step()?;
             let item = self.items[at as usize];
             let (first, last) = item.inside;
             // INVARIANT: both exist, because the item waits for neither.
@@ -169,6 +173,7 @@ impl<'a> Peeler<'a> {
                 self.less_is_inside(piece);
             }
         }
+        Ok(())
     }
 
     /// In this piece only one of the values that are left is certainly inside, or none.
