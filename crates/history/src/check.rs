@@ -12,7 +12,9 @@ use crate::monitor::{
 use crate::part::Part;
 use crate::search::lockstep;
 use crate::search::split::{SplitBy, search_parts, split};
-use crate::search::{Matters, SearchOptions, Searched, merge, search_knowing, updates_seen};
+use crate::search::{
+    Matters, SearchOptions, Searched, merge, search_knowing, shared_values, updates_seen,
+};
 use crate::value_table::ValueId;
 use crate::verdict::{Limits, Monitored, Verdict, Violation, Witness};
 use linchpin_spec::{BuiltinError, BuiltinSpec, Value, builtin};
@@ -319,8 +321,12 @@ fn search_once(object: &Object, history: &History, options: &CheckOptions) -> Se
             search_parts(&*object.spec, history, &parts, &options.limits, &options.search)
         }
         None => {
-            let is_snapshot = object.is_builtin && object.name == "snapshot";
-            let matters = is_snapshot.then_some(updates_seen as Matters);
+            let matters: Option<Matters> = match object.name.as_str() {
+                _ if !object.is_builtin => None,
+                "snapshot" => Some(updates_seen),
+                "queue" | "stack" | "priority-queue" => Some(shared_values),
+                _ => None,
+            };
             search_knowing(&*object.spec, history, &options.limits, &options.search, matters)
         }
     }

@@ -59,6 +59,9 @@ enum Kind {
 /// If an operation has an argument or an answer that no register takes or gives.
 pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     let mut register = RegisterSearch::new(history, init, limits)?;
+    if let Some(reason) = limits.exceeded(0) {
+        return Ok(Verdict::Inconclusive(explain::stopped(&reason, 0, history)));
+    }
     let items = register.relevant(&Item::all(history));
     if let Some(violated) = register.found_what_nobody_wrote(&items) {
         return Ok(violated);

@@ -3,8 +3,8 @@
 use crate::verdict::{Limits, Verdict};
 use std::cell::Cell;
 
-/// After so many steps the limits are asked again: a few milliseconds at most.
-const STEPS: u32 = 1 << 13;
+/// After so many steps the limits are asked again: a few milliseconds at most. Tests ask more often, to stop everywhere.
+const STEPS: u32 = if cfg!(test) { 4 } else { 1 << 13 };
 
 /// Somebody or something said stop, and this is why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,10 +58,16 @@ impl<'a> Pace<'a> {
     /// Asks the limits now; `bytes` is about what is kept.
     #[cold]
     pub(crate) fn ask(&self, bytes: usize) -> Result<(), Stopped> {
+        self.left.set(0);
+        #[cfg(test)]
+        tests::asked()?;
+        if let Some(reason) = self.limits.exceeded(bytes) {
+            return Err(Stopped(reason));
+        }
         self.left.set(STEPS);
-        self.limits.exceeded(bytes).map_or(Ok(()), |reason| {
-            self.left.set(0);
-            Err(Stopped(reason))
-        })
+        Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

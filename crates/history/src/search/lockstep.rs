@@ -12,15 +12,15 @@ mod lists;
 mod walk;
 
 use super::mask::with_mask;
+use super::matters::shared_values;
 use super::problem::{Item, Role};
-use super::shrink::{Bound, Judge, first_violated, shrink, values};
+use super::shrink::{Bound, Judge, first_violated, shrink};
 use super::{SearchOptions, Watch, explain};
 use crate::history::{Argument, History, NEVER, Rank};
 use crate::value_table::ValueId;
 use crate::verdict::{Limits, Monitored, NotApplicable, Verdict, Violation, Witness};
 use linchpin_spec::{Queue, Spec, Value};
 use lists::{Lists, is_null};
-use rustc_hash::FxHashSet;
 use std::time::Instant;
 use walk::{Walk, Walked};
 
@@ -56,6 +56,9 @@ pub fn queue(history: &History, init: &[Value], limits: &Limits) -> Monitored {
         let reason =
             "the queue contains null, which a dequeue from an empty queue answers too".to_owned();
         return Err(NotApplicable { reason });
+    }
+    if let Some(reason) = limits.exceeded(0) {
+        return Ok(Verdict::Inconclusive(explain::stopped(&reason, 0, history)));
     }
     let mut search = QueueSearch { history, init, limits };
     match search.walk(&items, limits) {
@@ -109,22 +112,7 @@ impl Judge for QueueSearch<'_> {
         }
     }
 
-    /// A dequeue that found nothing changes nothing. And an order is that of a queue still without all operations on some
-    /// values.
-    fn relevant(&self, mut gone: Vec<Item>, rest: &[Item]) -> Vec<Item> {
-        gone.retain(|item| {
-            let operation = &self.history.operations[item.id as usize];
-            operation.operation as usize != Queue::DEQUEUE || !is_null(operation.response)
-        });
-        let of = |items: &[Item]| -> Vec<Vec<ValueId>> {
-            items.iter().map(|item| values(self.history, item)).collect()
-        };
-        let known = of(&gone);
-        let among: FxHashSet<ValueId> = known.iter().flatten().copied().collect();
-        let is_shared = of(rest).iter().flatten().any(|value| among.contains(value));
-        if !is_shared && known.iter().all(|values| !values.is_empty()) {
-            gone.clear();
-        }
-        gone
+    fn relevant(&self, gone: Vec<Item>, rest: &[Item]) -> Vec<Item> {
+        shared_values(self.history, gone, rest)
     }
 }

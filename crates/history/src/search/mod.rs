@@ -13,12 +13,12 @@ pub(crate) mod explain;
 mod interner;
 pub mod lockstep;
 pub(crate) mod mask;
+mod matters;
 mod merge;
 mod moment;
 mod online;
 pub(crate) mod problem;
 mod race;
-mod seen;
 pub(crate) mod shrink;
 pub mod split;
 pub(crate) mod steps;
@@ -26,10 +26,10 @@ mod table;
 pub(crate) mod used;
 pub(crate) mod window;
 
+pub(crate) use matters::{shared_values, updates_seen};
 pub(crate) use merge::merge;
 pub(crate) use online::Beginning;
 pub use online::{Frontier, Stuck, Ticket};
-pub(crate) use seen::updates_seen;
 
 use crate::history::{History, OpId, Rank};
 use crate::verdict::{Limits, Verdict, Violation, Witness};

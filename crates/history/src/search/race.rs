@@ -24,10 +24,14 @@ pub(crate) fn decide<S: Spec + ?Sized + Sync>(
 where
     S::State: 'static,
 {
+    if let Some(reason) = watch.exceeded(0) {
+        return Walked::Stopped { reason, event: 0 };
+    }
     with_mask!(problem.width, M => decide_with::<S, M>(spec, problem, options, watch, race))
 }
 
-/// The states in which the object may be after the last event, if nothing that is in progress then takes effect.
+/// The states in which the object may be after the last event, if nothing that is in progress then takes effect; none
+/// if there is no time to find out.
 pub(crate) fn states_after<S: Spec + ?Sized>(
     spec: &S,
     problem: &Problem,
@@ -38,7 +42,11 @@ where
     S::State: 'static,
 {
     let mut states = Vec::new();
-    with_mask!(problem.width, M => walk_to::<S, M>(spec, problem, options, watch, &mut states));
+    let walked =
+        with_mask!(problem.width, M => walk_to::<S, M>(spec, problem, options, watch, &mut states));
+    if let Walked::Stopped { .. } = walked {
+        states.clear();
+    }
     states
 }
 

@@ -2,7 +2,7 @@
 
 use crate::judge::is_witness;
 use linchpin_history::monitor::cas_register;
-use linchpin_history::search::{SearchOptions, Searched, search};
+use linchpin_history::search::{SearchOptions, Searched, lockstep, search};
 use linchpin_history::{Builder, History, Limits, Verdict, Violation};
 use linchpin_spec::{Counter, Queue, Register, Spec, Value};
 use std::sync::Arc;
@@ -76,10 +76,7 @@ fn a_long_history_is_explained_by_either_search() {
     }
 }
 
-fn violation<S: Spec + Sync>(spec: &S, events: &[(&str, &str, Value)]) -> Violation
-where
-    S::State: 'static,
-{
+fn history<S: Spec>(spec: &S, events: &[(&str, &str, Value)]) -> History {
     let mut builder = Builder::new(spec.operations());
     for (process, name, value) in events {
         match *name {
@@ -87,7 +84,15 @@ where
             name => builder.invoke(process, name, value.clone()).unwrap(),
         }
     }
-    let found = search(spec, &builder.finish(), &Limits::default(), &SearchOptions::default());
+    builder.finish()
+}
+
+fn violation<S: Spec + Sync>(spec: &S, events: &[(&str, &str, Value)]) -> Violation
+where
+    S::State: 'static,
+{
+    let history = history(spec, events);
+    let found = search(spec, &history, &Limits::default(), &SearchOptions::default());
     let Verdict::Violated(violation) = found.verdict else { panic!("{:?}", found.verdict) };
     violation
 }
@@ -115,7 +120,11 @@ fn the_core_of_a_wrong_order_has_both_values() {
     for at in (0..10).chain([11, 10]) {
         events.extend([("b", "dequeue", Value::Null), ("b", "ok", Value::Int(at))]);
     }
+    // Who does not know that it is a queue has to say why nobody else dequeued the 10.
     let Violation { core, .. } = violation(&Queue::default(), &events);
+    assert!(core.contains(&10) && core.contains(&30), "{core:?}");
+    let judged = lockstep::queue(&history(&Queue::default(), &events), &[], &Limits::default());
+    let Ok(Verdict::Violated(Violation { core, .. })) = judged else { panic!("{judged:?}") };
     assert!(core.contains(&10) && core.contains(&30), "{core:?}");
     assert!(core.len() <= 5, "{core:?}");
 }
@@ -147,4 +156,38 @@ fn the_core_of_a_register_with_repeated_values_is_small() {
     let Verdict::Violated(violation) = verdict else { panic!("{verdict:?}") };
     assert!(violation.core.len() <= 6, "{violation:?}");
     assert!(violation.explanation.contains("returned 0"), "{}", violation.explanation);
+}
+
+/// What had not returned and must have taken effect is named, with what it did.
+#[test]
+fn the_sentence_names_what_had_taken_effect() {
+    let counter = Counter::default();
+    let events = [
+        ("a", "add", Value::Int(1)),
+        ("b", "read", Value::Null),
+        ("b", "ok", Value::Int(1)),
+        ("b", "read", Value::Null),
+        ("b", "ok", Value::Int(0)),
+    ];
+    let Violation { explanation, at, .. } = violation(&counter, &events);
+    assert_eq!(at, Some(4));
+    expect_test::expect!["`read` by process b returned 0 at event 4, which nothing explains: just before, the object can only have been in the state 1 (where `add 1` by process a, which had not returned, had taken effect), and no order of the operations in progress leads from there to this answer"].assert_eq(&explanation);
+}
+
+/// Where several can have led to a state, the fewest are named, and that there are others.
+#[test]
+fn the_sentence_says_that_others_may_have_taken_effect() {
+    let counter = Counter::default();
+    let events = [
+        ("a", "add", Value::Int(1)),
+        ("b", "add", Value::Int(2)),
+        ("c", "add", Value::Int(3)),
+        ("d", "read", Value::Null),
+        ("d", "ok", Value::Int(3)),
+        ("d", "read", Value::Null),
+        ("d", "ok", Value::Int(2)),
+    ];
+    let Violation { explanation, at, .. } = violation(&counter, &events);
+    assert_eq!(at, Some(6));
+    expect_test::expect!["`read` by process d returned 2 at event 6, which nothing explains: just before, the object can only have been in the state 3 (where `add 3` by process c, which had not returned, had taken effect, or others in progress), and no order of the operations in progress leads from there to this answer"].assert_eq(&explanation);
 }

@@ -4,6 +4,7 @@
 //! that is seen has one writer (a reads-from edge), and is replaced once (the reads-from edges of a location have no
 //! fork, and with property i they form one path from the beginning).
 
+use super::super::pace::Pace;
 use super::Stop;
 use super::explain;
 use super::names::Names;
@@ -63,10 +64,11 @@ impl<'h> Facts<'h> {
         history: &'h History,
         interrupted: &'h [Interrupted],
         init: Option<&Value>,
+        pace: &Pace,
     ) -> Result<Facts<'h>, Stop> {
         let mut names = Names::new(history);
         let mut versions = Versions::with_capacity(history.words.len() / 4);
-        let uses = read(history, &mut names, &mut versions)?;
+        let uses = read(history, &mut names, &mut versions, pace)?;
         let mut facts = Facts {
             history,
             writer: vec![NOBODY; versions.len()],
@@ -83,12 +85,13 @@ impl<'h> Facts<'h> {
             uses,
         };
         facts.start_from(init);
-        facts.find_writers()?;
-        facts.find_beginnings()?;
+        facts.find_writers(pace)?;
+        facts.find_beginnings(pace)?;
         facts.keep_what_was_seen();
+        pace.ask(0)?;
         facts.check_beginnings()?;
-        let first_end = facts.find_replacements()?;
-        facts.explain_failures(&first_end)?;
+        let first_end = facts.find_replacements(pace)?;
+        facts.explain_failures(&first_end, pace)?;
         Ok(facts)
     }
 
@@ -131,7 +134,7 @@ impl<'h> Facts<'h> {
     }
 
     /// Who wrote each version. Assumption 1: one operation did, and it is not the initial one.
-    fn find_writers(&mut self) -> Result<(), Stop> {
+    fn find_writers(&mut self, pace: &Pace) -> Result<(), Stop> {
         for version in 0..self.versions.len() {
             let location = self.versions.location(version as VersionId);
             if self.initial[location.index()] == self.versions.value(version as VersionId).0 {
@@ -139,6 +142,7 @@ impl<'h> Facts<'h> {
             }
         }
         for id in self.ids() {
+            pace.step()?;
             for version in self.uses.with(id, Role::Write) {
                 let other = self.writer[version as usize];
                 if other != NOBODY {
@@ -161,8 +165,9 @@ impl<'h> Facts<'h> {
     }
 
     /// What a location held at the start, if it was not given: what was seen there and nobody wrote.
-    fn find_beginnings(&mut self) -> Result<(), Stop> {
+    fn find_beginnings(&mut self, pace: &Pace) -> Result<(), Stop> {
         for id in self.ids() {
+            pace.step()?;
             if !self.history.operations[id as usize].completed {
                 continue;
             }
@@ -221,9 +226,10 @@ impl<'h> Facts<'h> {
     }
 
     /// Who replaced each version; returns for each version the first end of an operation that saw or wrote it.
-    fn find_replacements(&mut self) -> Result<Vec<Rank>, Stop> {
+    fn find_replacements(&mut self, pace: &Pace) -> Result<Vec<Rank>, Stop> {
         let mut first_end = vec![NEVER; self.versions.len()];
         for id in self.ids().filter(|&id| self.kept[id as usize]) {
+            pace.step()?;
             let returned = self.history.operations[id as usize].returned;
             for (version, role) in self.uses.of(id) {
                 let at = version as usize;
@@ -284,10 +290,11 @@ impl<'h> Facts<'h> {
 
     /// Finds out which failures need an explanation, and where assumption 2 does not help: where it is not certain that
     /// the expected value was there before.
-    fn explain_failures(&mut self, first_end: &[Rank]) -> Result<(), Stop> {
+    fn explain_failures(&mut self, first_end: &[Rank], pace: &Pace) -> Result<(), Stop> {
         let follows: FxHashSet<OpId> = self.interrupted.iter().map(|pair| pair.next).collect();
         let mut absent = Vec::new();
         for id in self.ids() {
+            pace.step()?;
             let operation = self.history.operations[id as usize];
             let (mut excused, mut doubtful) = (false, None);
             absent.clear();

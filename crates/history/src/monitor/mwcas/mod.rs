@@ -27,6 +27,7 @@ pub mod reference;
 mod uses;
 mod versions;
 
+use super::pace::{Pace, Stopped};
 use crate::crash::Interrupted;
 use crate::{History, Limits, Monitored, NotApplicable, OpId, Verdict, Violation, Witness};
 use facts::Facts;
@@ -73,7 +74,10 @@ pub fn check_interrupted(
     init: Option<&Value>,
     limits: &Limits,
 ) -> Monitored {
-    let order = Facts::new(history, interrupted, init)
+    let pace = Pace::new(limits);
+    let asked = pace.ask(40 * history.words.len()).map_err(Stop::from);
+    let order = asked
+        .and_then(|()| Facts::new(history, interrupted, init, &pace))
         .and_then(|mut facts| pending::order_with_pending(&mut facts, limits));
     match order {
         Ok(order) => Ok(Verdict::Holds(Witness { order })),
@@ -88,6 +92,12 @@ enum Stop {
     Violated(Violation),
     Inconclusive(String),
     NotApplicable(NotApplicable),
+}
+
+impl From<Stopped> for Stop {
+    fn from(Stopped(reason): Stopped) -> Stop {
+        Stop::Inconclusive(reason)
+    }
 }
 
 impl Stop {

@@ -1,5 +1,6 @@
 //! Reading operations: what each does to which versions, and answers that no memory gives.
 
+use super::super::pace::Pace;
 use super::Stop;
 use super::names::Names;
 use super::versions::{VersionId, Versions};
@@ -114,12 +115,14 @@ pub(super) fn read<'h>(
     history: &'h History,
     names: &mut Names<'h>,
     versions: &mut Versions,
+    pace: &Pace,
 ) -> Result<Uses, Stop> {
     let mut reader =
         Reader { history, names, versions, uses: Vec::with_capacity(history.words.len()) };
     let mut start = Vec::with_capacity(history.operations.len() + 1);
     start.push(0);
     for (id, operation) in history.operations.iter().enumerate() {
+        pace.step()?;
         reader.operation(id as OpId, operation)?;
         start.push(reader.uses.len() as u32);
         if reader.versions.len() >= Use::VERSIONS || reader.uses.len() >= u32::MAX as usize {

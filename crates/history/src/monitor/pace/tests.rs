@@ -1,0 +1,179 @@
+//! Every monitor, stopped whenever it asks, says that it was stopped and nothing else.
+
+use super::super::{
+    counter, map, mutex, mwcas, priority_queue, queue, register, semaphore, set, stack,
+};
+use super::{Pace, STEPS, Stopped};
+use crate::history::{Builder, History};
+use crate::verdict::{Limits, Monitored, STOPPED, Verdict};
+use linchpin_spec::{Call, Value, builtin};
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+const NAMES: [&str; 11] = [
+    "register",
+    "cas-register",
+    "queue",
+    "stack",
+    "priority-queue",
+    "set",
+    "map",
+    "counter",
+    "mutex",
+    "semaphore",
+    "mwcas",
+];
+
+thread_local! {
+    /// After how many questions of this thread somebody says stop.
+    static PATIENCE: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+/// Somebody asked.
+pub(super) fn asked() -> Result<(), Stopped> {
+    PATIENCE.with(|patience| {
+        let left = patience.get();
+        patience.set(left.saturating_sub(usize::from(left < usize::MAX)));
+        if left == 0 { Err(Stopped(STOPPED.to_owned())) } else { Ok(()) }
+    })
+}
+
+/// Somebody says stop when asked for the nth time, counted from 0.
+fn stopped_after<T>(asked: usize, check: impl FnOnce() -> T) -> T {
+    PATIENCE.set(asked);
+    let found = check();
+    PATIENCE.set(usize::MAX);
+    found
+}
+
+fn start(name: &str) -> Option<Value> {
+    (name == "mwcas").then_some(Value::Int(0))
+}
+
+/// Operations of two processes, each pair overlapping; if `wrong` one of the last answers is, or the last that acquire all do.
+fn history(name: &str, wrong: bool) -> History {
+    const CALLS: i64 = 60;
+    let spec = builtin(name, start(name).as_ref()).expect("a specification");
+    let mut builder = Builder::new(spec.operations());
+    let mut state = spec.initial();
+    let mut answers = Vec::new();
+    for at in 0..CALLS {
+        let half = (at / 2) % 2 == 0;
+        let (operation, argument) = match name {
+            "map" => {
+                (if half { 0 } else { 2 }, if half { pair(at % 3, at) } else { (at % 3).into() })
+            }
+            "set" => (at as usize % 2, Value::Int(at / 2 % 3)),
+            // Different amounts, and the same one.
+            "counter" if wrong => {
+                (at as usize % 2, if at % 2 == 0 { 1.into() } else { Value::Null })
+            }
+            "counter" => (2, Value::Int(1 + at % 3)),
+            "mwcas" => (1, Value::list([Value::list([1.into(), at.into(), (at + 1).into()])])),
+            "cas-register" if at % 3 == 2 => (2, pair(-7, at)),
+            "mutex" | "semaphore" if wrong && at >= CALLS - 10 => (0, Value::Null),
+            "mutex" => (at as usize % 2, Value::Null),
+            "semaphore" => (usize::from(half), Value::Null),
+            _ if half => (0, Value::Int(at)),
+            _ => (1, Value::Null),
+        };
+        let call = Call { operation, argument: argument.clone() };
+        let (process, name_of) = ((at % 2).to_string(), &spec.operations()[operation].name);
+        builder.invoke(&process, name_of, argument).expect("a call");
+        let mut outcomes = spec.apply(&state, &call, None);
+        let mut answer = Value::Null;
+        if !outcomes.is_empty() {
+            let outcome = outcomes.swap_remove(0);
+            (answer, state) = (outcome.response, outcome.state);
+        }
+        if wrong && at == if name == "counter" { CALLS - 1 } else { CALLS - 2 } {
+            answer = match answer {
+                Value::Bool(answer) => Value::Bool(!answer),
+                Value::Int(answer) => Value::Int(answer - 7),
+                _ => Value::Int(5000),
+            };
+        }
+        answers.push((process, answer));
+        if at % 2 == 1 {
+            for (process, answer) in answers.drain(..) {
+                builder.ok(&process, answer).expect("an answer");
+            }
+        }
+    }
+    builder.finish()
+}
+
+fn pair(one: i64, other: i64) -> Value {
+    Value::list([one.into(), other.into()])
+}
+
+fn check(name: &str, history: &History, limits: &Limits) -> Monitored {
+    match name {
+        "register" | "cas-register" => register::check(history, &Value::Null, limits),
+        "queue" => queue::check(history, &[], limits),
+        "stack" => stack::check(history, &[], limits),
+        "priority-queue" => priority_queue::check(history, &[], limits),
+        "set" => set::check(history, &Value::Null, limits),
+        "map" => map::check(history, &Value::Null, limits),
+        "counter" => counter::check(history, &Value::Null, limits),
+        "mutex" => mutex::check(history, &Value::Null, limits),
+        "semaphore" => semaphore::check(history, &Value::Null, limits),
+        _ => mwcas::check(history, start(name).as_ref(), limits),
+    }
+}
+
+#[test]
+fn the_first_steps_are_free() {
+    let limits = Limits { stop: Some(Arc::new(AtomicBool::new(true))), ..Limits::default() };
+    let pace = Pace::new(&limits);
+    assert!((0..STEPS).all(|_| pace.step().is_ok()));
+    // Once it is over, it stays so.
+    assert!((0..3).all(|_| pace.step() == Err(Stopped(STOPPED.to_owned()))));
+}
+
+#[test]
+fn a_deadline_that_is_over_is_noticed_at_once() {
+    let limits = Limits { deadline: Some(Instant::now()), ..Limits::default() };
+    for (name, wrong) in NAMES.into_iter().flat_map(|name| [(name, false), (name, true)]) {
+        let found = check(name, &history(name, wrong), &limits);
+        assert!(matches!(found, Ok(Verdict::Inconclusive(_))), "{name}: {found:?}");
+    }
+}
+
+#[test]
+fn whenever_it_asks_a_monitor_can_be_stopped() {
+    for (name, wrong) in NAMES.into_iter().flat_map(|name| [(name, false), (name, true)]) {
+        let history = history(name, wrong);
+        let limits = Limits::default();
+        let full = check(name, &history, &limits);
+        let is_expected = match &full {
+            Ok(Verdict::Holds(_)) => !wrong,
+            Ok(Verdict::Violated(_)) => wrong,
+            _ => false,
+        };
+        assert!(is_expected, "{name}, {wrong}: {full:?}");
+        let (mut stopped, mut asked) = (0, 0);
+        loop {
+            match stopped_after(asked, || check(name, &history, &limits)) {
+                Ok(Verdict::Inconclusive(reason)) => {
+                    assert_eq!(reason, STOPPED);
+                    stopped += 1;
+                }
+                // It was stopped while it looked for a small core, or not at all.
+                Ok(Verdict::Violated(violation)) => {
+                    assert!(wrong && !violation.core.is_empty(), "{name}: {violation:?}");
+                }
+                Ok(Verdict::Holds(_)) => assert!(!wrong, "{name}"),
+                Err(refused) => panic!("{name}, stopped at question {asked}: {refused:?}"),
+            }
+            asked += 1;
+            if asked > 2_000 {
+                break;
+            }
+        }
+        // Many times in each pass, and it does come to an end.
+        assert!((8..2_000).contains(&stopped), "{name}, {wrong}: {stopped}");
+    }
+}
