@@ -20,7 +20,7 @@ use crate::history::{Argument, History, NEVER, Rank};
 use crate::value_table::ValueId;
 use crate::verdict::{Limits, Monitored, NotApplicable, Verdict, Violation, Witness};
 use linchpin_spec::{Queue, Spec, Value};
-use lists::{Lists, is_null};
+use lists::Lists;
 use std::time::Instant;
 use walk::{Walk, Walked};
 
