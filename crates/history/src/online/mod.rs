@@ -12,7 +12,7 @@
 //! operations on its first life were dropped is a new value, since that life had ended before it came again.
 //!
 //! Registers with `cas` have no such rule; what is kept of them is all that may have happened (`cas_register`). Counters, locks and semaphores need no
-//! window: `tally`, `lock` and `permits` judge each event as it comes.
+//! window: `tally`, `claims`, `lock` and `permits` judge each event as it comes.
 //!
 //! What was in the object at the start, and what dropped operations left in it, is added by operations of the window, or noted beside it (`past`). Types without a rule,
 //! and windows that their monitor cannot judge (values that repeat while the first one still matters, operations with deadlines), are left to
@@ -20,6 +20,7 @@
 
 mod argument;
 mod cas_register;
+mod claims;
 mod debts;
 mod kind;
 mod lives;
@@ -201,7 +202,7 @@ impl<'a> Stream<'a> {
                     self.open[ticket as usize] = Some(Open { process, operation, place });
                     return OpenOperation(ticket);
                 }
-                false => self.leave_rule("not everybody adds the same amount, silently"),
+                false => self.leave_rule("not everybody adds the same amount in the same way"),
             }
         }
         let place = match &mut self.engine {

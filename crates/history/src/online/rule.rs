@@ -1,6 +1,7 @@
 //! Types that are judged event by event, without a window.
 
 use super::AnySpec;
+use super::claims::Claims;
 use super::lock::Lock;
 use super::permits::Permits;
 use super::tally::Tally;
@@ -14,6 +15,7 @@ type Handed<'a> = (Frontier<'a, AnySpec>, Vec<(u32, Ticket)>);
 /// A rule that judges each event as it comes.
 pub(super) enum Rule {
     Tally(Tally),
+    Claims(Claims),
     Lock(Lock),
     Permits(Permits),
 }
@@ -35,6 +37,7 @@ impl Rule {
     pub(super) fn len(&self) -> usize {
         match self {
             Rule::Tally(tally) => tally.len(),
+            Rule::Claims(claims) => claims.len(),
             Rule::Lock(lock) => lock.len(),
             Rule::Permits(permits) => permits.len(),
         }
@@ -42,8 +45,14 @@ impl Rule {
 
     /// An operation is called. Whether this can be judged here; nothing has changed if not.
     pub(super) fn invoke(&mut self, ticket: u32, call: &Call) -> bool {
+        if let Rule::Tally(tally) = self
+            && let Some(claims) = tally.claims(call)
+        {
+            *self = Rule::Claims(claims);
+        }
         match self {
             Rule::Tally(tally) => return tally.invoke(ticket, call),
+            Rule::Claims(claims) => return claims.invoke(ticket, call),
             Rule::Lock(lock) => lock.invoke(ticket, call),
             Rule::Permits(permits) => permits.invoke(ticket, call),
         }
@@ -58,6 +67,9 @@ impl Rule {
     pub(super) fn response(&mut self, ticket: u32, response: &Value) -> Result<(), String> {
         match self {
             Rule::Tally(tally) => tally
+                .response(ticket, response)
+                .map_err(|why| format!("answered {response}, but {why}")),
+            Rule::Claims(claims) => claims
                 .response(ticket, response)
                 .map_err(|why| format!("answered {response}, but {why}")),
             Rule::Lock(lock) => {
@@ -80,6 +92,7 @@ impl Rule {
     pub(super) fn retract(&mut self, ticket: u32) -> bool {
         match self {
             Rule::Tally(tally) => tally.retract(ticket),
+            Rule::Claims(claims) => claims.retract(ticket),
             Rule::Lock(lock) => lock.retract(ticket),
             Rule::Permits(permits) => permits.retract(ticket),
         }
@@ -89,6 +102,7 @@ impl Rule {
     pub(super) fn crash(&mut self, ticket: u32) {
         match self {
             Rule::Tally(tally) => tally.crash(ticket),
+            Rule::Claims(claims) => claims.crash(ticket),
             Rule::Lock(lock) => lock.crash(ticket),
             Rule::Permits(permits) => permits.crash(ticket),
         }
@@ -98,6 +112,7 @@ impl Rule {
     pub(super) fn frontier<'a>(&self, spec: &'a AnySpec) -> Option<Handed<'a>> {
         match self {
             Rule::Tally(tally) => Some(tally.frontier(spec)),
+            Rule::Claims(claims) => Some(claims.frontier(spec)),
             Rule::Lock(lock) => Some(lock.frontier(spec)),
             // Deadlines of operations that never return change nothing.
             Rule::Permits(_) => None,

@@ -13,15 +13,13 @@
 //!
 //! What is kept are the open operations and the debts, which are no more than the open additions.
 
+use super::claims::{Claims, Instant};
 use crate::search::{Frontier, Ticket};
 use linchpin_spec::{Call, Counter, Spec, Value};
 use rustc_hash::FxHashMap;
 
 /// Larger numbers are left to the general search, which knows about overflow.
 const LARGEST: u64 = 1 << 60;
-
-/// The instant of an event.
-type Instant = u64;
 
 /// What an operation in progress is.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +70,16 @@ impl Tally {
     /// How many operations and debts are kept.
     pub(super) fn len(&self) -> usize {
         self.open.len() + self.gone.len() + self.debts.len()
+    }
+
+    /// If this call is a `fetch-add`, and nobody has added anything yet: the counter as one that is changed by these.
+    pub(super) fn claims(&self, call: &Call) -> Option<Claims> {
+        let Value::Int(amount) = call.argument else { return None };
+        let fits = call.operation == Counter::FETCH_ADD
+            && (1..1 << 20).contains(&amount.unsigned_abs())
+            && self.amount == 0;
+        let reads = self.open.iter().map(|(ticket, (since, _))| (*ticket, *since));
+        fits.then(|| Claims::new(self.initial, amount, self.now, reads))
     }
 
     /// An operation is called. Whether this can be judged here; nothing has changed if not.

@@ -1,7 +1,7 @@
 //! Random recordings: an object with random instants at which operations take effect, and now and then a wrong answer.
 
 use linchpin_history::Object;
-use linchpin_spec::{Call, Map, Mwcas, Shape, Spec, Value};
+use linchpin_spec::{Call, Counter, Map, Mwcas, Shape, Spec, Value};
 
 /// What is recorded. Processes are never used again after an operation of unknown outcome.
 #[derive(Clone, Debug)]
@@ -31,6 +31,8 @@ pub struct Sort {
     pub fresh: bool,
     /// Whether some failures do not say where.
     pub vague: bool,
+    /// Whether a counter is changed by `fetch-add`.
+    pub claims: bool,
 }
 
 #[derive(Clone)]
@@ -60,7 +62,10 @@ pub fn recording(random: &mut fastrand::Rng, object: &Object, sort: Sort) -> Rec
             Doing::Nothing if calls == sort.calls => Doing::Nothing,
             Doing::Nothing => {
                 let operation = match random.u8(..6) {
-                    // A counter has `fetch-add`, which is left to the frontier.
+                    what if sort.claims => {
+                        [Counter::FETCH_ADD, Counter::READ][usize::from(what < 2)]
+                    }
+                    // Who adds now this way and now that is left to the frontier.
                     0 if !(sort.fresh && object.name == "counter") => {
                         random.usize(..spec.operations().len())
                     }

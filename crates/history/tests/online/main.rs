@@ -142,8 +142,16 @@ fn compare(name: &str, init: Option<Value>, sort: Sort) {
     }
 }
 
-const USUAL: Sort =
-    Sort { processes: 3, calls: 11, unknown: 0, failed: 0, wrong: 12, fresh: true, vague: false };
+const USUAL: Sort = Sort {
+    processes: 3,
+    calls: 11,
+    unknown: 0,
+    failed: 0,
+    wrong: 12,
+    fresh: true,
+    vague: false,
+    claims: false,
+};
 
 /// Complete histories; some operations that fail or never return; many in progress; values that repeat; not from nothing.
 fn compare_all(name: &str, init: Value) {
@@ -186,6 +194,17 @@ fn set() {
 #[test]
 fn counter() {
     compare_all("counter", (-7).into());
+}
+
+/// Like `compare_all`, where the counter is changed by `fetch-add`; of different amounts where values repeat.
+#[test]
+fn fetch_add() {
+    let usual = Sort { claims: true, ..USUAL };
+    compare("counter", None, usual);
+    compare("counter", None, Sort { unknown: 8, failed: 8, calls: 10, ..usual });
+    compare("counter", None, Sort { processes: 5, calls: 9, ..usual });
+    compare("counter", None, Sort { fresh: false, unknown: 8, failed: 4, ..usual });
+    compare("counter", Some((-7).into()), Sort { unknown: 12, ..usual });
 }
 
 #[test]
