@@ -172,7 +172,8 @@ impl Claims {
     /// Forgets the steps that were done before anything open was called.
     fn forget(&mut self) {
         let oldest = self.open.values().map(|(invoked, _)| *invoked).min().unwrap_or(NEVER);
-        while let Some(step) = self.steps.pop_front_if(|step| step.done() < oldest) {
+        while let Some(step) = self.steps.front().copied().filter(|step| step.done() < oldest) {
+            self.steps.pop_front();
             self.past += 1;
             if step.claimed == NEVER && !self.gone.is_empty() {
                 self.gone.remove(0);
