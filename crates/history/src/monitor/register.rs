@@ -65,6 +65,9 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
         Ok(units) => units,
         Err(fault) => return Ok(Verdict::Violated(violation(&cell, &say, fault, false))),
     };
+    if let Err(stopped) = pace.ask(0) {
+        return Ok(stopped.into());
+    }
     if failed.is_empty() {
         let mut order = Vec::with_capacity(history.operations.len());
         let pushed = zone::push(&cell, &units, &mut order);

@@ -17,8 +17,10 @@ pub(super) fn emit(part: &Part, peeling: &Peeling, pace: &Pace) -> Result<Vec<Op
     pace.ask(0)?;
     let neutral = emitter.neutral();
     let mut neutral = neutral.into_iter().peekable();
+    pace.ask(0)?;
     let peeled = &peeling.peeled;
     let pops = Lists::new(peeling.pieces.count(), peeled.iter().map(|value| value.pop).enumerate());
+    pace.ask(0)?;
     let pushes = peeled.iter().map(|value| value.push).enumerate().rev();
     let pushes = Lists::new(peeling.pieces.count(), pushes);
     for piece in 0..peeling.pieces.count() as u32 {

@@ -50,6 +50,7 @@ pub(super) fn peel(part: &Part, pace: &Pace) -> Result<Peeling, Stopped> {
     let staying: Vec<u32> =
         all.filter(|&life| !part.lives[life as usize].inside().is_empty()).collect();
     let pieces = Pieces::new(part, &staying);
+    pace.ask(0)?;
     let items: Vec<Item> = staying.iter().map(|&life| Item::new(part, &pieces, life)).collect();
     pace.ask(0)?;
     let counts = counts(&pieces, &items);
@@ -63,7 +64,7 @@ pub(super) fn peel(part: &Part, pace: &Pace) -> Result<Peeling, Stopped> {
     });
     let empty_at = empty_at.collect();
     pace.ask(0)?;
-    let mut peeler = Peeler::new(part, &pieces, &items, counts, free);
+    let mut peeler = Peeler::new(part, &pieces, &items, counts, free, pace)?;
     peeler.run(pace)?;
     let Peeler { peeled, waits, looks, .. } = peeler;
     let look_at = looks.map_or_else(Vec::new, |looks| looks.pieces());
@@ -119,11 +120,13 @@ impl<'a> Peeler<'a> {
         items: &'a [Item],
         mut counts: Vec<u32>,
         free: Places,
-    ) -> Peeler<'a> {
+        pace: &Pace,
+    ) -> Result<Peeler<'a>, Stopped> {
         let mut waits = vec![0; items.len()];
         let mut pushes = Vec::new();
         let mut pops = Vec::new();
         for (at, item) in items.iter().enumerate() {
+            pace.step()?;
             let (before, after) = (item.inside.0 - 1, item.inside.1 + 1);
             if !free.meets(item.push, before) {
                 pushes.push((at as u32, item.push, before));
@@ -136,6 +139,7 @@ impl<'a> Peeler<'a> {
         }
         let looks = (!part.looks.is_empty())
             .then(|| Looks::new(part, pieces, items, &counts, &free, &mut waits));
+        pace.ask(0)?;
         for count in &mut counts {
             *count = match *count {
                 0 => Counts::TAKEN,
@@ -143,17 +147,21 @@ impl<'a> Peeler<'a> {
                 more => more - u32::from(looks.is_some()),
             };
         }
-        Peeler {
+        let counts = Counts::new(&counts);
+        pace.ask(0)?;
+        let pushes = Ranges::new(pieces.count(), &pushes);
+        pace.ask(0)?;
+        Ok(Peeler {
             items,
-            counts: Counts::new(&counts),
-            pushes: Ranges::new(pieces.count(), &pushes),
+            counts,
+            pushes,
             pops: Ranges::new(pieces.count(), &pops),
             free,
             looks,
             ready: (0..items.len() as u32).filter(|&at| waits[at as usize] == 0).collect(),
             waits,
             peeled: Vec::with_capacity(items.len()),
-        }
+        })
     }
 
     fn run(&mut self, pace: &Pace) -> Result<(), Stopped> {
