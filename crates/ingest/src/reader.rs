@@ -1,7 +1,7 @@
 //! Reading as the text arrives, line by line.
 
 use crate::error::IngestError;
-use crate::event::Event;
+use crate::event::{Event, Fields};
 use crate::format::Format;
 use crate::formats::fastlin::Fastlin;
 use crate::formats::jepsen_edn::EdnLines;
@@ -11,6 +11,7 @@ use crate::formats::limo::Limo;
 use crate::options::ReadOptions;
 use crate::record::{Recorder, malformed};
 use crate::recording::Recording;
+use crate::token::Token;
 use linchpin_history::History;
 
 /// Tokens point into lines with 32 bits.
@@ -79,6 +80,21 @@ impl Reader {
             Lines::Limo(lines) => lines.line(number, line, recorder)?,
         }
         Ok(&self.recorder.events)
+    }
+
+    /// Takes the next line, of which the fields are known.
+    pub(crate) fn push_event(
+        &mut self,
+        text: &str,
+        fields: &Fields,
+        tokens: &[Token],
+    ) -> Result<(), IngestError> {
+        let Ok(event) = fields.event(self.line + 1, tokens, text) else {
+            return self.push_line(text.as_bytes()).map(|_| ());
+        };
+        self.line += 1;
+        self.recorder.events.clear();
+        self.recorder.record(&event)
     }
 
     /// The history under way: its values, and the names behind the numbers of [`Event`].

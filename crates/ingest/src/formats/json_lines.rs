@@ -57,6 +57,18 @@ impl JsonLines {
         }
     }
 
+    /// Finds the fields of a line that is one event of the usual kind; its tokens are added to these.
+    pub fn scan(&mut self, line: &str, tokens: &mut Vec<Token>) -> Option<Fields> {
+        let before = tokens.len();
+        let mut fields = Fields::default();
+        let end = json_scan::scan(line, &mut self.layout, tokens, &mut fields);
+        if end.is_some_and(|end| line.as_bytes()[end..].iter().all(is_blank)) {
+            return Some(fields);
+        }
+        tokens.truncate(before);
+        None
+    }
+
     /// One event, as complete JSON.
     pub fn object(
         &mut self,
