@@ -1,7 +1,7 @@
 //! Reading as the text arrives, line by line.
 
 use crate::error::IngestError;
-use crate::event::{Event, Fields};
+use crate::event::{Event, RawEvent};
 use crate::format::Format;
 use crate::formats::fastlin::Fastlin;
 use crate::formats::jepsen_edn::EdnLines;
@@ -11,7 +11,6 @@ use crate::formats::limo::Limo;
 use crate::options::ReadOptions;
 use crate::record::{Recorder, malformed};
 use crate::recording::Recording;
-use crate::token::Token;
 use linchpin_history::History;
 
 /// Tokens point into lines with 32 bits.
@@ -82,19 +81,12 @@ impl Reader {
         Ok(&self.recorder.events)
     }
 
-    /// Takes the next line, of which the fields are known.
-    pub(crate) fn push_event(
-        &mut self,
-        text: &str,
-        fields: &Fields,
-        tokens: &[Token],
-    ) -> Result<(), IngestError> {
-        let Ok(event) = fields.event(self.line + 1, tokens, text) else {
-            return self.push_line(text.as_bytes()).map(|_| ());
-        };
+    /// Takes the next line, of which the event is known but for its number.
+    #[inline(always)]
+    pub(crate) fn push_event(&mut self, event: RawEvent<'_>) -> Result<(), IngestError> {
         self.line += 1;
         self.recorder.events.clear();
-        self.recorder.record(&event)
+        self.recorder.record(&RawEvent { line: self.line, ..event })
     }
 
     /// The history under way: its values, and the names behind the numbers of [`Event`].

@@ -8,9 +8,9 @@
 
 use super::json_lines::JsonLines;
 use crate::error::IngestError;
-use crate::event::Fields;
+use crate::event::{Kind, RawEvent};
 use crate::reader::Reader;
-use crate::token::Token;
+use crate::token::{Token, View};
 use std::collections::BTreeMap;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Mutex, PoisonError};
@@ -65,45 +65,105 @@ fn next_block<'t>(uncut: &Mutex<Uncut<'t>>) -> Option<(usize, &'t [u8])> {
     Some((uncut.cut - 1, block))
 }
 
-/// A block after scanning.
+/// A block after scanning, small enough to cost little on its way from core to core.
 #[derive(Default)]
 struct Scanned<'t> {
-    lines: Vec<Line<'t>>,
-    /// The tokens of all its events.
+    block: &'t [u8],
+    /// The block, if it was scanned: it is text, and its lines are not very long.
+    text: Option<&'t str>,
+    lines: Vec<Line>,
+    /// For each event in turn the tokens of its process, its key and its value.
     tokens: Vec<Token>,
+    /// The names of operations.
+    names: Vec<&'t str>,
 }
 
-enum Line<'t> {
-    /// An event of the usual kind; its fields are among the tokens of the block.
-    Event { text: &'t str, fields: Fields },
-    /// A line that is to be read as if nobody had looked at it.
-    Unread(&'t [u8]),
+/// One line of a block. Where it ends, and what is in it if it is an event of the usual kind.
+struct Line {
+    end: u32,
+    event: Option<Event>,
+}
+
+struct Event {
+    kind: Kind,
+    /// How many tokens its process, key and value have; none if it has none.
+    process: u8,
+    key: u8,
+    value: u16,
+    /// The position of its name plus one; 0 if it has none.
+    name: u8,
 }
 
 impl<'t> Scanned<'t> {
     fn scan(&mut self, block: &'t [u8], longest: usize, scanner: &mut JsonLines) {
         self.lines.clear();
         self.tokens.clear();
-        let mut rest = block;
-        while !rest.is_empty() {
-            let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |newline| newline + 1);
-            let (line, after) = rest.split_at(end);
-            rest = after;
-            // A line of any length must not become tokens of any number: these are memory, and counted with 32 bits.
-            let text = (line.len() <= longest).then(|| std::str::from_utf8(line).ok()).flatten();
-            let event = text.and_then(|text| {
-                let fields = scanner.scan(text, &mut self.tokens)?;
-                Some(Line::Event { text, fields })
-            });
-            self.lines.push(event.unwrap_or(Line::Unread(line)));
+        self.names.clear();
+        self.block = block;
+        // A line of any length must not become tokens of any number: these are memory.
+        self.text = (block.len() / 2 <= longest).then(|| str::from_utf8(block).ok()).flatten();
+        let Some(text) = self.text else { return };
+        let mut start = 0;
+        while start < block.len() {
+            let newline = memchr::memchr(b'\n', &block[start..]);
+            let end = newline.map_or(block.len(), |newline| start + newline + 1);
+            let event = scanner.scan(&text[start..end], |event, name| self.event(event, name));
+            self.lines.push(Line { end: end as u32, event: event.flatten() });
+            start = end;
         }
     }
 
+    /// An event to be handed over, if it is not too unusual.
+    fn event(&mut self, raw: &RawEvent<'_>, name: Option<&'t str>) -> Option<Event> {
+        let length = |view: Option<View<'_>>| view.map_or(0, |view| view.tokens.len());
+        let name = match name {
+            None => 0,
+            Some(name) => {
+                let known = self.names.iter().position(|known| *known == name);
+                1 + known.unwrap_or_else(|| {
+                    self.names.push(name);
+                    self.names.len() - 1
+                })
+            }
+        };
+        let event = Event {
+            kind: raw.kind,
+            process: u8::try_from(length(raw.process)).ok()?,
+            key: u8::try_from(length(raw.key)).ok()?,
+            value: u16::try_from(raw.value.tokens.len()).ok()?,
+            name: u8::try_from(name).ok()?,
+        };
+        for view in raw.process.iter().chain(&raw.key).chain([&raw.value]) {
+            self.tokens.extend_from_slice(view.tokens);
+        }
+        Some(event)
+    }
+
     fn record(&self, reader: &mut Reader) -> Result<(), IngestError> {
-        self.lines.iter().try_for_each(|line| match line {
-            Line::Event { text, fields } => reader.push_event(text, fields, &self.tokens),
-            Line::Unread(line) => reader.push_line(line).map(|_| ()),
-        })
+        let Some(text) = self.text else {
+            let mut lines = self.block.split_inclusive(|byte| *byte == b'\n');
+            return lines.try_for_each(|line| reader.push_line(line).map(|_| ()));
+        };
+        let (mut start, mut rest) = (0, &self.tokens[..]);
+        for line in &self.lines {
+            let text = &text[start..line.end as usize];
+            start = line.end as usize;
+            let Some(event) = &line.event else {
+                reader.push_line(text.as_bytes())?;
+                continue;
+            };
+            let mut view = |count: usize| {
+                let (tokens, after) = rest.split_at(count);
+                rest = after;
+                (count > 0).then_some(View { tokens, text })
+            };
+            let process = view(event.process.into());
+            let key = view(event.key.into());
+            let value = view(event.value.into()).unwrap_or(View::NULL);
+            let f = event.name.checked_sub(1).map(|at| self.names[at as usize]);
+            reader.push_event(RawEvent { line: 0, kind: event.kind, process, f, key, value })?;
+        }
+        Ok(())
     }
 }
 

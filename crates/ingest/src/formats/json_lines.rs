@@ -2,7 +2,7 @@
 
 use super::json_scan::{self, Layout};
 use crate::error::IngestError;
-use crate::event::{Field, Fields};
+use crate::event::{Field, Fields, RawEvent};
 use crate::record::{Recorder, malformed};
 use crate::token::{Bracket, Span, Token};
 use serde_json::Value as Json;
@@ -57,16 +57,25 @@ impl JsonLines {
         }
     }
 
-    /// Finds the fields of a line that is one event of the usual kind; its tokens are added to these.
-    pub fn scan(&mut self, line: &str, tokens: &mut Vec<Token>) -> Option<Fields> {
-        let before = tokens.len();
+    /// What is made of a line that is one event of the usual kind.
+    #[inline(always)]
+    pub fn scan<'t, T>(
+        &mut self,
+        line: &'t str,
+        make: impl FnOnce(&RawEvent<'_>, Option<&'t str>) -> T,
+    ) -> Option<T> {
+        self.tokens.clear();
         let mut fields = Fields::default();
-        let end = json_scan::scan(line, &mut self.layout, tokens, &mut fields);
-        if end.is_some_and(|end| line.as_bytes()[end..].iter().all(is_blank)) {
-            return Some(fields);
+        let end = json_scan::scan(line, &mut self.layout, &mut self.tokens, &mut fields)?;
+        if !line.as_bytes()[end..].iter().all(is_blank) {
+            return None;
         }
-        tokens.truncate(before);
-        None
+        let event = fields.event(0, &self.tokens, line).ok()?;
+        let name = fields.f.and_then(|f| match self.tokens[f.start as usize] {
+            Token::Text(span) => Some(span.of(line)),
+            _ => None,
+        });
+        Some(make(&event, name))
     }
 
     /// One event, as complete JSON.
