@@ -3,8 +3,9 @@
 //! The text is cut at ends of lines. A block is *scanned*, by either thread, into the tokens of its events, and then *recorded*.
 //! Scanning is most of the work and depends on nothing before the block, so whoever has nothing else to do scans the next one.
 //!
-//! INVARIANT: only the fast way through an object runs ahead, and it decides nothing (`json_scan.rs`). All that it gives up on, and
-//! so every mistake, is read by [`Reader::push_line`] when its turn comes. So the history and the first error are those of reading line by line.
+//! INVARIANT: only the fast way through an object runs ahead, and it decides nothing (`json_scan.rs`). A line that it gives up on is
+//! left to [`Reader::push_line`], and what an event means is decided when it is recorded. So the history and the first error are
+//! those of reading line by line.
 
 use super::json_lines::JsonLines;
 use crate::error::IngestError;
@@ -19,11 +20,11 @@ use std::thread;
 /// Shorter texts are read on one thread: they take a few milliseconds.
 pub(crate) const WORTHWHILE: usize = 4 << 20;
 
-/// About so many bytes are a block. Its tokens are a few times larger, and are still in a cache when they are recorded.
-pub(crate) const BLOCK: usize = 256 << 10;
+/// About so many bytes are a block: some thousand events, so that handing it over costs nothing beside reading it.
+pub(crate) const BLOCK: usize = 128 << 10;
 
 /// The helper may be so many blocks ahead.
-const AHEAD: usize = 4;
+const AHEAD: usize = 2;
 
 /// Reads a text, cut into blocks of about so many bytes.
 pub(crate) fn read(text: &[u8], block: usize, reader: &mut Reader) -> Result<(), IngestError> {
