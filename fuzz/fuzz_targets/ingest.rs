@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use linchpin_ingest::{Format, ReadOptions, read_bytes};
-use linchpin_spec::{BUILTINS, Spec, builtin};
+use linchpin_spec::{BUILTINS, builtin};
 
 fuzz_target!(|bytes: &[u8]| {
     // The first byte chooses what is read and how, the rest is the recording.

@@ -1,5 +1,5 @@
 //! How fast each format is read: the same kind of history as text of every shape that recorders write, and the best of several
-//! times that it takes to read it on one core.
+//! times that it takes to read it on one thread; JSON lines also on two.
 
 use fastrand::Rng;
 use linchpin_ingest::{Format, ReadOptions, read_bytes};
@@ -22,28 +22,38 @@ pub fn print(operations: usize, beginning: &str) {
     println!("Reading {operations} operations, the best of {ROUNDS} times.\n");
     println!("{:<44}{:>8}{:>10}{:>10}{:>12}", "text", "MB", "MB/s", "ns/event", "bytes/event");
     for text in texts(operations).into_iter().filter(|text| text.name.starts_with(beginning)) {
-        let object = linchpin_spec::builtin(text.spec, None).expect("a specification");
-        let options = ReadOptions::new(text.spec, object.operations());
-        let bytes = text.text.as_bytes();
-        assert_eq!(Format::detect(bytes), Some(text.format), "{}", text.name);
-        let best = (0..ROUNDS).map(|_| {
-            let start = Instant::now();
-            let recording = read_bytes(bytes, &options).expect(text.name);
-            let seconds = start.elapsed().as_secs_f64();
-            assert_eq!(recording.history.operations.len(), operations, "{}", text.name);
-            seconds
-        });
-        let best = best.fold(f64::INFINITY, f64::min);
-        let (bytes, events) = (bytes.len() as f64, 2.0 * operations as f64);
-        println!(
-            "{:<44}{:>8.1}{:>10.0}{:>10.0}{:>12.1}",
-            text.name,
-            bytes / 1e6,
-            bytes / 1e6 / best,
-            best / events * 1e9,
-            bytes / events
-        );
+        row(&text, operations, false);
+        if text.name.starts_with("json-lines") {
+            row(&text, operations, true);
+        }
     }
+}
+
+fn row(text: &Text, operations: usize, parallel: bool) {
+    let object = linchpin_spec::builtin(text.spec, None).expect("a specification");
+    let options = ReadOptions {
+        parallel: Some(parallel),
+        ..ReadOptions::new(text.spec, object.operations())
+    };
+    let bytes = text.text.as_bytes();
+    assert_eq!(Format::detect(bytes), Some(text.format), "{}", text.name);
+    let best = (0..ROUNDS).map(|_| {
+        let start = Instant::now();
+        let recording = read_bytes(bytes, &options).expect(text.name);
+        let seconds = start.elapsed().as_secs_f64();
+        assert_eq!(recording.history.operations.len(), operations, "{}", text.name);
+        seconds
+    });
+    let best = best.fold(f64::INFINITY, f64::min);
+    let (bytes, events) = (bytes.len() as f64, 2.0 * operations as f64);
+    println!(
+        "{:<44}{:>8.1}{:>10.0}{:>10.0}{:>12.1}",
+        if parallel { "  on two threads" } else { text.name },
+        bytes / 1e6,
+        bytes / 1e6 / best,
+        best / events * 1e9,
+        bytes / events
+    );
 }
 
 /// An event before it is written. Values are written by each format in its own way.
@@ -165,7 +175,8 @@ fn texts(operations: usize) -> Vec<Text> {
     });
     let porcupine = written(&kv, |out, _, event| {
         let (kind, f, process) = (kind(event), event.f, event.process);
-        let value = event.value.map_or("nil".to_owned(), |value| format!("\"x {process} {value} y\""));
+        let value =
+            event.value.map_or("nil".to_owned(), |value| format!("\"x {process} {value} y\""));
         let _ = writeln!(
             out,
             "{{:process {process}, :type :{kind}, :f :{f}, :key \"{}\", :value {value}}}",
@@ -174,7 +185,8 @@ fn texts(operations: usize) -> Vec<Text> {
     });
     let json_kv = written(&kv, |out, _, event| {
         let (kind, f, process) = (kind(event), event.f, event.process);
-        let value = event.value.map_or("null".to_owned(), |value| format!("\"x {process} {value} y\""));
+        let value =
+            event.value.map_or("null".to_owned(), |value| format!("\"x {process} {value} y\""));
         let _ = writeln!(
             out,
             r#"{{"process":{process},"type":"{kind}","f":"{f}","key":"{}","value":{value}}}"#,
@@ -194,7 +206,9 @@ fn texts(operations: usize) -> Vec<Text> {
         + &written(&queue, |out, _, event| {
             let process = event.process;
             let _ = match (event.is_call, event.f) {
-                (true, "enqueue") => writeln!(out, "[{process}] call enqueue({})", value(event, "")),
+                (true, "enqueue") => {
+                    writeln!(out, "[{process}] call enqueue({})", value(event, ""))
+                }
                 (true, _) => writeln!(out, "[{process}] call dequeue()"),
                 (false, "enqueue") => writeln!(out, "[{process}] return"),
                 (false, _) => writeln!(out, "[{process}] return {}", value(event, "")),
@@ -202,7 +216,12 @@ fn texts(operations: usize) -> Vec<Text> {
         });
     vec![
         text("json-lines, queue", "queue", Format::JsonLines, jsonl(&queue)),
-        text("json-lines, register, with time and index", "register", Format::JsonLines, json_timed),
+        text(
+            "json-lines, register, with time and index",
+            "register",
+            Format::JsonLines,
+            json_timed,
+        ),
         text("json-lines, kv (keys and values strings)", "kv", Format::JsonLines, json_kv),
         text("json array, queue", "queue", Format::JsonLines, array),
         text("jepsen-edn, a map a line, time and index", "register", Format::JepsenEdn, lines),
@@ -228,7 +247,8 @@ fn fastlin(events: &[Seen]) -> String {
             true => starts[event.process] = at,
             false => {
                 let name = if event.f == "enqueue" { "enq" } else { "deq" };
-                let _ = writeln!(out, "{name} {} {} {at}", value(event, "-1"), starts[event.process]);
+                let _ =
+                    writeln!(out, "{name} {} {} {at}", value(event, "-1"), starts[event.process]);
             }
         }
     }

@@ -39,6 +39,7 @@ pub use reader::Reader;
 pub use recording::Recording;
 pub use source::Source;
 
+use formats::json_ahead;
 use std::path::Path;
 
 /// Reads the recording in a file; `-` is standard input.
@@ -73,6 +74,11 @@ fn read_text(
         return Ok(recorder.finish(format));
     }
     let mut reader = Reader::new(format, options);
+    if format == Format::JsonLines && text.len() >= json_ahead::WORTHWHILE && options.is_parallel()
+    {
+        json_ahead::read(text, json_ahead::BLOCK, &mut reader)?;
+        return reader.finish();
+    }
     let mut rest = text;
     while !rest.is_empty() {
         let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |newline| newline + 1);

@@ -2,6 +2,7 @@
 
 use crate::format::Format;
 use linchpin_spec::Signature;
+use std::thread;
 
 /// What a `fail` of a compare-and-swap says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,6 +30,9 @@ pub struct ReadOptions<'a> {
     pub keyed: Option<bool>,
     /// How many bytes a compressed recording may have when it is not: a small file can hold any number of them.
     pub most_decompressed: u64,
+    /// Whether a second thread may help with a long recording; where the machine has a second core if absent. What is read is
+    /// the same.
+    pub parallel: Option<bool>,
 }
 
 impl<'a> ReadOptions<'a> {
@@ -39,7 +43,13 @@ impl<'a> ReadOptions<'a> {
     pub fn new(spec: &'a str, operations: &'a [Signature]) -> ReadOptions<'a> {
         let failed_cas = FailedCas::default();
         let most_decompressed = ReadOptions::MOST_DECOMPRESSED;
-        ReadOptions { spec, operations, format: None, failed_cas, keyed: None, most_decompressed }
+        let (format, keyed, parallel) = (None, None, None);
+        ReadOptions { spec, operations, format, failed_cas, keyed, most_decompressed, parallel }
+    }
+
+    pub(crate) fn is_parallel(&self) -> bool {
+        let has_cores = || thread::available_parallelism().is_ok_and(|cores| cores.get() > 1);
+        self.parallel.unwrap_or_else(has_cores)
     }
 
     /// Whether the specification has this name; `-` and `_` are the same letter.

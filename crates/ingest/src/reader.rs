@@ -1,7 +1,7 @@
 //! Reading as the text arrives, line by line.
 
 use crate::error::IngestError;
-use crate::event::Event;
+use crate::event::{Event, RawEvent};
 use crate::format::Format;
 use crate::formats::fastlin::Fastlin;
 use crate::formats::jepsen_edn::EdnLines;
@@ -79,6 +79,14 @@ impl Reader {
             Lines::Limo(lines) => lines.line(number, line, recorder)?,
         }
         Ok(&self.recorder.events)
+    }
+
+    /// Takes the next line, of which the event is known but for its number.
+    #[inline(always)]
+    pub(crate) fn push_event(&mut self, event: RawEvent<'_>) -> Result<(), IngestError> {
+        self.line += 1;
+        self.recorder.events.clear();
+        self.recorder.record(&RawEvent { line: self.line, ..event })
     }
 
     /// The history under way: its values, and the names behind the numbers of [`Event`].

@@ -2,7 +2,7 @@
 
 use super::json_scan::{self, Layout};
 use crate::error::IngestError;
-use crate::event::{Field, Fields};
+use crate::event::{Field, Fields, RawEvent};
 use crate::record::{Recorder, malformed};
 use crate::token::{Bracket, Span, Token};
 use serde_json::Value as Json;
@@ -55,6 +55,27 @@ impl JsonLines {
             Ok(event) => recorder.record(&event).map(|()| Some(end)),
             Err(_) => Ok(None),
         }
+    }
+
+    /// What is made of a line that is one event of the usual kind.
+    #[inline(always)]
+    pub fn scan<'t, T>(
+        &mut self,
+        line: &'t str,
+        make: impl FnOnce(&RawEvent<'_>, Option<&'t str>) -> T,
+    ) -> Option<T> {
+        self.tokens.clear();
+        let mut fields = Fields::default();
+        let end = json_scan::scan(line, &mut self.layout, &mut self.tokens, &mut fields)?;
+        if !line.as_bytes()[end..].iter().all(is_blank) {
+            return None;
+        }
+        let event = fields.event(0, &self.tokens, line).ok()?;
+        let name = fields.f.and_then(|f| match self.tokens[f.start as usize] {
+            Token::Text(span) => Some(span.of(line)),
+            _ => None,
+        });
+        Some(make(&event, name))
     }
 
     /// One event, as complete JSON.

@@ -9,6 +9,7 @@ mod edn_scan;
 pub(crate) mod fastlin;
 pub(crate) mod jepsen_edn;
 pub(crate) mod jepsen_log;
+pub(crate) mod json_ahead;
 pub(crate) mod json_document;
 pub(crate) mod json_lines;
 mod json_scan;

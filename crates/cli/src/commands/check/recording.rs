@@ -34,6 +34,7 @@ impl<'a> Subject<'a> {
             },
             keyed: self.args.keyed,
             most_decompressed: ReadOptions::MOST_DECOMPRESSED,
+            parallel: None,
         }
     }
 
