@@ -48,7 +48,7 @@ impl Explorer<'_> {
                 else {
                     return Err("`choose` between bounds that are not constant".to_owned().into());
                 };
-                if to - from > 8 {
+                if to.checked_sub(from).is_none_or(|count| count > 8) {
                     return Err("`choose` among more than eight values".to_owned().into());
                 }
                 let ways = (from..to).map(|value| {
@@ -78,6 +78,7 @@ impl Explorer<'_> {
             }
             Action::Write { place, value } => self.write(walk, place, value),
             Action::Cas { into, cells } => {
+                let alone = apart && walk.current.is_empty();
                 let mut parts = Vec::new();
                 let mut writes = Vec::new();
                 for cell in cells {
@@ -86,7 +87,7 @@ impl Explorer<'_> {
                     parts.push(walk.words().equal(&seen, &expected)?);
                     writes.push((&cell.place, walk.words().single(&cell.new)?));
                 }
-                let attempt = self.attempt(&walk, *into, cells, site)?;
+                let attempt = if alone { self.attempt(&walk, *into, cells, site)? } else { None };
                 let mut ways = Vec::new();
                 let mut success = walk.clone();
                 if success.assume(vec![all(parts.clone())]).is_ok() {

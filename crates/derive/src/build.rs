@@ -1,5 +1,6 @@
 //! Paths as operations of a `.subop` model.
 
+use crate::layout::free_name;
 use crate::path::{End, Path, Step};
 use crate::symbol::{Substitute, as_symbol, symbols_of};
 use crate::tidy::reading;
@@ -8,32 +9,6 @@ use linchpin_subop::model::{
     Condition, LocalId, Mark, Model, Next, Operation, Place, Relation, Statement, SubOperation,
     Term, Type, Var, Variable,
 };
-
-/// Words that no variable may be called.
-const RESERVED: &[&str] = &[
-    "either",
-    "free",
-    "ID",
-    "initially",
-    "int",
-    "invariant",
-    "malloc",
-    "NULL",
-    "or",
-    "READ",
-    "relations",
-    "return",
-    "spec",
-    "struct",
-    "then",
-    "for",
-    "after",
-    "if",
-    "not",
-    "before",
-    "reversible",
-    "result",
-];
 
 /// The path as an operation; a step that others may do has the mark `*`.
 pub fn operation(model: &Model, name: &str, path: &Path, helped: &[usize]) -> Operation {
@@ -174,20 +149,13 @@ fn compact(model: &Model, operation: &mut Operation, path: &Path) {
         }
     }
     let mut names: Vec<String> = Vec::new();
-    let is_taken = |name: &str, names: &[String]| {
-        RESERVED.contains(&name)
-            || names.iter().any(|known| known == name)
-            || model.globals.iter().any(|global| global.name == name)
-            || model.structs.iter().any(|structure| structure.name == name)
-    };
     for id in &used {
-        let wanted = &operation.locals[id.0].name;
-        let mut name = wanted.clone();
-        let mut number = 2;
-        while is_taken(&name, &names) {
-            name = format!("{wanted}{number}");
-            number += 1;
-        }
+        let taken = |name: &str| {
+            names.iter().any(|known| known == name)
+                || model.globals.iter().any(|global| global.name == name)
+                || model.structs.iter().any(|structure| structure.name == name)
+        };
+        let name = free_name(operation.locals[id.0].name.clone(), &taken);
         names.push(name);
     }
     operation.locals = used
@@ -243,6 +211,40 @@ pub fn pruned(mut operation: Operation) -> Operation {
         other => other,
     });
     operation
+}
+
+/// An integer that the operation guesses without a comparison that says which one it is, in words.
+pub fn open_guess(operation: &Operation) -> Option<String> {
+    let mut set: Vec<LocalId> = (0..operation.arguments).map(LocalId).collect();
+    for step in &operation.sub_operations {
+        let mut used = Vec::new();
+        step.precondition.symbols(&mut used);
+        let pinned: Vec<LocalId> = match &step.precondition {
+            Condition::All(parts) => parts.iter().filter_map(reading).map(|(_, id)| id).collect(),
+            _ => Vec::new(),
+        };
+        let mut written: Vec<LocalId> = Vec::new();
+        for statement in &step.body {
+            match statement {
+                Statement::Assign { place: Place::Variable(Var::Local(to)), value, .. } => {
+                    value.symbols(&mut used);
+                    written.push(*to);
+                }
+                Statement::Malloc { var: Var::Local(to), .. } => written.push(*to),
+                other => other.symbols(&mut used),
+            }
+        }
+        step.result.iter().flatten().for_each(|term| term.symbols(&mut used));
+        for id in used {
+            let is_open = !set.contains(&id) && !written.contains(&id) && !pinned.contains(&id);
+            if is_open && operation.locals[id.0].ty == Type::Int {
+                return Some(format!("`{}` of {}", operation.locals[id.0].name, operation.name));
+            }
+            set.push(id);
+        }
+        set.extend(written);
+    }
+    None
 }
 
 fn rename(operation: &mut Operation, renamed: &dyn Fn(Var) -> Var) {

@@ -58,8 +58,27 @@ pub struct Words<'a> {
     pub new: &'a [LocalId],
 }
 
+/// An expression with more cases, or a condition with more comparisons, is refused.
+const MOST_CASES: usize = 64;
+
 impl Words<'_> {
     pub fn evaluate(&self, expr: &Expr) -> Result<Cases, String> {
+        let cases = self.cases(expr)?;
+        let large = |(conditions, tree): &(Vec<Condition>, Tree)| {
+            let truths = tree.words().into_iter().map(|word| match word {
+                Word::Truth(condition) => condition.atoms().len(),
+                Word::Term(_) => 0,
+            });
+            conditions.iter().map(|part| part.atoms().len()).chain(truths).sum::<usize>()
+                > MOST_CASES
+        };
+        if cases.len() > MOST_CASES || cases.iter().any(large) {
+            return Err("an expression with too many cases".to_owned());
+        }
+        Ok(cases)
+    }
+
+    fn cases(&self, expr: &Expr) -> Result<Cases, String> {
         Ok(match expr {
             Expr::Const(value) => vec![(Vec::new(), tree_of(value))],
             Expr::Local(local) => vec![(Vec::new(), self.local(*local))],
@@ -139,6 +158,9 @@ impl Words<'_> {
                     })
                 })
                 .collect();
+            if found.len() > MOST_CASES {
+                return Err("an expression with too many cases".to_owned());
+            }
         }
         Ok(found)
     }

@@ -103,7 +103,7 @@ impl Explorer<'_> {
             held: Vec::new(),
         };
         for (at, parameter) in operation.parameters.iter().enumerate() {
-            if parameter.ty != Type::Int && parameter.ty != Type::Option(Box::new(Type::Int)) {
+            if parameter.ty != Type::Int {
                 return Err(refuse("arguments other than `int`".to_owned()));
             }
             let id = walk.fresh(&self.body.locals[at].name, Kind::Int);

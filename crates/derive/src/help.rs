@@ -97,6 +97,23 @@ impl Sites {
     }
 }
 
+/// A step that others may do comes right after a visible one, before anything that the operation looks at: it may be done before the
+/// operation itself goes on, and then the facts about its path must hold all the same. There is one such step on a path.
+pub fn is_adjacent(path: &Path) -> Result<(), Refusal> {
+    let visible = path.visible();
+    let own: Vec<usize> =
+        (0..path.steps.len()).filter(|at| path.steps[*at].attempt.is_some()).collect();
+    match own[..] {
+        [] => Ok(()),
+        [at] if at > 0 && visible[at - 1] => Ok(()),
+        [at, ..] => Err(Refusal::new(
+            path.steps[at].line,
+            "others may do this step, but it is not shown that nothing comes between it and the visible step before it"
+                .to_owned(),
+        )),
+    }
+}
+
 /// Checks the three conditions; `returning` and `helping` are the merged paths.
 pub fn check(
     skeleton: &Model,

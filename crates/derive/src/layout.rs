@@ -107,18 +107,17 @@ pub fn skeleton(program: &Program) -> Result<(Model, Layout), Refusal> {
         for field in &structure.fields {
             let parts = words(&field.ty).map_err(|what| refuse(what, &field.name))?;
             homes.push(home(variables.len(), &parts, false));
-            variables.extend(parts.iter().map(|(suffix, kind)| Variable {
-                name: format!("{}{suffix}", field.name),
-                ty: kind.word_type(),
-                span: Span::default(),
-            }));
+            for (suffix, kind) in &parts {
+                let taken =
+                    |name: &str| variables.iter().any(|known: &Variable| known.name == name);
+                let name = free_name(format!("{}{suffix}", field.name), &taken);
+                variables.push(Variable { name, ty: kind.word_type(), span: Span::default() });
+            }
         }
         fields.push(homes);
-        model.structs.push(Struct {
-            name: lower(&structure.name),
-            fields: variables,
-            span: Span::default(),
-        });
+        let taken = |name: &str| model.structs.iter().any(|known| known.name == name);
+        let name = free_name(lower(&structure.name), &taken);
+        model.structs.push(Struct { name, fields: variables, span: Span::default() });
     }
     let mut shared = Vec::new();
     for variable in &program.shared {
@@ -128,19 +127,58 @@ pub fn skeleton(program: &Program) -> Result<(Model, Layout), Refusal> {
         };
         let parts = words(element).map_err(|what| refuse(what, &variable.name))?;
         shared.push(home(model.globals.len(), &parts, array));
-        model.globals.extend(parts.iter().map(|(suffix, kind)| {
+        for (suffix, kind) in &parts {
+            let taken = |name: &str| {
+                model.globals.iter().any(|known| known.name == name)
+                    || model.structs.iter().any(|known| known.name == name)
+            };
+            let name = free_name(format!("{}{suffix}", variable.name), &taken);
             let ty = kind.word_type();
-            Global {
-                name: format!("{}{suffix}", variable.name),
-                kind: if array { GlobalKind::Array(ty) } else { GlobalKind::Scalar(ty) },
-                span: Span::default(),
-            }
-        }));
+            let kind = if array { GlobalKind::Array(ty) } else { GlobalKind::Scalar(ty) };
+            model.globals.push(Global { name, kind, span: Span::default() });
+        }
     }
     let layout = Layout { shared, fields };
     model.initially = initially(program, &layout)?;
     Ok((model, layout))
 }
+
+/// The name, or one like it that is neither taken nor a word of the language.
+pub fn free_name(wanted: String, taken: &dyn Fn(&str) -> bool) -> String {
+    let mut name = wanted.clone();
+    let mut number = 2;
+    while RESERVED.contains(&name.as_str()) || taken(&name) {
+        name = format!("{wanted}{number}");
+        number += 1;
+    }
+    name
+}
+
+/// Words that nothing may be called.
+const RESERVED: &[&str] = &[
+    "either",
+    "free",
+    "ID",
+    "initially",
+    "int",
+    "invariant",
+    "malloc",
+    "NULL",
+    "or",
+    "READ",
+    "relations",
+    "return",
+    "spec",
+    "struct",
+    "then",
+    "for",
+    "after",
+    "if",
+    "not",
+    "before",
+    "reversible",
+    "result",
+];
 
 /// Structs are called `node`, as in the paper, so that a variable may be called `Node`.
 fn lower(name: &str) -> String {

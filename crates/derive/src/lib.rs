@@ -106,6 +106,11 @@ pub fn derive(program: &Program) -> Result<Derivation, Refusal> {
         let reason = "variables that threads keep between operations are not covered";
         return Err(Refusal::new(0, reason.to_owned()));
     }
+    if program.counts_threads {
+        let reason =
+            "`threads` is the number of threads of the bounds: no proof for any number of them";
+        return Err(Refusal::new(0, reason.to_owned()));
+    }
     let (skeleton, layout) = layout::skeleton(program)?;
     let mut all: Vec<Paths> = Vec::new();
     for operation in 0..program.operations.len() {
@@ -124,6 +129,7 @@ pub fn derive(program: &Program) -> Result<Derivation, Refusal> {
         for path in &paths.returning {
             if let Some(tidy) = sites.stripped(path.clone()).and_then(tidy::tidied) {
                 reached.push(&path.steps);
+                help::is_adjacent(&tidy)?;
                 if !returning.contains(&tidy) {
                     returning.push(tidy);
                 }
@@ -220,6 +226,8 @@ pub struct Attempt {
     pub report: Report,
     /// What their sequential executions are, compared with the specification.
     pub sequential: SequentialVerdict,
+    /// An integer that an operation guesses and no comparison pins down: its sequential executions cannot all be tried.
+    pub open_guess: Option<String>,
     /// Up to how many calls, one after the other, were tried for that.
     pub calls: usize,
     /// How many forms were tried.
@@ -229,7 +237,9 @@ pub struct Attempt {
 impl Attempt {
     /// Whether the sub-operations are proved, and no sequential execution within the bounds is wrong.
     pub fn is_proved(&self) -> bool {
-        self.report.is_proved() && matches!(self.sequential, SequentialVerdict::Holds { .. })
+        self.report.is_proved()
+            && self.open_guess.is_none()
+            && matches!(self.sequential, SequentialVerdict::Holds { .. })
     }
 }
 
@@ -276,10 +286,11 @@ pub fn prove(
         let form = forms.remove(0);
         tried += 1;
         let (sequential, calls) = sequential_check(&form, program, bounds)?;
-        let right = matches!(sequential, SequentialVerdict::Holds { .. });
+        let open_guess = form.model.operations.iter().find_map(build::open_guess);
+        let right = open_guess.is_none() && matches!(sequential, SequentialVerdict::Holds { .. });
         if right || forms.is_empty() {
             let report = linchpin_reduce::prove(&form.model, &Options::default());
-            let attempt = Attempt { form, report, sequential, calls, tried };
+            let attempt = Attempt { form, report, sequential, open_guess, calls, tried };
             if attempt.is_proved() || forms.is_empty() {
                 return Ok(attempt);
             }
@@ -314,9 +325,11 @@ fn name_ways(program: &Program, skeleton: &Model, ways: &mut [Way]) {
                 let nth = same.iter().position(|other| *other == number).unwrap_or(0) + 1;
                 full = format!("{full}_{nth}");
             }
-            while skeleton.globals.iter().any(|global| global.name == full) {
-                full.push('_');
-            }
+            let taken = |name: &str| {
+                skeleton.globals.iter().any(|global| global.name == name)
+                    || skeleton.structs.iter().any(|structure| structure.name == name)
+            };
+            let full = layout::free_name(full, &taken);
             ways[*at].name = full;
         }
     }

@@ -4,7 +4,7 @@ use crate::Refusal;
 use crate::explore::{Paths, Round};
 use crate::help::Sites;
 use crate::path::{Path, Step, is_visible};
-use crate::symbol::{as_symbol, symbols_of};
+use crate::symbol::symbols_of;
 use linchpin_subop::model::{FieldId, LocalId, Place, Statement, StructId, Term, Var};
 
 /// Checks every round of an operation.
@@ -65,10 +65,32 @@ fn is_overwritten(paths: &Paths, round: &Round, field: (LocalId, StructId, Field
         path.steps.len() >= round.from && path.steps[..round.from] == round.steps[..round.from]
     };
     let mut going_on = paths.returning.iter().chain(&paths.helping).filter(goes_on);
-    going_on.all(|path| is_written_first(&path.steps[round.from..], field))
+    // A round of an outer loop goes on where the field may have another fate: it must have written it. One that comes back here, or
+    // closes further down, must only not have read it.
+    let in_rounds = paths.rounds.iter().all(|other| {
+        let passes = other.steps.len() >= round.from
+            && other.steps[..round.from] == round.steps[..round.from];
+        !passes
+            || match fate(&other.steps[round.from..], field) {
+                Fate::Written => true,
+                Fate::Seen => false,
+                Fate::Open => other.from >= round.from,
+            }
+    });
+    // A path that ends without storing the object: nobody else ever sees it.
+    in_rounds && going_on.all(|path| fate(&path.steps[round.from..], field) != Fate::Seen)
 }
 
-fn is_written_first(steps: &[Step], (id, of, field): (LocalId, StructId, FieldId)) -> bool {
+/// What becomes of a field first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Written,
+    /// It is read, or its object is stored, so that others may read it.
+    Seen,
+    Open,
+}
+
+fn fate(steps: &[Step], (id, of, field): (LocalId, StructId, FieldId)) -> Fate {
     let target = Place::Field(Var::Local(id), of, field);
     for step in steps {
         let reads = step.conditions.iter().any(|condition| {
@@ -79,18 +101,17 @@ fn is_written_first(steps: &[Step], (id, of, field): (LocalId, StructId, FieldId
             })
         });
         if reads {
-            return false;
+            return Fate::Seen;
         }
         for statement in &step.statements {
             let Statement::Assign { place, value, .. } = statement else { continue };
-            if as_symbol(value) == Some(id) || (symbols_of(value).contains(&id)) {
-                return false;
+            if symbols_of(value).contains(&id) {
+                return Fate::Seen;
             }
             if *place == target {
-                return true;
+                return Fate::Written;
             }
         }
     }
-    // It is never stored: nobody else ever sees it.
-    true
+    Fate::Open
 }

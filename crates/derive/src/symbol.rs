@@ -124,7 +124,7 @@ impl Substitute for Place {
                     *index = Index::Int(*value)
                 }
                 (Index::Plus(var, plus), Term::Int(value)) if var == from => {
-                    *index = Index::Int(value + plus);
+                    *index = Index::Int(value.checked_add(plus).ok_or(Undefined)?);
                 }
                 (Index::Variable(var), Term::Place(Place::Variable(to))) if var == from => {
                     *index = Index::Variable(*to);
@@ -166,9 +166,11 @@ impl Substitute for Term {
             Term::Place(place) if *place == variable => *self = *to,
             Term::Plus(place, plus) if *place == variable => {
                 *self = match to {
-                    Term::Int(value) => Term::Int(value + *plus),
+                    Term::Int(value) => Term::Int(value.checked_add(*plus).ok_or(Undefined)?),
                     Term::Place(place) => Term::Plus(*place, *plus),
-                    Term::Plus(place, more) => Term::Plus(*place, *plus + more),
+                    Term::Plus(place, more) => {
+                        Term::Plus(*place, plus.checked_add(*more).ok_or(Undefined)?)
+                    }
                     Term::Null | Term::Id => return Err(Undefined),
                 }
             }
@@ -192,8 +194,13 @@ impl Substitute for Condition {
                 parts.iter_mut().try_for_each(|part| part.substitute(from, to))
             }
             Condition::Atom(atom) => {
-                atom.left.substitute(from, to)?;
-                atom.right.substitute(from, to)?;
+                // A comparison with what is not defined does not hold; what else stands beside it may.
+                if atom.left.substitute(from, to).is_err()
+                    || atom.right.substitute(from, to).is_err()
+                {
+                    *self = truth(false);
+                    return Ok(());
+                }
                 let known = match (atom.left, atom.right) {
                     (Term::Place(_) | Term::Plus(..), _) | (_, Term::Place(_) | Term::Plus(..)) => {
                         None

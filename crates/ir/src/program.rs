@@ -27,6 +27,8 @@ pub struct Program {
     pub threads: Vec<Thread>,
     /// The sequential object that the model must implement.
     pub spec: SpecSource,
+    /// Whether the model uses the number of its threads: then it is another program for another number.
+    pub counts_threads: bool,
 }
 
 /// The specification of a model.

@@ -58,8 +58,16 @@ pub struct Compiled {
 pub fn compile(source: &str, config: &Config) -> Result<Compiled, Vec<Diagnostic>> {
     let model = check(source, config)?;
     let bounds = model.bounds;
-    let program = lower::lower(&model).map_err(|error| shown(error, source))?;
+    let mut program = lower::lower(&model).map_err(|error| shown(error, source))?;
+    program.counts_threads = counts_threads(source);
     Ok(Compiled { program, bounds })
+}
+
+/// Whether the constant `threads` stands anywhere; in `bounds { threads: 2 }` it is a name.
+fn counts_threads(source: &str) -> bool {
+    let tokens = syntax::tokenize(source);
+    let text = |token: &syntax::Token| &source[token.span.start as usize..token.span.end as usize];
+    tokens.windows(2).any(|pair| text(&pair[0]) == "threads" && text(&pair[1]) != ":")
 }
 
 /// The specification of a source alone; the rest of the model may be missing.

@@ -5,6 +5,9 @@ use crate::execute::{Instance, Machine, Progress, State, Value};
 use crate::model::{Model, OperationId, SpecLine, SpecResponse, SpecTerm, Type};
 use linchpin_spec::{self as spec, BuiltinSpec, Call, Shape, builtin};
 
+/// Of a range of arguments, so many are tried.
+const MOST_OF_RANGE: usize = 8;
+
 /// How far [`check`] looks.
 #[derive(Clone, Debug)]
 pub struct Bounds {
@@ -217,7 +220,7 @@ impl Check<'_> {
             let ranges = self.ranges.and_then(|ranges| ranges.get(operation.0));
             let range = ranges.and_then(|ranges| ranges.get(index));
             let values = match range {
-                Some(Some((from, to))) => (*from..*to).take(self.bounds.values.len()).collect(),
+                Some(Some((from, to))) => (*from..*to).take(MOST_OF_RANGE).collect(),
                 _ => self.bounds.values.clone(),
             };
             for instance in &instances {

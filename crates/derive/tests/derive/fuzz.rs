@@ -14,7 +14,7 @@ fn number(name: &str, default: u64) -> u64 {
 }
 
 /// Whether refinement finds a history that is not linearizable; a fault is not one.
-fn is_refuted(source: &str, threads: usize, calls: u32) -> bool {
+pub fn is_refuted(source: &str, threads: usize, calls: u32) -> bool {
     let config = Config { threads: Threads::Count(threads), ..Config::default() };
     let Ok(compiled) = compile(source, &config) else { return false };
     let bounds =

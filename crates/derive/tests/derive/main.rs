@@ -5,3 +5,4 @@ mod generator;
 mod helping;
 mod models;
 mod refusals;
+mod refuted;

@@ -14,7 +14,7 @@ const PROVED: &[&str] = &[
     "two_lock_queue",
 ];
 
-fn models(folder: &str) -> Vec<(String, String)> {
+pub fn models(folder: &str) -> Vec<(String, String)> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let mut found: Vec<(String, String)> = std::fs::read_dir(folder)
         .unwrap()
@@ -29,7 +29,7 @@ fn models(folder: &str) -> Vec<(String, String)> {
     found
 }
 
-fn is_proved(source: &str) -> bool {
+pub fn is_proved(source: &str) -> bool {
     let compiled = compile(source, &Config::default()).unwrap();
     let bounds = sequential::Bounds { values: vec![1, 2], steps: 20_000, ..Default::default() };
     let Ok(derivation) = derive(&compiled.program) else { return false };

@@ -153,6 +153,7 @@ pub fn program(shared: Vec<Variable>, operations: Vec<Operation>, threads: usize
         operations,
         threads: vec![thread; threads],
         spec: SpecSource::Builtin { name: "register".to_owned(), init: None },
+        counts_threads: false,
     }
 }
 

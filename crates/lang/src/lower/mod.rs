@@ -84,6 +84,7 @@ impl<'m> Lowering<'m> {
             operations: operations.collect::<Result<_, _>>()?,
             threads: model.threads.clone(),
             spec,
+            counts_threads: false,
         })
     }
 

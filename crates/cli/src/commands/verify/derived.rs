@@ -17,7 +17,7 @@ const STEPS: usize = 20_000;
 
 /// What sequential executions of the sub-operations are tried with.
 pub fn sequential_bounds(compiled: &Compiled) -> Bounds {
-    let values = (1..=compiled.bounds.values.clamp(1, 2)).collect();
+    let values = (1..=compiled.bounds.values.clamp(1, 3)).collect();
     Bounds { calls: CALLS, values, steps: STEPS }
 }
 
@@ -35,8 +35,9 @@ pub fn answer(args: &VerifyArgs, compiled: &Compiled) -> Result<Answer> {
             )));
         }
     };
-    let attempt = prove(&derivation, &compiled.program, &sequential_bounds(compiled))?;
-    let mut answer = describe(&attempt);
+    let bounds = sequential_bounds(compiled);
+    let attempt = prove(&derivation, &compiled.program, &bounds)?;
+    let mut answer = describe(&attempt, &bounds);
     reduce::extras(args, &attempt.form.model, &attempt.report, &mut answer)?;
     Ok(answer)
 }
@@ -55,8 +56,9 @@ fn inconclusive(reason: String) -> Answer {
     }
 }
 
-fn describe(attempt: &Attempt) -> Answer {
-    let Attempt { form, report, sequential, calls, tried } = attempt;
+fn describe(attempt: &Attempt, bounds: &Bounds) -> Answer {
+    let values: Vec<String> = bounds.values.iter().map(i64::to_string).collect();
+    let Attempt { form, report, sequential, open_guess, calls, tried } = attempt;
     let mut assumptions: Vec<String> =
         report.assumptions.iter().filter(|text| !text.contains("Assumption 1")).cloned().collect();
     assumptions.push(
@@ -68,7 +70,8 @@ fn describe(attempt: &Attempt) -> Answer {
     match sequential {
         SequentialVerdict::Holds { executions, unreached: untried } => {
             unreached = untried.iter().map(|of| form.model.operations[of.0].name.clone()).collect();
-            assumptions.push(reduce::tried(*calls, *executions));
+            let values = values.join(", ");
+            assumptions.push(format!("{}, integers {values}", reduce::tried(*calls, *executions)));
         }
         SequentialVerdict::Violated { calls } => {
             reason = format!(
@@ -79,6 +82,11 @@ fn describe(attempt: &Attempt) -> Answer {
         SequentialVerdict::NoSpec | SequentialVerdict::TooLarge => {
             reason = "not proved: there are too many sequential executions".to_owned();
         }
+    }
+    if let Some(guess) = open_guess {
+        reason = format!(
+            "not proved: {guess} may be any integer, so not all sequential executions can be tried"
+        );
     }
     let word = if attempt.is_proved() { Word::Proved } else { Word::Inconclusive };
     if word == Word::Proved {
