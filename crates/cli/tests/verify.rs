@@ -280,6 +280,6 @@ fn sub_operations_are_printed_with_reasons() {
     assert!(stdout.contains("line 55: this step changes what others see"), "{stdout}");
     let (code, stdout, _) = output(&["subops", "models/elimination_stack.lin", "--json"]);
     assert_eq!(code, 3);
-    assert!(stdout.contains("thread ids"), "{stdout}");
+    assert!(stdout.contains("number of threads"), "{stdout}");
     assert_eq!(output(&["subops", "models/pair_snapshot.lin", "--whole", "--json"]).0, 0);
 }
