@@ -219,8 +219,15 @@ pub fn open_guess(operation: &Operation) -> Option<String> {
     for step in &operation.sub_operations {
         let mut used = Vec::new();
         step.precondition.symbols(&mut used);
+        // Only a location that is known before the step says which integer it is.
+        let is_known = |place: &Place| symbols_of(place).iter().all(|id| set.contains(id));
         let pinned: Vec<LocalId> = match &step.precondition {
-            Condition::All(parts) => parts.iter().filter_map(reading).map(|(_, id)| id).collect(),
+            Condition::All(parts) => parts
+                .iter()
+                .filter_map(reading)
+                .filter(|(place, _)| is_known(place))
+                .map(|(_, id)| id)
+                .collect(),
             _ => Vec::new(),
         };
         let mut written: Vec<LocalId> = Vec::new();

@@ -117,10 +117,15 @@ impl Explorer<'_> {
         let refuse = |reason: &str| Err(Refusal::new(node.line, reason.to_owned()));
         if node.yields {
             walk.finish_step(node.line);
+            // Each of them: a step of its own for a new object may stand after a visible one.
             let mut private = Vec::new();
-            let visible = walk.steps.iter().map(|step| is_visible(step, &mut private)).last();
-            if visible == Some(true) && !self.found.noticed.contains(&walk.steps) {
-                self.found.noticed.push(walk.steps.clone());
+            for at in 0..walk.steps.len() {
+                let steps = &walk.steps[..=at];
+                if is_visible(&walk.steps[at], &mut private)
+                    && !self.found.noticed.iter().any(|known| known == steps)
+                {
+                    self.found.noticed.push(steps.to_vec());
+                }
             }
         }
         if walk.steps.len() > MOST_STEPS || walk.visits.len() > MOST_NODES {
@@ -170,14 +175,13 @@ impl Explorer<'_> {
                 }
             }
             for way in ways {
-                if let Some(attempt) = way.current.attempt
-                    && attempt.succeeded
-                {
-                    let mut steps = way.steps.clone();
-                    steps.push(way.current.clone());
-                    let path = self.path(&way, steps, End::Help);
-                    if !self.found.helping.contains(&path) {
-                        self.found.helping.push(path);
+                let all: Vec<Step> = way.steps.iter().chain([&way.current]).cloned().collect();
+                for at in 0..all.len() {
+                    if all[at].attempt.is_some_and(|attempt| attempt.succeeded) {
+                        let path = self.path(&way, all[..=at].to_vec(), End::Help);
+                        if !self.found.helping.contains(&path) {
+                            self.found.helping.push(path);
+                        }
                     }
                 }
                 match &edge.target {

@@ -300,8 +300,15 @@ pub fn prove(
 
 /// Names each way after its operation and how it ends.
 fn name_ways(program: &Program, skeleton: &Model, ways: &mut [Way]) {
+    let mut names: Vec<String> = Vec::new();
     for operation in 0..program.operations.len() {
         let name = &program.operations[operation].name;
+        let others: Vec<&String> = program
+            .operations
+            .iter()
+            .map(|operation| &operation.name)
+            .filter(|other| *other != name)
+            .collect();
         let mine: Vec<usize> =
             (0..ways.len()).filter(|at| ways[*at].operation == operation).collect();
         let bool = program.operations[operation].response == Type::Bool;
@@ -328,8 +335,11 @@ fn name_ways(program: &Program, skeleton: &Model, ways: &mut [Way]) {
             let taken = |name: &str| {
                 skeleton.globals.iter().any(|global| global.name == name)
                     || skeleton.structs.iter().any(|structure| structure.name == name)
+                    || others.iter().any(|other| *other == name)
+                    || names.iter().any(|known| known == name)
             };
             let full = layout::free_name(full, &taken);
+            names.push(full.clone());
             ways[*at].name = full;
         }
     }

@@ -5,7 +5,7 @@ use crate::layout::{Kind, words};
 use crate::path::{Step, Symbol, is_visible};
 use crate::symbol::{Word, compare, known, symbol};
 use linchpin_diagnostic::Span;
-use linchpin_ir::program::{Body, LocalTarget, NodeId};
+use linchpin_ir::program::{Action, Body, LocalTarget, NodeId};
 use linchpin_subop::model::{Condition, LocalId, Place, Relation, Statement, Term, Var};
 
 #[derive(Clone)]
@@ -44,6 +44,14 @@ impl From<String> for Halt {
 }
 
 pub type Way<T> = Result<T, Halt>;
+
+/// Whether the operation allocates such objects.
+fn allocates(body: &Body, of: usize) -> bool {
+    let actions = body.nodes.iter().flat_map(|node| &node.edges).flat_map(|edge| &edge.actions);
+    actions
+        .into_iter()
+        .any(|(action, _)| matches!(action, Action::New { object, .. } if *object == of))
+}
 
 impl Walk {
     pub fn words(&self) -> Words<'_> {
@@ -108,6 +116,15 @@ impl Walk {
             .map_err(|what| format!("the loop changes `{}`, which holds {what}", variable.name))?;
         let mut values = Vec::new();
         for (suffix, kind) in parts {
+            // It may be an object of a round that is left out, found again in a field: no guess can be that one.
+            if let Kind::Ref(of) = kind
+                && allocates(body, of)
+            {
+                return Err(format!(
+                    "the loop changes `{}`, which may hold a new object",
+                    variable.name
+                ));
+            }
             let id = self.fresh(&format!("{}{suffix}", variable.name), kind);
             values.push(match kind {
                 Kind::Bool => Word::Truth(compare(symbol(id), Relation::Equal, Term::Int(1), &[])),

@@ -115,8 +115,8 @@ fn of_model(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Vec<Answer>> 
             answers.push(answer);
         }
     }
-    // A failed proof: bounded refinement tells a violation from a weakness of the method.
-    if answers.iter().all(|answer| answer.engine == "reduce" && answer.word == Word::Inconclusive) {
+    // Refinement tells a violation from a weakness of the method where a proof fails; and where it does not, the two check each other.
+    if answers.iter().all(|answer| answer.engine == "reduce") {
         answers.push(refine::answer(args, file, &compiled, stop)?);
     }
     Ok(answers)
