@@ -277,7 +277,10 @@ fn sub_operations_are_printed_with_reasons() {
     assert_eq!(output(&["verify", file]).0, 0);
     let (code, stdout, _) = output(&["subops", "models/lazy_set.lin"]);
     assert_eq!(code, 3);
-    assert!(stdout.contains("line 51: the loop changes `n1`, which may hold a new object"), "{stdout}");
+    assert!(
+        stdout.contains("line 51: the loop changes `n1`, which may hold a new object"),
+        "{stdout}"
+    );
     let (code, stdout, _) = output(&["subops", "models/elimination_stack.lin", "--json"]);
     assert_eq!(code, 3);
     assert!(stdout.contains("number of threads"), "{stdout}");
