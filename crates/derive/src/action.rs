@@ -96,7 +96,7 @@ impl Explorer<'_> {
                     for (place, value) in &writes {
                         let mut next = Vec::new();
                         for way in open {
-                            next.extend(self.store(way, place, value)?);
+                            next.extend(unless_never(self.store(way, place, value))?);
                         }
                         open = next;
                     }
@@ -324,7 +324,7 @@ impl Explorer<'_> {
         for (conditions, tree) in walk.words().evaluate(value)? {
             let mut way = walk.clone();
             if way.assume(conditions).is_ok() {
-                ways.extend(self.store(way, place, &tree)?);
+                ways.extend(unless_never(self.store(way, place, &tree))?);
             }
         }
         Ok(ways)
@@ -349,6 +349,14 @@ impl Explorer<'_> {
             ways = next;
         }
         Ok(ways)
+    }
+}
+
+/// A way that cannot be taken says nothing about the others.
+fn unless_never(ways: Way<Vec<Walk>>) -> Way<Vec<Walk>> {
+    match ways {
+        Err(Halt::Never) => Ok(Vec::new()),
+        other => other,
     }
 }
 

@@ -31,12 +31,14 @@ pub fn operation(model: &Model, name: &str, path: &Path, helped: &[usize]) -> Op
                 Some((place, id))
                     if set[id.0] == Some(at)
                         && id.0 >= path.arguments
+                        && !symbols_of(&place).contains(&id)
                         && is_only_read(step, position, id)
                         && read_in_place(path, at, &mut statements, &mut result, id, place) => {}
                 Some((place, id))
                     if set[id.0] == Some(at)
                         && id.0 >= path.arguments
                         && path.symbols[id.0].ty == Type::Int
+                        && !symbols_of(&place).contains(&id)
                         && is_only_read(step, position, id) =>
                 {
                     body.push(Statement::Assign {
@@ -230,25 +232,33 @@ pub fn open_guess(operation: &Operation) -> Option<String> {
                 .collect(),
             _ => Vec::new(),
         };
+        // What a statement uses counts as guessed unless one before it wrote it.
         let mut written: Vec<LocalId> = Vec::new();
         for statement in &step.body {
+            let mut here = Vec::new();
             match statement {
-                Statement::Assign { place: Place::Variable(Var::Local(to)), value, .. } => {
-                    value.symbols(&mut used);
-                    written.push(*to);
+                Statement::Assign { place: Place::Variable(Var::Local(_)), value, .. } => {
+                    value.symbols(&mut here);
                 }
-                Statement::Malloc { var: Var::Local(to), .. } => written.push(*to),
-                other => other.symbols(&mut used),
+                Statement::Malloc { .. } => {}
+                other => other.symbols(&mut here),
+            }
+            used.extend(here.into_iter().filter(|id| !written.contains(id)));
+            if let Statement::Assign { place: Place::Variable(Var::Local(to)), .. }
+            | Statement::Malloc { var: Var::Local(to), .. } = statement
+            {
+                written.push(*to);
             }
         }
-        step.result.iter().flatten().for_each(|term| term.symbols(&mut used));
-        for id in used {
-            let is_open = !set.contains(&id) && !written.contains(&id) && !pinned.contains(&id);
-            if is_open && operation.locals[id.0].ty == Type::Int {
+        let mut here = Vec::new();
+        step.result.iter().flatten().for_each(|term| term.symbols(&mut here));
+        used.extend(here.into_iter().filter(|id| !written.contains(id)));
+        for id in &used {
+            if !set.contains(id) && !pinned.contains(id) && operation.locals[id.0].ty == Type::Int {
                 return Some(format!("`{}` of {}", operation.locals[id.0].name, operation.name));
             }
-            set.push(id);
         }
+        set.extend(used);
         set.extend(written);
     }
     None

@@ -124,16 +124,22 @@ pub fn derive(program: &Program) -> Result<Derivation, Refusal> {
     // The paths as they are, for what holds between their steps.
     let mut raw = skeleton.clone();
     let mut returning: Vec<Path> = Vec::new();
-    for paths in &all {
+    for (number, paths) in all.iter().enumerate() {
         let mut reached: Vec<&[Step]> = Vec::new();
         for path in &paths.returning {
             if let Some(tidy) = sites.stripped(path.clone()).and_then(tidy::tidied) {
                 reached.push(&path.steps);
                 help::is_adjacent(&tidy)?;
+                tidy::is_expressible(&tidy)?;
                 if !returning.contains(&tidy) {
                     returning.push(tidy);
                 }
             }
+        }
+        if reached.is_empty() {
+            let operation = &program.operations[number];
+            let reason = format!("`{}` never returns", operation.name);
+            return Err(Refusal::new(operation.line, reason));
         }
         // An operation may stop after any step: each that others notice must be on some path.
         for steps in &paths.noticed {

@@ -95,7 +95,20 @@ pub fn compare(left: Term, relation: Relation, right: Term, new: &[LocalId]) -> 
             truth(relation == Relation::NotEqual)
         }
         _ if left == right && equality => truth(relation == Relation::Equal),
+        // Symbols are numbered as they come: what was there before an object was allocated is not that object.
+        _ if equality && is_before(&left, &right, new) => truth(relation == Relation::NotEqual),
         _ => atom(left, relation, right),
+    }
+}
+
+/// Whether one of the terms is a new object and the other a symbol from before, or another new object.
+fn is_before(left: &Term, right: &Term, new: &[LocalId]) -> bool {
+    match (as_symbol(left), as_symbol(right)) {
+        (Some(a), Some(b)) => {
+            let (old, young) = if a < b { (a, b) } else { (b, a) };
+            old != young && new.contains(&young)
+        }
+        _ => false,
     }
 }
 

@@ -5,6 +5,7 @@
 //! first of them, so nobody asks how it would have gone on; conditions from further down may be used there. They are never used before a visible
 //! step, for an operation may stop after it and never come to test them.
 
+use crate::Refusal;
 use crate::path::{End, Path, Step};
 use crate::symbol::{Substitute, as_symbol, is_local, known, symbols_of};
 use linchpin_subop::model::{Atom, Condition, LocalId, Place, Relation, Statement, Term, Var};
@@ -33,6 +34,26 @@ pub fn tidied(mut path: Path) -> Option<Path> {
             return Some(path);
         }
     }
+}
+
+/// Whether no step tests an object that it allocates itself: conditions are tested before there is one.
+pub fn is_expressible(path: &Path) -> Result<(), Refusal> {
+    for step in &path.steps {
+        let allocated: Vec<LocalId> = step
+            .statements
+            .iter()
+            .filter_map(|statement| match statement {
+                Statement::Malloc { var: Var::Local(id), .. } => Some(*id),
+                _ => None,
+            })
+            .collect();
+        let tested = step.conditions.iter().flat_map(symbols_of).any(|id| allocated.contains(&id));
+        if tested {
+            let reason = "compares a new object in the step that allocates it".to_owned();
+            return Err(Refusal::new(step.line, reason));
+        }
+    }
+    Ok(())
 }
 
 /// Replaces symbols by what a condition says they are equal to.
@@ -95,7 +116,11 @@ fn hoist(path: &mut Path) {
         for condition in conditions {
             let mut target = at;
             if is_local(&condition) {
-                let latest = symbols_of(&condition).iter().filter_map(|id| set[id.0]).max();
+                // A new object is there only after the step that allocates it.
+                let from = |id: &LocalId| {
+                    set[id.0].map(|first| first + usize::from(path.new.contains(id)))
+                };
+                let latest = symbols_of(&condition).iter().filter_map(from).max();
                 // The test itself may be what mentions the symbol first: then it is a guess, and stays where it is.
                 target = latest.unwrap_or(at).max(segment).min(at);
             }
@@ -119,9 +144,10 @@ fn inline(path: &mut Path) {
                 .find(|step| path.segment(&visible, *step) > at)
                 .unwrap_or(path.steps.len());
             let others_set = |condition: &Condition| {
-                symbols_of(condition)
-                    .iter()
-                    .all(|other| *other == id || set[other.0].is_some_and(|first| first <= at))
+                symbols_of(condition).iter().all(|other| {
+                    let new = usize::from(path.new.contains(other));
+                    *other == id || set[other.0].is_some_and(|first| first + new <= at)
+                })
             };
             let movable = uses.iter().all(|(step, position)| {
                 *step < end
