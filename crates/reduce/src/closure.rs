@@ -10,9 +10,10 @@ use crate::context::Context;
 use crate::lasting;
 use crate::relate::{
     Alias, Block, Known, Relation, assume_after, block_stages, blocks, knowledge, relate,
+    same_in_the_end,
 };
 use crate::search::{Stage, TooManyCases, explore_from, explore_stages};
-use crate::world::{Env, Memory, Mode, Run, Stop, World};
+use crate::world::{Env, Memory, Mode, Run, World};
 
 /// A closure with more members is given up.
 const MOST_MEMBERS: usize = 600;
@@ -327,7 +328,7 @@ fn passes(
     lasting: &[Condition],
 ) -> Passes {
     let context = entrances.context;
-    let Member { block, before, cases, .. } = member;
+    let Member { block, before, then, cases, .. } = member;
     let other = &context.prefixes.all[block.prefix];
     if !context.step_footprint(step).conflicts(&other.footprint) {
         return Passes::Yes;
@@ -339,21 +340,18 @@ fn passes(
         if !matches(world, there, cases) {
             return Ok(true);
         }
+        // The step has passed everything that came later, so it is executed in the state that the member left.
+        assume_known(world, there, *then, lasting)?;
         let mut there = there.clone();
         world.execute(&mut there, 0, step, Mode::Assume)?;
         assume_after(world, &there, 0, last, true)?;
         assume_after(world, &there, 1, *block, true)?;
         world.assume_invariants(&there)?;
-        let mut back = begin.clone();
-        let reversed = |world: &mut World, back: &mut Memory| -> Run<()> {
+        let matters = [last.matters(), block.matters()];
+        let same = same_in_the_end(world, begin, &there, matters, &mut |world, back| {
             world.execute(back, 0, step, Mode::Require)?;
             world.execute_all(back, 1, block.prefix, Mode::Require)
-        };
-        let same = match reversed(world, &mut back) {
-            Ok(()) => world.same_state(&there, &back, [last.matters(), block.matters()])?,
-            Err(Stop::Blocked) => false,
-            Err(Stop::Prune) => return Err(Stop::Prune),
-        };
+        })?;
         passes &= same;
         Ok(passes)
     });

@@ -200,6 +200,7 @@ impl<'c> World<'c> {
         let guessed: Vec<Value> = self
             .guesses
             .iter()
+            .filter(|guess| guess.ty == Type::Ref(of))
             .filter(|guess| memory.instances[guess.who].locals[guess.local.0].is_some())
             .map(|guess| guess.value)
             .collect();

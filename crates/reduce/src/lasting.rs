@@ -75,6 +75,10 @@ fn candidates(context: &Context, prefix: usize) -> Vec<Condition> {
             (&candidate.statement, &candidate.dropped)
         {
             propose(condition.clone());
+            // What fails may fail for good: the time that was noted is past.
+            if let Condition::Atom(atom) = condition {
+                propose(Condition::Atom(Atom { relation: atom.relation.negated(), ..*atom }));
+            }
         }
     }
     found

@@ -6,6 +6,7 @@
 use linchpin_subop::model::Condition;
 
 use crate::context::Context;
+use crate::footprint::Kind;
 use crate::search::{Stage, explore_from, explore_stages};
 use crate::solver::Value;
 use crate::world::{Env, Matters, Memory, Mode, Run, Stop, World};
@@ -93,6 +94,59 @@ pub fn knowledge(world: &mut World, memory: &Memory, lasting: &[Condition]) -> R
         }
     }
     Ok(known)
+}
+
+/// Whether the condition compares by order. Whether it is true may be open in a case, for cases tell apart what is equal.
+fn is_order(condition: &Condition) -> bool {
+    use linchpin_subop::model::Relation::{Equal, NotEqual};
+    matches!(condition, Condition::Atom(atom) if !matches!(atom.relation, Equal | NotEqual))
+}
+
+/// Whether the blocks, executed in the other order from `begin`, lead to the same state.
+fn is_reversed(
+    world: &mut World,
+    begin: &Memory,
+    there: &Memory,
+    first: Block,
+    second: Block,
+) -> Run<bool> {
+    let matters = [first.matters(), second.matters()];
+    same_in_the_end(world, begin, there, matters, &mut |world, back| {
+        world.execute_all(back, 1, second.prefix, Mode::Require)?;
+        world.execute_all(back, 0, first.prefix, Mode::Require)
+    })
+}
+
+/// Whether executing `other` from `begin` is possible and leads to the same state.
+pub fn same_in_the_end(
+    world: &mut World,
+    begin: &Memory,
+    there: &Memory,
+    matters: [Matters; 2],
+    other: &mut dyn FnMut(&mut World, &mut Memory) -> Run<()>,
+) -> Run<bool> {
+    let mut once = |world: &mut World| {
+        let mut back = begin.clone();
+        match other(world, &mut back) {
+            Ok(()) => world.same_state(there, &back, matters),
+            Err(Stop::Blocked) => Ok(false),
+            Err(Stop::Prune) => Err(Stop::Prune),
+        }
+    };
+    if once(world)? {
+        return Ok(true);
+    }
+    // An invariant may keep objects apart that were only written to, or brought together by what was decided since.
+    if !world.context.facts.about_pairs() {
+        return Ok(false);
+    }
+    for cell in &there.writes {
+        if let Kind::Field(of, _) = cell.kind {
+            world.instantiate(of, cell.base)?;
+        }
+    }
+    world.pair_up()?;
+    once(world)
 }
 
 /// After a step: what holds of the instance there, if it goes on.
@@ -213,20 +267,18 @@ impl<'c> Followers<'_, 'c> {
             if !order_matters {
                 return Ok(false);
             }
-            let mut back = begin.clone();
-            let reversed = |world: &mut World, back: &mut Memory| -> Run<()> {
-                world.execute_all(back, 1, second.prefix, Mode::Require)?;
-                world.execute_all(back, 0, first.prefix, Mode::Require)
-            };
-            let same = match reversed(world, &mut back) {
-                Ok(()) => world.same_state(there, &back, [first.matters(), second.matters()])?,
-                Err(Stop::Blocked) => false,
-                Err(Stop::Prune) => return Err(Stop::Prune),
-            };
-            if !same {
-                let known = knowledge(world, there, lasting)?;
-                relation.add(alias(world, there), known);
+            if is_reversed(world, begin, there, first, second)? {
+                return Ok(true);
             }
+            let orders: Vec<_> = lasting.iter().filter(|condition| is_order(condition)).collect();
+            for condition in &orders {
+                world.decide(there, Env::of(0), condition)?;
+            }
+            if !orders.is_empty() && is_reversed(world, begin, there, first, second)? {
+                return Ok(true);
+            }
+            let known = knowledge(world, there, lasting)?;
+            relation.add(alias(world, there), known);
             Ok(true)
         });
         if outcome.is_err() {
