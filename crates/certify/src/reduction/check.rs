@@ -162,10 +162,8 @@ impl<'p> Check<'p> {
             };
         };
         for (bound, condition) in &proof.invariants {
-            let objects =
-                bound.map_or(vec![None], |of| world.objects_of(of).into_iter().map(Some).collect());
-            for object in objects {
-                if world.holds(&state, 0, object, condition) != Ok(true) {
+            for objects in world.choices_of(bound, |_| true) {
+                if world.holds(&state, 0, &objects, condition) != Ok(true) {
                     return Err(ReductionError::NotConfirmed(
                         "an invariant does not hold at the start".to_owned(),
                     ));
@@ -184,7 +182,7 @@ impl<'p> Check<'p> {
             let mut after = before.clone();
             run(world, &mut after, 0, path)?;
             for fact in &data.facts {
-                if !world.holds(&after, 0, None, fact)? {
+                if !world.holds(&after, 0, &[], fact)? {
                     return Ok(false);
                 }
             }
@@ -231,7 +229,7 @@ impl<'p> Check<'p> {
             let mut after = before.clone();
             run(world, &mut after, 1, other)?;
             for fact in &data.facts {
-                if !world.holds(&after, 0, None, fact)? {
+                if !world.holds(&after, 0, &[], fact)? {
                     return Ok(false);
                 }
             }
@@ -563,7 +561,7 @@ impl<'p> Check<'p> {
                     let mut after = before.clone();
                     run(world, &mut after, 1, other)?;
                     assume_all(world, &after, 0, path, true)?;
-                    world.holds(&after, 0, None, condition)
+                    world.holds(&after, 0, &[], condition)
                 },
             )?;
         }
@@ -575,6 +573,7 @@ impl<'p> Check<'p> {
         let (path, proof) = (closure.path, self.proof);
         let this = Check::new(proof);
         let before = chosen(&closure.lasting, &member.before);
+        let then = chosen(&closure.lasting, &member.then);
         for step in &proof.paths[path].next {
             let goes_on = !proof.paths[*step].next.is_empty();
             let starts = [path, self.empty(member.block.path)];
@@ -587,6 +586,8 @@ impl<'p> Check<'p> {
                 if !in_cases(world, &there, member)? {
                     return Ok(true);
                 }
+                // The step has passed everything that came later, so it is executed in the state that the member left.
+                world.assume(&there, 0, &then)?;
                 run(world, &mut there, 0, *step)?;
                 assume_all(world, &there, 0, *step, goes_on)?;
                 assume_all(world, &there, 1, member.block.path, !member.block.complete)?;
@@ -624,7 +625,7 @@ fn self_live(world: &World, path: usize) -> Vec<Condition> {
 
 fn all_hold(world: &mut World, state: &State, who: usize, conditions: &[Condition]) -> Run<bool> {
     for condition in conditions {
-        if !world.holds(state, who, None, condition)? {
+        if !world.holds(state, who, &[], condition)? {
             return Ok(false);
         }
     }
@@ -638,8 +639,8 @@ fn chosen(conditions: &[Condition], which: &[usize]) -> Vec<Condition> {
 fn invariants(world: &mut World, state: &State) -> Run<bool> {
     let proof = world.proof;
     for (bound, condition) in &proof.invariants {
-        let object = bound.map(|of| world.any_object(of));
-        if !world.holds(state, 0, object, condition)? {
+        let objects: Vec<usize> = bound.iter().map(|of| world.any_object(*of)).collect();
+        if !world.holds(state, 0, &objects, condition)? {
             return Ok(false);
         }
     }

@@ -45,7 +45,7 @@ impl<'p> World<'p> {
         // What the guesses are compared with decides which of them fit.
         for atom in step.precondition.atoms() {
             for term in [&atom.left, &atom.right] {
-                self.term(state, who, None, term)?;
+                self.term(state, who, &[], term)?;
             }
         }
         let open: Vec<usize> = data
@@ -142,11 +142,11 @@ impl<'p> World<'p> {
                 value => value.map(Some),
             };
         }
-        if !self.holds(&there, 0, None, &read.precondition)? {
+        if !self.holds(&there, 0, &[], &read.precondition)? {
             return Ok(false);
         }
         for (target, place) in targets {
-            let value = self.term(&there, 0, None, &Term::Place(*place))?;
+            let value = self.term(&there, 0, &[], &Term::Place(*place))?;
             let guessed = self.local(end, 0, *target)?;
             if value.is_none() || !self.agree(end, value, guessed)? {
                 return Ok(false);
@@ -167,7 +167,7 @@ impl<'p> World<'p> {
 
     /// Where a place is, now.
     pub fn find(&mut self, state: &State, who: usize, place: &Place) -> Run<Option<Location>> {
-        self.locate(state, who, None, place)
+        self.locate(state, who, &[], place)
     }
 
     /// Whether the object was allocated during the run.
@@ -217,7 +217,7 @@ impl<'p> World<'p> {
     ) -> Run<bool> {
         if self.must {
             self.assume(state, who, std::slice::from_ref(&step.precondition))?;
-        } else if !self.holds(state, who, None, &step.precondition)? {
+        } else if !self.holds(state, who, &[], &step.precondition)? {
             return Ok(false);
         }
         if !self.statements(state, who, path, &step.body)? {
@@ -226,7 +226,7 @@ impl<'p> World<'p> {
         if let Some(terms) = &step.result {
             let mut results = Vec::new();
             for term in terms {
-                let Some(value) = self.term(state, who, None, term)? else { return Ok(false) };
+                let Some(value) = self.term(state, who, &[], term)? else { return Ok(false) };
                 results.push(value);
             }
             state.instances[who].results = Some(results);
@@ -270,7 +270,7 @@ impl<'p> World<'p> {
         for (at, statement) in statements.iter().enumerate() {
             match statement {
                 Statement::Assign { place, value, .. } => {
-                    let Some(value) = self.term(state, who, None, value)? else { return Ok(false) };
+                    let Some(value) = self.term(state, who, &[], value)? else { return Ok(false) };
                     if !self.write(state, who, place, value)? {
                         return Ok(false);
                     }
@@ -294,7 +294,7 @@ impl<'p> World<'p> {
                     self.write(state, who, &Place::Variable(*var), V::Ref(object))?;
                 }
                 Statement::Free { var, of, .. } => {
-                    let Some(V::Ref(object)) = self.variable(state, who, None, *var)? else {
+                    let Some(V::Ref(object)) = self.variable(state, who, &[], *var)? else {
                         return Ok(false);
                     };
                     for field in 0..self.model.structs[of.0].fields.len() {
@@ -302,7 +302,7 @@ impl<'p> World<'p> {
                     }
                 }
                 Statement::Read { place, slot, .. } => {
-                    let Some(value) = self.term(state, who, None, &Term::Place(*place))? else {
+                    let Some(value) = self.term(state, who, &[], &Term::Place(*place))? else {
                         return Ok(false);
                     };
                     state.instances[who].reads.insert(*slot, value);
@@ -329,7 +329,7 @@ impl<'p> World<'p> {
             state.instances[who].locals[local.0] = Some(Some(value));
             return Ok(true);
         }
-        let Some(location) = self.locate(state, who, None, place)? else { return Ok(false) };
+        let Some(location) = self.locate(state, who, &[], place)? else { return Ok(false) };
         state.changed.insert(location, value);
         if let V::Ref(object) = value {
             state.stored.push(object);

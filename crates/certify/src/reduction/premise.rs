@@ -15,22 +15,36 @@ impl<'p> World<'p> {
             self.assume(start, who, &path.facts)?;
         }
         for (bound, condition) in &proof.invariants {
-            let objects = match bound {
-                None => vec![None],
-                Some(of) => self
-                    .objects_of(*of)
-                    .into_iter()
-                    .filter(|object| !self.objects[*object].fresh)
-                    .map(Some)
-                    .collect(),
-            };
-            for object in objects {
-                if !self.holds(start, 0, object, condition)? {
+            for objects in self.old_objects_of(bound) {
+                if !self.holds(start, 0, &objects, condition)? {
                     return Err(Impossible);
                 }
             }
         }
         Ok(true)
+    }
+
+    fn old_objects_of(&self, structs: &[StructId]) -> Vec<Vec<usize>> {
+        self.choices_of(structs, |object| !self.objects[object].fresh)
+    }
+
+    /// Every choice of objects of these structs that came up.
+    pub fn choices_of(
+        &self,
+        structs: &[StructId],
+        wanted: impl Fn(usize) -> bool,
+    ) -> Vec<Vec<usize>> {
+        let mut choices = vec![Vec::new()];
+        for of in structs {
+            let all: Vec<usize> =
+                self.objects_of(*of).into_iter().filter(|at| wanted(*at)).collect();
+            let longer = |choice: &Vec<usize>| {
+                let choice = choice.clone();
+                all.iter().map(move |at| [choice.clone(), vec![*at]].concat())
+            };
+            choices = choices.iter().flat_map(longer).collect();
+        }
+        choices
     }
 
     /// Goes on only if all these hold of the instance. Where that is open it is decided here: there is no need to try the other way.
@@ -39,7 +53,7 @@ impl<'p> World<'p> {
             match condition {
                 Condition::All(parts) => self.assume(state, who, parts)?,
                 Condition::Any(_) => {
-                    if !self.holds(state, who, None, condition)? {
+                    if !self.holds(state, who, &[], condition)? {
                         return Err(Impossible);
                     }
                 }
@@ -53,7 +67,7 @@ impl<'p> World<'p> {
         if atom.relation == Relation::Equal {
             for (one, other) in [(&atom.left, &atom.right), (&atom.right, &atom.left)] {
                 if let Some((location, of)) = self.unread(state, who, one)? {
-                    let Some(value) = self.term(state, who, None, other)? else {
+                    let Some(value) = self.term(state, who, &[], other)? else {
                         return Err(Impossible);
                     };
                     // The other term may be the same location, which has a value now.
@@ -68,8 +82,8 @@ impl<'p> World<'p> {
                 }
             }
         }
-        let left = self.term(state, who, None, &atom.left)?.ok_or(Impossible)?;
-        let right = self.term(state, who, None, &atom.right)?.ok_or(Impossible)?;
+        let left = self.term(state, who, &[], &atom.left)?.ok_or(Impossible)?;
+        let right = self.term(state, who, &[], &atom.right)?.ok_or(Impossible)?;
         if atom.relation == Relation::Equal && left == right {
             return Ok(());
         }
@@ -95,7 +109,7 @@ impl<'p> World<'p> {
         if matches!(place, Place::Variable(Var::Local(_) | Var::Bound(_) | Var::Peer(_))) {
             return Ok(None);
         }
-        let Some(location) = self.locate(state, who, None, place)? else { return Ok(None) };
+        let Some(location) = self.locate(state, who, &[], place)? else { return Ok(None) };
         let known = self.before.contains_key(&location)
             || state.changed.contains_key(&location)
             || self.beginning
@@ -146,23 +160,22 @@ impl<'p> World<'p> {
                 plain.instances[who].locals[local] = Some(None);
             }
         }
-        self.locate(&plain, who, None, place)
+        self.locate(&plain, who, &[], place)
     }
 
     /// No premise is false, as far as it is known.
     pub(super) fn respect_premises(&self) -> Run<()> {
-        let known = |premise: &Premise| {
-            self.known(premise.who, premise.object, premise.condition) != Some(false)
-        };
+        let known =
+            |premise: &Premise| self.known(premise.who, &[], premise.condition) != Some(false);
         if !self.premises.iter().all(known) {
             return Err(Impossible);
         }
         for (bound, condition) in &self.proof.invariants {
-            let Some(of) = bound else { continue };
-            for object in self.objects_of(*of) {
-                if !self.objects[object].fresh
-                    && self.known(0, Some(object), condition) == Some(false)
-                {
+            if bound.is_empty() {
+                continue;
+            }
+            for objects in self.old_objects_of(bound) {
+                if self.known(0, &objects, condition) == Some(false) {
                     return Err(Impossible);
                 }
             }
@@ -174,13 +187,13 @@ impl<'p> World<'p> {
     pub(super) fn known(
         &self,
         who: usize,
-        object: Option<usize>,
+        objects: &[usize],
         condition: &Condition,
     ) -> Option<bool> {
         match condition {
             Condition::All(parts) => {
                 let values: Vec<_> =
-                    parts.iter().map(|part| self.known(who, object, part)).collect();
+                    parts.iter().map(|part| self.known(who, objects, part)).collect();
                 if values.contains(&Some(false)) {
                     Some(false)
                 } else {
@@ -189,7 +202,7 @@ impl<'p> World<'p> {
             }
             Condition::Any(parts) => {
                 let values: Vec<_> =
-                    parts.iter().map(|part| self.known(who, object, part)).collect();
+                    parts.iter().map(|part| self.known(who, objects, part)).collect();
                 if values.contains(&Some(true)) {
                     Some(true)
                 } else {
@@ -197,8 +210,8 @@ impl<'p> World<'p> {
                 }
             }
             Condition::Atom(atom) => {
-                let left = self.known_term(who, object, &atom.left)?;
-                let right = self.known_term(who, object, &atom.right)?;
+                let left = self.known_term(who, objects, &atom.left)?;
+                let right = self.known_term(who, objects, &atom.right)?;
                 match (left, right) {
                     (Some(left), Some(right)) => self.compares(left, atom.relation, right),
                     _ => Some(false),
@@ -211,16 +224,16 @@ impl<'p> World<'p> {
     pub(super) fn known_term(
         &self,
         who: usize,
-        object: Option<usize>,
+        objects: &[usize],
         term: &Term,
     ) -> Option<Option<V>> {
         match term {
             Term::Int(value) => Some(Some(V::Int(*value))),
             Term::Null => Some(Some(V::Null)),
             Term::Id => Some(Some(V::Int(identity(who)))),
-            Term::Place(place) => self.known_place(who, object, place),
+            Term::Place(place) => self.known_place(who, objects, place),
             Term::Plus(place, offset) => {
-                Some(self.known_place(who, object, place)?.map(|value| plus(value, *offset)))
+                Some(self.known_place(who, objects, place)?.map(|value| plus(value, *offset)))
             }
         }
     }
@@ -228,7 +241,7 @@ impl<'p> World<'p> {
     pub(super) fn known_variable(
         &self,
         who: usize,
-        object: Option<usize>,
+        objects: &[usize],
         var: Var,
     ) -> Option<Option<V>> {
         match var {
@@ -239,7 +252,7 @@ impl<'p> World<'p> {
             Var::Local(local) => {
                 self.before.get(&Location::Local(who, local.0)).map(|value| Some(*value))
             }
-            Var::Bound(_) => Some(object.map(V::Ref)),
+            Var::Bound(at) => Some(objects.get(at).copied().map(V::Ref)),
             Var::Peer(_) => Some(None),
         }
     }
@@ -247,20 +260,20 @@ impl<'p> World<'p> {
     pub(super) fn known_place(
         &self,
         who: usize,
-        object: Option<usize>,
+        objects: &[usize],
         place: &Place,
     ) -> Option<Option<V>> {
         let location = match place {
-            Place::Variable(var) => return self.known_variable(who, object, *var),
-            Place::Field(var, _, field) => match self.known_variable(who, object, *var)? {
+            Place::Variable(var) => return self.known_variable(who, objects, *var),
+            Place::Field(var, _, field) => match self.known_variable(who, objects, *var)? {
                 Some(V::Ref(base)) => Location::Field(base, field.0),
                 _ => return Some(None),
             },
             Place::Element(array, index) => {
                 let (at, offset) = match index {
                     Index::Int(at) => (Some(V::Int(*at)), 0),
-                    Index::Variable(var) => (self.known_variable(who, object, *var)?, 0),
-                    Index::Plus(var, offset) => (self.known_variable(who, object, *var)?, *offset),
+                    Index::Variable(var) => (self.known_variable(who, objects, *var)?, 0),
+                    Index::Plus(var, offset) => (self.known_variable(who, objects, *var)?, *offset),
                 };
                 let Some(at @ (V::Int(_) | V::Number(_))) = at.map(|at| plus(at, offset)) else {
                     return Some(None);

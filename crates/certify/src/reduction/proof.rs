@@ -64,7 +64,7 @@ pub struct Proof {
     /// The model without the reads that are replaced.
     pub model: Model,
     pub paths: Vec<Path>,
-    pub invariants: Vec<(Option<StructId>, Condition)>,
+    pub invariants: Vec<(Vec<StructId>, Condition)>,
     pub closures: Vec<Closure>,
     pub sorts: Sorts,
     pub natures: Natures,
@@ -197,24 +197,18 @@ impl Reader<'_> {
         Ok(conditions)
     }
 
-    fn invariants(
-        &self,
-        value: &Value,
-    ) -> Result<Vec<(Option<StructId>, Condition)>, ReductionError> {
+    fn invariants(&self, value: &Value) -> Result<Vec<(Vec<StructId>, Condition)>, ReductionError> {
         let lines = texts(value)?;
         let parsed = parse(&format!("{}\n{}", self.source, lines.join("\n")))?;
         let added =
             &parsed.invariants[self.original.invariants.len().min(parsed.invariants.len())..];
         let mut found = Vec::new();
         for line in added {
-            let bound = match line.bound.as_slice() {
-                [] => None,
-                [variable] => match variable.ty {
-                    Type::Ref(of) => Some(of),
-                    Type::Int => return Err(malformed("an invariant about integers")),
-                },
-                _ => return Err(malformed("an invariant about several objects")),
-            };
+            let structs = line.bound.iter().map(|variable| match variable.ty {
+                Type::Ref(of) => Ok(of),
+                Type::Int => Err(malformed("an invariant about integers")),
+            });
+            let bound: Vec<StructId> = structs.collect::<Result<_, _>>()?;
             if line.after.is_some() {
                 return Err(malformed("an invariant about a sub-operation"));
             }

@@ -114,7 +114,6 @@ impl Script {
 pub(super) struct Premise<'p> {
     pub(super) who: usize,
     pub(super) condition: &'p Condition,
-    pub(super) object: Option<usize>,
 }
 
 pub struct World<'p> {
@@ -181,15 +180,15 @@ impl<'p> World<'p> {
                 world.objects.push(Object { of: *of, fresh: false, hidden });
             }
             for condition in &data.facts {
-                world.premises.push(Premise { who, condition, object: None });
+                world.premises.push(Premise { who, condition });
             }
             for (local, places) in &data.reaches {
                 world.reaches.push((who, *local, places));
             }
         }
         for (bound, condition) in &proof.invariants {
-            if bound.is_none() {
-                world.premises.push(Premise { who: 0, condition, object: None });
+            if bound.is_empty() {
+                world.premises.push(Premise { who: 0, condition });
             }
         }
         (world, State { changed: BTreeMap::new(), stored: Vec::new(), instances })
@@ -429,14 +428,14 @@ impl<'p> World<'p> {
         &mut self,
         state: &State,
         who: usize,
-        object: Option<usize>,
+        objects: &[usize],
         var: Var,
     ) -> Run<Option<V>> {
         match var {
             Var::Global(global) => self.read(state, Location::Global(global.0)).map(Some),
             Var::Local(local) if state.instances[who].locals[local.0].is_none() => Ok(None),
             Var::Local(local) => self.read(state, Location::Local(who, local.0)).map(Some),
-            Var::Bound(_) => Ok(object.map(V::Ref)),
+            Var::Bound(at) => Ok(objects.get(at).copied().map(V::Ref)),
             Var::Peer(_) => Ok(None),
         }
     }
@@ -445,10 +444,10 @@ impl<'p> World<'p> {
         &mut self,
         state: &State,
         who: usize,
-        object: Option<usize>,
+        objects: &[usize],
         var: Var,
     ) -> Run<Option<V>> {
-        match self.variable(state, who, object, var)? {
+        match self.variable(state, who, objects, var)? {
             Some(value) => self.resolve(state, value).map(Some),
             None => Ok(None),
         }
@@ -458,23 +457,23 @@ impl<'p> World<'p> {
         &mut self,
         state: &State,
         who: usize,
-        object: Option<usize>,
+        objects: &[usize],
         place: &Place,
     ) -> Run<Option<Location>> {
         Ok(match place {
             Place::Variable(Var::Global(global)) => Some(Location::Global(global.0)),
             Place::Variable(Var::Local(local)) => Some(Location::Local(who, local.0)),
             Place::Variable(_) => None,
-            Place::Field(var, _, field) => match self.variable(state, who, object, *var)? {
+            Place::Field(var, _, field) => match self.variable(state, who, objects, *var)? {
                 Some(V::Ref(base)) => Some(Location::Field(base, field.0)),
                 _ => None,
             },
             Place::Element(array, index) => {
                 let at = match index {
                     Index::Int(at) => Some(V::Int(*at)),
-                    Index::Variable(var) => self.resolved(state, who, object, *var)?,
+                    Index::Variable(var) => self.resolved(state, who, objects, *var)?,
                     Index::Plus(var, offset) => {
-                        self.resolved(state, who, object, *var)?.map(|value| plus(value, *offset))
+                        self.resolved(state, who, objects, *var)?.map(|value| plus(value, *offset))
                     }
                 };
                 match at {
@@ -489,7 +488,7 @@ impl<'p> World<'p> {
         &mut self,
         state: &State,
         who: usize,
-        object: Option<usize>,
+        objects: &[usize],
         term: &Term,
     ) -> Run<Option<V>> {
         let place = match term {
@@ -499,8 +498,8 @@ impl<'p> World<'p> {
             Term::Place(place) | Term::Plus(place, _) => place,
         };
         let value = match place {
-            Place::Variable(var) => self.variable(state, who, object, *var)?,
-            _ => match self.locate(state, who, object, place)? {
+            Place::Variable(var) => self.variable(state, who, objects, *var)?,
+            _ => match self.locate(state, who, objects, place)? {
                 Some(location) => Some(self.read(state, location)?),
                 None => None,
             },
@@ -517,13 +516,13 @@ impl<'p> World<'p> {
         &mut self,
         state: &State,
         who: usize,
-        object: Option<usize>,
+        objects: &[usize],
         condition: &Condition,
     ) -> Run<bool> {
         match condition {
             Condition::All(parts) => {
                 for part in parts {
-                    if !self.holds(state, who, object, part)? {
+                    if !self.holds(state, who, objects, part)? {
                         return Ok(false);
                     }
                 }
@@ -531,15 +530,15 @@ impl<'p> World<'p> {
             }
             Condition::Any(parts) => {
                 for part in parts {
-                    if self.holds(state, who, object, part)? {
+                    if self.holds(state, who, objects, part)? {
                         return Ok(true);
                     }
                 }
                 Ok(false)
             }
             Condition::Atom(Atom { left, relation, right, .. }) => {
-                let Some(left) = self.term(state, who, object, left)? else { return Ok(false) };
-                let Some(right) = self.term(state, who, object, right)? else { return Ok(false) };
+                let Some(left) = self.term(state, who, objects, left)? else { return Ok(false) };
+                let Some(right) = self.term(state, who, objects, right)? else { return Ok(false) };
                 if *relation == Relation::Equal && left == right {
                     return Ok(true);
                 }
@@ -551,7 +550,7 @@ impl<'p> World<'p> {
 
     /// The value of a local now.
     pub fn local(&mut self, state: &State, who: usize, local: usize) -> Run<Option<V>> {
-        self.variable(state, who, None, Var::Local(linchpin_subop::model::LocalId(local)))
+        self.variable(state, who, &[], Var::Local(linchpin_subop::model::LocalId(local)))
     }
 }
 
