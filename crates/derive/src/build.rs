@@ -12,6 +12,15 @@ use linchpin_subop::model::{
 
 /// The path as an operation; a step that others may do has the mark `*`.
 pub fn operation(model: &Model, name: &str, path: &Path, helped: &[usize]) -> Operation {
+    written(model, name, path, helped, true)
+}
+
+/// The same with every condition of the path as a condition, so that all symbols are set in the end.
+pub fn comparing(model: &Model, name: &str, path: &Path) -> Operation {
+    written(model, name, path, &[], false)
+}
+
+fn written(model: &Model, name: &str, path: &Path, helped: &[usize], reads: bool) -> Operation {
     let set = path.set_at();
     let mut sub_operations: Vec<SubOperation> = Vec::new();
     let count = path.steps.len().max(1);
@@ -27,7 +36,7 @@ pub fn operation(model: &Model, name: &str, path: &Path, helped: &[usize]) -> Op
         let mut body: Vec<Statement> = Vec::new();
         let mut statements = step.statements.clone();
         for (position, condition) in step.conditions.iter().enumerate() {
-            match reading(condition) {
+            match reading(condition).filter(|_| reads) {
                 Some((place, id))
                     if set[id.0] == Some(at)
                         && id.0 >= path.arguments

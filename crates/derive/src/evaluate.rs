@@ -90,9 +90,10 @@ impl Words<'_> {
                 Ok(Tree::Word(Word::Truth(words.truth(tree)?.negated())))
             })?,
             Expr::Unary(UnaryOp::Negate, inner) => self.map(inner, |_, tree| match tree {
-                Tree::Word(Word::Term(Term::Int(value))) => {
-                    Ok(Tree::Word(Word::Term(Term::Int(-value))))
-                }
+                Tree::Word(Word::Term(Term::Int(value))) => match value.checked_neg() {
+                    Some(value) => Ok(Tree::Word(Word::Term(Term::Int(value)))),
+                    None => Err("arithmetic that fails".to_owned()),
+                },
                 _ => Err("arithmetic other than adding a constant".to_owned()),
             })?,
             Expr::Binary(operator, left, right) => {
@@ -296,9 +297,12 @@ impl Words<'_> {
                     }
                     (_, Some(a), Some(b)) => {
                         let value = match operator {
+                            BinaryOp::Add => a.checked_add(b),
+                            BinaryOp::Subtract => a.checked_sub(b),
                             BinaryOp::Multiply => a.checked_mul(b),
                             BinaryOp::Divide => a.checked_div(b),
-                            _ => a.checked_rem(b),
+                            BinaryOp::Remainder => a.checked_rem(b),
+                            _ => None,
                         };
                         value
                             .map(|value| Tree::Word(Word::Term(Term::Int(value))))

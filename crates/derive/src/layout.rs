@@ -206,7 +206,9 @@ fn initially(program: &Program, layout: &Layout) -> Result<Initially, Refusal> {
     }
     let mut assign = |place: Place, kind: Kind, value: &Value| {
         let value = constant(kind, value);
-        if value != kind.blank() {
+        // A variable that no step assigns is a structure in place unless something says that it starts as NULL.
+        let is_variable = matches!((place, kind), (Place::Variable(_), Kind::Ref(_)));
+        if value != kind.blank() || is_variable {
             start.statements.push(Statement::Assign { place, value, span });
         }
     };

@@ -11,6 +11,7 @@
 //! The argument in full is in `docs/reduce.md`.
 
 mod action;
+mod alone;
 mod build;
 mod evaluate;
 mod explore;
@@ -73,6 +74,8 @@ struct Way {
     name: String,
     operation: usize,
     merged: Merged,
+    /// The paths through the code that became this one.
+    codes: Vec<Path>,
     /// The lines of the code that it goes through.
     lines: Vec<u32>,
 }
@@ -98,6 +101,10 @@ pub struct Form {
     pub reasons: Vec<Vec<String>>,
     /// Reasons that concern several operations.
     pub notes: Vec<String>,
+    /// Which steps of which ways are left out.
+    left_out: Vec<(usize, usize)>,
+    /// For each operation, the ways that it stands for.
+    ways: Vec<Vec<usize>>,
 }
 
 /// Derives the sub-operations of a program; memory is collected.
@@ -189,8 +196,13 @@ pub fn derive(program: &Program) -> Result<Derivation, Refusal> {
         let merged = merge::merged(&raw, &questions, OperationId(at), path);
         let lines = path.steps.iter().map(|step| step.line).collect();
         let operation = path.operation;
-        if !ways.iter().any(|way| way.operation == operation && way.merged.path == merged.path) {
-            ways.push(Way { name: String::new(), operation, merged, lines });
+        let codes = vec![path.clone()];
+        match ways
+            .iter_mut()
+            .find(|way| way.operation == operation && way.merged.path == merged.path)
+        {
+            Some(known) => known.codes.extend(codes),
+            None => ways.push(Way { name: String::new(), operation, merged, codes, lines }),
         }
     }
     name_ways(program, &skeleton, &mut ways);
@@ -234,18 +246,57 @@ pub struct Attempt {
     pub sequential: SequentialVerdict,
     /// An integer that an operation guesses and no comparison pins down: its sequential executions cannot all be tried.
     pub open_guess: Option<String>,
-    /// Up to how many calls, one after the other, were tried for that.
-    pub calls: usize,
+    /// An operation whose sub-operations, executed without interruption, may do more than its code.
+    pub beyond_the_code: Option<String>,
+    /// As many calls, one after the other, must be tried at least.
+    pub least_calls: usize,
+    /// The integers that were passed.
+    pub values: Vec<i64>,
     /// How many forms were tried.
     pub tried: usize,
 }
 
 impl Attempt {
-    /// Whether the sub-operations are proved, and no sequential execution within the bounds is wrong.
+    /// Whether the sub-operations are proved, and sequential executions of all of them were tried and are right.
     pub fn is_proved(&self) -> bool {
-        self.report.is_proved()
-            && self.open_guess.is_none()
-            && matches!(self.sequential, SequentialVerdict::Holds { .. })
+        self.report.is_proved() && self.is_right_alone()
+    }
+
+    fn is_right_alone(&self) -> bool {
+        self.open_guess.is_none()
+            && self.beyond_the_code.is_none()
+            && are_right(&self.sequential, self.least_calls)
+    }
+}
+
+/// Whether sequential executions of all operations were tried, enough of them, and are right.
+fn are_right(sequential: &SequentialVerdict, least: usize) -> bool {
+    match sequential {
+        SequentialVerdict::Holds { calls, unreached, .. } => {
+            *calls >= least && unreached.is_empty()
+        }
+        _ => false,
+    }
+}
+
+/// How sequential executions are tried: `most` calls in a row, or fewer if there are too many executions, but no proof without `least`.
+#[derive(Clone, Copy, Debug)]
+pub struct Tries {
+    /// As many calls as an exploration of all interleavings would execute: what that finds must not be proved.
+    pub least: usize,
+    /// The longest sequence of calls.
+    pub most: usize,
+    /// Integers are passed from 1 up to this one, and those near the constants of the code.
+    pub values: i64,
+    /// Sub-operations executed at most.
+    pub steps: usize,
+}
+
+impl Tries {
+    /// For a model that is explored with so many threads, calls of each, and integers.
+    pub fn of(threads: usize, calls: usize, values: i64) -> Tries {
+        let least = threads.saturating_mul(calls);
+        Tries { least, most: least.max(6), values: values.clamp(1, 16), steps: 100_000 }
     }
 }
 
@@ -254,8 +305,7 @@ fn sequential_check(
     form: &Form,
     program: &Program,
     bounds: &sequential::Bounds,
-) -> Result<(SequentialVerdict, usize), SpecError> {
-    let mut bounds = bounds.clone();
+) -> Result<SequentialVerdict, SpecError> {
     let of = |line: &SpecLine| {
         program
             .operations
@@ -266,21 +316,15 @@ fn sequential_check(
             })
     };
     let ranges: Vec<sequential::Ranges> = form.lines.iter().map(of).collect();
-    loop {
-        let spec = spec_of(program)?.spec;
-        let verdict = sequential::check_against(&form.model, &form.lines, spec, &bounds, &ranges);
-        if verdict != SequentialVerdict::TooLarge || bounds.calls <= 2 {
-            return Ok((verdict, bounds.calls));
-        }
-        bounds.calls -= 1;
-    }
+    let spec = spec_of(program)?.spec;
+    Ok(sequential::check_against(&form.model, &form.lines, spec, bounds, &ranges))
 }
 
 /// Tries the forms one after the other. The last one tried, which has all steps, is returned if none is proved.
 pub fn prove(
     derivation: &Derivation,
     program: &Program,
-    bounds: &sequential::Bounds,
+    tries: &Tries,
 ) -> Result<Attempt, SpecError> {
     let mut forms = derivation.forms();
     // The one with all steps says most about why a proof fails.
@@ -291,15 +335,33 @@ pub fn prove(
     loop {
         let form = forms.remove(0);
         tried += 1;
-        let (sequential, calls) = sequential_check(&form, program, bounds)?;
+        let values = text::values(&form.model, tries.values);
+        let bounds =
+            sequential::Bounds { calls: tries.most, values: values.clone(), steps: tries.steps };
+        let sequential = sequential_check(&form, program, &bounds)?;
+        let last = forms.is_empty();
+        if !last && !are_right(&sequential, tries.least) {
+            continue;
+        }
         let open_guess = form.model.operations.iter().find_map(build::open_guess);
-        let right = open_guess.is_none() && matches!(sequential, SequentialVerdict::Holds { .. });
-        if right || forms.is_empty() {
-            let report = linchpin_reduce::prove(&form.model, &Options::default());
-            let attempt = Attempt { form, report, sequential, open_guess, calls, tried };
-            if attempt.is_proved() || forms.is_empty() {
-                return Ok(attempt);
-            }
+        let beyond_the_code = derivation.beyond_the_code(&form);
+        if !last && (open_guess.is_some() || beyond_the_code.is_some()) {
+            continue;
+        }
+        let report = linchpin_reduce::prove(&form.model, &Options::default());
+        let least_calls = tries.least;
+        let attempt = Attempt {
+            form,
+            report,
+            sequential,
+            open_guess,
+            beyond_the_code,
+            least_calls,
+            values,
+            tried,
+        };
+        if last || attempt.is_proved() {
+            return Ok(attempt);
         }
     }
 }
@@ -385,9 +447,9 @@ impl Derivation {
         let mut model = self.skeleton.clone();
         let mut lines = Vec::new();
         let mut reasons = Vec::new();
+        let mut ways: Vec<Vec<usize>> = Vec::new();
         for (at, way) in self.ways.iter().enumerate() {
-            let mine: Vec<usize> =
-                left_out.iter().filter(|(way, _)| *way == at).map(|(_, step)| *step).collect();
+            let mine = steps_of(left_out, at);
             let path = way.merged.without(&mine);
             let helped: Vec<usize> =
                 (0..path.steps.len()).filter(|step| path.steps[*step].attempt.is_some()).collect();
@@ -407,6 +469,7 @@ impl Derivation {
                         && text::is_same(other, &operation)
                 });
             if let Some(known) = known {
+                ways[known].push(at);
                 let known: &mut Vec<String> = &mut reasons[known];
                 known.push(format!("also lines {}", text::lines(&way.lines)));
                 continue;
@@ -420,6 +483,7 @@ impl Derivation {
             });
             model.operations.push(operation);
             reasons.push(notes);
+            ways.push(vec![at]);
         }
         if let Some((name, init)) = &self.builtin
             && let Some(initial) = text::initial(init.as_ref())
@@ -427,8 +491,26 @@ impl Derivation {
             let (name, lines) = (name.clone(), lines.clone());
             model.spec = Some(SpecMapping { name, initial, lines, span: Default::default() });
         }
-        Form { model, lines, reasons, notes: self.notes.clone() }
+        let (notes, left_out) = (self.notes.clone(), left_out.to_vec());
+        Form { model, lines, reasons, notes, left_out, ways }
     }
+
+    /// An operation whose sub-operations, executed without interruption, may do more than its code.
+    fn beyond_the_code(&self, form: &Form) -> Option<String> {
+        let shortened =
+            |(at, way): (usize, &'_ Way)| way.merged.without(&steps_of(&form.left_out, at));
+        let paths: Vec<Path> = self.ways.iter().enumerate().map(shortened).collect();
+        let codes: Vec<&[Path]> = self.ways.iter().map(|way| &way.codes[..]).collect();
+        let options = Options { most_in_total: MOST_CASES, ..Options::default() };
+        let fits = alone::as_the_code(&self.skeleton, &options, &paths, &codes);
+        let beyond = form.ways.iter().position(|ways| !ways.iter().any(|way| fits[*way]))?;
+        Some(form.model.operations[beyond].name.clone())
+    }
+}
+
+/// The steps of a way that are left out.
+fn steps_of(left_out: &[(usize, usize)], way: usize) -> Vec<usize> {
+    left_out.iter().filter(|(of, _)| *of == way).map(|(_, step)| *step).collect()
 }
 
 impl Form {

@@ -78,26 +78,53 @@ pub fn print(form: &Form) -> String {
 
 /// Whether the model has constants that a `.subop` file cannot have.
 pub fn has_large_constants(model: &Model) -> bool {
-    let large = |value: i64| value.unsigned_abs() > LARGEST_CONSTANT.unsigned_abs();
-    let place = |place: &Place| match place {
-        Place::Element(_, Index::Int(value) | Index::Plus(_, value)) => large(*value),
-        _ => false,
-    };
-    let term = |term: &Term| match term {
-        Term::Int(value) => large(*value),
-        Term::Plus(of, plus) => large(*plus) || place(of),
-        Term::Place(of) => place(of),
-        Term::Null | Term::Id => false,
-    };
-    let statement = |statement: &Statement| match statement {
-        Statement::Assign { place: to, value, .. } => place(to) || term(value),
-        _ => false,
-    };
-    let steps = || model.operations.iter().flat_map(|operation| &operation.sub_operations);
-    model.initially.statements.iter().any(statement)
-        || steps().any(|step| {
-            step.precondition.atoms().iter().any(|atom| term(&atom.left) || term(&atom.right))
-                || step.body.iter().any(statement)
-                || step.result.iter().flatten().any(term)
-        })
+    constants(model).iter().any(|value| value.unsigned_abs() > LARGEST_CONSTANT.unsigned_abs())
+}
+
+/// The integers that are passed in sequential executions: from 1 up to `most`, and those near the constants of the model.
+pub fn values(model: &Model, most: i64) -> Vec<i64> {
+    let near = |value: i64| value.saturating_sub(1)..=value.saturating_add(1);
+    let mut values: Vec<i64> =
+        constants(model).into_iter().filter(|value| *value > 1).flat_map(near).collect();
+    values.extend(1..=most);
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
+/// The integers that a model mentions.
+fn constants(model: &Model) -> Vec<i64> {
+    let mut found = Vec::new();
+    let steps = model.operations.iter().flat_map(|operation| &operation.sub_operations);
+    let mut statements: Vec<&Statement> = model.initially.statements.iter().collect();
+    for step in steps {
+        statements.extend(&step.body);
+        for atom in step.precondition.atoms() {
+            see(&atom.left, &mut found);
+            see(&atom.right, &mut found);
+        }
+        step.result.iter().flatten().for_each(|term| see(term, &mut found));
+    }
+    for statement in statements {
+        if let Statement::Assign { place, value, .. } = statement {
+            see(&Term::Place(*place), &mut found);
+            see(value, &mut found);
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn see(term: &Term, found: &mut Vec<i64>) {
+    match term {
+        Term::Int(value) => found.push(*value),
+        Term::Plus(_, plus) => found.push(*plus),
+        Term::Place(_) | Term::Null | Term::Id => {}
+    }
+    if let Term::Place(Place::Element(_, index)) | Term::Plus(Place::Element(_, index), _) = term
+        && let Index::Int(value) | Index::Plus(_, value) = index
+    {
+        found.push(*value);
+    }
 }

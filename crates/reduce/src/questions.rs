@@ -3,11 +3,15 @@
 //!
 //! Unlike in a [proof](crate::prove), nothing is assumed about whether operations complete: every answer holds in all executions.
 
-use linchpin_subop::model::{Condition, LocalId, Model, OperationId, StructId};
+use linchpin_diagnostic::Span;
+use linchpin_subop::model::{
+    Atom, Condition, FieldId, GlobalId, GlobalKind, LocalId, Model, OperationId, Place, Relation,
+    StructId, Term, Type, Var,
+};
 
 use crate::context::Context;
 use crate::footprint::Footprint;
-use crate::search::{explore, explore_start};
+use crate::search::{TooManyCases, explore, explore_start};
 use crate::start::combinations;
 use crate::world::{Env, Memory, Mode, Run, World};
 use crate::{Options, candidates, settle};
@@ -120,6 +124,128 @@ impl<'m> Questions<'m> {
                 Ok(held)
             });
             held && outcome.is_ok()
+        })
+    }
+
+    /// Whether, whenever an instance executes the whole operation without interruption and nobody else is under way, all conditions of one of the
+    /// alternatives hold: each after as many sub-operations as it says, of the values that the locals have in the end.
+    pub fn holds_alone(
+        &self,
+        operation: OperationId,
+        alternatives: &[Vec<(usize, Condition)>],
+        at_rest: &[Condition],
+    ) -> bool {
+        let mut good = true;
+        let outcome = self.alone(operation, at_rest, &mut |world, states| {
+            for conditions in alternatives {
+                let mut all = true;
+                for (at, condition) in conditions {
+                    all = all
+                        && match states.get(*at) {
+                            Some(state) => world.decide(state, Env::of(0), condition)?,
+                            None => false,
+                        };
+                }
+                if all {
+                    return Ok(true);
+                }
+            }
+            good = false;
+            Ok(false)
+        });
+        good && outcome.is_ok()
+    }
+
+    /// What is true of the shared variables whenever no operation is under way: at the start, and kept by every operation that is executed
+    /// without interruption.
+    pub fn at_rest(&self) -> Vec<Condition> {
+        let mut left = self.resting_candidates();
+        let mut good = vec![true; left.len()];
+        let outcome = explore_start(&self.context, &mut |world, memory| {
+            for (condition, good) in left.iter().zip(&mut good) {
+                *good = *good && world.require(memory, Env::of(0), condition)?;
+            }
+            Ok(true)
+        });
+        if outcome.is_err() {
+            return Vec::new();
+        }
+        loop {
+            let mut kept = good.into_iter();
+            left.retain(|_| kept.next() == Some(true));
+            good = vec![true; left.len()];
+            for operation in 0..self.context.model.operations.len() {
+                let outcome = self.alone(OperationId(operation), &left, &mut |world, states| {
+                    let Some(end) = states.last() else { return Ok(true) };
+                    for (condition, good) in left.iter().zip(&mut good) {
+                        *good = *good && world.require(end, Env::of(0), condition)?;
+                    }
+                    Ok(true)
+                });
+                if outcome.is_err() {
+                    return Vec::new();
+                }
+            }
+            if good.iter().all(|good| *good) {
+                return left;
+            }
+        }
+    }
+
+    /// That a shared variable, or a field of what it refers to, is NULL or 0, or that it is not NULL.
+    fn resting_candidates(&self) -> Vec<Condition> {
+        let model = self.context.model;
+        let mut found = Vec::new();
+        let mut propose = |place: Place, ty: Type| {
+            let alternatives = match ty {
+                Type::Int => vec![(Relation::Equal, Term::Int(0))],
+                Type::Ref(_) => {
+                    vec![(Relation::Equal, Term::Null), (Relation::NotEqual, Term::Null)]
+                }
+            };
+            for (relation, right) in alternatives {
+                let left = Term::Place(place);
+                found.push(Condition::Atom(Atom { left, relation, right, span: Span::default() }));
+            }
+        };
+        for (at, global) in model.globals.iter().enumerate() {
+            let var = Var::Global(GlobalId(at));
+            if let GlobalKind::Scalar(ty) = global.kind {
+                propose(Place::Variable(var), ty);
+            }
+            if let GlobalKind::Scalar(Type::Ref(of)) | GlobalKind::Place(of) = global.kind {
+                for (field, variable) in model.structs[of.0].fields.iter().enumerate() {
+                    propose(Place::Field(var, of, FieldId(field)), variable.ty);
+                }
+            }
+        }
+        found
+    }
+
+    /// Visits every case of an uninterrupted execution of the operation, with `at_rest` true before it: the states before and after its sub-operations,
+    /// each with the locals of the end.
+    fn alone(
+        &self,
+        operation: OperationId,
+        at_rest: &[Condition],
+        visit: &mut dyn FnMut(&mut World<'_>, &[Memory]) -> Run<bool>,
+    ) -> Result<(), TooManyCases> {
+        let steps = self.context.model.operations[operation.0].sub_operations.len();
+        let whole = self.prefix(At { operation, steps }).ok_or(TooManyCases)?;
+        let start = self.context.prefixes.empty[operation.0];
+        explore(&self.context, &[start], &mut |world, begin| {
+            for condition in at_rest {
+                world.assume(begin, Env::of(0), condition)?;
+            }
+            let mut memory = begin.clone();
+            let mut states = vec![begin.clone()];
+            for prefix in self.context.path(whole) {
+                world.execute(&mut memory, 0, prefix, Mode::Assume)?;
+                states.push(memory.clone());
+            }
+            let locals = &memory.instances[0].locals;
+            states.iter_mut().for_each(|state| state.instances[0].locals = locals.clone());
+            visit(world, &states)
         })
     }
 

@@ -78,7 +78,8 @@ fn linearizable(name: &str, preserved: Comparison, cases: &[(&str, &str)]) {
 fn sequential(name: &str, values: &[i64], calls: usize) {
     let bounds = Bounds { calls, values: values.to_vec(), ..Bounds::default() };
     match sequential::check(&model(name), &bounds) {
-        SequentialVerdict::Holds { executions, unreached } => {
+        SequentialVerdict::Holds { calls: tried, executions, unreached } => {
+            assert_eq!(tried, calls, "{name}");
             assert!(executions > 20 && unreached.is_empty(), "{name}: {executions} {unreached:?}");
         }
         other => panic!("{name}: {other:?}"),

@@ -4,9 +4,13 @@
 use crate::execute::{Instance, Machine, Progress, State, Value};
 use crate::model::{Model, OperationId, SpecLine, SpecResponse, SpecTerm, Type};
 use linchpin_spec::{self as spec, BuiltinSpec, Call, Shape, builtin};
+use std::collections::HashSet;
 
-/// Of a range of arguments, so many are tried.
-const MOST_OF_RANGE: usize = 8;
+/// Arguments limited to a range with more integers are not tried.
+const MOST_OF_RANGE: i64 = 64;
+
+/// Fewer calls in a row than this say nothing.
+const LEAST_CALLS: usize = 2;
 
 /// How far [`check`] looks.
 #[derive(Clone, Debug)]
@@ -43,6 +47,8 @@ pub enum SequentialVerdict {
     NoSpec,
     /// Every sequential execution within the bounds is one of the specification.
     Holds {
+        /// Up to how many calls in a row were tried, at least: as many as the bounds say, or as fit in the number of steps.
+        calls: usize,
         /// How many operations were executed.
         executions: usize,
         /// Operations that never came to an end: nothing is known about them.
@@ -91,34 +97,65 @@ fn search(
 ) -> SequentialVerdict {
     let machine = Machine::new(model).with_integers(bounds.values.iter().copied());
     let states = vec![sequential.initial()];
-    let start = machine.start(Vec::new());
+    let state = machine.start(Vec::new());
     let reached = vec![false; model.operations.len()];
-    let calls = Vec::new();
-    let (longest, executions, steps) = (0, 0, 0);
     let mut check = Check {
         machine,
         lines,
         sequential,
         bounds,
         ranges,
-        longest,
-        calls,
-        executions,
-        steps,
+        executions: 0,
+        steps: 0,
         reached,
         met: Vec::new(),
     };
-    // Short ones first, so that the execution that is shown is a shortest one.
-    for longest in 1..=bounds.calls {
-        check.longest = longest;
-        check.executions = 0;
-        if let Some(verdict) = check.from(&start, &states) {
-            return verdict;
+    let mut seen = HashSet::from([(state.shared.clone(), states.clone())]);
+    // Short executions first, so that the one that is shown is a shortest one.
+    let mut situations = vec![Situation { state, states, calls: Vec::new() }];
+    let mut calls = bounds.calls;
+    for tried in 0..bounds.calls {
+        let mut next = Vec::new();
+        for situation in &situations {
+            match check.calls(situation, &mut next) {
+                Ok(()) => {}
+                Err(Stop::Violated(calls)) => return SequentialVerdict::Violated { calls },
+                Err(Stop::TooLarge) if tried < LEAST_CALLS.min(bounds.calls) => {
+                    return SequentialVerdict::TooLarge;
+                }
+                Err(Stop::TooLarge) => {
+                    calls = tried;
+                    break;
+                }
+            }
         }
+        if calls < bounds.calls {
+            break;
+        }
+        // Whatever follows has been tried after the first of equal situations. `ID`s differ, but none is left from one call to the next that
+        // is not the same in both.
+        next.retain(|situation| {
+            seen.insert((situation.state.shared.clone(), situation.states.clone()))
+        });
+        situations = next;
     }
     let unreached = check.reached.iter().enumerate().filter(|(_, reached)| !**reached);
     let unreached = unreached.map(|(index, _)| OperationId(index)).collect();
-    SequentialVerdict::Holds { executions: check.executions, unreached }
+    SequentialVerdict::Holds { calls, executions: check.executions, unreached }
+}
+
+/// After some calls.
+struct Situation {
+    state: State,
+    /// The states that the specification may be in.
+    states: Vec<spec::Value>,
+    calls: Vec<SequentialCall>,
+}
+
+/// What ends the check.
+enum Stop {
+    Violated(Vec<SequentialCall>),
+    TooLarge,
 }
 
 /// The initial value that these terms stand for, if there are any.
@@ -133,9 +170,6 @@ struct Check<'a> {
     bounds: &'a Bounds,
     /// Which arguments clients pass; if nobody says, all that the specification ever answers.
     ranges: Option<&'a [Ranges]>,
-    /// How many calls are tried now.
-    longest: usize,
-    calls: Vec<SequentialCall>,
     executions: usize,
     /// How many sub-operations were executed.
     steps: usize,
@@ -145,73 +179,73 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    /// Tries every call from here on; `states` are those that the specification may be in. Returns what stops the check.
-    fn from(&mut self, state: &State, states: &[spec::Value]) -> Option<SequentialVerdict> {
-        if self.calls.len() == self.longest {
-            return None;
-        }
+    /// Tries every call from here on; what comes of it is added to `next`.
+    fn calls(&mut self, from: &Situation, next: &mut Vec<Situation>) -> Result<(), Stop> {
         let lines = self.lines;
         for line in lines {
-            for instance in self.instances(line.operation) {
-                let mut before = state.clone();
+            for instance in self.instances(line.operation).ok_or(Stop::TooLarge)? {
+                let mut before = from.state.clone();
                 before.instances.push(instance);
-                let Some(complete) = self.executions(before) else {
-                    return Some(SequentialVerdict::TooLarge);
-                };
+                let complete = self.executions(before).ok_or(Stop::TooLarge)?;
                 for after in complete {
-                    if let Some(verdict) = self.call(line, &after, states) {
-                        return Some(verdict);
-                    }
+                    next.extend(self.call(line, after, from)?);
                 }
             }
         }
-        None
+        Ok(())
     }
 
-    /// Compares the last instance of `state`, which is complete, with the specification, and goes on.
+    /// Compares the last instance of `state`, which is complete, with the specification.
     fn call(
         &mut self,
         line: &SpecLine,
-        state: &State,
-        states: &[spec::Value],
-    ) -> Option<SequentialVerdict> {
-        let instance = state.instances.last()?;
-        let method = self.sequential.operation(&line.method)?;
-        let bool = self.sequential.operations()[method].response == Shape::Bool;
+        state: State,
+        from: &Situation,
+    ) -> Result<Option<Situation>, Stop> {
+        let Some(instance) = state.instances.last() else { return Ok(None) };
         let argument = packed(line.arguments.iter().map(|term| passed(term, instance)).collect());
-        let response = response(line, instance, bool);
-        let call = Call { operation: method, argument: argument.clone() };
-        let mut next: Vec<spec::Value> = Vec::new();
-        for before in states {
+        let method = self.sequential.operation(&line.method);
+        let shape = method.map(|method| self.sequential.operations()[method].response.clone());
+        let response = response(line, instance, shape == Some(Shape::Bool));
+        let last = SequentialCall {
+            operation: line.operation,
+            argument: argument.clone(),
+            response: response.clone(),
+        };
+        let calls: Vec<SequentialCall> = from.calls.iter().cloned().chain([last]).collect();
+        // What the specification does not have it does not allow.
+        let Some(method) = method else { return Err(Stop::Violated(calls)) };
+        let call = Call { operation: method, argument };
+        let mut states: Vec<spec::Value> = Vec::new();
+        for before in &from.states {
             let outcomes = self.sequential.apply(before, &call, Some(&response));
             let fitting = outcomes.into_iter().filter(|outcome| outcome.response == response);
-            next.extend(fitting.map(|outcome| outcome.state));
+            states.extend(fitting.map(|outcome| outcome.state));
         }
-        next.sort();
-        next.dedup();
+        states.sort();
+        states.dedup();
         // Unless somebody says which arguments clients pass: one that the specification answers in no state, like an index that is
         // not there, is none.
         let answered = |state: &spec::Value| !self.sequential.apply(state, &call, None).is_empty();
-        if next.is_empty() && self.ranges.is_none() && !states.iter().chain(&self.met).any(answered)
+        if states.is_empty()
+            && self.ranges.is_none()
+            && !from.states.iter().chain(&self.met).any(answered)
         {
-            return None;
+            return Ok(None);
         }
-        for state in &next {
+        for state in &states {
             if let Err(at) = self.met.binary_search(state) {
                 self.met.insert(at, state.clone());
             }
         }
-        self.calls.push(SequentialCall { operation: line.operation, argument, response });
-        if next.is_empty() {
-            return Some(SequentialVerdict::Violated { calls: self.calls.clone() });
+        if states.is_empty() {
+            return Err(Stop::Violated(calls));
         }
-        let verdict = self.from(state, &next);
-        self.calls.pop();
-        verdict
+        Ok(Some(Situation { state, states, calls }))
     }
 
-    /// Every call of an operation within the bounds; arguments of struct type are guessed.
-    fn instances(&self, operation: OperationId) -> Vec<Instance> {
+    /// Every call of an operation within the bounds; arguments of struct type are guessed. Nothing if there are too many.
+    fn instances(&self, operation: OperationId) -> Option<Vec<Instance>> {
         let model = self.machine.model();
         let body = &model.operations[operation.0];
         let mut instances = vec![Instance::new(model, operation, &[])];
@@ -220,9 +254,13 @@ impl Check<'_> {
             let ranges = self.ranges.and_then(|ranges| ranges.get(operation.0));
             let range = ranges.and_then(|ranges| ranges.get(index));
             let values = match range {
-                Some(Some((from, to))) => (*from..*to).take(MOST_OF_RANGE).collect(),
+                Some(Some((from, to))) if to.saturating_sub(*from) > MOST_OF_RANGE => return None,
+                Some(Some((from, to))) => (*from..*to).collect(),
                 _ => self.bounds.values.clone(),
             };
+            if instances.len().saturating_mul(values.len()) > self.bounds.steps {
+                return None;
+            }
             for instance in &instances {
                 for value in &values {
                     let mut instance = instance.clone();
@@ -232,7 +270,7 @@ impl Check<'_> {
             }
             instances = extended;
         }
-        instances
+        Some(instances)
     }
 
     /// Every state in which the last instance is complete, executed without interruption; nothing if there are too many steps.

@@ -19,7 +19,8 @@ Pop() node X; 1 < top == X; X != NULL; > top = X.next; return X.value;
 fn a_stack_is_a_stack() {
     let spec = "spec stack { Push = push(v); Pop_empty = pop() -> NULL; Pop = pop(); }";
     match verdict(&format!("{STACK}{spec}")) {
-        SequentialVerdict::Holds { executions, unreached } => {
+        SequentialVerdict::Holds { calls, executions, unreached } => {
+            assert_eq!(calls, 4);
             assert!(executions > 50);
             assert!(unreached.is_empty());
         }
@@ -62,6 +63,9 @@ fn without_a_spec_or_with_too_much_to_execute_nothing_is_claimed() {
     assert_eq!(verdict(STACK), SequentialVerdict::NoSpec);
     let source = "int x; Add(int a, int b, int c) 1 x = x + 1; return;
         spec counter { Add = add(1); }";
-    let bounds = Bounds { calls: 6, values: vec![1, 2, 3], steps: 5_000 };
+    let bounds = Bounds { calls: 6, values: vec![1, 2, 3], steps: 50 };
     assert_eq!(check(&parse(source).unwrap(), &bounds), SequentialVerdict::TooLarge);
+    let bounds = Bounds { steps: 100, ..bounds };
+    let verdict = check(&parse(source).unwrap(), &bounds);
+    assert!(matches!(verdict, SequentialVerdict::Holds { calls: 3, .. }), "{verdict:?}");
 }

@@ -1,7 +1,7 @@
 //! `linchpin subops`: a model as sub-operations, with the reason for every merge.
 
 use crate::args::SubopsArgs;
-use crate::commands::verify::sequential_bounds;
+use crate::commands::verify::tries;
 use crate::{Status, json, model, output};
 use anyhow::Result;
 use linchpin_derive::{Form, derive, prove};
@@ -27,10 +27,10 @@ pub fn execute(args: &SubopsArgs) -> Result<Status> {
         }
     };
     // The form that is proved, if there is one; else all that the code does.
-    let bounds = sequential_bounds(&compiled);
+    let tries = tries(&compiled);
     let form = match args.whole {
         true => derivation.whole(),
-        false => prove(&derivation, &compiled.program, &bounds)?.form,
+        false => prove(&derivation, &compiled.program, &tries)?.form,
     };
     let text = if args.common.json { as_json(&subject, &form) } else { form.text() };
     match &args.output {

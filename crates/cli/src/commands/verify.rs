@@ -8,7 +8,7 @@ mod progress;
 mod reduce;
 mod refine;
 
-pub use derived::sequential_bounds;
+pub use derived::tries;
 pub use refine::grouped;
 
 use crate::args::{EngineArg, MemoryArg, ModelArgs, VerifyArgs};

@@ -7,7 +7,6 @@ use linchpin_lang::{Config, Threads, compile};
 use linchpin_refine::search::Wrong;
 use linchpin_refine::{Verdict, VerifyOptions, verify};
 use linchpin_space::{Bounds, Calls};
-use linchpin_subop::sequential;
 
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
@@ -35,7 +34,7 @@ fn no_proof_beside_a_counterexample() {
     let cases = number("LINCHPIN_CASES", 400);
     println!("seed {seed}, {cases} cases");
     let (mut models, mut derived, mut proved, mut refuted) = (0, 0, 0, 0);
-    let bounds = sequential::Bounds { calls: 6, values: vec![1, 2], steps: 20_000 };
+    let tries = linchpin_derive::Tries::of(2, 2, 2);
     for case in 0..cases {
         let mut random = Rng::with_seed(seed.wrapping_mul(1_000_003).wrapping_add(case));
         let source = generator::model(&mut random);
@@ -43,7 +42,7 @@ fn no_proof_beside_a_counterexample() {
         models += 1;
         let Ok(derivation) = linchpin_derive::derive(&compiled.program) else { continue };
         derived += 1;
-        let Ok(attempt) = linchpin_derive::prove(&derivation, &compiled.program, &bounds) else {
+        let Ok(attempt) = linchpin_derive::prove(&derivation, &compiled.program, &tries) else {
             continue;
         };
         let bad = is_refuted(&source, 2, 2);

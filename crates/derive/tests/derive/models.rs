@@ -2,7 +2,7 @@
 
 use linchpin_derive::{derive, prove};
 use linchpin_lang::{Config, compile};
-use linchpin_subop::{parse, sequential};
+use linchpin_subop::parse;
 
 /// Proved from their code alone.
 const PROVED: &[&str] = &[
@@ -31,9 +31,9 @@ pub fn models(folder: &str) -> Vec<(String, String)> {
 
 pub fn is_proved(source: &str) -> bool {
     let compiled = compile(source, &Config::default()).unwrap();
-    let bounds = sequential::Bounds { values: vec![1, 2], steps: 20_000, ..Default::default() };
+    let tries = linchpin_derive::Tries::of(2, 2, 2);
     let Ok(derivation) = derive(&compiled.program) else { return false };
-    prove(&derivation, &compiled.program, &bounds).unwrap().is_proved()
+    prove(&derivation, &compiled.program, &tries).unwrap().is_proved()
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use linchpin_derive::{derive, prove};
 use linchpin_lang::{Config, compile};
-use linchpin_subop::sequential::Bounds;
 
 const REGISTER: &str =
     "spec { state x: int; op set(v: int) { x = v; } op get() -> int { return x; } }
@@ -22,8 +21,8 @@ fn outcome_of(source: &str) -> String {
     match derive(&compiled.program) {
         Err(refusal) => refusal.to_string(),
         Ok(derivation) => {
-            let bounds = Bounds { values: vec![1, 2], ..Bounds::default() };
-            match prove(&derivation, &compiled.program, &bounds).unwrap().is_proved() {
+            let tries = linchpin_derive::Tries::of(2, 2, 2);
+            match prove(&derivation, &compiled.program, &tries).unwrap().is_proved() {
                 true => "proved".to_owned(),
                 false => "not proved".to_owned(),
             }

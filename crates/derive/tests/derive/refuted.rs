@@ -3,18 +3,22 @@
 use crate::fuzz::is_refuted;
 use crate::models::{is_proved, models};
 
-/// One takes four threads to go wrong, which is too much for a test; in the others an index that is out of range may be found first.
+/// These go wrong with more threads, calls or integers than a test has time for, or an index that is out of range may be found first.
 const HARD: &[&str] = &[
     "look_between_link_and_own_step",
+    "look_left_out_far_away",
     "pinned_behind_a_reference",
     "pinned_by_itself",
     "pinned_by_what_it_reads",
+    "wrong_at_a_constant",
+    "wrong_at_a_distance",
+    "wrong_at_the_seventh_call",
 ];
 
 #[test]
 fn none_is_proved() {
     let all = models("tests/refuted");
-    assert!(all.len() >= 29);
+    assert!(all.len() >= 38);
     for (name, source) in all {
         assert!(!is_proved(&source), "{name}");
         if !HARD.contains(&name.as_str()) {

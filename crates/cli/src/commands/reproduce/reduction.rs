@@ -1,6 +1,6 @@
 //! Table I of "Proving Concurrent Data Structures Linearizable" (Singh, Neamtiu, Gupta, 2016).
 
-use crate::commands::verify::sequential_bounds;
+use crate::commands::verify::tries;
 use anyhow::{Result, anyhow};
 use linchpin_reduce::{Answer, Options, prove};
 use linchpin_subop::parse;
@@ -80,12 +80,12 @@ pub fn table() -> Result<(String, Vec<Json>, bool)> {
         let proved = report.is_proved();
         right &= passes || !proved;
         let sequential = match sequential::check(&model, &sequential::Bounds::default()) {
-            SequentialVerdict::Holds { .. } => "right, up to 4 calls",
-            SequentialVerdict::NoSpec => "not tried",
-            SequentialVerdict::TooLarge => "too many",
+            SequentialVerdict::Holds { calls, .. } => format!("right, up to {calls} calls"),
+            SequentialVerdict::NoSpec => "not tried".to_owned(),
+            SequentialVerdict::TooLarge => "too many".to_owned(),
             SequentialVerdict::Violated { .. } => {
                 right = false;
-                "WRONG"
+                "WRONG".to_owned()
             }
         };
         let ours = model.sub_operations().count();
@@ -128,13 +128,13 @@ pub fn table() -> Result<(String, Vec<Json>, bool)> {
 fn from_code(name: &str, source: &str) -> Result<Json> {
     let compiled = linchpin_lang::compile(source, &Default::default())
         .map_err(|_| anyhow!("the bundled model of `{name}` has mistakes"))?;
-    let bounds = sequential_bounds(&compiled);
+    let tries = tries(&compiled);
     let mut best = f64::INFINITY;
     let mut outcome = None;
     for _ in 0..3 {
         let start = Instant::now();
         let derivation = linchpin_derive::derive(&compiled.program)?;
-        let attempt = linchpin_derive::prove(&derivation, &compiled.program, &bounds)?;
+        let attempt = linchpin_derive::prove(&derivation, &compiled.program, &tries)?;
         best = best.min(start.elapsed().as_secs_f64() * 1e3);
         outcome = Some((attempt.form.model.sub_operations().count(), attempt.is_proved()));
     }

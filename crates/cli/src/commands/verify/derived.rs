@@ -4,21 +4,25 @@ use super::answer::{Answer, Word};
 use super::reduce;
 use crate::args::{MemoryArg, VerifyArgs};
 use anyhow::Result;
-use linchpin_derive::{Attempt, derive, prove};
+use linchpin_derive::{Attempt, Tries, derive, prove};
 use linchpin_lang::Compiled;
-use linchpin_subop::sequential::{Bounds, SequentialVerdict};
+use linchpin_space::Calls;
+use linchpin_subop::sequential::SequentialVerdict;
 use serde_json::json;
 
-/// The longest sequence of calls that is compared with the specification.
-const CALLS: usize = 6;
+/// How sequential executions of the sub-operations are tried: with as many calls as the bounds of the model have, at least.
+pub fn tries(compiled: &Compiled) -> Tries {
+    Tries::of(compiled.program.threads.len(), compiled.bounds.ops, compiled.bounds.values)
+}
 
-/// Sub-operations executed for that; with more, fewer calls are tried.
-const STEPS: usize = 20_000;
-
-/// What sequential executions of the sub-operations are tried with.
-pub fn sequential_bounds(compiled: &Compiled) -> Bounds {
-    let values = (1..=compiled.bounds.values.clamp(1, 3)).collect();
-    Bounds { calls: CALLS, values, steps: STEPS }
+/// The same, with the bounds of the command line.
+fn tries_of(args: &VerifyArgs, compiled: &Compiled) -> Tries {
+    let calls = match args.ops {
+        Some(Calls::Each(calls)) => calls as usize,
+        Some(Calls::Unlimited) | None => compiled.bounds.ops,
+    };
+    let values = args.values.unwrap_or(compiled.bounds.values);
+    Tries::of(compiled.program.threads.len(), calls, values)
 }
 
 pub fn answer(args: &VerifyArgs, compiled: &Compiled) -> Result<Answer> {
@@ -35,9 +39,8 @@ pub fn answer(args: &VerifyArgs, compiled: &Compiled) -> Result<Answer> {
             )));
         }
     };
-    let bounds = sequential_bounds(compiled);
-    let attempt = prove(&derivation, &compiled.program, &bounds)?;
-    let mut answer = describe(&attempt, &bounds);
+    let attempt = prove(&derivation, &compiled.program, &tries_of(args, compiled))?;
+    let mut answer = describe(&attempt);
     reduce::extras(args, &attempt.form.model, &attempt.report, &mut answer)?;
     Ok(answer)
 }
@@ -56,9 +59,9 @@ fn inconclusive(reason: String) -> Answer {
     }
 }
 
-fn describe(attempt: &Attempt, bounds: &Bounds) -> Answer {
-    let values: Vec<String> = bounds.values.iter().map(i64::to_string).collect();
-    let Attempt { form, report, sequential, open_guess, calls, tried } = attempt;
+fn describe(attempt: &Attempt) -> Answer {
+    let values: Vec<String> = attempt.values.iter().map(i64::to_string).collect();
+    let Attempt { form, report, sequential, open_guess, beyond_the_code, tried, .. } = attempt;
     let mut assumptions: Vec<String> =
         report.assumptions.iter().filter(|text| !text.contains("Assumption 1")).cloned().collect();
     assumptions.push(
@@ -68,10 +71,21 @@ fn describe(attempt: &Attempt, bounds: &Bounds) -> Answer {
     let mut unreached = Vec::new();
     let mut reason = "not proved: a weakness of the method, or a violation".to_owned();
     match sequential {
-        SequentialVerdict::Holds { executions, unreached: untried } => {
+        SequentialVerdict::Holds { calls, executions, unreached: untried } => {
             unreached = untried.iter().map(|of| form.model.operations[of.0].name.clone()).collect();
             let values = values.join(", ");
             assumptions.push(format!("{}, integers {values}", reduce::tried(*calls, *executions)));
+            if report.is_proved() && *calls < attempt.least_calls {
+                reason = format!(
+                    "not proved: there are too many sequential executions; {calls} calls in a row were tried, of {} within the bounds",
+                    attempt.least_calls
+                );
+            } else if report.is_proved() && !unreached.is_empty() {
+                reason = format!(
+                    "not proved: no sequential execution that was tried comes to the end of {}",
+                    unreached.join(", ")
+                );
+            }
         }
         SequentialVerdict::Violated { calls } => {
             reason = format!(
@@ -82,6 +96,11 @@ fn describe(attempt: &Attempt, bounds: &Bounds) -> Answer {
         SequentialVerdict::NoSpec | SequentialVerdict::TooLarge => {
             reason = "not proved: there are too many sequential executions".to_owned();
         }
+    }
+    if let Some(operation) = beyond_the_code {
+        reason = format!(
+            "not proved: executed without interruption, the sub-operations of {operation} may do more than the code"
+        );
     }
     if let Some(guess) = open_guess {
         reason = format!(

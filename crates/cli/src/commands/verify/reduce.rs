@@ -86,7 +86,6 @@ fn export(model: &Model, options: &Options, folder: &Path) -> Result<String> {
 /// The verdict: a proof needs that sequential executions are right too (Assumption 1 of the paper).
 fn describe(model: &Model, report: &Report) -> Answer {
     let sequential = sequential::check(model, &sequential::Bounds::default());
-    let calls = sequential::Bounds::default().calls;
     // Assumption 1 is tried here; what came of it is said instead of that it was assumed.
     let mut assumptions: Vec<String> =
         report.assumptions.iter().filter(|text| !text.contains("Assumption 1")).cloned().collect();
@@ -99,9 +98,9 @@ fn describe(model: &Model, report: &Report) -> Answer {
     )];
     let mut untried = Vec::new();
     let wrong = match &sequential {
-        SequentialVerdict::Holds { executions, unreached } => {
+        SequentialVerdict::Holds { calls, executions, unreached } => {
             untried = unreached.iter().map(|of| model.operations[of.0].name.clone()).collect();
-            assumptions.push(tried(calls, *executions));
+            assumptions.push(tried(*calls, *executions));
             None
         }
         SequentialVerdict::NoSpec => {
