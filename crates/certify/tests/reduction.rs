@@ -23,6 +23,12 @@ fn queues() {
     ["ms_queue", "two_lock_queue", "dglm_queue"].into_iter().for_each(confirmed);
 }
 
+/// Their invariants are about two objects.
+#[test]
+fn queues_that_free() {
+    ["ms_queue_free", "two_lock_queue_free"].into_iter().for_each(confirmed);
+}
+
 #[test]
 fn stacks() {
     ["treiber_stack", "elimination_stack"].into_iter().for_each(confirmed);

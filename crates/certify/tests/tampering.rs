@@ -5,9 +5,10 @@ use linchpin_certify::{ReductionError, confirm_reduction};
 use linchpin_reduce::{Options, certificate};
 use serde_json::{Value, json};
 
-const MODELS: [&str; 7] = [
+const MODELS: [&str; 8] = [
     "treiber_stack",
     "ms_queue",
+    "ms_queue_free",
     "dglm_queue",
     "two_lock_queue",
     "pair_snapshot",

@@ -213,8 +213,19 @@ impl<'p> Check<'p> {
                     return Ok(false);
                 }
             }
-            invariants(world, &after)
-        })
+            Ok(true)
+        })?;
+        // One at a time: what is chosen to look at one of them need not be combined with what is chosen for the others.
+        for invariant in &proof.invariants {
+            self.require("a step breaks an invariant", path, &[parent], &mut |world, before| {
+                let mut after = before.clone();
+                run(world, &mut after, 0, path)?;
+                let (bound, condition) = invariant;
+                let objects: Vec<usize> = bound.iter().map(|of| world.any_object(*of)).collect();
+                world.holds(&after, 0, &objects, condition)
+            })?;
+        }
+        Ok(())
     }
 
     /// A step of another instance keeps the facts of a path.
@@ -634,17 +645,6 @@ fn all_hold(world: &mut World, state: &State, who: usize, conditions: &[Conditio
 
 fn chosen(conditions: &[Condition], which: &[usize]) -> Vec<Condition> {
     which.iter().map(|at| conditions[*at].clone()).collect()
-}
-
-fn invariants(world: &mut World, state: &State) -> Run<bool> {
-    let proof = world.proof;
-    for (bound, condition) in &proof.invariants {
-        let objects: Vec<usize> = bound.iter().map(|of| world.any_object(*of)).collect();
-        if !world.holds(state, 0, &objects, condition)? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
 
 /// Whether nothing but the places was written with the object.
