@@ -279,10 +279,13 @@ fn are_right(sequential: &SequentialVerdict, least: usize) -> bool {
     }
 }
 
+/// No more calls in a row than this are asked for: there are several times as many executions with every further call.
+const MOST_CALLS: usize = 8;
+
 /// How sequential executions are tried: `most` calls in a row, or fewer if there are too many executions, but no proof without `least`.
 #[derive(Clone, Copy, Debug)]
 pub struct Tries {
-    /// As many calls as an exploration of all interleavings would execute: what that finds must not be proved.
+    /// As many calls as an exploration of all interleavings would execute, up to 8: what that finds must not be proved.
     pub least: usize,
     /// The longest sequence of calls.
     pub most: usize,
@@ -295,8 +298,8 @@ pub struct Tries {
 impl Tries {
     /// For a model that is explored with so many threads, calls of each, and integers.
     pub fn of(threads: usize, calls: usize, values: i64) -> Tries {
-        let least = threads.saturating_mul(calls);
-        Tries { least, most: least.max(6), values: values.clamp(1, 16), steps: 100_000 }
+        let least = threads.saturating_mul(calls).min(MOST_CALLS);
+        Tries { least, most: least.max(6), values: values.clamp(1, 16), steps: 1_000_000 }
     }
 }
 
