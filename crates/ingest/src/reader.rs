@@ -84,7 +84,7 @@ impl Reader {
         }
         match &mut self.lines {
             Lines::Json(lines) => lines.line(number, line, recorder)?,
-            Lines::Edn(lines) => lines.line(number, line, recorder)?,
+            Lines::Edn(lines) => drop(lines.lines(number, line, recorder)?),
             Lines::Log(lines) => lines.line(number, line, recorder)?,
             Lines::Fastlin(lines) => drop(lines.lines(number, line)?),
             Lines::Limo(lines) => drop(lines.lines(number, line, recorder)?),
@@ -97,19 +97,23 @@ impl Reader {
     pub(crate) fn push_lines(&mut self, text: &[u8]) -> Result<(), IngestError> {
         let (first, recorder) = (self.line + 1, &mut self.recorder);
         let taken = match &mut self.lines {
-            Lines::Fastlin(lines) if text.len() <= MAX_LENGTH => lines.lines(first, text)?,
-            Lines::Limo(lines) if text.len() <= MAX_LENGTH => lines.lines(first, text, recorder)?,
-            _ => {
-                let mut rest = text;
-                while !rest.is_empty() {
-                    let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |newline| newline + 1);
-                    self.push_line(&rest[..end])?;
-                    rest = &rest[end..];
-                }
-                return Ok(());
-            }
+            _ if text.len() > MAX_LENGTH => return self.push_each_line(text),
+            Lines::Json(_) | Lines::Log(_) => return self.push_each_line(text),
+            Lines::Edn(lines) => lines.lines(first, text, recorder)?,
+            Lines::Fastlin(lines) => lines.lines(first, text)?,
+            Lines::Limo(lines) => lines.lines(first, text, recorder)?,
         };
         self.line += taken;
+        Ok(())
+    }
+
+    fn push_each_line(&mut self, text: &[u8]) -> Result<(), IngestError> {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |newline| newline + 1);
+            self.push_line(&rest[..end])?;
+            rest = &rest[end..];
+        }
         Ok(())
     }
 
