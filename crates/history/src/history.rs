@@ -451,8 +451,7 @@ impl Builder {
 
     #[cold]
     fn stopped(&self, process: u32, since: Rank) -> HistoryError {
-        let (process, at) =
-            (self.history.processes[process as usize].clone(), self.history.events);
+        let (process, at) = (self.history.processes[process as usize].clone(), self.history.events);
         HistoryError::Stopped { process, since, at }
     }
 

@@ -497,3 +497,9 @@ pub(crate) fn malformed(line: u64, expected: &str, found: &str) -> IngestError {
     let (expected, found) = (expected.to_owned(), found.to_owned());
     IngestError::Malformed { line, column: None, expected, found }
 }
+
+/// The same at a byte of the line, counted from 0.
+pub(crate) fn malformed_at(line: u64, byte: usize, expected: &str, found: &str) -> IngestError {
+    let (expected, found) = (expected.to_owned(), found.to_owned());
+    IngestError::Malformed { line, column: Some(byte as u64 + 1), expected, found }
+}

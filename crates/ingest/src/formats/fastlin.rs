@@ -7,7 +7,7 @@ use super::plain::Plain;
 use crate::error::IngestError;
 use crate::event::{Kind, RawEvent};
 use crate::options::ReadOptions;
-use crate::record::{Recorder, malformed};
+use crate::record::{Recorder, malformed_at};
 use crate::token::{Span, Token, View};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -192,14 +192,17 @@ impl Fastlin {
         plain.skip(b" ")?;
         let end = plain.digits()?;
         plain.end_of_line()?;
-        let role = method.role();
-        let (value, kind) = match role {
-            Role::Tells(_) => (value, ValueKind::Int),
-            Role::Answers if value == EMPTY => (0, ValueKind::Empty),
-            Role::Adds if value == EMPTY => return None,
-            _ if self.object == Object::PriorityQueue => (-value, ValueKind::Int),
-            _ => (value, ValueKind::Int),
-        };
+        // Looked at only where it matters: which method comes next cannot be foreseen.
+        let (mut value, mut kind) = (value, ValueKind::Int);
+        if value == EMPTY {
+            match method.role() {
+                Role::Adds => return None,
+                Role::Answers => kind = ValueKind::Empty,
+                Role::Tells(_) => {}
+            }
+        } else if self.object == Object::PriorityQueue && !matches!(method.role(), Role::Tells(_)) {
+            value = -value;
+        }
         if start > end {
             return None;
         }
@@ -229,6 +232,7 @@ impl Fastlin {
 
     /// Takes a line without its end. This defines what a line says.
     fn line(&mut self, number: u64, line: &[u8]) -> Result<(), IngestError> {
+        let blank = line.len() - line.trim_ascii_start().len();
         let line = line.trim_ascii();
         if line.is_empty() {
             return Ok(());
@@ -242,7 +246,11 @@ impl Fastlin {
             }
             return Ok(());
         }
-        let expected = |expected, found: &[u8]| malformed(number, expected, &crate::excerpt(found));
+        // What is found is a piece of the line, or the line.
+        let expected = |expected, found: &[u8]| {
+            let byte = blank + (found.as_ptr() as usize - line.as_ptr() as usize);
+            malformed_at(number, byte, expected, &crate::excerpt(found))
+        };
         let mut words = words(line);
         let mut word = || words.next().ok_or_else(|| expected("`method value start end`", line));
         let (name, value, start, end) = (word()?, word()?, word()?, word()?);
@@ -263,10 +271,12 @@ impl Fastlin {
         let token = self.value(value).ok_or_else(|| expected("a value", value))?;
         let token = match method.role() {
             Role::Adds if token == Token::Int(EMPTY) => {
-                return Err(expected("a value other than -1, which says empty", line));
+                return Err(expected("a value other than -1, which says empty", value));
             }
             Role::Answers if token == Token::Int(EMPTY) => Token::Null,
-            Role::Adds | Role::Answers => self.ranked(token, number)?,
+            Role::Adds | Role::Answers => self
+                .ranked(token)
+                .ok_or_else(|| expected("an integer in a priority queue", value))?,
             Role::Tells(_) => token,
         };
         let (value, kind) = match token {
@@ -293,15 +303,12 @@ impl Fastlin {
 
     /// fastlin takes the largest value out of a priority queue first and `remove-min` the smallest, so the values of
     /// priority queues change their sign.
-    fn ranked(&self, value: Token, line: u64) -> Result<Token, IngestError> {
-        if self.object != Object::PriorityQueue {
-            return Ok(value);
-        }
-        let negated = match value {
+    fn ranked(&self, value: Token) -> Option<Token> {
+        match value {
+            _ if self.object != Object::PriorityQueue => Some(value),
             Token::Int(int) => int.checked_neg().map(Token::Int),
             _ => None,
-        };
-        negated.ok_or_else(|| malformed(line, "an integer in a priority queue", "another value"))
+        }
     }
 
     /// What an operation takes and what it answers.

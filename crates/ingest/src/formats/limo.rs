@@ -6,7 +6,7 @@ use super::plain::Plain;
 use crate::error::IngestError;
 use crate::event::{Kind, RawEvent};
 use crate::options::ReadOptions;
-use crate::record::{Recorder, malformed};
+use crate::record::{Recorder, malformed_at};
 use crate::token::{Span, Token, View};
 use linchpin_spec::{Shape, Signature};
 
@@ -221,8 +221,11 @@ impl Limo {
         line: &[u8],
         recorder: &mut Recorder,
     ) -> Result<(), IngestError> {
-        let text = std::str::from_utf8(line)
-            .map_err(|_| malformed(number, "UTF-8", &crate::excerpt(line)))?;
+        let text = std::str::from_utf8(line).map_err(|error| {
+            let wrong = error.valid_up_to();
+            malformed_at(number, wrong, "UTF-8", &crate::excerpt(&line[wrong..]))
+        })?;
+        let blank = text.len() - text.trim_start().len();
         let text = text.trim();
         if text.is_empty() {
             return Ok(());
@@ -247,11 +250,11 @@ impl Limo {
                 self.call(number, thread, name, value, recorder)
             }
             Some((thread, Action::Return { value })) => {
-                self.answer(number, thread, value, recorder)
+                self.answer(number, blank, thread, value, recorder)
             }
             None => {
                 let expected = "`[thread] call name(value)` or `[thread] return value`";
-                Err(malformed(number, expected, &crate::excerpt(line)))
+                Err(malformed_at(number, blank, expected, &crate::excerpt(text.as_bytes())))
             }
         }
     }
@@ -293,9 +296,11 @@ impl Limo {
         Ok(())
     }
 
+    /// Takes a return, which begins at this byte of the line.
     fn answer(
         &mut self,
         line: u64,
+        byte: usize,
         thread: &str,
         value: Option<&str>,
         recorder: &mut Recorder,
@@ -319,7 +324,7 @@ impl Limo {
             }
             if signature.response != Shape::Unit {
                 let expected = format!("what `{}` returned, or `empty`", signature.name);
-                return Err(malformed(line, &expected, "`return`"));
+                return Err(malformed_at(line, byte, &expected, "`return`"));
             }
         }
         record(line, Kind::Ok, thread, None, value, recorder)
