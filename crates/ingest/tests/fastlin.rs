@@ -88,7 +88,7 @@ fn operation(
 }
 
 /// The slow reader: a history and the number of notes about it.
-fn slow(spec: &str, text: &[u8]) -> Result<(SlowHistory, usize), Mistake> {
+fn slow(spec: &str, text: &[u8], keyed: bool) -> Result<(SlowHistory, usize), Mistake> {
     let (mut is_set, mut is_priority_queue) = (spec == "set", spec == "priority-queue");
     let mut operations = Vec::new();
     for (at, line) in text.split(|byte| *byte == b'\n').enumerate() {
@@ -116,7 +116,7 @@ fn slow(spec: &str, text: &[u8]) -> Result<(SlowHistory, usize), Mistake> {
         events.push((operation.end, true, at));
     }
     events.sort();
-    let mut history = SlowHistory::default();
+    let mut history = SlowHistory { keyed, ..SlowHistory::default() };
     let mut free: BTreeSet<usize> = (0..operations.len()).collect();
     let mut processes = vec![0; operations.len()];
     for (_, is_return, at) in events {
@@ -233,10 +233,12 @@ fn texts_are_read_as_the_slow_reader_reads_them() {
         if rng.u8(..3) == 0 {
             spoil(&mut text, &mut rng);
         }
-        let expected = slow(spec, &text);
+        let keyed = rng.u8(..50) == 0;
+        let expected = slow(spec, &text, keyed);
         let object = builtin(spec, None).unwrap();
         let options = ReadOptions {
             format: Some(Format::Fastlin),
+            keyed: keyed.then_some(true),
             ..ReadOptions::new(spec, object.operations())
         };
         let at_once = read_bytes(&text, &options);

@@ -59,8 +59,8 @@ fn call(rest: &str) -> Option<(String, String)> {
 }
 
 /// The slow reader: a history and the number of notes about it.
-fn slow(spec: &str, text: &[u8]) -> Result<(SlowHistory, usize), Mistake> {
-    let mut history = SlowHistory::default();
+fn slow(spec: &str, text: &[u8], keyed: bool) -> Result<(SlowHistory, usize), Mistake> {
+    let mut history = SlowHistory { keyed, ..SlowHistory::default() };
     let mut told: HashMap<String, String> = HashMap::new();
     let mut notes = 0;
     for (at, line) in text.split(|byte| *byte == b'\n').enumerate() {
@@ -264,10 +264,12 @@ fn texts_are_read_as_the_slow_reader_reads_them() {
         if rng.u8(..3) == 0 {
             spoil(&mut text, &mut rng);
         }
-        let expected = slow(spec, &text);
+        let keyed = rng.u8(..50) == 0;
+        let expected = slow(spec, &text, keyed);
         let object = builtin(spec, None).unwrap();
         let options = ReadOptions {
             format: Some(Format::Limo),
+            keyed: keyed.then_some(true),
             ..ReadOptions::new(spec, object.operations())
         };
         let at_once = read_bytes(&text, &options);

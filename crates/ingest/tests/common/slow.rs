@@ -8,6 +8,8 @@ use linchpin_spec::{Value, builtin};
 /// A history: operations in the order of their calls.
 #[derive(Debug, Default)]
 pub struct SlowHistory {
+    /// Whether values should be pairs of key and value, which these formats cannot say.
+    pub keyed: bool,
     operations: Vec<SlowOperation>,
     events: u32,
 }
@@ -113,6 +115,9 @@ impl SlowHistory {
         let Some((name, takes, _)) = known else {
             return Err(Mistake::plain(line, format!("unknown {name}")));
         };
+        if self.keyed {
+            return Err(Mistake::plain(line, "expected a pair of key and value".to_owned()));
+        }
         if !fits(&value, *takes) {
             return Err(Mistake::plain(line, format!("shape {name} takes")));
         }
