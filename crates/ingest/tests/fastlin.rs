@@ -116,7 +116,7 @@ fn slow(spec: &str, text: &[u8], keyed: bool) -> Result<(SlowHistory, usize), Mi
         events.push((operation.end, true, at));
     }
     events.sort();
-    let mut history = SlowHistory { keyed, ..SlowHistory::default() };
+    let mut history = SlowHistory::new(keyed);
     let mut free: BTreeSet<usize> = (0..operations.len()).collect();
     let mut processes = vec![0; operations.len()];
     for (_, is_return, at) in events {

@@ -60,7 +60,7 @@ fn call(rest: &str) -> Option<(String, String)> {
 
 /// The slow reader: a history and the number of notes about it.
 fn slow(spec: &str, text: &[u8], keyed: bool) -> Result<(SlowHistory, usize), Mistake> {
-    let mut history = SlowHistory { keyed, ..SlowHistory::default() };
+    let mut history = SlowHistory::new(keyed);
     let mut told: HashMap<String, String> = HashMap::new();
     let mut notes = 0;
     for (at, line) in text.split(|byte| *byte == b'\n').enumerate() {

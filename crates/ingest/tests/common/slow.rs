@@ -9,7 +9,7 @@ use linchpin_spec::{Value, builtin};
 #[derive(Debug, Default)]
 pub struct SlowHistory {
     /// Whether values should be pairs of key and value, which these formats cannot say.
-    pub keyed: bool,
+    keyed: bool,
     operations: Vec<SlowOperation>,
     events: u32,
 }
@@ -92,6 +92,10 @@ fn fits(value: &Value, kind: Kind) -> bool {
 }
 
 impl SlowHistory {
+    pub fn new(keyed: bool) -> SlowHistory {
+        SlowHistory { keyed, ..SlowHistory::default() }
+    }
+
     fn open(&mut self, process: &str) -> Option<&mut SlowOperation> {
         self.operations
             .iter_mut()
