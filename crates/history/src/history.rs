@@ -396,6 +396,33 @@ impl Builder {
         Ok(())
     }
 
+    /// A process calls an operation of which the answer is known already, but not yet given: the form for readers of whole
+    /// operations. [`Builder::ok_told`] gives it.
+    #[inline]
+    pub fn invoke_told(
+        &mut self,
+        process: u32,
+        operation: u16,
+        argument: Argument,
+        response: Argument,
+    ) -> Result<(), HistoryError> {
+        self.invoke_compact(process, operation, ValueId::NULL, argument)?;
+        if let Some(called) = self.history.operations.last_mut() {
+            called.response = response;
+        }
+        Ok(())
+    }
+
+    /// A process is answered what [`Builder::invoke_told`] said.
+    #[inline]
+    pub fn ok_told(&mut self, process: u32) -> Result<(), HistoryError> {
+        let Some(open) = self.open(process) else {
+            return Err(self.nothing_open(process));
+        };
+        let response = self.history.operations[open as usize].response;
+        self.ok_compact(process, response)
+    }
+
     /// The outcome of the open operation is unknown; the process calls nothing more.
     pub fn info(&mut self, process: u32) -> Result<(), HistoryError> {
         if self.open(process).is_none() {

@@ -2,6 +2,8 @@
 
 mod usual;
 
+pub(crate) use usual::{Part, Whole};
+
 use crate::convert::{Converter, Scalars, Unfit, fits};
 use crate::error::IngestError;
 use crate::event::{Event, EventKind, Kind, RawEvent};

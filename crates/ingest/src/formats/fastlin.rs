@@ -7,7 +7,7 @@ use super::plain::Plain;
 use crate::error::IngestError;
 use crate::event::{Kind, RawEvent};
 use crate::options::ReadOptions;
-use crate::record::{Recorder, malformed_at};
+use crate::record::{Part, Recorder, Whole, malformed_at};
 use crate::token::{Span, Token, View};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -335,7 +335,7 @@ impl Fastlin {
             );
         }
         recorder.builder.reserve(operations.len());
-        let known = METHODS.map(|(name, _)| recorder.known_operation(name));
+        let usual = METHODS.map(|method| Usual::of(method, recorder));
         let starts = Order::of(&operations, |operation| operation.start);
         let ends = Order::of(&operations, |operation| operation.end);
         let mut free = Free::default();
@@ -347,42 +347,82 @@ impl Fastlin {
             // Each operation that has not ended has started, or starts not later than it ends.
             let is_call = started < operations.len() && operations[starting].start <= until;
             let at = if is_call { starting } else { ending };
-            if is_call {
+            let operation = &mut operations[at];
+            let whole = usual[operation.method as usize].of_kind(operation.kind);
+            let taken = if is_call {
                 started += 1;
-                operations[at].process = free.take();
+                operation.process = free.take();
+                let process = recorder.numbered(i64::from(operation.process));
+                let value = (operation.kind == ValueKind::Int).then_some(operation.value);
+                whole.is_some_and(|whole| recorder.whole_call(process, whole, value))
             } else {
                 ended += 1;
-                free.give(operations[at].process);
-            }
-            let operation = &operations[at];
-            let (argument, response) = self.tokens(operation);
-            let value = if is_call { argument } else { response };
-            let number = i64::from(operation.process);
-            let process = recorder.numbered(number);
-            // No message tells of an earlier line of a process: no process calls before it is free.
-            let taken = known[operation.method as usize].is_some_and(|method| match is_call {
-                true => recorder.call(0, process, method, value),
-                false => recorder.returned(0, process, value),
-            });
+                free.give(operation.process);
+                let process = recorder.numbered(i64::from(operation.process));
+                whole.is_some() && recorder.whole_return(process)
+            };
             if !taken {
-                recorder.record(&RawEvent {
-                    line: self.line_of(at as u32),
-                    kind: if is_call { Kind::Invoke } else { Kind::Ok },
-                    process: Some(View { tokens: &[Token::Int(number)], text: "" }),
-                    f: Some(operation.method.name()),
-                    key: None,
-                    value: View { tokens: &[value], text: &self.text },
-                })?;
+                self.record(at, &operations[at], is_call, recorder)?;
             }
         }
         Ok(())
     }
+
+    /// Records an event of an operation that is not of the usual kind, or cannot be.
+    #[cold]
+    fn record(
+        &self,
+        at: usize,
+        operation: &Timed,
+        is_call: bool,
+        recorder: &mut Recorder,
+    ) -> Result<(), IngestError> {
+        let (argument, response) = self.tokens(operation);
+        recorder.record(&RawEvent {
+            line: self.line_of(at as u32),
+            kind: if is_call { Kind::Invoke } else { Kind::Ok },
+            process: Some(View { tokens: &[Token::Int(i64::from(operation.process))], text: "" }),
+            f: Some(operation.method.name()),
+            key: None,
+            value: View { tokens: &[if is_call { argument } else { response }], text: &self.text },
+        })
+    }
 }
 
-/// Operations in the order of a stamp, and where that is the same as they were written.
+/// How operations of a method are recorded, unless that has to be found out each time.
+#[derive(Clone, Copy, Debug)]
+struct Usual {
+    with_int: Option<Whole>,
+    with_empty: Option<Whole>,
+}
+
+impl Usual {
+    fn of((name, role): (&str, Role), recorder: &Recorder) -> Usual {
+        let with = |value| {
+            let (argument, response) = match role {
+                Role::Adds => (value, Part::Null),
+                Role::Answers => (Part::Null, value),
+                Role::Tells(answer) => (value, Part::Bool(answer)),
+            };
+            recorder.whole(recorder.known_operation(name)?, argument, response)
+        };
+        Usual { with_int: with(Part::Value), with_empty: with(Part::Null) }
+    }
+
+    #[inline]
+    fn of_kind(&self, kind: ValueKind) -> Option<Whole> {
+        match kind {
+            ValueKind::Int => self.with_int,
+            ValueKind::Empty => self.with_empty,
+            ValueKind::Text => None,
+        }
+    }
+}
+
+/// Operations in the order of a stamp, and of the text where that is the same.
 enum Order {
     AsWritten,
-    Sorted(Vec<(u64, u32)>),
+    Sorted(Vec<u32>),
 }
 
 /// Insertion takes so many steps an operation at most, before a sort for any order is asked.
@@ -393,32 +433,44 @@ impl Order {
         if operations.is_sorted_by_key(&stamp) {
             return Order::AsWritten;
         }
-        let mut order: Vec<(u64, u32)> = Vec::with_capacity(operations.len());
-        let mut steps = STEPS * operations.len();
-        for (at, operation) in operations.iter().enumerate() {
+        Order::Sorted(inserted(operations, &stamp).unwrap_or_else(|| {
+            let stamps = operations.iter().map(stamp);
             // INVARIANT: there are at most 2^32 operations.
-            let entry = (stamp(operation), at as u32);
-            // Recorders write operations as they end, so that each belongs near the end of those before it.
-            let mut place = order.len();
-            while place > 0 && order[place - 1].0 > entry.0 && steps > 0 {
-                place -= 1;
-                steps -= 1;
-            }
-            order.insert(place, entry);
-        }
-        if steps == 0 {
+            let mut order: Vec<(u64, u32)> = stamps.zip(0..).collect();
             order.sort_unstable();
-        }
-        Order::Sorted(order)
+            order.into_iter().map(|(_, at)| at).collect()
+        }))
     }
 
     #[inline]
     fn get(&self, at: usize) -> usize {
         match self {
             Order::AsWritten => at,
-            Order::Sorted(order) => order[at].1 as usize,
+            Order::Sorted(order) => order[at] as usize,
         }
     }
+}
+
+/// The order, if each operation belongs near the end of those before it: recorders write operations as they end.
+fn inserted(operations: &[Timed], stamp: impl Fn(&Timed) -> u64) -> Option<Vec<u32>> {
+    let mut order: Vec<u32> = Vec::with_capacity(operations.len());
+    let mut steps = STEPS * operations.len();
+    for (at, operation) in operations.iter().enumerate() {
+        let own = stamp(operation);
+        order.push(at as u32);
+        let mut place = at;
+        while place > 0 {
+            let before = order[place - 1];
+            if stamp(&operations[before as usize]) <= own {
+                break;
+            }
+            order[place] = before;
+            place -= 1;
+        }
+        order[place] = at as u32;
+        steps = steps.checked_sub(at - place)?;
+    }
+    Some(order)
 }
 
 /// Processes without an operation in progress.

@@ -3,10 +3,54 @@
 //! INVARIANT: what this takes, [`Recorder::record`] would take with the same result; what it does not take has changed nothing
 //! that `record` would not change too, so the caller goes there, and whatever is wrong is said there.
 
-use super::{Keys, Open, Recorder};
+use super::{Keys, Open, Operation, Recorder};
+use crate::convert::Scalars;
 use crate::event::EventKind;
 use crate::token::Token;
 use linchpin_history::{Argument, ValueId};
+
+/// What a line says of an argument or a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// That it is the value, an integer.
+    Value,
+    Null,
+    Bool(bool),
+}
+
+/// What is recorded of an argument or a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Slot {
+    Nothing,
+    Value,
+    Null,
+    False,
+    True,
+}
+
+impl Slot {
+    /// What [`Scalars::argument`] makes of it.
+    fn of(part: Part, scalars: Scalars) -> Option<Slot> {
+        let Scalars::Taken { null, bool, int } = scalars else {
+            return Some(Slot::Nothing);
+        };
+        let (slot, is_taken) = match part {
+            Part::Value => (Slot::Value, int),
+            Part::Null => (Slot::Null, null),
+            Part::Bool(false) => (Slot::False, bool),
+            Part::Bool(true) => (Slot::True, bool),
+        };
+        is_taken.then_some(slot)
+    }
+}
+
+/// How an operation is recorded of which a line tells all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Whole {
+    operation: u16,
+    argument: Slot,
+    response: Slot,
+}
 
 impl Recorder {
     /// Says that the format has no pairs of key and value, so that nobody has to look for them.
@@ -44,6 +88,43 @@ impl Recorder {
         caller.open = Some(Open { operation, key, argument });
         self.tell(line, EventKind::Invoke { process, operation, key, argument });
         true
+    }
+
+    /// How operations are recorded of which a line tells both what they take and what they answer; nothing if there is anything
+    /// unusual about them.
+    pub fn whole(&self, operation: u16, argument: Part, response: Part) -> Option<Whole> {
+        let Operation { takes, answers, .. } = &self.operations[operation as usize];
+        let is_plain = self.keys == Keys::Plain && !self.is_kv;
+        let argument = if is_plain { Slot::of(argument, *takes)? } else { return None };
+        Some(Whole { operation, argument, response: Slot::of(response, *answers)? })
+    }
+
+    /// Takes the call of a whole operation with this value; whether it did. [`Recorder::whole_return`] takes its return.
+    #[inline]
+    #[must_use]
+    pub fn whole_call(&mut self, process: u32, whole: Whole, value: Option<i64>) -> bool {
+        let id = value.map_or(ValueId::NULL, |value| self.builder.values().intern_int(value));
+        // Chosen without a branch: which operation comes next cannot be foreseen.
+        let choices = [
+            Argument::None,
+            Argument::One(id),
+            Argument::One(ValueId::NULL),
+            Argument::One(ValueId::FALSE),
+            Argument::One(ValueId::TRUE),
+        ];
+        let argument = choices[whole.argument as usize];
+        let response = choices[whole.response as usize];
+        let operation = whole.operation;
+        self.counts.completed += 1;
+        self.counts.answered += u64::from(whole.response != Slot::Nothing);
+        self.builder.invoke_told(process, operation, argument, response).is_ok()
+    }
+
+    /// Takes the return of a whole operation; whether it did.
+    #[inline]
+    #[must_use]
+    pub fn whole_return(&mut self, process: u32) -> bool {
+        self.builder.ok_told(process).is_ok()
     }
 
     /// Takes an `ok`, if there is nothing unusual about it.
