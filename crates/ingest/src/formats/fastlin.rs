@@ -4,6 +4,7 @@
 //! processes; each operation goes to the first one that is free.
 
 use super::plain::Plain;
+use super::stamp_order::StampOrder;
 use crate::error::IngestError;
 use crate::event::{Kind, RawEvent};
 use crate::options::ReadOptions;
@@ -102,6 +103,7 @@ const METHODS: [(&str, Role); 11] = [
 ];
 
 impl Method {
+    #[inline]
     fn named(name: &[u8], object: Object) -> Option<Method> {
         Some(match name {
             b"push" => Method::Push,
@@ -210,7 +212,8 @@ impl Fastlin {
         Some(plain.rest)
     }
 
-    #[inline]
+    // Inlined, for otherwise the operation is written twice.
+    #[inline(always)]
     fn push(&mut self, line: u64, operation: Timed) -> Result<(), IngestError> {
         let at = u32::try_from(self.operations.len());
         let at = at.map_err(|_| IngestError::TooLong { line })?;
@@ -336,8 +339,8 @@ impl Fastlin {
         }
         recorder.builder.reserve(operations.len());
         let usual = METHODS.map(|method| Usual::of(method, recorder));
-        let starts = Order::of(&operations, |operation| operation.start);
-        let ends = Order::of(&operations, |operation| operation.end);
+        let starts = StampOrder::of(&operations, |operation| operation.start);
+        let ends = StampOrder::of(&operations, |operation| operation.end);
         let mut free = Free::default();
         let (mut started, mut ended) = (0, 0);
         while ended < operations.len() {
@@ -417,60 +420,6 @@ impl Usual {
             ValueKind::Text => None,
         }
     }
-}
-
-/// Operations in the order of a stamp, and of the text where that is the same.
-enum Order {
-    AsWritten,
-    Sorted(Vec<u32>),
-}
-
-/// Insertion takes so many steps an operation at most, before a sort for any order is asked.
-const STEPS: usize = 16;
-
-impl Order {
-    fn of(operations: &[Timed], stamp: impl Fn(&Timed) -> u64) -> Order {
-        if operations.is_sorted_by_key(&stamp) {
-            return Order::AsWritten;
-        }
-        Order::Sorted(inserted(operations, &stamp).unwrap_or_else(|| {
-            let stamps = operations.iter().map(stamp);
-            // INVARIANT: there are at most 2^32 operations.
-            let mut order: Vec<(u64, u32)> = stamps.zip(0..).collect();
-            order.sort_unstable();
-            order.into_iter().map(|(_, at)| at).collect()
-        }))
-    }
-
-    #[inline]
-    fn get(&self, at: usize) -> usize {
-        match self {
-            Order::AsWritten => at,
-            Order::Sorted(order) => order[at] as usize,
-        }
-    }
-}
-
-/// The order, if each operation belongs near the end of those before it: recorders write operations as they end.
-fn inserted(operations: &[Timed], stamp: impl Fn(&Timed) -> u64) -> Option<Vec<u32>> {
-    let mut order: Vec<u32> = Vec::with_capacity(operations.len());
-    let mut steps = STEPS * operations.len();
-    for (at, operation) in operations.iter().enumerate() {
-        let own = stamp(operation);
-        order.push(at as u32);
-        let mut place = at;
-        while place > 0 {
-            let before = order[place - 1];
-            if stamp(&operations[before as usize]) <= own {
-                break;
-            }
-            order[place] = before;
-            place -= 1;
-        }
-        order[place] = at as u32;
-        steps = steps.checked_sub(at - place)?;
-    }
-    Some(order)
 }
 
 /// Processes without an operation in progress.

@@ -15,4 +15,5 @@ pub(crate) mod json_lines;
 mod json_scan;
 pub(crate) mod limo;
 mod plain;
+mod stamp_order;
 mod template;

@@ -28,7 +28,14 @@ impl Plain<'_> {
     pub fn digits(&mut self) -> Option<u64> {
         let mut number = 0_u64;
         let mut count = 0;
-        for byte in self.rest {
+        if let Some(eight) = self.rest.first_chunk::<8>() {
+            (number, count) = leading_digits(u64::from_le_bytes(*eight));
+            if count < 8 {
+                self.rest = &self.rest[count..];
+                return (count > 0).then_some(number);
+            }
+        }
+        for byte in &self.rest[count..] {
             let digit = byte.wrapping_sub(b'0');
             if digit > 9 {
                 break;
@@ -62,6 +69,26 @@ impl Plain<'_> {
     }
 }
 
+/// The number at the beginning of eight bytes (the first is the lowest), and how many digits it has.
+#[inline]
+fn leading_digits(eight: u64) -> (u64, usize) {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x80 * ONES;
+    let digits = eight ^ (ONES * 0x30);
+    // Marked: bytes that are more than 9, and maybe some after the first of them.
+    let others = (digits | (digits & !HIGH).wrapping_add(ONES * 0x76)) & HIGH;
+    let count = others.trailing_zeros() as usize / 8;
+    if count == 0 {
+        return (0, 0);
+    }
+    // The digits at the high end, zeros before them; then pairs, fours, eight.
+    let digits = digits << (64 - 8 * count);
+    let pairs = (digits.wrapping_mul(10) + (digits >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs.wrapping_mul(100) + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    let all = (fours.wrapping_mul(10_000) + (fours >> 32)) & 0xffff_ffff;
+    (all, count)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,6 +115,22 @@ mod tests {
             if let Some(int) = plain.int() {
                 let read = &word[..word.len() - plain.rest.len()];
                 assert_eq!(read.parse(), Ok(int), "{word}");
+            }
+        }
+        let mut rng = fastrand::Rng::with_seed(1);
+        for _ in 0..200_000 {
+            let digits = rng.u64(..) >> rng.u32(..64);
+            let word = format!(
+                "{digits}{}",
+                [" 1 2345678", "", "\n", "/", ":9", "\u{b9}"][rng.usize(..6)]
+            );
+            let mut plain = Plain { rest: word.as_bytes() };
+            let expected = digits.to_string();
+            match plain.digits() {
+                Some(number) => {
+                    assert_eq!((number, plain.rest), (digits, &word.as_bytes()[expected.len()..]));
+                }
+                None => assert!(expected.len() > 18, "{word}"),
             }
         }
         assert_eq!(Plain { rest: b"-999999999999999999" }.int(), Some(-999_999_999_999_999_999));
