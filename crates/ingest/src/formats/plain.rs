@@ -75,7 +75,7 @@ fn leading_digits(eight: u64) -> (u64, usize) {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x80 * ONES;
     let digits = eight ^ (ONES * 0x30);
-    // Marked: bytes that are more than 9, and maybe some after the first of them.
+    // Marked: bytes that are more than 9. No sum reaches into the next byte.
     let others = (digits | (digits & !HIGH).wrapping_add(ONES * 0x76)) & HIGH;
     let count = others.trailing_zeros() as usize / 8;
     if count == 0 {
