@@ -245,8 +245,7 @@ fn texts_are_read_as_the_slow_reader_reads_them() {
         let mut reader = Reader::new(Format::Fastlin, &options);
         let line_by_line = text
             .split_inclusive(|byte| *byte == b'\n')
-            .map(|line| reader.push_line(line).map(|_| ()))
-            .collect::<Result<(), _>>()
+            .try_for_each(|line| reader.push_line(line).map(|_| ()))
             .and_then(|()| reader.finish());
         for read in [at_once, line_by_line] {
             let shown_text = String::from_utf8_lossy(&text);

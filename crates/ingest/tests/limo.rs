@@ -274,11 +274,10 @@ fn texts_are_read_as_the_slow_reader_reads_them() {
         };
         let at_once = read_bytes(&text, &options);
         let mut reader = Reader::new(Format::Limo, &options);
-        let lines = text.split_inclusive(|byte| *byte == b'\n');
         let mut told = 0;
-        let line_by_line = lines
-            .map(|line| reader.push_line(line).map(|events| told += events.len()))
-            .collect::<Result<(), _>>()
+        let line_by_line = text
+            .split_inclusive(|byte| *byte == b'\n')
+            .try_for_each(|line| reader.push_line(line).map(|events| told += events.len()))
             .and_then(|()| reader.finish());
         if let Ok(recording) = &line_by_line {
             assert_eq!(told, recording.history.events as usize, "every event is told");
