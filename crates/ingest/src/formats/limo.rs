@@ -131,39 +131,61 @@ impl Limo {
         plain.skip(b"[")?;
         let thread = plain.digits()?;
         plain.skip(b"] ")?;
-        if plain.peek() == b'c' {
-            plain.skip(b"call ")?;
-            let name = self.names.iter().find(|name| {
-                let after = plain.rest.strip_prefix(name.text.as_bytes());
-                after.is_some_and(|after| {
-                    matches!(after.first(), None | Some(b'(' | b' ' | b'\r' | b'\n'))
-                })
-            })?;
-            plain.skip(name.text.as_bytes())?;
-            let value = match plain.peek() {
-                b'(' => {
-                    plain.skip(b"(")?;
-                    let value = if plain.peek() == b')' { None } else { Some(plain.int()?) };
-                    plain.skip(b")")?;
-                    value
-                }
-                b' ' => {
-                    plain.skip(b" ")?;
-                    Some(plain.int()?)
-                }
-                _ => None,
-            };
-            plain.end_of_line()?;
-            let process = recorder.numbered(thread as i64);
-            let argument = value.filter(|_| name.takes).map_or(Token::Null, Token::Int);
-            if !recorder.call(number, process, name.operation, argument) {
-                return None;
-            }
-            if let Some(told) = value.filter(|_| !name.takes) {
-                self.tell(process, Told::Int(told));
-            }
-            return Some(plain.rest);
+        match plain.peek() {
+            b'c' => self.fast_call(number, thread as i64, plain, recorder),
+            _ => self.fast_return(number, thread as i64, plain, recorder),
         }
+    }
+
+    #[inline]
+    fn fast_call<'t>(
+        &mut self,
+        number: u64,
+        thread: i64,
+        mut plain: Plain<'t>,
+        recorder: &mut Recorder,
+    ) -> Option<&'t [u8]> {
+        plain.skip(b"call ")?;
+        let is_whole =
+            |after: &[u8]| matches!(after.first(), None | Some(b'(' | b' ' | b'\r' | b'\n'));
+        let name = self
+            .names
+            .iter()
+            .find(|name| plain.rest.strip_prefix(name.text.as_bytes()).is_some_and(is_whole))?;
+        plain.skip(name.text.as_bytes())?;
+        let value = match plain.peek() {
+            b'(' => {
+                plain.skip(b"(")?;
+                let value = if plain.peek() == b')' { None } else { Some(plain.int()?) };
+                plain.skip(b")")?;
+                value
+            }
+            b' ' => {
+                plain.skip(b" ")?;
+                Some(plain.int()?)
+            }
+            _ => None,
+        };
+        plain.end_of_line()?;
+        let process = recorder.numbered(thread);
+        let argument = value.filter(|_| name.takes).map_or(Token::Null, Token::Int);
+        if !recorder.call(number, process, name.operation, argument) {
+            return None;
+        }
+        if let Some(told) = value.filter(|_| !name.takes) {
+            self.tell(process, Told::Int(told));
+        }
+        Some(plain.rest)
+    }
+
+    #[inline]
+    fn fast_return<'t>(
+        &mut self,
+        number: u64,
+        thread: i64,
+        mut plain: Plain<'t>,
+        recorder: &mut Recorder,
+    ) -> Option<&'t [u8]> {
         plain.skip(b"return")?;
         let value = match plain.peek() {
             b' ' => {
@@ -176,7 +198,7 @@ impl Limo {
             _ => None,
         };
         plain.end_of_line()?;
-        let process = recorder.numbered(thread as i64);
+        let process = recorder.numbered(thread);
         let value = match value {
             Some(value) => value,
             None => self.unsaid(process, recorder.open_operation(process)?)?,
