@@ -9,33 +9,46 @@ use std::time::Instant;
 /// Times are taken so often, and the best counts: the others say what else the machine was doing.
 const ROUNDS: usize = 8;
 
-/// One way to write a history.
-struct Text {
+/// One way to write a history. It is written when it is its turn: texts of millions of operations are large.
+struct Text<'a> {
     name: &'static str,
     spec: &'static str,
     format: Format,
-    text: String,
+    write: Box<dyn Fn() -> String + 'a>,
+}
+
+/// The histories that are written.
+struct Histories {
+    register: Vec<Seen>,
+    queue: Vec<Seen>,
+    kv: Vec<Seen>,
 }
 
 /// Prints a row for every shape of every format whose name begins so.
 pub fn print(operations: usize, beginning: &str) {
     println!("Reading {operations} operations, the best of {ROUNDS} times.\n");
     println!("{:<44}{:>8}{:>10}{:>10}{:>12}", "text", "MB", "MB/s", "ns/event", "bytes/event");
-    for text in texts(operations).into_iter().filter(|text| text.name.starts_with(beginning)) {
-        row(&text, operations, false);
+    let histories = Histories {
+        register: events(operations, "write", "read"),
+        queue: events(operations, "enqueue", "dequeue"),
+        kv: events(operations, "append", "get"),
+    };
+    for text in texts(&histories).into_iter().filter(|text| text.name.starts_with(beginning)) {
+        let written = (text.write)();
+        row(&text, &written, operations, false);
         if text.name.starts_with("json-lines") {
-            row(&text, operations, true);
+            row(&text, &written, operations, true);
         }
     }
 }
 
-fn row(text: &Text, operations: usize, parallel: bool) {
+fn row(text: &Text<'_>, written: &str, operations: usize, parallel: bool) {
     let object = linchpin_spec::builtin(text.spec, None).expect("a specification");
     let options = ReadOptions {
         parallel: Some(parallel),
         ..ReadOptions::new(text.spec, object.operations())
     };
-    let bytes = text.text.as_bytes();
+    let bytes = written.as_bytes();
     assert_eq!(Format::detect(bytes), Some(text.format), "{}", text.name);
     let best = (0..ROUNDS).map(|_| {
         let start = Instant::now();
@@ -56,6 +69,8 @@ fn row(text: &Text, operations: usize, parallel: bool) {
     );
 }
 
+const PROCESSES: usize = 16;
+
 /// An event before it is written. Values are written by each format in its own way.
 #[derive(Clone)]
 struct Seen {
@@ -67,7 +82,6 @@ struct Seen {
 
 /// A well-formed history of calls that alternate between adding a new value and asking for one.
 fn events(operations: usize, adds: &'static str, asks: &'static str) -> Vec<Seen> {
-    const PROCESSES: usize = 16;
     let mut random = Rng::with_seed(7);
     let mut open: Vec<Option<Seen>> = vec![None; PROCESSES];
     let mut events = Vec::with_capacity(2 * operations);
@@ -123,34 +137,136 @@ fn short_edn(out: &mut String, event: &Seen) {
     let _ = write!(out, "{{:process {process}, :type :{kind}, :f :{f}, :value {value}}}");
 }
 
-fn texts(operations: usize) -> Vec<Text> {
-    let register = events(operations, "write", "read");
-    let queue = events(operations, "enqueue", "dequeue");
-    let kv = events(operations, "append", "get");
-    let jsonl = |events: &[Seen]| {
-        written(events, |out, _, event| {
-            let (kind, value) = (kind(event), value(event, "null"));
-            let (f, process) = (event.f, event.process);
-            let _ = writeln!(
-                out,
-                r#"{{"process":{process},"type":"{kind}","f":"{f}","value":{value}}}"#
-            );
-        })
+fn texts(histories: &Histories) -> Vec<Text<'_>> {
+    let Histories { register, queue, kv } = histories;
+    let mut texts = Vec::new();
+    let mut add = |name, spec, format, write: Box<dyn Fn() -> String>| {
+        texts.push(Text { name, spec, format, write });
     };
-    let text = |name, spec, format, text| Text { name, spec, format, text };
-    let lines = written(&register, |out, at, event| {
+    add("json-lines, queue", "queue", Format::JsonLines, Box::new(|| json_lines(queue)));
+    add(
+        "json-lines, register, with time and index",
+        "register",
+        Format::JsonLines,
+        Box::new(|| json_timed(register)),
+    );
+    add(
+        "json-lines, kv (keys and values strings)",
+        "kv",
+        Format::JsonLines,
+        Box::new(|| json_kv(kv)),
+    );
+    add(
+        "json array, queue",
+        "queue",
+        Format::JsonLines,
+        Box::new(|| "[".to_owned() + &json_lines(queue).trim_end().replace('\n', ",\n") + "]\n"),
+    );
+    let edn = Format::JepsenEdn;
+    add(
+        "jepsen-edn, a map a line, time and index",
+        "register",
+        edn,
+        Box::new(|| edn_lines(register)),
+    );
+    add("jepsen-edn, vector, a map a line", "register", edn, Box::new(|| edn_vector(register)));
+    add("jepsen-edn, list on one line", "register", edn, Box::new(|| edn_list(register)));
+    add("jepsen-edn, [key value]", "register", edn, Box::new(|| edn_tuples(register)));
+    add(
+        "jepsen-edn, tagged maps",
+        "register",
+        edn,
+        Box::new(|| edn_lines(register).replace("{:type", "#jepsen.history.Op{:type")),
+    );
+    add(
+        "jepsen-edn, a field a line",
+        "register",
+        edn,
+        Box::new(|| edn_lines(register).replace(", ", ",\n ")),
+    );
+    add("porcupine-kv", "kv", Format::PorcupineKv, Box::new(|| porcupine(kv)));
+    add("jepsen-log", "register", Format::JepsenLog, Box::new(|| log(register)));
+    add("jepsen-log, with dates", "register", Format::JepsenLog, Box::new(|| dated_log(register)));
+    add("fastlin, queue", "queue", Format::Fastlin, Box::new(|| fastlin(queue, 1)));
+    add(
+        "fastlin, queue, times in nanoseconds",
+        "queue",
+        Format::Fastlin,
+        Box::new(|| fastlin(queue, 12_345)),
+    );
+    add("limo, queue", "queue", Format::Limo, Box::new(|| limo(queue, false)));
+    add(
+        "limo, queue, answers told in advance",
+        "queue",
+        Format::Limo,
+        Box::new(|| limo(queue, true)),
+    );
+    texts
+}
+
+fn json_lines(events: &[Seen]) -> String {
+    written(events, |out, _, event| {
+        let (kind, value) = (kind(event), value(event, "null"));
+        let (f, process) = (event.f, event.process);
+        let _ =
+            writeln!(out, r#"{{"process":{process},"type":"{kind}","f":"{f}","value":{value}}}"#);
+    })
+}
+
+fn json_timed(events: &[Seen]) -> String {
+    written(events, |out, at, event| {
+        let (kind, f, process, value) = (kind(event), event.f, event.process, value(event, "null"));
+        let time = 1_000_000 + at * 12_345;
+        let _ = writeln!(
+            out,
+            r#"{{"index": {at}, "time": {time}, "type": "{kind}", "process": {process}, "f": "{f}", "value": {value}}}"#
+        );
+    })
+}
+
+/// A value of the key-value store between quotes, or what stands for none.
+fn quoted(event: &Seen, none: &str) -> String {
+    let process = event.process;
+    event.value.map_or(none.to_owned(), |value| format!("\"x {process} {value} y\""))
+}
+
+fn json_kv(events: &[Seen]) -> String {
+    written(events, |out, _, event| {
+        let (kind, f, process, value) =
+            (kind(event), event.f, event.process, quoted(event, "null"));
+        let key = process / 2;
+        let _ = writeln!(
+            out,
+            r#"{{"process":{process},"type":"{kind}","f":"{f}","key":"{key}","value":{value}}}"#
+        );
+    })
+}
+
+fn edn_lines(events: &[Seen]) -> String {
+    written(events, |out, at, event| {
         edn(out, at, event);
         out.push('\n');
-    });
-    let vector = written(&register, |out, at, event| {
+    })
+}
+
+fn edn_vector(events: &[Seen]) -> String {
+    let maps = written(events, |out, at, event| {
         out.push_str(if at == 0 { "[" } else { "\n " });
         short_edn(out, event);
-    }) + "]\n";
-    let list = written(&register, |out, at, event| {
+    });
+    maps + "]\n"
+}
+
+fn edn_list(events: &[Seen]) -> String {
+    let maps = written(events, |out, at, event| {
         out.push_str(if at == 0 { "(" } else { " " });
         edn(out, at, event);
-    }) + ")\n";
-    let tuples = written(&register, |out, at, event| {
+    });
+    maps + ")\n"
+}
+
+fn edn_tuples(events: &[Seen]) -> String {
+    written(events, |out, at, event| {
         let (kind, f, process) = (kind(event), event.f, event.process);
         let (key, value) = (process / 2, value(event, "nil"));
         let time = 1_000_000 + at * 12_345;
@@ -158,97 +274,75 @@ fn texts(operations: usize) -> Vec<Text> {
             out,
             "{{:type :{kind}, :f :{f}, :value [{key} {value}], :process {process}, :time {time}, :index {at}}}"
         );
-    });
-    let tagged = lines.replace("{:type", "#jepsen.history.Op{:type");
-    let spread = lines.replace(", ", ",\n ");
-    let log = written(&register, |out, _, event| {
+    })
+}
+
+fn porcupine(events: &[Seen]) -> String {
+    written(events, |out, _, event| {
+        let (kind, f, process, value) = (kind(event), event.f, event.process, quoted(event, "nil"));
+        let key = process / 2;
+        let _ = writeln!(
+            out,
+            "{{:process {process}, :type :{kind}, :f :{f}, :key \"{key}\", :value {value}}}"
+        );
+    })
+}
+
+fn log(events: &[Seen]) -> String {
+    written(events, |out, _, event| {
         let (kind, f, process, value) = (kind(event), event.f, event.process, value(event, "nil"));
         let _ = writeln!(out, "INFO  jepsen.util - {process}\t:{kind}\t:{f}\t{value}");
-    });
-    let dated = written(&register, |out, at, event| {
+    })
+}
+
+fn dated_log(events: &[Seen]) -> String {
+    written(events, |out, at, event| {
         let (kind, f, process, value) = (kind(event), event.f, event.process, value(event, "nil"));
         let (second, milli) = (at / 1000 % 60, at % 1000);
         let _ = writeln!(
             out,
             "2026-02-03 04:05:{second:02},{milli:03}{{GMT}}\tINFO\t[jepsen worker {process}] jepsen.util: {process}\t:{kind}\t:{f}\t{value}"
         );
-    });
-    let porcupine = written(&kv, |out, _, event| {
-        let (kind, f, process) = (kind(event), event.f, event.process);
-        let value =
-            event.value.map_or("nil".to_owned(), |value| format!("\"x {process} {value} y\""));
-        let _ = writeln!(
-            out,
-            "{{:process {process}, :type :{kind}, :f :{f}, :key \"{}\", :value {value}}}",
-            process / 2
-        );
-    });
-    let json_kv = written(&kv, |out, _, event| {
-        let (kind, f, process) = (kind(event), event.f, event.process);
-        let value =
-            event.value.map_or("null".to_owned(), |value| format!("\"x {process} {value} y\""));
-        let _ = writeln!(
-            out,
-            r#"{{"process":{process},"type":"{kind}","f":"{f}","key":"{}","value":{value}}}"#,
-            process / 2
-        );
-    });
-    let json_timed = written(&register, |out, at, event| {
-        let (kind, f, process, value) = (kind(event), event.f, event.process, value(event, "null"));
-        let time = 1_000_000 + at * 12_345;
-        let _ = writeln!(
-            out,
-            r#"{{"index": {at}, "time": {time}, "type": "{kind}", "process": {process}, "f": "{f}", "value": {value}}}"#
-        );
-    });
-    let array = "[".to_owned() + &jsonl(&queue).trim_end().replace('\n', ",\n") + "]\n";
-    let limo = "# @object atomic-queue\n".to_owned()
-        + &written(&queue, |out, _, event| {
-            let process = event.process;
-            let _ = match (event.is_call, event.f) {
-                (true, "enqueue") => {
-                    writeln!(out, "[{process}] call enqueue({})", value(event, ""))
-                }
-                (true, _) => writeln!(out, "[{process}] call dequeue()"),
-                (false, "enqueue") => writeln!(out, "[{process}] return"),
-                (false, _) => writeln!(out, "[{process}] return {}", value(event, "")),
-            };
-        });
-    vec![
-        text("json-lines, queue", "queue", Format::JsonLines, jsonl(&queue)),
-        text(
-            "json-lines, register, with time and index",
-            "register",
-            Format::JsonLines,
-            json_timed,
-        ),
-        text("json-lines, kv (keys and values strings)", "kv", Format::JsonLines, json_kv),
-        text("json array, queue", "queue", Format::JsonLines, array),
-        text("jepsen-edn, a map a line, time and index", "register", Format::JepsenEdn, lines),
-        text("jepsen-edn, vector, a map a line", "register", Format::JepsenEdn, vector),
-        text("jepsen-edn, list on one line", "register", Format::JepsenEdn, list),
-        text("jepsen-edn, [key value]", "register", Format::JepsenEdn, tuples),
-        text("jepsen-edn, tagged maps", "register", Format::JepsenEdn, tagged),
-        text("jepsen-edn, a field a line", "register", Format::JepsenEdn, spread),
-        text("porcupine-kv", "kv", Format::PorcupineKv, porcupine),
-        text("jepsen-log", "register", Format::JepsenLog, log),
-        text("jepsen-log, with dates", "register", Format::JepsenLog, dated),
-        text("fastlin, queue", "queue", Format::Fastlin, fastlin(&queue)),
-        text("limo, queue", "queue", Format::Limo, limo),
-    ]
+    })
 }
 
-/// Complete operations with time stamps, in the order of their ends.
-fn fastlin(events: &[Seen]) -> String {
-    let mut starts = [0; 64];
-    let mut out = "# queue\n".to_owned();
+/// Calls and returns. What a dequeue answers is said when it returns, or already when it is called.
+fn limo(events: &[Seen], in_advance: bool) -> String {
+    let mut answers = vec![String::new(); events.len()];
+    let mut called = [0; PROCESSES];
     for (at, event) in events.iter().enumerate() {
         match event.is_call {
-            true => starts[event.process] = at,
+            true => called[event.process] = at,
+            false => answers[called[event.process]] = value(event, ""),
+        }
+    }
+    let lines = written(events, |out, at, event| {
+        let process = event.process;
+        let _ = match (event.is_call, event.f) {
+            (true, "enqueue") => writeln!(out, "[{process}] call enqueue({})", value(event, "")),
+            (true, _) if in_advance => writeln!(out, "[{process}] call dequeue({})", answers[at]),
+            (true, _) => writeln!(out, "[{process}] call dequeue()"),
+            (false, "dequeue") if !in_advance => {
+                writeln!(out, "[{process}] return {}", value(event, ""))
+            }
+            (false, _) => writeln!(out, "[{process}] return"),
+        };
+    });
+    "# @object atomic-queue\n".to_owned() + &lines
+}
+
+/// Complete operations with time stamps so far apart, in the order of their ends.
+fn fastlin(events: &[Seen], apart: usize) -> String {
+    let mut starts = [0; PROCESSES];
+    let mut out = "# queue\n".to_owned();
+    for (at, event) in events.iter().enumerate() {
+        let stamp = at * apart;
+        match event.is_call {
+            true => starts[event.process] = stamp,
             false => {
                 let name = if event.f == "enqueue" { "enq" } else { "deq" };
-                let _ =
-                    writeln!(out, "{name} {} {} {at}", value(event, "-1"), starts[event.process]);
+                let start = starts[event.process];
+                let _ = writeln!(out, "{name} {} {start} {stamp}", value(event, "-1"));
             }
         }
     }

@@ -338,6 +338,7 @@ impl Builder {
     }
 
     /// The open operation of a process.
+    #[inline]
     pub fn open(&self, process: u32) -> Option<OpId> {
         match self.activities[process as usize] {
             Activity::Open(id) => Some(id),
@@ -345,7 +346,14 @@ impl Builder {
         }
     }
 
+    /// Makes room for so many more operations.
+    pub fn reserve(&mut self, operations: usize) {
+        self.history.operations.reserve(operations);
+    }
+
     /// A process calls an operation: the form for readers.
+    // Inlined with `ok_compact`, for readers of terse formats spend most of their time here.
+    #[inline]
     pub fn invoke_compact(
         &mut self,
         process: u32,
@@ -353,24 +361,10 @@ impl Builder {
         key: ValueId,
         argument: Argument,
     ) -> Result<(), HistoryError> {
-        let at = self.history.events;
         match self.activities[process as usize] {
             Activity::Idle => {}
-            Activity::Open(open) => {
-                let open = &self.history.operations[open as usize];
-                let name = |at: u16| self.signatures[at as usize].name.clone();
-                return Err(HistoryError::StillOpen {
-                    process: self.history.processes[process as usize].clone(),
-                    called: name(operation),
-                    open: name(open.operation),
-                    since: open.invoked,
-                    at,
-                });
-            }
-            Activity::Unknown(since) => {
-                let process = self.history.processes[process as usize].clone();
-                return Err(HistoryError::Stopped { process, since, at });
-            }
+            Activity::Open(open) => return Err(self.still_open(process, open, operation)),
+            Activity::Unknown(since) => return Err(self.stopped(process, since)),
         }
         let invoked = self.tick()?;
         self.activities[process as usize] = Activity::Open(self.history.operations.len() as u32);
@@ -388,6 +382,7 @@ impl Builder {
     }
 
     /// A process is answered: the form for readers.
+    #[inline]
     pub fn ok_compact(&mut self, process: u32, response: Argument) -> Result<(), HistoryError> {
         let Some(open) = self.open(process) else {
             return Err(self.nothing_open(process));
@@ -399,6 +394,33 @@ impl Builder {
         operation.returned = returned;
         self.activities[process as usize] = Activity::Idle;
         Ok(())
+    }
+
+    /// A process calls an operation of which the answer is known already, but not yet given: the form for readers of whole
+    /// operations. [`Builder::ok_told`] gives it.
+    #[inline]
+    pub fn invoke_told(
+        &mut self,
+        process: u32,
+        operation: u16,
+        argument: Argument,
+        response: Argument,
+    ) -> Result<(), HistoryError> {
+        self.invoke_compact(process, operation, ValueId::NULL, argument)?;
+        if let Some(called) = self.history.operations.last_mut() {
+            called.response = response;
+        }
+        Ok(())
+    }
+
+    /// A process is answered what [`Builder::invoke_told`] said.
+    #[inline]
+    pub fn ok_told(&mut self, process: u32) -> Result<(), HistoryError> {
+        let Some(open) = self.open(process) else {
+            return Err(self.nothing_open(process));
+        };
+        let response = self.history.operations[open as usize].response;
+        self.ok_compact(process, response)
     }
 
     /// The outcome of the open operation is unknown; the process calls nothing more.
@@ -441,14 +463,35 @@ impl Builder {
         self.history
     }
 
+    #[cold]
+    fn still_open(&self, process: u32, open: OpId, called: u16) -> HistoryError {
+        let open = &self.history.operations[open as usize];
+        let name = |at: u16| self.signatures[at as usize].name.clone();
+        HistoryError::StillOpen {
+            process: self.history.processes[process as usize].clone(),
+            called: name(called),
+            open: name(open.operation),
+            since: open.invoked,
+            at: self.history.events,
+        }
+    }
+
+    #[cold]
+    fn stopped(&self, process: u32, since: Rank) -> HistoryError {
+        let (process, at) = (self.history.processes[process as usize].clone(), self.history.events);
+        HistoryError::Stopped { process, since, at }
+    }
+
+    #[cold]
     fn nothing_open(&self, process: u32) -> HistoryError {
         let (name, at) = (self.history.processes[process as usize].clone(), self.history.events);
         match self.activities[process as usize] {
-            Activity::Unknown(since) => HistoryError::Stopped { process: name, since, at },
+            Activity::Unknown(since) => self.stopped(process, since),
             _ => HistoryError::NothingOpen { process: name, at },
         }
     }
 
+    #[inline]
     fn tick(&mut self) -> Result<Rank, HistoryError> {
         let at = self.history.events;
         if at >= NEVER - 1 {

@@ -195,7 +195,16 @@ fn hash(value: &Value) -> u32 {
 
 impl ValueTable {
     /// The id of an integer.
+    #[inline]
     pub fn intern_int(&mut self, int: i64) -> ValueId {
+        let entry = usize::try_from(int).ok().and_then(|at| self.direct.get(at));
+        match entry {
+            Some(entry) if *entry != 0 => ValueId(*entry - 1),
+            _ => self.intern_new_int(int),
+        }
+    }
+
+    fn intern_new_int(&mut self, int: i64) -> ValueId {
         if !(0..DIRECT).contains(&int) {
             return self.integers.intern(&mut self.values, int);
         }

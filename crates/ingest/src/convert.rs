@@ -132,6 +132,52 @@ impl Converter {
     }
 }
 
+/// Which scalars an operation takes or answers: its shape, made ready for the usual case.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Scalars {
+    /// Whatever is given is ignored.
+    Ignored,
+    /// Those of these kinds are taken. Texts are not among the usual ones.
+    Taken { null: bool, bool: bool, int: bool },
+}
+
+impl Scalars {
+    pub fn of(shape: &Shape) -> Scalars {
+        let takes = |token| fits(View { tokens: &[token], text: "" }, shape);
+        match shape {
+            Shape::Unit => Scalars::Ignored,
+            _ => Scalars::Taken {
+                null: takes(Token::Null),
+                bool: takes(Token::Bool(true)),
+                int: takes(Token::Int(0)),
+            },
+        }
+    }
+
+    /// Of these only truth values.
+    pub fn only_bool(self) -> Scalars {
+        match self {
+            Scalars::Taken { bool, .. } => Scalars::Taken { null: false, bool, int: false },
+            Scalars::Ignored => Scalars::Taken { null: false, bool: false, int: false },
+        }
+    }
+
+    /// What [`Converter::argument`] makes of this token; nothing if it has to be asked.
+    #[inline]
+    pub fn argument(self, token: Token, builder: &mut Builder) -> Option<Argument> {
+        let Scalars::Taken { null, bool, int } = self else {
+            return Some(Argument::None);
+        };
+        Some(Argument::One(match token {
+            Token::Null if null => ValueId::NULL,
+            Token::Bool(false) if bool => ValueId::FALSE,
+            Token::Bool(true) if bool => ValueId::TRUE,
+            Token::Int(value) if int => builder.values().intern_int(value),
+            _ => return None,
+        }))
+    }
+}
+
 /// Whether a value has this shape.
 pub(crate) fn fits(view: View<'_>, shape: &Shape) -> bool {
     let first = view.first();

@@ -73,7 +73,7 @@ fn read_text(
         formats::json_document::read(text, &mut recorder)?;
         return Ok(recorder.finish(format));
     }
-    let mut reader = Reader::new(format, options);
+    let mut reader = Reader::silent(format, options);
     if format == Format::JsonLines && text.len() >= json_ahead::WORTHWHILE && options.is_parallel()
     {
         json_ahead::read(text, json_ahead::BLOCK, &mut reader)?;
@@ -81,11 +81,24 @@ fn read_text(
     }
     let mut rest = text;
     while !rest.is_empty() {
-        let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |newline| newline + 1);
-        reader.push_line(&rest[..end])?;
-        rest = &rest[end..];
+        let (block, after) = rest.split_at(block_end(rest));
+        reader.push_lines(block)?;
+        rest = after;
     }
     reader.finish()
+}
+
+/// Text is read in blocks of about so many bytes: few enough to be looked at twice while they are at hand.
+const BLOCK: usize = 1 << 18;
+
+/// The end of the whole lines that a text begins with: about a block of them, and at least one.
+fn block_end(text: &[u8]) -> usize {
+    let Some((block, rest)) = text.split_at_checked(BLOCK) else {
+        return text.len();
+    };
+    let last = memchr::memrchr(b'\n', block);
+    let end = last.or_else(|| memchr::memchr(b'\n', rest).map(|newline| BLOCK + newline));
+    end.map_or(text.len(), |newline| newline + 1)
 }
 
 /// The beginning of a text, for messages.

@@ -58,7 +58,18 @@ impl Reader {
             Format::Fastlin => Lines::Fastlin(Fastlin::new(options)),
             Format::Limo => Lines::Limo(Limo::new(options)),
         };
-        Reader { format, lines, recorder: Recorder::new(options), line: 0 }
+        let mut recorder = Recorder::new(options);
+        if matches!(format, Format::Fastlin | Format::Limo) {
+            recorder.without_pairs();
+        }
+        Reader { format, lines, recorder, line: 0 }
+    }
+
+    /// A reader of which nobody asks what happened before all is read.
+    pub(crate) fn silent(format: Format, options: &ReadOptions<'_>) -> Reader {
+        let mut reader = Reader::new(format, options);
+        reader.recorder.tells_events = false;
+        reader
     }
 
     /// Takes the next line, with or without its end; what happened in it, in order. An EDN map may begin on one line and
@@ -73,12 +84,37 @@ impl Reader {
         }
         match &mut self.lines {
             Lines::Json(lines) => lines.line(number, line, recorder)?,
-            Lines::Edn(lines) => lines.line(number, line, recorder)?,
+            Lines::Edn(lines) => drop(lines.lines(number, line, recorder)?),
             Lines::Log(lines) => lines.line(number, line, recorder)?,
-            Lines::Fastlin(lines) => lines.line(number, line)?,
-            Lines::Limo(lines) => lines.line(number, line, recorder)?,
+            Lines::Fastlin(lines) => drop(lines.lines(number, line)?),
+            Lines::Limo(lines) => drop(lines.lines(number, line, recorder)?),
         }
         Ok(&self.recorder.events)
+    }
+
+    /// Takes whole lines, of which the last need not have its end. What is read is what [`Reader::push_line`] reads line by line;
+    /// formats whose lines are short, or whose events are written over several, are read faster so.
+    pub(crate) fn push_lines(&mut self, text: &[u8]) -> Result<(), IngestError> {
+        let (first, recorder) = (self.line + 1, &mut self.recorder);
+        let taken = match &mut self.lines {
+            _ if text.len() > MAX_LENGTH => return self.push_each_line(text),
+            Lines::Json(_) | Lines::Log(_) => return self.push_each_line(text),
+            Lines::Edn(lines) => lines.lines(first, text, recorder)?,
+            Lines::Fastlin(lines) => lines.lines(first, text)?,
+            Lines::Limo(lines) => lines.lines(first, text, recorder)?,
+        };
+        self.line += taken;
+        Ok(())
+    }
+
+    fn push_each_line(&mut self, text: &[u8]) -> Result<(), IngestError> {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |newline| newline + 1);
+            self.push_line(&rest[..end])?;
+            rest = &rest[end..];
+        }
+        Ok(())
     }
 
     /// Takes the next line, of which the event is known but for its number.

@@ -1,6 +1,10 @@
 //! Recorded lines to a history: the one place that knows what an event means.
 
-use crate::convert::{Converter, Unfit, fits};
+mod usual;
+
+pub(crate) use usual::{Part, Whole};
+
+use crate::convert::{Converter, Scalars, Unfit, fits};
 use crate::error::IngestError;
 use crate::event::{Event, EventKind, Kind, RawEvent};
 use crate::format::Format;
@@ -28,8 +32,10 @@ pub(crate) struct Recorder {
     by_large_number: FxHashMap<i64, u32>,
     processes: Vec<Process>,
     counts: Counts,
-    /// Events since somebody cleared them.
+    /// Events since somebody cleared them, if somebody wants them.
     pub events: Vec<Event>,
+    /// Whether somebody wants to know the events one by one.
+    pub tells_events: bool,
     pub notes: Vec<String>,
 }
 
@@ -37,6 +43,9 @@ pub(crate) struct Recorder {
 struct Operation {
     signature: Signature,
     answer: Answer,
+    /// What it takes and answers as a rule.
+    takes: Scalars,
+    answers: Scalars,
 }
 
 /// How an operation answers beyond what its shape says.
@@ -81,13 +90,19 @@ const SMALL: i64 = 1 << 16;
 impl Recorder {
     pub fn new(options: &ReadOptions<'_>) -> Recorder {
         let is_mwcas = options.is_spec("mwcas");
-        let operation = |signature: &Signature| Operation {
-            signature: signature.clone(),
-            answer: match signature.response {
+        let operation = |signature: &Signature| {
+            let answer = match signature.response {
                 Shape::Bool if signature.is_called("cas") => Answer::Swap,
                 Shape::Any if is_mwcas && signature.is_called("mwcas") => Answer::MultiSwap,
                 _ => Answer::Plain,
-            },
+            };
+            let answers = Scalars::of(&signature.response);
+            Operation {
+                signature: signature.clone(),
+                answer,
+                takes: Scalars::of(&signature.argument),
+                answers: if answer == Answer::Plain { answers } else { answers.only_bool() },
+            }
         };
         Recorder {
             operations: options.operations.iter().map(operation).collect(),
@@ -106,6 +121,7 @@ impl Recorder {
             processes: Vec::new(),
             counts: Counts::default(),
             events: Vec::new(),
+            tells_events: true,
             notes: Vec::new(),
         }
     }
@@ -138,6 +154,9 @@ impl Recorder {
             }
             (kind, Some(process)) => {
                 let process = self.process(raw.line, process)?;
+                if self.record_usual(raw, process) {
+                    return Ok(());
+                }
                 let kind = match kind {
                     Kind::Invoke => self.invoke(raw, process)?,
                     _ => self.answer(raw, process)?,
@@ -147,10 +166,17 @@ impl Recorder {
             }
         };
         match kind {
-            Some(kind) => self.events.push(Event { line: raw.line, kind }),
+            Some(kind) => self.tell(raw.line, kind),
             None => self.skip(),
         }
         Ok(())
+    }
+
+    #[inline]
+    fn tell(&mut self, line: u64, kind: EventKind) {
+        if self.tells_events {
+            self.events.push(Event { line, kind });
+        }
     }
 
     /// The history.
@@ -280,7 +306,7 @@ impl Recorder {
         process: u32,
         open: Open,
     ) -> Result<Argument, IngestError> {
-        let Operation { signature, answer } = &self.operations[open.operation as usize];
+        let Operation { signature, answer, .. } = &self.operations[open.operation as usize];
         let (key, value) = match (raw.key, raw.value.pair()) {
             (None, Some((key, value))) if self.keys == Keys::Paired => (Some(key), value),
             (None, None) if self.keys == Keys::Paired && signature.response != Shape::Unit => {
@@ -341,7 +367,7 @@ impl Recorder {
     }
 
     /// The index of a process, which is a number or a name. The number 3 and the name `3` are the same process.
-    fn process(&mut self, line: u64, view: View<'_>) -> Result<u32, IngestError> {
+    pub fn process(&mut self, line: u64, view: View<'_>) -> Result<u32, IngestError> {
         match view.first() {
             Token::Int(number) => Ok(self.numbered(number)),
             Token::Text(span) => Ok(self.named(span.of(view.text))),
@@ -349,7 +375,17 @@ impl Recorder {
         }
     }
 
-    fn numbered(&mut self, number: i64) -> u32 {
+    /// The index of a process with a number.
+    #[inline]
+    pub fn numbered(&mut self, number: i64) -> u32 {
+        let entry = usize::try_from(number).ok().and_then(|at| self.by_number.get(at));
+        match entry.and_then(|entry| entry.checked_sub(1)) {
+            Some(process) => process,
+            None => self.newly_numbered(number),
+        }
+    }
+
+    fn newly_numbered(&mut self, number: i64) -> u32 {
         if !(0..SMALL).contains(&number) {
             if let Some(process) = self.by_large_number.get(&number) {
                 return *process;
@@ -359,9 +395,6 @@ impl Recorder {
             return process;
         }
         let at = number as usize;
-        if let Some(process) = self.by_number.get(at).and_then(|entry| entry.checked_sub(1)) {
-            return process;
-        }
         if at >= self.by_number.len() {
             self.by_number.resize(at + 1, 0);
         }
@@ -468,4 +501,10 @@ fn unfit(
 pub(crate) fn malformed(line: u64, expected: &str, found: &str) -> IngestError {
     let (expected, found) = (expected.to_owned(), found.to_owned());
     IngestError::Malformed { line, column: None, expected, found }
+}
+
+/// The same at a byte of the line, counted from 0.
+pub(crate) fn malformed_at(line: u64, byte: usize, expected: &str, found: &str) -> IngestError {
+    let (expected, found) = (expected.to_owned(), found.to_owned());
+    IngestError::Malformed { line, column: Some(byte as u64 + 1), expected, found }
 }

@@ -407,24 +407,24 @@ fn mistakes_in_texts() {
     check_error(
         "queue",
         "# queue\nenq 1 5 4",
-        expect!["line 2: expected a start that is not after the end, found `enq 1 5 4`"],
+        expect!["line 2, column 1: expected a start that is not after the end, found `enq 1 5 4`"],
     );
     check_error(
         "queue",
         "# queue\nenq 1 5",
-        expect!["line 2: expected `method value start end`, found `enq 1 5`"],
+        expect!["line 2, column 1: expected `method value start end`, found `enq 1 5`"],
     );
     check_error(
         "queue",
         "# @object atomic-queue\n[1] calls enq",
         expect![
-            "line 2: expected `[thread] call name(value)` or `[thread] return value`, found `[1] calls enq`"
+            "line 2, column 1: expected `[thread] call name(value)` or `[thread] return value`, found `[1] calls enq`"
         ],
     );
     check_error(
         "queue",
         "# @object atomic-queue\n[1] call deq\n[1] return",
-        expect!["line 3: expected what `dequeue` returned, or `empty`, found `return`"],
+        expect!["line 3, column 1: expected what `dequeue` returned, or `empty`, found `return`"],
     );
 }
 

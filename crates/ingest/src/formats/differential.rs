@@ -77,6 +77,8 @@ const SCALARS: &[&str] = &[
     ":a/b",
     ":é",
     ":a#b",
+    ":a\\",
+    ":a\\b",
     "\"\"",
     "\"a\"",
     "\"exactly8\"",
@@ -368,6 +370,19 @@ fn json_text(rng: &mut Rng) -> Vec<u8> {
         );
     }
     text.into_bytes()
+}
+
+#[test]
+fn a_map_over_several_lines_ends_where_it_would_be_cut_off() {
+    // On one line the backslash is a part of the keyword, over several it takes the bracket with it.
+    let call = "{:process 0,\n :type :invoke, :f :write, :value :a\\}";
+    let answer = "{:process 0, :type :ok, :f :write, :value 1}";
+    for text in [format!("{call}\n{answer}\n"), format!("{}\n{answer}\n", call.replace('\n', ""))] {
+        let [fast, complete] =
+            [false, true].map(|it| outcome(text.as_bytes(), Format::JepsenEdn, None, it));
+        assert_eq!(fast, complete);
+        assert_eq!(fast.starts_with('['), text.lines().count() == 2, "{fast}");
+    }
 }
 
 #[test]

@@ -3,27 +3,33 @@
 //! Times are stamps: equal ones are concurrent, so at one stamp invocations come before responses. There are no
 //! processes; each operation goes to the first one that is free.
 
+use super::plain::Plain;
+use super::stamp_order::StampOrder;
 use crate::error::IngestError;
 use crate::event::{Kind, RawEvent};
 use crate::options::ReadOptions;
-use crate::record::{Recorder, malformed};
+use crate::record::{Part, Recorder, Whole, malformed_at};
 use crate::token::{Span, Token, View};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// The value that stands for an empty collection.
 const EMPTY: i64 = -1;
+/// The names of methods have so many letters at most.
+const MOST_LETTERS: usize = "contains_false".len();
 
 /// Takes lines; nothing is recorded before the end, since lines are in any order.
 #[derive(Clone, Debug)]
 pub(crate) struct Fastlin {
     object: Object,
     operations: Vec<Timed>,
-    /// When each operation starts and when it ends, with its position.
-    starts: Vec<(u64, u32)>,
-    ends: Vec<(u64, u32)>,
     /// Values that are no integers.
+    texts: Vec<Span>,
     text: String,
+    /// The lines of operations that are not on the line after the one before, with the operation: mostly there are few.
+    jumps: Vec<(u32, u64)>,
+    /// The line after that of the last operation.
+    next_line: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,15 +39,45 @@ enum Object {
     Other,
 }
 
-#[derive(Clone, Debug)]
+/// An operation, in half a cache line.
+#[derive(Clone, Copy, Debug)]
 struct Timed {
-    line: u64,
-    name: &'static str,
-    argument: Token,
-    response: Token,
+    start: u64,
+    end: u64,
+    /// An integer, or the position of a text.
+    value: i64,
+    /// Who is chosen to call it.
+    process: u32,
+    method: Method,
+    kind: ValueKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ValueKind {
+    Int,
+    Text,
+    /// What stands for an empty collection.
+    Empty,
+}
+
+/// A method, in the order of [`METHODS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Method {
+    Push,
+    Pop,
+    Enqueue,
+    Dequeue,
+    Peek,
+    Add,
+    Insert,
+    RemoveMin,
+    Remove,
+    ContainsTrue,
+    ContainsFalse,
 }
 
 /// What a method takes and answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     /// It takes the value and answers nothing.
     Adds,
@@ -51,21 +87,47 @@ enum Role {
     Tells(bool),
 }
 
-fn method(name: &[u8], object: Object) -> Option<(&'static str, Role)> {
-    Some(match name {
-        b"push" => ("push", Role::Adds),
-        b"pop" => ("pop", Role::Answers),
-        b"enq" => ("enqueue", Role::Adds),
-        b"deq" => ("dequeue", Role::Answers),
-        b"peek" => ("peek", Role::Answers),
-        b"insert" if object == Object::Set => ("add", Role::Tells(true)),
-        b"insert" => ("insert", Role::Adds),
-        b"poll" => ("remove-min", Role::Answers),
-        b"remove" => ("remove", Role::Tells(true)),
-        b"contains_true" => ("contains", Role::Tells(true)),
-        b"contains_false" => ("contains", Role::Tells(false)),
-        _ => return None,
-    })
+/// For each method the operation that it is.
+const METHODS: [(&str, Role); 11] = [
+    ("push", Role::Adds),
+    ("pop", Role::Answers),
+    ("enqueue", Role::Adds),
+    ("dequeue", Role::Answers),
+    ("peek", Role::Answers),
+    ("add", Role::Tells(true)),
+    ("insert", Role::Adds),
+    ("remove-min", Role::Answers),
+    ("remove", Role::Tells(true)),
+    ("contains", Role::Tells(true)),
+    ("contains", Role::Tells(false)),
+];
+
+impl Method {
+    #[inline]
+    fn named(name: &[u8], object: Object) -> Option<Method> {
+        Some(match name {
+            b"push" => Method::Push,
+            b"pop" => Method::Pop,
+            b"enq" => Method::Enqueue,
+            b"deq" => Method::Dequeue,
+            b"peek" => Method::Peek,
+            b"insert" if object == Object::Set => Method::Add,
+            b"insert" => Method::Insert,
+            b"poll" => Method::RemoveMin,
+            b"remove" => Method::Remove,
+            b"contains_true" => Method::ContainsTrue,
+            b"contains_false" => Method::ContainsFalse,
+            _ => return None,
+        })
+    }
+
+    fn name(self) -> &'static str {
+        METHODS[self as usize].0
+    }
+
+    fn role(self) -> Role {
+        METHODS[self as usize].1
+    }
 }
 
 /// Whether a line is an operation.
@@ -75,20 +137,11 @@ pub(crate) fn is_operation(line: &[u8]) -> bool {
         return false;
     };
     let is_stamp = |word: &[u8]| word.iter().all(u8::is_ascii_digit);
-    method(name, Object::Other).is_some() && is_stamp(start) && is_stamp(end)
+    Method::named(name, Object::Other).is_some() && is_stamp(start) && is_stamp(end)
 }
 
 fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
-}
-
-/// The number that a word is, if it is one of at most 18 digits, which therefore fits.
-fn digits(word: &[u8]) -> Option<u64> {
-    let add = |number: u64, byte: &u8| {
-        let digit = byte.wrapping_sub(b'0');
-        (digit <= 9).then(|| number * 10 + u64::from(digit))
-    };
-    (1..=18).contains(&word.len()).then(|| word.iter().try_fold(0, add))?
 }
 
 impl Fastlin {
@@ -100,11 +153,89 @@ impl Fastlin {
         } else {
             Object::Other
         };
-        let (operations, text) = (Vec::new(), String::new());
-        Fastlin { object, operations, starts: Vec::new(), ends: Vec::new(), text }
+        let (operations, texts, text, jumps) = Default::default();
+        Fastlin { object, operations, texts, text, jumps, next_line: 0 }
     }
 
-    pub fn line(&mut self, number: u64, line: &[u8]) -> Result<(), IngestError> {
+    /// Takes whole lines, the first of which has this number; how many.
+    pub fn lines(&mut self, first: u64, text: &[u8]) -> Result<u64, IngestError> {
+        let mut number = first;
+        let mut rest = text;
+        while !rest.is_empty() {
+            rest = match self.fast(number, rest) {
+                Some(after) => after,
+                None => {
+                    let end = memchr::memchr(b'\n', rest);
+                    self.line(number, &rest[..end.unwrap_or(rest.len())])?;
+                    &rest[end.map_or(rest.len(), |end| end + 1)..]
+                }
+            };
+            number += 1;
+        }
+        Ok(number - first)
+    }
+
+    /// Takes the line that a text begins with, if it is of the usual kind: words with a blank between, numbers of at most 18
+    /// digits; what comes after it.
+    ///
+    /// INVARIANT: what this takes, `line` would take with the same result.
+    #[inline]
+    fn fast<'t>(&mut self, number: u64, text: &'t [u8]) -> Option<&'t [u8]> {
+        #[cfg(test)]
+        if super::differential::is_complete_only() {
+            return None;
+        }
+        let name = text.iter().take(MOST_LETTERS + 1).position(|byte| *byte == b' ')?;
+        let method = Method::named(&text[..name], self.object)?;
+        let mut plain = Plain { rest: &text[name + 1..] };
+        let value = plain.int()?;
+        plain.skip(b" ")?;
+        let start = plain.digits()?;
+        plain.skip(b" ")?;
+        let end = plain.digits()?;
+        plain.end_of_line()?;
+        // Looked at only where it matters: which method comes next cannot be foreseen.
+        let (mut value, mut kind) = (value, ValueKind::Int);
+        if value == EMPTY {
+            match method.role() {
+                Role::Adds => return None,
+                Role::Answers => kind = ValueKind::Empty,
+                Role::Tells(_) => {}
+            }
+        } else if self.object == Object::PriorityQueue && !matches!(method.role(), Role::Tells(_)) {
+            value = -value;
+        }
+        if start > end {
+            return None;
+        }
+        self.push(number, Timed { start, end, value, process: 0, method, kind }).ok()?;
+        Some(plain.rest)
+    }
+
+    // Inlined, for otherwise the operation is written twice.
+    #[inline(always)]
+    fn push(&mut self, line: u64, operation: Timed) -> Result<(), IngestError> {
+        let at = u32::try_from(self.operations.len());
+        let at = at.map_err(|_| IngestError::TooLong { line })?;
+        if line != self.next_line {
+            self.jumps.push((at, line));
+        }
+        self.next_line = line + 1;
+        self.operations.push(operation);
+        Ok(())
+    }
+
+    /// The line of an operation.
+    fn line_of(&self, at: u32) -> u64 {
+        let after = self.jumps.partition_point(|(operation, _)| *operation <= at);
+        // INVARIANT: the first operation is a jump, since no line has the number 0.
+        let (operation, line) = self.jumps[after.saturating_sub(1)];
+        line + u64::from(at - operation)
+    }
+
+    /// Takes a line without its end. This defines what a line says.
+    fn line(&mut self, number: u64, line: &[u8]) -> Result<(), IngestError> {
+        let blank = line.len() - line.trim_ascii_start().len();
         let line = line.trim_ascii();
         if line.is_empty() {
             return Ok(());
@@ -118,47 +249,52 @@ impl Fastlin {
             }
             return Ok(());
         }
-        let expected = |expected, found: &[u8]| malformed(number, expected, &crate::excerpt(found));
+        // What is found is a piece of the line, or the line.
+        let expected = |expected, found: &[u8]| {
+            let byte = blank + (found.as_ptr() as usize - line.as_ptr() as usize);
+            malformed_at(number, byte, expected, &crate::excerpt(found))
+        };
         let mut words = words(line);
         let mut word = || words.next().ok_or_else(|| expected("`method value start end`", line));
         let (name, value, start, end) = (word()?, word()?, word()?, word()?);
         if words.next().is_some() {
             return Err(expected("`method value start end`", line));
         }
-        let Some((name, role)) = method(name, self.object) else {
+        let Some(method) = Method::named(name, self.object) else {
             return Err(expected("a method such as `push` or `deq`", name));
         };
         let stamp = |word: &[u8]| {
             let parse = || std::str::from_utf8(word).ok()?.parse::<u64>().ok();
-            digits(word).or_else(parse).ok_or_else(|| expected("a time stamp", word))
+            parse().ok_or_else(|| expected("a time stamp", word))
         };
         let (start, end) = (stamp(start)?, stamp(end)?);
         if start > end {
             return Err(expected("a start that is not after the end", line));
         }
-        let value = self.value(value).ok_or_else(|| expected("a value", value))?;
-        let (argument, response) = match role {
-            Role::Adds if value == Token::Int(EMPTY) => {
-                return Err(expected("a value other than -1, which says empty", line));
+        let token = self.value(value).ok_or_else(|| expected("a value", value))?;
+        let token = match method.role() {
+            Role::Adds if token == Token::Int(EMPTY) => {
+                return Err(expected("a value other than -1, which says empty", value));
             }
-            Role::Adds => (self.ranked(value, number)?, Token::Null),
-            Role::Answers if value == Token::Int(EMPTY) => (Token::Null, Token::Null),
-            Role::Answers => (Token::Null, self.ranked(value, number)?),
-            Role::Tells(answer) => (value, Token::Bool(answer)),
+            Role::Answers if token == Token::Int(EMPTY) => Token::Null,
+            Role::Adds | Role::Answers => self
+                .ranked(token)
+                .ok_or_else(|| expected("an integer in a priority queue", value))?,
+            Role::Tells(_) => token,
         };
-        let at = u32::try_from(self.operations.len());
-        let at = at.map_err(|_| IngestError::TooLong { line: number })?;
-        self.starts.push((start, at));
-        self.ends.push((end, at));
-        self.operations.push(Timed { line: number, name, argument, response });
-        Ok(())
+        let (value, kind) = match token {
+            Token::Int(value) => (value, ValueKind::Int),
+            Token::Text(span) => {
+                self.texts.push(span);
+                (self.texts.len() as i64 - 1, ValueKind::Text)
+            }
+            _ => (0, ValueKind::Empty),
+        };
+        self.push(number, Timed { start, end, value, process: 0, method, kind })
     }
 
     /// An integer, or else a text.
     fn value(&mut self, word: &[u8]) -> Option<Token> {
-        if let Some(int) = digits(word) {
-            return Some(Token::Int(int as i64));
-        }
         let word = std::str::from_utf8(word).ok()?;
         if let Ok(int) = word.parse() {
             return Some(Token::Int(int));
@@ -170,82 +306,154 @@ impl Fastlin {
 
     /// fastlin takes the largest value out of a priority queue first and `remove-min` the smallest, so the values of
     /// priority queues change their sign.
-    fn ranked(&self, value: Token, line: u64) -> Result<Token, IngestError> {
-        if self.object != Object::PriorityQueue {
-            return Ok(value);
-        }
-        let negated = match value {
+    fn ranked(&self, value: Token) -> Option<Token> {
+        match value {
+            _ if self.object != Object::PriorityQueue => Some(value),
             Token::Int(int) => int.checked_neg().map(Token::Int),
             _ => None,
+        }
+    }
+
+    /// What an operation takes and what it answers.
+    #[inline]
+    fn tokens(&self, operation: &Timed) -> (Token, Token) {
+        let value = match operation.kind {
+            ValueKind::Int => Token::Int(operation.value),
+            ValueKind::Text => Token::Text(self.texts[operation.value as usize]),
+            ValueKind::Empty => Token::Null,
         };
-        negated.ok_or_else(|| malformed(line, "an integer in a priority queue", "another value"))
+        match operation.method.role() {
+            Role::Adds => (value, Token::Null),
+            Role::Answers => (Token::Null, value),
+            Role::Tells(answer) => (value, Token::Bool(answer)),
+        }
     }
 
     pub fn finish(&mut self, recorder: &mut Recorder) -> Result<(), IngestError> {
-        let operations = std::mem::take(&mut self.operations);
+        let mut operations = std::mem::take(&mut self.operations);
         if self.object == Object::PriorityQueue && !operations.is_empty() {
             recorder.notes.push(
                 "this format takes the largest value first; values were negated to suit `remove-min`"
                     .to_owned(),
             );
         }
-        let mut starts = std::mem::take(&mut self.starts);
-        let mut ends = std::mem::take(&mut self.ends);
-        // Apart, for one of the two is often in order already.
-        starts.sort_unstable();
-        ends.sort_unstable();
-        let (mut starts, mut ends) = (starts.into_iter().peekable(), ends.into_iter());
-        let mut free = BinaryHeap::new();
-        let mut processes = vec![0_i64; operations.len()];
-        let mut used = 0;
-        let mut end = ends.next();
-        while let Some((until, ending)) = end {
-            let start = starts.next_if(|(stamp, _)| *stamp <= until);
-            let is_response = start.is_none();
-            let at = start.map_or(ending, |(_, at)| at);
-            if is_response {
-                end = ends.next();
-            }
-            let operation = &operations[at as usize];
-            let process = &mut processes[at as usize];
-            let (kind, value) = if is_response {
-                free.push(Reverse(*process));
-                (Kind::Ok, operation.response)
+        recorder.builder.reserve(operations.len());
+        let usual = METHODS.map(|method| Usual::of(method, recorder));
+        let starts = StampOrder::of(&operations, |operation| operation.start);
+        let ends = StampOrder::of(&operations, |operation| operation.end);
+        let mut free = Free::default();
+        let (mut started, mut ended) = (0, 0);
+        while ended < operations.len() {
+            let ending = ends.get(ended);
+            let until = operations[ending].end;
+            let starting = if started < operations.len() { starts.get(started) } else { ending };
+            // Each operation that has not ended has started, or starts not later than it ends.
+            let is_call = started < operations.len() && operations[starting].start <= until;
+            let at = if is_call { starting } else { ending };
+            let operation = &mut operations[at];
+            let whole = usual[operation.method as usize].of_kind(operation.kind);
+            let taken = if is_call {
+                started += 1;
+                operation.process = free.take();
+                let process = recorder.numbered(i64::from(operation.process));
+                let value = (operation.kind == ValueKind::Int).then_some(operation.value);
+                whole.is_some_and(|whole| recorder.whole_call(process, whole, value))
             } else {
-                *process = free.pop().map_or(used, |Reverse(process)| process);
-                used = used.max(*process + 1);
-                (Kind::Invoke, operation.argument)
+                ended += 1;
+                free.give(operation.process);
+                let process = recorder.numbered(i64::from(operation.process));
+                whole.is_some() && recorder.whole_return(process)
             };
-            let process = [Token::Int(*process)];
-            // Nobody asks for the events of the end.
-            recorder.events.clear();
-            recorder.record(&RawEvent {
-                line: operation.line,
-                kind,
-                process: Some(View { tokens: &process, text: "" }),
-                f: Some(operation.name),
-                key: None,
-                value: View { tokens: &[value], text: &self.text },
-            })?;
+            if !taken {
+                self.record(at, &operations[at], is_call, recorder)?;
+            }
         }
         Ok(())
     }
+
+    /// Records an event of an operation that is not of the usual kind, or cannot be.
+    #[cold]
+    fn record(
+        &self,
+        at: usize,
+        operation: &Timed,
+        is_call: bool,
+        recorder: &mut Recorder,
+    ) -> Result<(), IngestError> {
+        let (argument, response) = self.tokens(operation);
+        recorder.record(&RawEvent {
+            line: self.line_of(at as u32),
+            kind: if is_call { Kind::Invoke } else { Kind::Ok },
+            process: Some(View { tokens: &[Token::Int(i64::from(operation.process))], text: "" }),
+            f: Some(operation.method.name()),
+            key: None,
+            value: View { tokens: &[if is_call { argument } else { response }], text: &self.text },
+        })
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// How operations of a method are recorded, unless that has to be found out each time.
+#[derive(Clone, Copy, Debug)]
+struct Usual {
+    with_int: Option<Whole>,
+    with_empty: Option<Whole>,
+}
 
-    #[test]
-    fn digits_are_what_they_parse_to() {
-        for word in
-            ["", "0", "007", "-1", "+1", "1x", " 1", "123456789012345678", "999999999999999999"]
-        {
-            if let Some(number) = digits(word.as_bytes()) {
-                assert_eq!(word.parse(), Ok(number));
-            }
+impl Usual {
+    fn of((name, role): (&str, Role), recorder: &Recorder) -> Usual {
+        let with = |value| {
+            let (argument, response) = match role {
+                Role::Adds => (value, Part::Null),
+                Role::Answers => (Part::Null, value),
+                Role::Tells(answer) => (value, Part::Bool(answer)),
+            };
+            recorder.whole(recorder.known_operation(name)?, argument, response)
+        };
+        Usual { with_int: with(Part::Value), with_empty: with(Part::Null) }
+    }
+
+    #[inline]
+    fn of_kind(&self, kind: ValueKind) -> Option<Whole> {
+        match kind {
+            ValueKind::Int => self.with_int,
+            ValueKind::Empty => self.with_empty,
+            ValueKind::Text => None,
         }
-        assert_eq!(digits(b"999999999999999999"), Some(999_999_999_999_999_999));
-        assert_eq!(digits(b"1000000000000000000"), None, "left to the standard library");
+    }
+}
+
+/// Processes without an operation in progress.
+#[derive(Default)]
+struct Free {
+    used: u32,
+    /// The first 64, a bit each: mostly these are all.
+    first: u64,
+    others: BinaryHeap<Reverse<u32>>,
+}
+
+impl Free {
+    /// The first one that is free.
+    #[inline]
+    fn take(&mut self) -> u32 {
+        if self.first != 0 {
+            let process = self.first.trailing_zeros();
+            self.first &= self.first - 1;
+            return process;
+        }
+        self.others.pop().map_or_else(
+            || {
+                self.used += 1;
+                self.used - 1
+            },
+            |Reverse(process)| process,
+        )
+    }
+
+    #[inline]
+    fn give(&mut self, process: u32) {
+        match process {
+            0..64 => self.first |= 1 << process,
+            _ => self.others.push(Reverse(process)),
+        }
     }
 }

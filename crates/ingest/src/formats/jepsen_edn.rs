@@ -47,17 +47,73 @@ enum Mode {
     Character,
 }
 
+/// A line of the text at hand.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    number: u64,
+    /// From and to, without its end.
+    start: usize,
+    end: usize,
+}
+
+impl Line {
+    fn at(number: u64, start: usize, bytes: &[u8]) -> Line {
+        let length = memchr::memchr(b'\n', &bytes[start..]);
+        Line { number, start, end: length.map_or(bytes.len(), |length| start + length) }
+    }
+
+    /// The line that the end of this piece of text is on, if its beginning is on this one.
+    fn after(self, from: usize, to: usize, bytes: &[u8]) -> Line {
+        let piece = &bytes[from..to];
+        match memchr::memrchr(b'\n', piece) {
+            None => self,
+            Some(last) => {
+                let more = memchr::memchr_iter(b'\n', piece).count() as u64;
+                Line::at(self.number + more, from + last + 1, bytes)
+            }
+        }
+    }
+}
+
 impl EdnLines {
-    pub fn line(
+    /// Takes whole lines, the first of which has this number; how many.
+    pub fn lines(
         &mut self,
-        number: u64,
-        line: &[u8],
+        first: u64,
+        bytes: &[u8],
         recorder: &mut Recorder,
-    ) -> Result<(), IngestError> {
-        let text = std::str::from_utf8(line).ok();
-        let (mut start, mut at) = (0, 0);
-        while at < line.len() {
-            let byte = line[at];
+    ) -> Result<u64, IngestError> {
+        let text = std::str::from_utf8(bytes).ok();
+        let mut line = Line::at(first, 0, bytes);
+        loop {
+            // Where something is no UTF-8, that does not concern the lines before and after it.
+            line = match text {
+                Some(_) => self.line(line, bytes, text, recorder)?,
+                None => {
+                    let alone = &bytes[line.start..line.end];
+                    let itself = Line { number: line.number, start: 0, end: alone.len() };
+                    self.line(itself, alone, std::str::from_utf8(alone).ok(), recorder)?;
+                    line
+                }
+            };
+            if line.end + 1 >= bytes.len() {
+                return Ok(line.number + 1 - first);
+            }
+            line = Line::at(line.number + 1, line.end + 1, bytes);
+        }
+    }
+
+    /// Takes a line, and the lines after it where a map goes on there; the last one taken.
+    fn line(
+        &mut self,
+        mut line: Line,
+        bytes: &[u8],
+        text: Option<&str>,
+        recorder: &mut Recorder,
+    ) -> Result<Line, IngestError> {
+        let (mut start, mut at) = (line.start, line.start);
+        while at < line.end {
+            let byte = bytes[at];
             if self.cut.mode == Mode::Outside {
                 match byte {
                     b' ' | b',' | b'\t' | b'\r' | 0x0c => {}
@@ -65,11 +121,10 @@ impl EdnLines {
                     b'[' | b'(' if !self.bracketed => self.bracketed = true,
                     b']' | b')' if self.bracketed => self.bracketed = false,
                     _ => {
-                        let rest = text.filter(|_| matches!(byte, b'{' | b'#'));
-                        let rest = rest.map(|text| &text[at..]);
-                        if let Some(rest) = rest
-                            && let Some(length) = self.maps.whole(rest, number, recorder)?
+                        if let Some(text) = text.filter(|_| matches!(byte, b'{' | b'#'))
+                            && let Some(length) = self.maps.whole(text, at, line, recorder)?
                         {
+                            line = line.after(at, at + length, bytes);
                             at += length;
                             continue;
                         }
@@ -78,7 +133,7 @@ impl EdnLines {
                             mode: Mode::Inside,
                             depth: 0,
                             tagged: matches!(byte, b'#' | b'^'),
-                            start: (number, at),
+                            start: (line.number, at - line.start),
                         };
                         continue;
                     }
@@ -89,7 +144,7 @@ impl EdnLines {
             if self.cut.mode == Mode::Inside && byte == b';' {
                 break;
             }
-            let plain = self.cut.plain(&line[at..]);
+            let plain = self.cut.plain(&bytes[at..line.end]);
             if plain > 0 {
                 at += plain;
                 continue;
@@ -98,7 +153,7 @@ impl EdnLines {
             at += usize::from(consumed);
             if ends {
                 self.cut.mode = Mode::Outside;
-                self.form(&line[start..at], recorder)?;
+                self.form(&bytes[start..at], recorder)?;
             }
         }
         if self.cut.mode == Mode::Character {
@@ -107,13 +162,13 @@ impl EdnLines {
         // An atom ends with its line; its text is no map, which the parser will say.
         if self.cut.mode == Mode::Inside && self.cut.depth == 0 && !self.cut.tagged {
             self.cut.mode = Mode::Outside;
-            return self.form(&line[start..at], recorder);
+            self.form(&bytes[start..at], recorder)?;
         }
         if self.cut.mode != Mode::Outside {
-            self.pending.extend_from_slice(&line[start..]);
+            self.pending.extend_from_slice(&bytes[start..line.end]);
             self.pending.push(b'\n');
         }
-        Ok(())
+        Ok(line)
     }
 
     pub fn finish(&mut self, recorder: &mut Recorder) -> Result<(), IngestError> {
@@ -203,32 +258,36 @@ struct Maps {
 }
 
 impl Maps {
-    /// Takes the map that this text begins with, and gives its length: the short way for maps on one line. Nothing if
-    /// there is anything wrong with it; `read` will say what.
+    /// Takes the map that begins at this place of this line, and gives its length: the short way for maps that are not cut apart
+    /// first. Nothing if there is anything wrong with it; `read` will say what.
     fn whole(
         &mut self,
         text: &str,
-        line: u64,
+        at: usize,
+        line: Line,
         recorder: &mut Recorder,
     ) -> Result<Option<usize>, IngestError> {
         self.tokens.clear();
         let mut fields = Fields::default();
-        if let Some(length) = edn_scan::scan(text, &mut self.layout, &mut self.tokens, &mut fields)
-            && let Ok(event) = fields.event(line, &self.tokens, text)
+        let rest = &text[at..];
+        if let Some(length) = edn_scan::scan(rest, &mut self.layout, &mut self.tokens, &mut fields)
+            && (at + length <= line.end || is_cut_there(&rest[..length]))
+            && let Ok(event) = fields.event(line.number, &self.tokens, rest)
         {
             return recorder.record(&event).map(|()| Some(length));
         }
-        if !text.starts_with('{') {
+        if !rest.starts_with('{') {
             return Ok(None);
         }
         self.tokens.clear();
         self.scratch.clear();
-        let mut edn = Edn::new(text, &mut self.tokens, &mut self.scratch);
+        let rest = &text[at..line.end];
+        let mut edn = Edn::new(rest, &mut self.tokens, &mut self.scratch);
         let Ok(fields) = map(&mut edn) else {
             return Ok(None);
         };
         let length = edn.at;
-        match fields.event(line, &self.tokens, &self.scratch) {
+        match fields.event(line.number, &self.tokens, &self.scratch) {
             Ok(event) => recorder.record(&event).map(|()| Some(length)),
             Err(_) => Ok(None),
         }
@@ -277,6 +336,12 @@ impl Maps {
             event.map_err(|missing| malformed(start.0, missing.expected, &missing.found))?;
         recorder.record(&event)
     }
+}
+
+/// Whether a map of the usual kind ends where it would be cut off. Only backslashes are taken differently there: as
+/// the beginning of a character, and here as a part of a keyword.
+fn is_cut_there(map: &str) -> bool {
+    memchr::memchr(b'\\', map.as_bytes()).is_none()
 }
 
 /// The fields of an operation map that is all of a text; nothing if the text holds only a discarded form.

@@ -2,13 +2,13 @@
 //! `[thread] return 3`. LiMo's durable histories also have lines that say `crash`, and calls that tell the answer in
 //! advance (`call pop(3)`).
 
+use super::plain::Plain;
 use crate::error::IngestError;
 use crate::event::{Kind, RawEvent};
 use crate::options::ReadOptions;
-use crate::record::{Recorder, malformed};
+use crate::record::{Recorder, malformed_at};
 use crate::token::{Span, Token, View};
 use linchpin_spec::{Shape, Signature};
-use rustc_hash::FxHashMap;
 
 /// Names that stand for adding a value, and names of operations that may do it, the likeliest first.
 const ADD: [&[&str]; 2] =
@@ -20,22 +20,34 @@ const TAKE: [&[&str]; 2] = [
     &["dequeue", "pop", "remove-min", "remove"],
 ];
 
+/// The thread that disturbs the system: what it does is no operation.
+const NEMESIS: &str = "nemesis";
+
 /// Takes lines.
 #[derive(Clone, Debug)]
 pub(crate) struct Limo {
     spec: String,
     operations: Vec<Signature>,
-    /// The operation that a thread has open, if any.
-    open: FxHashMap<Box<str>, Option<Open>>,
+    /// For each process the answer that its open call told in advance.
+    told: Vec<Told>,
     /// The operations that names were found to stand for.
-    names: Vec<(Box<str>, usize)>,
+    names: Vec<Name>,
 }
 
 #[derive(Clone, Debug)]
-struct Open {
-    operation: usize,
-    /// The answer that the call told in advance.
-    told: Option<Box<str>>,
+struct Name {
+    text: Box<str>,
+    operation: u16,
+    /// Whether a value in the call is an argument. It is the answer in advance otherwise.
+    takes: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+enum Told {
+    #[default]
+    Nothing,
+    Int(i64),
+    Text(Box<str>),
 }
 
 enum Action<'a> {
@@ -50,9 +62,10 @@ pub(crate) fn is_event(line: &[u8]) -> bool {
 
 fn action(line: &str) -> Option<(&str, Action<'_>)> {
     let (thread, action) = line.strip_prefix('[')?.split_once(']')?;
-    let action = trim(action);
-    let (verb, rest) = action.split_at(first_word(action));
-    let (thread, rest) = (trim(thread), trim(rest));
+    let action = action.trim();
+    let verb_end = action.find(char::is_whitespace).unwrap_or(action.len());
+    let (verb, rest) = action.split_at(verb_end);
+    let (thread, rest) = (thread.trim(), rest.trim());
     let some = |text: &'_ str| !text.is_empty() && text != "()";
     match verb {
         _ if thread.is_empty() => None,
@@ -60,52 +73,182 @@ fn action(line: &str) -> Option<(&str, Action<'_>)> {
         "call" => {
             let end = rest.find(['(', ' ', '\t']).unwrap_or(rest.len());
             let (name, value) = rest.split_at(end);
-            let value = trim(value);
+            let value = value.trim();
             let value = value.strip_prefix('(').map_or(Some(value), |it| it.strip_suffix(')'))?;
-            let value = Some(trim(value)).filter(|text| some(text));
+            let value = Some(value.trim()).filter(|text| some(text));
             (!name.is_empty()).then_some((thread, Action::Call { name, value }))
         }
         _ => None,
     }
 }
 
-/// [`str::trim`], which looks at whole characters, where bytes do not tell.
-fn trim(text: &str) -> &str {
-    let is_graphic = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_graphic);
-    let bytes = text.as_bytes();
-    match bytes {
-        // Mostly there is one blank before a word.
-        [b' ', rest @ ..] if is_graphic(rest.first()) && is_graphic(rest.last()) => &text[1..],
-        _ if is_graphic(bytes.first()) && is_graphic(bytes.last()) => text,
-        _ => text.trim(),
-    }
-}
-
-/// How many bytes come before the first white space.
-fn first_word(text: &str) -> usize {
-    let plain = text.bytes().position(|byte| !byte.is_ascii_graphic()).unwrap_or(text.len());
-    match text.as_bytes().get(plain) {
-        None | Some(b' ') => plain,
-        Some(_) => text.find(char::is_whitespace).unwrap_or(text.len()),
-    }
-}
-
 impl Limo {
     pub fn new(options: &ReadOptions<'_>) -> Limo {
         let operations = options.operations.to_vec();
-        let (open, names) = (FxHashMap::default(), Vec::new());
-        Limo { spec: options.spec.to_owned(), operations, open, names }
+        let (told, names) = (Vec::new(), Vec::new());
+        Limo { spec: options.spec.to_owned(), operations, told, names }
     }
 
-    pub fn line(
+    /// Takes whole lines, the first of which has this number; how many.
+    pub fn lines(
+        &mut self,
+        first: u64,
+        text: &[u8],
+        recorder: &mut Recorder,
+    ) -> Result<u64, IngestError> {
+        let mut number = first;
+        let mut rest = text;
+        while !rest.is_empty() {
+            rest = match self.fast(number, rest, recorder) {
+                Some(after) => after,
+                None => {
+                    let end = memchr::memchr(b'\n', rest);
+                    self.line(number, &rest[..end.unwrap_or(rest.len())], recorder)?;
+                    &rest[end.map_or(rest.len(), |end| end + 1)..]
+                }
+            };
+            number += 1;
+        }
+        Ok(number - first)
+    }
+
+    /// Takes the line that a text begins with, if it is of the usual kind: a thread with a number, a name that is known, and an
+    /// integer or nothing; what comes after it.
+    ///
+    /// INVARIANT: what this takes, `line` would take with the same result.
+    #[inline]
+    fn fast<'t>(
+        &mut self,
+        number: u64,
+        text: &'t [u8],
+        recorder: &mut Recorder,
+    ) -> Option<&'t [u8]> {
+        #[cfg(test)]
+        if super::differential::is_complete_only() {
+            return None;
+        }
+        let mut plain = Plain { rest: text };
+        plain.skip(b"[")?;
+        let thread = plain.digits()?;
+        plain.skip(b"] ")?;
+        match plain.peek() {
+            b'c' => self.fast_call(number, thread as i64, plain, recorder),
+            _ => self.fast_return(number, thread as i64, plain, recorder),
+        }
+    }
+
+    #[inline]
+    fn fast_call<'t>(
+        &mut self,
+        number: u64,
+        thread: i64,
+        mut plain: Plain<'t>,
+        recorder: &mut Recorder,
+    ) -> Option<&'t [u8]> {
+        plain.skip(b"call ")?;
+        let is_whole =
+            |after: &[u8]| matches!(after.first(), None | Some(b'(' | b' ' | b'\r' | b'\n'));
+        let name = self
+            .names
+            .iter()
+            .find(|name| plain.rest.strip_prefix(name.text.as_bytes()).is_some_and(is_whole))?;
+        plain.skip(name.text.as_bytes())?;
+        let value = match plain.peek() {
+            b'(' => {
+                plain.skip(b"(")?;
+                let value = if plain.peek() == b')' { None } else { Some(plain.int()?) };
+                plain.skip(b")")?;
+                value
+            }
+            b' ' => {
+                plain.skip(b" ")?;
+                Some(plain.int()?)
+            }
+            _ => None,
+        };
+        plain.end_of_line()?;
+        let process = recorder.numbered(thread);
+        let argument = value.filter(|_| name.takes).map_or(Token::Null, Token::Int);
+        if !recorder.call(number, process, name.operation, argument) {
+            return None;
+        }
+        if let Some(told) = value.filter(|_| !name.takes) {
+            self.tell(process, Told::Int(told));
+        }
+        Some(plain.rest)
+    }
+
+    #[inline]
+    fn fast_return<'t>(
+        &mut self,
+        number: u64,
+        thread: i64,
+        mut plain: Plain<'t>,
+        recorder: &mut Recorder,
+    ) -> Option<&'t [u8]> {
+        plain.skip(b"return")?;
+        let value = match plain.peek() {
+            b' ' => {
+                plain.skip(b" ")?;
+                match plain.peek() {
+                    b'e' => plain.skip(b"empty").map(|()| Some(Token::Null))?,
+                    _ => Some(Token::Int(plain.int()?)),
+                }
+            }
+            _ => None,
+        };
+        plain.end_of_line()?;
+        let process = recorder.numbered(thread);
+        let value = match value {
+            Some(value) => value,
+            None => self.unsaid(process, recorder.open_operation(process)?)?,
+        };
+        recorder.returned(number, process, value).then(|| {
+            self.take_told(process);
+            plain.rest
+        })
+    }
+
+    /// The answer of an operation that is not told when it returns, if it is of the usual kind.
+    fn unsaid(&self, process: u32, operation: u16) -> Option<Token> {
+        match self.told.get(process as usize) {
+            Some(Told::Int(int)) => return Some(Token::Int(*int)),
+            Some(Told::Text(_)) => return None,
+            Some(Told::Nothing) | None => {}
+        }
+        match self.operations[usize::from(operation)].response {
+            Shape::Unit => Some(Token::Null),
+            Shape::Bool => Some(Token::Bool(true)),
+            _ => None,
+        }
+    }
+
+    /// Remembers the answer that the call of a process told in advance.
+    fn tell(&mut self, process: u32, told: Told) {
+        let process = process as usize;
+        if process >= self.told.len() {
+            self.told.resize(process + 1, Told::Nothing);
+        }
+        self.told[process] = told;
+    }
+
+    fn take_told(&mut self, process: u32) -> Told {
+        self.told.get_mut(process as usize).map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Takes a line without its end. This defines what a line says.
+    fn line(
         &mut self,
         number: u64,
         line: &[u8],
         recorder: &mut Recorder,
     ) -> Result<(), IngestError> {
-        let text = std::str::from_utf8(line)
-            .map_err(|_| malformed(number, "UTF-8", &crate::excerpt(line)))?;
-        let text = trim(text);
+        let text = std::str::from_utf8(line).map_err(|error| {
+            let wrong = error.valid_up_to();
+            malformed_at(number, wrong, "UTF-8", &crate::excerpt(&line[wrong..]))
+        })?;
+        let blank = text.len() - text.trim_start().len();
+        let text = text.trim();
         if text.is_empty() {
             return Ok(());
         }
@@ -114,7 +257,7 @@ impl Limo {
             return Ok(());
         }
         if text == "crash" {
-            self.open.clear();
+            self.told.clear();
             return recorder.record(&RawEvent {
                 line: number,
                 kind: Kind::Crash,
@@ -129,11 +272,11 @@ impl Limo {
                 self.call(number, thread, name, value, recorder)
             }
             Some((thread, Action::Return { value })) => {
-                self.answer(number, thread, value, recorder)
+                self.answer(number, blank, thread, value, recorder)
             }
             None => {
                 let expected = "`[thread] call name(value)` or `[thread] return value`";
-                Err(malformed(number, expected, &crate::excerpt(line)))
+                Err(malformed_at(number, blank, expected, &crate::excerpt(text.as_bytes())))
             }
         }
     }
@@ -160,40 +303,50 @@ impl Limo {
         value: Option<&str>,
         recorder: &mut Recorder,
     ) -> Result<(), IngestError> {
-        // An unknown name goes to the recorder as it is: it knows what to say.
-        let operation = self.operation(name);
-        let name = operation.map_or(name, |at| &self.operations[at].name);
-        let takes = operation.is_none_or(|at| self.operations[at].argument != Shape::Unit);
-        record(line, Kind::Invoke, thread, Some(name), value.filter(|_| takes), recorder)?;
-        if let Some(operation) = operation {
-            let open = Open { operation, told: value.filter(|_| !takes).map(Into::into) };
-            match self.open.get_mut(thread) {
-                Some(slot) => *slot = Some(open),
-                None => drop(self.open.insert(thread.into(), Some(open))),
-            }
+        let Some(operation) = self.operation(name) else {
+            // An unknown name goes to the recorder as it is: it knows what to say.
+            return record(line, Kind::Invoke, thread, Some(name), value, recorder);
+        };
+        let Signature { name, argument, .. } = &self.operations[operation];
+        let (argument, told) = if *argument == Shape::Unit { (None, value) } else { (value, None) };
+        record(line, Kind::Invoke, thread, Some(name), argument, recorder)?;
+        if let Some(told) = told
+            && thread != NEMESIS
+        {
+            self.tell(process(line, thread, recorder)?, Told::Text(told.into()));
         }
         Ok(())
     }
 
+    /// Takes a return, which begins at this byte of the line.
     fn answer(
         &mut self,
         line: u64,
+        byte: usize,
         thread: &str,
         value: Option<&str>,
         recorder: &mut Recorder,
     ) -> Result<(), IngestError> {
-        let open = self.open.get_mut(thread).and_then(Option::take);
-        let told = open.as_ref().and_then(|open| open.told.as_deref());
-        let value = value.or(told);
-        if let (None, Some(open)) = (value, &open) {
-            let signature = &self.operations[open.operation];
+        if thread == NEMESIS {
+            // The recorder skips it.
+            return record(line, Kind::Ok, thread, None, value, recorder);
+        }
+        let process = process(line, thread, recorder)?;
+        let told = match self.take_told(process) {
+            Told::Nothing => None,
+            Told::Int(int) => Some(int.to_string().into_boxed_str()),
+            Told::Text(text) => Some(text),
+        };
+        let value = value.or(told.as_deref());
+        if let (None, Some(open)) = (value, recorder.open_operation(process)) {
+            let signature = &self.operations[usize::from(open)];
             if signature.response == Shape::Bool {
                 // Adding and removing that is not said to have failed has succeeded.
                 return record(line, Kind::Ok, thread, None, Some("true"), recorder);
             }
             if signature.response != Shape::Unit {
                 let expected = format!("what `{}` returned, or `empty`", signature.name);
-                return Err(malformed(line, &expected, "`return`"));
+                return Err(malformed_at(line, byte, &expected, "`return`"));
             }
         }
         record(line, Kind::Ok, thread, None, value, recorder)
@@ -201,11 +354,15 @@ impl Limo {
 
     /// The operation with this name, or the one of this object that does what the name says.
     fn operation(&mut self, name: &str) -> Option<usize> {
-        if let Some((_, operation)) = self.names.iter().find(|(known, _)| **known == *name) {
-            return Some(*operation);
+        if let Some(known) = self.names.iter().find(|known| *known.text == *name) {
+            return Some(usize::from(known.operation));
         }
         let operation = self.look_up(name)?;
-        self.names.push((name.into(), operation));
+        self.names.push(Name {
+            text: name.into(),
+            operation: operation as u16,
+            takes: self.operations[operation].argument != Shape::Unit,
+        });
         Some(operation)
     }
 
@@ -214,6 +371,11 @@ impl Limo {
         let others = [ADD, TAKE].into_iter().find(|[names, _]| names.contains(&name));
         find(name).or_else(|| others?[1].iter().find_map(|name| find(name)))
     }
+}
+
+/// The index of the process that a thread is.
+fn process(line: u64, thread: &str, recorder: &mut Recorder) -> Result<u32, IngestError> {
+    recorder.process(line, View { tokens: &[token(thread)], text: thread })
 }
 
 fn record(
@@ -252,28 +414,5 @@ fn scalar(word: &str) -> Token {
         "true" => Token::Bool(true),
         "false" => Token::Bool(false),
         word => token(word),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_and_characters_agree_on_white_space() {
-        let pieces = [
-            "", " ", "  ", "a", "call", "\t", "\r", "\u{b}", "\u{85}", "\u{a0}", "\u{2003}", "é",
-            "\0", "(",
-        ];
-        for one in pieces {
-            for two in pieces {
-                for three in pieces {
-                    let text = [one, two, three].concat();
-                    assert_eq!(trim(&text), text.trim(), "{text:?}");
-                    let word = text.find(char::is_whitespace).unwrap_or(text.len());
-                    assert_eq!(first_word(&text), word, "{text:?}");
-                }
-            }
-        }
     }
 }

@@ -1,5 +1,5 @@
 //! One file a format: lines to tokens, tokens to the recorder. `edn.rs` reads the notation that three of them share;
-//! `json_scan.rs` and `edn_scan.rs` are the fast ways through what recorders write.
+//! `json_scan.rs` and `edn_scan.rs` are the fast ways through what recorders write, `plain.rs` what those of the terse formats share.
 
 mod cursor;
 #[cfg(test)]
@@ -14,4 +14,6 @@ pub(crate) mod json_document;
 pub(crate) mod json_lines;
 mod json_scan;
 pub(crate) mod limo;
+mod plain;
+mod stamp_order;
 mod template;

@@ -1,6 +1,8 @@
 //! Random recordings, and how each format writes them.
 #![allow(dead_code, reason = "each test uses a part")]
 
+pub mod slow;
+
 use linchpin_history::History;
 use linchpin_spec::Value;
 
