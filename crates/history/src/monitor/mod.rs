@@ -23,6 +23,7 @@ pub mod register;
 pub mod semaphore;
 pub(crate) mod sentence;
 pub mod set;
+mod sorting;
 pub mod stack;
 mod timeline;
 mod zone;
