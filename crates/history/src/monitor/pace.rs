@@ -1,5 +1,6 @@
 //! Limits inside long loops: asked now and then, so that asking costs nothing.
 
+use crate::history::{History, OpId};
 use crate::verdict::{Limits, Verdict};
 use std::cell::Cell;
 
@@ -58,6 +59,21 @@ impl<'a> Pace<'a> {
                 Ok(())
             }
         }
+    }
+
+    /// The first operation of which this is so.
+    pub(crate) fn find(
+        &self,
+        history: &History,
+        is_so: impl Fn(OpId) -> bool,
+    ) -> Result<Option<OpId>, Stopped> {
+        for id in 0..history.operations.len() as OpId {
+            self.step()?;
+            if is_so(id) {
+                return Ok(Some(id));
+            }
+        }
+        Ok(None)
     }
 
     /// Asks the limits now; `bytes` is about what is kept.
