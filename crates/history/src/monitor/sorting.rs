@@ -54,19 +54,22 @@ pub(crate) fn by_upper_bits(
     Ok(words)
 }
 
-/// Sorts anything: short rows first, then each few of them together, which the sort of the standard library merges.
+/// Sorts anything: short rows first, then each few of them together, which the sort of the standard library merges. Equal items
+/// may change places.
 pub(crate) fn in_rows<T: Ord>(items: &mut [T], pace: &Pace) -> Result<(), Stopped> {
-    let mut row = FEW;
-    loop {
+    let mut row = 4 * FEW;
+    for items in items.chunks_mut(row) {
+        pace.ask(0)?;
+        items.sort_unstable();
+    }
+    while row < items.len() {
+        row *= 4;
         for items in items.chunks_mut(row) {
             pace.ask(0)?;
             items.sort();
         }
-        if row >= items.len() {
-            return Ok(());
-        }
-        row *= 8;
     }
+    Ok(())
 }
 
 #[cfg(test)]

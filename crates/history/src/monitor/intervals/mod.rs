@@ -244,3 +244,12 @@ impl Part {
         all
     }
 }
+
+/// The lives of the values of a history that has no values at the start, if nothing is obviously wrong with it.
+#[cfg(test)]
+pub(super) fn gathered<C: Collection>(history: &crate::History, pace: &Pace) -> Option<Part> {
+    match gather::gather(history, &[], &C::OBJECT, crate::NEVER, pace) {
+        Ok(gather::Gathered::Part(part)) => Some(part),
+        _ => None,
+    }
+}

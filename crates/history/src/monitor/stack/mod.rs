@@ -31,6 +31,9 @@ use super::pace::{Halt, Pace};
 use crate::{History, Limits, Monitored, OpId, ValueId};
 use linchpin_spec::Stack;
 
+/// Why each of so many values cannot be the lowest is said at most: of more there are only if a limit was reached.
+const MANY: usize = 100;
+
 /// Checks a history of a stack that contains `initial`, top last, at the start. Exact, with peeks, unless many pops
 /// without an answer are needed to explain it and the obvious choice of what they popped does not.
 ///
@@ -72,6 +75,10 @@ impl Collection for Lifo<'_> {
         let tuned = part.tuned_and_drained();
         if let Some(empty) = part.empties.first() {
             return speech.not_empty(part, empty.op, &cover(empty.span, inside(&tuned)));
+        }
+        if part.lives.len() > MANY {
+            let count = part.lives.len();
+            return format!("none of {count} values can be the lowest of them in the stack");
         }
         let why = |life: u32| not_lowest(part, &tuned, life, speech);
         let reasons: Vec<String> = (0..part.lives.len() as u32).filter_map(why).collect();
@@ -159,3 +166,6 @@ fn not_lowest(part: &Part, tuned: &Part, life: u32, speech: &Speech) -> Option<S
     }
     None
 }
+
+#[cfg(test)]
+mod tests;
