@@ -5,6 +5,8 @@
 
 use crate::crash::{self, Applied, CrashError, Property};
 use crate::history::{History, OpId};
+use crate::monitor::pace::{Pace, Stopped};
+use crate::monitor::timeline;
 use crate::monitor::{
     cas_register, counter, map, mutex, mwcas, priority_queue, queue, register, semaphore, set,
     stack,
@@ -13,7 +15,7 @@ use crate::part::Part;
 use crate::search::lockstep;
 use crate::search::split::{SplitBy, search_parts, split};
 use crate::search::{
-    Matters, SearchOptions, Searched, merge, search_knowing, shared_values, updates_seen,
+    Matters, SearchOptions, Searched, search_knowing, shared_values, updates_seen,
 };
 use crate::value_table::ValueId;
 use crate::verdict::{Limits, Monitored, Verdict, Violation, Witness};
@@ -111,10 +113,12 @@ pub fn check(
     options: &CheckOptions,
 ) -> Result<Judgement, CrashError> {
     let applied = crash::apply(history, options.property)?;
-    let keyed = history.operations.iter().any(|operation| operation.key != ValueId::NULL);
-    let mut judgement = match keyed {
-        true => by_key(object, history, &applied, options),
-        false => one_object(object, history, &applied, options),
+    let pace = Pace::new(&options.limits);
+    let has_key = |id: OpId| history.operations[id as usize].key != ValueId::NULL;
+    let mut judgement = match pace.find(history, has_key) {
+        Ok(Some(_)) => by_key(object, history, &applied, options, &pace),
+        Ok(None) => one_object(object, history, &applied, options),
+        Err(stopped) => unknown(stopped, "no method yet".to_owned(), Vec::new()),
     };
     judgement.assumptions = applied.assumptions;
     Ok(judgement)
@@ -126,16 +130,20 @@ fn by_key(
     history: &mut History,
     applied: &Applied,
     options: &CheckOptions,
+    pace: &Pace,
 ) -> Judgement {
     let mut notes = Vec::new();
     if !applied.interrupted.is_empty() {
         applied.tighten(history);
         notes.push("recoverable linearizability of many objects: judged with deadlines".to_owned());
     }
-    let all: Vec<OpId> = (0..history.operations.len() as OpId).collect();
-    let mut orders = Vec::new();
-    let mut method = String::new();
-    for ids in split(history, &all, SplitBy::Key) {
+    let (mut order, mut ends) = (Vec::new(), Vec::new());
+    let mut method = "no method yet".to_owned();
+    let keys = match operations_by_key(history, pace) {
+        Ok(keys) => keys,
+        Err(stopped) => return unknown(stopped, method, notes),
+    };
+    for ids in keys {
         let mut part = Part::new(history, &ids);
         let inner = one_object(object, &mut part.history, &Applied::default(), options);
         notes.extend(
@@ -149,7 +157,8 @@ fn by_key(
         method = inner.method;
         match inner.verdict {
             Verdict::Holds(witness) => {
-                orders.push(witness.order.into_iter().map(|id| part.id(id)).collect::<Vec<_>>());
+                order.extend(witness.order.into_iter().map(|id| part.id(id)));
+                ends.push(order.len());
             }
             Verdict::Violated(violation) => {
                 let verdict = Verdict::Violated(Violation {
@@ -172,10 +181,37 @@ fn by_key(
             }
         }
     }
-    let count = orders.len();
-    let verdict = Verdict::Holds(Witness { order: merge(history, &orders) });
-    let method = format!("{method}, {count} keys apart");
+    let method = format!("{method}, {} keys apart", ends.len());
+    match timeline::interleave(order, &ends, history.operations.len(), pace) {
+        Ok(order) => {
+            let verdict = Verdict::Holds(Witness { order });
+            Judgement { verdict, method, notes, possible: Vec::new(), assumptions: Vec::new() }
+        }
+        Err(stopped) => unknown(stopped, method, notes),
+    }
+}
+
+/// Nothing is known, because somebody said stop.
+fn unknown(stopped: Stopped, method: String, notes: Vec<String>) -> Judgement {
+    let verdict = stopped.into();
     Judgement { verdict, method, notes, possible: Vec::new(), assumptions: Vec::new() }
+}
+
+/// The operations of each key, in the order of their calls.
+fn operations_by_key(history: &History, pace: &Pace) -> Result<Vec<Vec<OpId>>, Stopped> {
+    const NONE: u32 = u32::MAX;
+    let mut numbers = vec![NONE; history.values.len()];
+    let mut keys: Vec<Vec<OpId>> = Vec::new();
+    for (id, operation) in (0..).zip(&history.operations) {
+        pace.step()?;
+        let number = &mut numbers[operation.key.index()];
+        if *number == NONE {
+            *number = keys.len() as u32;
+            keys.push(Vec::new());
+        }
+        keys[*number as usize].push(id);
+    }
+    Ok(keys)
 }
 
 fn one_object(

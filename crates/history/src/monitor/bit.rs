@@ -5,7 +5,7 @@
 //! in any explanation for the earlier deadline first shows that the rule loses nothing, and values need not be unique.
 //! A pending flip has no deadline and is used last. Start with [`Bit::run`].
 
-use super::pace::{Halt, Pace};
+use super::pace::{Halt, Pace, Stopped};
 use super::timeline::{Event, is_return, operation_of};
 use crate::history::{History, NEVER, OpId, Rank};
 use std::cmp::Reverse;
@@ -40,6 +40,12 @@ enum Progress {
     Done,
 }
 
+/// A stretch of so many events is made as short as possible, a longer one only about so.
+const EXACT: usize = 1 << 12;
+
+/// How many events are looked at together.
+const ROW: usize = 64;
+
 type Deadlines = BinaryHeap<Reverse<(Rank, OpId)>>;
 
 /// Runs over the events of one bit after the other; the memory is shared.
@@ -55,7 +61,7 @@ pub(crate) struct Bit<'a, S: Fn(OpId) -> Step> {
     state: bool,
     /// Who took effect, in order.
     pub(crate) order: Vec<OpId>,
-    /// Those that only look and made the bit flip.
+    /// Those that only look and made the bit flip in the last run.
     forced: Vec<OpId>,
 }
 
@@ -79,6 +85,7 @@ impl<'a, S: Fn(OpId) -> Step> Bit<'a, S> {
     /// events are passed over.
     pub(crate) fn run(&mut self, events: &[Event], state: bool) -> Result<(), Halt<Stuck>> {
         self.state = state;
+        self.forced.clear();
         let outcome = self.explain(events);
         // INVARIANT: between runs nobody waits.
         self.flips.iter_mut().for_each(BinaryHeap::clear);
@@ -149,38 +156,65 @@ impl<'a, S: Fn(OpId) -> Step> Bit<'a, S> {
         if operation.completed { operation.returned } else { NEVER }
     }
 
-    /// Operations that show that the events up to where the run was stuck have no explanation: all flips of a short
-    /// stretch of time, and those who look and made the bit flip there.
-    pub(crate) fn core(&mut self, events: &[Event], state: bool, stuck: Stuck) -> Vec<OpId> {
+    /// Operations that show that the events up to where the last run was stuck have no explanation: all flips of a short
+    /// stretch of time, and those who look and made the bit flip there. If it is stopped, the stretch is as short as it could be made by then.
+    pub(crate) fn core(&mut self, events: &[Event], stuck: Stuck) -> Vec<OpId> {
         let events = &events[..=stuck.at];
-        let mut long = 2;
-        while long < events.len() {
-            let (mut core, mut short) = (self.stretch(events, long), long / 2);
-            if core.is_some() {
-                while short + 1 < long {
-                    let middle = short + (long - short) / 2;
-                    match self.stretch(events, middle) {
-                        Some(smaller) => (core, long) = (Some(smaller), middle),
-                        None => short = middle,
-                    }
-                }
-                return core.unwrap_or_default();
-            }
-            long *= 2;
+        // Of the whole run.
+        let forced = std::mem::take(&mut self.forced);
+        if let Ok(Some(core)) = self.shortest_stretch(events) {
+            return core;
         }
-        self.forget(events);
-        if let Err(Halt::Stopped(_)) = self.run(events, state) {
-            // Who made the bit flip is not known, so all that looks is part of it.
-            self.forced = events.iter().map(|event| operation_of(*event)).collect();
-        }
+        self.forced = forced;
         self.ingredients(events)
+    }
+
+    /// The core in a shortest stretch, but for one part in sixteen of a long one; nothing if only the whole will do.
+    fn shortest_stretch(&mut self, events: &[Event]) -> Result<Option<Vec<OpId>>, Stopped> {
+        let returns = self.latest_returns(events)?;
+        let (mut short, mut long) = (1, 2);
+        let mut core = None;
+        while core.is_none() && long < events.len() {
+            self.pace.ask(0)?;
+            core = self.stretch(events, long, &returns);
+            if core.is_none() {
+                (short, long) = (long, 2 * long);
+            }
+        }
+        let is_rough = |short, long| long - short > if long > EXACT { long / 16 } else { 1 };
+        while core.is_some() && is_rough(short, long) && self.pace.ask(0).is_ok() {
+            let middle = short + (long - short) / 2;
+            match self.stretch(events, middle, &returns) {
+                Some(smaller) => (core, long) = (Some(smaller), middle),
+                None => short = middle,
+            }
+        }
+        Ok(core)
+    }
+
+    /// For each row of [`ROW`] events, when the last flip that was called in it returned.
+    fn latest_returns(&self, events: &[Event]) -> Result<Vec<Rank>, Stopped> {
+        let mut latest = Vec::with_capacity(events.len() / ROW + 1);
+        for row in events.chunks(ROW) {
+            self.pace.step()?;
+            let flips = self.flips_called(row);
+            let returns = flips.map(|id| self.history.operations[id as usize].returned);
+            latest.push(returns.max().unwrap_or(0));
+        }
+        Ok(latest)
+    }
+
+    /// The flips whose calls are among the events.
+    fn flips_called(&self, events: &[Event]) -> impl Iterator<Item = OpId> {
+        let called = events.iter().filter(|event| !is_return(**event)).map(|e| operation_of(*e));
+        called.filter(|id| matches!((self.step)(*id), Step::Flip(_)))
     }
 
     /// The core in the last `count` events, if they have no explanation whatever the bit was before and whichever of the
     /// operations in progress there had taken effect: flips in progress are optional and without a deadline.
-    fn stretch(&mut self, events: &[Event], count: usize) -> Option<Vec<OpId>> {
+    fn stretch(&mut self, events: &[Event], count: usize, returns: &[Rank]) -> Option<Vec<OpId>> {
         let (before, events) = events.split_at(events.len() - count);
-        let open = self.in_progress(before, events[0]);
+        let open = self.in_progress(before, events[0], returns);
         let mut forced = Vec::new();
         for state in [false, true] {
             self.forget(events);
@@ -197,35 +231,37 @@ impl<'a, S: Fn(OpId) -> Step> Bit<'a, S> {
         self.forced = forced;
         let mut core = self.ingredients(events);
         core.extend(open);
-        core.sort_unstable();
+        core.sort();
         core.dedup();
         Some(core)
     }
 
-    /// The flips that were called before the event `now` and had not returned.
-    fn in_progress(&self, before: &[Event], now: Event) -> Vec<OpId> {
+    /// The flips that were called before the event `now` and had not returned. The `returns` are the [`Bit::latest_returns`].
+    fn in_progress(&self, before: &[Event], now: Event, returns: &[Rank]) -> Vec<OpId> {
         let event = &self.history.operations[operation_of(now) as usize];
         let now = if is_return(now) { event.returned } else { event.invoked };
-        let invoked = before.iter().filter(|event| !is_return(**event)).map(|e| operation_of(*e));
-        let open = |id: &OpId| {
-            self.history.operations[*id as usize].returned >= now
-                && matches!((self.step)(*id), Step::Flip(_))
-        };
-        invoked.filter(open).collect()
+        let rows = before.chunks(ROW).zip(returns).filter(|(_, latest)| **latest >= now);
+        let called = rows.flat_map(|(row, _)| self.flips_called(row));
+        called.filter(|id| self.history.operations[*id as usize].returned >= now).collect()
     }
 
     fn forget(&mut self, events: &[Event]) {
-        self.forced.clear();
         for event in events {
             self.progress[operation_of(*event) as usize] = Progress::Unknown;
         }
     }
 
+    /// All flips that have an event here, and those who look and made the bit flip.
     fn ingredients(&mut self, events: &[Event]) -> Vec<OpId> {
-        let flips = |id: &OpId| matches!((self.step)(*id), Step::Flip(_));
-        let mut core: Vec<OpId> = events.iter().map(|e| operation_of(*e)).filter(flips).collect();
+        // INVARIANT: ids are in the order of calls, so what was called here is sorted already.
+        let mut core: Vec<OpId> = self.flips_called(events).collect();
+        let first = core.first().copied().unwrap_or(OpId::MAX);
+        let returned = events.iter().filter(|event| is_return(**event)).map(|e| operation_of(*e));
+        let called_before = |id: &OpId| *id < first && matches!((self.step)(*id), Step::Flip(_));
+        let others: Vec<OpId> = returned.filter(called_before).collect();
+        core.extend(others);
         core.append(&mut self.forced);
-        core.sort_unstable();
+        core.sort();
         core.dedup();
         core
     }

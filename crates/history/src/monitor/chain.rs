@@ -122,7 +122,7 @@ impl From<Fault> for Unloaded {
 pub(crate) struct Cell<'a, R: Fn(OpId) -> Role> {
     pub(crate) history: &'a History,
     pub(crate) role: R,
-    pace: &'a Pace<'a>,
+    pub(crate) pace: &'a Pace<'a>,
     /// The value at the start; [`NONE`] if the cell is empty.
     pub(crate) initial: u32,
     pub(crate) entries: Vec<Entry>,
@@ -301,12 +301,13 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
                 self.find_block(value)?;
             }
         }
-        let rootless =
-            |value: &&u32| self.entries[**value as usize].block == NONE && self.is_written(**value);
-        match self.touched.iter().find(rootless) {
-            Some(value) => Err(Fault::Cycle(*value).into()),
-            None => Ok(()),
+        for value in &self.touched {
+            self.pace.step()?;
+            if self.entries[*value as usize].block == NONE && self.is_written(*value) {
+                return Err(Fault::Cycle(*value).into());
+            }
         }
+        Ok(())
     }
 
     /// Follows a chain. Operations that must take effect later must not have returned before earlier ones were called.
@@ -403,6 +404,7 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
             }
             let mut read = entry.reads;
             while read != NONE {
+                self.pace.step()?;
                 order.push(read);
                 read = self.next_read[read as usize];
             }

@@ -7,8 +7,9 @@
 
 use super::deadline::{self, has_deadline};
 use super::fetch_add;
-use super::pace::{Halt, Pace};
+use super::pace::{Halt, Pace, Stopped};
 use super::sentence::{Sentences, not_applicable};
+use super::sorting;
 use super::timeline::{self, is_return, operation_of};
 use crate::history::{Argument, History, NEVER, OpId, Rank};
 use crate::value_table::ValueId;
@@ -32,8 +33,15 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
         Value::Int(start) => *start,
         _ => return not_applicable(format!("{init} is not an integer")),
     };
+    let pace = Pace::new(limits);
+    if let Err(stopped) = pace.ask(50 * history.operations.len()) {
+        return Ok(stopped.into());
+    }
     let (mut amount, mut differ) = (0, false);
     for (id, operation) in history.operations.iter().enumerate() {
+        if let Err(stopped) = pace.step() {
+            return Ok(stopped.into());
+        }
         if parse(history, id as OpId).is_none() {
             let what = say.operation(id as OpId);
             return not_applicable(format!("{what} is not an operation of a counter"));
@@ -43,10 +51,6 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
             differ |= this != 0 && amount != 0 && this != amount;
             amount = if this == 0 { amount } else { this };
         }
-    }
-    let pace = Pace::new(limits);
-    if let Err(stopped) = pace.ask(50 * history.operations.len()) {
-        return Ok(stopped.into());
     }
     if differ {
         return fetch_add::check(history, &say, start, &pace);
@@ -63,7 +67,7 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
         (distance % amount == 0 && distance / amount >= 0)
             .then(|| (distance / amount).min(most) as u32)
     };
-    deadline::judge(history, &say, |ignore| {
+    deadline::judge(history, &say, &pace, |ignore| {
         let mut climb = Climb::new(history);
         for id in 0..history.operations.len() as OpId {
             if let Err(stopped) = pace.step() {
@@ -84,7 +88,9 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
         match climb.run(&pace) {
             Ok(()) => Verdict::Holds(Witness { order: climb.order }),
             Err(Halt::Stopped(stopped)) => stopped.into(),
-            Err(Halt::Fault(fault)) => Verdict::Violated(climb.violation(&say, fault)),
+            Err(Halt::Fault(fault)) => {
+                climb.violation(&say, fault, &pace).map_or_else(Verdict::from, Verdict::Violated)
+            }
         }
     })
 }
@@ -180,6 +186,7 @@ impl<'a> Climb<'a> {
 
     fn run(&mut self, pace: &Pace) -> Result<(), Halt<Fault>> {
         for (id, step) in self.steps.iter().enumerate() {
+            pace.step()?;
             if let Step::Claim(level) = step {
                 match std::mem::replace(&mut self.claims[*level as usize], id as OpId) {
                     NONE => {}
@@ -208,6 +215,7 @@ impl<'a> Climb<'a> {
                 (Step::Idle, false) => self.takes_effect(id),
                 (_, true) => {
                     while !self.done[id as usize] {
+                        pace.step()?;
                         self.climb(id).map_err(Halt::Fault)?;
                     }
                 }
@@ -245,18 +253,18 @@ impl<'a> Climb<'a> {
         self.order.push(id);
     }
 
-    fn violation(&self, say: &Sentences, fault: Fault) -> Violation {
+    fn violation(&self, say: &Sentences, fault: Fault, pace: &Pace) -> Result<Violation, Stopped> {
         let (mut core, explanation) = match fault {
             Fault::Twice(one, other) => {
                 let both = say.operations(&[one, other]);
                 (vec![one, other], format!("{both} found the same sum, and both changed it"))
             }
-            Fault::TooLow(id) => self.too_low(say, id),
-            Fault::TooHigh(id) => self.too_high(say, id),
+            Fault::TooLow(id) => self.too_low(say, id, pace)?,
+            Fault::TooHigh(id) => self.too_high(say, id, pace)?,
         };
-        core.sort_unstable();
+        sorting::in_rows(&mut core, pace)?;
         core.dedup();
-        Violation { core, explanation, at: None }
+        Ok(Violation { core, explanation, at: None })
     }
 
     /// The levels before and after an operation that knows its level.
@@ -269,12 +277,13 @@ impl<'a> Climb<'a> {
     }
 
     /// How many of the steps from below each level up to `target` are claimed.
-    fn claimed_below(&self, target: u32) -> Vec<u32> {
+    fn claimed_below(&self, target: u32, pace: &Pace) -> Result<Vec<u32>, Stopped> {
         let mut claimed = vec![0u32; target as usize + 1];
         for level in 0..target as usize {
+            pace.step()?;
             claimed[level + 1] = claimed[level] + u32::from(self.claims[level] != NONE);
         }
-        claimed
+        Ok(claimed)
     }
 
     /// The operations that claim a step between two levels.
@@ -284,22 +293,30 @@ impl<'a> Climb<'a> {
 
     /// Since `other` (or the start), more `add`s had returned before `id` was called than there are unclaimed steps to its
     /// level.
-    fn too_low(&self, say: &Sentences, id: OpId) -> (Vec<OpId>, String) {
+    fn too_low(
+        &self,
+        say: &Sentences,
+        id: OpId,
+        pace: &Pace,
+    ) -> Result<(Vec<OpId>, String), Stopped> {
         let operations = &self.history.operations;
         let called = operations[id as usize].invoked;
         let target = self.levels(id).map_or(0, |(level, _)| level);
-        let claimed = self.claimed_below(target);
+        let claimed = self.claimed_below(target, pace)?;
         let before = |other: &OpId| {
             let other = &operations[*other as usize];
             other.completed && other.returned < called
         };
-        let mut known: Vec<OpId> =
-            (0..id).filter(before).filter(|other| self.levels(*other).is_some()).collect();
-        known.sort_unstable_by_key(|other| Reverse(operations[*other as usize].returned));
+        let returned = timeline::by_return(self.history, pace)?;
+        let known = returned
+            .into_iter()
+            .rev()
+            .filter(|other| *other < id && before(other) && self.levels(*other).is_some());
         let is_add = |other: &OpId| before(other) && self.steps[*other as usize] == Step::Add;
         let mut others = (0..id).rev().filter(is_add).peekable();
         let mut adds = Vec::new();
         for other in known {
+            pace.step()?;
             let returned = operations[other as usize].returned;
             while let Some(add) = others.next_if(|add| operations[*add as usize].invoked > returned)
             {
@@ -311,7 +328,7 @@ impl<'a> Climb<'a> {
                 let explanation = format!(
                     "{one} returned before {two} was called, but found or left a later sum"
                 );
-                return (vec![id, other], explanation);
+                return Ok((vec![id, other], explanation));
             }
             let room = target - level - (claimed[target as usize] - claimed[level as usize]);
             if adds.len() > room as usize {
@@ -323,7 +340,7 @@ impl<'a> Climb<'a> {
                 );
                 adds.extend(self.claims_between(level, target));
                 adds.extend([id, other]);
-                return (adds, explanation);
+                return Ok((adds, explanation));
             }
         }
         adds.extend(others);
@@ -336,23 +353,29 @@ impl<'a> Climb<'a> {
         adds.truncate(room as usize + 1);
         adds.extend(self.claims_between(0, target));
         adds.push(id);
-        (adds, explanation)
+        Ok((adds, explanation))
     }
 
     /// Since `other` (or the start), fewer steps were called before `id` returned than lead to its level.
-    fn too_high(&self, say: &Sentences, id: OpId) -> (Vec<OpId>, String) {
+    fn too_high(
+        &self,
+        say: &Sentences,
+        id: OpId,
+        pace: &Pace,
+    ) -> Result<(Vec<OpId>, String), Stopped> {
         let operations = &self.history.operations;
         let returned = operations[id as usize].returned;
         let target = self.levels(id).map_or(0, |(level, _)| level);
-        let claimed = self.claimed_below(target);
+        let claimed = self.claimed_below(target, pace)?;
         let is_add = |other: &OpId| {
             let called = operations[*other as usize].invoked < returned;
             called && self.steps[*other as usize] == Step::Add
         };
         let adds: Vec<OpId> = (0..operations.len() as OpId).filter(is_add).collect();
+        pace.ask(0)?;
         let mut returns: Vec<Rank> =
             adds.iter().map(|o| operations[*o as usize].returned).collect();
-        returns.sort_unstable();
+        sorting::in_rows(&mut returns, pace)?;
         // The best other end is the highest from which `id` cannot be reached.
         let possible = |called: Rank, level: u32| {
             let adds = returns.len() - returns.partition_point(|add| *add < called);
@@ -363,10 +386,17 @@ impl<'a> Climb<'a> {
             let called = operations[other as usize].invoked;
             level < target && possible(called, level) < (target - level) as usize
         };
-        let known = (0..operations.len() as OpId)
-            .filter(|other| operations[*other as usize].completed)
-            .filter_map(|other| Some((other, self.levels(other)?.1)));
-        let other = known.filter(unreachable).max_by_key(|(_, level)| *level);
+        let mut other: Option<(OpId, u32)> = None;
+        for id in 0..operations.len() as OpId {
+            pace.step()?;
+            let level = self.levels(id).filter(|_| operations[id as usize].completed);
+            if let Some((_, level)) = level
+                && other.is_none_or(|(_, highest)| highest <= level)
+                && unreachable(&(id, level))
+            {
+                other = Some((id, level));
+            }
+        }
         let (from, called) = match other {
             Some((other, level)) => (level, operations[other as usize].invoked),
             None => (0, 0),
@@ -385,7 +415,7 @@ impl<'a> Climb<'a> {
             say.operation(id),
             counted(count, "addition")
         );
-        (core, explanation)
+        Ok((core, explanation))
     }
 }
 

@@ -3,6 +3,7 @@
 //! Forgetting the instants allows more, so what is violated then is violated. Forgetting the operations allows less, so what holds then
 //! holds. Between the two lies what such a monitor cannot judge.
 
+use super::pace::Pace;
 use super::sentence::{Sentences, not_applicable};
 use crate::history::{History, NEVER, OpId};
 use crate::verdict::{Monitored, Verdict};
@@ -17,6 +18,7 @@ pub(crate) fn has_deadline(history: &History, id: OpId) -> bool {
 pub(crate) fn judge(
     history: &History,
     say: &Sentences,
+    pace: &Pace,
     monitor: impl Fn(bool) -> Verdict,
 ) -> Monitored {
     let verdict = monitor(false);
@@ -24,17 +26,24 @@ pub(crate) fn judge(
         return Ok(verdict);
     };
     let mut latest = 0;
-    let late = witness.order.iter().find(|id| {
-        let operation = &history.operations[**id as usize];
+    let mut late = None;
+    for id in &witness.order {
+        if let Err(stopped) = pace.step() {
+            return Ok(stopped.into());
+        }
+        let operation = &history.operations[*id as usize];
         latest = operation.invoked.max(latest);
-        operation.returned < latest
-    });
+        if operation.returned < latest {
+            late = Some(*id);
+            break;
+        }
+    }
     let Some(late) = late else {
         return Ok(verdict);
     };
     match monitor(true) {
         Verdict::Violated(_) => {
-            let what = say.operation(*late);
+            let what = say.operation(late);
             not_applicable(format!("it depends on whether {what} took effect in time"))
         }
         verdict => Ok(verdict),

@@ -7,7 +7,7 @@
 use super::chain::{Cell, Role, Unloaded};
 use super::chain_fault::violation;
 use super::counter::parse;
-use super::pace::{Pace, Stopped};
+use super::pace::{Halt, Pace, Stopped};
 use super::sentence::{Sentences, not_applicable};
 use super::{timeline, zone};
 use crate::history::{History, OpId};
@@ -134,11 +134,13 @@ fn follow(
         Ok(units) => {
             let mut order = Vec::with_capacity(history.operations.len());
             match zone::push(&cell, &units, &mut order) {
-                Ok(()) => Followed::Explained(with_idle(history, order)),
+                Ok(()) => with_idle(history, order, pace)
+                    .map_or_else(Followed::Stopped, Followed::Explained),
                 Err(stopped) => Followed::Stopped(stopped),
             }
         }
-        Err(fault) => Followed::Violated(violation(&cell, say, fault, false)),
+        Err(Halt::Stopped(stopped)) => Followed::Stopped(stopped),
+        Err(Halt::Fault(fault)) => Followed::Violated(violation(&cell, say, fault, false)),
     }
 }
 
@@ -201,11 +203,12 @@ fn repeated(history: &History, say: &Sentences, roles: &[Role], left: u32) -> Mo
 }
 
 /// The order, with the completed additions of nothing: each as soon as it was called.
-fn with_idle(history: &History, order: Vec<OpId>) -> Vec<OpId> {
+fn with_idle(history: &History, order: Vec<OpId>, pace: &Pace) -> Result<Vec<OpId>, Stopped> {
     let idle = |id: &OpId| {
         history.operations[*id as usize].completed && parse(history, *id) == Some((0, None))
     };
     let idle: Vec<OpId> = (0..history.operations.len() as OpId).filter(idle).collect();
+    pace.ask(0)?;
     let ends = [order.len(), order.len() + idle.len()];
-    timeline::interleave([order, idle].concat(), &ends, history.operations.len())
+    timeline::interleave([order, idle].concat(), &ends, history.operations.len(), pace)
 }

@@ -7,7 +7,7 @@
 use super::chain::{Cell, NONE, Role, Unloaded};
 use super::chain_fault::violation;
 use super::map_choice::{Choices, Chosen, has_pending_root};
-use super::pace::{Pace, Stopped};
+use super::pace::{Halt, Pace, Stopped};
 use super::sentence::{Sentences, not_applicable};
 use super::{timeline, zone};
 use crate::history::{Argument, History, OpId};
@@ -32,15 +32,17 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     if history.operations.len() >= zone::MOST {
         return not_applicable("the history is too long");
     }
-    for id in 0..history.operations.len() as OpId {
-        if role(history, id).is_none() {
+    let pace = Pace::new(limits);
+    let asked = pace.ask(60 * history.operations.len());
+    match asked.and_then(|()| pace.find(history, |id| role(history, id).is_none())) {
+        Ok(None) => {}
+        Ok(Some(id)) => {
             let what = say.operation(id);
             return not_applicable(format!("{what} is not an operation of a map"));
         }
+        Err(stopped) => return Ok(stopped.into()),
     }
-    let pace = Pace::new(limits);
-    let asked = pace.ask(60 * history.operations.len());
-    let (sorted, ends) = match asked.and_then(|()| by_key(history, &pace)) {
+    let (sorted, ends) = match by_key(history, &pace) {
         Ok(keys) => keys,
         Err(stopped) => return Ok(stopped.into()),
     };
@@ -76,11 +78,8 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     if let Some(reason) = refused {
         return not_applicable(reason);
     }
-    if let Err(stopped) = pace.ask(0) {
-        return Ok(stopped.into());
-    }
-    let order = timeline::interleave(order, &order_ends, history.operations.len());
-    Ok(Verdict::Holds(Witness { order }))
+    let order = timeline::interleave(order, &order_ends, history.operations.len(), &pace);
+    Ok(order.map_or_else(Verdict::from, |order| Verdict::Holds(Witness { order })))
 }
 
 enum Failed {
@@ -121,7 +120,8 @@ fn check_key<R: Fn(OpId) -> Role>(
             zone::push(cell, &units, order)?;
             return Ok(());
         }
-        Err(fault) => fault,
+        Err(Halt::Stopped(stopped)) => return Err(stopped.into()),
+        Err(Halt::Fault(fault)) => fault,
     };
     let removers = pending_removers(history, operations);
     let guessed = (0..cell.blocks.len()).any(|index| has_pending_root(cell, index));
@@ -131,13 +131,17 @@ fn check_key<R: Fn(OpId) -> Role>(
     // Whatever the pending operations did, the blocks have to be in some order.
     let units = match zone::arrange(cell, &vacant, false) {
         Ok(units) => units,
-        Err(fault) => return Err(Failed::Violated(violation(cell, say, fault, false))),
+        Err(Halt::Stopped(stopped)) => return Err(stopped.into()),
+        Err(Halt::Fault(fault)) => {
+            return Err(Failed::Violated(violation(cell, say, fault, false)));
+        }
     };
     match Choices::new(cell, &vacant, &removers).find(&units) {
         Chosen::Explained(units) => {
             zone::push(cell, &units, order)?;
             Ok(())
         }
+        Chosen::Stopped(stopped) => Err(stopped.into()),
         Chosen::TooMany => Err(Failed::Refused(
             "it depends on what many operations without an answer did".to_owned(),
         )),
@@ -210,6 +214,7 @@ fn by_key(history: &History, pace: &Pace) -> Result<(Vec<OpId>, Vec<usize>), Sto
         ends[key(history, id) + 1] += 1;
     }
     for at in 1..ends.len() {
+        pace.step()?;
         ends[at] += ends[at - 1];
     }
     let mut sorted = vec![0; history.operations.len()];

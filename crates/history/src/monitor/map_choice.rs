@@ -5,6 +5,7 @@
 //! leaving it out only makes room.) First the obvious choices are tried; then, if they are few enough, all.
 
 use super::chain::{Block, Cell, NONE, Role};
+use super::pace::{Halt, Stopped};
 use super::zone::{self, Unit};
 use crate::history::OpId;
 
@@ -28,6 +29,8 @@ pub(crate) enum Chosen {
     Impossible,
     /// There are too many to try.
     TooMany,
+    /// Nobody knows yet.
+    Stopped(Stopped),
 }
 
 /// How a block goes on that no completed operation ended.
@@ -51,11 +54,15 @@ impl<'c, 'a, R: Fn(OpId) -> Role> Choices<'c, 'a, R> {
 
     /// Looks for a choice; `units` is an order of the blocks in which nothing has been chosen.
     pub(crate) fn find(mut self, units: &[Unit]) -> Chosen {
+        self.try_all(units).unwrap_or_else(Chosen::Stopped)
+    }
+
+    fn try_all(&mut self, units: &[Unit]) -> Result<Chosen, Stopped> {
         for (joins, stays) in [(true, true), (false, true), (false, false)] {
             if let Some(next) = self.obvious(units, joins, stays)
-                && let Some(units) = self.explains(&next)
+                && let Some(units) = self.explains(&next)?
             {
-                return Chosen::Explained(units);
+                return Ok(Chosen::Explained(units));
             }
         }
         let open: Vec<usize> = (0..self.blocks.len()).filter(|b| self.blocks[*b].open).collect();
@@ -65,7 +72,7 @@ impl<'c, 'a, R: Fn(OpId) -> Role> Choices<'c, 'a, R> {
         options.extend((0..self.blocks.len()).filter(begins_pending).map(Next::Joins));
         let count = u32::try_from(open.len()).ok().and_then(|open| options.len().checked_pow(open));
         let Some(count) = count.filter(|count| *count <= MOST_CHOICES) else {
-            return Chosen::TooMany;
+            return Ok(Chosen::TooMany);
         };
         for number in 0..count {
             let mut rest = number;
@@ -77,11 +84,11 @@ impl<'c, 'a, R: Fn(OpId) -> Role> Choices<'c, 'a, R> {
                     (*index, option)
                 })
                 .collect();
-            if let Some(units) = self.explains(&next) {
-                return Chosen::Explained(units);
+            if let Some(units) = self.explains(&next)? {
+                return Ok(Chosen::Explained(units));
             }
         }
-        Chosen::Impossible
+        Ok(Chosen::Impossible)
     }
 
     /// Where a block that nobody ended is followed by one that begins with a pending `put`, it goes on there (if `joins`); the
@@ -105,7 +112,8 @@ impl<'c, 'a, R: Fn(OpId) -> Role> Choices<'c, 'a, R> {
     }
 
     /// The order of the blocks if what they do next is this.
-    fn explains(&mut self, next: &[(usize, Next)]) -> Option<Vec<Unit>> {
+    fn explains(&mut self, next: &[(usize, Next)]) -> Result<Option<Vec<Unit>>, Stopped> {
+        self.cell.pace.ask(0)?;
         self.cell.blocks.clone_from(&self.blocks);
         let mut used: Vec<u32> = next
             .iter()
@@ -118,20 +126,26 @@ impl<'c, 'a, R: Fn(OpId) -> Role> Choices<'c, 'a, R> {
             .collect();
         used.sort_unstable();
         if used.windows(2).any(|pair| pair[0] == pair[1]) {
-            return None;
+            return Ok(None);
         }
         let joined = |index: usize| used.binary_search(&(index as u32 | 1 << 31)).is_ok();
         for (head, _) in next.iter().filter(|(index, _)| !joined(*index)) {
-            self.follow(next, *head)?;
+            if self.follow(next, *head).is_none() {
+                return Ok(None);
+            }
         }
         // Blocks that go on in a circle have no head.
         let all_joined = used
             .iter()
             .all(|key| key >> 31 == 0 || self.cell.blocks[(key & !(1 << 31)) as usize].joined);
         if !all_joined {
-            return None;
+            return Ok(None);
         }
-        zone::arrange(self.cell, self.vacant, true).ok()
+        match zone::arrange(self.cell, self.vacant, true) {
+            Ok(units) => Ok(Some(units)),
+            Err(Halt::Fault(_)) => Ok(None),
+            Err(Halt::Stopped(stopped)) => Err(stopped),
+        }
     }
 
     /// Puts together the block that begins with `head`.

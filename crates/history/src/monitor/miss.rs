@@ -8,6 +8,7 @@
 
 use super::chain::{Cell, NONE, Role};
 use super::pace::{Halt, Pace, Stopped};
+use super::sorting;
 use super::timeline::{self, is_return, operation_of};
 use super::zone::Unit;
 use crate::history::{NEVER, OpId, Rank};
@@ -35,6 +36,7 @@ pub(crate) fn order<R: Fn(OpId) -> Role>(
     }
     let mut place = vec![0; cell.blocks.len()];
     for (at, unit) in units.iter().enumerate() {
+        pace.step()?;
         if let Ok(index) = unit.block() {
             place[index] = at as u32;
         }
@@ -52,7 +54,7 @@ pub(crate) fn order<R: Fn(OpId) -> Role>(
         begun: vec![false; cell.blocks.len()],
         place,
         called: BinaryHeap::new(),
-        by_first: (0..cell.blocks.len() as u32).collect(),
+        by_first: by_first_return(cell)?,
         next_first: 0,
         ready: BinaryHeap::new(),
         spare: Vec::new(),
@@ -63,16 +65,29 @@ pub(crate) fn order<R: Fn(OpId) -> Role>(
     };
     // INVARIANT: the first block is that of the initial value.
     sweep.begun[0] = true;
-    sweep.by_first.sort_unstable_by_key(|index| sweep.cell.first_return(*index));
     sweep.run(missed, pace)?;
     let order = sweep.finish(pace)?;
     // why: deadlines of pending operations are no events, so they have not been looked at.
     let mut latest = 0;
-    let in_time = order.iter().all(|id| {
+    for id in &order {
+        pace.step()?;
         latest = cell.invoked(*id).max(latest);
-        cell.returned(*id) > latest
-    });
-    if in_time { Ok(order) } else { Err(Halt::Fault(Stuck(NONE))) }
+        if cell.returned(*id) <= latest {
+            return Err(Halt::Fault(Stuck(NONE)));
+        }
+    }
+    Ok(order)
+}
+
+/// The blocks by their first returns.
+fn by_first_return<R: Fn(OpId) -> Role>(cell: &Cell<R>) -> Result<Vec<u32>, Stopped> {
+    let mut packed = Vec::with_capacity(cell.blocks.len());
+    for index in 0..cell.blocks.len() as u32 {
+        cell.pace.step()?;
+        packed.push(u64::from(cell.first_return(index)) << 32 | u64::from(index));
+    }
+    let sorted = sorting::by_upper_bits(packed, 32, cell.pace)?;
+    Ok(sorted.into_iter().map(|packed| packed as u32).collect())
 }
 
 struct Sweep<'a, 'b, R: Fn(OpId) -> Role> {
@@ -331,7 +346,7 @@ impl<R: Fn(OpId) -> Role> Sweep<'_, '_, R> {
 
     /// The values in their sequence: each with its writer, then all who found it and all who missed another there.
     fn finish(mut self, pace: &Pace) -> Result<Vec<OpId>, Stopped> {
-        self.placed.sort_unstable();
+        sorting::in_rows(&mut self.placed, pace)?;
         let mut placed = self.placed.iter().peekable();
         let mut order = Vec::with_capacity(self.cell.history.operations.len());
         let mut buried = self.buried.iter().peekable();
@@ -348,6 +363,7 @@ impl<R: Fn(OpId) -> Role> Sweep<'_, '_, R> {
             let mut read = entry.reads;
             let mut missed = placed.next_if(|key| *key >> 32 == at as u64).map(|key| *key as OpId);
             while read != NONE || missed.is_some() {
+                pace.step()?;
                 match missed {
                     Some(id) if id < read => {
                         order.push(id);

@@ -19,17 +19,22 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
         Value::Null => false,
         _ => return not_applicable(format!("{init} is not true (held) or false (free)")),
     };
-    let unknown = |operation: &&crate::Operation| operation.operation as usize > Mutex::RELEASE;
-    if let Some(operation) = history.operations.iter().find(unknown) {
-        return not_applicable(format!("a lock has no operation {}", operation.operation));
-    }
     let pace = Pace::new(limits);
     let asked = pace.ask(40 * history.operations.len());
-    let events = match asked.and_then(|()| timeline::events(history, &pace)) {
+    let unknown = |id: OpId| history.operations[id as usize].operation as usize > Mutex::RELEASE;
+    match asked.and_then(|()| pace.find(history, unknown)) {
+        Ok(None) => {}
+        Ok(Some(id)) => {
+            let operation = history.operations[id as usize].operation;
+            return not_applicable(format!("a lock has no operation {operation}"));
+        }
+        Err(stopped) => return Ok(stopped.into()),
+    }
+    let events = match timeline::events(history, &pace) {
         Ok(events) => events,
         Err(stopped) => return Ok(stopped.into()),
     };
-    deadline::judge(history, &say, |ignore| {
+    deadline::judge(history, &say, &pace, |ignore| {
         let step = |id: OpId| match ignore && has_deadline(history, id) {
             true => Step::Nothing,
             false => {
@@ -42,7 +47,7 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
             Ok(()) => Verdict::Holds(Witness { order: bit.order }),
             Err(Halt::Stopped(stopped)) => stopped.into(),
             Err(Halt::Fault(stuck)) => {
-                let core = bit.core(&events, held, stuck);
+                let core = bit.core(&events, stuck);
                 Verdict::Violated(violation(history, &say, core, stuck))
             }
         }

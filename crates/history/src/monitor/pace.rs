@@ -1,5 +1,6 @@
 //! Limits inside long loops: asked now and then, so that asking costs nothing.
 
+use crate::history::{History, OpId};
 use crate::verdict::{Limits, Verdict};
 use std::cell::Cell;
 
@@ -33,14 +34,19 @@ impl<F> From<Stopped> for Halt<F> {
 
 /// Counts steps and asks the limits.
 pub(crate) struct Pace<'a> {
-    limits: &'a Limits,
+    limits: Option<&'a Limits>,
     left: Cell<u32>,
 }
 
 impl<'a> Pace<'a> {
     /// The first steps are free.
     pub(crate) fn new(limits: &'a Limits) -> Pace<'a> {
-        Pace { limits, left: Cell::new(STEPS) }
+        Pace { limits: Some(limits), left: Cell::new(STEPS) }
+    }
+
+    /// For what is short: nothing stops it.
+    pub(crate) fn unlimited() -> Pace<'a> {
+        Pace { limits: None, left: Cell::new(STEPS) }
     }
 
     /// One step of a long loop.
@@ -55,14 +61,31 @@ impl<'a> Pace<'a> {
         }
     }
 
+    /// The first operation of which this is so.
+    pub(crate) fn find(
+        &self,
+        history: &History,
+        is_so: impl Fn(OpId) -> bool,
+    ) -> Result<Option<OpId>, Stopped> {
+        for id in 0..history.operations.len() as OpId {
+            self.step()?;
+            if is_so(id) {
+                return Ok(Some(id));
+            }
+        }
+        Ok(None)
+    }
+
     /// Asks the limits now; `bytes` is about what is kept.
     #[cold]
     pub(crate) fn ask(&self, bytes: usize) -> Result<(), Stopped> {
-        self.left.set(0);
-        #[cfg(test)]
-        tests::asked()?;
-        if let Some(reason) = self.limits.exceeded(bytes) {
-            return Err(Stopped(reason));
+        if let Some(limits) = self.limits {
+            self.left.set(0);
+            #[cfg(test)]
+            tests::asked()?;
+            if let Some(reason) = limits.exceeded(bytes) {
+                return Err(Stopped(reason));
+            }
         }
         self.left.set(STEPS);
         Ok(())

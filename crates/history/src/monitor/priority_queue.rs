@@ -10,6 +10,7 @@ use super::intervals::{
     self, Collection, Gap, Life, NO_OP, Object, Part, Places, Span, Speech, Stuck, cover,
 };
 use super::pace::{Halt, Pace, Stopped};
+use super::sorting;
 use crate::{History, Limits, Monitored, OpId, ValueId};
 use linchpin_spec::{PriorityQueue, Value};
 
@@ -37,10 +38,9 @@ impl Collection for Smallest<'_> {
     };
 
     fn order(&self, mut part: Part) -> Result<Vec<OpId>, Halt<Stuck>> {
-        part.tune();
-        part.drain();
-        self.pace.ask(0)?;
-        let ascending = self.ascending(&part.lives);
+        part.tune(self.pace)?;
+        part.drain(self.pace)?;
+        let ascending = self.ascending(&part.lives, self.pace)?;
         let mut unpainted = Unpainted(Places::all(part.end as usize + 1));
         let mut removed_at = vec![0; part.lives.len()];
         let mut stuck = Vec::new();
@@ -51,10 +51,13 @@ impl Collection for Smallest<'_> {
                 Some(gap) => removed_at[at as usize] = gap,
                 None => stuck.push(place),
             }
-            unpainted.paint(life.inside());
+            unpainted.paint(life.inside(), self.pace)?;
         }
-        let empty_at = part.empties.iter().map(|empty| unpainted.first_in(empty.span));
-        let empty_at: Vec<Option<Gap>> = empty_at.collect();
+        let mut empty_at = Vec::with_capacity(part.empties.len());
+        for empty in &part.empties {
+            self.pace.step()?;
+            empty_at.push(unpainted.first_in(empty.span));
+        }
         match empty_at.iter().copied().collect::<Option<Vec<Gap>>>() {
             Some(empty_at) if stuck.is_empty() => {
                 Ok(emit(&part, &ascending, &removed_at, &empty_at, self.pace)?)
@@ -64,10 +67,8 @@ impl Collection for Smallest<'_> {
     }
 
     fn explain(&self, part: &Part, speech: &Speech) -> String {
-        let mut tuned = part.clone();
-        tuned.tune();
-        tuned.drain();
-        let ascending = self.ascending(&tuned.lives);
+        let tuned = part.tuned_and_drained();
+        let ascending = self.ascending(&tuned.lives, &Pace::unlimited()).unwrap_or_default();
         if let Some(empty) = part.empties.first() {
             let lives = cover(empty.span, inside(&tuned, &ascending));
             return speech.not_empty(part, empty.op, &lives);
@@ -85,19 +86,34 @@ impl Collection for Smallest<'_> {
 
 impl Smallest<'_> {
     /// The lives by value.
-    fn ascending(&self, lives: &[Life]) -> Vec<u32> {
-        let value = |life: &Life| self.history.values.get(life.value);
-        let key = |(at, life): (usize, &Life)| match value(life) {
-            Value::Int(int) => Some((int, at as u32)),
-            _ => None,
-        };
-        if let Some(mut keys) = lives.iter().enumerate().map(key).collect::<Option<Vec<_>>>() {
-            keys.sort_unstable();
-            return keys.into_iter().map(|(_, at)| at).collect();
+    fn ascending(&self, lives: &[Life], pace: &Pace) -> Result<Vec<u32>, Stopped> {
+        let mut ints = Vec::with_capacity(lives.len());
+        for (at, life) in lives.iter().enumerate() {
+            pace.step()?;
+            match self.history.values.get(life.value) {
+                Value::Int(int) => ints.push((int, at as u32)),
+                _ => break,
+            }
         }
-        let mut ascending: Vec<u32> = (0..lives.len() as u32).collect();
-        ascending.sort_by_key(|&at| value(&lives[at as usize]));
-        ascending
+        if ints.len() == lives.len() {
+            return Self::sorted(ints, pace);
+        }
+        let mut values = Vec::with_capacity(lives.len());
+        for (at, life) in lives.iter().enumerate() {
+            pace.step()?;
+            values.push((self.history.values.get(life.value), at as u32));
+        }
+        Self::sorted(values, pace)
+    }
+
+    fn sorted<V: Ord>(mut values: Vec<(V, u32)>, pace: &Pace) -> Result<Vec<u32>, Stopped> {
+        sorting::in_rows(&mut values, pace)?;
+        let mut lives = Vec::with_capacity(values.len());
+        for (_, life) in values {
+            pace.step()?;
+            lives.push(life);
+        }
+        Ok(lives)
     }
 }
 
@@ -145,6 +161,7 @@ fn emit(
     let pack = |gap: Gap, what: u64, at: usize| u64::from(gap) << 32 | what << 30 | at as u64;
     let mut events = Vec::with_capacity(2 * ascending.len() + empty_at.len());
     for (place, &at) in ascending.iter().enumerate() {
+        pace.step()?;
         let life = &part.lives[at as usize];
         let removed = removed_at[at as usize];
         if removed <= life.added.hi {
@@ -160,8 +177,7 @@ fn emit(
         }
     }
     events.extend(empty_at.iter().enumerate().map(|(at, &gap)| pack(gap, FIND_NOTHING, at)));
-    pace.ask(0)?;
-    events.sort_unstable();
+    let events = sorting::by_upper_bits(events, 30, pace)?;
     let mut order = Vec::with_capacity(2 * ascending.len() + empty_at.len());
     for event in events {
         pace.step()?;
@@ -185,9 +201,11 @@ impl Unpainted {
         self.0.first_from(span.lo).filter(|&gap| gap <= span.hi)
     }
 
-    fn paint(&mut self, span: Span) {
+    fn paint(&mut self, span: Span, pace: &Pace) -> Result<(), Stopped> {
         while let Some(gap) = self.first_in(span) {
+            pace.step()?;
             self.0.remove(gap);
         }
+        Ok(())
     }
 }

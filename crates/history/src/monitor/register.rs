@@ -25,8 +25,15 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     if history.operations.len() >= zone::MOST {
         return not_applicable("the history is too long");
     }
+    let pace = Pace::new(limits);
+    if let Err(stopped) = pace.ask(56 * history.operations.len()) {
+        return Ok(stopped.into());
+    }
     let mut failed = Vec::new();
     for id in 0..history.operations.len() as OpId {
+        if let Err(stopped) = pace.step() {
+            return Ok(stopped.into());
+        }
         match action(history, id) {
             Some(Action::Does(_)) => {}
             Some(Action::Misses(_)) => failed.push(id),
@@ -35,10 +42,6 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
                 return not_applicable(format!("{what} is not an operation of a register"));
             }
         }
-    }
-    let pace = Pace::new(limits);
-    if let Err(stopped) = pace.ask(56 * history.operations.len()) {
-        return Ok(stopped.into());
     }
     let role = |id| match action(history, id) {
         Some(Action::Does(role)) => role,
@@ -63,11 +66,11 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     }
     let units = match zone::arrange(&cell, &[], false) {
         Ok(units) => units,
-        Err(fault) => return Ok(Verdict::Violated(violation(&cell, &say, fault, false))),
+        Err(Halt::Stopped(stopped)) => return Ok(stopped.into()),
+        Err(Halt::Fault(fault)) => {
+            return Ok(Verdict::Violated(violation(&cell, &say, fault, false)));
+        }
     };
-    if let Err(stopped) = pace.ask(0) {
-        return Ok(stopped.into());
-    }
     if failed.is_empty() {
         let mut order = Vec::with_capacity(history.operations.len());
         let pushed = zone::push(&cell, &units, &mut order);

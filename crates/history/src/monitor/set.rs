@@ -30,19 +30,21 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
         Value::Null => {}
         _ => return not_applicable(format!("{init} is not a list of members")),
     }
-    for id in 0..history.operations.len() as OpId {
-        if step(history, id).is_none() {
+    let pace = Pace::new(limits);
+    let asked = pace.ask(40 * history.operations.len());
+    match asked.and_then(|()| pace.find(history, |id| step(history, id).is_none())) {
+        Ok(None) => {}
+        Ok(Some(id)) => {
             let what = say.operation(id);
             return not_applicable(format!("{what} is not an operation of a set"));
         }
+        Err(stopped) => return Ok(stopped.into()),
     }
-    let pace = Pace::new(limits);
-    let asked = pace.ask(40 * history.operations.len());
-    let elements = match asked.and_then(|()| by_element(history, &pace)) {
+    let elements = match by_element(history, &pace) {
         Ok(elements) => elements,
         Err(stopped) => return Ok(stopped.into()),
     };
-    deadline::judge(history, &say, |ignore| {
+    deadline::judge(history, &say, &pace, |ignore| {
         let step = |id| match step(history, id) {
             Some(step) if !ignore || !has_deadline(history, id) => step,
             _ => Step::Nothing,
@@ -74,14 +76,13 @@ fn check_elements<S: Fn(OpId) -> Step>(
             Ok(()) => {}
             Err(Halt::Stopped(stopped)) => return Err(stopped),
             Err(Halt::Fault(stuck)) => {
-                let core = bit.core(element_events, state, stuck);
+                let core = bit.core(element_events, stuck);
                 return Ok(Verdict::Violated(violation(history, say, core, stuck)));
             }
         }
         order_ends.push(bit.order.len());
     }
-    pace.ask(0)?;
-    let order = timeline::interleave(bit.order, &order_ends, history.operations.len());
+    let order = timeline::interleave(bit.order, &order_ends, history.operations.len(), pace)?;
     Ok(Verdict::Holds(Witness { order }))
 }
 
@@ -124,6 +125,7 @@ fn by_element(history: &History, pace: &Pace) -> Result<(Vec<Event>, Vec<usize>)
         ends[element(history, operation_of(*event)) + 1] += 1;
     }
     for at in 1..ends.len() {
+        pace.step()?;
         ends[at] += ends[at - 1];
     }
     let mut sorted = vec![0; events.len()];

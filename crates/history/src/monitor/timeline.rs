@@ -1,6 +1,7 @@
 //! The order of events: who returned when, and how orders found apart become one.
 
 use super::pace::{Pace, Stopped};
+use super::sorting;
 use crate::history::{History, NEVER, OpId};
 
 /// Events of a history: twice the operation, plus one where it returns.
@@ -17,28 +18,34 @@ pub(crate) fn is_return(event: Event) -> bool {
 }
 
 /// The completed operations, in the order in which they returned.
-pub(crate) fn by_return(history: &History) -> Vec<OpId> {
+pub(crate) fn by_return(history: &History, pace: &Pace) -> Result<Vec<OpId>, Stopped> {
     let completed = || {
-        let operations = history.operations.iter().enumerate();
-        operations.filter(|(_, operation)| operation.completed).map(|(id, _)| id as OpId)
+        let operations = history.operations.iter().zip(0 as OpId..);
+        operations.filter(|(operation, _)| operation.completed)
     };
     // why: a table of all ranks beats sorting, unless this is a small part of a long history.
     if history.events as usize <= 4 * history.operations.len() + 64 {
         let mut at = vec![NEVER; history.events as usize];
-        for id in completed() {
-            at[history.operations[id as usize].returned as usize] = id;
+        for (operation, id) in completed() {
+            pace.step()?;
+            at[operation.returned as usize] = id;
         }
+        pace.ask(0)?;
         at.retain(|id| *id != NEVER);
-        return at;
+        return Ok(at);
     }
-    let mut order: Vec<OpId> = completed().collect();
-    order.sort_unstable_by_key(|id| history.operations[*id as usize].returned);
-    order
+    let mut order = Vec::with_capacity(history.operations.len());
+    for (operation, id) in completed() {
+        pace.step()?;
+        order.push(u64::from(operation.returned) << 32 | u64::from(id));
+    }
+    let order = sorting::by_upper_bits(order, 32, pace)?;
+    Ok(order.into_iter().map(|packed| packed as OpId).collect())
 }
 
 /// All events in their order: every invocation, and the returns of completed operations.
 pub(crate) fn events(history: &History, pace: &Pace) -> Result<Vec<Event>, Stopped> {
-    let returns = by_return(history);
+    let returns = by_return(history, pace)?;
     let mut events = Vec::with_capacity(history.operations.len() + returns.len());
     let mut returns = returns.into_iter().peekable();
     pace.ask(0)?;
@@ -57,32 +64,40 @@ pub(crate) fn events(history: &History, pace: &Pace) -> Result<Vec<Event>, Stopp
 
 /// One order out of orders that each explain a part of the history (the operations on one key, say): linearizability
 /// is local. The parts lie one after the other in `orders` and end where `ends` says.
-pub(crate) fn interleave(orders: Vec<OpId>, ends: &[usize], count: usize) -> Vec<OpId> {
+pub(crate) fn interleave(
+    orders: Vec<OpId>,
+    ends: &[usize],
+    count: usize,
+    pace: &Pace,
+) -> Result<Vec<OpId>, Stopped> {
     if ends.len() <= 1 {
-        return orders;
+        return Ok(orders);
     }
     // An operation may take effect as soon as all that are before it in its part, and itself, have been called: at the
     // invocation of the latest of those, which is also the greatest id. Different parts have different ones.
     let mut starts = vec![0u32; count + 1];
-    let each_with_instant = |visit: &mut dyn FnMut(usize, OpId)| {
+    let each_with_instant = |visit: &mut dyn FnMut(usize, OpId)| -> Result<(), Stopped> {
         let mut begin = 0;
         for end in ends {
             let mut instant = 0;
             for id in &orders[begin..*end] {
+                pace.step()?;
                 instant = instant.max(*id);
                 visit(instant as usize, *id);
             }
             begin = *end;
         }
+        Ok(())
     };
-    each_with_instant(&mut |instant, _| starts[instant + 1] += 1);
+    each_with_instant(&mut |instant, _| starts[instant + 1] += 1)?;
     for at in 1..starts.len() {
+        pace.step()?;
         starts[at] += starts[at - 1];
     }
     let mut merged = vec![0; orders.len()];
     each_with_instant(&mut |instant, id| {
         merged[starts[instant] as usize] = id;
         starts[instant] += 1;
-    });
-    merged
+    })?;
+    Ok(merged)
 }

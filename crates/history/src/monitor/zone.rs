@@ -8,7 +8,8 @@
 //! outside all zones. Sorting, then one pass. Start with [`arrange`].
 
 use super::chain::{Block, Cell, Fault, NONE, Role};
-use super::pace::Stopped;
+use super::pace::{Halt, Stopped};
+use super::sorting;
 use crate::history::{OpId, Rank};
 
 /// Marks an operation that found nothing, among the blocks of an arrangement.
@@ -37,19 +38,21 @@ pub(crate) fn arrange<R: Fn(OpId) -> Role>(
     cell: &Cell<R>,
     vacant: &[OpId],
     open_last: bool,
-) -> Result<Vec<Unit>, Fault> {
+) -> Result<Vec<Unit>, Halt<Fault>> {
+    let pace = cell.pace;
     let mut units = Vec::with_capacity(cell.blocks.len() + vacant.len());
     let zones = Zones { cell, open_last };
     let (mut fixed, mut free) = (Vec::new(), Vec::new());
     for (index, block) in cell.blocks.iter().enumerate().filter(|(_, block)| !block.joined) {
+        pace.step()?;
         let (first, last) = (zones.first(block), zones.last(block));
         match first < last {
             true => fixed.push(u64::from(first) << 32 | index as u64),
             false => free.push(u64::from(last) << 32 | index as u64),
         }
     }
-    fixed.sort_unstable();
-    free.sort_unstable();
+    let fixed = sorting::by_upper_bits(fixed, 32, pace)?;
+    let free = sorting::by_upper_bits(free, 32, pace)?;
     zones.do_not_overlap(&fixed)?;
 
     let mut fixed = fixed.into_iter().map(|key| key as u32).peekable();
@@ -58,6 +61,7 @@ pub(crate) fn arrange<R: Fn(OpId) -> Role>(
     // INVARIANT: `zone` is the last zone that begins before `instant`, and instants never decrease.
     let mut zone: Option<&Block> = None;
     loop {
+        pace.step()?;
         let next_free = free.peek().map(|index| zones.last(&cell.blocks[*index as usize]));
         let next_vacant = vacant.peek().map(|id| cell.invoked(*id) + 1);
         let (instant, latest, item) = match (next_free, next_vacant) {
@@ -73,14 +77,15 @@ pub(crate) fn arrange<R: Fn(OpId) -> Role>(
         };
         let begins = |index: &u32| zones.first(&cell.blocks[*index as usize]) < instant;
         while let Some(index) = fixed.next_if(begins) {
+            pace.step()?;
             zone = Some(&cell.blocks[index as usize]);
             units.push(Unit(index));
         }
         if let Some(zone) = zone.filter(|zone| zones.last(zone) > latest) {
-            return Err(match Unit(item).block() {
+            return Err(Halt::Fault(match Unit(item).block() {
                 Ok(index) => Fault::Blocks(*zone, cell.blocks[index]),
                 Err(id) => Fault::Covered(id, *zone),
-            });
+            }));
         }
         units.push(Unit(item));
     }
@@ -128,11 +133,12 @@ impl<R: Fn(OpId) -> Role> Zones<'_, '_, R> {
         }
     }
 
-    fn do_not_overlap(&self, fixed: &[u64]) -> Result<(), Fault> {
+    fn do_not_overlap(&self, fixed: &[u64]) -> Result<(), Halt<Fault>> {
         for pair in fixed.windows(2) {
+            self.cell.pace.step()?;
             let [one, other] = [pair[0], pair[1]].map(|key| self.cell.blocks[key as u32 as usize]);
             if self.first(&other) < self.last(&one) {
-                return Err(Fault::Blocks(one, other));
+                return Err(Halt::Fault(Fault::Blocks(one, other)));
             }
         }
         Ok(())

@@ -27,7 +27,6 @@ pub(crate) mod used;
 pub(crate) mod window;
 
 pub(crate) use matters::{shared_values, updates_seen};
-pub(crate) use merge::merge;
 pub(crate) use online::Beginning;
 pub use online::{Frontier, Stuck, Ticket};
 

@@ -1,5 +1,6 @@
 //! Gaps in which nothing is certainly inside, and why there are none.
 
+use super::super::pace::{Pace, Stopped};
 use super::{Gap, Part, Span};
 
 /// The gaps in which no value is certainly inside.
@@ -10,9 +11,10 @@ pub(in crate::monitor) struct FreeGaps {
 
 impl FreeGaps {
     /// The free gaps of a part, which was tuned.
-    pub fn new(part: &Part) -> FreeGaps {
+    pub fn new(part: &Part, pace: &Pace) -> Result<FreeGaps, Stopped> {
         let mut change = vec![0u32; part.end as usize + 2];
         for life in &part.lives {
+            pace.step()?;
             let inside = life.inside();
             if !inside.is_empty() {
                 change[inside.lo as usize] = change[inside.lo as usize].wrapping_add(1);
@@ -23,17 +25,19 @@ impl FreeGaps {
         // The changes become counts, and the counts the next free gaps, in place.
         let mut count = 0u32;
         for entry in &mut change {
+            pace.step()?;
             count = count.wrapping_add(*entry);
             *entry = count;
         }
         let mut next = Gap::MAX;
         for (gap, entry) in change.iter_mut().enumerate().rev() {
+            pace.step()?;
             if *entry == 0 {
                 next = gap as Gap;
             }
             *entry = next;
         }
-        FreeGaps { next: change }
+        Ok(FreeGaps { next: change })
     }
 
     /// The first free gap in the span.

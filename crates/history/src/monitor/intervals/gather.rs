@@ -1,6 +1,6 @@
 //! From a history to the lives of its values, and what is wrong whatever the order of removal is.
 
-use super::super::pace::{Pace, Stopped};
+use super::super::pace::{Halt, Pace, Stopped};
 use super::{FOREVER, Gap, Life, Look, NO_OP, Object, Part, Span, Speech};
 use crate::{Argument, History, NotApplicable, OpId, Operation, Rank, ValueId, Violation};
 
@@ -32,7 +32,11 @@ pub(super) fn gather(
         }
         gathering.operation(id as OpId, operation)?;
     }
-    Ok(gathering.finish().map_or_else(Gathered::Violated, Gathered::Part))
+    Ok(match gathering.finish(pace) {
+        Ok(part) => Gathered::Part(part),
+        Err(Halt::Fault(violation)) => Gathered::Violated(violation),
+        Err(Halt::Stopped(stopped)) => Gathered::Stopped(stopped),
+    })
 }
 
 /// Longer histories are not judged, so that orders can be sorted as single words.
@@ -224,18 +228,18 @@ impl<'a> Gathering<'a> {
         }
     }
 
-    fn finish(mut self) -> Result<Part, Violation> {
-        if let Some((core, explanation)) = self.obviously_wrong() {
+    fn finish(mut self, pace: &Pace) -> Result<Part, Halt<Violation>> {
+        if let Some((core, explanation)) = self.obviously_wrong(pace)? {
             let mut core: Vec<OpId> = core.into_iter().filter(|&op| op != NO_OP).collect();
             core.sort_unstable();
-            return Err(Violation { core, explanation, at: None });
+            return Err(Halt::Fault(Violation { core, explanation, at: None }));
         }
-        self.drop_unobserved();
+        self.drop_unobserved(pace)?;
         Ok(self.part)
     }
 
     /// What no collection allows: a value removed twice, or before or without its addition, or seen after its removal.
-    fn obviously_wrong(&self) -> Option<(Vec<OpId>, String)> {
+    fn obviously_wrong(&self, pace: &Pace) -> Result<Option<(Vec<OpId>, String)>, Stopped> {
         let (speech, part) = (&self.speech, &self.part);
         let (added, removed) = speech.object.participles;
         if let Some((life, again)) = self.removed_again {
@@ -244,36 +248,35 @@ impl<'a> Gathering<'a> {
             let value = speech.value(life.value);
             let explanation =
                 format!("{value} was {added} once but {removed} twice: {once}, and again {twice}");
-            return Some((vec![life.add, life.remove, again], explanation));
+            return Ok(Some((vec![life.add, life.remove, again], explanation)));
         }
         let removals = part.lives.iter().filter(|life| life.remove != NO_OP);
         let removals = removals.map(|life| (life, life.remove, life.removed));
         let looks =
             part.looks.iter().map(|look| (&part.lives[look.life as usize], look.op, look.span));
         for (life, op, span) in removals.chain(looks) {
+            pace.step()?;
             if life.added.lo == FOREVER {
                 let explanation =
                     format!("{} saw a value that was never {added}", speech.operation(op));
-                return Some((vec![op], explanation));
+                return Ok(Some((vec![op], explanation)));
             }
             if span.hi < life.added.lo {
                 let (early, add) = (speech.operation(op), speech.operation(life.add));
-                return Some((
-                    vec![life.add, op],
-                    format!("{early} returned before {add} was called"),
-                ));
+                let explanation = format!("{early} returned before {add} was called");
+                return Ok(Some((vec![life.add, op], explanation)));
             }
             if life.removed.hi < span.lo {
                 let (late, remove) = (speech.operation(op), speech.operation(life.remove));
                 let explanation = format!("{remove} returned before {late} was called");
-                return Some((vec![life.add, life.remove, op], explanation));
+                return Ok(Some((vec![life.add, life.remove, op], explanation)));
             }
         }
-        None
+        Ok(None)
     }
 
     /// Drops the pending additions that nothing observed: a history with them has a witness iff one without them has.
-    fn drop_unobserved(&mut self) {
+    fn drop_unobserved(&mut self, pace: &Pace) -> Result<(), Stopped> {
         let (operations, cut) = (&self.speech.history.operations, self.cut);
         let is_kept = |life: &Life| {
             let pending = |op: OpId| {
@@ -282,12 +285,19 @@ impl<'a> Gathering<'a> {
             };
             life.seen_by == 0 || life.add == NO_OP || !pending(life.add)
         };
-        if self.part.lives.iter().all(is_kept) {
-            return;
+        // why first to look for one: mostly there is none.
+        let mut all_kept = true;
+        for life in &self.part.lives {
+            pace.step()?;
+            all_kept &= is_kept(life);
+        }
+        if all_kept {
+            return Ok(());
         }
         let mut moved = vec![0; self.part.lives.len()];
         let mut kept = 0;
         for (at, life) in self.part.lives.iter().enumerate() {
+            pace.step()?;
             moved[at] = kept;
             kept += u32::from(is_kept(life));
         }
@@ -295,6 +305,7 @@ impl<'a> Gathering<'a> {
         for look in &mut self.part.looks {
             look.life = moved[look.life as usize];
         }
+        Ok(())
     }
 }
 

@@ -25,6 +25,7 @@ pub(super) use decide::{Collection, Decision, check, decide_by_trial, without};
 pub(super) use places::Places;
 pub(super) use say::Speech;
 
+use super::pace::{Pace, Stopped};
 use crate::{OpId, ValueId};
 
 /// An instant, up to the order within it.
@@ -136,28 +137,47 @@ impl Part {
     /// after it is added and seen.
     ///
     /// INVARIANT: afterwards `added.lo <= added.hi <= seen_by <= removed.hi` and `added.lo <= removed.lo <= removed.hi`.
-    pub fn tune(&mut self) {
+    pub fn tune(&mut self, pace: &Pace) -> Result<(), Stopped> {
         for life in &mut self.lives {
+            pace.step()?;
             life.seen_by = life.removed.hi;
             life.removed.lo = life.removed.lo.max(life.added.lo);
+            life.added.hi = life.added.hi.min(life.seen_by);
         }
         for look in &self.looks {
+            pace.step()?;
             let life = &mut self.lives[look.life as usize];
             life.seen_by = life.seen_by.min(look.span.hi);
             life.removed.lo = life.removed.lo.max(look.span.lo);
-        }
-        for life in &mut self.lives {
             life.added.hi = life.added.hi.min(life.seen_by);
         }
+        Ok(())
     }
 
     /// Makes values that are never removed leave in the gap after the last.
-    pub fn drain(&mut self) {
+    pub fn drain(&mut self, pace: &Pace) -> Result<(), Stopped> {
         let end = self.end;
         for life in &mut self.lives {
+            pace.step()?;
             life.removed.lo = life.removed.lo.min(end);
             life.removed.hi = life.removed.hi.min(end);
         }
+        Ok(())
+    }
+
+    /// The part, tuned, for sentences about it.
+    pub fn tuned(&self) -> Part {
+        let mut tuned = self.clone();
+        // Without limits nothing stops.
+        let _ = tuned.tune(&Pace::unlimited());
+        tuned
+    }
+
+    /// The part, tuned and drained, for sentences about it.
+    pub fn tuned_and_drained(&self) -> Part {
+        let mut drained = self.tuned();
+        let _ = drained.drain(&Pace::unlimited());
+        drained
     }
 
     /// The lives that no completed operation ends, those that were certainly added first in front.
@@ -222,5 +242,14 @@ impl Part {
         all.sort_unstable();
         all.dedup();
         all
+    }
+}
+
+/// The lives of the values of a history that has no values at the start, if nothing is obviously wrong with it.
+#[cfg(test)]
+pub(super) fn gathered<C: Collection>(history: &crate::History, pace: &Pace) -> Option<Part> {
+    match gather::gather(history, &[], &C::OBJECT, crate::NEVER, pace) {
+        Ok(gather::Gathered::Part(part)) => Some(part),
+        _ => None,
     }
 }

@@ -84,11 +84,10 @@ impl<'h> Facts<'h> {
             versions,
             uses,
         };
-        facts.start_from(init);
+        facts.start_from(init, pace)?;
         facts.find_writers(pace)?;
         facts.find_beginnings(pace)?;
-        facts.keep_what_was_seen();
-        pace.ask(0)?;
+        facts.keep_what_was_seen(pace)?;
         facts.check_beginnings()?;
         let first_end = facts.find_replacements(pace)?;
         facts.explain_failures(&first_end, pace)?;
@@ -105,7 +104,7 @@ impl<'h> Facts<'h> {
     }
 
     /// Fills in what is given about the locations that occur.
-    fn start_from(&mut self, init: Option<&Value>) {
+    fn start_from(&mut self, init: Option<&Value>, pace: &Pace) -> Result<(), Stop> {
         let id = |value: &Value| self.history.values.find(value).map_or(UNMENTIONED, |id| id.0);
         let given = match init {
             None => Given::Nothing,
@@ -113,6 +112,7 @@ impl<'h> Facts<'h> {
             Some(value) => Given::All(id(value)),
         };
         for version in 0..self.versions.len() as VersionId {
+            pace.step()?;
             let location = self.versions.location(version);
             if self.initial[location.index()] != UNASKED {
                 continue;
@@ -131,11 +131,13 @@ impl<'h> Facts<'h> {
                 }
             };
         }
+        Ok(())
     }
 
     /// Who wrote each version. Assumption 1: one operation did, and it is not the initial one.
     fn find_writers(&mut self, pace: &Pace) -> Result<(), Stop> {
         for version in 0..self.versions.len() {
+            pace.step()?;
             let location = self.versions.location(version as VersionId);
             if self.initial[location.index()] == self.versions.value(version as VersionId).0 {
                 self.writer[version] = GENESIS;
@@ -208,12 +210,14 @@ impl<'h> Facts<'h> {
     }
 
     /// Pending swaps whose values were seen took effect, and so did those whose values *they* saw.
-    fn keep_what_was_seen(&mut self) {
+    fn keep_what_was_seen(&mut self, pace: &Pace) -> Result<(), Stop> {
         if self.history.operations.iter().all(|operation| operation.completed) {
-            return;
+            return Ok(());
         }
+        pace.ask(0)?;
         let mut found: Vec<OpId> = self.ids().filter(|&id| self.kept[id as usize]).collect();
         while let Some(id) = found.pop() {
+            pace.step()?;
             for version in self.uses.seen(id) {
                 let writer = self.writer[version as usize];
                 if writer < GENESIS && !self.kept[writer as usize] {
@@ -223,6 +227,7 @@ impl<'h> Facts<'h> {
                 }
             }
         }
+        Ok(())
     }
 
     /// Who replaced each version; returns for each version the first end of an operation that saw or wrote it.

@@ -78,7 +78,7 @@ pub fn check_interrupted(
     let asked = pace.ask(40 * history.words.len()).map_err(Stop::from);
     let order = asked
         .and_then(|()| Facts::new(history, interrupted, init, &pace))
-        .and_then(|mut facts| pending::order_with_pending(&mut facts, limits));
+        .and_then(|mut facts| pending::order_with_pending(&mut facts, &pace));
     match order {
         Ok(order) => Ok(Verdict::Holds(Witness { order })),
         Err(Stop::Violated(violation)) => Ok(Verdict::Violated(violation)),

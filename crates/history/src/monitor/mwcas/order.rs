@@ -13,13 +13,14 @@
 //! nothing may, no order exists. The order is the witness. The one thing that does not stay so is that a version is not
 //! there *yet*, which may be why an operation failed: see `forced`.
 
+use super::super::pace::{Pace, Stopped};
 use super::Stop;
 use super::cycle::Edge;
 use super::facts::{Facts, GENESIS, NOBODY};
 use super::forced::{Next, forced, replacements};
 use super::uses::Role;
 use super::versions::VersionId;
-use crate::{Limits, NEVER, OpId, Rank};
+use crate::{NEVER, OpId, Rank};
 use rustc_hash::FxHashMap;
 
 /// In [`Plan::users`]: the operation failed because of the version.
@@ -45,23 +46,25 @@ pub(super) struct Stuck {
 }
 
 impl Plan {
-    pub(super) fn new(facts: &Facts) -> Plan {
+    pub(super) fn new(facts: &Facts, pace: &Pace) -> Result<Plan, Stopped> {
         let count = facts.history.operations.len() as OpId;
         let uses = |id: OpId| facts.uses.of(id).filter(|(_, role)| *role != Role::Write);
         let mut start = vec![0u32; facts.versions.len() + 1];
         for id in 0..count {
+            pace.step()?;
             uses(id).for_each(|(version, _)| start[version as usize] += 1);
         }
-        let total = accumulate(&mut start);
+        let total = accumulate(&mut start, pace)?;
         let mut users = vec![0u32; total];
         for id in 0..count {
+            pace.step()?;
             for (version, role) in uses(id) {
                 let slot = &mut start[version as usize];
                 *slot -= 1;
                 users[*slot as usize] = if role.is_miss() { id | MISSES } else { id };
             }
         }
-        Plan { start, users, ends: ends(facts) }
+        Ok(Plan { start, users, ends: ends(facts, pace)? })
     }
 
     fn users(&self, version: VersionId) -> &[u32] {
@@ -81,46 +84,48 @@ impl Plan {
 }
 
 /// Turns counts into where each group ends; the caller moves them to where it starts. Returns the sum.
-fn accumulate(counts: &mut [u32]) -> usize {
+fn accumulate(counts: &mut [u32], pace: &Pace) -> Result<usize, Stopped> {
     let mut sum = 0;
     for count in counts {
+        pace.step()?;
         sum += *count;
         *count = sum;
     }
-    sum as usize
+    Ok(sum as usize)
 }
 
 /// The operations that end, sorted by counting: ends are small numbers.
-fn ends(facts: &Facts) -> Vec<OpId> {
+fn ends(facts: &Facts, pace: &Pace) -> Result<Vec<OpId>, Stopped> {
     let ending = || {
         let operations = facts.history.operations.iter().enumerate();
         operations.filter(|(_, operation)| operation.returned != NEVER)
     };
     let mut start = vec![0u32; facts.history.events as usize + 1];
     let last = start.len() - 1;
-    ending().for_each(|(_, operation)| start[(operation.returned as usize).min(last)] += 1);
-    let mut ends = vec![0; accumulate(&mut start)];
+    for (_, operation) in ending() {
+        pace.step()?;
+        start[(operation.returned as usize).min(last)] += 1;
+    }
+    let mut ends = vec![0; accumulate(&mut start, pace)?];
     for (id, operation) in ending() {
+        pace.step()?;
         let slot = &mut start[(operation.returned as usize).min(last)];
         *slot -= 1;
         ends[*slot as usize] = id as OpId;
     }
-    ends
+    Ok(ends)
 }
-
-/// How many operations are put in between two looks at the limits.
-const PATIENCE: usize = 1 << 16;
 
 /// An order of all operations that take effect, or where it is stuck.
 pub(super) fn order(
     facts: &Facts,
     plan: &Plan,
-    limits: &Limits,
+    pace: &Pace,
 ) -> Result<Result<Vec<OpId>, Stuck>, Stop> {
-    let result = walk(facts, plan, limits, false)?;
+    let result = walk(facts, plan, pace, false)?;
     match result {
         // Seldom, and as long again: the same with a record of why.
-        Err(_) if facts.has_absent => walk(facts, plan, limits, true),
+        Err(_) if facts.has_absent => walk(facts, plan, pace, true),
         result => Ok(result),
     }
 }
@@ -128,10 +133,10 @@ pub(super) fn order(
 fn walk(
     facts: &Facts,
     plan: &Plan,
-    limits: &Limits,
+    pace: &Pace,
     record: bool,
 ) -> Result<Result<Vec<OpId>, Stuck>, Stop> {
-    let mut run = Run::new(facts);
+    let mut run = Run::new(facts, pace)?;
     let mut because = FxHashMap::default();
     let operations = &facts.history.operations;
     let total = facts.kept.iter().filter(|kept| **kept).count();
@@ -160,13 +165,9 @@ fn walk(
                 }
             },
         };
+        pace.step()?;
         order.push(id);
         run.put(plan, id);
-        if order.len().is_multiple_of(PATIENCE)
-            && let Some(reason) = limits.exceeded(0)
-        {
-            return Err(Stop::Inconclusive(reason));
-        }
     }
     Ok(if order.len() == total { Ok(order) } else { Err(Stuck { done: run.done, because }) })
 }
@@ -192,7 +193,7 @@ struct Run<'f, 'h> {
 }
 
 impl<'f, 'h> Run<'f, 'h> {
-    fn new(facts: &'f Facts<'h>) -> Run<'f, 'h> {
+    fn new(facts: &'f Facts<'h>, pace: &Pace) -> Result<Run<'f, 'h>, Stopped> {
         let count = facts.kept.len();
         let mut run = Run {
             facts,
@@ -207,6 +208,7 @@ impl<'f, 'h> Run<'f, 'h> {
         };
         let kept = || (0..count as OpId).filter(|&id| facts.kept[id as usize]);
         for id in kept() {
+            pace.step()?;
             let (mut misses, mut absent) = (false, false);
             let mut waits = 0;
             for (version, role) in facts.uses.of(id) {
@@ -227,6 +229,7 @@ impl<'f, 'h> Run<'f, 'h> {
             }
         }
         for version in 0..facts.versions.len() {
+            pace.step()?;
             let next = facts.next[version];
             if next != NOBODY && run.unseen[version] > 0 {
                 run.waits[next as usize] += 1;
@@ -239,7 +242,7 @@ impl<'f, 'h> Run<'f, 'h> {
                 run.waits[next as usize] += 1;
             }
         }
-        run
+        Ok(run)
     }
 
     /// Operations that were invoked by then may come next.

@@ -10,6 +10,7 @@
 //! that is a further clause. Pending swaps that explain nothing are never chosen, as leaving one out that nobody saw
 //! spoils no order.
 
+use super::super::pace::Pace;
 use super::Stop;
 use super::clauses::{Clause, Solution, solve};
 use super::cycle::{self, Edge};
@@ -18,7 +19,7 @@ use super::facts::{Facts, GENESIS, NOBODY};
 use super::order::{Plan, order};
 use super::uses::Role;
 use super::versions::VersionId;
-use crate::{Limits, OpId};
+use crate::OpId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How many choices the solver may try, and how many operations may be ordered, in all.
@@ -43,15 +44,13 @@ enum Why {
 }
 
 /// An order of what certainly took effect and of pending swaps as needed.
-pub(super) fn order_with_pending(facts: &mut Facts, limits: &Limits) -> Result<Vec<OpId>, Stop> {
-    let plan = Plan::new(facts);
-    let mut choice = Choice::new(facts, &plan);
+pub(super) fn order_with_pending(facts: &mut Facts, pace: &Pace) -> Result<Vec<OpId>, Stop> {
+    let plan = Plan::new(facts, pace)?;
+    let mut choice = Choice::new(facts, &plan, pace)?;
     let mut effort = EFFORT;
     let mut ordered = 0;
     loop {
-        if let Some(reason) = limits.exceeded(0) {
-            return Err(Stop::Inconclusive(reason));
-        }
+        pace.ask(0)?;
         let clauses: Vec<&Clause> = choice.clauses.iter().map(|(clause, _)| clause).collect();
         let chosen = match solve(choice.candidates.len(), &clauses, &mut effort) {
             Solution::Chosen(chosen) => chosen,
@@ -59,7 +58,7 @@ pub(super) fn order_with_pending(facts: &mut Facts, limits: &Limits) -> Result<V
             Solution::GaveUp => return Err(gave_up()),
         };
         choice.set(facts, &chosen, true);
-        let result = order(facts, &plan, limits);
+        let result = order(facts, &plan, pace);
         let result = result.map(|order| order.map_err(|stuck| cycle::find(facts, &plan, &stuck)));
         choice.set(facts, &chosen, false);
         match result? {
@@ -88,12 +87,13 @@ struct Choice {
 }
 
 impl Choice {
-    fn new(facts: &Facts, plan: &Plan) -> Choice {
+    fn new(facts: &Facts, plan: &Plan, pace: &Pace) -> Result<Choice, Stop> {
         let mut choice =
             Choice { candidates: Vec::new(), indices: FxHashMap::default(), clauses: Vec::new() };
         // Many may fail because of one version: it is asked for its candidates, and gives a clause, once.
         let mut known: FxHashSet<(VersionId, Role)> = FxHashSet::default();
         for id in 0..facts.kept.len() as OpId {
+            pace.step()?;
             let mut missed = facts.uses.missed(id);
             let (Some(first), second) = (missed.next(), missed.next()) else { continue };
             if second.is_none() && !known.insert(first) {
@@ -114,7 +114,7 @@ impl Choice {
             }
         }
         choice.add_rules(facts, plan);
-        choice
+        Ok(choice)
     }
 
     /// The variable of a pending swap.

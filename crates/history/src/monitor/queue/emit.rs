@@ -2,6 +2,7 @@
 
 use super::super::intervals::{FOREVER, Gap, NO_OP, Part};
 use super::super::pace::{Pace, Stopped};
+use super::super::sorting;
 use crate::OpId;
 
 /// Merges additions, looks and removals, each in the order of the values and each as early as possible, and the
@@ -12,10 +13,10 @@ pub(super) fn emit(
     empty_at: &[Gap],
     pace: &Pace,
 ) -> Result<Vec<OpId>, Stopped> {
-    let looks = looks_by_life(part, values);
+    let looks = looks_by_life(part, values, pace)?;
     let mut empties: Vec<(Gap, OpId)> =
         empty_at.iter().copied().zip(part.empties.iter().map(|empty| empty.op)).collect();
-    empties.sort_unstable();
+    sorting::in_rows(&mut empties, pace)?;
     let mut empties = empties.into_iter().peekable();
     let mut looks = looks.into_iter().peekable();
     let total = 2 * part.lives.len() + part.looks.len() + part.empties.len();
@@ -28,10 +29,12 @@ pub(super) fn emit(
         let life = &part.lives[value as usize];
         added = added.max(life.added.lo);
         while let Some((_, op)) = empties.next_if(|&(gap, _)| gap <= added) {
+            pace.step()?;
             emitter.order.push(op);
         }
         now = now.max(added);
         while let Some((_, at)) = looks.next_if(|&(of, _)| of == place as u32) {
+            pace.step()?;
             let look = &part.looks[at as usize];
             now = now.max(look.span.lo);
             emitter.chain(place, now, look.op);
@@ -44,20 +47,21 @@ pub(super) fn emit(
 }
 
 /// The looks in the order of the values, those at one value in the order of their invocations.
-fn looks_by_life(part: &Part, values: &[u32]) -> Vec<(u32, u32)> {
+fn looks_by_life(part: &Part, values: &[u32], pace: &Pace) -> Result<Vec<(u32, u32)>, Stopped> {
     if part.looks.is_empty() {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let mut places = vec![0; values.len()];
     for (place, &value) in values.iter().enumerate() {
+        pace.step()?;
         places[value as usize] = place as u32;
     }
     let looks = part.looks.iter().enumerate();
     let mut by_life: Vec<(u32, u32)> =
         looks.map(|(at, look)| (places[look.life as usize], at as u32)).collect();
     // INVARIANT: the looks of a part are in the order of their invocations.
-    by_life.sort_unstable();
-    by_life
+    sorting::in_rows(&mut by_life, pace)?;
+    Ok(by_life)
 }
 
 struct Emitter<'a> {

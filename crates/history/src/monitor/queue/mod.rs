@@ -45,9 +45,8 @@ impl Collection for Fifo<'_> {
     };
 
     fn order(&self, mut part: Part) -> Result<Vec<OpId>, Halt<Stuck>> {
-        part.tune();
-        self.pace.ask(0)?;
-        let empty_at = place_empties(&part).map_err(Halt::Fault)?;
+        part.tune(self.pace)?;
+        let empty_at = place_empties(&part, self.pace)?;
         let values = match order::total_order(&mut part.lives, &empty_at, self.pace) {
             Ok(values) => values,
             Err(Halt::Stopped(stopped)) => return Err(stopped.into()),
@@ -72,19 +71,20 @@ impl Collection for Fifo<'_> {
     }
 
     fn explain(&self, part: &Part, speech: &Speech) -> String {
-        let mut tuned = part.clone();
+        let mut assigned = part.clone();
         if !looks_at_staying(part) {
-            assign_in_order(&mut tuned);
+            assign_in_order(&mut assigned);
         }
-        tuned.tune();
-        let empty_at = match place_empties(&tuned) {
+        let (mut tuned, pace) = (assigned.tuned(), Pace::unlimited());
+        let empty_at = match place_empties(&tuned, &pace) {
             Ok(empty_at) => empty_at,
-            Err(stuck) => {
+            Err(Halt::Stopped(_)) => Vec::new(),
+            Err(Halt::Fault(stuck)) => {
                 let op = part.empties[stuck.empty.unwrap_or(0) as usize].op;
                 return speech.not_empty(part, op, &stuck.lives);
             }
         };
-        let cycle = match order::total_order(&mut tuned.lives, &empty_at, self.pace) {
+        let cycle = match order::total_order(&mut tuned.lives, &empty_at, &pace) {
             Err(Halt::Fault(cycle)) => cycle,
             _ => Vec::new(),
         };
@@ -109,15 +109,16 @@ fn looks_at_staying(part: &Part) -> bool {
 }
 
 /// For each operation that found nothing, a gap in which nothing is certainly inside.
-fn place_empties(part: &Part) -> Result<Vec<Gap>, Stuck> {
+fn place_empties(part: &Part, pace: &Pace) -> Result<Vec<Gap>, Halt<Stuck>> {
     if part.empties.is_empty() {
         return Ok(Vec::new());
     }
-    let free = FreeGaps::new(part);
+    let free = FreeGaps::new(part, pace)?;
     let place = |(at, empty): (usize, &intervals::Look)| {
+        pace.step()?;
         free.first_in(empty.span).ok_or_else(|| {
             let inside = part.lives.iter().enumerate().map(|(at, life)| (at as u32, life.inside()));
-            stuck_on(part, cover(empty.span, inside), Some(at as u32))
+            Halt::Fault(stuck_on(part, cover(empty.span, inside), Some(at as u32)))
         })
     };
     part.empties.iter().enumerate().map(place).collect()

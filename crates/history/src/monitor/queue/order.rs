@@ -4,7 +4,8 @@
 //! response among the remaining values, on each chain.
 
 use super::super::intervals::{Gap, Life};
-use super::super::pace::{Halt, Pace};
+use super::super::pace::{Halt, Pace, Stopped};
+use super::super::sorting;
 
 /// `first` comes before `second`.
 #[derive(Clone, Copy, Debug)]
@@ -30,18 +31,15 @@ pub(super) fn total_order(
     empty_at: &[Gap],
     pace: &Pace,
 ) -> Result<Vec<u32>, Halt<Vec<Edge>>> {
-    let by_added_hi = sorted(lives, |life| life.added.hi);
-    pace.ask(0)?;
-    split(lives, &by_added_hi, empty_at);
-    let by_added_lo = sorted(lives, |life| life.added.lo);
-    pace.ask(0)?;
-    let by_removed_lo = sorted(lives, |life| life.removed.lo);
-    pace.ask(0)?;
+    let by_added_hi = sorted(lives, |life| life.added.hi, pace)?;
+    split(lives, &by_added_hi, empty_at, pace)?;
+    let by_added_lo = sorted(lives, |life| life.added.lo, pace)?;
+    let by_removed_lo = sorted(lives, |life| life.removed.lo, pace)?;
     let mut sorting = Sorting {
         by_added_lo,
         by_added_hi,
         by_removed_lo,
-        by_seen_by: sorted(lives, |life| life.seen_by),
+        by_seen_by: sorted(lives, |life| life.seen_by, pace)?,
         lives,
         states: vec![0; lives.len()],
         ready: Vec::new(),
@@ -50,19 +48,27 @@ pub(super) fn total_order(
 }
 
 /// The lives by a key, packed with it.
-fn sorted(lives: &[Life], key: impl Fn(&Life) -> Gap) -> Vec<u64> {
-    let pack = |(at, life): (usize, &Life)| u64::from(key(life)) << 32 | at as u64;
-    let mut packed: Vec<u64> = lives.iter().enumerate().map(pack).collect();
-    packed.sort_unstable();
-    packed
+fn sorted(lives: &[Life], key: impl Fn(&Life) -> Gap, pace: &Pace) -> Result<Vec<u64>, Stopped> {
+    let mut packed = Vec::with_capacity(lives.len());
+    for (at, life) in lives.iter().enumerate() {
+        pace.step()?;
+        packed.push(u64::from(key(life)) << 32 | at as u64);
+    }
+    sorting::by_upper_bits(packed, 32, pace)
 }
 
 /// Values that were not certainly added before the queue was empty are added after that.
-fn split(lives: &mut [Life], by_added_hi: &[u64], empty_at: &[Gap]) {
+fn split(
+    lives: &mut [Life],
+    by_added_hi: &[u64],
+    empty_at: &[Gap],
+    pace: &Pace,
+) -> Result<(), Stopped> {
     let mut empty_at = empty_at.to_vec();
-    empty_at.sort_unstable();
+    sorting::in_rows(&mut empty_at, pace)?;
     let mut passed = 0;
     for &packed in by_added_hi {
+        pace.step()?;
         let life = &mut lives[packed as u32 as usize];
         while passed < empty_at.len() && empty_at[passed] <= life.added.hi {
             passed += 1;
@@ -72,6 +78,7 @@ fn split(lives: &mut [Life], by_added_hi: &[u64], empty_at: &[Gap]) {
             life.removed.lo = life.removed.lo.max(life.added.lo);
         }
     }
+    Ok(())
 }
 
 /// Nothing that remains must be added before this one.

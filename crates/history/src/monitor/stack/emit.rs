@@ -5,24 +5,23 @@
 
 use super::super::intervals::{Gap, NO_OP, Part};
 use super::super::pace::{Pace, Stopped};
+use super::super::sorting;
 use super::peel::{Peeled, Peeling};
 use crate::OpId;
 
 const NONE: u32 = u32::MAX;
 
 pub(super) fn emit(part: &Part, peeling: &Peeling, pace: &Pace) -> Result<Vec<OpId>, Stopped> {
-    let looks = LooksByLife::new(part);
+    let looks = LooksByLife::new(part, pace)?;
     let total = 2 * part.lives.len() + part.looks.len() + part.empties.len();
     let mut emitter = Emitter { part, peeling, looks, order: Vec::with_capacity(total) };
-    pace.ask(0)?;
-    let neutral = emitter.neutral();
+    let neutral = emitter.neutral(pace)?;
     let mut neutral = neutral.into_iter().peekable();
-    pace.ask(0)?;
     let peeled = &peeling.peeled;
-    let pops = Lists::new(peeling.pieces.count(), peeled.iter().map(|value| value.pop).enumerate());
-    pace.ask(0)?;
+    let pops = peeled.iter().map(|value| value.pop).enumerate();
+    let pops = Lists::new(peeling.pieces.count(), pops, pace)?;
     let pushes = peeled.iter().map(|value| value.push).enumerate().rev();
-    let pushes = Lists::new(peeling.pieces.count(), pushes);
+    let pushes = Lists::new(peeling.pieces.count(), pushes, pace)?;
     for piece in 0..peeling.pieces.count() as u32 {
         pace.step()?;
         for at in pops.iter(piece) {
@@ -58,7 +57,7 @@ struct Emitter<'a> {
 
 impl Emitter<'_> {
     /// What leaves the stack as it is, by gap.
-    fn neutral(&self) -> Vec<(Gap, Neutral)> {
+    fn neutral(&self, pace: &Pace) -> Result<Vec<(Gap, Neutral)>, Stopped> {
         let (part, pieces) = (self.part, &self.peeling.pieces);
         let lives = part.lives.iter().enumerate().filter(|(_, life)| life.inside().is_empty());
         let lives = lives.map(|(at, life)| (life.removed.lo, Neutral::Life(at as u32)));
@@ -66,6 +65,7 @@ impl Emitter<'_> {
         let empties = empties.filter_map(|(empty, gap)| Some(((*gap)?, Neutral::Look(empty.op))));
         let mut all: Vec<(Gap, Neutral)> = lives.chain(empties).collect();
         for value in &self.peeling.peeled {
+            pace.step()?;
             for look in self.looks.iter(value.life) {
                 if self.place(value, look) == Place::Between {
                     let gap = pieces.start(self.peeling.look_at[look as usize]);
@@ -74,8 +74,8 @@ impl Emitter<'_> {
                 }
             }
         }
-        all.sort_unstable();
-        all
+        sorting::in_rows(&mut all, pace)?;
+        Ok(all)
     }
 
     fn place(&self, value: &Peeled, look: u32) -> Place {
@@ -134,38 +134,46 @@ enum Place {
 }
 
 /// The looks at each life.
-struct LooksByLife(Option<Lists>);
+pub(super) struct LooksByLife(Option<Lists>);
 
 impl LooksByLife {
-    fn new(part: &Part) -> LooksByLife {
+    pub fn new(part: &Part, pace: &Pace) -> Result<LooksByLife, Stopped> {
+        if part.looks.is_empty() {
+            return Ok(LooksByLife(None));
+        }
         let looks = part.looks.iter().map(|look| look.life).enumerate().rev();
-        LooksByLife((!part.looks.is_empty()).then(|| Lists::new(part.lives.len(), looks)))
+        Ok(LooksByLife(Some(Lists::new(part.lives.len(), looks, pace)?)))
     }
 
-    fn iter(&self, life: u32) -> impl Iterator<Item = u32> {
+    pub fn iter(&self, life: u32) -> impl Iterator<Item = u32> {
         self.0.iter().flat_map(move |lists| lists.iter(life))
     }
 }
 
 /// Small numbers in lists; what is put in last comes first.
-struct Lists {
+pub(super) struct Lists {
     heads: Vec<u32>,
     nexts: Vec<u32>,
 }
 
 impl Lists {
     /// `(number, list)` for each number from 0 up to their count, in any order.
-    fn new(lists: usize, numbers: impl ExactSizeIterator<Item = (usize, u32)>) -> Lists {
+    pub fn new(
+        lists: usize,
+        numbers: impl ExactSizeIterator<Item = (usize, u32)>,
+        pace: &Pace,
+    ) -> Result<Lists, Stopped> {
         let mut heads = vec![NONE; lists];
         let mut nexts = vec![NONE; numbers.len()];
         for (number, list) in numbers {
+            pace.step()?;
             nexts[number] = heads[list as usize];
             heads[list as usize] = number as u32;
         }
-        Lists { heads, nexts }
+        Ok(Lists { heads, nexts })
     }
 
-    fn iter(&self, list: u32) -> impl Iterator<Item = u32> {
+    pub fn iter(&self, list: u32) -> impl Iterator<Item = u32> {
         let next = |at: u32| Some(at).filter(|&at| at != NONE);
         std::iter::successors(next(self.heads[list as usize]), move |&at| {
             next(self.nexts[at as usize])

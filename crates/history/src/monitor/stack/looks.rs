@@ -1,6 +1,8 @@
 //! Peeks while a stack is peeled: each needs a piece in which nothing but its value is certainly inside.
 
 use super::super::intervals::{Part, Places};
+use super::super::pace::{Pace, Stopped};
+use super::super::sorting;
 use super::peel::Item;
 use super::pieces::Pieces;
 use super::trees::Ranges;
@@ -39,10 +41,12 @@ impl Looks {
         counts: &[u32],
         free: &Places,
         waits: &mut [u32],
-    ) -> Looks {
-        let (followed, inner) = follow(part, pieces, items);
+        pace: &Pace,
+    ) -> Result<Looks, Stopped> {
+        let (followed, inner) = follow(part, pieces, items, pace)?;
         let mut starts = vec![0; items.len() + 1];
         for look in &followed {
+            pace.step()?;
             starts[look.item as usize + 1] += 1;
         }
         for item in 0..items.len() {
@@ -51,6 +55,7 @@ impl Looks {
         let mut ranges = Vec::new();
         let mut next: Vec<u32> = (0..=followed.len() as u32).collect();
         for (at, look) in followed.iter().enumerate() {
+            pace.step()?;
             if free.meets(look.first, look.last) {
                 next[at] = at as u32 + 1;
             } else {
@@ -63,14 +68,15 @@ impl Looks {
             starts,
             inner,
             next,
-            ranges: Ranges::new(pieces.count(), &ranges),
-            covering: Covering::new(pieces.count(), items),
+            ranges: Ranges::new(pieces.count(), &ranges, pace)?,
+            covering: Covering::new(pieces.count(), items, pace)?,
             alone: Places::new(pieces.count()),
         };
         for (piece, _) in counts.iter().enumerate().filter(|(_, count)| **count == 1) {
+            pace.step()?;
             looks.is_alone(piece as u32, &mut |item| waits[item as usize] -= 1);
         }
-        looks
+        Ok(looks)
     }
 
     /// Whether [`Looks::is_alone`] was said of the piece.
@@ -128,14 +134,21 @@ impl Looks {
 }
 
 /// The innermost looks at items, and for each look one within it.
-fn follow(part: &Part, pieces: &Pieces, items: &[Item]) -> (Vec<Followed>, Vec<u32>) {
+fn follow(
+    part: &Part,
+    pieces: &Pieces,
+    items: &[Item],
+    pace: &Pace,
+) -> Result<(Vec<Followed>, Vec<u32>), Stopped> {
     const NO_ITEM: u32 = u32::MAX;
     let mut item_of = vec![NO_ITEM; part.lives.len()];
     for (at, item) in items.iter().enumerate() {
+        pace.step()?;
         item_of[item.life as usize] = at as u32;
     }
     let mut looks: Vec<(u32, u32, u32, u32)> = Vec::with_capacity(part.looks.len());
     for (at, look) in part.looks.iter().enumerate() {
+        pace.step()?;
         let item = item_of[look.life as usize];
         if item != NO_ITEM {
             let (first, last) = (pieces.of(look.span.lo), pieces.of(look.span.hi));
@@ -144,17 +157,18 @@ fn follow(part: &Part, pieces: &Pieces, items: &[Item]) -> (Vec<Followed>, Vec<u
     }
     // By the last pieces, and of those that end together the shortest first: a look then contains another one iff it
     // starts no later than the latest start so far.
-    looks.sort_unstable();
+    sorting::in_rows(&mut looks, pace)?;
     let mut followed: Vec<Followed> = Vec::new();
     let mut inner = vec![u32::MAX; part.looks.len()];
     for (item, last, first, at) in looks {
+        pace.step()?;
         let first = u32::MAX - first;
         if followed.last().is_none_or(|inner| inner.item != item || inner.first < first) {
             followed.push(Followed { item, first, last, piece: 0 });
         }
         inner[at as usize] = followed.len() as u32 - 1;
     }
-    (followed, inner)
+    Ok((followed, inner))
 }
 
 /// Which item is inside in a piece, where it is only one: sums over the items that are, in a Fenwick tree.
@@ -163,12 +177,13 @@ struct Covering {
 }
 
 impl Covering {
-    fn new(pieces: usize, items: &[Item]) -> Covering {
+    fn new(pieces: usize, items: &[Item], pace: &Pace) -> Result<Covering, Stopped> {
         let mut covering = Covering { sums: vec![0; pieces + 2] };
         for (at, item) in items.iter().enumerate() {
+            pace.step()?;
             covering.change(item.inside, at as u32);
         }
-        covering
+        Ok(covering)
     }
 
     fn change(&mut self, (first, last): (u32, u32), by: u32) {

@@ -13,18 +13,26 @@
 //! pop → 1                  ├─┤
 //! ```
 //!
-//! [`check`] judges; `peel` peels, on the structures of `trees`; `emit` makes the order of the operations.
+//! Most values need not be peeled: those that can be put back in any case are folded away before, in almost linear time.
+//!
+//! [`check`] judges; `fold` folds and `unfold` puts back; `peel` peels, on the structures of `trees`; `emit` makes the order of the
+//! operations that were peeled.
 
 mod emit;
+mod fold;
 mod looks;
 mod peel;
 mod pieces;
 mod trees;
+mod unfold;
 
 use super::intervals::{self, Collection, Look, NO_OP, Object, Part, Span, Speech, Stuck, cover};
 use super::pace::{Halt, Pace};
 use crate::{History, Limits, Monitored, OpId, ValueId};
 use linchpin_spec::Stack;
+
+/// Why each of so many values cannot be the lowest is said at most: of more there are only if a limit was reached.
+const MANY: usize = 100;
 
 /// Checks a history of a stack that contains `initial`, top last, at the start. Exact, with peeks, unless many pops
 /// without an answer are needed to explain it and the obvious choice of what they popped does not.
@@ -49,31 +57,48 @@ impl Collection for Lifo<'_> {
     };
 
     fn order(&self, mut part: Part) -> Result<Vec<OpId>, Halt<Stuck>> {
-        part.tune();
-        part.drain();
-        self.pace.ask(0)?;
-        let peeling = peel::peel(&part, self.pace)?;
-        let bad_empties: Vec<u32> = (0..part.empties.len() as u32)
-            .filter(|&at| peeling.empty_at[at as usize].is_none())
-            .collect();
-        if peeling.residue.is_empty() && bad_empties.is_empty() {
-            return Ok(emit::emit(&part, &peeling, self.pace)?);
+        part.tune(self.pace)?;
+        part.drain(self.pace)?;
+        let Some(folding) = fold::fold(&part, self.pace)? else {
+            return self.peel(&part);
+        };
+        match self.peel(&folding.rest) {
+            Ok(order) => Ok(unfold::unfold(&part, folding, order, self.pace)?),
+            // why: a pending pop of a stuck value may also have to pop what was folded above it, so all are blockers.
+            Err(Halt::Fault(_)) if !part.removers.is_empty() => self.peel(&part),
+            Err(Halt::Fault(stuck)) => Err(Halt::Fault(folding.stuck(stuck))),
+            Err(stopped) => Err(stopped),
         }
-        Err(Halt::Fault(stuck(&part, &peeling, &bad_empties)))
     }
 
     fn explain(&self, part: &Part, speech: &Speech) -> String {
-        let mut tuned = part.clone();
-        tuned.tune();
-        tuned.drain();
+        let tuned = part.tuned_and_drained();
         if let Some(empty) = part.empties.first() {
             return speech.not_empty(part, empty.op, &cover(empty.span, inside(&tuned)));
+        }
+        if part.lives.len() > MANY {
+            let count = part.lives.len();
+            return format!("none of {count} values can be the lowest of them in the stack");
         }
         let why = |life: u32| not_lowest(part, &tuned, life, speech);
         let reasons: Vec<String> = (0..part.lives.len() as u32).filter_map(why).collect();
         let values: Vec<String> = part.lives.iter().map(|life| speech.value(life.value)).collect();
         let values = Speech::list(&values);
         format!("none of {values} can be the lowest in the stack: {}", reasons.join("; "))
+    }
+}
+
+impl Lifo<'_> {
+    /// The order of a part, which was tuned and drained.
+    fn peel(&self, part: &Part) -> Result<Vec<OpId>, Halt<Stuck>> {
+        let peeling = peel::peel(part, self.pace)?;
+        let bad_empties: Vec<u32> = (0..part.empties.len() as u32)
+            .filter(|&at| peeling.empty_at[at as usize].is_none())
+            .collect();
+        if peeling.residue.is_empty() && bad_empties.is_empty() {
+            return Ok(emit::emit(part, &peeling, self.pace)?);
+        }
+        Err(Halt::Fault(stuck(part, &peeling, &bad_empties)))
     }
 }
 
@@ -141,3 +166,6 @@ fn not_lowest(part: &Part, tuned: &Part, life: u32, speech: &Speech) -> Option<S
     }
     None
 }
+
+#[cfg(test)]
+mod tests;

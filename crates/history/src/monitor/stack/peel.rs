@@ -4,7 +4,7 @@
 //! certainly inside (for a peek, nothing but the value). Each piece becomes free once, and each operation is found once by
 //! a free piece in it, so the whole takes O(n log n).
 
-use super::super::intervals::{Gap, Part, Places};
+use super::super::intervals::{Gap, Part, Places, Span};
 use super::super::pace::{Pace, Stopped};
 use super::looks::Looks;
 use super::pieces::Pieces;
@@ -49,21 +49,28 @@ pub(super) fn peel(part: &Part, pace: &Pace) -> Result<Peeling, Stopped> {
     let all = 0..part.lives.len() as u32;
     let staying: Vec<u32> =
         all.filter(|&life| !part.lives[life as usize].inside().is_empty()).collect();
-    let pieces = Pieces::new(part, &staying);
     pace.ask(0)?;
-    let items: Vec<Item> = staying.iter().map(|&life| Item::new(part, &pieces, life)).collect();
-    pace.ask(0)?;
-    let counts = counts(&pieces, &items);
+    let pieces = Pieces::new(part, &staying, pace)?;
+    let mut items = Vec::with_capacity(staying.len());
+    for life in staying {
+        pace.step()?;
+        items.push(Item::new(part, &pieces, life));
+    }
+    let counts = counts(&pieces, &items, pace)?;
     let mut free = Places::new(pieces.count());
     for (piece, _) in counts.iter().enumerate().filter(|(_, count)| **count == 0) {
+        pace.step()?;
         free.insert(piece as u32);
     }
-    let empty_at = part.empties.iter().map(|empty| {
-        let piece = free.first_from(pieces.of(empty.span.lo))?;
-        Some(pieces.start(piece).max(empty.span.lo)).filter(|gap| *gap <= empty.span.hi)
-    });
-    let empty_at = empty_at.collect();
-    pace.ask(0)?;
+    let first_free = |empty: Span| {
+        let piece = free.first_from(pieces.of(empty.lo))?;
+        Some(pieces.start(piece).max(empty.lo)).filter(|gap| *gap <= empty.hi)
+    };
+    let mut empty_at = Vec::with_capacity(part.empties.len());
+    for empty in &part.empties {
+        pace.step()?;
+        empty_at.push(first_free(empty.span));
+    }
     let mut peeler = Peeler::new(part, &pieces, &items, counts, free, pace)?;
     peeler.run(pace)?;
     let Peeler { peeled, waits, looks, .. } = peeler;
@@ -82,20 +89,22 @@ impl Item {
 }
 
 /// How many values are certainly inside, for each piece.
-fn counts(pieces: &Pieces, items: &[Item]) -> Vec<u32> {
+fn counts(pieces: &Pieces, items: &[Item], pace: &Pace) -> Result<Vec<u32>, Stopped> {
     let mut counts = vec![0u32; pieces.count() + 1];
     for item in items {
+        pace.step()?;
         let (first, after) = (item.inside.0 as usize, item.inside.1 as usize + 1);
         counts[first] = counts[first].wrapping_add(1);
         counts[after] = counts[after].wrapping_sub(1);
     }
     let mut count = 0u32;
     for entry in &mut counts {
+        pace.step()?;
         count = count.wrapping_add(*entry);
         *entry = count;
     }
     counts.pop();
-    counts
+    Ok(counts)
 }
 
 struct Peeler<'a> {
@@ -138,24 +147,23 @@ impl<'a> Peeler<'a> {
             }
         }
         let looks = (!part.looks.is_empty())
-            .then(|| Looks::new(part, pieces, items, &counts, &free, &mut waits));
-        pace.ask(0)?;
+            .then(|| Looks::new(part, pieces, items, &counts, &free, &mut waits, pace));
+        let looks = looks.transpose()?;
         for count in &mut counts {
+            pace.step()?;
             *count = match *count {
                 0 => Counts::TAKEN,
                 1 => 1,
                 more => more - u32::from(looks.is_some()),
             };
         }
-        let counts = Counts::new(&counts);
-        pace.ask(0)?;
-        let pushes = Ranges::new(pieces.count(), &pushes);
-        pace.ask(0)?;
+        let counts = Counts::new(&counts, pace)?;
+        let pushes = Ranges::new(pieces.count(), &pushes, pace)?;
         Ok(Peeler {
             items,
             counts,
             pushes,
-            pops: Ranges::new(pieces.count(), &pops),
+            pops: Ranges::new(pieces.count(), &pops, pace)?,
             free,
             looks,
             ready: (0..items.len() as u32).filter(|&at| waits[at as usize] == 0).collect(),
@@ -178,6 +186,7 @@ impl<'a> Peeler<'a> {
             }
             self.counts.subtract(first, last);
             while let Some(piece) = self.counts.zero() {
+                pace.step()?;
                 self.less_is_inside(piece);
             }
         }

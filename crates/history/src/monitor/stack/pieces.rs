@@ -1,6 +1,8 @@
 //! Time cut into pieces: within one, the same values are certainly inside.
 
 use super::super::intervals::{Gap, Part};
+use super::super::pace::{Pace, Stopped};
+use super::super::sorting;
 
 /// The pieces of the time of a part.
 pub(super) struct Pieces {
@@ -12,7 +14,7 @@ pub(super) struct Pieces {
 
 impl Pieces {
     /// Cuts at the ends of the given lives.
-    pub fn new(part: &Part, lives: &[u32]) -> Pieces {
+    pub fn new(part: &Part, lives: &[u32], pace: &Pace) -> Result<Pieces, Stopped> {
         let ends = lives.iter().flat_map(|&life| {
             let inside = part.lives[life as usize].inside();
             [inside.lo, inside.hi + 1]
@@ -20,23 +22,25 @@ impl Pieces {
         let gaps = part.end as usize + 1;
         if gaps > 16 * lives.len() + 1024 {
             let mut starts: Vec<Gap> = ends.chain([0]).collect();
-            starts.sort_unstable();
+            sorting::in_rows(&mut starts, pace)?;
             starts.dedup();
-            return Pieces { starts, table: Vec::new() };
+            return Ok(Pieces { starts, table: Vec::new() });
         }
         let mut table = vec![0; gaps];
         for gap in ends {
+            pace.step()?;
             table[gap as usize] = 1;
         }
         table[0] = 0;
         let mut starts = vec![0];
         for (gap, entry) in table.iter_mut().enumerate() {
+            pace.step()?;
             if *entry == 1 {
                 starts.push(gap as Gap);
             }
             *entry = starts.len() as u32 - 1;
         }
-        Pieces { starts, table }
+        Ok(Pieces { starts, table })
     }
 
     /// How many there are.

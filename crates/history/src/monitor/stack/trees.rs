@@ -1,5 +1,7 @@
 //! Two structures over the pieces of time: how many values are certainly inside, and which operations contain a piece.
 
+use super::super::pace::{Pace, Stopped};
+
 /// A number for each place; subtracts from ranges and finds places that reached 0.
 ///
 /// INVARIANT: an entry is the smallest number below its node, less those of all nodes above; of two siblings one is 0.
@@ -12,7 +14,7 @@ impl Counts {
     /// More than any count.
     pub const TAKEN: u32 = i32::MAX as u32 / 2;
 
-    pub fn new(counts: &[u32]) -> Counts {
+    pub fn new(counts: &[u32], pace: &Pace) -> Result<Counts, Stopped> {
         let size = counts.len().next_power_of_two().max(2);
         let mut relative = vec![Self::TAKEN as i32; 2 * size];
         for (leaf, &count) in relative[size..].iter_mut().zip(counts) {
@@ -21,9 +23,10 @@ impl Counts {
         relative[..size].fill(0);
         let mut counts = Counts { size, relative };
         for node in (1..size).rev() {
+            pace.step()?;
             counts.settle(node);
         }
-        counts
+        Ok(counts)
     }
 
     fn settle(&mut self, node: usize) {
@@ -104,19 +107,22 @@ pub(super) struct Ranges {
 
 impl Ranges {
     /// Ranges `(id, first, last)` of `places` places.
-    pub fn new(places: usize, ranges: &[(u32, u32, u32)]) -> Ranges {
+    pub fn new(places: usize, ranges: &[(u32, u32, u32)], pace: &Pace) -> Result<Ranges, Stopped> {
         let mut starts = vec![0u32; places + 1];
         let count = ranges.len();
         for &(_, _, last) in ranges {
+            pace.step()?;
             starts[last as usize + 1] += 1;
         }
         for place in 0..places {
+            pace.step()?;
             starts[place + 1] += starts[place];
         }
         let size = count.next_power_of_two().max(1);
         let mut firsts = vec![u32::MAX; 2 * size];
         let mut ids = vec![0; count];
         for &(id, first, last) in ranges {
+            pace.step()?;
             let at = starts[last as usize] as usize;
             starts[last as usize] += 1;
             ids[at] = id;
@@ -126,9 +132,10 @@ impl Ranges {
         starts.copy_within(0..places, 1);
         starts[0] = 0;
         for node in (1..size).rev() {
+            pace.step()?;
             firsts[node] = firsts[2 * node].min(firsts[2 * node + 1]);
         }
-        Ranges { ids, starts, size, firsts }
+        Ok(Ranges { ids, starts, size, firsts })
     }
 
     /// Takes out a range that contains the place.
