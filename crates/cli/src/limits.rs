@@ -38,13 +38,15 @@ impl Reason {
 pub struct Stop {
     reason: Arc<AtomicU8>,
     flag: Arc<AtomicBool>,
+    /// Whether the work has come to nothing so far that would be worth waiting for.
+    at_once: Arc<AtomicBool>,
 }
 
 impl Stop {
     /// Starts to watch the limits. Work that does not stop by itself is ended: then `json`, the beginning of the object that scripts expect, is
     /// completed and written.
     pub fn watch(limits: &LimitArgs, json: Option<Map<String, Json>>) -> Stop {
-        let stop = Stop { reason: Arc::default(), flag: Arc::default() };
+        let stop = Stop { reason: Arc::default(), flag: Arc::default(), at_once: Arc::default() };
         let on_interrupt = stop.clone();
         // A second handler cannot be installed; then the default one ends the process, which is right too.
         let _ = ctrlc::set_handler(move || on_interrupt.ask(Reason::Interrupt));
@@ -71,6 +73,14 @@ impl Stop {
         }
     }
 
+    /// Does work that says nothing unless it is completed, like reading: if it should stop it is ended at once.
+    pub fn ending_at_once<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.at_once.store(true, Ordering::Relaxed);
+        let result = work();
+        self.at_once.store(false, Ordering::Relaxed);
+        result
+    }
+
     /// Set when the work should stop, for engines that know nothing of reasons.
     pub fn flag(&self) -> Arc<AtomicBool> {
         self.flag.clone()
@@ -94,7 +104,10 @@ impl Stop {
             }
             std::thread::sleep(INTERVAL);
         }
-        std::thread::sleep(GRACE);
+        let asked = Instant::now();
+        while asked.elapsed() < GRACE && !self.at_once.load(Ordering::Relaxed) {
+            std::thread::sleep(INTERVAL);
+        }
         let reason = self.reason().map_or("", Reason::describe);
         if let Some(mut object) = json {
             object.insert("verdict".to_owned(), json!("inconclusive"));

@@ -25,7 +25,8 @@ pub fn execute(args: &CheckArgs) -> Result<Status> {
         return stream::execute(args, &subject, &stop);
     }
     let start = Instant::now();
-    let mut recording = subject.read(&args.history, args.limits.memory_limit)?;
+    let read = || subject.read(&args.history, args.limits.memory_limit);
+    let mut recording = stop.ending_at_once(read)?;
     let parse_seconds = start.elapsed().as_secs_f64();
     let options = CheckOptions {
         property: recording::property(args.recording.property),
