@@ -282,6 +282,9 @@ fn are_right(sequential: &SequentialVerdict, least: usize) -> bool {
 /// No more calls in a row than this are asked for: there are several times as many executions with every further call.
 const MOST_CALLS: usize = 8;
 
+/// More integers than this are not tried.
+const MOST_VALUES: i64 = 4096;
+
 /// How sequential executions are tried: `most` calls in a row, or fewer if there are too many executions, but no proof without `least`.
 #[derive(Clone, Copy, Debug)]
 pub struct Tries {
@@ -296,10 +299,12 @@ pub struct Tries {
 }
 
 impl Tries {
-    /// For a model that is explored with so many threads, calls of each, and integers.
-    pub fn of(threads: usize, calls: usize, values: i64) -> Tries {
-        let least = threads.saturating_mul(calls).min(MOST_CALLS);
-        Tries { least, most: least.max(6), values: values.clamp(1, 16), steps: 1_000_000 }
+    /// For a model that is explored with so many threads, calls of each (any number if there is none), and integers.
+    pub fn of(threads: usize, calls: Option<usize>, values: i64) -> Tries {
+        let least = calls.map_or(MOST_CALLS, |calls| threads.saturating_mul(calls).min(MOST_CALLS));
+        // So many integers cannot be tried, and to try fewer would say too little.
+        let steps = if values > MOST_VALUES { 0 } else { 1_000_000 };
+        Tries { least, most: least.max(6), values: values.clamp(1, MOST_VALUES), steps }
     }
 }
 

@@ -11,7 +11,8 @@ use linchpin_subop::model::{
 
 use crate::context::Context;
 use crate::footprint::Footprint;
-use crate::search::{TooManyCases, explore, explore_start};
+use crate::search::{TooManyCases, explore, explore_from, explore_start};
+use crate::settle::{chosen_objects, old_or_new};
 use crate::start::combinations;
 use crate::world::{Env, Memory, Mode, Run, World};
 use crate::{Options, candidates, settle};
@@ -357,34 +358,29 @@ impl<'m> Questions<'m> {
     ) -> bool {
         let mut begins = true;
         let outcome = explore(&self.context, &[parent], &mut |world, before| {
-            let mut old = Vec::new();
-            for of in bound {
-                old.push(world.any_object(*of)?);
-            }
-            let was = world.decide(before, Env { who: 0, peer: 1, bound: &old }, condition)?;
             let mut after = before.clone();
             world.execute(&mut after, 0, step, Mode::Assume)?;
-            let objects: Vec<Vec<_>> = bound
-                .iter()
-                .zip(&old)
-                .map(|(of, old)| [*old].into_iter().chain(world.allocated(*of)).collect())
-                .collect();
-            for chosen in combinations(&objects) {
-                // With objects that existed before, it was true before: somebody waits already.
-                if was && chosen == old {
-                    continue;
-                }
-                let env = Env { who: 0, peer: 1, bound: &chosen };
-                if !world.decide(&after, env, condition)? {
-                    continue;
-                }
-                let waits = step == owner
-                    && locals.iter().all(|(local, object)| {
-                        after.instances[0].locals[local.0].is_some_and(|value| {
-                            world.solver.same(value, chosen[*object]) == Some(true)
-                        })
-                    });
-                begins &= waits;
+            for chosen in old_or_new(world, bound) {
+                let outcome = explore_from(world, &after, &[], &mut |world, after| {
+                    let objects = chosen_objects(world, bound, &chosen)?;
+                    let env = Env { who: 0, peer: 1, bound: &objects };
+                    // With objects that existed before, it may have been true before: then somebody waits already.
+                    let is_old = chosen.iter().all(Option::is_none);
+                    if is_old && world.decide(before, env, condition)? {
+                        return Ok(true);
+                    }
+                    if !world.decide(after, env, condition)? {
+                        return Ok(true);
+                    }
+                    begins &= step == owner
+                        && locals.iter().all(|(local, object)| {
+                            after.instances[0].locals[local.0].is_some_and(|value| {
+                                world.solver.same(value, objects[*object]) == Some(true)
+                            })
+                        });
+                    Ok(begins)
+                });
+                begins &= outcome.is_ok();
             }
             Ok(begins)
         });

@@ -8,7 +8,7 @@ use linchpin_subop::model::Condition;
 use crate::context::Context;
 use crate::footprint::Kind;
 use crate::search::{Stage, explore_from, explore_stages};
-use crate::solver::Value;
+use crate::solver::{Value, flag};
 use crate::world::{Env, Matters, Memory, Mode, Run, Stop, World};
 
 /// A prefix executed without interruption, by an operation that goes on later or is complete.
@@ -141,7 +141,10 @@ pub fn same_in_the_end(
         return Ok(false);
     }
     for cell in &there.writes {
-        if let Kind::Field(of, _) = cell.kind {
+        // A guess may be an object of this run, of which nothing held before.
+        if let Kind::Field(of, _) = cell.kind
+            && world.solver.has(cell.base, flag::OLD)
+        {
             world.instantiate(of, cell.base)?;
         }
     }

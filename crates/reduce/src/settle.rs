@@ -8,7 +8,7 @@ use crate::search::{explore, explore_from};
 use crate::solver::{Value, flag};
 use crate::start::combinations;
 use crate::world::{Env, Memory, Mode, Run, World};
-use linchpin_subop::model::{Place, Type, Var};
+use linchpin_subop::model::{Place, StructId, Type, Var};
 
 /// Which questions are open: all at first, and again those whose premises a dropped candidate was among.
 struct Open {
@@ -302,41 +302,63 @@ fn is_member(
 
 /// Whether an invariant holds after a step in this case. What is decided about one invariant does not matter for the next.
 fn invariant_kept(world: &World, before: &Memory, after: &Memory, invariant: usize) -> bool {
-    let mut kept = true;
-    let outcome = explore_from(world, after, &[], &mut |world, after| {
-        kept &= invariant_holds(world, before, after, invariant)?;
-        Ok(kept)
-    });
-    kept && outcome.is_ok()
+    let bound = &world.context.facts.invariants[invariant].bound;
+    old_or_new(world, bound).iter().all(|chosen| {
+        let mut kept = true;
+        let outcome = explore_from(world, after, &[], &mut |world, after| {
+            kept &= invariant_holds(world, before, after, invariant, chosen)?;
+            Ok(kept)
+        });
+        kept && outcome.is_ok()
+    })
 }
 
-/// Whether an invariant holds after a step, for every object or pair of objects if it is about objects.
+/// Every choice of objects of these structs, each either one that was allocated or any old one (`None`).
+///
+/// INVARIANT: each choice is looked at on its own. Where there can be no old object there can still be new ones.
+pub fn old_or_new(world: &World, structs: &[StructId]) -> Vec<Vec<Option<Value>>> {
+    let objects = structs.iter().map(|of| {
+        let new = world.allocated(*of).into_iter().map(Some);
+        new.chain([None]).collect()
+    });
+    combinations(&objects.collect::<Vec<Vec<Option<Value>>>>())
+}
+
+/// The chosen objects, with what is known of old ones.
+pub fn chosen_objects(
+    world: &mut World,
+    structs: &[StructId],
+    chosen: &[Option<Value>],
+) -> Run<Vec<Value>> {
+    let mut objects = Vec::new();
+    for (of, object) in structs.iter().zip(chosen) {
+        objects.push(match object {
+            Some(object) => *object,
+            None => world.any_object(*of)?,
+        });
+    }
+    Ok(objects)
+}
+
+/// Whether an invariant holds after a step, for the chosen objects if it is about objects.
 fn invariant_holds(
     world: &mut World,
     before: &Memory,
     after: &Memory,
     invariant: usize,
+    chosen: &[Option<Value>],
 ) -> Run<bool> {
     let context = world.context;
     let invariant = &context.facts.invariants[invariant];
-    let mut objects = Vec::new();
-    for of in &invariant.bound {
-        let mut all = world.allocated(*of);
-        all.push(world.any_object(*of)?);
-        objects.push(all);
+    let bound = chosen_objects(world, &invariant.bound, chosen)?;
+    // What existed before satisfied it before, and all others about two objects.
+    if let [one, two] = bound[..] {
+        world.assume_of_pair(before, &invariant.bound, one, two)?;
     }
-    for bound in combinations(&objects) {
-        // What existed before satisfied it before, and all others about two objects.
-        if let [one, two] = bound[..] {
-            world.assume_of_pair(before, &invariant.bound, one, two)?;
-        }
-        let env = Env { who: 0, peer: 1, bound: &bound };
-        if !world.require(after, env, &invariant.condition)? {
-            world.pair_up()?;
-            if !world.require(after, env, &invariant.condition)? {
-                return Ok(false);
-            }
-        }
+    let env = Env { who: 0, peer: 1, bound: &bound };
+    if world.require(after, env, &invariant.condition)? {
+        return Ok(true);
     }
-    Ok(true)
+    world.pair_up()?;
+    world.require(after, env, &invariant.condition)
 }

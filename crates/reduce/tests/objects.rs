@@ -5,7 +5,7 @@ use linchpin_reduce::{Options, prove};
 use linchpin_subop::Model;
 use linchpin_subop::execute::{Instance, Machine, State, Value};
 use linchpin_subop::model::{Condition, OperationId, Place, Relation, Term, Var};
-use linchpin_subop_oracle::generate;
+use linchpin_subop_oracle::{Comparison, Verdict, generate, judge_all};
 use std::collections::BTreeSet;
 
 fn number(name: &str, default: u64) -> u64 {
@@ -159,6 +159,71 @@ fn what_is_kept_holds_for_every_pair_of_objects() {
     }
     println!("{kept} kept, {dropped} dropped");
     assert!(kept * 20 > count && dropped * 4 > count, "{kept} kept, {dropped} dropped");
+}
+
+/// None of these is linearizable: `R` or `D` may see `y == 1`, which no sequential execution leaves. Invariants that contradict each other, or that speak of
+/// objects which come into being in between, must not make a proof of anything.
+#[test]
+fn invariants_do_not_prove_what_is_not_so() {
+    let reader = "struct node { int v, node n }; node p; int y; int none;
+        A() node X; 1 X = malloc node; LINK p = X; y = 1; 1 y = 0; return;
+        R() int v; node Z; 1 < p == Z; > Z.v = Z.v; v = y; return v;";
+    let after = "struct node { int g, int k }; node top; int started; int y;
+        A() node X; 1 <started == 0;> X = malloc node; top = X; started = 1; y = 1; 1 y = 0; return;
+        D() node Z; int v; 1 <started == 1;> 1 Z.g = 1; v = y; return v;";
+    let models = [
+        (reader.replace("LINK", ""), "invariant for (node n) 1 == 2;"),
+        (reader.replace("LINK", ""), "invariant none == 0; invariant for (node n) none == 1;"),
+        (reader.replace("LINK", "X.n = X;"), "invariant for (node m) m.n == m;"),
+        (
+            after.to_owned(),
+            "invariant for (node n) started != 0; invariant for (node n, node m) n.k == m.k;",
+        ),
+    ];
+    for (source, invariants) in models {
+        for text in [source.clone(), format!("{source}\n{invariants}")] {
+            let model = linchpin_subop::parse(&text).expect("it parses");
+            assert!(!prove(&model, &Options::default()).is_proved(), "{text}");
+        }
+    }
+}
+
+/// Random invariants, true and false, of one object and of two: whatever is proved with them, brute force must not refute.
+#[test]
+fn no_proof_with_invariants_beside_a_counterexample() {
+    let (first, count) = (number("LINCHPIN_SEED", 50_000), number("LINCHPIN_CASES", 400));
+    let (mut proved, mut only_with) = (0, 0);
+    for seed in first..first + count {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut source = generate(seed);
+        if !source.starts_with("struct node") {
+            continue;
+        }
+        let plain = linchpin_subop::parse(&source).expect("it parses");
+        for _ in 0..random.usize(1..=4) {
+            source += &match random.u8(..3) {
+                0 => claim(&mut random),
+                _ => claim(&mut random)
+                    .replace(", node m)", ")")
+                    .replace("m.", "n.")
+                    .replace("m ", "n ")
+                    .replace(" m", " n"),
+            };
+        }
+        let Ok(model) = linchpin_subop::parse(&source) else { continue };
+        if !prove(&model, &Options::default()).is_proved() {
+            continue;
+        }
+        proved += 1;
+        only_with += u32::from(!prove(&plain, &Options::default()).is_proved());
+        let judged = judge_all(&model, 3, &[1], Comparison::Observations, 20_000);
+        assert!(
+            !matches!(judged, Verdict::Violated(_)),
+            "seed {seed}: proved, but\n{source}\n{judged:?}"
+        );
+    }
+    println!("{proved} proved, {only_with} only with invariants");
+    assert!(proved * 10 > count, "{proved} proved");
 }
 
 /// Nobody follows a reference to a freed node. That what follows a node in the list is in the list takes two objects to say.

@@ -154,6 +154,14 @@ impl Subject {
         {
             return None;
         }
+        // A proof is one as far as sequential executions are right: with more calls in a row than were tried they may not be.
+        let tried =
+            self.answers.iter().find_map(|answer| answer.stats["sequential_calls"].as_u64());
+        let found = self.answers.iter().find_map(|answer| answer.found.as_ref());
+        let calls = found.map_or(0, |found| found.bars.len() as u64);
+        if tried.is_some_and(|tried| calls > tried) {
+            return None;
+        }
         Some(format!(
             "`{proved}` proves what `{violated}` refutes: one of them is wrong. Please report this model."
         ))

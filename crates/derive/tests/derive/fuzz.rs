@@ -34,7 +34,7 @@ fn no_proof_beside_a_counterexample() {
     let cases = number("LINCHPIN_CASES", 400);
     println!("seed {seed}, {cases} cases");
     let (mut models, mut derived, mut proved, mut refuted) = (0, 0, 0, 0);
-    let tries = linchpin_derive::Tries::of(2, 2, 2);
+    let tries = linchpin_derive::Tries::of(2, Some(2), 2);
     for case in 0..cases {
         let mut random = Rng::with_seed(seed.wrapping_mul(1_000_003).wrapping_add(case));
         let source = generator::model(&mut random);

@@ -31,7 +31,7 @@ pub fn models(folder: &str) -> Vec<(String, String)> {
 
 pub fn is_proved(source: &str) -> bool {
     let compiled = compile(source, &Config::default()).unwrap();
-    let tries = linchpin_derive::Tries::of(2, 2, 2);
+    let tries = linchpin_derive::Tries::of(2, Some(2), 2);
     let Ok(derivation) = derive(&compiled.program) else { return false };
     prove(&derivation, &compiled.program, &tries).unwrap().is_proved()
 }

@@ -21,7 +21,7 @@ fn outcome_of(source: &str) -> String {
     match derive(&compiled.program) {
         Err(refusal) => refusal.to_string(),
         Ok(derivation) => {
-            let tries = linchpin_derive::Tries::of(2, 2, 2);
+            let tries = linchpin_derive::Tries::of(2, Some(2), 2);
             match prove(&derivation, &compiled.program, &tries).unwrap().is_proved() {
                 true => "proved".to_owned(),
                 false => "not proved".to_owned(),

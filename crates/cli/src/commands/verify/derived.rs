@@ -12,14 +12,15 @@ use serde_json::json;
 
 /// How sequential executions of the sub-operations are tried: with as many calls as the bounds of the model have, at least.
 pub fn tries(compiled: &Compiled) -> Tries {
-    Tries::of(compiled.program.threads.len(), compiled.bounds.ops, compiled.bounds.values)
+    Tries::of(compiled.program.threads.len(), Some(compiled.bounds.ops), compiled.bounds.values)
 }
 
 /// The same, with the bounds of the command line.
 fn tries_of(args: &VerifyArgs, compiled: &Compiled) -> Tries {
     let calls = match args.ops {
-        Some(Calls::Each(calls)) => calls as usize,
-        Some(Calls::Unlimited) | None => compiled.bounds.ops,
+        Some(Calls::Each(calls)) => Some(calls as usize),
+        Some(Calls::Unlimited) => None,
+        None => args.size.is_none().then_some(compiled.bounds.ops),
     };
     let values = args.values.unwrap_or(compiled.bounds.values);
     Tries::of(compiled.program.threads.len(), calls, values)
@@ -69,10 +70,12 @@ fn describe(attempt: &Attempt) -> Answer {
             .to_owned(),
     );
     let mut unreached = Vec::new();
+    let mut tried_calls = None;
     let mut reason = "not proved: a weakness of the method, or a violation".to_owned();
     match sequential {
         SequentialVerdict::Holds { calls, executions, unreached: untried } => {
             unreached = untried.iter().map(|of| form.model.operations[of.0].name.clone()).collect();
+            tried_calls = Some(*calls);
             let values = values.join(", ");
             assumptions.push(format!("{}, integers {values}", reduce::tried(*calls, *executions)));
             if report.is_proved() && *calls < attempt.least_calls {
@@ -127,7 +130,7 @@ fn describe(attempt: &Attempt) -> Answer {
         bounds: json!({}),
         assumptions,
         unreached,
-        stats: json!({ "cases": report.cases, "seconds": report.seconds }),
+        stats: json!({ "cases": report.cases, "seconds": report.seconds, "sequential_calls": tried_calls }),
         notes,
         found: None,
     }
