@@ -16,10 +16,10 @@
 //! Start with [`check`]; `walk` is the algorithm, `configs` when a configuration can do all that another can.
 
 mod configs;
+pub(crate) mod overwritten;
 pub(crate) mod resume;
 mod walk;
 
-use super::sentence::Sentences;
 use crate::history::{Argument, History, NEVER, OpId, Operation, Rank};
 use crate::search::explain::{self, Possible};
 use crate::search::mask::with_mask;
@@ -29,6 +29,7 @@ use crate::search::{SearchOptions, Watch};
 use crate::value_table::ValueId;
 use crate::verdict::{Limits, Monitored, NotApplicable, Verdict, Violation, Witness};
 use linchpin_spec::{CasRegister, Spec, Value};
+use overwritten::Overwritten;
 use rustc_hash::FxHashMap;
 use std::time::Instant;
 use walk::{Breadth, Outcome, Walked, Way, walk};
@@ -67,7 +68,14 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
         return Ok(violated);
     }
     let problem = Problem::new(history, &items, &register.options);
-    match register.walk(&problem, limits).walked {
+    let walked = match register.walk_narrowly(&problem, limits) {
+        Some(outcome) => outcome.walked,
+        None => match overwritten::sweep(&register, &items, &[register.initial], 0, NEVER) {
+            Ok(_) => register.walk_fully(&problem, limits).walked,
+            Err(overwritten) => return Ok(register.found_overwritten(&overwritten)),
+        },
+    };
+    match walked {
         Walked::Explained(order) => {
             let order = order.into_iter().map(|op| problem.ops[op as usize].id).collect();
             Ok(Verdict::Holds(Witness { order }))
@@ -148,10 +156,15 @@ impl<'a> RegisterSearch<'a> {
             _ => false,
         };
         let found = items.iter().find(unwritten)?.id;
-        let register = CasRegister::default();
-        let what = Sentences::new(self.history, register.operations()).operation(found);
-        let explanation = format!("{what}: nobody had been called to write what it found");
-        Some(Verdict::Violated(Violation { core: vec![found], explanation, at: None }))
+        Some(self.found_overwritten(&Overwritten { found, by: None }))
+    }
+
+    /// The violation that an operation found what nobody can have left there.
+    fn found_overwritten(&self, overwritten: &Overwritten) -> Verdict {
+        let mut core: Vec<OpId> = overwritten.by.into_iter().chain([overwritten.found]).collect();
+        core.sort_unstable();
+        let explanation = overwritten.explain(self.history);
+        Verdict::Violated(Violation { core, explanation, at: None })
     }
 
     /// Without operations that may have looked, which mean nothing.
@@ -161,16 +174,24 @@ impl<'a> RegisterSearch<'a> {
 
     /// Walks through the events, first with few configurations, which may be all it takes to explain the history.
     fn walk(&self, problem: &Problem, limits: &Limits) -> Outcome {
-        let from = [Way { value: self.initial, ..Way::default() }];
-        if problem.width > MANY {
-            for most in NARROW {
-                let breadth = Breadth::Narrow(most);
-                let outcome = self.walk_from(&from, problem, NEVER, breadth, limits);
-                if !matches!(outcome.walked, Walked::Stuck { .. }) {
-                    return outcome;
-                }
-            }
+        self.walk_narrowly(problem, limits).unwrap_or_else(|| self.walk_fully(problem, limits))
+    }
+
+    /// Walks through the events with few configurations if many operations are in progress. Nothing if that shows nothing.
+    fn walk_narrowly(&self, problem: &Problem, limits: &Limits) -> Option<Outcome> {
+        if problem.width <= MANY {
+            return None;
         }
+        let from = [Way { value: self.initial, ..Way::default() }];
+        let walk = |most| self.walk_from(&from, problem, NEVER, Breadth::Narrow(most), limits);
+        let is_known = |outcome: &Outcome| {
+            outcome.is_sure || !matches!(outcome.walked, Walked::Stuck { .. })
+        };
+        NARROW.into_iter().map(walk).find(is_known)
+    }
+
+    fn walk_fully(&self, problem: &Problem, limits: &Limits) -> Outcome {
+        let from = [Way { value: self.initial, ..Way::default() }];
         self.walk_from(&from, problem, NEVER, Breadth::Full, limits)
     }
 

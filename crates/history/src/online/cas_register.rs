@@ -5,33 +5,47 @@
 //! with operations in progress as ones that may take effect or not. The ways are all there are, up to such that can do no more than another, so
 //! nothing is lost by forgetting operations that returned before `e`. What is kept are the operations in progress at `e` or called since, those that never return, and the
 //! ways, which depend on how many of the former there are and how many values the register can hold, not on the length of the history.
+//!
+//! With many in progress there may be too many ways. Then only the most promising ones are kept. As long as one of them comes through, it explains the events, whatever was left out; if none
+//! does, nobody knows, except where an operation found what nobody can have left there (see `overwritten`). Once no operation is in progress, and the ways lead to all values
+//! that the register may hold, they are all again.
 
 use super::window::Fate;
 use crate::history::{Argument, History, OpId, Rank};
-use crate::monitor::cas_register::resume::{Begun, Resumed, resume};
+use crate::monitor::cas_register::resume::{Begun, Known, Patience, Resumed, resume};
 use crate::monitor::sentence::Sentences;
 use crate::search::{Beginning, Ticket};
 use crate::value_table::ValueId;
 use crate::verdict::{Limits, Monitored, Verdict, Violation, Witness};
 use linchpin_spec::{CasRegister, Spec, Value};
 
-/// All ways in which the operations before the window may have taken effect.
+/// What is known of the operations before the window.
 #[derive(Debug)]
-pub(super) struct Frozen {
-    pub(super) ways: Vec<Begun>,
-}
+pub(super) struct Frozen(Known);
 
 impl Frozen {
     /// A register that holds this at the start.
     pub(super) fn new(init: Value) -> Frozen {
         let (done, hidden, used) = (Vec::new(), Vec::new(), Vec::new());
-        Frozen { ways: vec![Begun { value: init, done, hidden, used }] }
+        let held = vec![init.clone()];
+        let ways = vec![Begun { value: init, done, hidden, used }];
+        Frozen(Known { ways, are_all: true, held, patience: Patience::USUAL })
+    }
+
+    /// Follows about so many ways for each value.
+    pub(super) fn follow(&mut self, ways: usize) {
+        self.0.patience = Patience::of(ways);
+    }
+
+    /// Whether all ways are known in which the operations before the window may have taken effect.
+    pub(super) fn is_complete(&self) -> bool {
+        self.0.are_all
     }
 
     /// The operations have these ids now.
     pub(super) fn renumber(&mut self, ids: &[Option<OpId>]) {
         let new = |id: &OpId| ids[*id as usize];
-        for way in &mut self.ways {
+        for way in &mut self.0.ways {
             for list in [&mut way.done, &mut way.hidden, &mut way.used] {
                 *list = list.iter().filter_map(new).collect();
             }
@@ -40,7 +54,7 @@ impl Frozen {
 
     /// What the monitor says of the window.
     pub(super) fn check(&self, history: &History, limits: &Limits) -> Monitored {
-        Ok(match resume(history, &self.ways, Rank::MAX, limits)? {
+        Ok(match resume(history, &self.0, Rank::MAX, limits)? {
             // The order of the window alone is of no use to anybody.
             Resumed::Explained { .. } => Verdict::Holds(Witness { order: Vec::new() }),
             Resumed::Stuck(id) => {
@@ -50,6 +64,11 @@ impl Frozen {
                     "{what}: no order of the operations called before explains that answer"
                 );
                 Verdict::Violated(Violation { core: vec![id], explanation, at: None })
+            }
+            Resumed::Overwritten(overwritten) => {
+                let core = overwritten.by.into_iter().chain([overwritten.found]).collect();
+                let explanation = overwritten.explain(history);
+                Verdict::Violated(Violation { core, explanation, at: None })
             }
             Resumed::Stopped(reason) => Verdict::Inconclusive(reason),
         })
@@ -75,7 +94,7 @@ impl Frozen {
                 _ => false,
             }
         };
-        self.ways.iter().map(move |way| {
+        self.0.ways.iter().map(move |way| {
             let (promised, mut seen): (Vec<OpId>, Vec<OpId>) =
                 way.done.iter().copied().partition(changes);
             // A hidden write may return as if it had looked, or take effect later.
@@ -91,7 +110,7 @@ impl Frozen {
 
     /// What the register may hold after the events of the window, as far as that is known.
     pub(super) fn possible(&self, history: &History, limits: &Limits) -> Vec<String> {
-        match resume(history, &self.ways, Rank::MAX, limits) {
+        match resume(history, &self.0, Rank::MAX, limits) {
             Ok(Resumed::Explained { values, .. }) => values.iter().map(Value::to_string).collect(),
             _ => Vec::new(),
         }
@@ -107,10 +126,10 @@ impl Frozen {
         let operations = history.operations.iter();
         let open = operations.zip(fates).filter(|(_, fate)| matches!(fate, Fate::Open(_)));
         let first = open.map(|(operation, _)| operation.invoked).min().unwrap_or(history.events);
-        let Ok(Resumed::Explained { ways, .. }) = resume(history, &self.ways, first, limits) else {
+        let Ok(Resumed::Explained { known, .. }) = resume(history, &self.0, first, limits) else {
             return vec![true; fates.len()];
         };
-        self.ways = ways;
+        self.0 = known;
         let matters = |(operation, fate): (&crate::Operation, &Fate)| match fate {
             Fate::Returned => operation.returned >= first,
             Fate::Gone => operation.operation as usize != CasRegister::READ,

@@ -44,6 +44,7 @@ use crate::search::{Frontier, Stuck, Ticket};
 use crate::verdict::Limits;
 use kind::{Kind, UNWRITTEN};
 use linchpin_spec::{Call, Mwcas, Shape, Spec, Value};
+use past::Past;
 use rule::Rule;
 use window::Window;
 
@@ -158,6 +159,18 @@ impl<'a> Stream<'a> {
     #[must_use]
     pub fn with_interval(mut self, events: usize) -> Self {
         self.interval = events;
+        self
+    }
+
+    /// Where there is no rule what still matters, but a set of ways to explain what has happened (`cas-register`), follows about so many of them for each value instead of the
+    /// usual number: what is judged is judged right, but more is left unknown.
+    #[must_use]
+    pub fn with_ways(mut self, ways: usize) -> Self {
+        if let Engine::Window(window) = &mut self.engine
+            && let Past::Register(frozen) = &mut window.past
+        {
+            frozen.follow(ways.max(1));
+        }
         self
     }
 

@@ -110,11 +110,12 @@ impl Window {
         adds.any(|operation| !added.insert(operation.argument))
     }
 
-    /// Whether the general frontier can go on from here: it does not know what to make of a location that may hold anything.
+    /// Whether the general frontier can go on from here: it does not know what to make of a location that may hold anything, and has to know all ways to come here.
     pub(super) fn knows_start(&self) -> bool {
         match &self.past {
             Past::Contents(contents) => contents.is_total(),
-            Past::Told | Past::Register(_) => true,
+            Past::Register(frozen) => frozen.is_complete(),
+            Past::Told => true,
         }
     }
 

@@ -1,13 +1,38 @@
 //! The frontier of a register from the middle of a history: for histories of which the beginning was forgotten.
 
-use super::RegisterSearch;
-use super::walk::{Breadth, Walked, Way};
-use crate::history::{History, OpId, Rank};
-use crate::search::problem::{Item, Place, Problem};
+use super::overwritten::{Overwritten, sweep};
+use super::walk::{Breadth, Outcome, Walked, Way};
+use super::{MANY, RegisterSearch};
+use crate::history::{History, NEVER, OpId, Rank};
+use crate::search::problem::{Item, Place, Problem, Role};
 use crate::value_table::ValueId;
 use crate::verdict::{Limits, NotApplicable};
 use linchpin_spec::Value;
 use rustc_hash::FxHashMap;
+
+/// How many ways are followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Patience {
+    /// All, with no more than so many operations in progress.
+    many: usize,
+    /// With more, all as long as there are not more than these.
+    few_ways: usize,
+    /// If there are, the most promising ones for each value, so many, then more.
+    narrow: [usize; 2],
+    /// If that does not explain the events either, all once more, but not more than these.
+    many_ways: usize,
+}
+
+impl Patience {
+    /// As it is unless somebody asks for another.
+    pub(crate) const USUAL: Patience =
+        Patience { many: MANY, few_ways: 1 << 12, narrow: [32, 256], many_ways: 1 << 15 };
+
+    /// Follows about so many ways for each value, however few operations are in progress.
+    pub(crate) fn of(ways: usize) -> Patience {
+        Patience { many: 0, few_ways: 2 * ways, narrow: [ways, 2 * ways], many_ways: 8 * ways }
+    }
+}
 
 /// A way in which operations may have taken effect before some event.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,30 +47,45 @@ pub(crate) struct Begun {
     pub(crate) used: Vec<OpId>,
 }
 
+/// What is known of what happened before some event.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    /// Ways in which the operations before may have taken effect.
+    pub(crate) ways: Vec<Begun>,
+    /// Whether these are all, up to such that can do no more than another.
+    pub(crate) are_all: bool,
+    /// INVARIANT: the register holds one of these, or what an operation in progress wrote.
+    pub(crate) held: Vec<Value>,
+    /// How many ways are followed from here.
+    pub(crate) patience: Patience,
+}
+
 /// How it goes on.
 pub(crate) enum Resumed {
     /// The events can be explained.
     Explained {
-        /// The ways to come to the event that was asked for.
-        ways: Vec<Begun>,
-        /// What the register may hold at the end.
+        /// What is known of what happened before the event that was asked for.
+        known: Known,
+        /// What the register may hold at the end; nothing if not all of it is known.
         values: Vec<Value>,
     },
     /// Nothing explains the return of this operation, given all answers.
     Stuck(OpId),
+    /// An operation found what nobody can have left there.
+    Overwritten(Overwritten),
     /// A limit was reached.
     Stopped(String),
 }
 
 /// Goes on where one of these ways has led to. The operations in progress there are those of `history` that were called before all other events, and have
-/// returned since or never do. Answers in which ways the first event not before `stop` is come to.
+/// returned since or never do. Answers what is known of the first event not before `stop`.
 ///
 /// # Errors
 ///
 /// If an operation has an argument or an answer that no register takes or gives.
 pub(crate) fn resume(
     history: &History,
-    from: &[Begun],
+    from: &Known,
     stop: Rank,
     limits: &Limits,
 ) -> Result<Resumed, NotApplicable> {
@@ -53,6 +93,93 @@ pub(crate) fn resume(
     let items = register.relevant(&Item::all(history));
     let problem = Problem::new(history, &items, &register.options);
     let mut names = Names { history, others: Vec::new() };
+    let ways = ways(&problem, &mut names, &from.ways);
+    let is_easy = from.are_all && problem.width <= from.patience.many;
+    let mut held = Vec::new();
+    if !is_easy {
+        let ids: Vec<u32> = from.held.iter().map(|value| names.id(value)).collect();
+        // why: what brought them returned before the window began, but not before what is in progress there was called.
+        let first_return = |item: &Item| history.operations[item.id as usize].returned;
+        let since = items.iter().map(first_return).min().unwrap_or(NEVER);
+        if let Err(overwritten) = sweep(&register, &items, &ids, since, Rank::MAX) {
+            return Ok(Resumed::Overwritten(overwritten));
+        }
+        held = sweep(&register, &items, &ids, since, stop).unwrap_or_default();
+    }
+    let outcome = match walk(&register, &problem, &ways, from, stop, limits) {
+        Ok(outcome) => outcome,
+        Err(stopped) => return Ok(stopped),
+    };
+    let begun: Vec<Begun> =
+        outcome.ways.iter().map(|way| begin(&problem, &names, way)).collect();
+    let mut are_all = from.are_all && outcome.are_all_ways;
+    let mut held: Vec<Value> = held.into_iter().map(|id| names.value(id)).collect();
+    // With nothing in progress a way is just a value.
+    let leads_to = |value: &Value| begun.iter().any(|way| way.value == *value && way.used.is_empty());
+    let in_progress = |item: &Item| is_in_progress(history, item, stop);
+    are_all |= !is_easy && held.iter().all(leads_to) && !items.iter().any(in_progress);
+    if are_all {
+        held = begun.iter().map(|way| way.value.clone()).collect();
+        held.sort();
+        held.dedup();
+    }
+    let is_sure = from.are_all && outcome.is_sure;
+    let values = outcome.values.iter().filter(|_| is_sure).map(|id| names.value(*id)).collect();
+    let known = Known { ways: begun, are_all, held, patience: from.patience };
+    Ok(Resumed::Explained { known, values })
+}
+
+/// Whether an operation was called before this event and had not returned by then.
+fn is_in_progress(history: &History, item: &Item, at: Rank) -> bool {
+    let operation = &history.operations[item.id as usize];
+    let until = match item.role {
+        Role::Completed => operation.returned,
+        Role::Optional(deadline) => deadline,
+    };
+    operation.invoked < at && until >= at
+}
+
+/// Walks through the events, following as many ways as it takes and can be borne.
+fn walk(
+    register: &RegisterSearch<'_>,
+    problem: &Problem,
+    ways: &[Way],
+    from: &Known,
+    stop: Rank,
+    limits: &Limits,
+) -> Result<Outcome, Resumed> {
+    let Known { are_all, patience, .. } = *from;
+    let mut breadths = Vec::new();
+    if problem.width <= patience.many {
+        breadths.push(Breadth::Full);
+    } else {
+        // why only then: if they are not all at the start, following all of them from there shows no more.
+        breadths.extend(are_all.then_some(Breadth::AtMost(patience.few_ways)));
+        breadths.extend(patience.narrow.map(Breadth::Narrow));
+        breadths.push(Breadth::AtMost(patience.many_ways));
+    }
+    for breadth in breadths {
+        let outcome = register.walk_from(ways, problem, stop, breadth, limits);
+        match outcome.walked {
+            Walked::Explained(_) => return Ok(outcome),
+            Walked::Stuck { op } if are_all && outcome.is_sure => {
+                return Err(Resumed::Stuck(problem.ops[op as usize].id));
+            }
+            Walked::Stuck { .. } => {}
+            Walked::Stopped { reason, .. } if limits.exceeded(0).is_some() => {
+                return Err(Resumed::Stopped(reason));
+            }
+            Walked::Stopped { .. } => {}
+        }
+    }
+    Err(Resumed::Stopped(format!(
+        "up to {} operations are in progress at a time, and there are too many ways in which they can have taken effect: no way that was followed explains the answers, and not all were",
+        problem.width
+    )))
+}
+
+/// The ways with the operations of the problem.
+fn ways(problem: &Problem, names: &mut Names<'_>, from: &[Begun]) -> Vec<Way> {
     let mut op_of: FxHashMap<OpId, u32> = FxHashMap::default();
     for begun in from {
         let mentioned = begun.done.iter().chain(&begun.hidden).chain(&begun.used);
@@ -78,29 +205,22 @@ pub(crate) fn resume(
         let value = names.id(&begun.value);
         Way { value, done: ops(&begun.done), buried: ops(&begun.hidden), used }
     };
-    let from: Vec<Way> = from.iter().map(way).collect();
-    let outcome = register.walk_from(&from, &problem, stop, Breadth::Full, limits);
+    from.iter().map(way).collect()
+}
+
+/// The way with the operations of the history.
+fn begin(problem: &Problem, names: &Names<'_>, way: &Way) -> Begun {
     let ids = |ops: &[u32]| ops.iter().map(|op| problem.ops[*op as usize].id).collect();
-    let begun = |way: &Way| {
-        let first = |(class, count): &(u32, u32)| {
-            let ops = problem.crashed[*class as usize].ops.iter().take(*count as usize);
-            ops.map(|op| problem.ops[*op as usize].id).collect::<Vec<_>>()
-        };
-        Begun {
-            value: names.value(way.value),
-            done: ids(&way.done),
-            hidden: ids(&way.buried),
-            used: way.used.iter().flat_map(first).collect(),
-        }
+    let first = |(class, count): &(u32, u32)| {
+        let ops = problem.crashed[*class as usize].ops.iter().take(*count as usize);
+        ops.map(|op| problem.ops[*op as usize].id).collect::<Vec<_>>()
     };
-    Ok(match outcome.walked {
-        Walked::Explained(_) => Resumed::Explained {
-            ways: outcome.ways.iter().map(begun).collect(),
-            values: outcome.values.iter().map(|id| names.value(*id)).collect(),
-        },
-        Walked::Stuck { op } => Resumed::Stuck(problem.ops[op as usize].id),
-        Walked::Stopped { reason, .. } => Resumed::Stopped(reason),
-    })
+    Begun {
+        value: names.value(way.value),
+        done: ids(&way.done),
+        hidden: ids(&way.buried),
+        used: way.used.iter().flat_map(first).collect(),
+    }
 }
 
 /// Values by id, those that the history does not mention included.
