@@ -312,7 +312,8 @@ fn searched(
     }
 }
 
-fn search_once(object: &Object, history: &History, options: &CheckOptions) -> Searched {
+/// The general search, deadlines as they are.
+pub(crate) fn search_once(object: &Object, history: &History, options: &CheckOptions) -> Searched {
     let by = SplitBy::builtin(&object.name).filter(|_| object.is_builtin);
     match by {
         Some(by) => {

@@ -183,7 +183,7 @@ impl<'a> RegisterSearch<'a> {
             return None;
         }
         let from = [Way { value: self.initial, ..Way::default() }];
-        let walk = |most| self.walk_from(&from, problem, NEVER, Breadth::Narrow(most), limits);
+        let walk = |most| self.walk_from(&from, problem, None, Breadth::Narrow(most), limits);
         let is_known = |outcome: &Outcome| {
             outcome.is_sure || !matches!(outcome.walked, Walked::Stuck { .. })
         };
@@ -192,7 +192,7 @@ impl<'a> RegisterSearch<'a> {
 
     fn walk_fully(&self, problem: &Problem, limits: &Limits) -> Outcome {
         let from = [Way { value: self.initial, ..Way::default() }];
-        self.walk_from(&from, problem, NEVER, Breadth::Full, limits)
+        self.walk_from(&from, problem, None, Breadth::Full, limits)
     }
 
     /// Walks through the events from where these ways lead.
@@ -200,7 +200,7 @@ impl<'a> RegisterSearch<'a> {
         &self,
         from: &[Way],
         problem: &Problem,
-        stop: Rank,
+        stop: Option<Rank>,
         breadth: Breadth,
         limits: &Limits,
     ) -> Outcome {
@@ -222,7 +222,7 @@ impl<'a> RegisterSearch<'a> {
             items.iter().filter_map(|item| item.until(history, at - 1)).collect();
         let before = Problem::new(history, &self.relevant(&before), &self.options);
         let from = [Way { value: self.initial, ..Way::default() }];
-        let ways = self.walk_from(&from, &before, NEVER, Breadth::Full, self.limits).ways;
+        let ways = self.walk_from(&from, &before, None, Breadth::Full, self.limits).ways;
         let value = |id: u32| match id as usize == history.values.len() {
             true => self.init.to_string(),
             false => history.values.get(ValueId(id)).to_string(),

@@ -11,17 +11,24 @@
 //! that the register may hold, they are all again.
 
 use super::window::Fate;
-use crate::history::{Argument, History, OpId, Rank};
-use crate::monitor::cas_register::resume::{Begun, Known, Patience, Resumed, resume};
+use crate::history::{Argument, History, OpId};
+use crate::monitor::cas_register::resume::{
+    Begun, Known, Patience, Resumed, advance, resume,
+};
 use crate::monitor::sentence::Sentences;
 use crate::search::{Beginning, Ticket};
 use crate::value_table::ValueId;
 use crate::verdict::{Limits, Monitored, Verdict, Violation, Witness};
 use linchpin_spec::{CasRegister, Spec, Value};
+use std::cell::Cell;
 
 /// What is known of the operations before the window.
 #[derive(Debug)]
-pub(super) struct Frozen(Known);
+pub(super) struct Frozen {
+    known: Known,
+    /// With which number of ways the window was explained last.
+    attempt: Cell<usize>,
+}
 
 impl Frozen {
     /// A register that holds this at the start.
@@ -29,23 +36,24 @@ impl Frozen {
         let (done, hidden, used) = (Vec::new(), Vec::new(), Vec::new());
         let held = vec![init.clone()];
         let ways = vec![Begun { value: init, done, hidden, used }];
-        Frozen(Known { ways, are_all: true, held, patience: Patience::USUAL })
+        let known = Known { ways, are_all: true, held, patience: Patience::USUAL };
+        Frozen { known, attempt: Cell::new(0) }
     }
 
     /// Follows about so many ways for each value.
     pub(super) fn follow(&mut self, ways: usize) {
-        self.0.patience = Patience::of(ways);
+        self.known.patience = Patience::of(ways);
     }
 
     /// Whether all ways are known in which the operations before the window may have taken effect.
     pub(super) fn is_complete(&self) -> bool {
-        self.0.are_all
+        self.known.are_all
     }
 
     /// The operations have these ids now.
     pub(super) fn renumber(&mut self, ids: &[Option<OpId>]) {
         let new = |id: &OpId| ids[*id as usize];
-        for way in &mut self.0.ways {
+        for way in &mut self.known.ways {
             for list in [&mut way.done, &mut way.hidden, &mut way.used] {
                 *list = list.iter().filter_map(new).collect();
             }
@@ -54,9 +62,12 @@ impl Frozen {
 
     /// What the monitor says of the window.
     pub(super) fn check(&self, history: &History, limits: &Limits) -> Monitored {
-        Ok(match resume(history, &self.0, Rank::MAX, limits)? {
+        Ok(match resume(history, &self.known, limits)? {
             // The order of the window alone is of no use to anybody.
-            Resumed::Explained { .. } => Verdict::Holds(Witness { order: Vec::new() }),
+            Resumed::Explained { attempt, .. } => {
+                self.attempt.set(attempt);
+                Verdict::Holds(Witness { order: Vec::new() })
+            }
             Resumed::Stuck(id) => {
                 let register = CasRegister::default();
                 let what = Sentences::new(history, register.operations()).operation(id);
@@ -94,7 +105,7 @@ impl Frozen {
                 _ => false,
             }
         };
-        self.0.ways.iter().map(move |way| {
+        self.known.ways.iter().map(move |way| {
             let (promised, mut seen): (Vec<OpId>, Vec<OpId>) =
                 way.done.iter().copied().partition(changes);
             // A hidden write may return as if it had looked, or take effect later.
@@ -110,7 +121,7 @@ impl Frozen {
 
     /// What the register may hold after the events of the window, as far as that is known.
     pub(super) fn possible(&self, history: &History, limits: &Limits) -> Vec<String> {
-        match resume(history, &self.0, Rank::MAX, limits) {
+        match resume(history, &self.known, limits) {
             Ok(Resumed::Explained { values, .. }) => values.iter().map(Value::to_string).collect(),
             _ => Vec::new(),
         }
@@ -126,10 +137,11 @@ impl Frozen {
         let operations = history.operations.iter();
         let open = operations.zip(fates).filter(|(_, fate)| matches!(fate, Fate::Open(_)));
         let first = open.map(|(operation, _)| operation.invoked).min().unwrap_or(history.events);
-        let Ok(Resumed::Explained { known, .. }) = resume(history, &self.0, first, limits) else {
+        let attempt = self.attempt.get();
+        let Some(known) = advance(history, &self.known, first, attempt, limits) else {
             return vec![true; fates.len()];
         };
-        self.0 = known;
+        self.known = known;
         let matters = |(operation, fate): (&crate::Operation, &Fate)| match fate {
             Fate::Returned => operation.returned >= first,
             Fate::Gone => operation.operation as usize != CasRegister::READ,

@@ -59,21 +59,19 @@ pub(super) struct Outcome {
     pub walked: Walked,
     /// What the register may hold at the end.
     pub values: Vec<u32>,
-    /// The ways to come to the event that was asked for.
+    /// The ways to come to the end.
     pub ways: Vec<Way>,
-    /// Whether these are all.
-    pub are_all_ways: bool,
-    /// Whether nothing was left out up to the end.
+    /// Whether nothing was left out, so that these are all.
     pub is_sure: bool,
 }
 
-/// Walks through the events from where one of these ways leads; those of operations in progress there are calls, and come first. Notes in which ways the
-/// first event not before `stop` is come to.
+/// Walks through the events from where one of these ways leads; those of operations in progress there are calls, and come first. Goes no further than to the
+/// first event not before `stop`.
 pub(super) fn walk<M: Mask>(
     problem: &Problem,
     kinds: &[Kind],
     from: &[Way],
-    stop: Rank,
+    stop: Option<Rank>,
     breadth: Breadth,
     watch: &Watch<'_>,
 ) -> Outcome {
@@ -108,13 +106,11 @@ pub(super) fn walk<M: Mask>(
         work: 0,
     };
     walk.configs = from.iter().map(|way| walk.config(way)).collect();
-    let mut ways = None;
-    let walked = walk.run(stop, &mut ways);
+    let walked = walk.run(stop.unwrap_or(Rank::MAX));
     let mut values: Vec<u32> = walk.configs.iter().map(|config| config.value).collect();
     values.sort_unstable();
     values.dedup();
-    let (ways, are_all_ways) = ways.unwrap_or_else(|| (walk.ways(), !walk.has_left_out));
-    Outcome { walked, values, ways, are_all_ways, is_sure: !walk.has_left_out }
+    Outcome { walked, values, ways: walk.ways(), is_sure: !walk.has_left_out }
 }
 
 /// An operation in progress that can change the value.
@@ -201,10 +197,10 @@ impl<M: Mask> Walk<'_, M> {
         self.configs.iter().map(way).collect()
     }
 
-    fn run(&mut self, stop: Rank, ways: &mut Option<(Vec<Way>, bool)>) -> Walked {
+    fn run(&mut self, stop: Rank) -> Walked {
         for (at, &event) in self.problem.events.iter().enumerate() {
-            if event.rank >= stop && ways.is_none() {
-                *ways = Some((self.ways(), !self.has_left_out));
+            if event.rank >= stop {
+                break;
             }
             if event.returns
                 && let Err(reason) = self.pass(event.op)
