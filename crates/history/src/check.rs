@@ -13,11 +13,12 @@ use crate::part::Part;
 use crate::search::lockstep;
 use crate::search::split::{SplitBy, search_parts, split};
 use crate::search::{
-    Matters, SearchOptions, Searched, merge, search_knowing, shared_values, updates_seen,
+    Known, Matters, SearchOptions, Searched, Tally, merge, search_knowing, shared_values,
+    updates_seen,
 };
 use crate::value_table::ValueId;
 use crate::verdict::{Limits, Monitored, Verdict, Violation, Witness};
-use linchpin_spec::{BuiltinError, BuiltinSpec, Value, builtin};
+use linchpin_spec::{BuiltinError, BuiltinSpec, Mailbox, Snzi, Value, builtin};
 
 /// The object whose history is judged.
 pub struct Object {
@@ -328,7 +329,14 @@ pub(crate) fn search_once(object: &Object, history: &History, options: &CheckOpt
                 "queue" | "stack" | "priority-queue" => Some(shared_values),
                 _ => None,
             };
-            search_knowing(&*object.spec, history, &options.limits, &options.search, matters)
+            let tally = match object.name.as_str() {
+                _ if !object.is_builtin => None,
+                "snzi" => Some(Tally { up: Snzi::ARRIVE, down: Snzi::DEPART }),
+                "mailbox" => Some(Tally { up: Mailbox::DELIVER, down: Mailbox::REMOVE }),
+                _ => None,
+            };
+            let known = Known { matters, tally };
+            search_knowing(&*object.spec, history, &options.limits, &options.search, known)
         }
     }
 }

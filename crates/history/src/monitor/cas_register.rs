@@ -11,7 +11,7 @@
 //! - A write that takes effect before it must is tried only if somebody in progress is waiting for its value.
 //!
 //! - With many operations in progress the walk is first tried with few configurations, those in which the most has taken effect. If one of them comes through,
-//!   it explains the history, whatever was left out; only if none does, all are followed.
+//!   it explains the history, whatever was left out; only if none does, and nobody found what nobody can have left there (`overwritten`), all are followed.
 //!
 //! Start with [`check`]; `walk` is the algorithm, `configs` when a configuration can do all that another can.
 
@@ -70,10 +70,14 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     let problem = Problem::new(history, &items, &register.options);
     let walked = match register.walk_narrowly(&problem, limits) {
         Some(outcome) => outcome.walked,
-        None => match overwritten::sweep(&register, &items, &[register.initial], 0, NEVER) {
-            Ok(_) => register.walk_fully(&problem, limits).walked,
-            Err(overwritten) => return Ok(register.found_overwritten(&overwritten)),
-        },
+        // why only then: the walk has more to say about what went wrong, but may never come to an end.
+        None if problem.width > MANY => {
+            match overwritten::sweep(&register, &items, &[register.initial], 0, NEVER) {
+                Ok(_) => register.walk_fully(&problem, limits).walked,
+                Err(overwritten) => return Ok(register.found_overwritten(&overwritten)),
+            }
+        }
+        None => register.walk_fully(&problem, limits).walked,
     };
     match walked {
         Walked::Explained(order) => {
