@@ -11,7 +11,7 @@
 //! - A write that takes effect before it must is tried only if somebody in progress is waiting for its value.
 //!
 //! - With many operations in progress the walk is first tried with few configurations, those in which the most has taken effect. If one of them comes through,
-//!   it explains the history, whatever was left out; only if none does, and nobody found what nobody can have left there (`overwritten`), all are followed.
+//!   it explains the history, whatever was left out; only if none does, all are followed. That nobody found what nobody can have left there is seen before (`overwritten`).
 //!
 //! Start with [`check`]; `walk` is the algorithm, `configs` when a configuration can do all that another can.
 
@@ -68,18 +68,14 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
         return Ok(violated);
     }
     let problem = Problem::new(history, &items, &register.options);
-    let walked = match register.walk_narrowly(&problem, limits) {
-        Some(outcome) => outcome.walked,
-        // why only then: the walk has more to say about what went wrong, but may never come to an end.
-        None if problem.width > MANY => {
-            match overwritten::sweep(&register, &items, &[register.initial], 0, NEVER) {
-                Ok(_) => register.walk_fully(&problem, limits).walked,
-                Err(overwritten) => return Ok(register.found_overwritten(&overwritten)),
-            }
-        }
-        None => register.walk_fully(&problem, limits).walked,
-    };
-    match walked {
+    // why only then: the walk has more to say about what went wrong, but may never come to an end.
+    if problem.width > MANY
+        && let Err(overwritten) =
+            overwritten::sweep(&register, &items, &[register.initial], 0, NEVER)
+    {
+        return Ok(register.found_overwritten(&overwritten));
+    }
+    match register.walk(&problem, limits).walked {
         Walked::Explained(order) => {
             let order = order.into_iter().map(|op| problem.ops[op as usize].id).collect();
             Ok(Verdict::Holds(Witness { order }))
@@ -178,7 +174,11 @@ impl<'a> RegisterSearch<'a> {
 
     /// Walks through the events, first with few configurations, which may be all it takes to explain the history.
     fn walk(&self, problem: &Problem, limits: &Limits) -> Outcome {
-        self.walk_narrowly(problem, limits).unwrap_or_else(|| self.walk_fully(problem, limits))
+        let narrow = self.walk_narrowly(problem, limits);
+        narrow.unwrap_or_else(|| {
+            let from = [Way { value: self.initial, ..Way::default() }];
+            self.walk_from(&from, problem, None, Breadth::Full, limits)
+        })
     }
 
     /// Walks through the events with few configurations if many operations are in progress. Nothing if that shows nothing.
@@ -192,11 +192,6 @@ impl<'a> RegisterSearch<'a> {
             outcome.is_sure || !matches!(outcome.walked, Walked::Stuck { .. })
         };
         NARROW.into_iter().map(walk).find(is_known)
-    }
-
-    fn walk_fully(&self, problem: &Problem, limits: &Limits) -> Outcome {
-        let from = [Way { value: self.initial, ..Way::default() }];
-        self.walk_from(&from, problem, None, Breadth::Full, limits)
     }
 
     /// Walks through the events from where these ways lead.

@@ -54,6 +54,9 @@ const IN_ALL: usize = 16;
 /// So many configurations are led on at a return in a narrow walk, for each that it keeps, once the return is passed somehow.
 const PERSISTENCE: usize = 16;
 
+/// So many are led on if the return is not passed; then the walk is stuck.
+const PERSEVERANCE: usize = 2048;
+
 /// What comes of a walk.
 pub(super) struct Outcome {
     pub walked: Walked,
@@ -373,7 +376,10 @@ impl<M: Mask> Walk<'_, M> {
             at += 1;
             let config = config.cloned();
             match self.breadth {
-                Breadth::Narrow(most) if at > most * PERSISTENCE && !self.passed.is_empty() => {
+                Breadth::Narrow(most)
+                    if at > most * PERSISTENCE
+                        && (!self.passed.is_empty() || at > most * PERSISTENCE + PERSEVERANCE) =>
+                {
                     self.has_left_out = true;
                     break;
                 }
