@@ -188,9 +188,8 @@ impl<'a> RegisterSearch<'a> {
         }
         let from = [Way { value: self.initial, ..Way::default() }];
         let walk = |most| self.walk_from(&from, problem, None, Breadth::Narrow(most), limits);
-        let is_known = |outcome: &Outcome| {
-            outcome.is_sure || !matches!(outcome.walked, Walked::Stuck { .. })
-        };
+        let is_known =
+            |outcome: &Outcome| outcome.is_sure || !matches!(outcome.walked, Walked::Stuck { .. });
         NARROW.into_iter().map(walk).find(is_known)
     }
 

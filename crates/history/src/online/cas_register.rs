@@ -12,9 +12,7 @@
 
 use super::window::Fate;
 use crate::history::{Argument, History, OpId};
-use crate::monitor::cas_register::resume::{
-    Begun, Known, Patience, Resumed, advance, resume,
-};
+use crate::monitor::cas_register::resume::{Begun, Known, Patience, Resumed, advance, resume};
 use crate::monitor::sentence::Sentences;
 use crate::search::{Beginning, Ticket};
 use crate::value_table::ValueId;

@@ -142,9 +142,8 @@ pub(crate) fn advance(
     // With nothing in progress a way is just a value.
     let leads_to = |value: &Value| ways.iter().any(|way| way.value == *value);
     let in_progress = |item: &Item| is_in_progress(history, item, stop);
-    are_all |= !resuming.is_easy()
-        && held.iter().all(leads_to)
-        && !resuming.items.iter().any(in_progress);
+    are_all |=
+        !resuming.is_easy() && held.iter().all(leads_to) && !resuming.items.iter().any(in_progress);
     if are_all {
         held = ways.iter().map(|way| way.value.clone()).collect();
         held.sort();

@@ -60,8 +60,13 @@ impl Shrinker<'_> {
         }
         let settled = |item: &&Item| changes(item) && !is_late(item);
         let down = self.kept.iter().filter(settled).filter(|item| kind(item) == tally.down).count();
-        let up: Vec<Item> =
-            self.kept.iter().filter(settled).filter(|item| kind(item) == tally.up).copied().collect();
+        let up: Vec<Item> = self
+            .kept
+            .iter()
+            .filter(settled)
+            .filter(|item| kind(item) == tally.up)
+            .copied()
+            .collect();
         let later = self.kept.iter().filter(|item| match changes(item) {
             true => is_late(item),
             false => operation(item).invoked >= instant,
