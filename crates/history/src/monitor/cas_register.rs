@@ -11,7 +11,7 @@
 //! - A write that takes effect before it must is tried only if somebody in progress is waiting for its value.
 //!
 //! - With many operations in progress the walk is first tried with few configurations, those in which the most has taken effect. If one of them comes through,
-//!   it explains the history, whatever was left out; only if none does, all are followed. That nobody found what nobody can have left there is seen before (`overwritten`).
+//!   it explains the history, whatever was left out; only if none does, all are followed. Before there are too many of them, it is looked whether somebody found what nobody can have left there (`overwritten`).
 //!
 //! Start with [`check`]; `walk` is the algorithm, `configs` when a configuration can do all that another can.
 
@@ -36,6 +36,9 @@ use walk::{Breadth, Outcome, Walked, Way, walk};
 
 /// With more operations in progress at a time than this, a history is first walked through with few configurations.
 const MANY: usize = 24;
+
+/// If these do not explain it, all are followed, but not more than so many before something else is tried.
+const FEW_WAYS: usize = 1 << 12;
 
 /// How few.
 const NARROW: [usize; 3] = [4, 32, 256];
@@ -68,14 +71,15 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
         return Ok(violated);
     }
     let problem = Problem::new(history, &items, &register.options);
-    // why only then: the walk has more to say about what went wrong, but may never come to an end.
-    if problem.width > MANY
-        && let Err(overwritten) =
-            overwritten::sweep(&register, &items, &[register.initial], 0, NEVER)
-    {
-        return Ok(register.found_overwritten(&overwritten));
-    }
-    match register.walk(&problem, limits).walked {
+    let outcome = match register.walk_cheaply(&problem, limits) {
+        Some(outcome) => outcome,
+        // why not before: the walk has more to say about what went wrong. But now it may never come to an end.
+        None => match overwritten::sweep(&register, &items, &[register.initial], 0, NEVER) {
+            Ok(_) => register.walk_from_start(&problem, Breadth::Full, limits),
+            Err(overwritten) => return Ok(register.found_overwritten(&overwritten)),
+        },
+    };
+    match outcome.walked {
         Walked::Explained(order) => {
             let order = order.into_iter().map(|op| problem.ops[op as usize].id).collect();
             Ok(Verdict::Holds(Witness { order }))
@@ -174,23 +178,27 @@ impl<'a> RegisterSearch<'a> {
 
     /// Walks through the events, first with few configurations, which may be all it takes to explain the history.
     fn walk(&self, problem: &Problem, limits: &Limits) -> Outcome {
-        let narrow = self.walk_narrowly(problem, limits);
-        narrow.unwrap_or_else(|| {
-            let from = [Way { value: self.initial, ..Way::default() }];
-            self.walk_from(&from, problem, None, Breadth::Full, limits)
+        let cheap = self.walk_cheaply(problem, limits);
+        cheap.unwrap_or_else(|| self.walk_from_start(problem, Breadth::Full, limits))
+    }
+
+    /// Walks through the events; if many operations are in progress, with few configurations, or all of them as long as they are not too many. Nothing if that shows nothing.
+    fn walk_cheaply(&self, problem: &Problem, limits: &Limits) -> Option<Outcome> {
+        if problem.width <= MANY {
+            return Some(self.walk_from_start(problem, Breadth::Full, limits));
+        }
+        let breadths = NARROW.into_iter().map(Breadth::Narrow).chain([Breadth::AtMost(FEW_WAYS)]);
+        let mut outcomes = breadths.map(|breadth| self.walk_from_start(problem, breadth, limits));
+        outcomes.find(|outcome| match outcome.walked {
+            Walked::Explained(_) => true,
+            Walked::Stuck { .. } => outcome.is_sure,
+            Walked::Stopped { .. } => limits.exceeded(0).is_some(),
         })
     }
 
-    /// Walks through the events with few configurations if many operations are in progress. Nothing if that shows nothing.
-    fn walk_narrowly(&self, problem: &Problem, limits: &Limits) -> Option<Outcome> {
-        if problem.width <= MANY {
-            return None;
-        }
+    fn walk_from_start(&self, problem: &Problem, breadth: Breadth, limits: &Limits) -> Outcome {
         let from = [Way { value: self.initial, ..Way::default() }];
-        let walk = |most| self.walk_from(&from, problem, None, Breadth::Narrow(most), limits);
-        let is_known =
-            |outcome: &Outcome| outcome.is_sure || !matches!(outcome.walked, Walked::Stuck { .. });
-        NARROW.into_iter().map(walk).find(is_known)
+        self.walk_from(&from, problem, None, breadth, limits)
     }
 
     /// Walks through the events from where these ways lead.
