@@ -55,7 +55,7 @@ const IN_ALL: usize = 16;
 const PERSISTENCE: usize = 16;
 
 /// So many are led on if the return is not passed; then the walk is stuck.
-const PERSEVERANCE: usize = 2048;
+const PERSEVERANCE: usize = 1024;
 
 /// What comes of a walk.
 pub(super) struct Outcome {
