@@ -2,12 +2,13 @@
 //!
 //! A witness is confirmed by walking it once ([`confirm_witness`]). A core is confirmed in two steps ([`confirm_core`]): what is not in
 //! it is left out where that cannot matter (`closure`), and may have taken effect in its time, with any answer, where it can; then no
-//! order explains the core, by an argument that needs little of the rest (`count`, `swap`) or by trying all orders (`walk`). A proof by reversing sub-operations is confirmed by executing them in all small
+//! order explains the core, by an argument that needs little of the rest (`count`, `sum`, `swap`) or by trying all orders (`walk`). A proof by reversing sub-operations is confirmed by executing them in all small
 //! states ([`confirm_reduction`]).
 
 mod closure;
 mod count;
 mod reduction;
+mod sum;
 mod swap;
 mod walk;
 mod witness;
@@ -77,6 +78,11 @@ pub fn confirm_core<S: Spec + ?Sized>(
         "semaphore" => count::too_many_acquired(spec, &core, &context),
         "counter" => count::sums_contradict(spec, &core, &context),
         "mwcas" => swap::no_order(spec, &core, &context),
+        "snzi" | "mailbox" => {
+            let called = (0..history.len()).filter(|id| history[*id].invoked <= cut);
+            let known = called.map(|id| (as_of(&history[id], cut), ids.binary_search(&id).is_ok()));
+            sum::no_order(spec, spec_name, &known.collect::<Vec<_>>())
+        }
         _ => false,
     };
     if refuted || at_the_end(spec, spec_name, &core, &context) {

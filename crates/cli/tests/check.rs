@@ -69,6 +69,49 @@ confirmed: no order explains these 2 operations
     assert_eq!(code, 1, "an enqueue explains itself: {stdout}");
 }
 
+/// The swap was interrupted, and takes effect while the next operation of its process is in progress: recoverable linearizability allows
+/// that, for it comes before that operation takes effect; but not by the time it is called.
+const RECOVERED: &str = r#"{"process":0,"type":"invoke","f":"mwcas","value":[[1,0,5]]}
+{"type":"crash","process":0}
+{"process":0,"type":"invoke","f":"mwread","value":[[1,null]]}
+{"process":1,"type":"invoke","f":"mwread","value":[[1,null]]}
+{"process":1,"type":"ok","f":"mwread","value":[[1,0]]}
+{"process":1,"type":"invoke","f":"mwread","value":[[1,null]]}
+{"process":1,"type":"ok","f":"mwread","value":[[1,5]]}
+{"process":0,"type":"ok","f":"mwread","value":[[1,5]]}
+"#;
+
+#[test]
+fn a_core_is_not_confirmed_by_deadlines_that_are_stricter_than_the_property() {
+    let recorded = Recorded::new(RECOVERED);
+    let (witness, core) = (recorded.beside("witness.json"), recorded.beside("core.json"));
+    let recoverable = ["--spec", "mwcas", "--init", "0", "--property", "recoverable"];
+    let mut arguments = recoverable.to_vec();
+    arguments.extend(["--witness", &witness]);
+    let (code, stdout, _) = recorded.check(&arguments);
+    assert_eq!(code, 0, "{stdout}");
+    // Somebody claims that nothing explains it.
+    let text = std::fs::read_to_string(&witness).expect("written");
+    let mut claim: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let object = claim.as_object_mut().expect("an object");
+    object.remove("witness");
+    object.insert("core".to_owned(), serde_json::json!([0, 1, 2, 3]));
+    std::fs::write(&core, claim.to_string()).expect("written");
+    let (code, stdout, _) = output(&["certify", &core]);
+    assert_eq!(code, 3, "{stdout}");
+    assert!(!stdout.starts_with("confirmed"), "{stdout}");
+    // Before the crash or never, there is indeed nothing that explains it.
+    claim_under("strict", &core);
+    let (code, stdout, _) = output(&["certify", &core]);
+    assert_eq!(code, 0, "{stdout}");
+}
+
+/// Makes a certificate one of another property.
+fn claim_under(property: &str, certificate: &str) {
+    let text = std::fs::read_to_string(certificate).expect("written");
+    std::fs::write(certificate, text.replace("recoverable", property)).expect("written");
+}
+
 #[test]
 fn a_history_that_holds_has_a_witness_that_certifies() {
     let (_, history, _) =

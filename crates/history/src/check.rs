@@ -15,11 +15,11 @@ use crate::part::Part;
 use crate::search::lockstep;
 use crate::search::split::{SplitBy, search_parts, split};
 use crate::search::{
-    Matters, SearchOptions, Searched, search_knowing, shared_values, updates_seen,
+    Known, Matters, SearchOptions, Searched, Tally, search_knowing, shared_values, updates_seen,
 };
 use crate::value_table::ValueId;
 use crate::verdict::{Limits, Monitored, Verdict, Violation, Witness};
-use linchpin_spec::{BuiltinError, BuiltinSpec, Value, builtin};
+use linchpin_spec::{BuiltinError, BuiltinSpec, Mailbox, Snzi, Value, builtin};
 
 /// The object whose history is judged.
 pub struct Object {
@@ -348,7 +348,8 @@ fn searched(
     }
 }
 
-fn search_once(object: &Object, history: &History, options: &CheckOptions) -> Searched {
+/// The general search, deadlines as they are.
+pub(crate) fn search_once(object: &Object, history: &History, options: &CheckOptions) -> Searched {
     let by = SplitBy::builtin(&object.name).filter(|_| object.is_builtin);
     match by {
         Some(by) => {
@@ -363,7 +364,14 @@ fn search_once(object: &Object, history: &History, options: &CheckOptions) -> Se
                 "queue" | "stack" | "priority-queue" => Some(shared_values),
                 _ => None,
             };
-            search_knowing(&*object.spec, history, &options.limits, &options.search, matters)
+            let tally = match object.name.as_str() {
+                _ if !object.is_builtin => None,
+                "snzi" => Some(Tally { up: Snzi::ARRIVE, down: Snzi::DEPART }),
+                "mailbox" => Some(Tally { up: Mailbox::DELIVER, down: Mailbox::REMOVE }),
+                _ => None,
+            };
+            let known = Known { matters, tally };
+            search_knowing(&*object.spec, history, &options.limits, &options.search, known)
         }
     }
 }

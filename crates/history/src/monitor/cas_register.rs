@@ -11,15 +11,15 @@
 //! - A write that takes effect before it must is tried only if somebody in progress is waiting for its value.
 //!
 //! - With many operations in progress the walk is first tried with few configurations, those in which the most has taken effect. If one of them comes through,
-//!   it explains the history, whatever was left out; only if none does, all are followed.
+//!   it explains the history, whatever was left out; only if none does, all are followed. Before there are too many of them, it is looked whether somebody found what nobody can have left there (`overwritten`).
 //!
 //! Start with [`check`]; `walk` is the algorithm, `configs` when a configuration can do all that another can.
 
 mod configs;
+pub(crate) mod overwritten;
 pub(crate) mod resume;
 mod walk;
 
-use super::sentence::Sentences;
 use crate::history::{Argument, History, NEVER, OpId, Operation, Rank};
 use crate::search::explain::{self, Possible};
 use crate::search::mask::with_mask;
@@ -29,12 +29,16 @@ use crate::search::{SearchOptions, Watch};
 use crate::value_table::ValueId;
 use crate::verdict::{Limits, Monitored, NotApplicable, Verdict, Violation, Witness};
 use linchpin_spec::{CasRegister, Spec, Value};
+use overwritten::Overwritten;
 use rustc_hash::FxHashMap;
 use std::time::Instant;
 use walk::{Breadth, Outcome, Walked, Way, walk};
 
 /// With more operations in progress at a time than this, a history is first walked through with few configurations.
 const MANY: usize = 24;
+
+/// If these do not explain it, all are followed, but not more than so many before something else is tried.
+const FEW_WAYS: usize = 1 << 12;
 
 /// How few.
 const NARROW: [usize; 3] = [4, 32, 256];
@@ -67,7 +71,15 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
         return Ok(violated);
     }
     let problem = Problem::new(history, &items, &register.options);
-    match register.walk(&problem, limits).walked {
+    let outcome = match register.walk_cheaply(&problem, limits) {
+        Some(outcome) => outcome,
+        // why not before: the walk has more to say about what went wrong. But now it may never come to an end.
+        None => match overwritten::sweep(&register, &items, &[register.initial], 0, NEVER) {
+            Ok(_) => register.walk_from_start(&problem, Breadth::Full, limits),
+            Err(overwritten) => return Ok(register.found_overwritten(&overwritten)),
+        },
+    };
+    match outcome.walked {
         Walked::Explained(order) => {
             let order = order.into_iter().map(|op| problem.ops[op as usize].id).collect();
             Ok(Verdict::Holds(Witness { order }))
@@ -148,10 +160,15 @@ impl<'a> RegisterSearch<'a> {
             _ => false,
         };
         let found = items.iter().find(unwritten)?.id;
-        let register = CasRegister::default();
-        let what = Sentences::new(self.history, register.operations()).operation(found);
-        let explanation = format!("{what}: nobody had been called to write what it found");
-        Some(Verdict::Violated(Violation { core: vec![found], explanation, at: None }))
+        Some(self.found_overwritten(&Overwritten { found, by: None }))
+    }
+
+    /// The violation that an operation found what nobody can have left there.
+    fn found_overwritten(&self, overwritten: &Overwritten) -> Verdict {
+        let mut core: Vec<OpId> = overwritten.by.into_iter().chain([overwritten.found]).collect();
+        core.sort_unstable();
+        let explanation = overwritten.explain(self.history);
+        Verdict::Violated(Violation { core, explanation, at: None })
     }
 
     /// Without operations that may have looked, which mean nothing.
@@ -161,17 +178,27 @@ impl<'a> RegisterSearch<'a> {
 
     /// Walks through the events, first with few configurations, which may be all it takes to explain the history.
     fn walk(&self, problem: &Problem, limits: &Limits) -> Outcome {
-        let from = [Way { value: self.initial, ..Way::default() }];
-        if problem.width > MANY {
-            for most in NARROW {
-                let breadth = Breadth::Narrow(most);
-                let outcome = self.walk_from(&from, problem, NEVER, breadth, limits);
-                if !matches!(outcome.walked, Walked::Stuck { .. }) {
-                    return outcome;
-                }
-            }
+        let cheap = self.walk_cheaply(problem, limits);
+        cheap.unwrap_or_else(|| self.walk_from_start(problem, Breadth::Full, limits))
+    }
+
+    /// Walks through the events; if many operations are in progress, with few configurations, or all of them as long as they are not too many. Nothing if that shows nothing.
+    fn walk_cheaply(&self, problem: &Problem, limits: &Limits) -> Option<Outcome> {
+        if problem.width <= MANY {
+            return Some(self.walk_from_start(problem, Breadth::Full, limits));
         }
-        self.walk_from(&from, problem, NEVER, Breadth::Full, limits)
+        let breadths = NARROW.into_iter().map(Breadth::Narrow).chain([Breadth::AtMost(FEW_WAYS)]);
+        let mut outcomes = breadths.map(|breadth| self.walk_from_start(problem, breadth, limits));
+        outcomes.find(|outcome| match outcome.walked {
+            Walked::Explained(_) => true,
+            Walked::Stuck { .. } => outcome.is_sure,
+            Walked::Stopped { .. } => limits.exceeded(0).is_some(),
+        })
+    }
+
+    fn walk_from_start(&self, problem: &Problem, breadth: Breadth, limits: &Limits) -> Outcome {
+        let from = [Way { value: self.initial, ..Way::default() }];
+        self.walk_from(&from, problem, None, breadth, limits)
     }
 
     /// Walks through the events from where these ways lead.
@@ -179,7 +206,7 @@ impl<'a> RegisterSearch<'a> {
         &self,
         from: &[Way],
         problem: &Problem,
-        stop: Rank,
+        stop: Option<Rank>,
         breadth: Breadth,
         limits: &Limits,
     ) -> Outcome {
@@ -201,7 +228,7 @@ impl<'a> RegisterSearch<'a> {
             items.iter().filter_map(|item| item.until(history, at - 1)).collect();
         let before = Problem::new(history, &self.relevant(&before), &self.options);
         let from = [Way { value: self.initial, ..Way::default() }];
-        let ways = self.walk_from(&from, &before, NEVER, Breadth::Full, self.limits).ways;
+        let ways = self.walk_from(&from, &before, None, Breadth::Full, self.limits).ways;
         let value = |id: u32| match id as usize == history.values.len() {
             true => self.init.to_string(),
             false => history.values.get(ValueId(id)).to_string(),

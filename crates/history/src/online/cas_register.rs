@@ -5,33 +5,53 @@
 //! with operations in progress as ones that may take effect or not. The ways are all there are, up to such that can do no more than another, so
 //! nothing is lost by forgetting operations that returned before `e`. What is kept are the operations in progress at `e` or called since, those that never return, and the
 //! ways, which depend on how many of the former there are and how many values the register can hold, not on the length of the history.
+//!
+//! With many in progress there may be too many ways. Then only the most promising ones are kept. As long as one of them comes through, it explains the events, whatever was left out; if none
+//! does, nobody knows, except where an operation found what nobody can have left there (see `overwritten`). Once no operation is in progress, and the ways lead to all values
+//! that the register may hold, they are all again.
 
 use super::window::Fate;
-use crate::history::{Argument, History, OpId, Rank};
-use crate::monitor::cas_register::resume::{Begun, Resumed, resume};
+use crate::history::{Argument, History, OpId};
+use crate::monitor::cas_register::resume::{Begun, Known, Patience, Resumed, advance, resume};
 use crate::monitor::sentence::Sentences;
 use crate::search::{Beginning, Ticket};
 use crate::value_table::ValueId;
 use crate::verdict::{Limits, Monitored, Verdict, Violation, Witness};
 use linchpin_spec::{CasRegister, Spec, Value};
+use std::cell::Cell;
 
-/// All ways in which the operations before the window may have taken effect.
+/// What is known of the operations before the window.
 #[derive(Debug)]
 pub(super) struct Frozen {
-    pub(super) ways: Vec<Begun>,
+    known: Known,
+    /// With which number of ways the window was explained last.
+    attempt: Cell<usize>,
 }
 
 impl Frozen {
     /// A register that holds this at the start.
     pub(super) fn new(init: Value) -> Frozen {
         let (done, hidden, used) = (Vec::new(), Vec::new(), Vec::new());
-        Frozen { ways: vec![Begun { value: init, done, hidden, used }] }
+        let held = vec![init.clone()];
+        let ways = vec![Begun { value: init, done, hidden, used }];
+        let known = Known { ways, are_all: true, held, patience: Patience::USUAL };
+        Frozen { known, attempt: Cell::new(0) }
+    }
+
+    /// Follows about so many ways for each value.
+    pub(super) fn follow(&mut self, ways: usize) {
+        self.known.patience = Patience::of(ways);
+    }
+
+    /// Whether all ways are known in which the operations before the window may have taken effect.
+    pub(super) fn is_complete(&self) -> bool {
+        self.known.are_all
     }
 
     /// The operations have these ids now.
     pub(super) fn renumber(&mut self, ids: &[Option<OpId>]) {
         let new = |id: &OpId| ids[*id as usize];
-        for way in &mut self.ways {
+        for way in &mut self.known.ways {
             for list in [&mut way.done, &mut way.hidden, &mut way.used] {
                 *list = list.iter().filter_map(new).collect();
             }
@@ -40,9 +60,12 @@ impl Frozen {
 
     /// What the monitor says of the window.
     pub(super) fn check(&self, history: &History, limits: &Limits) -> Monitored {
-        Ok(match resume(history, &self.ways, Rank::MAX, limits)? {
+        Ok(match resume(history, &self.known, limits)? {
             // The order of the window alone is of no use to anybody.
-            Resumed::Explained { .. } => Verdict::Holds(Witness { order: Vec::new() }),
+            Resumed::Explained { attempt, .. } => {
+                self.attempt.set(attempt);
+                Verdict::Holds(Witness { order: Vec::new() })
+            }
             Resumed::Stuck(id) => {
                 let register = CasRegister::default();
                 let what = Sentences::new(history, register.operations()).operation(id);
@@ -50,6 +73,11 @@ impl Frozen {
                     "{what}: no order of the operations called before explains that answer"
                 );
                 Verdict::Violated(Violation { core: vec![id], explanation, at: None })
+            }
+            Resumed::Overwritten(overwritten) => {
+                let core = overwritten.by.into_iter().chain([overwritten.found]).collect();
+                let explanation = overwritten.explain(history);
+                Verdict::Violated(Violation { core, explanation, at: None })
             }
             Resumed::Stopped(reason) => Verdict::Inconclusive(reason),
         })
@@ -75,7 +103,7 @@ impl Frozen {
                 _ => false,
             }
         };
-        self.ways.iter().map(move |way| {
+        self.known.ways.iter().map(move |way| {
             let (promised, mut seen): (Vec<OpId>, Vec<OpId>) =
                 way.done.iter().copied().partition(changes);
             // A hidden write may return as if it had looked, or take effect later.
@@ -91,7 +119,7 @@ impl Frozen {
 
     /// What the register may hold after the events of the window, as far as that is known.
     pub(super) fn possible(&self, history: &History, limits: &Limits) -> Vec<String> {
-        match resume(history, &self.ways, Rank::MAX, limits) {
+        match resume(history, &self.known, limits) {
             Ok(Resumed::Explained { values, .. }) => values.iter().map(Value::to_string).collect(),
             _ => Vec::new(),
         }
@@ -107,10 +135,11 @@ impl Frozen {
         let operations = history.operations.iter();
         let open = operations.zip(fates).filter(|(_, fate)| matches!(fate, Fate::Open(_)));
         let first = open.map(|(operation, _)| operation.invoked).min().unwrap_or(history.events);
-        let Ok(Resumed::Explained { ways, .. }) = resume(history, &self.ways, first, limits) else {
+        let attempt = self.attempt.get();
+        let Some(known) = advance(history, &self.known, first, attempt, limits) else {
             return vec![true; fates.len()];
         };
-        self.ways = ways;
+        self.known = known;
         let matters = |(operation, fate): (&crate::Operation, &Fate)| match fate {
             Fate::Returned => operation.returned >= first,
             Fate::Gone => operation.operation as usize != CasRegister::READ,

@@ -4,13 +4,16 @@ use super::cas_register::Frozen;
 use super::past::{Contents, Past};
 use super::window::Fate;
 use super::{map, mwcas, priority_queue, queue, register, set, stack};
+use crate::check::{CheckOptions, Object, search_once};
 use crate::history::{History, OpId};
 use crate::monitor;
+use crate::search::SearchOptions;
 use crate::verdict::{Limits, Monitored, NotApplicable};
 use linchpin_spec::{
     Call, Map, Mwcas, PriorityQueue, Queue, Register, Set, Spec, Stack, Value, builtin,
 };
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// A type that is judged by windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,6 +177,19 @@ impl Kind {
                 Err(NotApplicable { reason: "nothing is known of the past".to_owned() })
             }
         }
+    }
+
+    /// What the general search says of a history after this past, which need not say what every location holds.
+    pub(super) fn search(self, history: &History, past: &Past, limits: &Limits) -> Monitored {
+        let Past::Contents(contents) = past else {
+            return Err(NotApplicable { reason: "nothing is known of the past".to_owned() });
+        };
+        let initial = mwcas::initial(history, contents)?;
+        let object = Object::builtin(self.name(), Some(initial))
+            .map_err(|error| NotApplicable { reason: error.to_string() })?;
+        let search = SearchOptions { core_time: Duration::ZERO, ..SearchOptions::default() };
+        let options = CheckOptions { limits: limits.clone(), search, ..CheckOptions::default() };
+        Ok(search_once(&object, history, &options).verdict)
     }
 
     /// For each operation of a history that holds whether it still matters to what may follow. Open ones always do, whatever this says. `order` explains the

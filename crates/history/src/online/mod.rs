@@ -40,10 +40,11 @@ mod window;
 
 use crate::check::Object;
 use crate::history::OpId;
-use crate::search::{Frontier, Stuck, Ticket};
+use crate::search::{Frontier, Ticket};
 use crate::verdict::Limits;
 use kind::{Kind, UNWRITTEN};
 use linchpin_spec::{Call, Mwcas, Shape, Spec, Value};
+use past::Past;
 use rule::Rule;
 use window::Window;
 
@@ -158,6 +159,18 @@ impl<'a> Stream<'a> {
     #[must_use]
     pub fn with_interval(mut self, events: usize) -> Self {
         self.interval = events;
+        self
+    }
+
+    /// Where there is no rule what still matters, but a set of ways to explain what has happened (`cas-register`), follows about so many of them for each value instead of the
+    /// usual number: what is judged is judged right, but more is left unknown.
+    #[must_use]
+    pub fn with_ways(mut self, ways: usize) -> Self {
+        if let Engine::Window(window) = &mut self.engine
+            && let Past::Register(frozen) = &mut window.past
+        {
+            frozen.follow(ways.max(1));
+        }
         self
     }
 
@@ -367,6 +380,9 @@ impl<'a> Stream<'a> {
         match window.judge(&self.limits, moved)? {
             Ok(()) => Ok(()),
             Err(_) if !is_last && !window.is_hopeless() => Ok(()),
+            Err(_) if is_last && window.kind == Kind::Mwcas && !window.suits_frontier() => {
+                window.search(&self.limits)
+            }
             Err(refused) => self.hand_over(refused.reason),
         }
     }
@@ -401,7 +417,7 @@ impl<'a> Stream<'a> {
         let Engine::Window(window) = &self.engine else {
             return Ok(());
         };
-        let start = window.kind.start(self.spec, &window.past).filter(|_| window.knows_start());
+        let start = window.kind.start(self.spec, &window.past).filter(|_| window.suits_frontier());
         let Some(start) = start else {
             let reason = format!("{reason}; judge a file instead");
             return Err(window.found.clone().unwrap_or(Ended::Unknown(reason)));
@@ -433,15 +449,14 @@ fn did_not_happen(tag: u64, process: &str) -> Ended {
     Ended::Violated(Refutation { tag, explanation, possible: Vec::new() })
 }
 
-/// Whether the specification lists such answers when it is asked without one, as the frontier does: a memory that fails without saying
+/// Whether a memory lists such an answer of `mwcas` when it is asked without one, as the frontier does: one that fails without saying
 /// where, or says what it read, answers otherwise.
-fn is_listed<S: Spec + ?Sized>(spec: &S, stuck: &Stuck) -> bool {
-    let is_memory = spec.operations().iter().any(|signature| signature.name == "mwcas");
-    let fails_at = |fields: &Value| matches!(fields, Value::Map(fields) if fields.keys().all(|field| *field == Value::str("failed")));
-    !is_memory
-        || stuck.call.operation != Mwcas::MWCAS
-        || stuck.response == Value::Bool(true)
-        || fails_at(&stuck.response)
+fn is_listed(answer: &Value) -> bool {
+    let says_where = |field: &Value| *field == Value::str("failed");
+    match answer {
+        Value::Map(fields) => fields.keys().all(says_where),
+        answer => *answer == Value::Bool(true),
+    }
 }
 
 /// Tells a frontier that an operation answered, or did not happen.
@@ -460,7 +475,9 @@ fn tell<S: Spec<State = Value> + ?Sized>(
         return Err(did_not_happen(tag, process));
     };
     if let Err(stuck) = frontier.response(ticket, response) {
-        if !is_listed(frontier.spec(), &stuck) {
+        let is_memory =
+            frontier.spec().operations().iter().any(|signature| signature.name == "mwcas");
+        if is_memory && stuck.call.operation == Mwcas::MWCAS && !is_listed(&stuck.response) {
             let reason = format!("{response} is an answer that is only judged in a file");
             return Err(Ended::Unknown(reason));
         }

@@ -1,98 +1,136 @@
 //! Priority queues: which values still matter.
 //!
-//! A value is dropped if its life is over and
-//! - it is not certainly inside (from the first return of its operations to the call of its removal) during a kept removal of a larger value, one that is open or
-//!   follows, or one that found nothing;
-//! - every smaller value that is kept was inserted by a call after its removal returned, or its own removal returned before this one was called.
+//! Time is a row of gaps, as for the monitor: gap `g` lies just before event `g`. Going up from the smallest value, the gaps in which each one is certainly inside (after the
+//! first return of its operations, up to the call of its removal) are painted. A history is explained if and only if each removal has a gap that no smaller value painted, and
+//! each answer "empty" one that none painted (see the monitor), for some choice of what the removals without an answer removed: what these remove is painted only up to their call.
 //!
-//! Let something explain what is kept and what follows, and let `L` be the part on the dropped values `D` of what explained the window, each insertion moved
-//! to as late as it can be: that only takes values out of the way. Each kept removal, at its instant in the first
-//! order, must not find a smaller value of `D`; larger ones do not concern it. Where `L` has one inside then, that one was not certainly inside, so its removal had been called: move it to just before that
-//! instant, and with it the removals in `L` between, of all smaller ones, in their order. A removal in `D` needs no smaller value inside: none
-//! of `D`, as the order among those that move together stays and others only leave earlier; and no kept one, as all smaller
-//! ones are inserted after it returned, or are gone before it was called.
+//! Here a value that is not removed yet is painted to the end, which is the most that it can be. So a removal that has an unpainted gap has it for good, as what follows paints
+//! only later gaps: it is *settled*. And up to the *horizon*, the first call of a removal without an answer, the paint is final. A value is dropped if its life is over, its removal is
+//! settled, and it painted no gap after the horizon. An answer "empty" is dropped if it is settled. For each removal or answer "empty" that is kept
+//! and is not settled, values are kept that painted all its gaps up to the horizon; those that painted later ones are kept anyway.
 //!
-//! An answer "empty" is dropped if it returned before every kept operation was called, as for stacks.
+//! Let something explain what is kept and what follows: each removal in it has its unpainted gap. Paint what was dropped, too, for the same choice of what removals without an answer
+//! removed. The dropped removals have their gaps, and so have the kept ones that are settled. The others have no gap up to the horizon, since what
+//! covers these is kept; so theirs, and that of every removal that is open or follows, is after it, where nothing that was dropped paints.
 
-use super::lives::{Lives, Verbs, kept};
+use super::lives::{Life, Lives, Verbs, kept};
 use super::window::Fate;
-use crate::history::{Argument, History, NEVER, Rank};
-use crate::value_table::ValueId;
+use crate::history::{History, NEVER, Rank};
 use linchpin_spec::PriorityQueue;
-use std::collections::BTreeMap;
 
 const VERBS: Verbs =
     Verbs { add: PriorityQueue::INSERT, remove: PriorityQueue::REMOVE_MIN, peek: None };
 
 pub(super) fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
     let mut lives = Lives::new(history, fates, VERBS);
-    lives.lives.sort_by_key(|life| history.values.get(life.value));
-    let mut keep_life: Vec<bool> = lives.lives.iter().map(|life| !life.is_over).collect();
-    let mut keep_empty = vec![false; lives.empties.len()];
-    loop {
-        let keep = kept(history, fates, VERBS, &lives, &keep_life, &keep_empty);
-        let (mut removals, mut first) = (Union::default(), NEVER);
-        for (id, operation) in history.operations.iter().enumerate() {
-            if !keep[id] || matches!(fates[id], Fate::Retracted(_)) {
-                continue;
+    lives.lives.sort_by_cached_key(|life| history.values.get(life.value));
+    let horizon = horizon(history, fates);
+    let mut paint = Paint::new(history.events);
+    let mut keep_life = vec![false; lives.lives.len()];
+    for (at, life) in lives.lives.iter().enumerate() {
+        let is_settled = match life.removed {
+            (_, NEVER) => false,
+            (_, returned) => {
+                let gaps = (life.last_invoked + 1, returned);
+                let is_settled = paint.has_gap(gaps);
+                if !is_settled {
+                    paint.keep_cover((gaps.0, gaps.1.min(horizon)), &mut keep_life);
+                }
+                is_settled
             }
-            first = first.min(operation.invoked);
-            let removes_any =
-                !operation.completed || operation.response == Argument::One(ValueId::NULL);
-            if operation.operation as usize == VERBS.remove && removes_any {
-                removals.insert(operation.invoked, operation.returned);
-            }
-        }
-        let mut changed = false;
-        // INVARIANT: `removals` are the kept ones of larger values, and of what nobody knows.
-        for (life, keep) in lives.lives.iter().zip(&mut keep_life).rev() {
-            let inside = life.was_inside() && removals.meet(life.first_returned, life.last_invoked);
-            if !*keep && inside {
-                (*keep, changed) = (true, true);
-            }
-            if *keep && life.removed.1 != NEVER {
-                removals.insert(life.removed.0, life.removed.1);
-            }
-        }
-        // When smaller values that are kept may have been inside.
-        let mut smaller = Union::default();
-        for (life, keep) in lives.lives.iter().zip(&mut keep_life) {
-            if !*keep && smaller.meet(life.removed.0, life.removed.1) {
-                (*keep, changed) = (true, true);
-            }
-            if *keep {
-                smaller.insert(life.add_invoked, life.removed.1);
-            }
-        }
-        for (id, keep) in lives.empties.iter().zip(&mut keep_empty).filter(|(_, keep)| !**keep) {
-            if first < history.operations[*id as usize].returned {
-                (*keep, changed) = (true, true);
-            }
-        }
-        if !changed {
-            return keep;
+        };
+        let painted = painted(life, history.events);
+        let is_past = painted.is_none_or(|(_, to)| to <= horizon);
+        keep_life[at] |= !(life.is_over && is_settled && is_past);
+        if let Some(gaps) = painted {
+            paint.add(at as u32, gaps);
         }
     }
+    let mut keep_empty = vec![false; lives.empties.len()];
+    for (id, keep) in lives.empties.iter().zip(&mut keep_empty) {
+        let operation = &history.operations[*id as usize];
+        let gaps = (operation.invoked + 1, operation.returned);
+        if !paint.has_gap(gaps) {
+            *keep = true;
+            paint.keep_cover((gaps.0, gaps.1.min(horizon)), &mut keep_life);
+        }
+    }
+    kept(history, fates, VERBS, &lives, &keep_life, &keep_empty)
 }
 
-/// A growing set of instants: spans that do not meet, by where they begin.
-#[derive(Default)]
-struct Union(BTreeMap<Rank, Rank>);
+/// The last gap before a removal that may still take any value was called. One that turned out not to have happened might have, for as long as nobody knew.
+fn horizon(history: &History, fates: &[Fate]) -> Rank {
+    let operations = history.operations.iter().zip(fates);
+    let may_take_any = operations.filter(|(operation, fate)| {
+        operation.operation as usize == VERBS.remove && **fate != Fate::Returned
+    });
+    may_take_any.map(|(operation, _)| operation.invoked).min().unwrap_or(NEVER)
+}
 
-impl Union {
-    /// Adds the instants between a call and a return.
-    fn insert(&mut self, mut from: Rank, mut to: Rank) {
-        while let Some((&begin, &end)) =
-            self.0.range(..=to).next_back().filter(|(_, end)| **end >= from)
-        {
-            self.0.remove(&begin);
-            (from, to) = (from.min(begin), to.max(end));
-        }
-        self.0.insert(from, to);
+/// The first and the last gap in which a value is certainly inside, if it ever is.
+fn painted(life: &Life, end: Rank) -> Option<(Rank, Rank)> {
+    if life.first_returned == NEVER {
+        return None;
+    }
+    let last = if life.removed.1 == NEVER { end } else { life.last_invoked };
+    (life.first_returned < last).then_some((life.first_returned + 1, last))
+}
+
+/// Which gaps are painted, and by whom.
+struct Paint {
+    /// For each gap a later one before which all are painted, or itself.
+    next: Vec<Rank>,
+    /// For each painted gap who painted it first.
+    painters: Vec<u32>,
+    /// Up to which gap each painter did.
+    until: Vec<Rank>,
+}
+
+impl Paint {
+    /// Nothing is painted.
+    fn new(events: Rank) -> Paint {
+        let gaps = events as usize + 2;
+        let next = (0..gaps as Rank).collect();
+        Paint { next, painters: vec![0; gaps], until: Vec::new() }
     }
 
-    /// Whether one of them is between these two events.
-    fn meet(&self, from: Rank, to: Rank) -> bool {
-        self.0.range(..to).next_back().is_some_and(|(_, end)| *end > from)
+    /// The first gap from here on that is not painted.
+    fn unpainted(&mut self, from: Rank) -> Rank {
+        let mut found = from;
+        while self.next[found as usize] != found {
+            found = self.next[found as usize];
+        }
+        let mut at = from;
+        while at != found {
+            at = std::mem::replace(&mut self.next[at as usize], found);
+        }
+        found
+    }
+
+    /// Whether one of the gaps from the first to the last is not painted.
+    fn has_gap(&mut self, (first, last): (Rank, Rank)) -> bool {
+        self.unpainted(first) <= last
+    }
+
+    /// Paints the gaps from the first to the last.
+    fn add(&mut self, painter: u32, (first, last): (Rank, Rank)) {
+        self.until.resize(painter as usize + 1, 0);
+        self.until[painter as usize] = last;
+        let mut gap = self.unpainted(first);
+        while gap <= last {
+            self.painters[gap as usize] = painter;
+            self.next[gap as usize] = gap + 1;
+            gap = self.unpainted(gap + 1);
+        }
+    }
+
+    /// Keeps lives that painted the gaps from the first to the last, all of which are painted.
+    fn keep_cover(&self, (first, last): (Rank, Rank), keep: &mut [bool]) {
+        let mut gap = first;
+        while gap <= last {
+            let painter = self.painters[gap as usize] as usize;
+            keep[painter] = true;
+            gap = self.until[painter] + 1;
+        }
     }
 }

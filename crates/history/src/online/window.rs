@@ -3,13 +3,13 @@
 use super::argument::argument;
 use super::kind::Kind;
 use super::past::Past;
-use super::{Ended, Refutation};
+use super::{Ended, Refutation, is_listed};
 use crate::history::{Argument, History, NEVER, OpId, Operation, Rank};
 use crate::part::Import;
 use crate::search::{Frontier, Ticket};
 use crate::value_table::ValueId;
 use crate::verdict::{Limits, Monitored, NotApplicable, Verdict};
-use linchpin_spec::{Call, Map, Shape, Spec, Value};
+use linchpin_spec::{Call, Map, Mwcas, Shape, Spec, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How an operation of the window stands.
@@ -32,6 +32,8 @@ enum Scope {
     /// Only operations on values that were removed, and answers that nothing is there. If nothing explains these, nothing explains all, for
     /// values with all their operations can be taken out of any order; and no operation in progress has a say in it.
     Removed,
+    /// All, by the general search.
+    Searched,
 }
 
 /// So many operations are kept at most where only what follows can help the monitor, and it may not.
@@ -101,7 +103,7 @@ impl Window {
             (_, Some((add, _))) => add,
             (Kind::Map, None) => Map::PUT,
             // What a location held at the start may come out later, and nobody else can judge meanwhile.
-            (Kind::Mwcas, None) => return self.knows_start() || self.len() > PATIENCE,
+            (Kind::Mwcas, None) => return self.suits_frontier() || self.len() > PATIENCE,
             (_, None) => return true,
         };
         let mut added: FxHashSet<Argument> = FxHashSet::default();
@@ -110,12 +112,43 @@ impl Window {
         adds.any(|operation| !added.insert(operation.argument))
     }
 
-    /// Whether the general frontier can go on from here: it does not know what to make of a location that may hold anything.
-    pub(super) fn knows_start(&self) -> bool {
+    /// Whether it is known what the events of the window start from: what every location holds, or all ways to come there.
+    fn knows_start(&self) -> bool {
         match &self.past {
             Past::Contents(contents) => contents.is_total(),
-            Past::Told | Past::Register(_) => true,
+            Past::Register(frozen) => frozen.is_complete(),
+            Past::Told => true,
         }
+    }
+
+    /// Whether the general frontier can go on from here. It does not know answers of a memory that do not say where it failed.
+    pub(super) fn suits_frontier(&self) -> bool {
+        let is_vague = |id: OpId| {
+            let operation = &self.history.operations[id as usize];
+            operation.operation as usize == Mwcas::MWCAS
+                && operation.completed
+                && !is_listed(&self.history.response(id).unwrap_or_default())
+        };
+        let is_memory = self.kind == Kind::Mwcas;
+        self.knows_start() && !(is_memory && (0..self.len() as OpId).any(is_vague))
+    }
+
+    /// Judges all events by the general search, where nothing is known of some locations: after the last event, since nothing is dropped by it.
+    ///
+    /// # Errors
+    ///
+    /// If nothing explains the events, or the search does not know.
+    pub(super) fn search(&mut self, limits: &Limits) -> Result<(), Ended> {
+        let end = self.history.events;
+        let reason = match self.as_of(end, Scope::Searched, limits) {
+            Ok(Verdict::Holds(_)) => return Ok(()),
+            Ok(Verdict::Violated(_)) => {
+                return Err(self.first_violated(end, Scope::Searched, limits).0);
+            }
+            Ok(Verdict::Inconclusive(reason)) => reason,
+            Err(refused) => refused.reason,
+        };
+        Err(self.found.clone().unwrap_or(Ended::Unknown(reason)))
     }
 
     /// How many events came since it was last tried to judge them.
@@ -277,7 +310,10 @@ impl Window {
         if end == self.history.events && !retracted && scope == Scope::All {
             return self.kind.monitor(&self.history, &self.past, limits);
         }
-        self.before(end, scope, |window| window.kind.monitor(&window.history, &window.past, limits))
+        self.before(end, scope, |window| match scope {
+            Scope::Searched => window.kind.search(&window.history, &window.past, limits),
+            _ => window.kind.monitor(&window.history, &window.past, limits),
+        })
     }
 
     /// Asks about the events before `end`, or those of them on removed values.

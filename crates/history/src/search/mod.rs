@@ -36,6 +36,7 @@ use breadth_first::Walked;
 use linchpin_spec::Spec;
 use problem::{Item, Problem};
 use race::{decide, states_after};
+pub(crate) use shrink::Tally;
 use shrink::{Bound, Judge, first_violated};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -111,19 +112,28 @@ pub fn search<S: Spec + ?Sized + Sync>(
 where
     S::State: 'static,
 {
-    search_knowing(spec, history, limits, options, None)
+    search_knowing(spec, history, limits, options, Known::default())
 }
 
 /// Says which of some operations may matter to others, as [`Judge::relevant`] does.
 pub(crate) type Matters = fn(&History, Vec<Item>, &[Item]) -> Vec<Item>;
 
-/// Like [`search`], where it is known which operations may matter to which.
+/// What is known of an object, for small cores.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Known {
+    /// Which operations may matter to which.
+    pub(crate) matters: Option<Matters>,
+    /// Which operations change the state, if it is a count.
+    pub(crate) tally: Option<Tally>,
+}
+
+/// Like [`search`], where more is known of the object.
 pub(crate) fn search_knowing<S: Spec + ?Sized + Sync>(
     spec: &S,
     history: &History,
     limits: &Limits,
     options: &SearchOptions,
-    matters: Option<Matters>,
+    known: Known,
 ) -> Searched
 where
     S::State: 'static,
@@ -131,7 +141,7 @@ where
     let items = Item::all(history);
     let problem = Problem::new(history, &items, options);
     let walked = decide(spec, &problem, options, &Watch::new(limits), true);
-    let judge = Again { spec, history, limits, options, matters };
+    let judge = Again { spec, history, limits, options, known };
     judge.conclude(&items, &problem, walked)
 }
 
@@ -141,7 +151,7 @@ struct Again<'a, S: Spec + ?Sized> {
     history: &'a History,
     limits: &'a Limits,
     options: &'a SearchOptions,
-    matters: Option<Matters>,
+    known: Known,
 }
 
 impl<S: Spec + ?Sized + Sync> Again<'_, S>
@@ -206,10 +216,14 @@ where
     }
 
     fn relevant(&self, gone: Vec<Item>, rest: &[Item]) -> Vec<Item> {
-        match self.matters {
+        match self.known.matters {
             Some(matters) => matters(self.history, gone, rest),
             None => gone,
         }
+    }
+
+    fn tally(&self) -> Option<Tally> {
+        self.known.tally
     }
 }
 

@@ -7,11 +7,14 @@
 //! an operation that cannot change any state, all operations on some values of a queue, an update that nobody sees. Where it takes too long to find
 //! out, the operation stays: a core may be larger than it need be, but it stands alone.
 
+mod sum;
+
 use super::problem::{Item, Role, mentioned};
 use crate::history::{History, NEVER, OpId, Rank};
 use crate::value_table::ValueId;
 use rustc_hash::FxHashSet;
 use std::time::{Duration, Instant};
+pub(crate) use sum::Tally;
 
 /// Who says whether operations alone can be explained.
 pub(crate) trait Judge {
@@ -24,6 +27,11 @@ pub(crate) trait Judge {
     /// not enough to leave it out: others may be possible when less is known.
     fn relevant(&self, gone: Vec<Item>, _rest: &[Item]) -> Vec<Item> {
         gone
+    }
+
+    /// If the state is a count: which operations change it.
+    fn tally(&self) -> Option<Tally> {
+        None
     }
 }
 
@@ -86,6 +94,7 @@ pub(crate) fn shrink(
     // What is in progress may have taken effect, and that explains nothing: this is what the search has found.
     let (kept, context) = prefix.iter().partition(|item| item.role == Role::Completed);
     let mut shrinker = Shrinker { history, kept, context, culprit, until, judge };
+    shrinker.by_sum();
     if shrinker.violated(&shrinker.kept.clone(), 2) != Some(true) {
         return ids(&prefix);
     }

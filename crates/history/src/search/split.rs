@@ -9,7 +9,7 @@ use super::merge::merge;
 use super::problem::{Item, Problem};
 use super::race::decide;
 use super::shrink::{Bound, first_violated};
-use super::{Again, SearchOptions, Searched, Watch, explain};
+use super::{Again, Known, SearchOptions, Searched, Watch, explain};
 use crate::history::{Argument, History, NEVER, OpId, Rank};
 use crate::value_table::ValueId;
 use crate::verdict::{Limits, Verdict, Witness};
@@ -198,7 +198,7 @@ where
 
     fn judge(&self) -> Again<'_, S> {
         let PartSearch { spec, history, limits, options, .. } = *self;
-        Again { spec, history, limits, options, matters: None }
+        Again { spec, history, limits, options, known: Known::default() }
     }
 
     fn work(&self) {

@@ -63,9 +63,14 @@ fn streamed(
     object: &Object,
     recording: &Recording,
     interval: usize,
+    ways: Option<usize>,
     random: &mut fastrand::Rng,
 ) -> (Result<(), Ended>, bool, usize) {
-    let mut stream = Stream::new(object, Limits::default()).with_interval(interval);
+    let stream = Stream::new(object, Limits::default()).with_interval(interval);
+    let mut stream = match ways {
+        Some(ways) => stream.with_ways(ways),
+        None => stream,
+    };
     let mut open: BTreeMap<usize, OpenOperation> = BTreeMap::new();
     let mut tell = |stream: &mut Stream<'_>, tag: usize, event: &Event| {
         let tag = tag as u64;
@@ -99,15 +104,10 @@ fn compare(name: &str, init: Option<Value>, sort: Sort) {
         let recording = generate::recording(&mut random, &object, sort);
         let expected = first_violated(&object, &recording);
         let interval = random.usize(1..6);
-        let (verdict, left, rest) = streamed(&object, &recording, interval, &mut random);
+        let (verdict, left, rest) = streamed(&object, &recording, interval, None, &mut random);
         let found = match &verdict {
             Ok(()) => None,
             Err(Ended::Violated(refutation)) => Some(refutation.tag as usize),
-            // The general search does not know all that a memory may answer.
-            Err(Ended::Unknown(_)) if name == "mwcas" => {
-                handed_over += 1;
-                continue;
-            }
             Err(Ended::Unknown(reason)) => panic!("{name}, round {round}: {reason}"),
         };
         // Where nothing is known of the start, the monitor may have to wait until what follows tells.
@@ -212,6 +212,41 @@ fn cas_register() {
     compare_all("cas-register", 900.into());
 }
 
+/// With few ways to explain what has happened, as if too many operations were in progress: what is said is right, and sometimes nobody knows.
+#[test]
+fn cas_register_with_few_ways() {
+    let object = Object::builtin("cas-register", None).unwrap();
+    let mut random = fastrand::Rng::with_seed(seed("few ways"));
+    let rounds = cases(4000);
+    let (mut violated, mut unknown, mut late) = (0, 0, 0);
+    for round in 0..rounds {
+        let processes = random.usize(2..6);
+        let (fresh, unfinished) = (round % 4 == 0, random.u32(..2) * 4);
+        let sort =
+            Sort { processes, fresh, unknown: unfinished, failed: unfinished, calls: 10, ..USUAL };
+        let recording = generate::recording(&mut random, &object, sort);
+        let expected = first_violated(&object, &recording);
+        let (interval, ways) = (random.usize(1..6), random.usize(1..3));
+        let (verdict, ..) = streamed(&object, &recording, interval, Some(ways), &mut random);
+        let first = expected.unwrap_or(usize::MAX);
+        match &verdict {
+            Err(Ended::Unknown(_)) => unknown += 1,
+            Ok(()) if expected.is_none() => {}
+            Err(Ended::Violated(found)) if found.tag as usize >= first => {
+                violated += 1;
+                late += usize::from(found.tag as usize > first);
+            }
+            wrong => panic!(
+                "round {round}, interval {interval}, {ways} ways: {wrong:?}, not {expected:?}, of {:#?}",
+                recording.events.iter().enumerate().collect::<Vec<_>>()
+            ),
+        }
+    }
+    println!("{violated} of {rounds} violated, {late} of them found late, {unknown} unknown");
+    assert!(violated * 10 > rounds, "{violated} of {rounds}");
+    assert!((1..rounds / 4).contains(&unknown), "{unknown} of {rounds}");
+}
+
 #[test]
 fn map() {
     compare_all("map", Value::map([(0.into(), 900.into())]));
@@ -244,7 +279,7 @@ fn without_a_rule() {
 }
 
 /// With many removals in progress the monitors may have to wait until these return. The verdict is that of the finished history, and the
-/// windows of queues and stacks stay small meanwhile.
+/// windows stay small meanwhile.
 #[test]
 fn with_very_many_in_progress() {
     let mut random = fastrand::Rng::with_seed(seed("very many"));
@@ -276,14 +311,13 @@ fn with_very_many_in_progress() {
                 linchpin_history::Verdict::Violated(_) => true,
                 linchpin_history::Verdict::Inconclusive(reason) => panic!("{name}: {reason}"),
             };
-            let (verdict, _, kept) = streamed(&object, &recording, 64, &mut random);
+            let (verdict, _, kept) = streamed(&object, &recording, 64, None, &mut random);
             assert_eq!(verdict.is_err(), expected, "{name}, round {round}: {verdict:?}");
             violated += usize::from(expected);
             most = most.max(if expected { 0 } else { kept });
         }
         println!("{name}: {violated} violated, at most {most} operations kept at the end");
         assert!(violated > 1, "{name}: {violated} violated");
-        // The rule for priority queues drops little where this many are in progress.
-        assert!(name == "priority-queue" || most < 1500, "{name}: {most} kept");
+        assert!(most < 1500, "{name}: {most} kept");
     }
 }

@@ -79,3 +79,35 @@ fn what_is_no_register_is_not_judged() {
     let answer = cas_register::check(&builder.finish(), &Value::Null, &Limits::default());
     assert!(answer.unwrap_err().reason.contains("process a"));
 }
+
+/// A value that was overwritten for good is seen to be so, however many operations are in progress.
+#[test]
+fn what_was_overwritten_is_seen_in_a_crowd() {
+    let register = CasRegister::new(0.into());
+    let mut random = fastrand::Rng::with_seed(seed("overwritten"));
+    let mut builder = Builder::new(register.operations());
+    for value in [9, 1] {
+        builder.invoke("first", "write", value.into()).unwrap();
+        builder.ok("first", Value::Null).unwrap();
+    }
+    let crowd: Vec<String> = (0..100).map(|process| process.to_string()).collect();
+    for process in &crowd {
+        let (old, new) = (random.i64(0..5), random.i64(0..5));
+        builder.invoke(process, "cas", Value::list([old.into(), new.into()])).unwrap();
+    }
+    builder.invoke("last", "read", Value::Null).unwrap();
+    builder.ok("last", 9.into()).unwrap();
+    for process in &crowd {
+        builder.ok(process, random.bool().into()).unwrap();
+    }
+    let limits = Limits {
+        deadline: Some(std::time::Instant::now() + std::time::Duration::from_secs(60)),
+        ..Limits::default()
+    };
+    match cas_register::check(&builder.finish(), &0.into(), &limits).unwrap() {
+        Verdict::Violated(violation) => {
+            assert_eq!(violation.core, [1, 102], "{}", violation.explanation);
+        }
+        other => panic!("{other:?}"),
+    }
+}

@@ -102,6 +102,11 @@ impl<M: Mask> Configs<M> {
         self.list.get(at).map(|config| (config.value != GONE).then_some(config))
     }
 
+    /// How many configurations were added.
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
     /// Whether there is no configuration.
     pub(super) fn is_empty(&self) -> bool {
         // INVARIANT: where one has given way there is one to which it gave way.

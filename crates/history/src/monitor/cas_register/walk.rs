@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 pub(super) enum Walked {
     /// These operations in this order explain the history.
     Explained(Vec<u32>),
-    /// Nothing explains the return of this operation, given all answers, those of operations in progress included.
+    /// Nothing explains the return of this operation, given all answers, those of operations in progress included; or nothing that the walk kept.
     Stuck { op: u32 },
     /// The limits stopped it at this event.
     Stopped { reason: String, event: usize },
@@ -40,31 +40,41 @@ pub(super) struct Way {
 /// How many configurations a walk keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Breadth {
-    /// At each return the most promising for each value, so many. A walk that gets stuck has shown nothing.
+    /// At each return the most promising for each value, so many, and [`IN_ALL`] times as many in all. A walk that gets stuck has shown nothing, unless nothing was left out.
     Narrow(usize),
+    /// All, if there are not more than this.
+    AtMost(usize),
     /// All.
     Full,
 }
 
+/// So many times as many configurations as for each value a narrow walk keeps in all.
+const IN_ALL: usize = 16;
+
 /// So many configurations are led on at a return in a narrow walk, for each that it keeps, once the return is passed somehow.
 const PERSISTENCE: usize = 16;
+
+/// So many are led on if the return is not passed; then the walk is stuck.
+const PERSEVERANCE: usize = 1024;
 
 /// What comes of a walk.
 pub(super) struct Outcome {
     pub walked: Walked,
     /// What the register may hold at the end.
     pub values: Vec<u32>,
-    /// The ways to come to the event that was asked for.
+    /// The ways to come to the end.
     pub ways: Vec<Way>,
+    /// Whether nothing was left out, so that these are all.
+    pub is_sure: bool,
 }
 
-/// Walks through the events from where one of these ways leads; those of operations in progress there are calls, and come first. Notes in which ways the
-/// first event not before `stop` is come to.
+/// Walks through the events from where one of these ways leads; those of operations in progress there are calls, and come first. Goes no further than to the
+/// first event not before `stop`.
 pub(super) fn walk<M: Mask>(
     problem: &Problem,
     kinds: &[Kind],
     from: &[Way],
-    stop: Rank,
+    stop: Option<Rank>,
     breadth: Breadth,
     watch: &Watch<'_>,
 ) -> Outcome {
@@ -95,16 +105,15 @@ pub(super) fn walk<M: Mask>(
         passed: Configs::new(values),
         nothing,
         breadth,
+        has_left_out: false,
         work: 0,
     };
     walk.configs = from.iter().map(|way| walk.config(way)).collect();
-    let mut ways = None;
-    let walked = walk.run(stop, &mut ways);
+    let walked = walk.run(stop.unwrap_or(Rank::MAX));
     let mut values: Vec<u32> = walk.configs.iter().map(|config| config.value).collect();
     values.sort_unstable();
     values.dedup();
-    let ways = ways.unwrap_or_else(|| walk.ways());
-    Outcome { walked, values, ways }
+    Outcome { walked, values, ways: walk.ways(), is_sure: !walk.has_left_out }
 }
 
 /// An operation in progress that can change the value.
@@ -147,6 +156,8 @@ struct Walk<'a, M: Mask> {
     passed: Configs<M>,
     nothing: M,
     breadth: Breadth,
+    /// Whether a configuration was left out that might have come further.
+    has_left_out: bool,
     work: u32,
 }
 
@@ -189,10 +200,10 @@ impl<M: Mask> Walk<'_, M> {
         self.configs.iter().map(way).collect()
     }
 
-    fn run(&mut self, stop: Rank, ways: &mut Option<Vec<Way>>) -> Walked {
+    fn run(&mut self, stop: Rank) -> Walked {
         for (at, &event) in self.problem.events.iter().enumerate() {
-            if event.rank >= stop && ways.is_none() {
-                *ways = Some(self.ways());
+            if event.rank >= stop {
+                break;
             }
             if event.returns
                 && let Err(reason) = self.pass(event.op)
@@ -279,6 +290,7 @@ impl<M: Mask> Walk<'_, M> {
         if self.configs.len() <= most {
             return;
         }
+        let before = self.configs.len();
         let left = |config: &Config<M>| u32::MAX - config.done.or(&config.buried).count();
         self.configs.sort_by_cached_key(|config| (config.value, left(config)));
         let (mut last, mut kept) = (None, 0);
@@ -287,6 +299,11 @@ impl<M: Mask> Walk<'_, M> {
             last = Some(config.value);
             kept <= most
         });
+        if self.configs.len() > most * IN_ALL {
+            self.configs.sort_by_cached_key(left);
+            self.configs.truncate(most * IN_ALL);
+        }
+        self.has_left_out |= self.configs.len() < before;
     }
 
     /// Looks at what is in progress now.
@@ -357,13 +374,21 @@ impl<M: Mask> Walk<'_, M> {
         let mut at = 0;
         while let Some(config) = self.pending.get(at) {
             at += 1;
-            if let Breadth::Narrow(most) = self.breadth
-                && at > most * PERSISTENCE
-                && !self.passed.is_empty()
-            {
-                break;
+            let config = config.cloned();
+            match self.breadth {
+                Breadth::Narrow(most)
+                    if at > most * PERSISTENCE
+                        && (!self.passed.is_empty() || at > most * PERSISTENCE + PERSEVERANCE) =>
+                {
+                    self.has_left_out = true;
+                    break;
+                }
+                Breadth::AtMost(most) if self.pending.len() + self.passed.len() > most => {
+                    return Err(format!("there are more than {most} ways to go on"));
+                }
+                _ => {}
             }
-            let Some(config) = config.cloned() else { continue };
+            let Some(config) = config else { continue };
             self.work += 1;
             if self.work.is_multiple_of(1024) {
                 self.check_limits()?;
