@@ -51,22 +51,41 @@ pub(in crate::monitor) fn check<C: Collection>(
     if let Err(stopped) = pace.ask(history.operations.len() * 60) {
         return Ok(stopped.into());
     }
-    let again = || gather(history, initial, &C::OBJECT, NEVER, pace);
-    let mut violation = match again()? {
+    let up_to = |cut: Rank| gather(history, initial, &C::OBJECT, cut, pace);
+    let mut stuck = match up_to(NEVER)? {
         Gathered::Stopped(stopped) => return Ok(stopped.into()),
-        Gathered::Violated(violation) => violation,
+        Gathered::Violated(_) => None,
         Gathered::Part(part) => match collection.decide(part) {
             Decision::Explained(order) => return Ok(Verdict::Holds(Witness { order })),
             Decision::Unknown(reason) => return Err(NotApplicable { reason }),
             Decision::Stopped(stopped) => return Ok(stopped.into()),
-            Decision::Unexplained(stuck) => match again()? {
-                Gathered::Stopped(stopped) => return Ok(stopped.into()),
-                Gathered::Violated(violation) => violation,
-                Gathered::Part(part) => violation_of(collection, history, &part, &stuck, limits),
-            },
+            Decision::Unexplained(stuck) => Some(stuck),
         },
     };
-    violation.at = earliest(collection, history, initial, limits, pace);
+    let at = earliest(collection, history, initial, limits, pace);
+    let cut = at.map_or(NEVER, |at| at + 1);
+    // What conspires has done so by then: what returns later need not have.
+    if at.is_some() {
+        stuck = match up_to(cut)? {
+            Gathered::Stopped(stopped) => return Ok(stopped.into()),
+            Gathered::Violated(_) => None,
+            Gathered::Part(part) => match collection.decide(part) {
+                Decision::Stopped(stopped) => return Ok(stopped.into()),
+                Decision::Unexplained(stuck) => Some(stuck),
+                Decision::Explained(_) => None,
+                Decision::Unknown(reason) => return Err(NotApplicable { reason }),
+            },
+        };
+    }
+    let mut violation = match up_to(cut)? {
+        Gathered::Stopped(stopped) => return Ok(stopped.into()),
+        Gathered::Violated(violation) => violation,
+        Gathered::Part(part) => {
+            let stuck = stuck.unwrap_or_else(|| part.everything());
+            violation_of(collection, history, &part, &stuck, limits)
+        }
+    };
+    violation.at = at;
     Ok(Verdict::Violated(violation))
 }
 
