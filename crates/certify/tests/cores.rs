@@ -275,5 +275,5 @@ fn large(count: usize, seeds: u64) {
 #[test]
 fn cores_of_long_histories() {
     let count = std::env::var("LINCHPIN_CASES").ok().and_then(|text| text.parse().ok());
-    large(count.unwrap_or(2_000), 4);
+    large(count.unwrap_or(2_000), 20);
 }
