@@ -190,9 +190,9 @@ fn own_step(context: &mut Context, at: usize, child: usize, tested: &[Condition]
         world.assume_facts(&after, 0, child)?;
         world.assume_live(&after, 0, child)?;
         for fact in &open {
-            if !bad.contains(fact)
-                && !world.require(before, Env::of(0), &world.context.facts.live[at][*fact])?
-            {
+            // Asked even if it is bad already: what is decided for it the script remembers.
+            let holds = world.require(before, Env::of(0), &world.context.facts.live[at][*fact])?;
+            if !holds && !bad.contains(fact) {
                 bad.push(*fact);
             }
         }
@@ -226,9 +226,9 @@ fn interference(context: &mut Context, at: usize, other: usize) -> bool {
             world.assume_live(&after, 1, other)?;
         }
         for fact in &open {
-            if !bad.contains(fact)
-                && !world.require(before, Env::of(0), &world.context.facts.live[at][*fact])?
-            {
+            // Asked even if it is bad already: what is decided for it the script remembers.
+            let holds = world.require(before, Env::of(0), &world.context.facts.live[at][*fact])?;
+            if !holds && !bad.contains(fact) {
                 bad.push(*fact);
             }
         }

@@ -164,7 +164,7 @@ impl<'m> Questions<'m> {
         let mut good = vec![true; left.len()];
         let outcome = explore_start(&self.context, &mut |world, memory| {
             for (condition, good) in left.iter().zip(&mut good) {
-                *good = *good && world.require(memory, Env::of(0), condition)?;
+                *good &= world.require(memory, Env::of(0), condition)?;
             }
             Ok(true)
         });
@@ -179,7 +179,7 @@ impl<'m> Questions<'m> {
                 let outcome = self.alone(OperationId(operation), &left, &mut |world, states| {
                     let Some(end) = states.last() else { return Ok(true) };
                     for (condition, good) in left.iter().zip(&mut good) {
-                        *good = *good && world.require(end, Env::of(0), condition)?;
+                        *good &= world.require(end, Env::of(0), condition)?;
                     }
                     Ok(true)
                 });

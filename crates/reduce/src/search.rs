@@ -13,17 +13,22 @@ use crate::world::{Env, Memory, Run, Stop, World};
 /// The decisions of one visit.
 #[derive(Clone, Default)]
 pub(crate) struct Script {
-    choices: Vec<(u8, u8)>,
+    choices: Vec<(u32, u32)>,
     at: usize,
+    /// A question was asked that the script has no answer to: it remembers one to another question.
+    confused: bool,
 }
 
 impl Script {
-    pub(crate) fn choose(&mut self, options: u8) -> u8 {
+    /// INVARIANT: what is asked depends on nothing but the answers before; else cases are never visited.
+    pub(crate) fn choose(&mut self, options: u32) -> u32 {
         if self.at == self.choices.len() {
             self.choices.push((0, options));
         }
         self.at += 1;
-        self.choices[self.at - 1].0
+        let (choice, known) = self.choices[self.at - 1];
+        self.confused |= known != options;
+        choice.min(options.saturating_sub(1))
     }
 
     /// The next visit's decisions; false if all were made.
@@ -81,6 +86,9 @@ pub fn explore_stages<'c>(
         Err(Stop::Prune) => return Ok(()),
         Err(Stop::Blocked) => return Err(TooManyCases),
     }
+    if world.solver.is_full() {
+        return Err(TooManyCases);
+    }
     let given = world.given.clone();
     let start = Snapshot { world, memory: given.before.clone(), decisions: 0, done: 0 };
     visit_all(start, &facts(context, prefixes), stages, &mut |world, memory| {
@@ -136,6 +144,9 @@ fn visit_all<'c>(
             }
         }
         let outcome = outcome.and_then(|()| visit(&mut world, &memory));
+        if world.script.confused || world.solver.is_full() {
+            return Err(TooManyCases);
+        }
         script = world.script;
         // INVARIANT: whoever requires something deals with it being blocked; if not, nothing is concluded.
         if outcome == Err(Stop::Blocked) {

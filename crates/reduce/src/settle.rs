@@ -127,9 +127,8 @@ fn own_step(context: &mut Context, prefix: usize) -> Dropped {
         let mut after = before.clone();
         world.execute(&mut after, 0, prefix, Mode::Assume)?;
         for (at, fact) in facts.iter().enumerate() {
-            if !bad_facts[at] {
-                bad_facts[at] = !holds(world, before, &after, 0, prefix, *fact, Some(parent))?;
-            }
+            // Asked even if it is bad already: what is decided for it the script remembers.
+            bad_facts[at] |= !holds(world, before, &after, 0, prefix, *fact, Some(parent))?;
         }
         for (at, invariant) in invariants.iter().enumerate() {
             if !bad_invariants[at] {
@@ -181,9 +180,7 @@ fn interference(context: &mut Context, prefix: usize, other: usize) -> bool {
         let mut after = before.clone();
         world.execute(&mut after, 1, other, Mode::Assume)?;
         for (at, fact) in facts.iter().enumerate() {
-            if !bad[at] {
-                bad[at] = !holds(world, before, &after, 0, prefix, *fact, None)?;
-            }
+            bad[at] |= !holds(world, before, &after, 0, prefix, *fact, None)?;
         }
         Ok(!bad.iter().all(|bad| *bad))
     });

@@ -95,9 +95,18 @@ impl Solver {
 
     /// A value of which only the flags are known.
     pub fn fresh_value(&mut self, flags: u8) -> Value {
+        // Whoever visits cases looks whether it is full, and concludes nothing then.
+        if self.is_full() {
+            return Value { var: u16::MAX - 1, plus: 0 };
+        }
         let var = self.nodes.len() as u16;
         self.nodes.push(Node { parent: var, plus: 0, flags, apart: 0 });
         Value { var, plus: 0 }
+    }
+
+    /// Whether there is no room for another value.
+    pub fn is_full(&self) -> bool {
+        self.nodes.len() >= usize::from(u16::MAX)
     }
 
     /// The number of unknown values.

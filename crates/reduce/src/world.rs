@@ -304,7 +304,7 @@ impl<'c> World<'c> {
     }
 
     pub fn choose(&mut self, options: usize) -> usize {
-        self.script.choose(options.min(255) as u8) as usize
+        self.script.choose(options as u32) as usize
     }
 
     pub fn identity(&self, who: usize) -> Value {

@@ -301,7 +301,10 @@ impl<'a> Names<'a> {
             Var::Local(id) if self.claim => format!("{}@1", self.locals[id.0].name),
             Var::Local(id) => self.locals[id.0].name.clone(),
             Var::Peer(id) => format!("{}@2", self.peers[id.0].name),
-            Var::Bound(index) => self.bound[index].name.clone(),
+            Var::Bound(index) => match self.bound.get(index) {
+                Some(variable) => variable.name.clone(),
+                None => format!("n{index}"),
+            },
         }
     }
 }

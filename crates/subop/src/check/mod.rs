@@ -214,6 +214,11 @@ impl Checker {
         let mut initially = Initially::default();
         for statement in &block.statements {
             if let ast::StatementKind::Fill(array, value) = &statement.kind {
+                if !initially.statements.is_empty() {
+                    let message = "arrays are filled before anything else is assigned";
+                    let label = "move this to the beginning of `initially`";
+                    self.report(Diagnostic::new(message, statement.span, label));
+                }
                 initially.fills.extend(self.fill(array, value));
                 continue;
             }
