@@ -52,40 +52,33 @@ pub(in crate::monitor) fn check<C: Collection>(
         return Ok(stopped.into());
     }
     let up_to = |cut: Rank| gather(history, initial, &C::OBJECT, cut, pace);
-    let mut stuck = match up_to(NEVER)? {
+    let mut violation = match up_to(NEVER)? {
         Gathered::Stopped(stopped) => return Ok(stopped.into()),
-        Gathered::Violated(_) => None,
+        Gathered::Violated(violation) => violation,
         Gathered::Part(part) => match collection.decide(part) {
             Decision::Explained(order) => return Ok(Verdict::Holds(Witness { order })),
             Decision::Unknown(reason) => return Err(NotApplicable { reason }),
             Decision::Stopped(stopped) => return Ok(stopped.into()),
-            Decision::Unexplained(stuck) => Some(stuck),
+            Decision::Unexplained(stuck) => match up_to(NEVER)? {
+                Gathered::Stopped(stopped) => return Ok(stopped.into()),
+                Gathered::Violated(violation) => violation,
+                Gathered::Part(part) => violation_of(collection, history, &part, &stuck, limits),
+            },
         },
     };
-    let at = earliest(collection, history, initial, limits, pace);
-    let cut = at.map_or(NEVER, |at| at + 1);
-    // What conspires has done so by then: what returns later need not have.
-    if at.is_some() {
-        stuck = match up_to(cut)? {
-            Gathered::Stopped(stopped) => return Ok(stopped.into()),
-            Gathered::Violated(_) => None,
-            Gathered::Part(part) => match collection.decide(part) {
-                Decision::Stopped(stopped) => return Ok(stopped.into()),
-                Decision::Unexplained(stuck) => Some(stuck),
-                Decision::Explained(_) => None,
-                Decision::Unknown(reason) => return Err(NotApplicable { reason }),
-            },
-        };
+    violation.at = earliest(collection, history, initial, limits, pace);
+    // What conspires must have done so by then. What returns later need not have: then it is looked for up to there.
+    if let Some(at) = violation.at
+        && let Gathered::Part(part) = up_to(at + 1)?
+        && !matches!(
+            collection.decide(part.with_operations(&violation.core)),
+            Decision::Unexplained(_)
+        )
+        && let Decision::Unexplained(stuck) = collection.decide(part.clone())
+    {
+        violation = violation_of(collection, history, &part, &stuck, limits);
+        violation.at = Some(at);
     }
-    let mut violation = match up_to(cut)? {
-        Gathered::Stopped(stopped) => return Ok(stopped.into()),
-        Gathered::Violated(violation) => violation,
-        Gathered::Part(part) => {
-            let stuck = stuck.unwrap_or_else(|| part.everything());
-            violation_of(collection, history, &part, &stuck, limits)
-        }
-    };
-    violation.at = at;
     Ok(Verdict::Violated(violation))
 }
 

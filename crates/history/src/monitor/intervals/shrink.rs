@@ -1,7 +1,7 @@
 //! Smaller parts, and the ways in which pending removals may have removed values.
 
 use super::{Collection, Decision, Part, Stuck};
-use crate::Limits;
+use crate::{Limits, OpId};
 
 impl Part {
     /// The part as a selection of itself.
@@ -20,6 +20,19 @@ impl Part {
             Element::Empty(empty) => everything || stuck.empty == Some(empty),
         };
         self.only(self.elements().filter(|&element| is_kept(element)))
+    }
+
+    /// The part with only these operations, and what is pending.
+    pub(super) fn with_operations(&self, operations: &[OpId]) -> Part {
+        let is_kept = |element: &Element| match *element {
+            Element::Life(life) => {
+                let life = &self.lives[life as usize];
+                operations.contains(&life.add) || operations.contains(&life.remove)
+            }
+            Element::Look(look) => operations.contains(&self.looks[look as usize].op),
+            Element::Empty(empty) => operations.contains(&self.empties[empty as usize].op),
+        };
+        self.only(self.elements().filter(is_kept))
     }
 
     fn elements(&self) -> impl Iterator<Item = Element> {
