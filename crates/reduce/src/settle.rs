@@ -146,7 +146,9 @@ fn own_step(context: &mut Context, prefix: usize) -> Dropped {
     }
     for (at, invariant) in invariants.iter().enumerate() {
         if bad_invariants[at] || outcome.is_err() {
-            context.facts.invariants[*invariant].dropped = Some(Reason::BrokenBy(prefix));
+            let reason =
+                if outcome.is_err() { Reason::TooManyCases } else { Reason::BrokenBy(prefix) };
+            context.facts.invariants[*invariant].dropped = Some(reason);
             dropped.invariant = true;
         }
     }
