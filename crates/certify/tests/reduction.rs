@@ -26,7 +26,7 @@ fn queues() {
 /// Their invariants are about two objects.
 #[test]
 fn queues_that_free() {
-    ["ms_queue_free", "two_lock_queue_free"].into_iter().for_each(confirmed);
+    ["ms_queue_free", "two_lock_queue_free", "dglm_queue_free"].into_iter().for_each(confirmed);
 }
 
 #[test]

@@ -1,20 +1,21 @@
-//! `fuzz SEED COUNT EVERY`: random programs, judged by the prover and by brute force. Never `Proved` where brute force finds a violation.
+//! `fuzz SEED COUNT EVERY [rich]`: random programs, judged by the prover and by brute force. Never `Proved` where brute force finds a violation.
 
 use linchpin_reduce::{Options, prove};
-use linchpin_subop_oracle::{Comparison, Verdict, generate, judge_all};
+use linchpin_subop_oracle::{Comparison, Verdict, generate, generate_rich, judge_all};
 
 fn main() {
     let number = |at: usize, default: u64| {
         std::env::args().nth(at).and_then(|text| text.parse().ok()).unwrap_or(default)
     };
     let (seed, count, every) = (number(1, 0), number(2, 10_000), number(3, 10).max(1));
+    let rich = std::env::args().any(|argument| argument == "rich");
     let mut confirmed = 0u64;
     let start = std::time::Instant::now();
     let (mut proved, mut linearizable, mut strict, mut large, mut wrong) =
         (0u64, 0u64, 0u64, 0u64, 0u64);
     let mut proving = 0.0;
     for seed in seed..seed + count {
-        let source = generate(seed);
+        let source = if rich { generate_rich(seed) } else { generate(seed) };
         let Ok(model) = linchpin_subop::parse(&source) else { continue };
         let report = prove(&model, &Options::default());
         proving += report.seconds;

@@ -5,12 +5,13 @@ use linchpin_subop::Model;
 use linchpin_subop::execute::{Instance, Value};
 use linchpin_subop_oracle::{Case, Comparison, Verdict, judge, mutants};
 
-const PROVED: [&str; 14] = [
+const PROVED: [&str; 15] = [
     "ms_queue",
     "two_lock_queue",
     "dglm_queue",
     "ms_queue_free",
     "two_lock_queue_free",
+    "dglm_queue_free",
     "treiber_stack",
     "elimination_stack",
     "timestamped_stack_hindsight",
@@ -71,9 +72,12 @@ const SET: Cases = &[
 
 fn cases(name: &str) -> Cases {
     match name {
-        "ms_queue" | "two_lock_queue" | "dglm_queue" | "ms_queue_free" | "two_lock_queue_free" => {
-            QUEUE
-        }
+        "ms_queue"
+        | "two_lock_queue"
+        | "dglm_queue"
+        | "ms_queue_free"
+        | "two_lock_queue_free"
+        | "dglm_queue_free" => QUEUE,
         "orvyy_set" | "vy_cas_set" | "vy_dcas_set" => SET,
         "treiber_stack" => &[
             ("", "Push(1) Push(2) Pop_nonempty()"),

@@ -1,7 +1,7 @@
 //! The generator writes programs that parse, are small enough to judge, and of which about half are linearizable.
 
 use linchpin_subop::{parse, print};
-use linchpin_subop_oracle::{Comparison, Verdict, generate, judge_all};
+use linchpin_subop_oracle::{Comparison, Verdict, generate, generate_rich, judge_all};
 
 #[test]
 fn random_programs_parse_and_are_well_mixed() {
@@ -32,4 +32,27 @@ fn random_programs_parse_and_are_well_mixed() {
     );
     assert!(large * 20 < cases, "{large} of {cases} are too large");
     assert!((cases / 3..cases * 2 / 3).contains(&linearizable), "{linearizable} of {cases}");
+}
+
+#[test]
+fn rich_programs_parse_and_are_well_mixed() {
+    let cases: u64 =
+        std::env::var("LINCHPIN_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(200);
+    let (mut linearizable, mut violated) = (0, 0);
+    for seed in 0..cases {
+        let source = generate_rich(seed);
+        let model = parse(&source).unwrap_or_else(|mistakes| {
+            panic!("seed {seed}: {}", mistakes[0].render("random", &source, false))
+        });
+        match judge_all(&model, 3, &[1], Comparison::Observations, 5_000) {
+            Verdict::Linearizable => linearizable += 1,
+            Verdict::Violated(_) => violated += 1,
+            Verdict::TooLarge => {}
+        }
+    }
+    println!("{linearizable} of {cases} linearizable, {violated} violated");
+    assert!(
+        linearizable * 4 > cases && violated * 10 > cases,
+        "{linearizable}, {violated} of {cases}"
+    );
 }

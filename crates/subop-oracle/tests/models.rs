@@ -117,7 +117,7 @@ fn dglm_queue() {
 /// Freed nodes are poison, so that an access to one would be seen.
 #[test]
 fn queues_that_free() {
-    for name in ["ms_queue_free", "two_lock_queue_free"] {
+    for name in ["ms_queue_free", "two_lock_queue_free", "dglm_queue_free"] {
         linearizable(name, Comparison::States, QUEUE);
         sequential(name, &[1, 2], 5);
     }
