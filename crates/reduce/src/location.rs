@@ -50,6 +50,13 @@ impl<'c> World<'c> {
         Ok(object)
     }
 
+    /// Any object that existed before the run, of which no invariant is assumed.
+    pub fn unfamiliar_object(&mut self, of: StructId) -> Value {
+        let object = self.solver.fresh_value(flag::OLD | flag::PROPER);
+        self.instantiated.push((of, object));
+        object
+    }
+
     pub(crate) fn unknown(&mut self, nature: Nature, flags: u8) -> Run<Value> {
         let proper = if nature.null || nature.poison { 0 } else { flag::PROPER };
         let value = self.solver.fresh_value(flags | proper);
