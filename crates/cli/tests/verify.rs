@@ -222,13 +222,16 @@ fn code_is_proved_through_its_sub_operations() {
         "models/ms_queue.lin: proved",
         "reduce: linearizable for any number of threads",
         "sub-operations derived from the code",
-        "assuming: no step fails",
+        "assuming: no step fails, which is not shown of line 54 (`s` is null)",
         "(Assumption 1): tried with up to 6 calls",
     ] {
         assert!(stdout.contains(part), "{part}: {stdout}");
     }
     let (code, object) = json(&["models/two_lock_queue.lin", "--engine", "reduce"]);
     assert_eq!((code, &object["verdict"]), (0, &Json::from("proved")));
+    let (_, stdout, _) = output(&["verify", "models/treiber_stack.lin", "--engine", "reduce"]);
+    assert!(stdout.contains("no step fails: no field of null is accessed"), "{stdout}");
+    assert!(!stdout.contains("assuming: no step fails"), "{stdout}");
     // A failed proof is followed by refinement, which tells a violation from a weakness of the method.
     let broken = "models/broken/treiber_stack_split_pop_cas.lin";
     let (code, stdout, _) = output(&["verify", broken, "--engine", "reduce"]);

@@ -27,6 +27,8 @@ impl Explorer<'_> {
         if !action.places().is_empty() && walk.current.is_empty() {
             walk.current.line = line;
         }
+        walk.line = line;
+        self.evaluates(&walk, action)?;
         match action {
             Action::Guard(condition) => self.guard(walk, condition),
             // A failing assertion is a fault: the run ends there.
@@ -81,6 +83,11 @@ impl Explorer<'_> {
                 let alone = apart && walk.current.is_empty();
                 let mut parts = Vec::new();
                 let mut writes = Vec::new();
+                let mut words = Vec::new();
+                for cell in cells {
+                    words.extend(self.targets(&walk, &cell.place)?.iter().map(|(place, _)| *place));
+                }
+                self.same_words(&walk, &words);
                 for cell in cells {
                     let expected = walk.words().single(&cell.expected)?;
                     let seen = self.read(&mut walk, &cell.place, "seen")?;
@@ -242,6 +249,13 @@ impl Explorer<'_> {
 
     /// The words of a place.
     fn targets(&self, walk: &Walk, place: &From) -> Way<Vec<(Place, Kind)>> {
+        let targets = self.words_of(walk, place)?;
+        let places: Vec<Place> = targets.iter().map(|(place, _)| *place).collect();
+        self.access(walk, place, &places);
+        Ok(targets)
+    }
+
+    fn words_of(&self, walk: &Walk, place: &From) -> Way<Vec<(Place, Kind)>> {
         Ok(match place {
             From::Shared(at) => {
                 let home = &self.layout.shared[*at];
@@ -274,7 +288,10 @@ impl Explorer<'_> {
                 let base = match walk.words().single(object)? {
                     Tree::Word(Word::Term(Term::Place(Place::Variable(var)))) => var,
                     // A fault: the run ends here.
-                    Tree::Word(Word::Term(Term::Null)) => return Err(Halt::Never),
+                    Tree::Word(Word::Term(Term::Null)) => {
+                        self.may_fail(walk, Vec::new(), "an object is null");
+                        return Err(Halt::Never);
+                    }
                     _ => return Err("an object that is not a variable".to_owned().into()),
                 };
                 let home = &self.layout.fields[*of][*field];

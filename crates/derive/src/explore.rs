@@ -8,6 +8,7 @@
 use crate::Refusal;
 use crate::action::stored;
 use crate::evaluate::{Tree, tree_of};
+use crate::fault::Fault;
 use crate::layout::{Kind, Layout, words};
 use crate::path::{End, Path, Site, Step, is_visible};
 use crate::symbol::{Word, symbol};
@@ -15,6 +16,7 @@ use crate::walk::{Halt, Visit, Walk};
 use linchpin_ir::liveness::live_locals;
 use linchpin_ir::program::{Body, Expr, NodeId, Operation, Program, Target, Type};
 use linchpin_subop::model::Term;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An operation with more paths than this is refused.
@@ -44,6 +46,8 @@ pub struct Paths {
     pub rounds: Vec<Round>,
     /// Up to each step that others can notice, wherever the way goes from there.
     pub noticed: Vec<Vec<Step>>,
+    /// Wherever a step may fail.
+    pub faults: Vec<Fault>,
 }
 
 /// All paths of an operation.
@@ -60,6 +64,7 @@ pub fn paths(program: &Program, layout: &Layout, operation: usize) -> Result<Pat
             live: &live,
             havoc: &havoc,
             found: Paths::default(),
+            faults: RefCell::default(),
             edges: 0,
             changed: None,
         };
@@ -69,7 +74,8 @@ pub fn paths(program: &Program, layout: &Layout, operation: usize) -> Result<Pat
             havoc.entry(node).or_default().insert(local);
             continue;
         }
-        let found = explorer.found;
+        let mut found = explorer.found;
+        found.faults = explorer.faults.into_inner();
         return outcome.map(|()| found);
     }
 }
@@ -82,6 +88,8 @@ pub struct Explorer<'a> {
     pub live: &'a [Vec<bool>],
     pub havoc: &'a BTreeMap<u32, BTreeSet<u32>>,
     pub found: Paths,
+    /// Noted while a way is followed, which may end there.
+    pub faults: RefCell<Vec<Fault>>,
     pub edges: usize,
     pub changed: Option<(u32, u32)>,
 }
@@ -101,6 +109,7 @@ impl Explorer<'_> {
             current: Step { line: operation.line, ..Step::default() },
             visits: Vec::new(),
             held: Vec::new(),
+            line: operation.line,
         };
         for (at, parameter) in operation.parameters.iter().enumerate() {
             if parameter.ty != Type::Int {
@@ -196,7 +205,7 @@ impl Explorer<'_> {
         Ok(())
     }
 
-    fn path(&self, walk: &Walk, steps: Vec<Step>, end: End) -> Path {
+    pub fn path(&self, walk: &Walk, steps: Vec<Step>, end: End) -> Path {
         Path {
             operation: self.operation,
             symbols: walk.symbols.clone(),
@@ -210,6 +219,9 @@ impl Explorer<'_> {
     fn returns(&mut self, walk: Walk, value: &Expr, line: u32) -> Result<(), Refusal> {
         let refuse = |reason: String| Refusal::new(line, reason);
         let operation = &self.program.operations[self.operation];
+        for conditions in walk.words().failing(value).map_err(refuse)? {
+            self.may_fail(&walk, conditions, "the value of `none` is taken");
+        }
         for (conditions, tree) in walk.words().evaluate(value).map_err(refuse)? {
             let mut ways = vec![(walk.clone(), conditions, Vec::new())];
             let expected = result_words(operation).map_err(refuse)?;
@@ -259,6 +271,9 @@ impl Explorer<'_> {
         }
         if !node.yields && !walk.current.is_empty() {
             return Err(Refusal::new(node.line, "a loop inside one atomic step".to_owned()));
+        }
+        if visit.steps == walk.steps.len() && walk.current.is_empty() {
+            self.may_fail(&walk, Vec::new(), "a loop never gives other threads a turn");
         }
         self.found.rounds.push(Round { steps: walk.steps, from: visit.steps, line: visit.line });
         Ok(())

@@ -15,6 +15,7 @@ mod alone;
 mod build;
 mod evaluate;
 mod explore;
+mod fault;
 mod help;
 mod layout;
 mod merge;
@@ -26,6 +27,7 @@ mod tidy;
 mod walk;
 
 use explore::Paths;
+pub use fault::Fault;
 use linchpin_ir::model_spec::{SpecError, spec_of};
 use linchpin_ir::program::{Program, SpecSource, Type};
 use linchpin_reduce::{Options, Questions, Report};
@@ -88,6 +90,10 @@ pub struct Derivation {
     notes: Vec<String>,
     program_operations: Vec<String>,
     builtin: Option<(String, Option<Value>)>,
+    /// The paths as they are, and where their steps may fail.
+    raw: Model,
+    sites: help::Sites,
+    faults: Vec<Fault>,
 }
 
 /// Sub-operations, ready to be proved.
@@ -232,7 +238,9 @@ pub fn derive(program: &Program) -> Result<Derivation, Refusal> {
     };
     let program_operations =
         program.operations.iter().map(|operation| operation.name.clone()).collect();
-    Ok(Derivation { skeleton, ways, notes, program_operations, builtin })
+    let faults = all.into_iter().flat_map(|paths| paths.faults).collect();
+    drop(questions);
+    Ok(Derivation { skeleton, ways, notes, program_operations, builtin, raw, sites, faults })
 }
 
 /// The outcome of [`prove`].
@@ -254,6 +262,8 @@ pub struct Attempt {
     pub values: Vec<i64>,
     /// How many forms were tried.
     pub tried: usize,
+    /// Where a step fails, as far as is known; empty if no step ever does.
+    pub faults: Vec<Fault>,
 }
 
 impl Attempt {
@@ -367,9 +377,11 @@ pub fn prove(
             least_calls,
             values,
             tried,
+            faults: Vec::new(),
         };
         if last || attempt.is_proved() {
-            return Ok(attempt);
+            let faults = derivation.possible_faults();
+            return Ok(Attempt { faults, ..attempt });
         }
     }
 }
@@ -396,7 +408,7 @@ fn name_ways(program: &Program, skeleton: &Model, ways: &mut [Way]) {
                 [_] if matches!(program.operations[operation].response, Type::Option(_)) => "_some",
                 _ => "",
             },
-            End::Help => "",
+            End::Help | End::Fault => "",
         };
         let suffixes: Vec<&str> = mine.iter().map(|at| suffix(&ways[*at])).collect();
         for (number, at) in mine.iter().enumerate() {
@@ -503,6 +515,13 @@ impl Derivation {
         Form { model, lines, reasons, notes, left_out, ways }
     }
 
+    /// Where a step of the code may fail, as far as is known.
+    pub fn possible_faults(&self) -> Vec<Fault> {
+        let options = Options { most_in_total: MOST_CASES, ..Options::default() };
+        let possible = fault::possible(&self.raw, &options, &self.sites, &self.faults);
+        possible.into_iter().cloned().collect()
+    }
+
     /// An operation whose sub-operations, executed without interruption, may do more than its code.
     fn beyond_the_code(&self, form: &Form) -> Option<String> {
         let shortened =
@@ -522,6 +541,11 @@ fn steps_of(left_out: &[(usize, usize)], way: usize) -> Vec<usize> {
 }
 
 impl Form {
+    /// Whether it counts with integers.
+    pub fn counts(&self) -> bool {
+        text::counts(&self.model)
+    }
+
     /// The `.subop` file, with the reasons as comments.
     pub fn text(&self) -> String {
         text::print(self)

@@ -79,6 +79,8 @@ pub enum End {
     Return(Vec<Term>),
     /// With this attempt, which succeeds: what is known when somebody helps.
     Help,
+    /// The last step fails.
+    Fault,
 }
 
 /// A way through an operation. Rounds of loops that are gone through again are left out.
@@ -123,7 +125,7 @@ impl Path {
     pub fn result_symbols(&self) -> Vec<LocalId> {
         match &self.end {
             End::Return(terms) => terms.iter().flat_map(symbols_of).collect(),
-            End::Help => Vec::new(),
+            End::Help | End::Fault => Vec::new(),
         }
     }
 }

@@ -92,27 +92,37 @@ pub fn values(model: &Model, most: i64) -> Vec<i64> {
     values
 }
 
+/// Whether a model adds to integers.
+pub fn counts(model: &Model) -> bool {
+    terms(model).iter().any(|term| matches!(term, Term::Plus(..)))
+}
+
 /// The integers that a model mentions.
 fn constants(model: &Model) -> Vec<i64> {
+    let mut found = Vec::new();
+    terms(model).iter().for_each(|term| see(term, &mut found));
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// The terms of a model, and the places that it assigns.
+fn terms(model: &Model) -> Vec<Term> {
     let mut found = Vec::new();
     let steps = model.operations.iter().flat_map(|operation| &operation.sub_operations);
     let mut statements: Vec<&Statement> = model.initially.statements.iter().collect();
     for step in steps {
         statements.extend(&step.body);
         for atom in step.precondition.atoms() {
-            see(&atom.left, &mut found);
-            see(&atom.right, &mut found);
+            found.extend([atom.left, atom.right]);
         }
-        step.result.iter().flatten().for_each(|term| see(term, &mut found));
+        found.extend(step.result.iter().flatten());
     }
     for statement in statements {
         if let Statement::Assign { place, value, .. } = statement {
-            see(&Term::Place(*place), &mut found);
-            see(value, &mut found);
+            found.extend([Term::Place(*place), *value]);
         }
     }
-    found.sort_unstable();
-    found.dedup();
     found
 }
 

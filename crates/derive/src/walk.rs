@@ -28,6 +28,8 @@ pub struct Walk {
     pub current: Step,
     pub visits: Vec<Visit>,
     pub held: Vec<Place>,
+    /// The line of the action that it executes.
+    pub line: u32,
 }
 
 /// Why a way is not followed.

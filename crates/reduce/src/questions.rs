@@ -71,6 +71,19 @@ impl<'m> Questions<'m> {
         holds && outcome.is_ok()
     }
 
+    /// Whether the last of these sub-operations is never executed after the others.
+    pub fn is_never_executed(&self, at: At) -> bool {
+        let Some(prefix) = self.prefix(at) else { return false };
+        let Some(parent) = self.context.prefixes.all[prefix].parent else { return false };
+        let mut never = true;
+        let outcome = explore(&self.context, &[parent], &mut |world, before| {
+            world.execute(&mut before.clone(), 0, prefix, Mode::Assume)?;
+            never = false;
+            Ok(false)
+        });
+        never && outcome.is_ok()
+    }
+
     /// Whether no step of another instance makes the condition false while an instance waits there, as long as all of `given` hold
     /// before and after that step.
     pub fn is_kept(&self, at: At, condition: &Condition, given: &[Condition]) -> bool {

@@ -22,15 +22,19 @@ fn pick<'a>(random: &mut Rng, from: &[&'a str]) -> &'a str {
     from[random.usize(..from.len())]
 }
 
-/// One to three random changes of a known model.
-fn changed(random: &mut Rng) -> String {
-    let source = SEEDS[random.usize(..SEEDS.len())];
-    let mut lines: Vec<String> = source
+/// A known model without comments and points.
+pub fn known(random: &mut Rng) -> String {
+    let lines: Vec<String> = SEEDS[random.usize(..SEEDS.len())]
         .lines()
         .filter(|line| !line.starts_with("//!"))
-        .map(|line| line.split("//").next().unwrap_or("").trim_end().to_owned())
-        .map(|line| without_point(&line))
+        .map(|line| without_point(line.split("//").next().unwrap_or("").trim_end()))
         .collect();
+    lines.join("\n")
+}
+
+/// One to three random changes of a known model.
+fn changed(random: &mut Rng) -> String {
+    let mut lines: Vec<String> = known(random).lines().map(str::to_owned).collect();
     for _ in 0..random.usize(1..=3) {
         let inside: Vec<usize> =
             (0..lines.len()).filter(|at| lines[*at].starts_with("    ")).collect();

@@ -1,5 +1,6 @@
 //! Derivation against the refinement engine: what is proved from code must hold within bounds.
 
+mod faults;
 mod fuzz;
 mod generator;
 mod helping;

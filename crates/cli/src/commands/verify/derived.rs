@@ -4,7 +4,7 @@ use super::answer::{Answer, Word};
 use super::reduce;
 use crate::args::{MemoryArg, VerifyArgs};
 use anyhow::Result;
-use linchpin_derive::{Attempt, Tries, derive, prove};
+use linchpin_derive::{Attempt, Fault, Tries, derive, prove};
 use linchpin_lang::Compiled;
 use linchpin_space::Calls;
 use linchpin_subop::sequential::SequentialVerdict;
@@ -60,15 +60,32 @@ fn inconclusive(reason: String) -> Answer {
     }
 }
 
+/// Where steps may fail, each line and reason once.
+fn places(faults: &[Fault]) -> String {
+    let mut found: Vec<String> = Vec::new();
+    for Fault { line, what, .. } in faults {
+        let place = format!("line {line} ({what})");
+        if !found.contains(&place) {
+            found.push(place);
+        }
+    }
+    found.join(", ")
+}
+
 fn describe(attempt: &Attempt) -> Answer {
     let values: Vec<String> = attempt.values.iter().map(i64::to_string).collect();
     let Attempt { form, report, sequential, open_guess, beyond_the_code, tried, .. } = attempt;
     let mut assumptions: Vec<String> =
         report.assumptions.iter().filter(|text| !text.contains("Assumption 1")).cloned().collect();
-    assumptions.push(
-        "no step fails, such as a field of null: up to the first that does, every run is linearizable"
-            .to_owned(),
-    );
+    if !attempt.faults.is_empty() {
+        assumptions.push(format!(
+            "no step fails, which is not shown of {}: up to the first that does, every run is linearizable",
+            places(&attempt.faults)
+        ));
+    }
+    if form.counts() {
+        assumptions.push("integers do not overflow".to_owned());
+    }
     let mut unreached = Vec::new();
     let mut tried_calls = None;
     let mut reason = "not proved: a weakness of the method, or a violation".to_owned();
@@ -120,6 +137,9 @@ fn describe(attempt: &Attempt) -> Answer {
         report.cases,
         report.seconds * 1e3
     )];
+    if word == Word::Proved && attempt.faults.is_empty() {
+        notes.push("no step fails: no field of null is accessed, no assertion is false, no index is out of range".to_owned());
+    }
     if word == Word::Inconclusive && matches!(sequential, SequentialVerdict::Holds { .. }) {
         notes.extend(report.obstacle_text().lines().map(str::to_owned));
     }

@@ -1,0 +1,257 @@
+//! Steps that may fail: a field of null, an index out of range, an assertion, the value of `none`.
+//!
+//! Paths go on only where nothing fails. What is left to show is that nothing does: each way to a place where a step would fail is an operation that
+//! only looks there, and its last step must be impossible in every state that satisfies the facts. By induction on the execution of the
+//! code: up to its first failing step it is one of the paths, so the facts hold just before that step.
+
+use crate::build;
+use crate::evaluate::{Tree, Words};
+use crate::explore::Explorer;
+use crate::help::{Sites, only_looking};
+use crate::path::{End, Path};
+use crate::symbol::{Word, all, compare, known, symbol, symbols_of, truth};
+use crate::tidy;
+use crate::walk::Walk;
+use linchpin_diagnostic::Span;
+use linchpin_ir::program::{Action, BinaryOp, Expr, Place as From, Type};
+use linchpin_reduce::{At, Options, Questions};
+use linchpin_subop::model::{
+    Condition, Invariant, LocalId, Model, OperationId, Place, Relation, Term, Var,
+};
+
+/// A step that fails if it is reached in this way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The source line.
+    pub line: u32,
+    /// What would be wrong.
+    pub what: String,
+    path: Path,
+}
+
+impl Explorer<'_> {
+    /// Notes that the way fails here if all of the conditions hold.
+    pub fn may_fail(&self, walk: &Walk, conditions: Vec<Condition>, what: &str) {
+        let mut way = walk.clone();
+        let line = way.line;
+        let ranges = self.program.operations[self.operation].parameters.iter().enumerate();
+        for (at, parameter) in ranges {
+            let Some((from, to)) = parameter.range else { continue };
+            let argument = symbol(LocalId(at));
+            let least = compare(argument, Relation::GreaterOrEqual, Term::Int(from), &[]);
+            let most = compare(argument, Relation::Less, Term::Int(to), &[]);
+            way.current.conditions.extend([least, most]);
+        }
+        if way.assume(conditions).is_err() {
+            return;
+        }
+        way.finish_step(line);
+        let path = self.path(&way, way.steps.clone(), End::Fault);
+        let fault = Fault { line, what: what.to_owned(), path };
+        let mut faults = self.faults.borrow_mut();
+        if !faults.contains(&fault) {
+            faults.push(fault);
+        }
+    }
+
+    /// Notes where an access fails: at a field of null, or at an index out of range.
+    pub fn access(&self, walk: &Walk, place: &From, targets: &[Place]) {
+        match targets.first() {
+            Some(Place::Field(Var::Local(base), ..)) => {
+                let null = compare(symbol(*base), Relation::Equal, Term::Null, &walk.new);
+                let what = format!("`{}` is null", walk.symbols[base.0].name);
+                self.may_fail(walk, vec![null], &what);
+            }
+            Some(Place::Element(_, index)) => {
+                use linchpin_subop::model::Index;
+                let at = match *index {
+                    Index::Int(at) => Term::Int(at),
+                    Index::Variable(var) => Term::Place(Place::Variable(var)),
+                    Index::Plus(var, plus) => Term::Plus(Place::Variable(var), plus),
+                };
+                let From::SharedElement(shared, _) = place else { return };
+                let Type::Array(_, length) = &self.program.shared[*shared].ty else { return };
+                let length = i64::try_from(*length).unwrap_or(i64::MAX);
+                for outside in [
+                    compare(at, Relation::Less, Term::Int(0), &walk.new),
+                    compare(at, Relation::GreaterOrEqual, Term::Int(length), &walk.new),
+                ] {
+                    self.may_fail(walk, vec![outside], "an index is out of range");
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Notes where a `cas` of several words fails: two of them are the same one.
+    pub fn same_words(&self, walk: &Walk, places: &[Place]) {
+        for (at, one) in places.iter().enumerate() {
+            for other in &places[at + 1..] {
+                let same = match (one, other) {
+                    (Place::Field(Var::Local(a), of, field), Place::Field(Var::Local(b), ..))
+                        if matches!(other, Place::Field(_, other_of, other_field) if (of, field) == (other_of, other_field)) =>
+                    {
+                        compare(symbol(*a), Relation::Equal, symbol(*b), &walk.new)
+                    }
+                    _ if build::is_same_kind(one, other) => truth(true),
+                    _ => continue,
+                };
+                self.may_fail(walk, vec![same], "a word is twice in one `cas`");
+            }
+        }
+    }
+
+    /// Notes where the expressions of an action fail, and an assertion.
+    pub fn evaluates(&self, walk: &Walk, action: &Action) -> Result<(), String> {
+        for expr in action.expressions() {
+            for conditions in walk.words().failing(expr)? {
+                self.may_fail(walk, conditions, "the value of `none` is taken");
+            }
+        }
+        match action {
+            Action::Assert(condition) => {
+                for (mut conditions, tree) in walk.words().evaluate(condition)? {
+                    conditions.push(walk.words().truth(&tree)?.negated());
+                    self.may_fail(walk, conditions, "an assertion fails");
+                }
+            }
+            Action::Free(object) => {
+                for (mut conditions, tree) in walk.words().evaluate(object)? {
+                    conditions.extend(walk.words().none(&tree));
+                    self.may_fail(walk, conditions, "what is given back is null");
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Words<'_> {
+    /// That a value is `none`, or null.
+    fn none(&self, tree: &Tree) -> Option<Condition> {
+        match tree {
+            Tree::Word(Word::Term(term)) => {
+                Some(compare(*term, Relation::Equal, Term::Null, self.new))
+            }
+            _ => None,
+        }
+    }
+
+    /// The conditions under which evaluating an expression takes the value of `none`; each list is one way to do so.
+    pub fn failing(&self, expr: &Expr) -> Result<Vec<Vec<Condition>>, String> {
+        let mut found = Vec::new();
+        match expr {
+            Expr::Const(_) | Expr::Local(_) | Expr::ThreadLocal(_) | Expr::Me => {}
+            Expr::Unary(_, inner) | Expr::Component(inner, _) => found = self.failing(inner)?,
+            Expr::Binary(operator, left, right) => {
+                found = self.failing(left)?;
+                let failing = self.failing(right)?;
+                match operator {
+                    BinaryOp::And | BinaryOp::Or => {
+                        let goes_on = *operator == BinaryOp::And;
+                        found.extend(self.provided(left, goes_on, failing)?);
+                    }
+                    _ => found.extend(failing),
+                }
+            }
+            Expr::Element(list, index) => {
+                found = self.failing(list)?;
+                found.extend(self.failing(index)?);
+            }
+            Expr::List(parts) => {
+                for part in parts {
+                    found.extend(self.failing(part)?);
+                }
+            }
+            Expr::If(condition, yes, no) => {
+                found = self.failing(condition)?;
+                for (branch, holds) in [(yes, true), (no, false)] {
+                    let failing = self.failing(branch)?;
+                    found.extend(self.provided(condition, holds, failing)?);
+                }
+            }
+            Expr::Unwrap(inner) => {
+                found = self.failing(inner)?;
+                for (mut conditions, tree) in self.evaluate(inner)? {
+                    conditions.extend(self.none(&tree));
+                    found.push(conditions);
+                }
+            }
+            Expr::Query(_, inner, parts) => {
+                found = self.failing(inner)?;
+                for part in parts {
+                    found.extend(self.failing(part)?);
+                }
+            }
+        }
+        found.retain(|conditions| known(&all(conditions.clone())) != Some(false));
+        Ok(found)
+    }
+
+    /// The same, where it is evaluated only if the condition holds, or does not.
+    fn provided(
+        &self,
+        condition: &Expr,
+        holds: bool,
+        failing: Vec<Vec<Condition>>,
+    ) -> Result<Vec<Vec<Condition>>, String> {
+        let mut found = Vec::new();
+        if failing.is_empty() {
+            return Ok(found);
+        }
+        for (conditions, tree) in self.evaluate(condition)? {
+            let truth = self.truth(&tree)?;
+            let provided = if holds { truth } else { truth.negated() };
+            for more in &failing {
+                let parts = conditions.iter().chain([&provided]).chain(more);
+                found.push(parts.cloned().collect());
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The faults that are not shown to be impossible; `raw` are the paths as they are.
+pub fn possible<'f>(
+    raw: &Model,
+    options: &Options,
+    sites: &Sites,
+    faults: &'f [Fault],
+) -> Vec<&'f Fault> {
+    let mut model = raw.clone();
+    // For each fault the operation that comes to it; none if no way leads there.
+    let mut asked: Vec<(&Fault, Option<At>)> = Vec::new();
+    for fault in faults {
+        let Some(path) = sites.stripped(fault.path.clone()).and_then(tidy::tidied) else {
+            continue;
+        };
+        if path.steps.is_empty() || tidy::is_expressible(&path).is_err() {
+            asked.push((fault, None));
+            continue;
+        }
+        // It fails only if such a thing is true of the shared variables: perhaps it never is. Invariants are checked, not believed.
+        for condition in path.steps.iter().flat_map(|step| &step.conditions) {
+            if symbols_of(condition).is_empty() {
+                let never = Invariant {
+                    bound: Vec::new(),
+                    after: None,
+                    condition: condition.negated(),
+                    span: Span::default(),
+                };
+                model.invariants.push(never);
+            }
+        }
+        let (steps, operation) = (path.steps.len(), OperationId(model.operations.len()));
+        let name = format!("x{}", operation.0);
+        let built = build::operation(&model, &name, &only_looking(path), &[]);
+        model.operations.push(built);
+        asked.push((fault, Some(At { operation, steps })));
+    }
+    let questions = Questions::new(&model, options);
+    let is_possible = |at: &Option<At>| match (&questions, at) {
+        (Some(questions), Some(at)) => !questions.is_never_executed(*at),
+        _ => true,
+    };
+    asked.iter().filter(|(_, at)| is_possible(at)).map(|(fault, _)| *fault).collect()
+}
