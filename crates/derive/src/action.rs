@@ -2,7 +2,7 @@
 //! several ways on.
 
 use crate::evaluate::Tree;
-use crate::explore::Explorer;
+use crate::explore::{Explorer, MOST_PATHS};
 use crate::layout::{Kind, words};
 use crate::path::{Attempt, Site};
 use crate::symbol::{Word, all, any, compare, known, symbol, truth};
@@ -28,7 +28,7 @@ impl Explorer<'_> {
             walk.current.line = line;
         }
         walk.line = line;
-        self.evaluates(&walk, action)?;
+        self.evaluates(&mut walk, action)?;
         match action {
             Action::Guard(condition) => self.guard(walk, condition),
             // A failing assertion is a fault: the run ends there.
@@ -85,9 +85,10 @@ impl Explorer<'_> {
                 let mut writes = Vec::new();
                 let mut words = Vec::new();
                 for cell in cells {
-                    words.extend(self.targets(&walk, &cell.place)?.iter().map(|(place, _)| *place));
+                    let targets = self.targets(&mut walk, &cell.place)?;
+                    words.extend(targets.iter().map(|(place, _)| *place));
                 }
-                self.same_words(&walk, &words);
+                self.same_words(&mut walk, &words)?;
                 for cell in cells {
                     let expected = walk.words().single(&cell.expected)?;
                     let seen = self.read(&mut walk, &cell.place, "seen")?;
@@ -104,6 +105,7 @@ impl Explorer<'_> {
                         let mut next = Vec::new();
                         for way in open {
                             next.extend(unless_never(self.store(way, place, value))?);
+                            next = few(next)?;
                         }
                         open = next;
                     }
@@ -139,7 +141,7 @@ impl Explorer<'_> {
                 self.store(walk, place, &sum)
             }
             Action::Lock(place) => {
-                let target = self.only_word(&walk, place)?;
+                let target = self.only_word(&mut walk, place)?;
                 let id = walk.observe(target, Kind::Lock, "holder")?;
                 walk.assume(vec![compare(id, Relation::Equal, Term::Int(0), &[])])?;
                 walk.put(target, Term::Id);
@@ -147,7 +149,7 @@ impl Explorer<'_> {
                 Ok(vec![walk])
             }
             Action::Unlock(place) => {
-                let target = self.only_word(&walk, place)?;
+                let target = self.only_word(&mut walk, place)?;
                 let Some(at) = walk.held.iter().position(|held| *held == target) else {
                     return Err("unlocks what it has not locked itself".to_owned().into());
                 };
@@ -211,7 +213,7 @@ impl Explorer<'_> {
                         }
                     }
                 }
-                ways = next;
+                ways = few(next)?;
             }
         }
         if apart {
@@ -232,7 +234,7 @@ impl Explorer<'_> {
         if is_read(self.body, into) || !walk.current.statements.is_empty() {
             return Ok(None);
         }
-        let targets = self.targets(walk, &cell.place)?;
+        let targets = self.words_of(walk, &cell.place)?;
         let (expected, new) =
             (walk.words().single(&cell.expected)?, walk.words().single(&cell.new)?);
         Ok(match (&targets[..], &expected.words()[..], &new.words()[..]) {
@@ -248,10 +250,11 @@ impl Explorer<'_> {
     }
 
     /// The words of a place.
-    fn targets(&self, walk: &Walk, place: &From) -> Way<Vec<(Place, Kind)>> {
+    fn targets(&self, walk: &mut Walk, place: &From) -> Way<Vec<(Place, Kind)>> {
         let targets = self.words_of(walk, place)?;
-        let places: Vec<Place> = targets.iter().map(|(place, _)| *place).collect();
-        self.access(walk, place, &places);
+        if let Some((target, _)) = targets.first() {
+            self.access(walk, place, *target)?;
+        }
         Ok(targets)
     }
 
@@ -304,7 +307,7 @@ impl Explorer<'_> {
         })
     }
 
-    fn only_word(&self, walk: &Walk, place: &From) -> Way<Place> {
+    fn only_word(&self, walk: &mut Walk, place: &From) -> Way<Place> {
         match &self.targets(walk, place)?[..] {
             [(place, _)] => Ok(*place),
             _ => Err("a lock of several words".to_owned().into()),
@@ -323,7 +326,6 @@ impl Explorer<'_> {
             }
         };
         let targets = self.targets(walk, place)?;
-        walk.is_object(&targets)?;
         let suffixes = words(ty)?;
         let mut values = Vec::new();
         for ((place, kind), (suffix, _)) in targets.into_iter().zip(suffixes) {
@@ -348,9 +350,8 @@ impl Explorer<'_> {
     }
 
     fn store(&self, walk: Walk, place: &From, tree: &Tree) -> Way<Vec<Walk>> {
-        let targets = self.targets(&walk, place)?;
         let mut walk = walk;
-        walk.is_object(&targets)?;
+        let targets = self.targets(&mut walk, place)?;
         let mut ways = vec![walk];
         for ((place, kind), word) in targets.into_iter().zip(tree.words()) {
             let mut next = Vec::new();
@@ -363,10 +364,18 @@ impl Explorer<'_> {
                     }
                 }
             }
-            ways = next;
+            ways = few(next)?;
         }
         Ok(ways)
     }
+}
+
+/// The ways, unless there are too many of them.
+fn few(ways: Vec<Walk>) -> Way<Vec<Walk>> {
+    if ways.len() > MOST_PATHS {
+        return Err("there are too many ways through this operation".to_owned().into());
+    }
+    Ok(ways)
 }
 
 /// A way that cannot be taken says nothing about the others.

@@ -24,8 +24,8 @@ pub fn as_the_code(
     let Some(questions) = Questions::new(&model, options) else { return vec![false; ways.len()] };
     let at_rest = questions.at_rest();
     let does = |at: usize| {
-        // A path with a condition on something that the sub-operations do not know is none of them.
-        let code = codes[at].iter();
+        // A path with a condition on something that the sub-operations do not know is none of them, nor is one that guesses: the code knows.
+        let code = codes[at].iter().filter(|code| !code.guesses);
         let alternatives: Vec<_> = code.filter_map(|code| conditions(&ways[at], code)).collect();
         questions.holds_alone(OperationId(at), &alternatives, &at_rest)
     };

@@ -11,16 +11,17 @@ use crate::evaluate::{Tree, tree_of};
 use crate::fault::Fault;
 use crate::layout::{Kind, Layout, words};
 use crate::path::{End, Path, Site, Step, is_visible};
-use crate::symbol::{Word, symbol};
+use crate::symbol::{Word, symbol, symbols_of};
 use crate::walk::{Halt, Visit, Walk};
 use linchpin_ir::liveness::live_locals;
 use linchpin_ir::program::{Body, Expr, NodeId, Operation, Program, Target, Type};
-use linchpin_subop::model::Term;
+use linchpin_subop::model::{LocalId, Term};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// An operation with more paths than this is refused.
-const MOST_PATHS: usize = 64;
+pub const MOST_PATHS: usize = 64;
 /// Edges that are followed for one operation.
 const MOST_EDGES: usize = 20_000;
 /// Steps of a path.
@@ -108,6 +109,7 @@ impl Explorer<'_> {
             steps: Vec::new(),
             current: Step { line: operation.line, ..Step::default() },
             visits: Vec::new(),
+            guessed: Vec::new(),
             held: Vec::new(),
             line: operation.line,
         };
@@ -151,13 +153,14 @@ impl Explorer<'_> {
         {
             return self.close(id, &visit, walk);
         }
-        walk.visits.push(Visit {
+        walk.visits.push(Rc::new(Visit {
             node: id,
             counts,
             values: walk.values.clone(),
             steps: walk.steps.len(),
+            inside: !walk.current.is_empty(),
             line: node.line,
-        });
+        }));
         for edge in &node.edges {
             self.edges += 1;
             if self.edges > MOST_EDGES {
@@ -211,6 +214,7 @@ impl Explorer<'_> {
             symbols: walk.symbols.clone(),
             arguments: self.program.operations[self.operation].parameters.len(),
             new: walk.new.clone(),
+            guesses: mentions(&steps, &end, &walk.guessed),
             steps,
             end,
         }
@@ -219,8 +223,11 @@ impl Explorer<'_> {
     fn returns(&mut self, walk: Walk, value: &Expr, line: u32) -> Result<(), Refusal> {
         let refuse = |reason: String| Refusal::new(line, reason);
         let operation = &self.program.operations[self.operation];
-        for conditions in walk.words().failing(value).map_err(refuse)? {
-            self.may_fail(&walk, conditions, "the value of `none` is taken");
+        let mut walk = walk;
+        match self.takes_no_none(&mut walk, value) {
+            Ok(()) => {}
+            Err(Halt::Never) => return Ok(()),
+            Err(Halt::Refused(reason)) => return Err(refuse(reason)),
         }
         for (conditions, tree) in walk.words().evaluate(value).map_err(refuse)? {
             let mut ways = vec![(walk.clone(), conditions, Vec::new())];
@@ -269,7 +276,7 @@ impl Explorer<'_> {
                 return Ok(());
             }
         }
-        if !node.yields && !walk.current.is_empty() {
+        if visit.inside || !walk.current.is_empty() {
             return Err(Refusal::new(node.line, "a loop inside one atomic step".to_owned()));
         }
         if visit.steps == walk.steps.len() && walk.current.is_empty() {
@@ -278,6 +285,15 @@ impl Explorer<'_> {
         self.found.rounds.push(Round { steps: walk.steps, from: visit.steps, line: visit.line });
         Ok(())
     }
+}
+
+/// Whether a path mentions one of the symbols.
+fn mentions(steps: &[Step], end: &End, symbols: &[LocalId]) -> bool {
+    let answers = match end {
+        End::Return(terms) => terms.iter().flat_map(symbols_of).collect(),
+        End::Help | End::Fault => Vec::new(),
+    };
+    steps.iter().flat_map(Step::symbols).chain(answers).any(|id| symbols.contains(&id))
 }
 
 /// The kinds of the words that an operation answers.

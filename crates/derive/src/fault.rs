@@ -11,12 +11,12 @@ use crate::help::{Sites, only_looking};
 use crate::path::{End, Path};
 use crate::symbol::{Word, all, compare, known, symbol, symbols_of, truth};
 use crate::tidy;
-use crate::walk::Walk;
+use crate::walk::{Walk, Way};
 use linchpin_diagnostic::Span;
 use linchpin_ir::program::{Action, BinaryOp, Expr, Place as From, Type};
 use linchpin_reduce::{At, Options, Questions};
 use linchpin_subop::model::{
-    Condition, Invariant, LocalId, Model, OperationId, Place, Relation, Term, Var,
+    Condition, Index, Invariant, LocalId, Model, OperationId, Place, Relation, Term, Var,
 };
 
 /// A step that fails if it is reached in this way.
@@ -54,61 +54,89 @@ impl Explorer<'_> {
         }
     }
 
-    /// Notes where an access fails: at a field of null, or at an index out of range.
-    pub fn access(&self, walk: &Walk, place: &From, targets: &[Place]) {
-        match targets.first() {
-            Some(Place::Field(Var::Local(base), ..)) => {
-                let null = compare(symbol(*base), Relation::Equal, Term::Null, &walk.new);
+    /// The same, and the way goes on where they do not all hold.
+    pub fn must_not(&self, walk: &mut Walk, failing: Vec<Condition>, what: &str) -> Way<()> {
+        self.may_fail(walk, failing.clone(), what);
+        walk.assume(vec![all(failing).negated()])
+    }
+
+    /// An access fails at a field of null, or at an index out of range.
+    pub fn access(&self, walk: &mut Walk, place: &From, target: Place) -> Way<()> {
+        match target {
+            Place::Field(Var::Local(base), ..) => {
+                let null = compare(symbol(base), Relation::Equal, Term::Null, &walk.new);
                 let what = format!("`{}` is null", walk.symbols[base.0].name);
-                self.may_fail(walk, vec![null], &what);
+                self.must_not(walk, vec![null], &what)
             }
-            Some(Place::Element(_, index)) => {
-                use linchpin_subop::model::Index;
-                let at = match *index {
+            Place::Element(_, index) => {
+                let From::SharedElement(shared, _) = place else { return Ok(()) };
+                let Type::Array(_, length) = &self.program.shared[*shared].ty else {
+                    return Ok(());
+                };
+                let length = i64::try_from(*length).unwrap_or(i64::MAX);
+                if self.is_argument_below(index, length) {
+                    return Ok(());
+                }
+                let at = match index {
                     Index::Int(at) => Term::Int(at),
                     Index::Variable(var) => Term::Place(Place::Variable(var)),
                     Index::Plus(var, plus) => Term::Plus(Place::Variable(var), plus),
                 };
-                let From::SharedElement(shared, _) = place else { return };
-                let Type::Array(_, length) = &self.program.shared[*shared].ty else { return };
-                let length = i64::try_from(*length).unwrap_or(i64::MAX);
-                for outside in [
-                    compare(at, Relation::Less, Term::Int(0), &walk.new),
-                    compare(at, Relation::GreaterOrEqual, Term::Int(length), &walk.new),
-                ] {
-                    self.may_fail(walk, vec![outside], "an index is out of range");
-                }
+                let below = compare(at, Relation::Less, Term::Int(0), &walk.new);
+                let beyond = compare(at, Relation::GreaterOrEqual, Term::Int(length), &walk.new);
+                self.must_not(walk, vec![below], "an index is out of range")?;
+                self.must_not(walk, vec![beyond], "an index is out of range")
             }
-            _ => {}
+            _ => Ok(()),
         }
     }
 
-    /// Notes where a `cas` of several words fails: two of them are the same one.
-    pub fn same_words(&self, walk: &Walk, places: &[Place]) {
+    /// Whether an index is an argument that the model restricts to indices.
+    fn is_argument_below(&self, index: Index, length: i64) -> bool {
+        let Index::Variable(Var::Local(id)) = index else { return false };
+        let parameters = &self.program.operations[self.operation].parameters;
+        let range = parameters.get(id.0).and_then(|parameter| parameter.range);
+        range.is_some_and(|(from, to)| from >= 0 && to <= length)
+    }
+
+    /// A `cas` of several words fails if two of them are the same one.
+    pub fn same_words(&self, walk: &mut Walk, places: &[Place]) -> Way<()> {
         for (at, one) in places.iter().enumerate() {
             for other in &places[at + 1..] {
                 let same = match (one, other) {
-                    (Place::Field(Var::Local(a), of, field), Place::Field(Var::Local(b), ..))
-                        if matches!(other, Place::Field(_, other_of, other_field) if (of, field) == (other_of, other_field)) =>
-                    {
+                    _ if !build::is_same_kind(one, other) => continue,
+                    (Place::Field(Var::Local(a), ..), Place::Field(Var::Local(b), ..)) => {
                         compare(symbol(*a), Relation::Equal, symbol(*b), &walk.new)
                     }
-                    _ if build::is_same_kind(one, other) => truth(true),
-                    _ => continue,
+                    (Place::Element(_, Index::Int(a)), Place::Element(_, Index::Int(b))) => {
+                        truth(a == b)
+                    }
+                    (Place::Element(..), _) => {
+                        return Err("a `cas` of two elements of one array".to_owned().into());
+                    }
+                    _ => truth(true),
                 };
-                self.may_fail(walk, vec![same], "a word is twice in one `cas`");
+                self.must_not(walk, vec![same], "a word is twice in one `cas`")?;
             }
         }
+        Ok(())
     }
 
-    /// Notes where the expressions of an action fail, and an assertion.
-    pub fn evaluates(&self, walk: &Walk, action: &Action) -> Result<(), String> {
+    /// An expression fails that takes the value of `none`.
+    pub fn takes_no_none(&self, walk: &mut Walk, expr: &Expr) -> Way<()> {
+        for conditions in walk.words().failing(expr)? {
+            self.must_not(walk, conditions, "the value of `none` is taken")?;
+        }
+        Ok(())
+    }
+
+    /// What an action evaluates, asserts or gives back may fail.
+    pub fn evaluates(&self, walk: &mut Walk, action: &Action) -> Way<()> {
         for expr in action.expressions() {
-            for conditions in walk.words().failing(expr)? {
-                self.may_fail(walk, conditions, "the value of `none` is taken");
-            }
+            self.takes_no_none(walk, expr)?;
         }
         match action {
+            // The way goes on where it holds.
             Action::Assert(condition) => {
                 for (mut conditions, tree) in walk.words().evaluate(condition)? {
                     conditions.push(walk.words().truth(&tree)?.negated());
@@ -118,7 +146,7 @@ impl Explorer<'_> {
             Action::Free(object) => {
                 for (mut conditions, tree) in walk.words().evaluate(object)? {
                     conditions.extend(walk.words().none(&tree));
-                    self.may_fail(walk, conditions, "what is given back is null");
+                    self.must_not(walk, conditions, "what is given back is null")?;
                 }
             }
             _ => {}

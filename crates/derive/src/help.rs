@@ -16,6 +16,7 @@ use crate::explore::Paths;
 use crate::merge::Merged;
 use crate::path::{Attempt, End, Path, Site, Step};
 use crate::symbol::{as_symbol, symbols_of};
+use crate::tidy::reading;
 use linchpin_reduce::{At, Options, Questions};
 use linchpin_subop::model::{
     Condition, LocalId, Model, OperationId, Place, Relation, StructId, Term, Type, Var,
@@ -59,6 +60,17 @@ pub fn sites(all: &[Paths]) -> Sites {
     found
 }
 
+/// What a step tests besides the outcome of its attempt.
+fn besides(step: &Step, attempt: &Attempt) -> Step {
+    let seen = |condition: &Condition| {
+        reading(condition).filter(|(place, _)| *place == attempt.place).map(|(_, id)| id)
+    };
+    let about: Vec<LocalId> = step.conditions.iter().filter_map(seen).collect();
+    let mut others = step.conditions.clone();
+    others.retain(|condition| !symbols_of(condition).iter().any(|id| about.contains(id)));
+    Step { line: step.line, conditions: others, ..Step::default() }
+}
+
 fn last_attempt(path: &Path) -> Option<(&Path, Attempt)> {
     path.steps.last().and_then(|step| step.attempt).map(|attempt| (path, attempt))
 }
@@ -85,14 +97,16 @@ impl Sites {
         if path.steps.iter().any(failed) {
             return None;
         }
-        path.steps.retain(|step| {
-            step.attempt.is_none_or(|attempt| !self.helping.contains(&attempt.site))
-        });
         for step in &mut path.steps {
-            if step.attempt.is_some_and(|attempt| !self.own.contains(&attempt.site)) {
-                step.attempt = None;
+            match step.attempt {
+                Some(attempt) if self.helping.contains(&attempt.site) => {
+                    *step = besides(step, &attempt);
+                }
+                Some(attempt) if !self.own.contains(&attempt.site) => step.attempt = None,
+                _ => {}
             }
         }
+        path.steps.retain(|step| !step.is_empty());
         Some(path)
     }
 }

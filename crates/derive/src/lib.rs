@@ -262,7 +262,7 @@ pub struct Attempt {
     pub values: Vec<i64>,
     /// How many forms were tried.
     pub tried: usize,
-    /// Where a step fails, as far as is known; empty if no step ever does.
+    /// Of a proof: where a step fails, as far as is known; empty if no step ever does.
     pub faults: Vec<Fault>,
 }
 
@@ -358,6 +358,15 @@ pub fn prove(
             sequential::Bounds { calls: tries.most, values: values.clone(), steps: tries.steps };
         let sequential = sequential_check(&form, program, &bounds)?;
         let last = forms.is_empty();
+        // Where one form has too many sequential executions the others have, too.
+        let too_many = match &sequential {
+            SequentialVerdict::Holds { calls, .. } => *calls < tries.least,
+            SequentialVerdict::TooLarge => true,
+            _ => false,
+        };
+        if !last && too_many {
+            forms.drain(..forms.len() - 1);
+        }
         if !last && !are_right(&sequential, tries.least) {
             continue;
         }
@@ -379,9 +388,12 @@ pub fn prove(
             tried,
             faults: Vec::new(),
         };
-        if last || attempt.is_proved() {
+        if attempt.is_proved() {
             let faults = derivation.possible_faults();
             return Ok(Attempt { faults, ..attempt });
+        }
+        if last {
+            return Ok(attempt);
         }
     }
 }

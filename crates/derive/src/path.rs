@@ -93,6 +93,8 @@ pub struct Path {
     pub arguments: usize,
     /// The symbols that are objects which the operation allocated.
     pub new: Vec<LocalId>,
+    /// Whether it depends on what rounds of loops, which are left out, have left in locals: then it is more than one way through the code.
+    pub guesses: bool,
     pub steps: Vec<Step>,
     pub end: End,
 }

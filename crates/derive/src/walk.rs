@@ -6,6 +6,8 @@ use crate::path::{Step, Symbol, is_visible};
 use crate::symbol::{Word, compare, known, symbol};
 use linchpin_diagnostic::Span;
 use linchpin_ir::program::{Action, Body, LocalTarget, NodeId};
+use std::rc::Rc;
+
 use linchpin_subop::model::{Condition, LocalId, Place, Relation, Statement, Term, Var};
 
 #[derive(Clone)]
@@ -15,6 +17,8 @@ pub struct Visit {
     pub counts: Vec<(u32, i64)>,
     pub values: Vec<Tree>,
     pub steps: usize,
+    /// Whether it is inside of a step that has begun before.
+    pub inside: bool,
     pub line: u32,
 }
 
@@ -26,7 +30,9 @@ pub struct Walk {
     pub values: Vec<Tree>,
     pub steps: Vec<Step>,
     pub current: Step,
-    pub visits: Vec<Visit>,
+    pub visits: Vec<Rc<Visit>>,
+    /// The symbols that stand for what rounds have left in locals.
+    pub guessed: Vec<LocalId>,
     pub held: Vec<Place>,
     /// The line of the action that it executes.
     pub line: u32,
@@ -128,6 +134,7 @@ impl Walk {
                 ));
             }
             let id = self.fresh(&format!("{}{suffix}", variable.name), kind);
+            self.guessed.push(id);
             values.push(match kind {
                 Kind::Bool => Word::Truth(compare(symbol(id), Relation::Equal, Term::Int(1), &[])),
                 _ => Word::Term(symbol(id)),
@@ -170,15 +177,6 @@ impl Walk {
 
     pub fn put(&mut self, place: Place, value: Term) {
         self.current.statements.push(Statement::Assign { place, value, span: Span::default() });
-    }
-
-    /// A field of `NULL` is a fault, which ends the run: whoever goes on accessed an object.
-    pub fn is_object(&mut self, targets: &[(Place, Kind)]) -> Way<()> {
-        if let Some((Place::Field(Var::Local(base), ..), _)) = targets.first() {
-            let proper = compare(symbol(*base), Relation::NotEqual, Term::Null, &self.new);
-            self.assume(vec![proper])?;
-        }
-        Ok(())
     }
 
     /// What a location holds now: what this step wrote to it, or a symbol for what it held before.

@@ -146,20 +146,13 @@ impl Subject {
             self.answers.iter().find(|answer| answer.word == word).map(|answer| answer.engine)
         };
         let (proved, violated) = (engine(Word::Proved)?, engine(Word::Violated)?);
-        // A step that fails is no history that is not linearizable.
-        if self
-            .answers
-            .iter()
-            .any(|answer| answer.found.as_ref().is_some_and(|found| found.is_fault))
-        {
+        // A step that fails is no history that is not linearizable, but it is said where steps may fail.
+        let is_fault = |answer: &Answer| answer.found.as_ref().is_some_and(|found| found.is_fault);
+        let never_fails = |answer: &Answer| answer.stats["never_fails"] == json!(true);
+        if self.answers.iter().any(is_fault) && !self.answers.iter().any(never_fails) {
             return None;
         }
-        // A proof is one as far as sequential executions are right: with more calls in a row than were tried they may not be.
-        let tried =
-            self.answers.iter().find_map(|answer| answer.stats["sequential_calls"].as_u64());
-        let found = self.answers.iter().find_map(|answer| answer.found.as_ref());
-        let calls = found.map_or(0, |found| found.bars.len() as u64);
-        if tried.is_some_and(|tried| calls > tried) {
+        if self.calls_beyond_those_tried().is_some() {
             return None;
         }
         Some(format!(
@@ -167,10 +160,32 @@ impl Subject {
         ))
     }
 
+    /// How many calls the run that was found has, and with how many in a row sequential executions were tried, if those are fewer: a proof is one as far as
+    /// sequential executions are right.
+    fn calls_beyond_those_tried(&self) -> Option<(u64, u64)> {
+        let tried =
+            self.answers.iter().find_map(|answer| answer.stats["sequential_calls"].as_u64())?;
+        let found = self.answers.iter().find_map(|answer| answer.found.as_ref())?;
+        let calls = found.bars.len() as u64;
+        (calls > tried).then_some((calls, tried))
+    }
+
+    /// Why a proof beside a violation is no contradiction.
+    fn caution(&self) -> Option<String> {
+        let is = |word: Word| self.answers.iter().any(|answer| answer.word == word);
+        let (calls, tried) = self.calls_beyond_those_tried()?;
+        (is(Word::Proved) && is(Word::Violated)).then(|| {
+            format!("the proof assumes that sequential executions are right, which was tried with up to {tried} calls in a row; the run found has {calls}")
+        })
+    }
+
     fn text(&self) -> String {
         let mut text = format!("{}: {}\n", self.file, self.word().in_words());
         if let Some(contradiction) = self.contradiction() {
             text += &format!("  CONTRADICTION: {contradiction}\n");
+        }
+        if let Some(caution) = self.caution() {
+            text += &format!("  {caution}\n");
         }
         for answer in &self.answers {
             text += &answer.text();
@@ -184,6 +199,9 @@ impl Subject {
         insert("verdict", json!(self.word().in_json()));
         if let Some(contradiction) = self.contradiction() {
             insert("contradiction", json!(contradiction));
+        }
+        if let Some(caution) = self.caution() {
+            insert("caution", json!(caution));
         }
         insert("engines", self.answers.iter().map(Answer::json).collect());
         if let Some(found) = self.answers.iter().find_map(|answer| answer.found.as_ref()) {

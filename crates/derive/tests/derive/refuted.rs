@@ -5,11 +5,18 @@ use crate::models::{is_proved, models};
 
 /// These go wrong with more threads, calls or integers than a test has time for, or an index that is out of range may be found first.
 const HARD: &[&str] = &[
+    "guess_of_a_round",
+    "guess_of_a_round_replaced",
     "look_between_link_and_own_step",
     "look_left_out_far_away",
+    "loop_head_inside_a_step_2",
+    "out_of_range_in_sequence",
     "pinned_behind_a_reference",
     "pinned_by_itself",
     "pinned_by_what_it_reads",
+    "tested_beside_helping",
+    "tested_for_none_in_sequence",
+    "unwrapped_in_sequence",
     "wrong_at_a_constant",
     "wrong_at_a_distance",
     "wrong_at_the_seventh_call",
@@ -18,7 +25,7 @@ const HARD: &[&str] = &[
 #[test]
 fn none_is_proved() {
     let all = models("tests/refuted");
-    assert!(all.len() >= 38);
+    assert!(all.len() >= 48);
     for (name, source) in all {
         assert!(!is_proved(&source), "{name}");
         if !HARD.contains(&name.as_str()) {

@@ -150,7 +150,7 @@ fn describe(attempt: &Attempt) -> Answer {
         bounds: json!({}),
         assumptions,
         unreached,
-        stats: json!({ "cases": report.cases, "seconds": report.seconds, "sequential_calls": tried_calls }),
+        stats: json!({ "cases": report.cases, "seconds": report.seconds, "sequential_calls": tried_calls, "never_fails": attempt.is_proved() && attempt.faults.is_empty() }),
         notes,
         found: None,
     }
