@@ -292,6 +292,9 @@ fn are_right(sequential: &SequentialVerdict, least: usize) -> bool {
 /// No more calls in a row than this are asked for: there are several times as many executions with every further call.
 const MOST_CALLS: usize = 8;
 
+/// Sub-operations executed to say why something is not proved.
+const STEPS_TO_EXPLAIN: usize = 50_000;
+
 /// More integers than this are not tried.
 const MOST_VALUES: i64 = 4096;
 
@@ -353,29 +356,19 @@ pub fn prove(
     loop {
         let form = forms.remove(0);
         tried += 1;
-        let values = text::values(&form.model, tries.values);
-        let bounds =
-            sequential::Bounds { calls: tries.most, values: values.clone(), steps: tries.steps };
-        let sequential = sequential_check(&form, program, &bounds)?;
         let last = forms.is_empty();
-        // Where one form has too many sequential executions the others have, too.
-        let too_many = match &sequential {
-            SequentialVerdict::Holds { calls, .. } => *calls < tries.least,
-            SequentialVerdict::TooLarge => true,
-            _ => false,
-        };
-        if !last && too_many {
-            forms.drain(..forms.len() - 1);
-        }
-        if !last && !are_right(&sequential, tries.least) {
-            continue;
-        }
         let open_guess = form.model.operations.iter().find_map(build::open_guess);
         let beyond_the_code = derivation.beyond_the_code(&form);
-        if !last && (open_guess.is_some() || beyond_the_code.is_some()) {
+        let report = linchpin_reduce::prove(&form.model, &Options::default());
+        let promising = report.is_proved() && open_guess.is_none() && beyond_the_code.is_none();
+        if !promising && !last {
             continue;
         }
-        let report = linchpin_reduce::prove(&form.model, &Options::default());
+        // What is not proved anyway is tried only to say more about it.
+        let steps = if promising { tries.steps } else { tries.steps.min(STEPS_TO_EXPLAIN) };
+        let values = text::values(&form.model, tries.values);
+        let bounds = sequential::Bounds { calls: tries.most, values: values.clone(), steps };
+        let sequential = sequential_check(&form, program, &bounds)?;
         let least_calls = tries.least;
         let attempt = Attempt {
             form,
