@@ -2,7 +2,8 @@
 //! the facts, then to be refuted by an execution. The proof of linearizability uses none of them, so none is taken on trust for it.
 
 use linchpin_subop::model::{
-    Atom, Claim, ClaimKind, Condition, Relation, SubOperationId, Term, Type,
+    Atom, Claim, ClaimKind, Condition, Index, LocalId, Place, Relation, Statement, SubOperationId,
+    Term, Type, Var,
 };
 
 use crate::context::Context;
@@ -16,6 +17,8 @@ pub enum Answer {
     Proved,
     /// A reachable state shows that it is wrong.
     Refuted,
+    /// The facts show that it is wrong.
+    Excluded,
     /// Neither was found.
     Open,
 }
@@ -61,7 +64,7 @@ fn answer(context: &Context, claim: &Claim) -> Answer {
         ClaimKind::NotOrderable if !found.orderable && !found.unknown => Answer::Proved,
         // Definition 3: some values let the pair be executed.
         ClaimKind::Orderable if shown.orderable => Answer::Proved,
-        ClaimKind::Orderable if !found.orderable && !found.unknown => Answer::Refuted,
+        ClaimKind::Orderable if !found.orderable && !found.unknown => Answer::Excluded,
         ClaimKind::Reversible if shown.order_matters => Answer::Refuted,
         ClaimKind::Reversible if !found.order_matters && !found.unknown => Answer::Proved,
         // Boundary pairs are not reversible by definition.
@@ -70,7 +73,7 @@ fn answer(context: &Context, claim: &Claim) -> Answer {
         {
             Answer::Proved
         }
-        ClaimKind::NotReversible if !found.order_matters && !found.unknown => Answer::Refuted,
+        ClaimKind::NotReversible if !found.order_matters && !found.unknown => Answer::Excluded,
         _ => Answer::Open,
     }
 }
@@ -121,9 +124,20 @@ fn step_pair(context: &Context, one: usize, two: usize, claim: Option<&Claim>, f
     else {
         return;
     };
+    let condition = claim.and_then(|claim| claim.condition.as_ref());
+    let env = Env { who: 0, peer: 1, bound: &[] };
+    // A condition may be about what the two guess: then it is known only afterwards which states are meant.
+    let guessed = match condition.map(|condition| guessed(context, one, two, condition)) {
+        None => Vec::new(),
+        Some(Some(guessed)) => guessed,
+        Some(None) => {
+            found.unknown = true;
+            return;
+        }
+    };
     let outcome = explore(context, &[before, peer], &mut |world, start| {
-        if let Some(condition) = claim.and_then(|claim| claim.condition.as_ref()) {
-            world.assume(start, Env { who: 0, peer: 1, bound: &[] }, condition)?;
+        if let (Some(condition), []) = (condition, &guessed[..]) {
+            world.assume(start, env, condition)?;
         }
         let mut there = start.clone();
         world.execute(&mut there, 0, one, Mode::Assume)?;
@@ -135,6 +149,13 @@ fn step_pair(context: &Context, one: usize, two: usize, claim: Option<&Claim>, f
         world.assume_facts(&there, 0, one)?;
         world.assume_facts(&there, 1, two)?;
         world.assume_invariants(&there)?;
+        if let (Some(condition), [_, ..]) = (condition, &guessed[..]) {
+            let mut then = start.clone();
+            for (who, local) in &guessed {
+                then.instances[*who].locals[local.0] = there.instances[*who].locals[local.0];
+            }
+            world.assume(&then, env, condition)?;
+        }
         found.orderable = true;
         remember(&mut found.whenever, comparisons(world, start)?);
         let mut back = start.clone();
@@ -151,6 +172,58 @@ fn step_pair(context: &Context, one: usize, two: usize, claim: Option<&Claim>, f
         Ok(true)
     });
     found.unknown |= outcome.is_err();
+}
+
+/// The locals in a condition that the last steps of the two prefixes guess, each with whose it is; `None` if one has no value before the steps for
+/// another reason.
+fn guessed(
+    context: &Context,
+    one: usize,
+    two: usize,
+    condition: &Condition,
+) -> Option<Vec<(usize, LocalId)>> {
+    let mut found = Vec::new();
+    for (who, prefix) in [one, two].into_iter().enumerate() {
+        let parent = context.prefixes.all[prefix].parent?;
+        let step = context.prefixes.last(prefix)?;
+        for local in mentioned(condition, who) {
+            if context.prefixes.all[parent].set[local.0] {
+                continue;
+            }
+            let assigns = |statement: &Statement| {
+                matches!(statement, Statement::Assign { place: Place::Variable(Var::Local(to)), .. }
+                    | Statement::Malloc { var: Var::Local(to), .. } if *to == local)
+            };
+            if !crate::prefix::read_first(step).contains(&local) || step.body.iter().any(assigns) {
+                return None;
+            }
+            found.push((who, local));
+        }
+    }
+    Some(found)
+}
+
+/// The locals of the first instance, or of the second, that a condition mentions.
+fn mentioned(condition: &Condition, who: usize) -> Vec<LocalId> {
+    let of = |var: Var| match var {
+        Var::Local(local) if who == 0 => Some(local),
+        Var::Peer(local) if who == 1 => Some(local),
+        _ => None,
+    };
+    let terms = condition.atoms().into_iter().flat_map(|atom| [atom.left, atom.right]);
+    let places = terms.filter_map(|term| match term {
+        Term::Place(place) | Term::Plus(place, _) => Some(place),
+        _ => None,
+    });
+    let mut found: Vec<LocalId> = places
+        .filter_map(|place| match place {
+            Place::Variable(var) | Place::Field(var, ..) => of(var),
+            Place::Element(_, Index::Variable(var) | Index::Plus(var, _)) => of(var),
+            Place::Element(_, Index::Int(_)) => None,
+        })
+        .collect();
+    found.dedup();
+    found
 }
 
 /// Keeps what was true so far.

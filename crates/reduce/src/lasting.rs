@@ -71,8 +71,9 @@ fn candidates(context: &Context, prefix: usize) -> Vec<Condition> {
         }
     }
     for candidate in &context.facts.at[prefix] {
-        if let (crate::facts::Statement::Condition(condition), Some(_)) =
+        if let (crate::facts::Statement::Condition(condition), Some(reason)) =
             (&candidate.statement, &candidate.dropped)
+            && *reason != crate::facts::Reason::Unsupported
         {
             propose(condition.clone());
             // What fails may fail for good: the time that was noted is past.

@@ -122,7 +122,7 @@ pub fn prove(model: &Model, options: &Options) -> Report {
     let start = Instant::now();
     let prepared = prepare(model, options);
     let mut report = match analyse(&prepared.model, options) {
-        Some(analysis) => report::report(model, &prepared, &analysis),
+        Some(analysis) => report::report(model, &prepared, &analysis, options),
         None => Report::too_large(),
     };
     report.seconds = start.elapsed().as_secs_f64();

@@ -1,6 +1,7 @@
 //! What a proof attempt found, as words and numbers: all that a command line needs to print.
 
 use linchpin_subop::Model;
+use linchpin_subop::model::SubOperationId;
 
 use crate::claims::{self, ClaimAnswer};
 use crate::closure::Closure;
@@ -8,7 +9,7 @@ use crate::context::Context;
 use crate::pending::Pending;
 use crate::relate::Block;
 use crate::words;
-use crate::{Analysis, Prepared};
+use crate::{Analysis, Options, Prepared};
 
 /// Whether the model is proved.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,6 +96,8 @@ pub struct Report {
     pub closures: Vec<(String, Vec<String>)>,
     /// What became of the claims in `relations { }`. The proof uses none of them.
     pub claims: Vec<ClaimAnswer>,
+    /// `invariant after` lines about instances that nothing is asked about: of an operation that has ended, or after a read that was replaced.
+    pub unchecked: Vec<String>,
     /// What the verdict takes for granted.
     pub assumptions: Vec<String>,
     /// How many cases were looked at.
@@ -118,6 +121,7 @@ impl Report {
             pending: Vec::new(),
             closures: Vec::new(),
             claims: Vec::new(),
+            unchecked: Vec::new(),
             assumptions: assumptions(),
             cases: 0,
             seconds: 0.0,
@@ -151,6 +155,26 @@ impl Report {
             }
         }
         text
+    }
+
+    /// The `invariant` lines of the model that are not shown to hold, and why.
+    pub fn doubtful(&self) -> Vec<String> {
+        let facts = self.facts.iter().flat_map(|at| {
+            at.stable.iter().map(move |fact| (format!("after {}: {}", at.prefix, fact.text), fact))
+        });
+        let always = self.invariants.iter().map(|fact| (fact.text.clone(), fact));
+        let mut found: Vec<String> = always
+            .chain(facts)
+            .filter(|(_, fact)| fact.written)
+            .filter_map(|(text, fact)| {
+                let reason = fact.dropped.as_ref()?;
+                Some(format!("`{}` is not shown to hold: {reason}", text.trim_end_matches(';')))
+            })
+            .collect();
+        found.extend(self.unchecked.iter().map(|text| {
+            format!("`{text}` is not checked: nothing is asked of an operation there")
+        }));
+        found
     }
 
     /// What stopped the proof, in words; empty if nothing did.
@@ -196,7 +220,12 @@ fn assumptions() -> Vec<String> {
     ]
 }
 
-pub(crate) fn report(written: &Model, prepared: &Prepared, analysis: &Analysis) -> Report {
+pub(crate) fn report(
+    written: &Model,
+    prepared: &Prepared,
+    analysis: &Analysis,
+    options: &Options,
+) -> Report {
     let context = &analysis.context;
     let name = |prefix: usize| context.prefixes.name(prefix);
     let replaced = prepared
@@ -218,6 +247,13 @@ pub(crate) fn report(written: &Model, prepared: &Prepared, analysis: &Analysis) 
             closure.members.iter().map(|member| name(member.block.prefix)).collect(),
         )
     });
+    // Claims are about the sub-operations as they are written.
+    let claims = match (&prepared.replaced[..], &written.claims[..]) {
+        (_, []) => Vec::new(),
+        ([], _) => claims::judge(context),
+        _ => crate::facts_of(written, options)
+            .map_or_else(Vec::new, |context| claims::judge(&context)),
+    };
     Report {
         verdict: verdict(analysis),
         replaced,
@@ -225,7 +261,8 @@ pub(crate) fn report(written: &Model, prepared: &Prepared, analysis: &Analysis) 
         facts: facts(context),
         pending: pending.collect(),
         closures: closures.collect(),
-        claims: claims::judge(context),
+        claims,
+        unchecked: unchecked(written, context),
         assumptions: assumptions(),
         cases: context.cases(),
         seconds: 0.0,
@@ -305,6 +342,21 @@ fn line(context: &Context, instance: usize, block: Block, from: usize) -> Line {
             .collect(),
         complete: block.complete,
     }
+}
+
+fn unchecked(written: &Model, context: &Context) -> Vec<String> {
+    let is_asked = |after: SubOperationId| {
+        context.prefixes.all.iter().any(|prefix| {
+            prefix.operation == after.operation
+                && prefix.steps.last() == Some(&after.index)
+                && !prefix.next.is_empty()
+        })
+    };
+    let lines = written.invariants.iter();
+    let unasked = lines.filter(|line| line.after.is_some_and(|after| !is_asked(after)));
+    unasked
+        .map(|line| linchpin_subop::print_invariant(written, line).trim_end_matches(';').to_owned())
+        .collect()
 }
 
 fn invariants(context: &Context) -> Vec<FactLine> {

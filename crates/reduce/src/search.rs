@@ -103,6 +103,9 @@ pub fn explore_from<'c>(
     stages: &[Stage<'_, 'c>],
     visit: &mut dyn FnMut(&mut World<'c>, &Memory) -> Run<bool>,
 ) -> Result<(), TooManyCases> {
+    if !world.context.count_case() {
+        return Err(TooManyCases);
+    }
     let mut world = world.clone();
     world.script = Script::default();
     let start = Snapshot { world, memory: memory.clone(), decisions: 0, done: 0 };

@@ -12,6 +12,10 @@ pub fn holds(context: &Context, invariant: &Invariant) -> bool {
         let objects: Vec<_> =
             invariant.bound.iter().map(|of| world.objects_at_start(*of)).collect();
         for bound in combinations(&objects) {
+            if !context.count_case() {
+                holds = false;
+                break;
+            }
             let env = Env { who: 0, peer: 1, bound: &bound };
             holds &= world.require(memory, env, &invariant.condition)?;
         }

@@ -28,6 +28,10 @@ pub struct Replaced {
 pub fn replace_reads(model: &Model, options: &Options) -> (Model, Vec<Replaced>) {
     let mut current = model.clone();
     let mut replaced = Vec::new();
+    // Too large to be analysed anyway.
+    if Prefixes::of(model).is_err() {
+        return (current, replaced);
+    }
     for operation in 0..model.operations.len() {
         // The last reads first: what they read may depend on what was read before.
         for step in (0..model.operations[operation].sub_operations.len()).rev() {
@@ -135,7 +139,14 @@ fn is_validated(
         let earlier = original.all.iter().find(|known| {
             known.operation == data.operation && known.steps == data.steps[..position]
         });
-        if earlier.is_none_or(|earlier| targets.iter().any(|local| earlier.set[local.0])) {
+        let Some(earlier) = earlier else { return false };
+        if targets.iter().any(|local| earlier.set[local.0]) {
+            return false;
+        }
+        // What the read guesses itself is guessed later without it: it must be the same all the time.
+        let changes =
+            |local: &LocalId| !earlier.set[local.0] && assignments(model, operation, *local) > 0;
+        if prefix::read_first(read).iter().any(changes) {
             return false;
         }
         let mut steps = data.steps.clone();

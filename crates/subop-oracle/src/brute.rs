@@ -4,7 +4,7 @@
 //! one was complete before which other started. It is linearizable if the complete instances, and some of the pending ones, can be executed one
 //! after the other, each as a whole, in an order that respects that, so that each complete one observes the same.
 
-use linchpin_subop::execute::{Instance, Machine, Progress, Shared, State, Value};
+use linchpin_subop::execute::{Instance, Machine, ObjectId, Progress, Shared, State, Value};
 use linchpin_subop::model::{Model, SubOperationId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -82,12 +82,52 @@ pub fn judge(model: &Model, case: &Case, comparison: Comparison, limit: usize) -
 }
 
 /// As [`judge`], with what was seen on the way.
+///
+/// A guess may be any integer, and only some are tried. Those that a history without a linearization shows are tried as well before it is called one.
 pub fn explore(model: &Model, case: &Case, comparison: Comparison, limit: usize) -> Report {
+    let mut integers: Vec<i64> = Vec::new();
+    loop {
+        let mut report = explore_with(model, case, comparison, limit, &integers);
+        let Verdict::Violated(found) = &report.verdict else { return report };
+        let mut more: Vec<i64> = found
+            .instances
+            .iter()
+            .flat_map(|instance| {
+                let saw = instance.locals.iter().chain(&instance.reads).flatten();
+                saw.chain(instance.result.iter().flatten()).filter_map(Value::as_int)
+            })
+            .filter(|value| !integers.contains(value))
+            .collect();
+        more.sort_unstable();
+        more.dedup();
+        if more.is_empty() {
+            return report;
+        }
+        integers.extend(more);
+        if integers.len() > MOST_INTEGERS {
+            report.verdict = Verdict::TooLarge;
+            return report;
+        }
+    }
+}
+
+/// More integers than this are not tried as guesses.
+const MOST_INTEGERS: usize = 40;
+
+fn explore_with(
+    model: &Model,
+    case: &Case,
+    comparison: Comparison,
+    limit: usize,
+    integers: &[i64],
+) -> Report {
     let mut report = Report { verdict: Verdict::TooLarge, states: 0, executed: BTreeSet::new() };
     let mut instances = case.prologue.clone();
     instances.extend(case.concurrent.iter().cloned());
     let passed = instances.iter().flat_map(|instance| instance.locals.iter().flatten());
-    let machine = Machine::new(model).with_integers(passed.filter_map(Value::as_int));
+    let machine = Machine::new(model)
+        .with_integers(passed.filter_map(Value::as_int))
+        .with_integers(integers.iter().copied());
     let first = case.prologue.len();
     let mut prepared = vec![machine.start(instances)];
     for me in 0..first {
@@ -284,7 +324,7 @@ impl Judge<'_> {
         if let Some(known) = judged.get(&seen) {
             return *known;
         }
-        let explained = self.runs.iter().any(|run| seen.is_explained_by(run));
+        let explained = self.runs.iter().any(|run| seen.is_explained_by(run, self.comparison));
         judged.insert(seen, explained);
         explained
     }
@@ -292,10 +332,18 @@ impl Judge<'_> {
 
 impl Seen {
     /// Whether a sequential run is a linearization of this history.
-    fn is_explained_by(&self, run: &Run) -> bool {
+    fn is_explained_by(&self, run: &Run, comparison: Comparison) -> bool {
         // Every complete instance is part of the run and shows the same; no instance is that has not started.
+        let mut renamed = Vec::new();
         let mut pairs = self.shown.iter().zip(&run.shown);
-        let same = pairs.all(|(seen, run)| seen.is_none() || seen == run);
+        let same = pairs.all(|(seen, run)| match (seen, run) {
+            (None, _) => true,
+            (Some(seen), Some(run)) if comparison == Comparison::Observations => {
+                seen.len() == run.len()
+                    && seen.iter().zip(run).all(|(seen, run)| is_same(*seen, *run, &mut renamed))
+            }
+            _ => seen == run,
+        });
         let mut done = 0u8;
         same && (self.shared.is_none() || self.shared == run.shared)
             && run.order.iter().all(|&me| {
@@ -305,6 +353,26 @@ impl Seen {
                 done |= 1 << me;
                 started && respected
             })
+    }
+}
+
+/// Whether two values are the same to clients: they can tell whether two new objects are one, not which of its own objects an operation returned.
+fn is_same(
+    seen: Option<Value>,
+    run: Option<Value>,
+    renamed: &mut Vec<(ObjectId, ObjectId)>,
+) -> bool {
+    let (Some(Value::Ref(seen)), Some(Value::Ref(run))) = (seen, run) else { return seen == run };
+    if seen.owner == ObjectId::START || run.owner == ObjectId::START {
+        return seen == run;
+    }
+    let known = renamed.iter().find(|(one, other)| *one == seen || *other == run);
+    match known {
+        Some(pair) => *pair == (seen, run),
+        None => {
+            renamed.push((seen, run));
+            true
+        }
     }
 }
 

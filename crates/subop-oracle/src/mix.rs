@@ -1,18 +1,24 @@
 //! Which instances to try together.
 
-use crate::brute::{Case, Comparison, Counterexample, Verdict, judge};
+use crate::brute::{Case, Comparison, Verdict, explore};
 use linchpin_subop::execute::{Instance, Value};
 use linchpin_subop::model::{Model, OperationId, Type};
+use std::ops::ControlFlow;
 
 /// Every choice of `count` instances, in any order, whose integer arguments are among `values`; arguments of struct type are
 /// guessed.
 pub fn mixes(model: &Model, count: usize, values: &[i64]) -> Vec<Vec<Instance>> {
-    let calls: Vec<Instance> = (0..model.operations.len())
-        .flat_map(|operation| calls(model, OperationId(operation), values))
-        .collect();
     let mut mixes = Vec::new();
-    extend(&calls, 0, count, &mut Vec::new(), &mut mixes);
+    let _ = extend(&all_calls(model, values), 0, count, &mut Vec::new(), &mut |mix| {
+        mixes.push(mix.to_vec());
+        ControlFlow::Continue(())
+    });
     mixes
+}
+
+fn all_calls(model: &Model, values: &[i64]) -> Vec<Instance> {
+    let operations = (0..model.operations.len()).map(OperationId);
+    operations.flat_map(|operation| calls(model, operation, values)).collect()
 }
 
 /// Every call of an operation with arguments among `values`.
@@ -41,18 +47,21 @@ fn extend(
     from: usize,
     count: usize,
     chosen: &mut Vec<Instance>,
-    mixes: &mut Vec<Vec<Instance>>,
-) {
+    visit: &mut dyn FnMut(&[Instance]) -> ControlFlow<()>,
+) -> ControlFlow<()> {
     if chosen.len() == count {
-        mixes.push(chosen.clone());
-        return;
+        return visit(chosen);
     }
     for index in from..calls.len() {
         chosen.push(calls[index].clone());
-        extend(calls, index, count, chosen, mixes);
+        extend(calls, index, count, chosen, visit)?;
         chosen.pop();
     }
+    ControlFlow::Continue(())
 }
+
+/// Words of all states that are looked at together; a state has as many as there are locals and shared variables.
+const MOST_WORDS: usize = 400_000_000;
 
 /// Judges every mix of 2 and of up to `most` instances from the start. Linearizable if all are; too large if one is and none is violated.
 pub fn judge_all(
@@ -62,18 +71,33 @@ pub fn judge_all(
     comparison: Comparison,
     limit: usize,
 ) -> Verdict {
-    let mut large = false;
+    let calls = all_calls(model, values);
+    let mut verdict = Verdict::Linearizable;
+    let mut words = 0;
     for count in 2..=most {
-        for concurrent in mixes(model, count, values) {
-            let case = Case { prologue: Vec::new(), concurrent };
-            match judge(model, &case, comparison, limit) {
+        let stopped = extend(&calls, 0, count, &mut Vec::new(), &mut |mix| {
+            let locals: usize = mix.iter().map(|instance| instance.locals.len()).sum();
+            let size = 1 + locals + model.globals.len();
+            let case = Case { prologue: Vec::new(), concurrent: mix.to_vec() };
+            let report = explore(model, &case, comparison, limit.min(MOST_WORDS / 10 / size));
+            words += report.states.max(1) * size;
+            match report.verdict {
                 Verdict::Linearizable => {}
-                Verdict::TooLarge => large = true,
-                Verdict::Violated(Counterexample { schedule, instances }) => {
-                    return Verdict::Violated(Counterexample { schedule, instances });
+                Verdict::TooLarge => verdict = Verdict::TooLarge,
+                violated @ Verdict::Violated(_) => {
+                    verdict = violated;
+                    return ControlFlow::Break(());
                 }
             }
+            if words > MOST_WORDS {
+                verdict = Verdict::TooLarge;
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        });
+        if stopped.is_break() {
+            break;
         }
     }
-    if large { Verdict::TooLarge } else { Verdict::Linearizable }
+    verdict
 }

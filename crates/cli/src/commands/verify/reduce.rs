@@ -123,10 +123,14 @@ fn describe(model: &Model, report: &Report) -> Answer {
         let word = match claim.answer {
             Claimed::Proved => "proved",
             Claimed::Refuted => "refuted by a state that can be reached",
+            Claimed::Excluded => "refuted: the facts exclude it",
             Claimed::Open => "neither proved nor refuted",
         };
         notes.push(format!("claim `{}`: {word}; the proof does not use it", claim.text));
     }
+    notes.extend(
+        report.doubtful().into_iter().map(|text| format!("{text}; the proof does not use it")),
+    );
     for replaced in &report.replaced {
         notes.push(format!("read replaced by a guess that a later step validates: {replaced}"));
     }
