@@ -108,9 +108,6 @@ impl<'p> Check<'p> {
             {
                 return Ok(false);
             }
-            if world.crowded {
-                break;
-            }
             script = world.script;
             if !script.advance() {
                 return Ok(true);

@@ -10,7 +10,6 @@ mod order;
 mod premise;
 mod proof;
 mod replace;
-mod sort;
 mod world;
 
 use thiserror::Error;

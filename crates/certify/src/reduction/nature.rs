@@ -9,12 +9,20 @@ use linchpin_subop::model::{GlobalKind, Type};
 use std::collections::BTreeSet;
 
 use super::ReductionError;
+use super::order::{Number, Order};
 use super::proof::{Path, Proof};
-use super::sort::{Holder, Sorts};
-use super::world::{Key, Location, Run, Script, State, V, World};
+use super::world::{Location, Run, Script, State, V, World};
 
 /// So many executions of one step are looked at.
 const MOST: usize = 200_000;
+
+/// A variable of the model, all objects and elements taken together. Locals: the operation and the local.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Holder {
+    Global(usize),
+    Field(usize, usize),
+    Local(usize, usize),
+}
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Natures {
@@ -27,7 +35,7 @@ impl Natures {
     pub fn of(model: &Model, paths: Vec<Path>) -> Result<Natures, ReductionError> {
         let mut proof = Proof {
             model: model.clone(),
-            sorts: Sorts::of(model, &paths, &[], &[]),
+            identities: Order::default(),
             paths,
             invariants: Vec::new(),
             closures: Vec::new(),
@@ -62,9 +70,6 @@ impl Natures {
             let (mut world, before) = World::new(proof, &[parent], script);
             // A run that is not possible stores nothing.
             let _ = self.stored(&mut world, before, path);
-            if world.crowded {
-                break;
-            }
             script = world.script;
             if !script.advance() {
                 return Ok(());
@@ -103,7 +108,9 @@ fn at_the_start(proof: &Proof) -> Natures {
         match declared.kind {
             GlobalKind::Scalar(_) => locations.push(Location::Global(global)),
             // An element that is not mentioned is like any other.
-            GlobalKind::Array(_) => locations.push(Location::Element(global, Key::Int(i64::MIN))),
+            GlobalKind::Array(_) => {
+                locations.push(Location::Element(global, Number::constant(i64::MIN)));
+            }
             GlobalKind::Place(_) => {}
         }
     }

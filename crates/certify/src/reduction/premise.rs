@@ -3,8 +3,8 @@
 use linchpin_subop::model::{Atom, Condition, Index, Place, Relation, StructId, Term, Type, Var};
 use std::collections::BTreeMap;
 
-use super::sort::identity;
-use super::world::{Impossible, Key, Location, Premise, Run, State, V, World, plus, ways};
+use super::order::{EQUAL, Number};
+use super::world::{Impossible, Location, Premise, Run, State, V, World, plus, ways};
 
 impl<'p> World<'p> {
     /// Whether everything that is said of the state before the run holds; of invariants about objects, for those that came up, and of those about two, for
@@ -88,7 +88,7 @@ impl<'p> World<'p> {
                     if self.before.contains_key(&location) {
                         continue;
                     }
-                    let (_, options) = self.options(state, location, Type::Ref(of));
+                    let options = self.options(state, location, Type::Ref(of));
                     if !options.contains(&value) {
                         return Err(Impossible);
                     }
@@ -105,10 +105,7 @@ impl<'p> World<'p> {
         match self.compares(left, atom.relation, right) {
             Some(true) => Ok(()),
             Some(false) => Err(Impossible),
-            None if self.order.restrict(left, right, ways(atom.relation)) => {
-                self.respect_premises()
-            }
-            None => Err(Impossible),
+            None => self.restrict(left, right, ways(atom.relation)),
         }
     }
 
@@ -242,9 +239,9 @@ impl<'p> World<'p> {
         term: &Term,
     ) -> Option<Option<V>> {
         match term {
-            Term::Int(value) => Some(Some(V::Int(*value))),
+            Term::Int(value) => Some(Some(V::constant(*value))),
             Term::Null => Some(Some(V::Null)),
-            Term::Id => Some(Some(V::Int(identity(who)))),
+            Term::Id => Some(Some(V::Number(Number::identity(who)))),
             Term::Place(place) => self.known_place(who, objects, place),
             Term::Plus(place, offset) => {
                 Some(self.known_place(who, objects, place)?.map(|value| plus(value, *offset)))
@@ -285,16 +282,16 @@ impl<'p> World<'p> {
             },
             Place::Element(array, index) => {
                 let (at, offset) = match index {
-                    Index::Int(at) => (Some(V::Int(*at)), 0),
+                    Index::Int(at) => (Some(V::constant(*at)), 0),
                     Index::Variable(var) => (self.known_variable(who, objects, *var)?, 0),
                     Index::Plus(var, offset) => (self.known_variable(who, objects, *var)?, *offset),
                 };
-                let Some(at @ (V::Int(_) | V::Number(_))) = at.map(|at| plus(at, offset)) else {
+                let Some(V::Number(at)) = at.map(|at| plus(at, offset)) else {
                     return Some(None);
                 };
                 let mut elements = self.elements.iter().filter(|(of, _)| *of == array.0);
-                let equal = |key: Key| self.compares(key.value(), Relation::Equal, at);
-                let key = elements.find(|(_, key)| equal(*key) == Some(true))?.1;
+                let equal = |key: Number| self.order.possible(key, at) == EQUAL;
+                let key = elements.find(|(_, key)| equal(*key))?.1;
                 Location::Element(array.0, key)
             }
         };

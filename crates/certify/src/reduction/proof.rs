@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::ReductionError;
 use super::nature::Natures;
-use super::sort::Sorts;
+use super::order::Order;
 
 /// A path from the start of an operation, and what is claimed of an instance that executed it.
 #[derive(Clone, Debug, Default)]
@@ -66,7 +66,8 @@ pub struct Proof {
     pub paths: Vec<Path>,
     pub invariants: Vec<(Vec<StructId>, Condition)>,
     pub closures: Vec<Closure>,
-    pub sorts: Sorts,
+    /// What is known of the `ID`s of two instances.
+    pub identities: Order,
     pub natures: Natures,
 }
 
@@ -122,7 +123,7 @@ pub fn read(json: &Value) -> Result<(Proof, Vec<Replacement>), ReductionError> {
     }
     let mut reader = Reader { source, original: &original, paths: paths(&model)? };
     let mut proof = Proof {
-        sorts: Sorts::default(),
+        identities: identities(&model),
         natures: Natures::of(&model, paths(&model)?)?,
         invariants: reader.invariants(&json["invariants"])?,
         closures: Vec::new(),
@@ -137,9 +138,6 @@ pub fn read(json: &Value) -> Result<(Proof, Vec<Replacement>), ReductionError> {
         proof.closures.push(closure);
     }
     proof.paths = reader.paths;
-    let invariants: Vec<Condition> =
-        proof.invariants.iter().map(|(_, condition)| condition.clone()).collect();
-    proof.sorts = Sorts::of(&proof.model, &proof.paths, &invariants, &proof.closures);
     Ok((proof, replaced))
 }
 
@@ -295,6 +293,31 @@ impl Reader<'_> {
         }
         Ok(Closure { path, lasting, members })
     }
+}
+
+/// What is known of `ID`s: they are no constants of the model. Those that only what is claimed mentions may be one.
+pub fn identities(model: &Model) -> Order {
+    let steps = model.operations.iter().flat_map(|operation| &operation.sub_operations);
+    let mut terms: Vec<Term> = Vec::new();
+    let mut bodies = vec![&model.initially.statements];
+    for step in steps {
+        terms.extend(step.precondition.atoms().iter().flat_map(|atom| [atom.left, atom.right]));
+        terms.extend(step.result.iter().flatten());
+        bodies.push(&step.body);
+    }
+    for statement in bodies.into_iter().flatten() {
+        match statement {
+            Statement::Assign { place, value, .. } => terms.extend([Term::Place(*place), *value]),
+            Statement::Read { place, .. } => terms.push(Term::Place(*place)),
+            Statement::Malloc { .. } | Statement::Free { .. } => {}
+        }
+    }
+    terms.extend(model.initially.fills.iter().map(|(_, term)| *term));
+    let constant = |term: &Term| match term {
+        Term::Int(value) | Term::Place(Place::Element(_, Index::Int(value))) => Some(*value),
+        _ => None,
+    };
+    Order::of_identities(&terms.iter().filter_map(constant).collect::<Vec<_>>())
 }
 
 /// The model in which what led to the step leads to what follows it.

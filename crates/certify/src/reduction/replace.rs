@@ -5,9 +5,8 @@ use linchpin_subop::model::{Place, Statement, Term, Var};
 
 use super::ReductionError;
 use super::check::{Check, run};
-use super::nature::Natures;
-use super::proof::{Proof, paths};
-use super::sort::{Holder, Sorts};
+use super::nature::{Holder, Natures};
+use super::proof::{Proof, identities, paths};
 
 impl Check<'_> {
     /// A read that is replaced by a guess would have read what is guessed.
@@ -61,7 +60,7 @@ impl Check<'_> {
             paths: paths(without)?,
             invariants: Vec::new(),
             closures: Vec::new(),
-            sorts: Sorts::of(with, &paths(with)?, &[], &[]),
+            identities: identities(with),
             natures,
         };
         let mut check = Check::new(&whole);
