@@ -225,7 +225,7 @@ impl<'p> World<'p> {
         step: &SubOperation,
     ) -> Run<bool> {
         if self.must {
-            self.assume(state, who, std::slice::from_ref(&step.precondition))?;
+            self.assume(state, who, &step.precondition)?;
         } else if !self.holds(state, who, &[], &step.precondition)? {
             return Ok(false);
         }

@@ -9,6 +9,7 @@ mod nature;
 mod order;
 mod premise;
 mod proof;
+mod question;
 mod replace;
 mod world;
 
@@ -28,7 +29,7 @@ pub enum ReductionError {
     TooLarge(String),
 }
 
-/// Confirms that the model in a certificate is linearizable, for any number of instances; returns how many states were looked at.
+/// Confirms that the model in a certificate is linearizable, for any number of instances; returns how many cases were looked at.
 pub fn confirm_reduction(certificate: &serde_json::Value) -> Result<usize, ReductionError> {
     let (proof, replaced) = proof::read(certificate)?;
     check::confirm(&proof, &replaced)

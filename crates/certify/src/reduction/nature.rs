@@ -65,11 +65,12 @@ impl Natures {
     /// What the last step of a path stores.
     fn observe(&mut self, proof: &Proof, path: usize) -> Result<(), ReductionError> {
         let parent = proof.paths[path].parent.unwrap_or(path);
+        let (world, before) = World::new(proof, &[parent]);
         let mut script = Script::default();
         for _ in 0..MOST {
-            let (mut world, before) = World::new(proof, &[parent], script);
+            let mut world = world.with(script);
             // A run that is not possible stores nothing.
-            let _ = self.stored(&mut world, before, path);
+            let _ = self.stored(&mut world, before.clone(), path);
             script = world.script;
             if !script.advance() {
                 return Ok(());
@@ -102,7 +103,7 @@ fn at_the_start(proof: &Proof) -> Natures {
     for (operation, body) in proof.model.operations.iter().enumerate() {
         natures.null.extend((0..body.arguments).map(|argument| Holder::Local(operation, argument)));
     }
-    let Ok((mut world, state)) = World::start(proof, Script::default()) else { return natures };
+    let Ok((mut world, state)) = World::start(proof) else { return natures };
     let mut locations: Vec<Location> = state.changed.keys().copied().collect();
     for (global, declared) in proof.model.globals.iter().enumerate() {
         match declared.kind {

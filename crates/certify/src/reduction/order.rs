@@ -4,6 +4,8 @@
 //! negative there are whole numbers with all these bounds. Numbers that differ are kept apart from that, as pairs whose
 //! difference is not a certain one; several of those together may rule out more than is noticed here, and then states are tried that do not exist, which is harmless.
 
+use std::collections::BTreeSet;
+
 /// An integer: an unknown one and how much is added to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Number {
@@ -52,13 +54,13 @@ pub struct Order {
 
 impl Order {
     /// What is known of the `ID`s of two instances: they are positive, they differ, and no constant of the model is one.
-    pub fn of_identities(constants: &[i64]) -> Order {
+    pub fn of_identities(constants: &BTreeSet<i64>) -> Order {
         let mut order = Order::default();
         let apart = LESS | GREATER;
         for who in 0..2 {
             let identity = Number::identity(who);
             order.restrict(identity, Number::constant(0), GREATER);
-            for constant in constants {
+            for constant in constants.iter().filter(|constant| **constant > 0) {
                 order.restrict(identity, Number::constant(*constant), apart);
             }
         }

@@ -13,7 +13,7 @@ impl<'p> World<'p> {
         let proof = self.proof;
         for (who, instance) in start.instances.iter().enumerate() {
             let path = &proof.paths[instance.path];
-            self.assume(start, who, &path.facts)?;
+            path.facts.iter().try_for_each(|fact| self.assume(start, who, fact))?;
         }
         for (bound, condition) in &proof.invariants {
             for objects in self.old_objects_of(bound) {
@@ -61,20 +61,16 @@ impl<'p> World<'p> {
         choices
     }
 
-    /// Goes on only if all these hold of the instance. Where that is open it is decided here: there is no need to try the other way.
-    pub fn assume(&mut self, state: &State, who: usize, conditions: &[Condition]) -> Run<()> {
-        for condition in conditions {
-            match condition {
-                Condition::All(parts) => self.assume(state, who, parts)?,
-                Condition::Any(_) => {
-                    if !self.holds(state, who, &[], condition)? {
-                        return Err(Impossible);
-                    }
-                }
-                Condition::Atom(atom) => self.assume_atom(state, who, atom)?,
+    /// Goes on only if this holds of the instance. Where that is open it is decided here: there is no need to try the other way.
+    pub fn assume(&mut self, state: &State, who: usize, condition: &Condition) -> Run<()> {
+        match condition {
+            Condition::All(parts) => {
+                parts.iter().try_for_each(|part| self.assume(state, who, part))
             }
+            Condition::Any(_) if self.holds(state, who, &[], condition)? => Ok(()),
+            Condition::Any(_) => Err(Impossible),
+            Condition::Atom(atom) => self.assume_atom(state, who, atom),
         }
-        Ok(())
     }
 
     fn assume_atom(&mut self, state: &State, who: usize, atom: &Atom) -> Run<()> {
@@ -176,6 +172,9 @@ impl<'p> World<'p> {
 
     /// No premise is false, as far as it is known.
     pub(super) fn respect_premises(&self) -> Run<()> {
+        if self.script.repeats() {
+            return Ok(()); // they were looked at then
+        }
         let known =
             |premise: &Premise| self.known(premise.who, &[], premise.condition) != Some(false);
         if !self.premises.iter().all(known) {

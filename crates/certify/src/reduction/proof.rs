@@ -71,6 +71,36 @@ pub struct Proof {
     pub natures: Natures,
 }
 
+impl Closure {
+    /// Some of the lasting conditions.
+    pub fn chosen(&self, which: &[usize]) -> impl Iterator<Item = &Condition> {
+        which.iter().map(|at| &self.lasting[*at])
+    }
+}
+
+impl Proof {
+    /// The empty path of the same operation.
+    pub fn empty(&self, path: usize) -> usize {
+        self.chain(path).first().map_or(path, |first| self.parent(*first))
+    }
+
+    /// The paths that lead to this one, from the first step on.
+    pub fn chain(&self, path: usize) -> Vec<usize> {
+        let mut chain = vec![path];
+        while let Some(parent) = self.paths[chain[chain.len() - 1]].parent {
+            chain.push(parent);
+        }
+        chain.pop();
+        chain.reverse();
+        chain
+    }
+
+    /// The path without its last step.
+    pub fn parent(&self, path: usize) -> usize {
+        self.paths[path].parent.unwrap_or(path)
+    }
+}
+
 fn malformed(what: &str) -> ReductionError {
     ReductionError::Malformed(what.to_owned())
 }
@@ -317,7 +347,7 @@ pub fn identities(model: &Model) -> Order {
         Term::Int(value) | Term::Place(Place::Element(_, Index::Int(value))) => Some(*value),
         _ => None,
     };
-    Order::of_identities(&terms.iter().filter_map(constant).collect::<Vec<_>>())
+    Order::of_identities(&terms.iter().filter_map(constant).collect())
 }
 
 /// The model in which what led to the step leads to what follows it.

@@ -46,6 +46,7 @@ impl V {
     }
 }
 
+#[derive(Clone)]
 pub(super) struct Object {
     pub(super) of: StructId,
     /// Allocated during the run.
@@ -72,7 +73,7 @@ pub struct State {
 }
 
 /// The choices of one run.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Script {
     choices: Vec<(usize, usize)>,
     at: usize,
@@ -85,6 +86,11 @@ impl Script {
         }
         self.at += 1;
         self.choices[self.at - 1].0
+    }
+
+    /// Whether the run before this one came here, too, and went on.
+    pub(super) fn repeats(&self) -> bool {
+        self.at < self.choices.len()
     }
 
     pub fn advance(&mut self) -> bool {
@@ -100,11 +106,13 @@ impl Script {
 }
 
 /// A comparison of locals of both instances, or a condition on the state before the run.
+#[derive(Clone)]
 pub(super) struct Premise<'p> {
     pub(super) who: usize,
     pub(super) condition: &'p Condition,
 }
 
+#[derive(Clone)]
 pub struct World<'p> {
     pub proof: &'p Proof,
     pub(super) model: &'p Model,
@@ -131,11 +139,11 @@ pub struct World<'p> {
 
 impl<'p> World<'p> {
     /// Instances that executed these paths, in any state that satisfies what the proof says of them.
-    pub fn new(proof: &'p Proof, paths: &[usize], script: Script) -> (World<'p>, State) {
+    pub fn new(proof: &'p Proof, paths: &[usize]) -> (World<'p>, State) {
         let mut world = World {
             proof,
             model: &proof.model,
-            script,
+            script: Script::default(),
             before: BTreeMap::new(),
             objects: Vec::new(),
             places: BTreeMap::new(),
@@ -180,9 +188,14 @@ impl<'p> World<'p> {
         (world, State { changed: BTreeMap::new(), stored: Vec::new(), instances })
     }
 
+    /// What is known so far, to go on with these choices.
+    pub fn with(&self, script: Script) -> World<'p> {
+        World { script, ..self.clone() }
+    }
+
     /// The start of all executions, after `initially`.
-    pub fn start(proof: &'p Proof, script: Script) -> Run<(World<'p>, State)> {
-        let (mut world, mut state) = World::new(proof, &[], script);
+    pub fn start(proof: &'p Proof) -> Run<(World<'p>, State)> {
+        let (mut world, mut state) = World::new(proof, &[]);
         world.premises.clear();
         world.beginning = true;
         let initially = &proof.model.initially;
