@@ -192,3 +192,70 @@ fn apart(one: Number, other: Number) -> i128 {
 fn sum(one: i128, other: i128) -> i128 {
     if one == OPEN || other == OPEN { OPEN } else { one + other }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a number is, if the first unknown ones are these.
+    fn value(number: Number, unknown: &[i64]) -> i64 {
+        number.plus + if number.of == ZERO { 0 } else { unknown[number.of - FIRST_UNKNOWN] }
+    }
+
+    fn compares(one: i64, other: i64) -> u8 {
+        match one.cmp(&other) {
+            std::cmp::Ordering::Less => LESS,
+            std::cmp::Ordering::Equal => EQUAL,
+            std::cmp::Ordering::Greater => GREATER,
+        }
+    }
+
+    /// Random comparisons of three unknown numbers and constants, beside all values that make them true: none may be ruled out, and what is not
+    /// ruled out must have one, unless numbers that only differ are many.
+    #[test]
+    fn no_numbers_are_overlooked() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let mut all = Vec::new();
+        for at in 0..25_i64.pow(3) {
+            all.push([at % 25 - 12, at / 25 % 25 - 12, at / 625 - 12]);
+        }
+        let (mut impossible, mut more) = (0, 0);
+        for _ in 0..3_000 {
+            let mut order = Order::default();
+            let mut left = all.clone();
+            for _ in 0..random.usize(1..6) {
+                let mut number = || match random.usize(..4) {
+                    3 => Number::constant(random.i64(-1..=1)),
+                    at => Number { of: FIRST_UNKNOWN + at, plus: random.i64(-1..=1) },
+                };
+                let (one, other) = (number(), number());
+                let way = |unknown: &[i64; 3]| compares(value(one, unknown), value(other, unknown));
+                let possible = order.possible(one, other);
+                let real = left.iter().fold(0, |ways, unknown| ways | way(unknown));
+                assert_eq!(real & !possible, 0, "{one:?} and {other:?} in {order:?}");
+                more += usize::from(real != possible);
+                let ways = random.u8(1..ANY);
+                left.retain(|unknown| way(unknown) & ways != 0);
+                let accepted = order.restrict(one, other, ways);
+                assert!(accepted || left.is_empty(), "{one:?} and {other:?} in {order:?}");
+                if left.is_empty() {
+                    impossible += 1;
+                    more += usize::from(accepted);
+                    break;
+                }
+            }
+        }
+        assert!(impossible > 300 && more < 30, "{impossible} impossible, {more} not noticed");
+    }
+
+    #[test]
+    fn identities_differ_and_may_be_in_any_order() {
+        let order = Order::of_identities(&BTreeSet::from([0, 1, 5]));
+        let (one, other) = (Number::identity(0), Number::identity(1));
+        assert_eq!(order.possible(one, other), LESS | GREATER);
+        assert_eq!(order.possible(one, Number::constant(1)), GREATER);
+        assert_eq!(order.possible(one, Number::constant(5)), LESS | GREATER);
+        assert_eq!(order.possible(one, Number::constant(7)), ANY);
+        assert_eq!(order.possible(one, other.plus(1)), ANY);
+    }
+}

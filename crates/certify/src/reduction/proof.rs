@@ -325,23 +325,26 @@ impl Reader<'_> {
     }
 }
 
-/// What is known of `ID`s: they are no constants of the model. Those that only what is claimed mentions may be one.
+/// What is known of `ID`s: they are no numbers of the file. What only the certificate mentions may be one.
 pub fn identities(model: &Model) -> Order {
-    let steps = model.operations.iter().flat_map(|operation| &operation.sub_operations);
-    let mut terms: Vec<Term> = Vec::new();
-    let mut bodies = vec![&model.initially.statements];
-    for step in steps {
-        terms.extend(step.precondition.atoms().iter().flat_map(|atom| [atom.left, atom.right]));
-        terms.extend(step.result.iter().flatten());
-        bodies.push(&step.body);
-    }
-    for statement in bodies.into_iter().flatten() {
+    let steps = || model.operations.iter().flat_map(|operation| &operation.sub_operations);
+    let conditions = steps()
+        .map(|step| &step.precondition)
+        .chain(model.invariants.iter().map(|line| &line.condition))
+        .chain(model.claims.iter().filter_map(|claim| claim.condition.as_ref()));
+    let mut terms: Vec<Term> = conditions
+        .flat_map(|condition| condition.atoms())
+        .flat_map(|atom| [atom.left, atom.right])
+        .collect();
+    let bodies = steps().map(|step| &step.body).chain([&model.initially.statements]);
+    for statement in bodies.flatten() {
         match statement {
             Statement::Assign { place, value, .. } => terms.extend([Term::Place(*place), *value]),
             Statement::Read { place, .. } => terms.push(Term::Place(*place)),
             Statement::Malloc { .. } | Statement::Free { .. } => {}
         }
     }
+    terms.extend(steps().flat_map(|step| step.result.iter().flatten()));
     terms.extend(model.initially.fills.iter().map(|(_, term)| *term));
     let constant = |term: &Term| match term {
         Term::Int(value) | Term::Place(Place::Element(_, Index::Int(value))) => Some(*value),

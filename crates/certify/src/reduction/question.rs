@@ -45,6 +45,9 @@ impl<'q, 'p: 'q> Question<'q, 'p> {
     /// Only states in which these hold of an instance.
     pub fn assume(self, who: usize, conditions: impl IntoIterator<Item = &'p Condition>) -> Self {
         let conditions: Vec<&Condition> = conditions.into_iter().collect();
+        if conditions.is_empty() {
+            return self;
+        }
         self.then(move |world, state| {
             conditions.iter().try_for_each(|condition| world.assume(state, who, condition))
         })
@@ -74,40 +77,40 @@ impl<'q, 'p: 'q> Question<'q, 'p> {
     pub fn ask(&self) -> Result<(bool, usize), ReductionError> {
         let (world, start) = World::new(self.proof, &self.paths);
         let mut cases = Cases(0);
-        let answer = self.explore(&mut cases, &world, &start, &start, &self.stages)?;
-        Ok((answer, cases.0))
-    }
-
-    fn explore(
-        &self,
-        cases: &mut Cases,
-        world: &World<'p>,
-        start: &State,
-        state: &State,
-        stages: &[Stage<'q, 'p>],
-    ) -> Result<bool, ReductionError> {
-        let Some((stage, rest)) = stages.split_first() else {
-            for goal in &self.goals {
-                if !reached(cases, world, start, state, goal)? {
-                    return Ok(false);
+        let mut open =
+            vec![Point { stage: 0, world, state: start.clone(), script: Script::default() }];
+        while let Some(mut point) = open.pop() {
+            let Some(stage) = self.stages.get(point.stage) else {
+                for goal in &self.goals {
+                    if !reached(&mut cases, &point.world, &start, &point.state, goal)? {
+                        return Ok((false, cases.0));
+                    }
                 }
-            }
-            return Ok(true);
-        };
-        let mut script = Script::default();
-        loop {
+                continue;
+            };
             cases.count()?;
-            let (mut world, mut state) = (world.with(script), state.clone());
+            let mut world = point.world.with(std::mem::take(&mut point.script));
+            let mut state = point.state.clone();
             let possible = stage(&mut world, &mut state).is_ok();
-            script = std::mem::take(&mut world.script);
-            if possible && !self.explore(cases, &world, start, &state, rest)? {
-                return Ok(false);
+            point.script = std::mem::take(&mut world.script);
+            let stage = point.stage + 1;
+            if point.script.advance() {
+                open.push(point);
             }
-            if !script.advance() {
-                return Ok(true);
+            if possible {
+                open.push(Point { stage, world, state, script: Script::default() });
             }
         }
+        Ok((true, cases.0))
     }
+}
+
+/// Where a stage begins, and the choices with which it is to be executed next.
+struct Point<'p> {
+    stage: usize,
+    world: World<'p>,
+    state: State,
+    script: Script,
 }
 
 fn reached<'p>(
