@@ -35,7 +35,7 @@ impl Natures {
     pub fn of(model: &Model, paths: Vec<Path>) -> Result<Natures, ReductionError> {
         let mut proof = Proof {
             model: model.clone(),
-            identities: Order::default(),
+            identities: Order::default(), // any integers: that is more than they can be
             paths,
             invariants: Vec::new(),
             closures: Vec::new(),

@@ -1,7 +1,7 @@
 //! All states of one or two operation instances, one concrete state at a time.
 //!
 //! A location gets a value when it is first read: every value it may have is tried, one after the other. Of references these are the objects that
-//! came up so far and one more; of integers, those that the sort of the location (`sort`) needs.
+//! came up so far and one more. An integer stays unknown: how it compares with another one is tried when that first matters (`order`).
 
 use linchpin_subop::model::{
     Atom, Condition, GlobalKind, Index, Model, Place, Relation, StructId, Term, Type, Var,
