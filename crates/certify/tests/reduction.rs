@@ -42,7 +42,33 @@ fn cells() {
 /// Keys in order: only how those compare that are compared is tried.
 #[test]
 fn sets() {
-    confirmed("orvyy_set");
+    ["orvyy_set", "vy_dcas_set", "vy_cas_set", "lazy_set_hindsight"]
+        .into_iter()
+        .for_each(confirmed);
+}
+
+/// Stamps are counted and compared, and invariants are about them.
+#[test]
+fn stamps() {
+    confirmed("timestamped_stack_hindsight");
+}
+
+/// Every model that is proved is in one of the tests above.
+#[test]
+fn no_model_is_left_out() {
+    let folder = format!("{}/../../models/subop", env!("CARGO_MANIFEST_DIR"));
+    let this = include_str!("reduction.rs");
+    for entry in std::fs::read_dir(folder).expect("the models are there") {
+        let path = entry.expect("it can be read").path();
+        let Some(name) = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".subop"))
+        else {
+            continue;
+        };
+        let source = std::fs::read_to_string(&path).expect("the model is there");
+        let model = linchpin_subop::parse(&source).expect("the model parses");
+        let tested = this.contains(&format!("\"{name}\""));
+        assert_eq!(certificate(&model, &Options::default()).is_some(), tested, "{name}");
+    }
 }
 
 fn refused(certificate: &Value) {
@@ -92,22 +118,30 @@ fn the_model_is_what_is_judged() {
     assert!(confirm_reduction(&proof).is_err());
 }
 
+/// A guess that must be `ID` can be.
+#[test]
+fn guesses_of_identities() {
+    let source = "int p; A() int s; 1 p = 1; 1 <s == ID;> return s;";
+    let model = linchpin_subop::parse(source).expect("it parses");
+    let proof = certificate(&model, &Options::default()).expect("it is proved");
+    let answer = confirm_reduction(&proof);
+    assert!(answer.is_ok(), "{answer:?}");
+}
+
 /// What the prover accepts, the checker confirms: it executes everything again, with other code.
 #[test]
 fn random_proofs_are_confirmed() {
     let cases =
         std::env::var("LINCHPIN_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(250);
-    let (mut confirmed, mut large) = (0, 0);
+    let mut confirmed = 0;
     for seed in 0..cases {
         let source = linchpin_subop_oracle::generate(seed);
         let model = linchpin_subop::parse(&source).expect("a random program parses");
         let Some(proof) = certificate(&model, &Options::default()) else { continue };
-        match confirm_reduction(&proof) {
-            Ok(_) => confirmed += 1,
-            Err(ReductionError::TooLarge(_)) => large += 1,
-            Err(error) => panic!("seed {seed}: {error}\n{source}"),
+        if let Err(error) = confirm_reduction(&proof) {
+            panic!("seed {seed}: {error}\n{source}");
         }
+        confirmed += 1;
     }
-    println!("{confirmed} confirmed, {large} too large");
-    assert!(confirmed > 10 * large, "{confirmed} confirmed, {large} too large");
+    assert!(confirmed * 5 > cases, "{confirmed} of {cases} confirmed");
 }

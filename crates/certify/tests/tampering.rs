@@ -184,3 +184,44 @@ fn what_variables_can_hold_is_found_out_anew() {
         assert!(confirm_reduction(&other).is_err(), "{claim} of {printed}");
     }
 }
+
+/// Of two `ID`s either may be the larger one, and any number that is not in the file may be one.
+#[test]
+fn nothing_is_known_of_identities_but_that_they_differ() {
+    let good = proof_of("int x; A() 1 x = ID; ...a1 1 return; ...a2");
+    for (claim, so) in [
+        ("x >= ID", false),
+        ("x <= ID", false),
+        ("x == ID", false),
+        ("x != 7", false),
+        ("x < 7 || x > 7", false),
+        ("x > 0", true),
+    ] {
+        let mut more = good.clone();
+        list(&mut more["prefixes"][0]["facts"]).push(json!(claim));
+        assert_eq!(refused(&more), !so, "{claim}");
+    }
+}
+
+/// What is counted may be any number that nothing rules out, and no other.
+#[test]
+fn counting_is_exact() {
+    let good = proof_of("int x; int y; A() 1 x = x + 3; return; B() 1 y = x - 2; return;");
+    for (claim, so) in [
+        ("x >= 0", true),
+        ("x >= 1", false),
+        ("x >= 0 && x != 1 && x != 2", true),
+        ("x >= 0 && x != 4", false),
+        ("x >= 0 && x != 1 && x != 4", true),
+        ("x >= 0 && x != 50 && x != 53", false),
+        ("x <= 1000000000", false),
+        ("x >= 0 && y <= x", true),
+        ("x >= 0 && y < x", false),
+        ("x >= 0 && y < x + 1", true),
+        ("x >= 0 && y + 3 != x", false),
+    ] {
+        let mut more = good.clone();
+        list(&mut more["invariants"]).push(json!(format!("invariant {claim};")));
+        assert_eq!(refused(&more), !so, "{claim}");
+    }
+}

@@ -5,14 +5,11 @@ use linchpin_subop::model::{Condition, LocalId, Place, Statement, SubOperation, 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
 
 use super::ReductionError;
 use super::proof::{Block, Closure, Member, Proof, Replacement};
-use super::world::{Impossible, Run, Script, State, V, World};
-
-/// How many states one question may have.
-const MOST: usize = 1_000_000;
+use super::question::Question;
+use super::world::{Impossible, Run, State, V, World};
 
 pub fn confirm(proof: &Proof, replaced: &[Replacement]) -> Result<usize, ReductionError> {
     let mut check = Check::new(proof);
@@ -29,61 +26,67 @@ pub fn confirm(proof: &Proof, replaced: &[Replacement]) -> Result<usize, Reducti
     }
     check.in_parallel(&proper, &|check, path| {
         for other in &steps {
-            check.stable(path, *other)?;
+            check.stable(*path, *other)?;
         }
-        check.live(path, &steps)?;
-        check.pending(path, &steps)?;
-        let closure = proof.closures.iter().find(|closure| closure.path == path);
-        let closure = closure.ok_or_else(|| check.refuse("a prefix has no closure", path))?;
+        check.live(*path, &steps)?;
+        check.pending(*path, &steps)
+    })?;
+    let pairs = check.pairs(&proper);
+    let sticky =
+        check.in_parallel(&pairs, &|check, (first, second)| check.sticks(*first, *second))?;
+    check.sticky =
+        pairs.into_iter().zip(sticky).filter(|(_, sticks)| *sticks).map(|(pair, _)| pair).collect();
+    check.in_parallel(&proper, &|check, path| {
+        let closure = proof.closures.iter().find(|closure| closure.path == *path);
+        let closure = closure.ok_or_else(|| check.refuse("a prefix has no closure", *path))?;
         check.closure(closure)
     })?;
-    Ok(check.states)
+    Ok(check.cases)
 }
 
 pub(super) struct Check<'p> {
     pub(super) proof: &'p Proof,
-    pub(super) states: usize,
-    /// Which blocks keep which others from being reversed: the same for all closures.
-    sticky: Arc<Mutex<BTreeMap<(Block, Block), bool>>>,
+    pub(super) cases: usize,
+    /// Which blocks may follow which others in a way that keeps them from being reversed.
+    sticky: BTreeSet<(Block, Block)>,
 }
 
 impl<'p> Check<'p> {
     pub(super) fn new(proof: &'p Proof) -> Check<'p> {
-        Check { proof, states: 0, sticky: Arc::default() }
+        Check { proof, cases: 0, sticky: BTreeSet::new() }
     }
 
-    /// Asks the questions about each path, several paths at a time; of what is refused, what the first path is refused for is said.
-    fn in_parallel(
+    /// Asks about each of these, several at a time; of what is refused, what the first one is refused for is said.
+    fn in_parallel<T: Sync, A: Send>(
         &mut self,
-        paths: &[usize],
-        ask: &(dyn Fn(&mut Check<'p>, usize) -> Result<(), ReductionError> + Sync),
-    ) -> Result<(), ReductionError> {
+        all: &[T],
+        ask: &(dyn Fn(&mut Check<'p>, &T) -> Result<A, ReductionError> + Sync),
+    ) -> Result<Vec<A>, ReductionError> {
         let (proof, sticky, next) = (self.proof, &self.sticky, AtomicUsize::new(0));
         let work = || {
-            let mut check = Check { proof, states: 0, sticky: Arc::clone(sticky) };
+            let mut check = Check { proof, cases: 0, sticky: sticky.clone() };
             let mut answers = Vec::new();
-            while let Some(path) = paths.get(next.fetch_add(1, Relaxed)) {
-                answers.push((*path, ask(&mut check, *path)));
+            loop {
+                let at = next.fetch_add(1, Relaxed);
+                let Some(one) = all.get(at) else { return (check.cases, answers) };
+                answers.push((at, ask(&mut check, one)));
             }
-            (check.states, answers)
         };
         let workers = std::thread::available_parallelism().map_or(1, NonZero::get).min(8);
         let ended = std::thread::scope(|scope| {
             let working: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
             working.into_iter().map(|worker| worker.join()).collect::<Vec<_>>()
         });
+        let unanswered =
+            || ReductionError::NotConfirmed("a question could not be answered".to_owned());
         let mut answers = BTreeMap::new();
         for worker in ended {
-            let (states, some) = worker.map_err(|_| {
-                ReductionError::NotConfirmed("a question could not be answered".to_owned())
-            })?;
-            self.states += states;
+            let (cases, some) = worker.map_err(|_| unanswered())?;
+            self.cases += cases;
             answers.extend(some);
         }
-        // INVARIANT: every path has its answer.
-        paths.iter().try_for_each(|path| {
-            answers.remove(path).unwrap_or_else(|| Err(self.refuse("nobody asked", *path)))
-        })
+        // INVARIANT: each has its answer.
+        (0..all.len()).map(|at| answers.remove(&at).ok_or_else(unanswered)?).collect()
     }
 
     fn refuse(&self, what: &str, path: usize) -> ReductionError {
@@ -93,68 +96,24 @@ impl<'p> Check<'p> {
         ReductionError::NotConfirmed(format!("{what} ({})", names.join(".")))
     }
 
-    /// Whether `good` is true in every state of instances that executed these paths; `Err(Impossible)` leaves a state out.
-    pub(super) fn all(
-        &mut self,
-        paths: &[usize],
-        good: &mut dyn FnMut(&mut World<'p>, &State) -> Run<bool>,
-    ) -> Result<bool, ReductionError> {
-        let mut script = Script::default();
-        for _ in 0..MOST {
-            self.states += 1;
-            let (mut world, state) = World::new(self.proof, paths, script);
-            // Before it counts, all that the state must satisfy is looked at.
-            if good(&mut world, &state) == Ok(false) && world.satisfies_premises(&state) == Ok(true)
-            {
-                return Ok(false);
-            }
-            if world.crowded {
-                break;
-            }
-            script = world.script;
-            if !script.advance() {
-                return Ok(true);
-            }
-        }
-        Err(ReductionError::TooLarge("a question has too many cases".to_owned()))
+    pub(super) fn ask(&mut self, question: &Question<'_, 'p>) -> Result<bool, ReductionError> {
+        let (answer, cases) = question.ask()?;
+        self.cases += cases;
+        Ok(answer)
     }
 
     fn require(
         &mut self,
         what: &str,
         path: usize,
-        paths: &[usize],
-        good: &mut dyn FnMut(&mut World<'p>, &State) -> Run<bool>,
+        question: Question<'_, 'p>,
     ) -> Result<(), ReductionError> {
-        if self.all(paths, good)? { Ok(()) } else { Err(self.refuse(what, path)) }
+        if self.ask(&question)? { Ok(()) } else { Err(self.refuse(what, path)) }
     }
 
-    pub(super) fn empty(&self, path: usize) -> usize {
-        let operation = self.proof.paths[path].operation;
-        self.proof
-            .paths
-            .iter()
-            .position(|path| path.operation == operation && path.steps.is_empty())
-            .unwrap_or(0)
-    }
-
-    pub(super) fn chain(&self, path: usize) -> Vec<usize> {
-        let mut chain = vec![path];
-        while let Some(parent) = self.proof.paths[chain[chain.len() - 1]].parent {
-            chain.push(parent);
-        }
-        chain.pop();
-        chain.reverse();
-        chain
-    }
-
-    fn parent(&self, path: usize) -> usize {
-        self.proof.paths[path].parent.unwrap_or(path)
-    }
-
-    fn start(&mut self) -> Result<(), ReductionError> {
+    fn start(&self) -> Result<(), ReductionError> {
         let proof = self.proof;
-        let Ok((mut world, state)) = World::start(proof, Script::default()) else {
+        let Ok((mut world, state)) = World::start(proof) else {
             return if proof.invariants.is_empty() {
                 Ok(())
             } else {
@@ -175,20 +134,17 @@ impl<'p> Check<'p> {
 
     /// The last step establishes the facts of its path and keeps the invariants.
     fn established(&mut self, path: usize) -> Result<(), ReductionError> {
-        let (proof, parent) = (self.proof, self.parent(path));
+        let (proof, parent) = (self.proof, self.proof.parent(path));
         let data = &proof.paths[path];
         let known = &proof.paths[parent];
-        self.require("a step does not establish a fact", path, &[parent], &mut |world, before| {
-            let mut after = before.clone();
-            run(world, &mut after, 0, path)?;
-            for fact in &data.facts {
-                if !world.holds(&after, 0, &[], fact)? {
-                    return Ok(false);
-                }
-            }
-            for (local, places) in &data.reaches {
-                let (then, now) =
-                    (world.local(before, 0, *local)?, world.local(&after, 0, *local)?);
+        let executed = || Question::about(proof, &[parent]).run(0, path);
+        let mut question = executed();
+        for fact in &data.facts {
+            question = question.must(move |world, _, after| world.holds(after, 0, &[], fact));
+        }
+        for (local, places) in &data.reaches {
+            question = question.must(move |world, before, after| {
+                let (then, now) = (world.local(before, 0, *local)?, world.local(after, 0, *local)?);
                 let Some(V::Ref(object)) = now else { return Ok(false) };
                 let before_this = known.private.contains(local)
                     || known.reaches.iter().any(|(other, from)| {
@@ -204,28 +160,23 @@ impl<'p> Check<'p> {
                             .reaches
                             .iter()
                             .any(|(other, from)| other == local && from.contains(place))
-                        && world.local(before, 0, *base)? != world.local(&after, 0, *base)?
+                        && world.local(before, 0, *base)? != world.local(after, 0, *base)?
                     {
                         return Ok(false);
                     }
                 }
-                if !reach(world, &after, 0, object, places)? {
-                    return Ok(false);
-                }
-            }
-            Ok(true)
-        })?;
-        // One at a time: what is chosen to look at one of them need not be combined with what is chosen for the others.
-        for invariant in &proof.invariants {
-            self.require("a step breaks an invariant", path, &[parent], &mut |world, before| {
-                let mut after = before.clone();
-                run(world, &mut after, 0, path)?;
-                let (bound, condition) = invariant;
-                let objects: Vec<usize> = bound.iter().map(|of| world.any_object(*of)).collect();
-                world.holds(&after, 0, &objects, condition)
-            })?;
+                reach(world, after, 0, object, places)
+            });
         }
-        Ok(())
+        self.require("a step does not establish a fact", path, question)?;
+        let mut question = executed();
+        for (bound, condition) in &proof.invariants {
+            question = question.must(move |world, _, after| {
+                let objects: Vec<usize> = bound.iter().map(|of| world.any_object(*of)).collect();
+                world.holds(after, 0, &objects, condition)
+            });
+        }
+        self.require("a step breaks an invariant", path, question)
     }
 
     /// A step of another instance keeps the facts of a path.
@@ -235,36 +186,29 @@ impl<'p> Check<'p> {
         if !self.writes(other) {
             return Ok(());
         }
-        let parent = self.parent(other);
-        self.require("a fact is not stable", path, &[path, parent], &mut |world, before| {
-            let mut after = before.clone();
-            run(world, &mut after, 1, other)?;
-            for fact in &data.facts {
-                if !world.holds(&after, 0, &[], fact)? {
-                    return Ok(false);
-                }
-            }
-            for (local, places) in &data.reaches {
-                let Some(V::Ref(object)) = world.local(&after, 0, *local)? else {
+        // Only places that stay where they are, whatever others do.
+        let fixed = |place: &Place| match place {
+            Place::Variable(Var::Global(_)) | Place::Field(Var::Local(_), ..) => true,
+            Place::Field(Var::Global(global), ..) => matches!(
+                proof.model.globals[global.0].kind,
+                linchpin_subop::model::GlobalKind::Place(_)
+            ),
+            _ => false,
+        };
+        let mut question = Question::about(proof, &[path, proof.parent(other)]).run(1, other);
+        for fact in &data.facts {
+            question = question.must(move |world, _, after| world.holds(after, 0, &[], fact));
+        }
+        for (local, places) in &data.reaches {
+            let all_fixed = places.iter().all(fixed);
+            question = question.must(move |world, _, after| {
+                let Some(V::Ref(object)) = world.local(after, 0, *local)? else {
                     return Ok(false);
                 };
-                // Only places that stay where they are, whatever others do.
-                let fixed = |place: &Place| match place {
-                    Place::Variable(Var::Global(_)) | Place::Field(Var::Local(_), ..) => true,
-                    Place::Field(Var::Global(global), ..) => {
-                        matches!(
-                            proof.model.globals[global.0].kind,
-                            linchpin_subop::model::GlobalKind::Place(_)
-                        )
-                    }
-                    _ => false,
-                };
-                if !places.iter().all(fixed) || !reach(world, &after, 0, object, places)? {
-                    return Ok(false);
-                }
-            }
-            Ok(true)
-        })
+                Ok(all_fixed && reach(world, after, 0, object, places)?)
+            });
+        }
+        self.require("a fact is not stable", path, question)
     }
 
     fn writes(&self, path: usize) -> bool {
@@ -289,82 +233,68 @@ impl<'p> Check<'p> {
         if data.complete {
             return Err(self.refuse("a complete operation has live facts", path));
         }
+        let all_live = |mut question: Question<'p, 'p>| {
+            for fact in &data.live {
+                question = question.must(move |world, before, _| world.holds(before, 0, &[], fact));
+            }
+            question
+        };
         for child in &data.next {
-            self.require("a live fact is not tested", path, &[path], &mut |world, before| {
-                let mut after = before.clone();
-                run(world, &mut after, 0, *child)?;
-                assume_all(world, &after, 0, *child, true)?;
-                all_hold(world, before, 0, &data.live)
-            })?;
+            let question = Question::about(proof, &[path]).run(0, *child).facts(0, *child, true);
+            self.require("a live fact is not tested", path, all_live(question))?;
         }
         for other in steps.iter().copied() {
             if !self.writes(other) {
                 continue;
             }
-            let parent = self.parent(other);
-            self.require(
-                "a live fact is not live",
-                path,
-                &[path, parent],
-                &mut |world, before| {
-                    let mut after = before.clone();
-                    run(world, &mut after, 1, other)?;
-                    assume_all(world, &after, 0, path, true)?;
-                    if !proof.paths[other].complete {
-                        assume_all(world, &after, 1, other, true)?;
-                    }
-                    all_hold(world, before, 0, &data.live)
-                },
-            )?;
+            let mut question = Question::about(proof, &[path, proof.parent(other)])
+                .run(1, other)
+                .facts(0, path, true);
+            if !proof.paths[other].complete {
+                question = question.facts(1, other, true);
+            }
+            self.require("a live fact is not live", path, all_live(question))?;
         }
         Ok(())
     }
 
     fn pending(&mut self, path: usize, steps: &[usize]) -> Result<(), ReductionError> {
-        let data = &self.proof.paths[path];
+        let proof = self.proof;
+        let data = &proof.paths[path];
         if data.complete {
             return Ok(());
         }
         if data.enabled {
-            return self.require(
-                "an operation cannot be completed",
-                path,
-                &[path],
-                &mut |world, state| {
-                    for child in &data.next {
-                        if world.enabled(state, 0, *child)? {
-                            return Ok(true);
-                        }
+            let question = Question::about(proof, &[path]).must(|world, state, _| {
+                for child in &data.next {
+                    if world.enabled(state, 0, *child)? {
+                        return Ok(true);
                     }
-                    Ok(false)
-                },
-            );
+                }
+                Ok(false)
+            });
+            return self.require("an operation cannot be completed", path, question);
         }
-        for step in self.chain(path) {
+        for step in proof.chain(path) {
             if self.invisible(step) {
                 continue;
             }
             for other in steps.iter().copied() {
-                let start = [self.parent(step), self.parent(other)];
-                self.require(
-                    "an operation cannot be left out",
-                    path,
-                    &start,
-                    &mut |world, state| {
-                        let mut there = state.clone();
-                        run(world, &mut there, 0, step)?;
-                        assume_all(world, &there, 0, step, false)?;
-                        run(world, &mut there, 1, other)?;
-                        assume_all(world, &there, 0, step, false)?;
-                        let mut back = state.clone();
+                let question = Question::about(proof, &[proof.parent(step), proof.parent(other)])
+                    .run(0, step)
+                    .facts(0, step, false)
+                    .run(1, other)
+                    .facts(0, step, false)
+                    .must(|world, start, there| {
+                        let mut back = start.clone();
                         if !world.execute(&mut back, 1, other)?
                             || !world.execute(&mut back, 0, step)?
                         {
                             return Ok(false);
                         }
-                        world.same(&there, &back, [None, Some(true)])
-                    },
-                )?;
+                        world.same(there, &back, [None, Some(true)])
+                    });
+                self.require("an operation cannot be left out", path, question)?;
             }
         }
         Ok(())
@@ -375,7 +305,7 @@ impl<'p> Check<'p> {
         let data = &self.proof.paths[path];
         let model = &self.proof.model;
         let Some(step) = data.last(model) else { return true };
-        let mut private = self.proof.paths[self.parent(path)].private.clone();
+        let mut private = self.proof.paths[self.proof.parent(path)].private.clone();
         let operation = &model.operations[data.operation];
         let copied = |local: &LocalId| {
             let bodies = operation.sub_operations.iter().flat_map(|step: &SubOperation| &step.body);
@@ -420,30 +350,6 @@ impl<'p> Check<'p> {
         })
     }
 
-    /// Executes a block, in executions in which all operations complete.
-    fn block(&self, world: &mut World<'p>, state: &mut State, who: usize, block: Block) -> Run<()> {
-        for path in self.chain(block.path) {
-            run(world, state, who, path)?;
-            assume_all(world, state, who, path, !(block.complete && path == block.path))?;
-        }
-        Ok(())
-    }
-
-    fn execute_block(
-        &self,
-        world: &mut World<'p>,
-        state: &mut State,
-        who: usize,
-        block: Block,
-    ) -> Run<bool> {
-        for path in self.chain(block.path) {
-            if !world.execute(state, who, path)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
     fn blocks(&self) -> Vec<Block> {
         let mut blocks = Vec::new();
         for (path, data) in
@@ -459,76 +365,59 @@ impl<'p> Check<'p> {
         blocks
     }
 
-    /// Whether `second` may follow `first` in a way that keeps them from being reversed.
-    fn sticks(&mut self, first: Block, second: Block) -> Result<bool, ReductionError> {
-        let known = self.sticky.lock().ok().and_then(|all| all.get(&(first, second)).copied());
-        if let Some(known) = known {
-            return Ok(known);
-        }
-        let starts = [self.empty(first.path), self.empty(second.path)];
-        let this = Check::new(self.proof);
-        let never = self.all(&starts, &mut |world, state| {
-            let mut there = state.clone();
-            this.block(world, &mut there, 0, first)?;
-            this.block(world, &mut there, 1, second)?;
-            if first.complete {
-                return Ok(false);
-            }
-            assume_all(world, &there, 0, first.path, true)?;
-            this.reverses(world, state, &there, first, second)
-        })?;
-        if let Ok(mut all) = self.sticky.lock() {
-            all.insert((first, second), !never);
-        }
-        Ok(!never)
+    /// The pairs of blocks that closures are about: a prefix, or a member, and what may follow it.
+    fn pairs(&self, proper: &[usize]) -> Vec<(Block, Block)> {
+        let mut firsts: BTreeSet<Block> =
+            proper.iter().map(|path| Block { path: *path, complete: false }).collect();
+        let members = self.proof.closures.iter().flat_map(|closure| &closure.members);
+        firsts.extend(members.map(|member| member.block));
+        let seconds = self.blocks();
+        firsts.iter().flat_map(|first| seconds.iter().map(|second| (*first, *second))).collect()
     }
 
-    fn reverses(
-        &self,
-        world: &mut World<'p>,
-        start: &State,
-        there: &State,
-        first: Block,
-        second: Block,
-    ) -> Run<bool> {
-        let mut back = start.clone();
-        if !self.execute_block(world, &mut back, 1, second)?
-            || !self.execute_block(world, &mut back, 0, first)?
-        {
-            return Ok(false);
-        }
-        world.same(there, &back, [Some(!first.complete), Some(!second.complete)])
+    /// Two blocks of different instances, one after the other, in executions in which all operations complete.
+    fn following(&self, first: Block, second: Block) -> Question<'p, 'p> {
+        let starts = [self.proof.empty(first.path), self.proof.empty(second.path)];
+        let question = Question::about(self.proof, &starts).block(0, first).block(1, second);
+        if first.complete { question } else { question.facts(0, first.path, true) }
+    }
+
+    /// Whether `second` may follow `first` in a way that keeps them from being reversed.
+    fn sticks(&mut self, first: Block, second: Block) -> Result<bool, ReductionError> {
+        let proof = self.proof;
+        let question = self.following(first, second).must(move |world, start, there| {
+            Ok(!first.complete && reverses(proof, world, start, there, first, second)?)
+        });
+        Ok(!self.ask(&question)?)
     }
 
     /// The members are all there are, and the next step passes each of them.
-    fn closure(&mut self, closure: &Closure) -> Result<(), ReductionError> {
-        let path = closure.path;
-        let this = Check::new(self.proof);
+    fn closure(&mut self, closure: &'p Closure) -> Result<(), ReductionError> {
+        let (path, proof) = (closure.path, self.proof);
         let first = Block { path, complete: false };
         for block in self.blocks() {
+            if !self.sticky.contains(&(first, block)) {
+                continue;
+            }
             let members: Vec<&Member> = closure
                 .members
                 .iter()
                 .filter(|m| m.block == block && m.before.is_empty())
                 .collect();
-            let starts = [self.empty(path), self.empty(block.path)];
-            self.require("a closure lacks a member", path, &starts, &mut |world, state| {
-                let mut there = state.clone();
-                this.block(world, &mut there, 0, first)?;
-                this.block(world, &mut there, 1, block)?;
-                assume_all(world, &there, 0, path, true)?;
-                Ok(this.reverses(world, state, &there, first, block)?
-                    || covered(world, &there, closure, &members)?)
-            })?;
+            let question = self.following(first, block).must(|world, start, there| {
+                Ok(reverses(proof, world, start, there, first, block)?
+                    || covered(world, there, closure, &members)?)
+            });
+            self.require("a closure lacks a member", path, question)?;
         }
-        let lasting = &closure.lasting;
-        for condition in lasting {
+        for condition in &closure.lasting {
             self.lasting(path, condition)?;
         }
         let mut asked = BTreeSet::new();
         for member in &closure.members {
             for block in self.blocks() {
-                if !self.sticks(member.block, block)? || !asked.insert((block, member.then.clone()))
+                if !self.sticky.contains(&(member.block, block))
+                    || !asked.insert((block, member.then.clone()))
                 {
                     continue;
                 }
@@ -541,15 +430,13 @@ impl<'p> Check<'p> {
                 if members.iter().any(|member| member.then.is_empty()) {
                     continue;
                 }
-                let starts = [path, self.empty(block.path)];
-                self.require("a closure lacks a member", path, &starts, &mut |world, state| {
-                    world.assume(state, 0, &self_live(world, path))?;
-                    world.assume(state, 0, &chosen(lasting, &member.then))?;
-                    let mut there = state.clone();
-                    this.block(world, &mut there, 1, block)?;
-                    assume_all(world, &there, 0, path, true)?;
-                    covered(world, &there, closure, &members)
-                })?;
+                let question = Question::about(proof, &[path, proof.empty(block.path)])
+                    .assume(0, &proof.paths[path].live)
+                    .assume(0, closure.chosen(&member.then))
+                    .block(1, block)
+                    .facts(0, path, true)
+                    .must(|world, _, there| covered(world, there, closure, &members));
+                self.require("a closure lacks a member", path, question)?;
             }
             self.passes(closure, member)?;
         }
@@ -557,94 +444,88 @@ impl<'p> Check<'p> {
     }
 
     /// Once true, a lasting condition stays true.
-    fn lasting(&mut self, path: usize, condition: &Condition) -> Result<(), ReductionError> {
-        for other in 0..self.proof.paths.len() {
+    fn lasting(&mut self, path: usize, condition: &'p Condition) -> Result<(), ReductionError> {
+        let proof = self.proof;
+        for other in 0..proof.paths.len() {
             if !self.writes(other) {
                 continue;
             }
-            let parent = self.parent(other);
-            self.require(
-                "a condition does not last",
-                path,
-                &[path, parent],
-                &mut |world, before| {
-                    world.assume(before, 0, std::slice::from_ref(condition))?;
-                    let mut after = before.clone();
-                    run(world, &mut after, 1, other)?;
-                    assume_all(world, &after, 0, path, true)?;
-                    world.holds(&after, 0, &[], condition)
-                },
-            )?;
+            let question = Question::about(proof, &[path, proof.parent(other)])
+                .assume(0, [condition])
+                .run(1, other)
+                .facts(0, path, true)
+                .must(|world, _, after| world.holds(after, 0, &[], condition));
+            self.require("a condition does not last", path, question)?;
         }
         Ok(())
     }
 
     /// Line 20 of Algorithm 1.
-    fn passes(&mut self, closure: &Closure, member: &Member) -> Result<(), ReductionError> {
-        let (path, proof) = (closure.path, self.proof);
-        let this = Check::new(proof);
-        let before = chosen(&closure.lasting, &member.before);
-        let then = chosen(&closure.lasting, &member.then);
-        for step in &proof.paths[path].next {
-            let goes_on = !proof.paths[*step].next.is_empty();
-            let starts = [path, self.empty(member.block.path)];
-            self.require("a step does not pass a member", *step, &starts, &mut |world, state| {
-                world.assume(state, 0, &self_live(world, path))?;
-                world.assume(state, 0, &before)?;
-                let mut there = state.clone();
-                this.block(world, &mut there, 1, member.block)?;
-                assume_all(world, &there, 0, path, true)?;
-                if !in_cases(world, &there, member)? {
-                    return Ok(true);
-                }
+    fn passes(&mut self, closure: &'p Closure, member: &'p Member) -> Result<(), ReductionError> {
+        let (path, proof, block) = (closure.path, self.proof, member.block);
+        for step in proof.paths[path].next.iter().copied() {
+            let goes_on = !proof.paths[step].next.is_empty();
+            let question = Question::about(proof, &[path, proof.empty(block.path)])
+                .assume(0, &proof.paths[path].live)
+                .assume(0, closure.chosen(&member.before))
+                .block(1, block)
+                .facts(0, path, true)
+                .then(
+                    |world, there| {
+                        if in_cases(world, there, member)? { Ok(()) } else { Err(Impossible) }
+                    },
+                )
                 // The step has passed everything that came later, so it is executed in the state that the member left.
-                world.assume(&there, 0, &then)?;
-                run(world, &mut there, 0, *step)?;
-                assume_all(world, &there, 0, *step, goes_on)?;
-                assume_all(world, &there, 1, member.block.path, !member.block.complete)?;
-                let mut back = state.clone();
-                if !world.execute(&mut back, 0, *step)?
-                    || !this.execute_block(world, &mut back, 1, member.block)?
-                {
-                    return Ok(false);
-                }
-                world.same(&there, &back, [Some(goes_on), Some(!member.block.complete)])
-            })?;
+                .assume(0, closure.chosen(&member.then))
+                .run(0, step)
+                .facts(0, step, goes_on)
+                .facts(1, block.path, !block.complete)
+                .must(|world, start, there| {
+                    let mut back = start.clone();
+                    if !world.execute(&mut back, 0, step)?
+                        || !execute_block(proof, world, &mut back, 1, block)?
+                    {
+                        return Ok(false);
+                    }
+                    world.same(there, &back, [Some(goes_on), Some(!block.complete)])
+                });
+            self.require("a step does not pass a member", step, question)?;
         }
         Ok(())
     }
 }
 
-/// Executes a step; leaves out states in which that is not possible.
-pub(super) fn run(world: &mut World, state: &mut State, who: usize, path: usize) -> Run<()> {
-    world.must = true;
-    let executed = world.execute(state, who, path);
-    world.must = false;
-    if executed? { Ok(()) } else { Err(Impossible) }
-}
-
-/// Leaves out states in which the facts of a path do not hold; and the live ones, if the instance goes on.
-fn assume_all(world: &mut World, state: &State, who: usize, path: usize, goes_on: bool) -> Run<()> {
-    let data = &world.proof.paths[path];
-    world.assume(state, who, &data.facts)?;
-    if goes_on { world.assume(state, who, &data.live) } else { Ok(()) }
-}
-
-fn self_live(world: &World, path: usize) -> Vec<Condition> {
-    world.proof.paths[path].live.clone()
-}
-
-fn all_hold(world: &mut World, state: &State, who: usize, conditions: &[Condition]) -> Run<bool> {
-    for condition in conditions {
-        if !world.holds(state, who, &[], condition)? {
+fn execute_block(
+    proof: &Proof,
+    world: &mut World,
+    state: &mut State,
+    who: usize,
+    block: Block,
+) -> Run<bool> {
+    for path in proof.chain(block.path) {
+        if !world.execute(state, who, path)? {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-fn chosen(conditions: &[Condition], which: &[usize]) -> Vec<Condition> {
-    which.iter().map(|at| conditions[*at].clone()).collect()
+/// Whether the blocks, which led from the one state to the other, can be executed the other way round and lead to the same.
+fn reverses(
+    proof: &Proof,
+    world: &mut World,
+    start: &State,
+    there: &State,
+    first: Block,
+    second: Block,
+) -> Run<bool> {
+    let mut back = start.clone();
+    if !execute_block(proof, world, &mut back, 1, second)?
+        || !execute_block(proof, world, &mut back, 0, first)?
+    {
+        return Ok(false);
+    }
+    world.same(there, &back, [Some(!first.complete), Some(!second.complete)])
 }
 
 /// Whether nothing but the places was written with the object.
@@ -683,11 +564,23 @@ fn in_cases(world: &mut World, state: &State, member: &Member) -> Run<bool> {
 /// Whether one of the members stands for this state.
 fn covered(world: &mut World, state: &State, closure: &Closure, members: &[&Member]) -> Run<bool> {
     for member in members {
-        if in_cases(world, state, member)?
-            && all_hold(world, state, 0, &chosen(&closure.lasting, &member.then))?
+        if in_cases(world, state, member)? && all_hold(world, state, closure.chosen(&member.then))?
         {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+fn all_hold<'c>(
+    world: &mut World,
+    state: &State,
+    conditions: impl Iterator<Item = &'c Condition>,
+) -> Run<bool> {
+    for condition in conditions {
+        if !world.holds(state, 0, &[], condition)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }

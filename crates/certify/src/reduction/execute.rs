@@ -1,6 +1,8 @@
 //! Executing steps in one concrete state, and comparing the states that they lead to.
 
-use linchpin_subop::model::{FieldId, Place, Relation, Statement, SubOperation, Term, Type, Var};
+use linchpin_subop::model::{
+    FieldId, Place, Relation, Statement, StructId, SubOperation, Term, Type, Var,
+};
 
 use super::proof::Path;
 use super::world::{Location, Object, Run, State, V, World, zero};
@@ -16,16 +18,14 @@ impl<'p> World<'p> {
                 continue;
             }
             let ty = self.type_of(Location::Local(who, *local), state);
-            let value = match self.guesses.get(&(who, *local)) {
-                _ if ty == Type::Int => V::Later(Location::Guess(who, *local)),
-                Some(V::Ref(object)) if !self.published(state, *object) => return Ok(false),
-                Some(value) => *value,
-                None => {
-                    let options = self.guess_options(state, who, *local);
+            let value = match (self.guesses.get(&(who, *local)), ty) {
+                (_, Type::Int) => V::Later(Location::Guess(who, *local)),
+                (Some(V::Ref(object)), _) if !self.published(state, *object) => return Ok(false),
+                (Some(value), _) => *value,
+                (None, Type::Ref(of)) => {
+                    let options = self.references(state, of);
                     let value = options[self.script.choose(options.len())];
-                    if let (V::Ref(object), Type::Ref(of)) = (value, ty)
-                        && object == self.objects.len()
-                    {
+                    if value == V::Ref(self.objects.len()) {
                         self.objects.push(Object { of, fresh: false, hidden: false });
                     }
                     self.guesses.insert((who, *local), value);
@@ -181,31 +181,40 @@ impl<'p> World<'p> {
         (!known.fresh && !known.hidden) || state.stored.contains(&object)
     }
 
-    pub(super) fn guess_options(&mut self, state: &State, who: usize, local: usize) -> Vec<V> {
-        let location = Location::Local(who, local);
-        let class = self.proof.sorts.class(self.holder(location, state));
-        let mut options = match self.type_of(location, state) {
-            Type::Int => {
-                let known = self.numbers.iter().filter(|(of, _)| *of == class);
-                let mut options: Vec<V> = known.map(|(_, value)| *value).collect();
-                options.extend(self.proof.sorts.sort(class).constants.iter().copied().map(V::Int));
-                for value in self.integers(class) {
-                    self.numbers.push((class, value)); // so that it is not taken for another one
-                    options.push(value);
+    /// What a reference may be guessed to be: what is published, another object, or `NULL`.
+    fn references(&self, state: &State, of: StructId) -> Vec<V> {
+        let published = |object: &usize| self.published(state, *object);
+        let known = self.objects_of(of).into_iter().filter(published).map(V::Ref);
+        known.chain([V::Ref(self.objects.len()), V::Null]).collect()
+    }
+
+    /// Integers, one of which fits a precondition if any does, in most cases: those that make an atom about the local true or false, those that elements
+    /// are found by, and any other. To overlook one is to find fewer steps enabled.
+    fn fitting(
+        &mut self,
+        state: &State,
+        who: usize,
+        step: &SubOperation,
+        local: usize,
+    ) -> Run<Vec<V>> {
+        let mut fitting = Vec::new();
+        for atom in step.precondition.atoms() {
+            for (term, other) in [(atom.left, &atom.right), (atom.right, &atom.left)] {
+                let offset = match term {
+                    Term::Place(Place::Variable(Var::Local(at))) if at.0 == local => 0,
+                    Term::Plus(Place::Variable(Var::Local(at)), offset) if at.0 == local => offset,
+                    _ => continue,
+                };
+                if let Some(other) = self.term(state, who, &[], other)?
+                    && let V::Number(other) = self.resolve(state, other)?
+                {
+                    fitting.extend([0, 1, -1].map(|by| V::Number(other.plus(by - offset))));
                 }
-                options
             }
-            Type::Ref(of) => {
-                let known = self
-                    .objects_of(of)
-                    .into_iter()
-                    .filter(|object| self.published(state, *object))
-                    .map(V::Ref);
-                known.chain([V::Ref(self.objects.len())]).collect()
-            }
-        };
-        options.push(V::Null);
-        options
+        }
+        fitting.extend(self.elements.iter().map(|(_, key)| V::Number(*key)));
+        fitting.extend([self.number(), V::Null]);
+        Ok(fitting)
     }
 
     pub(super) fn run_step(
@@ -216,7 +225,7 @@ impl<'p> World<'p> {
         step: &SubOperation,
     ) -> Run<bool> {
         if self.must {
-            self.assume(state, who, std::slice::from_ref(&step.precondition))?;
+            self.assume(state, who, &step.precondition)?;
         } else if !self.holds(state, who, &[], &step.precondition)? {
             return Ok(false);
         }
@@ -247,7 +256,11 @@ impl<'p> World<'p> {
             return self.run_step(&mut state.clone(), who, path, step);
         };
         let limit = self.objects.len();
-        for value in self.guess_options(state, who, *local) {
+        let options = match self.type_of(Location::Local(who, *local), state) {
+            Type::Int => self.fitting(state, who, step, *local)?,
+            Type::Ref(of) => self.references(state, of),
+        };
+        for value in options {
             if matches!(value, V::Ref(object) if object >= limit) {
                 continue;
             }

@@ -1,7 +1,7 @@
 //! Confirms a proof by reversing sub-operations: its facts, its pair relations and its closures, question by question.
 //!
-//! The certificate says what holds; nothing is searched for. Each question is answered by executing one or two instances in all
-//! states with few values ([`world`]). The rules are those of `docs/reduce.md`; this shares no code with the engine that applies them.
+//! The certificate says what holds; nothing is searched for. Each question ([`question`]) is answered by executing one or two instances in all
+//! states ([`world`]), which differ in what is compared and looked up only. The rules are those of `docs/reduce.md`; this shares no code with the engine that applies them.
 
 mod check;
 mod execute;
@@ -9,8 +9,8 @@ mod nature;
 mod order;
 mod premise;
 mod proof;
+mod question;
 mod replace;
-mod sort;
 mod world;
 
 use thiserror::Error;
@@ -29,7 +29,7 @@ pub enum ReductionError {
     TooLarge(String),
 }
 
-/// Confirms that the model in a certificate is linearizable, for any number of instances; returns how many states were looked at.
+/// Confirms that the model in a certificate is linearizable, for any number of instances; returns how many cases were looked at.
 pub fn confirm_reduction(certificate: &serde_json::Value) -> Result<usize, ReductionError> {
     let (proof, replaced) = proof::read(certificate)?;
     check::confirm(&proof, &replaced)

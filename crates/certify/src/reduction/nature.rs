@@ -9,12 +9,20 @@ use linchpin_subop::model::{GlobalKind, Type};
 use std::collections::BTreeSet;
 
 use super::ReductionError;
+use super::order::{Number, Order};
 use super::proof::{Path, Proof};
-use super::sort::{Holder, Sorts};
-use super::world::{Key, Location, Run, Script, State, V, World};
+use super::world::{Location, Run, Script, State, V, World};
 
 /// So many executions of one step are looked at.
 const MOST: usize = 200_000;
+
+/// A variable of the model, all objects and elements taken together. Locals: the operation and the local.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Holder {
+    Global(usize),
+    Field(usize, usize),
+    Local(usize, usize),
+}
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Natures {
@@ -27,7 +35,7 @@ impl Natures {
     pub fn of(model: &Model, paths: Vec<Path>) -> Result<Natures, ReductionError> {
         let mut proof = Proof {
             model: model.clone(),
-            sorts: Sorts::of(model, &paths, &[], &[]),
+            identities: Order::default(), // any integers: that is more than they can be
             paths,
             invariants: Vec::new(),
             closures: Vec::new(),
@@ -57,14 +65,12 @@ impl Natures {
     /// What the last step of a path stores.
     fn observe(&mut self, proof: &Proof, path: usize) -> Result<(), ReductionError> {
         let parent = proof.paths[path].parent.unwrap_or(path);
+        let (world, before) = World::new(proof, &[parent]);
         let mut script = Script::default();
         for _ in 0..MOST {
-            let (mut world, before) = World::new(proof, &[parent], script);
+            let mut world = world.with(script);
             // A run that is not possible stores nothing.
-            let _ = self.stored(&mut world, before, path);
-            if world.crowded {
-                break;
-            }
+            let _ = self.stored(&mut world, before.clone(), path);
             script = world.script;
             if !script.advance() {
                 return Ok(());
@@ -97,13 +103,15 @@ fn at_the_start(proof: &Proof) -> Natures {
     for (operation, body) in proof.model.operations.iter().enumerate() {
         natures.null.extend((0..body.arguments).map(|argument| Holder::Local(operation, argument)));
     }
-    let Ok((mut world, state)) = World::start(proof, Script::default()) else { return natures };
+    let Ok((mut world, state)) = World::start(proof) else { return natures };
     let mut locations: Vec<Location> = state.changed.keys().copied().collect();
     for (global, declared) in proof.model.globals.iter().enumerate() {
         match declared.kind {
             GlobalKind::Scalar(_) => locations.push(Location::Global(global)),
             // An element that is not mentioned is like any other.
-            GlobalKind::Array(_) => locations.push(Location::Element(global, Key::Int(i64::MIN))),
+            GlobalKind::Array(_) => {
+                locations.push(Location::Element(global, Number::constant(i64::MIN)));
+            }
             GlobalKind::Place(_) => {}
         }
     }

@@ -3,8 +3,8 @@
 use linchpin_subop::model::{Atom, Condition, Index, Place, Relation, StructId, Term, Type, Var};
 use std::collections::BTreeMap;
 
-use super::sort::identity;
-use super::world::{Impossible, Key, Location, Premise, Run, State, V, World, plus, ways};
+use super::order::{EQUAL, Number};
+use super::world::{Impossible, Location, Premise, Run, State, V, World, plus, ways};
 
 impl<'p> World<'p> {
     /// Whether everything that is said of the state before the run holds; of invariants about objects, for those that came up, and of those about two, for
@@ -13,7 +13,7 @@ impl<'p> World<'p> {
         let proof = self.proof;
         for (who, instance) in start.instances.iter().enumerate() {
             let path = &proof.paths[instance.path];
-            self.assume(start, who, &path.facts)?;
+            path.facts.iter().try_for_each(|fact| self.assume(start, who, fact))?;
         }
         for (bound, condition) in &proof.invariants {
             for objects in self.old_objects_of(bound) {
@@ -61,20 +61,16 @@ impl<'p> World<'p> {
         choices
     }
 
-    /// Goes on only if all these hold of the instance. Where that is open it is decided here: there is no need to try the other way.
-    pub fn assume(&mut self, state: &State, who: usize, conditions: &[Condition]) -> Run<()> {
-        for condition in conditions {
-            match condition {
-                Condition::All(parts) => self.assume(state, who, parts)?,
-                Condition::Any(_) => {
-                    if !self.holds(state, who, &[], condition)? {
-                        return Err(Impossible);
-                    }
-                }
-                Condition::Atom(atom) => self.assume_atom(state, who, atom)?,
+    /// Goes on only if this holds of the instance. Where that is open it is decided here: there is no need to try the other way.
+    pub fn assume(&mut self, state: &State, who: usize, condition: &Condition) -> Run<()> {
+        match condition {
+            Condition::All(parts) => {
+                parts.iter().try_for_each(|part| self.assume(state, who, part))
             }
+            Condition::Any(_) if self.holds(state, who, &[], condition)? => Ok(()),
+            Condition::Any(_) => Err(Impossible),
+            Condition::Atom(atom) => self.assume_atom(state, who, atom),
         }
-        Ok(())
     }
 
     fn assume_atom(&mut self, state: &State, who: usize, atom: &Atom) -> Run<()> {
@@ -88,7 +84,7 @@ impl<'p> World<'p> {
                     if self.before.contains_key(&location) {
                         continue;
                     }
-                    let (_, options) = self.options(state, location, Type::Ref(of));
+                    let options = self.options(state, location, Type::Ref(of));
                     if !options.contains(&value) {
                         return Err(Impossible);
                     }
@@ -105,10 +101,7 @@ impl<'p> World<'p> {
         match self.compares(left, atom.relation, right) {
             Some(true) => Ok(()),
             Some(false) => Err(Impossible),
-            None if self.order.restrict(left, right, ways(atom.relation)) => {
-                self.respect_premises()
-            }
-            None => Err(Impossible),
+            None => self.restrict(left, right, ways(atom.relation)),
         }
     }
 
@@ -179,6 +172,9 @@ impl<'p> World<'p> {
 
     /// No premise is false, as far as it is known.
     pub(super) fn respect_premises(&self) -> Run<()> {
+        if self.script.repeats() {
+            return Ok(()); // they were looked at then
+        }
         let known =
             |premise: &Premise| self.known(premise.who, &[], premise.condition) != Some(false);
         if !self.premises.iter().all(known) {
@@ -242,9 +238,9 @@ impl<'p> World<'p> {
         term: &Term,
     ) -> Option<Option<V>> {
         match term {
-            Term::Int(value) => Some(Some(V::Int(*value))),
+            Term::Int(value) => Some(Some(V::constant(*value))),
             Term::Null => Some(Some(V::Null)),
-            Term::Id => Some(Some(V::Int(identity(who)))),
+            Term::Id => Some(Some(V::Number(Number::identity(who)))),
             Term::Place(place) => self.known_place(who, objects, place),
             Term::Plus(place, offset) => {
                 Some(self.known_place(who, objects, place)?.map(|value| plus(value, *offset)))
@@ -285,16 +281,16 @@ impl<'p> World<'p> {
             },
             Place::Element(array, index) => {
                 let (at, offset) = match index {
-                    Index::Int(at) => (Some(V::Int(*at)), 0),
+                    Index::Int(at) => (Some(V::constant(*at)), 0),
                     Index::Variable(var) => (self.known_variable(who, objects, *var)?, 0),
                     Index::Plus(var, offset) => (self.known_variable(who, objects, *var)?, *offset),
                 };
-                let Some(at @ (V::Int(_) | V::Number(_))) = at.map(|at| plus(at, offset)) else {
+                let Some(V::Number(at)) = at.map(|at| plus(at, offset)) else {
                     return Some(None);
                 };
                 let mut elements = self.elements.iter().filter(|(of, _)| *of == array.0);
-                let equal = |key: Key| self.compares(key.value(), Relation::Equal, at);
-                let key = elements.find(|(_, key)| equal(*key) == Some(true))?.1;
+                let equal = |key: Number| self.order.possible(key, at) == EQUAL;
+                let key = elements.find(|(_, key)| equal(*key))?.1;
                 Location::Element(array.0, key)
             }
         };

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::ReductionError;
 use super::nature::Natures;
-use super::sort::Sorts;
+use super::order::Order;
 
 /// A path from the start of an operation, and what is claimed of an instance that executed it.
 #[derive(Clone, Debug, Default)]
@@ -66,8 +66,39 @@ pub struct Proof {
     pub paths: Vec<Path>,
     pub invariants: Vec<(Vec<StructId>, Condition)>,
     pub closures: Vec<Closure>,
-    pub sorts: Sorts,
+    /// What is known of the `ID`s of two instances.
+    pub identities: Order,
     pub natures: Natures,
+}
+
+impl Closure {
+    /// Some of the lasting conditions.
+    pub fn chosen(&self, which: &[usize]) -> impl Iterator<Item = &Condition> {
+        which.iter().map(|at| &self.lasting[*at])
+    }
+}
+
+impl Proof {
+    /// The empty path of the same operation.
+    pub fn empty(&self, path: usize) -> usize {
+        self.chain(path).first().map_or(path, |first| self.parent(*first))
+    }
+
+    /// The paths that lead to this one, from the first step on.
+    pub fn chain(&self, path: usize) -> Vec<usize> {
+        let mut chain = vec![path];
+        while let Some(parent) = self.paths[chain[chain.len() - 1]].parent {
+            chain.push(parent);
+        }
+        chain.pop();
+        chain.reverse();
+        chain
+    }
+
+    /// The path without its last step.
+    pub fn parent(&self, path: usize) -> usize {
+        self.paths[path].parent.unwrap_or(path)
+    }
 }
 
 fn malformed(what: &str) -> ReductionError {
@@ -122,7 +153,7 @@ pub fn read(json: &Value) -> Result<(Proof, Vec<Replacement>), ReductionError> {
     }
     let mut reader = Reader { source, original: &original, paths: paths(&model)? };
     let mut proof = Proof {
-        sorts: Sorts::default(),
+        identities: identities(&model),
         natures: Natures::of(&model, paths(&model)?)?,
         invariants: reader.invariants(&json["invariants"])?,
         closures: Vec::new(),
@@ -137,9 +168,6 @@ pub fn read(json: &Value) -> Result<(Proof, Vec<Replacement>), ReductionError> {
         proof.closures.push(closure);
     }
     proof.paths = reader.paths;
-    let invariants: Vec<Condition> =
-        proof.invariants.iter().map(|(_, condition)| condition.clone()).collect();
-    proof.sorts = Sorts::of(&proof.model, &proof.paths, &invariants, &proof.closures);
     Ok((proof, replaced))
 }
 
@@ -295,6 +323,34 @@ impl Reader<'_> {
         }
         Ok(Closure { path, lasting, members })
     }
+}
+
+/// What is known of `ID`s: they are no numbers of the file. What only the certificate mentions may be one.
+pub fn identities(model: &Model) -> Order {
+    let steps = || model.operations.iter().flat_map(|operation| &operation.sub_operations);
+    let conditions = steps()
+        .map(|step| &step.precondition)
+        .chain(model.invariants.iter().map(|line| &line.condition))
+        .chain(model.claims.iter().filter_map(|claim| claim.condition.as_ref()));
+    let mut terms: Vec<Term> = conditions
+        .flat_map(|condition| condition.atoms())
+        .flat_map(|atom| [atom.left, atom.right])
+        .collect();
+    let bodies = steps().map(|step| &step.body).chain([&model.initially.statements]);
+    for statement in bodies.flatten() {
+        match statement {
+            Statement::Assign { place, value, .. } => terms.extend([Term::Place(*place), *value]),
+            Statement::Read { place, .. } => terms.push(Term::Place(*place)),
+            Statement::Malloc { .. } | Statement::Free { .. } => {}
+        }
+    }
+    terms.extend(steps().flat_map(|step| step.result.iter().flatten()));
+    terms.extend(model.initially.fills.iter().map(|(_, term)| *term));
+    let constant = |term: &Term| match term {
+        Term::Int(value) | Term::Place(Place::Element(_, Index::Int(value))) => Some(*value),
+        _ => None,
+    };
+    Order::of_identities(&terms.iter().filter_map(constant).collect())
 }
 
 /// The model in which what led to the step leads to what follows it.

@@ -4,10 +4,10 @@ use linchpin_subop::Model;
 use linchpin_subop::model::{Place, Statement, Term, Var};
 
 use super::ReductionError;
-use super::check::{Check, run};
-use super::nature::Natures;
-use super::proof::{Proof, paths};
-use super::sort::{Holder, Sorts};
+use super::check::Check;
+use super::nature::{Holder, Natures};
+use super::proof::{Proof, identities, paths};
+use super::question::{Question, run};
 
 impl Check<'_> {
     /// A read that is replaced by a guess would have read what is guessed.
@@ -61,7 +61,7 @@ impl Check<'_> {
             paths: paths(without)?,
             invariants: Vec::new(),
             closures: Vec::new(),
-            sorts: Sorts::of(with, &paths(with)?, &[], &[]),
+            identities: identities(with),
             natures,
         };
         let mut check = Check::new(&whole);
@@ -82,24 +82,24 @@ impl Check<'_> {
                 .iter()
                 .position(|known| known.operation == operation && known.steps == rest);
             let target = target.ok_or_else(refuse)?;
-            let chain = check.chain(target);
-            let start = check.empty(target);
-            let good = check.all(&[start], &mut |world, begin| {
-                let mut state = begin.clone();
-                let mut there = begin.clone();
-                for (at, path) in chain.iter().enumerate() {
-                    run(world, &mut state, 0, *path)?;
-                    if at + 1 == position {
-                        there = state.clone();
+            let chain = whole.chain(target);
+            let question =
+                Question::about(&whole, &[whole.empty(target)]).must(|world, begin, _| {
+                    let mut state = begin.clone();
+                    let mut there = begin.clone();
+                    for (at, path) in chain.iter().enumerate() {
+                        run(world, &mut state, 0, *path)?;
+                        if at + 1 == position {
+                            there = state.clone();
+                        }
                     }
-                }
-                world.would_read(&there, &state, read, &targets)
-            })?;
-            if !good {
+                    world.would_read(&there, &state, read, &targets)
+                });
+            if !check.ask(&question)? {
                 return Err(refuse());
             }
         }
-        self.states += check.states;
+        self.cases += check.cases;
         Ok(())
     }
 }

@@ -1,25 +1,24 @@
 //! All states of one or two operation instances, one concrete state at a time.
 //!
 //! A location gets a value when it is first read: every value it may have is tried, one after the other. Of references these are the objects that
-//! came up so far and one more; of integers, those that the sort of the location (`sort`) needs.
+//! came up so far and one more. An integer stays unknown: how it compares with another one is tried when that first matters (`order`).
 
 use linchpin_subop::model::{
     Atom, Condition, GlobalKind, Index, Model, Place, Relation, StructId, Term, Type, Var,
 };
 use std::collections::BTreeMap;
 
-use super::order::{EQUAL, GREATER, LESS, Order};
+use super::nature::Holder;
+use super::order::{ANY, EQUAL, FIRST_UNKNOWN, GREATER, LESS, Number, Order};
 use super::proof::Proof;
-use super::sort::{Holder, identity};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum V {
-    Int(i64),
     Null,
     Poison,
     Ref(usize),
     /// An integer of which nothing is known but how it compares with others, as far as that came up.
-    Number(usize),
+    Number(Number),
     /// What a location of type `int` holds before the run, not chosen yet: it may never matter.
     Later(Location),
 }
@@ -35,28 +34,19 @@ pub enum Location {
     Global(usize),
     Field(usize, usize),
     /// INVARIANT: of one array, no two of these are equal.
-    Element(usize, Key),
+    Element(usize, Number),
     Local(usize, usize),
     /// What an unset local of an instance is guessed to be.
     Guess(usize, usize),
 }
 
-/// What an element is found by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Key {
-    Int(i64),
-    Number(usize),
-}
-
-impl Key {
-    pub(super) fn value(self) -> V {
-        match self {
-            Key::Int(value) => V::Int(value),
-            Key::Number(number) => V::Number(number),
-        }
+impl V {
+    pub(super) fn constant(value: i64) -> V {
+        V::Number(Number::constant(value))
     }
 }
 
+#[derive(Clone)]
 pub(super) struct Object {
     pub(super) of: StructId,
     /// Allocated during the run.
@@ -83,7 +73,7 @@ pub struct State {
 }
 
 /// The choices of one run.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Script {
     choices: Vec<(usize, usize)>,
     at: usize,
@@ -96,6 +86,11 @@ impl Script {
         }
         self.at += 1;
         self.choices[self.at - 1].0
+    }
+
+    /// Whether the run before this one came here, too, and went on.
+    pub(super) fn repeats(&self) -> bool {
+        self.at < self.choices.len()
     }
 
     pub fn advance(&mut self) -> bool {
@@ -111,11 +106,13 @@ impl Script {
 }
 
 /// A comparison of locals of both instances, or a condition on the state before the run.
+#[derive(Clone)]
 pub(super) struct Premise<'p> {
     pub(super) who: usize,
     pub(super) condition: &'p Condition,
 }
 
+#[derive(Clone)]
 pub struct World<'p> {
     pub proof: &'p Proof,
     pub(super) model: &'p Model,
@@ -130,25 +127,23 @@ pub struct World<'p> {
     pub(super) allocations: BTreeMap<(usize, usize, usize), usize>,
     /// The state before the run is the start of all executions.
     pub(super) beginning: bool,
-    /// The integers that were chosen, each with the class of its variable.
-    pub(super) numbers: Vec<(Holder, V)>,
-    /// How those compare that are only known by that.
+    /// The first unknown integer that did not come up yet.
+    pub(super) unknown: usize,
+    /// How integers compare.
     pub(super) order: Order,
     /// The elements that came up.
-    pub(super) elements: Vec<(usize, Key)>,
+    pub(super) elements: Vec<(usize, Number)>,
     /// A step that cannot be executed ends the run: then its precondition is not tried the other way.
     pub must: bool,
-    /// Too many different values: some pattern of them may be missing.
-    pub crowded: bool,
 }
 
 impl<'p> World<'p> {
     /// Instances that executed these paths, in any state that satisfies what the proof says of them.
-    pub fn new(proof: &'p Proof, paths: &[usize], script: Script) -> (World<'p>, State) {
+    pub fn new(proof: &'p Proof, paths: &[usize]) -> (World<'p>, State) {
         let mut world = World {
             proof,
             model: &proof.model,
-            script,
+            script: Script::default(),
             before: BTreeMap::new(),
             objects: Vec::new(),
             places: BTreeMap::new(),
@@ -157,11 +152,10 @@ impl<'p> World<'p> {
             guesses: BTreeMap::new(),
             allocations: BTreeMap::new(),
             beginning: false,
-            numbers: Vec::new(),
-            order: Order::default(),
+            unknown: FIRST_UNKNOWN,
+            order: proof.identities.clone(),
             elements: Vec::new(),
             must: false,
-            crowded: false,
         };
         for (global, declared) in world.model.globals.iter().enumerate() {
             if let GlobalKind::Place(of) = declared.kind {
@@ -194,9 +188,14 @@ impl<'p> World<'p> {
         (world, State { changed: BTreeMap::new(), stored: Vec::new(), instances })
     }
 
+    /// What is known so far, to go on with these choices.
+    pub fn with(&self, script: Script) -> World<'p> {
+        World { script, ..self.clone() }
+    }
+
     /// The start of all executions, after `initially`.
-    pub fn start(proof: &'p Proof, script: Script) -> Run<(World<'p>, State)> {
-        let (mut world, mut state) = World::new(proof, &[], script);
+    pub fn start(proof: &'p Proof) -> Run<(World<'p>, State)> {
+        let (mut world, mut state) = World::new(proof, &[]);
         world.premises.clear();
         world.beginning = true;
         let initially = &proof.model.initially;
@@ -286,7 +285,7 @@ impl<'p> World<'p> {
         if self.beginning {
             return Ok(self.default_of(location, ty));
         }
-        let (class, options) = self.options(state, location, ty);
+        let options = self.options(state, location, ty);
         if options.is_empty() {
             return Err(Impossible);
         }
@@ -295,9 +294,6 @@ impl<'p> World<'p> {
             && object == self.objects.len()
         {
             self.objects.push(Object { of, fresh: false, hidden: false });
-        }
-        if matches!(value, V::Int(_) | V::Number(_)) {
-            self.numbers.push((class, value));
         }
         self.holds_before(state, location, value)?;
         Ok(value)
@@ -312,18 +308,12 @@ impl<'p> World<'p> {
         self.respect_premises()
     }
 
-    /// What a location may hold before the run, and the class of its variable.
-    pub(super) fn options(
-        &mut self,
-        state: &State,
-        location: Location,
-        ty: Type,
-    ) -> (Holder, Vec<V>) {
+    /// What a location may hold before the run.
+    pub(super) fn options(&mut self, state: &State, location: Location, ty: Type) -> Vec<V> {
         let holder = self.holder(location, state);
-        let class = self.proof.sorts.class(holder);
         // A guess is never poison.
         let mut options = match ty {
-            Type::Int => self.integers(class),
+            Type::Int => vec![self.number()],
             Type::Ref(of) => {
                 let possible = |at: &usize| !self.objects[*at].fresh && !self.objects[*at].hidden;
                 let known: Vec<V> =
@@ -338,7 +328,7 @@ impl<'p> World<'p> {
         if !guessed && self.proof.natures.poison.contains(&holder) {
             options.push(V::Poison);
         }
-        (class, options)
+        options
     }
 
     pub(super) fn default_of(&self, location: Location, ty: Type) -> V {
@@ -346,7 +336,7 @@ impl<'p> World<'p> {
             && let Some((_, fill)) =
                 self.model.initially.fills.iter().rev().find(|(filled, _)| filled.0 == array)
         {
-            return if let Term::Int(value) = fill { V::Int(*value) } else { V::Null };
+            return if let Term::Int(value) = fill { V::constant(*value) } else { V::Null };
         }
         zero(ty)
     }
@@ -362,19 +352,10 @@ impl<'p> World<'p> {
         }
     }
 
-    /// Integers enough for one more variable of this class: one of which nothing is known yet, or, where they are counted, numbers.
-    pub(super) fn integers(&mut self, class: Holder) -> Vec<V> {
-        let sort = self.proof.sorts.sort(class);
-        if sort.reach == 0 {
-            return vec![V::Number(self.numbers.len())];
-        }
-        let known = self.numbers.iter().filter_map(|(of, value)| match value {
-            V::Int(value) if *of == class => Some(*value),
-            _ => None,
-        });
-        let options = sort.options(known);
-        self.crowded |= options.is_none();
-        options.unwrap_or_default().into_iter().map(V::Int).collect()
+    /// An integer of which nothing is known.
+    pub(super) fn number(&mut self) -> V {
+        self.unknown += 1;
+        V::Number(Number { of: self.unknown - 1, plus: 0 })
     }
 
     /// Whether two values compare so. Where that is open, both answers are tried.
@@ -384,16 +365,23 @@ impl<'p> World<'p> {
         }
         let wanted = ways(relation);
         let holds = self.script.choose(2) == 0;
-        if !self.order.restrict(left, right, if holds { wanted } else { !wanted }) {
-            return Err(Impossible);
-        }
-        self.respect_premises()?;
+        self.restrict(left, right, if holds { wanted } else { !wanted & ANY })?;
         Ok(holds)
+    }
+
+    /// From now on two integers compare in one of these ways.
+    pub(super) fn restrict(&mut self, left: V, right: V, ways: u8) -> Run<()> {
+        match (left, right) {
+            (V::Number(left), V::Number(right)) if self.order.restrict(left, right, ways) => {
+                self.respect_premises()
+            }
+            _ => Err(Impossible),
+        }
     }
 
     /// Whether two values compare so, if that is decided.
     pub(super) fn compares(&self, left: V, relation: Relation, right: V) -> Option<bool> {
-        let (V::Int(_) | V::Number(_), V::Int(_) | V::Number(_)) = (left, right) else {
+        let (V::Number(left), V::Number(right)) = (left, right) else {
             return Some(match relation {
                 Relation::Equal => left == right,
                 Relation::NotEqual => left != right,
@@ -409,14 +397,10 @@ impl<'p> World<'p> {
 
     /// The element of an array that is found by a value.
     fn element(&mut self, array: usize, value: V) -> Run<Option<Location>> {
-        let key = match value {
-            V::Int(value) => Key::Int(value),
-            V::Number(number) => Key::Number(number),
-            _ => return Ok(None),
-        };
+        let V::Number(key) = value else { return Ok(None) };
         for at in 0..self.elements.len() {
             let (of, known) = self.elements[at];
-            if of == array && self.compare(known.value(), Relation::Equal, value)? {
+            if of == array && self.compare(V::Number(known), Relation::Equal, value)? {
                 return Ok(Some(Location::Element(array, known)));
             }
         }
@@ -470,7 +454,7 @@ impl<'p> World<'p> {
             },
             Place::Element(array, index) => {
                 let at = match index {
-                    Index::Int(at) => Some(V::Int(*at)),
+                    Index::Int(at) => Some(V::constant(*at)),
                     Index::Variable(var) => self.resolved(state, who, objects, *var)?,
                     Index::Plus(var, offset) => {
                         self.resolved(state, who, objects, *var)?.map(|value| plus(value, *offset))
@@ -492,9 +476,9 @@ impl<'p> World<'p> {
         term: &Term,
     ) -> Run<Option<V>> {
         let place = match term {
-            Term::Int(value) => return Ok(Some(V::Int(*value))),
+            Term::Int(value) => return Ok(Some(V::constant(*value))),
             Term::Null => return Ok(Some(V::Null)),
-            Term::Id => return Ok(Some(V::Int(identity(who)))),
+            Term::Id => return Ok(Some(V::Number(Number::identity(who)))),
             Term::Place(place) | Term::Plus(place, _) => place,
         };
         let value = match place {
@@ -555,14 +539,12 @@ impl<'p> World<'p> {
 }
 
 pub(super) fn zero(ty: Type) -> V {
-    if ty == Type::Int { V::Int(0) } else { V::Null }
+    if ty == Type::Int { V::constant(0) } else { V::Null }
 }
 
 pub(super) fn plus(value: V, offset: i64) -> V {
     match value {
-        V::Int(value) => V::Int(value + offset),
-        // INVARIANT: what is counted is never just a number (`integers`).
-        V::Number(_) if offset == 0 => value,
+        V::Number(number) => V::Number(number.plus(offset)),
         _ => V::Poison,
     }
 }

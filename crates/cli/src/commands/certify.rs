@@ -75,11 +75,11 @@ pub fn execute(args: &CertifyArgs) -> Result<Status> {
 /// Confirms a proof of the `reduce` engine.
 fn reduction(args: &CertifyArgs, proof: &Json) -> Result<Status> {
     let (status, sentence) = match confirm_reduction(proof) {
-        Ok(states) => (
+        Ok(cases) => (
             Status::Holds,
             format!(
                 "confirmed: every sub-operation keeps the facts, and every pair can be reversed where \
-                 the proof says so ({states} states looked at)"
+                 the proof says so ({cases} cases looked at)"
             ),
         ),
         Err(error @ ReductionError::Malformed(_)) => {
