@@ -225,3 +225,19 @@ fn counting_is_exact() {
         assert_eq!(refused(&more), !so, "{claim}");
     }
 }
+
+/// A read that guesses a local itself must not be left out if that local is assigned later, or may be poison: what is shown is not true.
+#[test]
+fn reads_that_guess_what_changes_cannot_be_replaced() {
+    for text in [
+        include_str!("refused/guess_assigned_later.json"),
+        include_str!("refused/guess_of_poison.json"),
+    ] {
+        let certificate: Value = serde_json::from_str(text).expect("it is JSON");
+        let answer = confirm_reduction(&certificate);
+        assert!(
+            matches!(&answer, Err(ReductionError::NotConfirmed(why)) if why.contains("cannot be replaced")),
+            "{answer:?}"
+        );
+    }
+}

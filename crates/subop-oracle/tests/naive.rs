@@ -112,3 +112,41 @@ fn the_brute_force_agrees_with_a_plainer_one() {
     println!("{holds} hold, {violated} are violated");
     assert!(holds > cases && violated > cases / 4, "{holds} hold, {violated} are violated");
 }
+
+/// A guess that nothing pins down may be any integer, also one that only an interleaving brings about; and which of its own new objects an operation
+/// returns nobody can tell.
+#[test]
+fn what_clients_cannot_tell_is_no_violation() {
+    let models = [
+        "int x;
+        A() 1 x = 30; 1 x = x + 20; 1 x = 30; return;
+        R() int i; either { 1 < x == i; > } or { 1 READ x; } 1 < x == 30; > return i;",
+        "struct n { int v }; int x;
+        A() n X;
+            either { 1 < x == 1; > X = malloc n; } or { 1 < x == 0; > }
+            1 < x == 0; > X = malloc n; return X;
+        T() 1 < x == 0; > x = 1; 1 < x == 1; > x = 0; return;",
+    ];
+    for source in models {
+        let model = linchpin_subop::parse(source).expect("it parses");
+        let case = |operations: [usize; 2]| linchpin_subop_oracle::Case {
+            prologue: Vec::new(),
+            concurrent: operations
+                .map(|at| {
+                    linchpin_subop::execute::Instance::new(
+                        &model,
+                        linchpin_subop::model::OperationId(at),
+                        &[],
+                    )
+                })
+                .to_vec(),
+        };
+        let verdict = linchpin_subop_oracle::judge(
+            &model,
+            &case([0, 1]),
+            linchpin_subop_oracle::Comparison::Observations,
+            20_000,
+        );
+        assert_eq!(verdict, linchpin_subop_oracle::Verdict::Linearizable, "{source}");
+    }
+}

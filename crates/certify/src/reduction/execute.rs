@@ -117,13 +117,14 @@ impl<'p> World<'p> {
         Ok(true)
     }
 
-    /// Whether a read, in the state `there`, gives what the locals hold at the end.
+    /// Whether a read, in the state `there`, gives what the locals hold at the end; `assigned` are the locals that some step assigns.
     pub fn would_read(
         &mut self,
         there: &State,
         end: &State,
         read: &SubOperation,
         targets: &[(usize, Place)],
+        assigned: &[usize],
     ) -> Run<bool> {
         let mut there = there.clone();
         // The local must get its first value here: a guess before would be another one.
@@ -133,10 +134,11 @@ impl<'p> World<'p> {
         for local in 0..there.instances[0].locals.len() {
             if there.instances[0].locals[local].is_some()
                 || targets.iter().any(|(target, _)| *target == local)
+                || assigned.contains(&local)
             {
                 continue;
             }
-            // What is guessed later must be possible to be guessed now.
+            // INVARIANT: it is what was guessed all the time, for nothing assigns it. What is guessed later must be possible to be guessed now.
             there.instances[0].locals[local] = match self.local(end, 0, local)? {
                 Some(V::Ref(object)) if !self.published(&there, object) => None,
                 value => value.map(Some),

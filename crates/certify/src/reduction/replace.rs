@@ -36,14 +36,17 @@ impl Check<'_> {
                 _ => return Err(refuse()),
             }
         }
-        let assigned = |statement: &&Statement| match statement {
-            Statement::Assign { place: Place::Variable(Var::Local(to)), .. }
-            | Statement::Malloc { var: Var::Local(to), .. } => {
-                targets.iter().any(|(target, _)| *target == to.0)
-            }
-            _ => false,
-        };
         let all = with.operations[operation].sub_operations.iter().flat_map(|step| &step.body);
+        let assigned: Vec<usize> = all
+            .filter_map(|statement| match statement {
+                Statement::Assign { place: Place::Variable(Var::Local(to)), .. }
+                | Statement::Malloc { var: Var::Local(to), .. } => Some(to.0),
+                _ => None,
+            })
+            .collect();
+        let once = |(target, _): &(usize, Place)| {
+            assigned.iter().filter(|local| *local == target).count() == 1
+        };
         let natures = Natures::of(without, paths(without)?)?;
         let with_natures = Natures::of(with, paths(with)?)?;
         let poison = |target: &(usize, Place)| {
@@ -51,7 +54,7 @@ impl Check<'_> {
         };
         if targets.is_empty()
             || read.result.is_some()
-            || all.filter(assigned).count() != targets.len()
+            || !targets.iter().all(once)
             || targets.iter().any(poison)
         {
             return Err(refuse());
@@ -93,7 +96,7 @@ impl Check<'_> {
                             there = state.clone();
                         }
                     }
-                    world.would_read(&there, &state, read, &targets)
+                    world.would_read(&there, &state, read, &targets, &assigned)
                 });
             if !check.ask(&question)? {
                 return Err(refuse());
