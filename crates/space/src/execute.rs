@@ -4,7 +4,7 @@
 use crate::code::{Act, Address, Base, Class, Code, Fork, Goal, Into, Mark, Op, Routine};
 use crate::flat::{Flat, Link};
 use crate::layout::Layout;
-use linchpin_ir::interpreter::{MAX_CHOICES, MAX_EDGES, Memory};
+use linchpin_ir::interpreter::{MAX_CHOICES, MAX_EDGES, Memory, is_kept};
 use linchpin_ir::program::BinaryOp;
 use smallvec::SmallVec;
 
@@ -232,7 +232,8 @@ impl Execution<'_> {
     /// Goes on from a node to the next one that yields, or to the return.
     pub fn run(&mut self, routine: &Routine, from: usize) -> Ended {
         let mut at = from;
-        for _ in 0..MAX_EDGES {
+        let mut kept: Option<(usize, Flat)> = None;
+        for edges in 0..MAX_EDGES {
             let node = &routine.nodes[at];
             let edge = match self.take(&node.forks) {
                 Ok(Some(edge)) => edge,
@@ -248,6 +249,12 @@ impl Execution<'_> {
             }
             if routine.nodes[at].yields {
                 return Ended::Yielded(at);
+            }
+            if kept.as_ref().is_some_and(|(node, flat)| *node == at && flat == self.flat) {
+                break;
+            }
+            if is_kept(edges) {
+                kept = Some((at, self.flat.clone()));
             }
         }
         Ended::Faulted

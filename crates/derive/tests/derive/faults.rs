@@ -187,3 +187,14 @@ fn words_that_are_twice_in_one_cas() {
 fn loops_without_a_step() {
     finds("", "let a = 0; loop { if a == 0 { break; } }", &[]);
 }
+
+/// It may be left at any time, and it may go on for ever: both engines say so, and neither goes on for ever itself.
+#[test]
+fn loops_of_choices_end() {
+    finds(
+        "",
+        "loop { if choose(0..2) == 0 { break; } }",
+        &["line 6: a loop never gives other threads a turn"],
+    );
+    finds("", "loop { if choose(0..2) == 0 { break; } let a = x; }", &[]);
+}

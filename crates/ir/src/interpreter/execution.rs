@@ -3,7 +3,8 @@
 use super::choices::Chooser;
 use super::expression::Environment;
 use super::{
-    Attempt, Fault, FaultKind, MAX_EDGES, Machine, Memory, Outcome, Path, State, Status, StepRecord,
+    Attempt, Fault, FaultKind, MAX_EDGES, Machine, Memory, Outcome, Path, State, Status,
+    StepRecord, is_kept,
 };
 use crate::branch::Branch;
 use crate::print::Names;
@@ -84,7 +85,8 @@ impl<'a> Execution<'a> {
     /// Goes on from a node to the next one that yields, or to the return.
     pub fn run(&mut self, from: NodeId) -> Result<Ended, Fault> {
         let mut at = from;
-        for _ in 0..MAX_EDGES {
+        let mut kept: Option<(NodeId, Vec<Value>, State)> = None;
+        for edges in 0..MAX_EDGES {
             let Some((index, edge)) = self.take_edge(at)? else {
                 return Ok(Ended::Refused);
             };
@@ -95,6 +97,14 @@ impl<'a> Execution<'a> {
             }
             if self.code.body.nodes.get(at.0 as usize).is_some_and(|node| node.yields) {
                 return Ok(Ended::Yielded(at));
+            }
+            if kept.as_ref().is_some_and(|(node, locals, state)| {
+                *node == at && *locals == self.locals && *state == self.state
+            }) {
+                break;
+            }
+            if is_kept(edges) {
+                kept = Some((at, self.locals.clone(), self.state.clone()));
             }
         }
         Err(self.fault(FaultKind::LocalLoop, self.line, String::new()))

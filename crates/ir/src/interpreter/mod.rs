@@ -41,6 +41,11 @@ pub const MAX_CHOICES: u64 = 1 << 16;
 /// A step may go along at most this many edges.
 pub const MAX_EDGES: usize = 100_000;
 
+/// Whether a step that has gone along so many edges keeps what it has come to. If it comes to the same again, it may go on like this for ever.
+pub fn is_kept(edges: usize) -> bool {
+    edges >= 64 && edges.is_power_of_two()
+}
+
 /// What `free` and `new` do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Memory {
