@@ -21,10 +21,13 @@ macro_rules! model {
 }
 
 #[rustfmt::skip]
-const ROWS: [Row; 15] = [
+const ROWS: [Row; 18] = [
     ("MS non-blocking queue", 4, 5.0, true, model!("ms_queue")),
+    ("  MS non-blocking, with free", 4, 5.0, true, model!("ms_queue_free")),
     ("MS two-lock queue", 11, 9.0, true, model!("two_lock_queue")),
+    ("  MS two-lock, with free", 11, 9.0, true, model!("two_lock_queue_free")),
     ("DGLM non-blocking queue", 4, 5.0, true, model!("dglm_queue")),
+    ("  DGLM, with free", 4, 5.0, true, model!("dglm_queue_free")),
     ("Herlihy–Wing queue", 5, 3.0, false, model!("herlihy_wing_queue")),
     ("Treiber's stack", 5, 3.0, true, model!("treiber_stack")),
     ("Elimination back-off stack", 20, 14.0, true, model!("elimination_stack")),
