@@ -318,7 +318,7 @@ impl<'m> Questions<'m> {
         let mut never = true;
         let outcome = explore_start(&self.context, &mut |world, memory| {
             let objects: Vec<Vec<_>> = bound.iter().map(|of| world.objects_at_start(*of)).collect();
-            for chosen in combinations(&objects) {
+            for chosen in combinations(objects) {
                 let env = Env { who: 0, peer: 1, bound: &chosen };
                 never &= !world.decide(memory, env, condition)?;
             }
@@ -394,6 +394,9 @@ impl<'m> Questions<'m> {
                     Ok(begins)
                 });
                 begins &= outcome.is_ok();
+                if !begins {
+                    break;
+                }
             }
             Ok(begins)
         });

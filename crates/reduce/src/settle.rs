@@ -302,11 +302,11 @@ fn is_member(
 /// Whether an invariant holds after a step in this case. What is decided about one invariant does not matter for the next.
 fn invariant_kept(world: &World, before: &Memory, after: &Memory, invariant: usize) -> bool {
     let bound = &world.context.facts.invariants[invariant].bound;
-    old_or_new(world, bound).iter().all(|chosen| {
+    old_or_new(world, bound).all(|chosen| {
         let kept_if = |holds: Holds| {
             let mut kept = true;
             let outcome = explore_from(world, after, &[], &mut |world, after| {
-                kept &= holds(world, before, after, invariant, chosen)?;
+                kept &= holds(world, before, after, invariant, &chosen)?;
                 Ok(kept)
             });
             kept && outcome.is_ok()
@@ -322,12 +322,15 @@ type Holds = fn(&mut World, &Memory, &Memory, usize, &[Option<Value>]) -> Run<bo
 /// Every choice of objects of these structs, each either one that was allocated or any old one (`None`).
 ///
 /// INVARIANT: each choice is looked at on its own. Where there can be no old object there can still be new ones.
-pub fn old_or_new(world: &World, structs: &[StructId]) -> Vec<Vec<Option<Value>>> {
+pub fn old_or_new(
+    world: &World,
+    structs: &[StructId],
+) -> impl Iterator<Item = Vec<Option<Value>>> + use<> {
     let objects = structs.iter().map(|of| {
         let new = world.allocated(*of).into_iter().map(Some);
         new.chain([None]).collect()
     });
-    combinations(&objects.collect::<Vec<Vec<Option<Value>>>>())
+    combinations(objects.collect::<Vec<Vec<Option<Value>>>>())
 }
 
 /// The chosen objects, with what is known of old ones.

@@ -11,7 +11,7 @@ pub fn holds(context: &Context, invariant: &Invariant) -> bool {
     let outcome = explore_start(context, &mut |world, memory| {
         let objects: Vec<_> =
             invariant.bound.iter().map(|of| world.objects_at_start(*of)).collect();
-        for bound in combinations(&objects) {
+        for bound in combinations(objects) {
             if !context.count_case() {
                 holds = false;
                 break;
@@ -25,15 +25,15 @@ pub fn holds(context: &Context, invariant: &Invariant) -> bool {
 }
 
 /// Every way to choose one of each list.
-pub fn combinations<T: Clone>(lists: &[Vec<T>]) -> Vec<Vec<T>> {
-    let mut found = vec![Vec::new()];
-    for list in lists {
-        found = found
-            .into_iter()
-            .flat_map(|chosen: Vec<T>| {
-                list.iter().map(move |item| chosen.iter().chain([item]).cloned().collect())
-            })
-            .collect();
-    }
-    found
+pub fn combinations<T: Clone>(lists: Vec<Vec<T>>) -> impl Iterator<Item = Vec<T>> {
+    // Counted, one digit for each list: there may be too many to have them all at once.
+    let count = lists.iter().map(Vec::len).product();
+    (0..count).map(move |mut number: usize| {
+        let digit = |list: &Vec<T>| {
+            let item = list[number % list.len()].clone();
+            number /= list.len();
+            item
+        };
+        lists.iter().map(digit).collect()
+    })
 }

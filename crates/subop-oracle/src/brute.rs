@@ -51,6 +51,8 @@ pub struct Counterexample {
     pub schedule: Vec<(usize, SubOperationId)>,
     /// The instances at the end.
     pub instances: Vec<Instance>,
+    /// Whether an integer was guessed that might have been any: then a sequential run may exist that was not tried.
+    pub open_guesses: bool,
 }
 
 /// What one instance shows at the end: nothing if it is not part of it.
@@ -284,7 +286,12 @@ impl Judge<'_> {
                     if completed && !self.linearizable(&next, &mut judged) {
                         let schedule = schedule(&parents, at, (me, id));
                         let instances = next.state.instances;
-                        return Verdict::Violated(Counterexample { schedule, instances });
+                        let open_guesses = self.machine.has_open_guesses();
+                        return Verdict::Violated(Counterexample {
+                            schedule,
+                            instances,
+                            open_guesses,
+                        });
                     }
                     let next = Rc::new(next);
                     if seen.insert(next.clone()) {

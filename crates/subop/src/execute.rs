@@ -10,6 +10,7 @@ use crate::model::{
     StructId, Term, Type, Var,
 };
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -142,13 +143,15 @@ pub struct Step {
 }
 
 /// Executes a model.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Machine<'m> {
     model: &'m Model,
     /// What every element of each array starts as.
     fills: Vec<Value>,
     /// The integers that guesses are tried with, apart from neighbours: those that the file mentions, and more if told.
     constants: Vec<i64>,
+    /// Whether an integer was guessed that no equality demands: then not all were tried.
+    open: AtomicBool,
 }
 
 impl<'m> Machine<'m> {
@@ -166,7 +169,12 @@ impl<'m> Machine<'m> {
             }
         };
         let fills = model.globals.iter().enumerate().map(fill).collect();
-        Machine { model, fills, constants: guess::constants(model) }
+        Machine { model, fills, constants: guess::constants(model), open: AtomicBool::new(false) }
+    }
+
+    /// Whether some integer that was guessed might have been another one as well, that was not tried.
+    pub fn has_open_guesses(&self) -> bool {
+        self.open.load(Ordering::Relaxed)
     }
 
     /// The same machine, in which guesses of integers may have these values too. Whoever passes arguments that the file does not

@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 use super::order::{EQUAL, Number};
 use super::world::{Impossible, Location, Premise, Run, State, V, World, plus, ways};
 
+/// One choice of objects after the other: there may be too many to have them all at once.
+pub type Choices = Box<dyn Iterator<Item = Vec<usize>>>;
+
 impl<'p> World<'p> {
     /// Whether everything that is said of the state before the run holds; of invariants about objects, for those that came up, and of those about two, for
     /// those of which one is known to refer to the other. To leave some out is to look at more states than there are.
@@ -38,27 +41,26 @@ impl<'p> World<'p> {
             .any(|field| self.before.get(&Location::Field(one, field)) == Some(&V::Ref(other)))
     }
 
-    fn old_objects_of(&self, structs: &[StructId]) -> Vec<Vec<usize>> {
+    fn old_objects_of(&self, structs: &[StructId]) -> Choices {
         self.choices_of(structs, |object| !self.objects[object].fresh)
     }
 
     /// Every choice of objects of these structs that came up.
-    pub fn choices_of(
-        &self,
-        structs: &[StructId],
-        wanted: impl Fn(usize) -> bool,
-    ) -> Vec<Vec<usize>> {
-        let mut choices = vec![Vec::new()];
-        for of in structs {
-            let all: Vec<usize> =
-                self.objects_of(*of).into_iter().filter(|at| wanted(*at)).collect();
-            let longer = |choice: &Vec<usize>| {
-                let choice = choice.clone();
-                all.iter().map(move |at| [choice.clone(), vec![*at]].concat())
+    pub fn choices_of(&self, structs: &[StructId], wanted: impl Fn(usize) -> bool) -> Choices {
+        let objects = |of: &StructId| -> Vec<usize> {
+            self.objects_of(*of).into_iter().filter(|at| wanted(*at)).collect()
+        };
+        let all: Vec<Vec<usize>> = structs.iter().map(objects).collect();
+        let count = all.iter().map(Vec::len).product();
+        // The choices, counted: one digit for each struct.
+        Box::new((0..count).map(move |mut number: usize| {
+            let digit = |objects: &Vec<usize>| {
+                let object = objects[number % objects.len()];
+                number /= objects.len();
+                object
             };
-            choices = choices.iter().flat_map(longer).collect();
-        }
-        choices
+            all.iter().map(digit).collect()
+        }))
     }
 
     /// Goes on only if this holds of the instance. Where that is open it is decided here: there is no need to try the other way.
@@ -160,12 +162,12 @@ impl<'p> World<'p> {
             stored: Vec::new(),
             instances: state.instances.clone(),
         };
+        // INVARIANT: a local that was set before the run has the value that it had then; the others had none.
         let mut plain = plain;
-        let set = self.proof.paths[plain.instances[who].path].set.clone();
+        plain.instances[who].path = self.begun[who];
+        let set = &self.proof.paths[self.begun[who]].set;
         for (local, set) in set.iter().enumerate() {
-            if *set && self.before.contains_key(&Location::Local(who, local)) {
-                plain.instances[who].locals[local] = Some(None);
-            }
+            plain.instances[who].locals[local] = set.then_some(None);
         }
         self.locate(&plain, who, &[], place)
     }

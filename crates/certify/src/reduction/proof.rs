@@ -2,8 +2,8 @@
 
 use linchpin_subop::Model;
 use linchpin_subop::model::{
-    Condition, Index, LocalId, Next, Place, Relation, Statement, StructId, SubOperation, Term,
-    Type, Var,
+    Condition, GlobalKind, Index, Invariant, LocalId, Next, Place, Relation, Statement, StructId,
+    SubOperation, Term, Type, Var,
 };
 use serde_json::Value;
 
@@ -209,8 +209,7 @@ impl Reader<'_> {
             source += &format!("\ninvariant after {}: {text};", step.name);
         }
         let parsed = parse(&source)?;
-        let added =
-            &parsed.invariants[self.original.invariants.len().min(parsed.invariants.len())..];
+        let added = self.added(&parsed)?;
         if added.len() != texts.len() || added.iter().any(|line| !line.bound.is_empty()) {
             return Err(malformed("a condition is not one"));
         }
@@ -225,13 +224,22 @@ impl Reader<'_> {
         Ok(conditions)
     }
 
+    /// The invariants that a text has more than the model; it must be the same model otherwise.
+    fn added<'t>(&self, parsed: &'t Model) -> Result<&'t [Invariant], ReductionError> {
+        let written = self.original.invariants.len();
+        let mut rest = parsed.clone();
+        rest.invariants.truncate(written);
+        if rest != *self.original {
+            return Err(malformed("a condition says more than a condition"));
+        }
+        Ok(&parsed.invariants[written..])
+    }
+
     fn invariants(&self, value: &Value) -> Result<Vec<(Vec<StructId>, Condition)>, ReductionError> {
         let lines = texts(value)?;
         let parsed = parse(&format!("{}\n{}", self.source, lines.join("\n")))?;
-        let added =
-            &parsed.invariants[self.original.invariants.len().min(parsed.invariants.len())..];
         let mut found = Vec::new();
-        for line in added {
+        for line in self.added(&parsed)? {
             let structs = line.bound.iter().map(|variable| match variable.ty {
                 Type::Ref(of) => Ok(of),
                 Type::Int => Err(malformed("an invariant about integers")),
@@ -240,6 +248,9 @@ impl Reader<'_> {
             if line.after.is_some() {
                 return Err(malformed("an invariant about a sub-operation"));
             }
+            if bound.len() > 2 {
+                return Err(malformed("an invariant about more than two objects"));
+            }
             found.push((bound, line.condition.clone()));
         }
         Ok(found)
@@ -247,6 +258,10 @@ impl Reader<'_> {
 
     fn prefix(&mut self, model: &Model, record: &Value) -> Result<(), ReductionError> {
         let path = self.path(model, &record["steps"])?;
+        // INVARIANT: what is said of an instance is asked about; nothing is asked of one that has ended.
+        if self.paths[path].next.is_empty() {
+            return Err(malformed("something is said of an operation that has ended"));
+        }
         let facts = self.conditions(model, path, &texts(&record["facts"])?)?;
         let live = self.conditions(model, path, &texts(&record["live"])?)?;
         let mut reaches = Vec::new();
@@ -259,7 +274,7 @@ impl Reader<'_> {
             for condition in self.conditions(model, path, &lines)? {
                 match condition.atoms().as_slice() {
                     [atom] if atom.relation == Relation::Equal => match atom.right {
-                        Term::Place(place) => places.push(place),
+                        Term::Place(place) if stays(model, &place) => places.push(place),
                         _ => return Err(malformed("a place is not one")),
                     },
                     _ => return Err(malformed("a place is not one")),
@@ -322,6 +337,17 @@ impl Reader<'_> {
             members.push(Member { block, cases, before, then });
         }
         Ok(Closure { path, lasting, members })
+    }
+}
+
+/// Whether a place stays where it is, whatever others do.
+fn stays(model: &Model, place: &Place) -> bool {
+    match place {
+        Place::Variable(Var::Global(_)) | Place::Field(Var::Local(_), ..) => true,
+        Place::Field(Var::Global(global), ..) => {
+            matches!(model.globals[global.0].kind, GlobalKind::Place(_))
+        }
+        _ => false,
     }
 }
 

@@ -11,7 +11,7 @@ use super::proof::{Block, Proof};
 use super::world::{Impossible, Run, Script, State, World};
 
 /// So many cases one question may have: that is how often a stage, or the end, is executed.
-const MOST: usize = 1_000_000;
+pub const MOST: usize = 1_000_000;
 
 /// Goes on from a state, or leaves it out.
 type Stage<'q, 'p> = Box<dyn Fn(&mut World<'p>, &mut State) -> Run<()> + 'q>;

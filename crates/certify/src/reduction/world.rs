@@ -121,6 +121,8 @@ pub struct World<'p> {
     pub(super) objects: Vec<Object>,
     pub(super) places: BTreeMap<usize, usize>,
     pub(super) premises: Vec<Premise<'p>>,
+    /// The paths that the instances had executed before the run.
+    pub(super) begun: Vec<usize>,
     /// An instance, its local, and where else the object may stand.
     pub(super) reaches: Vec<(usize, usize, &'p [Place])>,
     pub(super) guesses: BTreeMap<(usize, usize), V>,
@@ -148,6 +150,7 @@ impl<'p> World<'p> {
             objects: Vec::new(),
             places: BTreeMap::new(),
             premises: Vec::new(),
+            begun: paths.to_vec(),
             reaches: Vec::new(),
             guesses: BTreeMap::new(),
             allocations: BTreeMap::new(),

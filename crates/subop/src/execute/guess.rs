@@ -10,6 +10,7 @@ use crate::model::{
     SubOperation, Term, Type, Var,
 };
 use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
 
 /// A wider range of integers is not tried as a whole.
 const WIDEST: i64 = 24;
@@ -73,7 +74,12 @@ impl Search<'_, '_> {
         let (id, values) = match demanded {
             Some((id, value)) if self.allowed(id, value) => (id, vec![value]),
             Some(_) => return,
-            None => (first, self.domain(first)),
+            None => {
+                if self.types[first.0] == Type::Int {
+                    self.view.machine.open.store(true, Ordering::Relaxed);
+                }
+                (first, self.domain(first))
+            }
         };
         for value in values {
             self.view.own.locals[id.0] = Some(value);
@@ -95,7 +101,19 @@ impl Search<'_, '_> {
             } else if *right == wanted {
                 self.view.term(*left)
             } else {
-                None
+                let sum = |term: &Term| match term {
+                    Term::Plus(Place::Variable(Var::Local(of)), more) if *of == id => Some(*more),
+                    _ => None,
+                };
+                let (more, other) = match (sum(left), sum(right)) {
+                    (Some(more), None) => (more, right),
+                    (None, Some(more)) => (more, left),
+                    _ => return None,
+                };
+                match self.view.term(*other)? {
+                    Value::Int(value) => value.checked_sub(more).map(Value::Int),
+                    _ => None,
+                }
             }
         })
     }

@@ -206,6 +206,13 @@ fn executable(model: &Model, report: &Report) -> Option<String> {
 /// A failed proof: a few instances are executed in every order, to tell a violation from a weakness of the method.
 fn not_proved(model: &Model, report: &Report) -> (Word, String, Option<String>) {
     match judge_all(model, INSTANCES, &[1, 2], Comparison::Observations, STATES) {
+        Judged::Violated(counterexample) if counterexample.open_guesses => (
+            Word::Inconclusive,
+            format!(
+                "not proved; an execution of at most {INSTANCES} instances is perhaps not linearizable: guesses may be any integer, and only some were tried"
+            ),
+            None,
+        ),
         Judged::Violated(counterexample) => (
             Word::Violated,
             format!("an execution of at most {INSTANCES} instances is not linearizable"),
