@@ -38,7 +38,12 @@ impl Explorer<'_> {
                 for (conditions, tree) in walk.words().evaluate(value)? {
                     let mut way = walk.clone();
                     if way.assume(conditions).is_ok() {
-                        way.assign(local, tree)?;
+                        if let Err(halt) = way.assign(local, tree) {
+                            if let Halt::Never = halt {
+                                self.may_fail(&way, Vec::new(), "an index is out of range");
+                            }
+                            return Err(halt);
+                        }
                         ways.push(way);
                     }
                 }

@@ -20,6 +20,17 @@ impl Tree {
         }
     }
 
+    /// Whether two values have the same shape.
+    fn is_like(&self, other: &Tree) -> bool {
+        match (self, other) {
+            (Tree::Word(_), Tree::Word(_)) => true,
+            (Tree::List(one), Tree::List(other)) => {
+                one.len() == other.len() && one.iter().zip(other).all(|(a, b)| a.is_like(b))
+            }
+            _ => false,
+        }
+    }
+
     /// The words in the shape of a type.
     pub fn shaped(ty: &Type, words: &mut impl Iterator<Item = Word>) -> Tree {
         match ty {
@@ -59,7 +70,7 @@ pub struct Words<'a> {
 }
 
 /// An expression with more cases, or a condition with more comparisons, is refused.
-const MOST_CASES: usize = 64;
+pub const MOST_CASES: usize = 64;
 
 impl Words<'_> {
     pub fn evaluate(&self, expr: &Expr) -> Result<Cases, String> {
@@ -233,10 +244,11 @@ impl Words<'_> {
 
     /// Whether two values are equal, word by word.
     pub fn equal(&self, left: &Tree, right: &Tree) -> Result<Condition, String> {
-        let (left, right) = (left.words(), right.words());
-        if left.len() != right.len() {
+        // A record of one word is not that word.
+        if !left.is_like(right) {
             return Err("a comparison of different types".to_owned());
         }
+        let (left, right) = (left.words(), right.words());
         let pairs = left.iter().zip(&right).map(|(left, right)| match (left, right) {
             (Word::Term(left), Word::Term(right)) => {
                 Ok(compare(*left, Relation::Equal, *right, self.new))

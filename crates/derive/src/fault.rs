@@ -5,11 +5,12 @@
 //! code: up to its first failing step it is one of the paths, so the facts hold just before that step.
 
 use crate::build;
-use crate::evaluate::{Tree, Words};
+use crate::evaluate::{MOST_CASES, Tree, Words};
 use crate::explore::Explorer;
 use crate::help::{Sites, only_looking};
 use crate::path::{End, Path};
 use crate::symbol::{Word, all, compare, known, symbol, symbols_of, truth};
+use crate::text::has_large_constants;
 use crate::tidy;
 use crate::walk::{Walk, Way};
 use linchpin_diagnostic::Span;
@@ -19,6 +20,9 @@ use linchpin_subop::model::{
     Condition, Index, Invariant, LocalId, Model, OperationId, Place, Relation, Term, Var,
 };
 
+/// More ways to fail are not told apart.
+const MOST_FAULTS: usize = 400;
+
 /// A step that fails if it is reached in this way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
@@ -26,7 +30,7 @@ pub struct Fault {
     pub line: u32,
     /// What would be wrong.
     pub what: String,
-    path: Path,
+    pub(crate) path: Path,
 }
 
 impl Explorer<'_> {
@@ -47,8 +51,16 @@ impl Explorer<'_> {
         }
         way.finish_step(line);
         let path = self.path(&way, way.steps.clone(), End::Fault);
-        let fault = Fault { line, what: what.to_owned(), path };
         let mut faults = self.faults.borrow_mut();
+        if faults.len() > MOST_FAULTS {
+            return;
+        }
+        let mut fault = Fault { line, what: what.to_owned(), path };
+        if faults.len() == MOST_FAULTS {
+            // Nothing is asked about a way without steps: it counts as one that is taken.
+            fault.what = "there are too many ways to fail".to_owned();
+            fault.path.steps.clear();
+        }
         if !faults.contains(&fault) {
             faults.push(fault);
         }
@@ -145,7 +157,7 @@ impl Explorer<'_> {
             }
             Action::Free(object) => {
                 for (mut conditions, tree) in walk.words().evaluate(object)? {
-                    conditions.extend(walk.words().none(&tree));
+                    conditions.push(walk.words().none(&tree)?);
                     self.must_not(walk, conditions, "what is given back is null")?;
                 }
             }
@@ -157,12 +169,12 @@ impl Explorer<'_> {
 
 impl Words<'_> {
     /// That a value is `none`, or null.
-    fn none(&self, tree: &Tree) -> Option<Condition> {
+    fn none(&self, tree: &Tree) -> Result<Condition, String> {
         match tree {
             Tree::Word(Word::Term(term)) => {
-                Some(compare(*term, Relation::Equal, Term::Null, self.new))
+                Ok(compare(*term, Relation::Equal, Term::Null, self.new))
             }
-            _ => None,
+            _ => Err("optional values other than `int?`".to_owned()),
         }
     }
 
@@ -202,7 +214,7 @@ impl Words<'_> {
             Expr::Unwrap(inner) => {
                 found = self.failing(inner)?;
                 for (mut conditions, tree) in self.evaluate(inner)? {
-                    conditions.extend(self.none(&tree));
+                    conditions.push(self.none(&tree)?);
                     found.push(conditions);
                 }
             }
@@ -214,7 +226,7 @@ impl Words<'_> {
             }
         }
         found.retain(|conditions| known(&all(conditions.clone())) != Some(false));
-        Ok(found)
+        few(found)
     }
 
     /// The same, where it is evaluated only if the condition holds, or does not.
@@ -235,9 +247,21 @@ impl Words<'_> {
                 let parts = conditions.iter().chain([&provided]).chain(more);
                 found.push(parts.cloned().collect());
             }
+            found = few(found)?;
         }
         Ok(found)
     }
+}
+
+/// The ways to fail, unless there are too many of them.
+fn few(found: Vec<Vec<Condition>>) -> Result<Vec<Vec<Condition>>, String> {
+    let atoms = |conditions: &Vec<Condition>| -> usize {
+        conditions.iter().map(|condition| condition.atoms().len()).sum()
+    };
+    if found.iter().map(atoms).sum::<usize>() > MOST_CASES {
+        return Err("an expression with too many cases".to_owned());
+    }
+    Ok(found)
 }
 
 /// The faults that are not shown to be impossible; `raw` are the paths as they are.
@@ -276,7 +300,9 @@ pub fn possible<'f>(
         model.operations.push(built);
         asked.push((fault, Some(At { operation, steps })));
     }
-    let questions = Questions::new(&model, options);
+    // Larger constants than a file may have are not decided.
+    let questions =
+        if has_large_constants(&model) { None } else { Questions::new(&model, options) };
     let is_possible = |at: &Option<At>| match (&questions, at) {
         (Some(questions), Some(at)) => !questions.is_never_executed(*at),
         _ => true,

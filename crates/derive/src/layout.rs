@@ -106,6 +106,9 @@ pub fn skeleton(program: &Program) -> Result<(Model, Layout), Refusal> {
         let mut variables = Vec::new();
         for field in &structure.fields {
             let parts = words(&field.ty).map_err(|what| refuse(what, &field.name))?;
+            if parts.is_empty() {
+                return Err(refuse("nothing".to_owned(), &field.name));
+            }
             homes.push(home(variables.len(), &parts, false));
             for (suffix, kind) in &parts {
                 let taken =
@@ -126,6 +129,9 @@ pub fn skeleton(program: &Program) -> Result<(Model, Layout), Refusal> {
             other => (other, false),
         };
         let parts = words(element).map_err(|what| refuse(what, &variable.name))?;
+        if parts.is_empty() {
+            return Err(refuse("nothing".to_owned(), &variable.name));
+        }
         shared.push(home(model.globals.len(), &parts, array));
         for (suffix, kind) in &parts {
             let taken = |name: &str| {

@@ -17,6 +17,7 @@ mod evaluate;
 mod explore;
 mod fault;
 mod help;
+mod integers;
 mod layout;
 mod merge;
 mod path;
@@ -90,6 +91,8 @@ pub struct Derivation {
     notes: Vec<String>,
     program_operations: Vec<String>,
     builtin: Option<(String, Option<Value>)>,
+    /// Whether the code counts with integers.
+    counts: bool,
     /// The paths as they are, and where their steps may fail.
     raw: Model,
     sites: help::Sites,
@@ -123,6 +126,10 @@ pub fn derive(program: &Program) -> Result<Derivation, Refusal> {
         let reason =
             "`threads` is the number of threads of the bounds: no proof for any number of them";
         return Err(Refusal::new(0, reason.to_owned()));
+    }
+    let integers = integers::of(program);
+    if integers.are_large {
+        return Err(Refusal::new(0, too_large()));
     }
     let (skeleton, layout) = layout::skeleton(program)?;
     let mut all: Vec<Paths> = Vec::new();
@@ -189,10 +196,7 @@ pub fn derive(program: &Program) -> Result<Derivation, Refusal> {
         raw.operations.push(operation);
     }
     if text::has_large_constants(&raw) {
-        let reason = format!(
-            "constants beyond {LARGEST_CONSTANT}, such as `MIN` and `MAX`, are not covered"
-        );
-        return Err(Refusal::new(0, reason));
+        return Err(Refusal::new(0, too_large()));
     }
     let Some(questions) = Questions::new(&raw, &options) else {
         return Err(Refusal::new(0, "the operations have too many paths".to_owned()));
@@ -240,7 +244,21 @@ pub fn derive(program: &Program) -> Result<Derivation, Refusal> {
         program.operations.iter().map(|operation| operation.name.clone()).collect();
     let faults = all.into_iter().flat_map(|paths| paths.faults).collect();
     drop(questions);
-    Ok(Derivation { skeleton, ways, notes, program_operations, builtin, raw, sites, faults })
+    Ok(Derivation {
+        skeleton,
+        ways,
+        notes,
+        program_operations,
+        builtin,
+        counts: integers.are_added,
+        raw,
+        sites,
+        faults,
+    })
+}
+
+fn too_large() -> String {
+    format!("constants beyond {LARGEST_CONSTANT}, such as `MIN` and `MAX`, are not covered")
 }
 
 /// The outcome of [`prove`].
@@ -262,6 +280,8 @@ pub struct Attempt {
     pub values: Vec<i64>,
     /// How many forms were tried.
     pub tried: usize,
+    /// Whether the code counts with integers, which may overflow.
+    pub counts: bool,
     /// Of a proof: where a step fails, as far as is known; empty if no step ever does.
     pub faults: Vec<Fault>,
 }
@@ -379,6 +399,7 @@ pub fn prove(
             least_calls,
             values,
             tried,
+            counts: derivation.counts,
             faults: Vec::new(),
         };
         if attempt.is_proved() {
@@ -546,11 +567,6 @@ fn steps_of(left_out: &[(usize, usize)], way: usize) -> Vec<usize> {
 }
 
 impl Form {
-    /// Whether it counts with integers.
-    pub fn counts(&self) -> bool {
-        text::counts(&self.model)
-    }
-
     /// The `.subop` file, with the reasons as comments.
     pub fn text(&self) -> String {
         text::print(self)

@@ -64,7 +64,8 @@ fn is_overwritten(paths: &Paths, round: &Round, field: (LocalId, StructId, Field
     let goes_on = |path: &&Path| {
         path.steps.len() >= round.from && path.steps[..round.from] == round.steps[..round.from]
     };
-    let mut going_on = paths.returning.iter().chain(&paths.helping).filter(goes_on);
+    let failing = paths.faults.iter().map(|fault| &fault.path);
+    let mut going_on = paths.returning.iter().chain(&paths.helping).chain(failing).filter(goes_on);
     // A round of an outer loop goes on where the field may have another fate: it must have written it. One that comes back here, or
     // closes further down, must only not have read it.
     let in_rounds = paths.rounds.iter().all(|other| {

@@ -92,11 +92,6 @@ pub fn values(model: &Model, most: i64) -> Vec<i64> {
     values
 }
 
-/// Whether a model adds to integers.
-pub fn counts(model: &Model) -> bool {
-    terms(model).iter().any(|term| matches!(term, Term::Plus(..)))
-}
-
 /// The integers that a model mentions.
 fn constants(model: &Model) -> Vec<i64> {
     let mut found = Vec::new();

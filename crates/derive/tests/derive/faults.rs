@@ -1,6 +1,7 @@
 //! Where steps may fail: what is said never to happen, refinement must not find.
 
 use crate::generator;
+use crate::models::models;
 use fastrand::Rng;
 use linchpin_ir::interpreter::Memory;
 use linchpin_lang::{Config, Threads, compile};
@@ -197,4 +198,14 @@ fn loops_of_choices_end() {
         &["line 6: a loop never gives other threads a turn"],
     );
     finds("", "loop { if choose(0..2) == 0 { break; } let a = x; }", &[]);
+}
+
+/// A step fails in each of these, in most of them beyond the bounds.
+#[test]
+fn failing_models_are_not_said_never_to_fail() {
+    let all = models("tests/failing");
+    assert!(all.len() >= 11);
+    for (name, source) in all {
+        assert!(possible(&source).is_none_or(|found| !found.is_empty()), "{name}");
+    }
 }

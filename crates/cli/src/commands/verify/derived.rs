@@ -83,7 +83,7 @@ fn describe(attempt: &Attempt) -> Answer {
             places(&attempt.faults)
         ));
     }
-    if form.counts() {
+    if attempt.counts {
         assumptions.push("integers do not overflow".to_owned());
     }
     let mut unreached = Vec::new();
@@ -150,7 +150,7 @@ fn describe(attempt: &Attempt) -> Answer {
         bounds: json!({}),
         assumptions,
         unreached,
-        stats: json!({ "cases": report.cases, "seconds": report.seconds, "sequential_calls": tried_calls, "never_fails": attempt.is_proved() && attempt.faults.is_empty() }),
+        stats: json!({ "cases": report.cases, "seconds": report.seconds, "sequential_calls": tried_calls, "never_fails": attempt.is_proved() && attempt.faults.is_empty() && !attempt.counts }),
         notes,
         found: None,
     }
