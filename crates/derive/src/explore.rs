@@ -279,7 +279,7 @@ impl Explorer<'_> {
         if visit.inside || !walk.current.is_empty() {
             return Err(Refusal::new(node.line, "a loop inside one atomic step".to_owned()));
         }
-        if visit.steps == walk.steps.len() && walk.current.is_empty() {
+        if visit.steps == walk.steps.len() {
             self.may_fail(&walk, Vec::new(), "a loop never gives other threads a turn");
         }
         self.found.rounds.push(Round { steps: walk.steps, from: visit.steps, line: visit.line });

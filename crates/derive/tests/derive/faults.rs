@@ -1,17 +1,11 @@
 //! Where steps may fail: what is said never to happen, refinement must not find.
 
+use crate::fuzz::{number, wrong};
 use crate::generator;
 use crate::models::models;
 use fastrand::Rng;
-use linchpin_ir::interpreter::Memory;
-use linchpin_lang::{Config, Threads, compile};
+use linchpin_lang::{Config, compile};
 use linchpin_refine::search::Wrong;
-use linchpin_refine::{Verdict, VerifyOptions, verify};
-use linchpin_space::{Bounds, Calls};
-
-fn number(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
 
 /// Where steps may fail as far as derivation knows, in words; none if nothing can be derived.
 fn possible(source: &str) -> Option<Vec<String>> {
@@ -28,15 +22,7 @@ fn possible(source: &str) -> Option<Vec<String>> {
 
 /// Whether refinement finds a step that fails.
 fn fails(source: &str, threads: usize, calls: u32) -> bool {
-    let config = Config { threads: Threads::Count(threads), ..Config::default() };
-    let Ok(compiled) = compile(source, &config) else { return false };
-    let bounds =
-        Bounds { calls: Calls::Each(calls), values: 2, objects: None, memory: Memory::Collected };
-    let mut options = VerifyOptions::new(bounds);
-    options.search.limits.memory = Some(100 << 20);
-    options.shortest_budget = 0;
-    let Ok(report) = verify(&compiled.program, &options, &|_| {}) else { return false };
-    matches!(report.verdict, Verdict::Violated(found) if found.wrong == Wrong::Fault)
+    wrong(source, threads, calls) == Some(Wrong::Fault)
 }
 
 /// What is inserted somewhere: accesses and assertions, many of which fail.

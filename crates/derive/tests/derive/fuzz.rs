@@ -8,23 +8,27 @@ use linchpin_refine::search::Wrong;
 use linchpin_refine::{Verdict, VerifyOptions, verify};
 use linchpin_space::{Bounds, Calls};
 
-fn number(name: &str, default: u64) -> u64 {
+pub fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
 /// Whether refinement finds a history that is not linearizable; a fault is not one.
 pub fn is_refuted(source: &str, threads: usize, calls: u32) -> bool {
+    wrong(source, threads, calls) == Some(Wrong::Unexplained)
+}
+
+/// What refinement finds to be wrong.
+pub fn wrong(source: &str, threads: usize, calls: u32) -> Option<Wrong> {
     let config = Config { threads: Threads::Count(threads), ..Config::default() };
-    let Ok(compiled) = compile(source, &config) else { return false };
+    let compiled = compile(source, &config).ok()?;
     let bounds =
         Bounds { calls: Calls::Each(calls), values: 2, objects: None, memory: Memory::Collected };
     let mut options = VerifyOptions::new(bounds);
     options.search.limits.memory = Some(100 << 20);
     options.shortest_budget = 0;
-    let Ok(report) = verify(&compiled.program, &options, &|_| {}) else { return false };
-    match report.verdict {
-        Verdict::Violated(found) => found.wrong == Wrong::Unexplained,
-        Verdict::Holds | Verdict::Inconclusive(_) => false,
+    match verify(&compiled.program, &options, &|_| {}).ok()?.verdict {
+        Verdict::Violated(found) => Some(found.wrong),
+        Verdict::Holds | Verdict::Inconclusive(_) => None,
     }
 }
 
