@@ -20,13 +20,24 @@ impl<'p> World<'p> {
             let ty = self.type_of(Location::Local(who, *local), state);
             let value = match (self.guesses.get(&(who, *local)), ty) {
                 (_, Type::Int) => V::Later(Location::Guess(who, *local)),
-                (Some(V::Ref(object)), _) if !self.published(state, *object) => return Ok(false),
+                (Some(V::Ref(object)), _) if !self.guessable(state, *object) => return Ok(false),
                 (Some(value), _) => *value,
                 (None, Type::Ref(of)) => {
                     let options = self.references(state, of);
                     let value = options[self.script.choose(options.len())];
                     if value == V::Ref(self.objects.len()) {
-                        self.objects.push(Object { of, fresh: false, hidden: false });
+                        self.objects.push(Object {
+                            of,
+                            fresh: false,
+                            hidden: false,
+                            certain: false,
+                        });
+                    }
+                    // What is guessed and was not stored in the run was stored before it.
+                    if let V::Ref(object) = value
+                        && !state.stored.contains(&object)
+                    {
+                        self.objects[object].certain = true;
                     }
                     self.guesses.insert((who, *local), value);
                     value
@@ -117,14 +128,15 @@ impl<'p> World<'p> {
         Ok(true)
     }
 
-    /// Whether a read, in the state `there`, gives what the locals hold at the end; `assigned` are the locals that some step assigns.
+    /// Whether a read, in the state `there`, gives what the locals hold at the end; `guessed` are the locals that it reads before it writes them, `assigned` those that some step
+    /// assigns.
     pub fn would_read(
         &mut self,
         there: &State,
         end: &State,
         read: &SubOperation,
         targets: &[(usize, Place)],
-        assigned: &[usize],
+        (guessed, assigned): (&[usize], &[usize]),
     ) -> Run<bool> {
         let mut there = there.clone();
         // The local must get its first value here: a guess before would be another one.
@@ -140,9 +152,13 @@ impl<'p> World<'p> {
             }
             // INVARIANT: it is what was guessed all the time, for nothing assigns it. What is guessed later must be possible to be guessed now.
             there.instances[0].locals[local] = match self.local(end, 0, local)? {
-                Some(V::Ref(object)) if !self.published(&there, object) => None,
+                Some(V::Ref(object)) if !self.guessable(&there, object) => None,
                 value => value.map(Some),
             };
+        }
+        // What the read guesses has a value there.
+        if guessed.iter().any(|local| there.instances[0].locals[*local].is_none()) {
+            return Ok(false);
         }
         if !self.holds(&there, 0, &[], &read.precondition)? {
             return Ok(false);
@@ -177,8 +193,13 @@ impl<'p> World<'p> {
         self.objects[object].fresh
     }
 
-    /// Whether a reference can be guessed now.
-    pub(super) fn published(&self, state: &State, object: usize) -> bool {
+    /// Whether a reference can be guessed now, for sure.
+    fn guessable(&self, state: &State, object: usize) -> bool {
+        self.objects[object].certain || state.stored.contains(&object)
+    }
+
+    /// Whether a reference can perhaps be guessed now.
+    fn published(&self, state: &State, object: usize) -> bool {
         let known = &self.objects[object];
         (!known.fresh && !known.hidden) || state.stored.contains(&object)
     }
@@ -260,7 +281,13 @@ impl<'p> World<'p> {
         let limit = self.objects.len();
         let options = match self.type_of(Location::Local(who, *local), state) {
             Type::Int => self.fitting(state, who, step, *local)?,
-            Type::Ref(of) => self.references(state, of),
+            Type::Ref(of) => {
+                let mut known = self.references(state, of);
+                known.retain(
+                    |value| !matches!(value, V::Ref(object) if *object < limit && !self.guessable(state, *object)),
+                );
+                known
+            }
         };
         for value in options {
             if matches!(value, V::Ref(object) if object >= limit) {
@@ -296,7 +323,12 @@ impl<'p> World<'p> {
                         Some(object) => *object,
                         None => {
                             self.allocations.insert(site, self.objects.len());
-                            self.objects.push(Object { of: *of, fresh: true, hidden: true });
+                            self.objects.push(Object {
+                                of: *of,
+                                fresh: true,
+                                hidden: true,
+                                certain: false,
+                            });
                             self.objects.len() - 1
                         }
                     };

@@ -24,6 +24,8 @@ pub struct Path {
     pub guessed: Vec<usize>,
     pub owned: Vec<(usize, StructId)>,
     pub private: Vec<usize>,
+    /// The locals whose object a step stored.
+    pub stored: Vec<usize>,
     pub facts: Vec<Condition>,
     pub reaches: Vec<(usize, Vec<Place>)>,
     pub live: Vec<Condition>,
@@ -205,12 +207,21 @@ impl Reader<'_> {
             return Err(malformed("an empty prefix"));
         };
         let mut source = self.source.to_owned();
+        // INVARIANT: each text is one condition, about this instance.
+        if texts.iter().any(|text| text.contains([';', '/', '*', '#', '\n', '{'])) {
+            return Err(malformed("a condition is not one"));
+        }
         for text in texts {
             source += &format!("\ninvariant after {}: {text};", step.name);
         }
         let parsed = parse(&source)?;
         let added = self.added(&parsed)?;
-        if added.len() != texts.len() || added.iter().any(|line| !line.bound.is_empty()) {
+        let about = |line: &Invariant| {
+            let after = line.after.map(|after| (after.operation.0, after.index));
+            let last = (self.paths[path].operation, self.paths[path].steps.last().copied());
+            line.bound.is_empty() && after.map(|(of, at)| (of, Some(at))) == Some(last)
+        };
+        if added.len() != texts.len() || !added.iter().all(about) {
             return Err(malformed("a condition is not one"));
         }
         let conditions: Vec<Condition> = added.iter().map(|line| line.condition.clone()).collect();
@@ -469,6 +480,9 @@ fn extend(path: &mut Path, step: &SubOperation) {
                 seen(value, &written, path);
                 if let Term::Place(Place::Variable(Var::Local(source))) = value {
                     path.private.retain(|local| *local != source.0);
+                    if !matches!(place, Place::Variable(Var::Local(_))) {
+                        path.stored.push(source.0);
+                    }
                 }
                 match place {
                     Place::Variable(Var::Local(local)) => {
@@ -476,6 +490,7 @@ fn extend(path: &mut Path, step: &SubOperation) {
                         path.set[local.0] = true;
                         path.owned.retain(|(owned, _)| *owned != local.0);
                         path.private.retain(|owned| *owned != local.0);
+                        path.stored.retain(|stored| *stored != local.0);
                     }
                     _ => seen(&Term::Place(*place), &written, path),
                 }
@@ -485,6 +500,7 @@ fn extend(path: &mut Path, step: &SubOperation) {
                 path.set[local.0] = true;
                 path.owned.retain(|(owned, _)| *owned != local.0);
                 path.private.retain(|owned| *owned != local.0);
+                path.stored.retain(|stored| *stored != local.0);
                 path.owned.push((local.0, *of));
                 path.private.push(local.0);
             }

@@ -78,6 +78,11 @@ impl Check<'_> {
             if !path.complete {
                 continue;
             }
+            let upto = path.steps.iter().position(|at| *at == step).map_or(0, |at| at + 1);
+            let at_read = paths(with)?
+                .into_iter()
+                .find(|known| known.operation == operation && known.steps == path.steps[..upto]);
+            let guessed = at_read.map_or_else(Vec::new, |known| known.guessed);
             let position = path.steps.iter().position(|at| *at == step).unwrap_or(0);
             let rest: Vec<usize> = path.steps.iter().copied().filter(|at| *at != step).collect();
             let target = whole
@@ -96,7 +101,7 @@ impl Check<'_> {
                             there = state.clone();
                         }
                     }
-                    world.would_read(&there, &state, read, &targets, &assigned)
+                    world.would_read(&there, &state, read, &targets, (&guessed, &assigned))
                 });
             if !check.ask(&question)? {
                 return Err(refuse());

@@ -4,7 +4,8 @@
 //! came up so far and one more. An integer stays unknown: how it compares with another one is tried when that first matters (`order`).
 
 use linchpin_subop::model::{
-    Atom, Condition, GlobalKind, Index, Model, Place, Relation, StructId, Term, Type, Var,
+    Atom, Condition, GlobalKind, Index, Model, Place, Relation, Statement, StructId, Term, Type,
+    Var,
 };
 use std::collections::BTreeMap;
 
@@ -53,6 +54,8 @@ pub(super) struct Object {
     pub(super) fresh: bool,
     /// Never stored before the run.
     pub(super) hidden: bool,
+    /// It was stored before the run, for sure: whoever guesses can guess it.
+    pub(super) certain: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,7 +166,7 @@ impl<'p> World<'p> {
         for (global, declared) in world.model.globals.iter().enumerate() {
             if let GlobalKind::Place(of) = declared.kind {
                 world.places.insert(global, world.objects.len());
-                world.objects.push(Object { of, fresh: false, hidden: false });
+                world.objects.push(Object { of, fresh: false, hidden: false, certain: true });
             }
         }
         let mut instances = Vec::new();
@@ -174,7 +177,8 @@ impl<'p> World<'p> {
             for (local, of) in &data.owned {
                 let hidden = data.private.contains(local);
                 world.before.insert(Location::Local(who, *local), V::Ref(world.objects.len()));
-                world.objects.push(Object { of: *of, fresh: false, hidden });
+                let certain = data.stored.contains(local);
+                world.objects.push(Object { of: *of, fresh: false, hidden, certain });
             }
             for condition in &data.facts {
                 world.premises.push(Premise { who, condition });
@@ -222,7 +226,7 @@ impl<'p> World<'p> {
         if choice < known.len() {
             return known[choice];
         }
-        self.objects.push(Object { of, fresh: false, hidden: false });
+        self.objects.push(Object { of, fresh: false, hidden: false, certain: false });
         self.objects.len() - 1
     }
 
@@ -296,15 +300,36 @@ impl<'p> World<'p> {
         if let (V::Ref(object), Type::Ref(of)) = (value, ty)
             && object == self.objects.len()
         {
-            self.objects.push(Object { of, fresh: false, hidden: false });
+            self.objects.push(Object { of, fresh: false, hidden: false, certain: false });
         }
         self.holds_before(state, location, value)?;
         Ok(value)
     }
 
+    /// Whether what a location held before the run may be an object that was never stored: it is a local that gets new objects, or what other locals hold.
+    fn may_be_new(&self, state: &State, location: Location) -> bool {
+        let Location::Local(who, local) = location else { return false };
+        let operation = self.proof.paths[state.instances[who].path].operation;
+        let steps = &self.model.operations[operation].sub_operations;
+        steps.iter().flat_map(|step| &step.body).any(|statement| match statement {
+            Statement::Malloc { var: Var::Local(to), .. } => to.0 == local,
+            Statement::Assign {
+                place: Place::Variable(Var::Local(to)),
+                value: Term::Place(Place::Variable(Var::Local(_))),
+                ..
+            } => to.0 == local,
+            _ => false,
+        })
+    }
+
     /// From now on this is what the location holds before the run.
     pub(super) fn holds_before(&mut self, state: &State, location: Location, value: V) -> Run<()> {
         self.before.insert(location, value);
+        if let V::Ref(object) = value
+            && !self.may_be_new(state, location)
+        {
+            self.objects[object].certain = true;
+        }
         if !matches!(location, Location::Local(..) | Location::Guess(..)) {
             self.respect_reaches(state, location, value)?;
         }
