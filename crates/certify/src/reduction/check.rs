@@ -259,7 +259,9 @@ impl<'p> Check<'p> {
             return Ok(());
         }
         if data.enabled {
-            let question = Question::about(proof, &[path]).must(|world, state, _| {
+            // Facts first: they may say that an object was stored, which can be guessed then.
+            let question = Question::about(proof, &[path]).facts(0, path, false);
+            let question = question.must(|world, state, _| {
                 for child in &data.next {
                     if world.enabled(state, 0, *child)? {
                         return Ok(true);

@@ -295,6 +295,11 @@ impl<'p> World<'p> {
             }
             let mut chosen = state.clone();
             chosen.instances[who].locals[*local] = Some(Some(value));
+            // What comes up with this guess may be the next one.
+            for atom in step.precondition.atoms() {
+                self.term(&chosen, who, &[], &atom.left)?;
+                self.term(&chosen, who, &[], &atom.right)?;
+            }
             if self.try_guesses(&chosen, who, path, step, rest)? {
                 return Ok(true);
             }

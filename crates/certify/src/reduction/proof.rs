@@ -26,6 +26,8 @@ pub struct Path {
     pub private: Vec<usize>,
     /// The locals whose object a step stored.
     pub stored: Vec<usize>,
+    /// The locals that may hold an object which was never stored: one that was allocated, or a copy of such a local.
+    pub new: Vec<usize>,
     pub facts: Vec<Condition>,
     pub reaches: Vec<(usize, Vec<Place>)>,
     pub live: Vec<Condition>,
@@ -478,10 +480,13 @@ fn extend(path: &mut Path, step: &SubOperation) {
         match statement {
             Statement::Assign { place, value, .. } => {
                 seen(value, &written, path);
+                let mut copied = false;
                 if let Term::Place(Place::Variable(Var::Local(source))) = value {
                     path.private.retain(|local| *local != source.0);
+                    copied = path.new.contains(&source.0);
                     if !matches!(place, Place::Variable(Var::Local(_))) {
                         path.stored.push(source.0);
+                        path.new.retain(|local| *local != source.0);
                     }
                 }
                 match place {
@@ -491,6 +496,8 @@ fn extend(path: &mut Path, step: &SubOperation) {
                         path.owned.retain(|(owned, _)| *owned != local.0);
                         path.private.retain(|owned| *owned != local.0);
                         path.stored.retain(|stored| *stored != local.0);
+                        path.new.retain(|new| *new != local.0);
+                        path.new.extend(copied.then_some(local.0));
                     }
                     _ => seen(&Term::Place(*place), &written, path),
                 }
@@ -501,6 +508,8 @@ fn extend(path: &mut Path, step: &SubOperation) {
                 path.owned.retain(|(owned, _)| *owned != local.0);
                 path.private.retain(|owned| *owned != local.0);
                 path.stored.retain(|stored| *stored != local.0);
+                path.new.retain(|new| *new != local.0);
+                path.new.push(local.0);
                 path.owned.push((local.0, *of));
                 path.private.push(local.0);
             }

@@ -4,8 +4,7 @@
 //! came up so far and one more. An integer stays unknown: how it compares with another one is tried when that first matters (`order`).
 
 use linchpin_subop::model::{
-    Atom, Condition, GlobalKind, Index, Model, Place, Relation, Statement, StructId, Term, Type,
-    Var,
+    Atom, Condition, GlobalKind, Index, Model, Place, Relation, StructId, Term, Type, Var,
 };
 use std::collections::BTreeMap;
 
@@ -306,27 +305,17 @@ impl<'p> World<'p> {
         Ok(value)
     }
 
-    /// Whether what a location held before the run may be an object that was never stored: it is a local that gets new objects, or what other locals hold.
-    fn may_be_new(&self, state: &State, location: Location) -> bool {
-        let Location::Local(who, local) = location else { return false };
-        let operation = self.proof.paths[state.instances[who].path].operation;
-        let steps = &self.model.operations[operation].sub_operations;
-        steps.iter().flat_map(|step| &step.body).any(|statement| match statement {
-            Statement::Malloc { var: Var::Local(to), .. } => to.0 == local,
-            Statement::Assign {
-                place: Place::Variable(Var::Local(to)),
-                value: Term::Place(Place::Variable(Var::Local(_))),
-                ..
-            } => to.0 == local,
-            _ => false,
-        })
+    /// Whether what a location held before the run may be an object that was never stored.
+    fn may_be_new(&self, location: Location) -> bool {
+        matches!(location, Location::Local(who, local)
+            if self.proof.paths[self.begun[who]].new.contains(&local))
     }
 
     /// From now on this is what the location holds before the run.
     pub(super) fn holds_before(&mut self, state: &State, location: Location, value: V) -> Run<()> {
         self.before.insert(location, value);
         if let V::Ref(object) = value
-            && !self.may_be_new(state, location)
+            && !self.may_be_new(location)
         {
             self.objects[object].certain = true;
         }
