@@ -186,6 +186,13 @@ impl Words<'_> {
         let mut found = vec![(Vec::new(), Vec::new())];
         for part in parts {
             let cases = self.evaluate(part)?;
+            if let [(more, tree)] = &cases[..] {
+                for (conditions, trees) in &mut found {
+                    conditions.extend(more.iter().cloned());
+                    trees.push(tree.clone());
+                }
+                continue;
+            }
             found = found
                 .into_iter()
                 .flat_map(|(conditions, trees): Together| {

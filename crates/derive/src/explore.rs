@@ -26,6 +26,8 @@ pub const MOST_PATHS: usize = 64;
 const MOST_EDGES: usize = 20_000;
 /// Steps of a path.
 const MOST_STEPS: usize = 60;
+/// Words of the locals of an operation: every way has its own.
+const MOST_WORDS: usize = 1_000;
 /// Nodes of a path: exploring is recursive, so this bounds the stack.
 const MOST_NODES: usize = 300;
 
@@ -55,7 +57,13 @@ pub struct Paths {
 pub fn paths(program: &Program, layout: &Layout, operation: usize) -> Result<Paths, Refusal> {
     let body = &program.operations[operation].body;
     let live = live_locals(body);
+    let words: usize = body.locals.iter().map(|local| size(&local.ty)).sum();
+    if words > MOST_WORDS {
+        let reason = format!("the locals of an operation have more than {MOST_WORDS} words");
+        return Err(Refusal::new(program.operations[operation].line, reason));
+    }
     let mut havoc: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+    let mut edges = 0;
     loop {
         let mut explorer = Explorer {
             program,
@@ -66,11 +74,12 @@ pub fn paths(program: &Program, layout: &Layout, operation: usize) -> Result<Pat
             havoc: &havoc,
             found: Paths::default(),
             faults: RefCell::default(),
-            edges: 0,
+            edges,
             changed: None,
         };
         let outcome = explorer.start();
         // A local that a round changes: start again with it as a guess.
+        edges = explorer.edges;
         if let Some((node, local)) = explorer.changed {
             havoc.entry(node).or_default().insert(local);
             continue;
@@ -284,6 +293,16 @@ impl Explorer<'_> {
         }
         self.found.rounds.push(Round { steps: walk.steps, from: visit.steps, line: visit.line });
         Ok(())
+    }
+}
+
+/// How many words a local of a type has.
+fn size(ty: &Type) -> usize {
+    match ty {
+        Type::Array(element, length) => size(element).saturating_mul(*length),
+        Type::Record { fields, .. } => fields.iter().map(|(_, ty)| size(ty)).sum(),
+        Type::Tuple(parts) => parts.iter().map(size).sum(),
+        _ => 1,
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a program does with integers, also where the sub-operations no longer say so.
 
-use linchpin_ir::program::{Action, BinaryOp, Expr, Program, Target, UnaryOp};
+use linchpin_ir::program::{Action, BinaryOp, Expr, Program, SpecSource, Target, UnaryOp};
 use linchpin_spec::Value;
 use linchpin_subop::model::LARGEST_CONSTANT;
 
@@ -30,6 +30,27 @@ pub fn of(program: &Program) -> Integers {
             }
         }
     }
+    found
+}
+
+/// The constants of the operations of a specification that is written in the model.
+pub fn of_spec(program: &Program) -> Vec<i64> {
+    let SpecSource::Model(spec) = &program.spec else { return Vec::new() };
+    let mut found = Vec::new();
+    for operation in &spec.operations {
+        let edges = operation.body.nodes.iter().flat_map(|node| &node.edges);
+        for (action, _) in edges.flat_map(|edge| &edge.actions) {
+            for expr in action.expressions() {
+                expr.walk(&mut |inner| {
+                    if let Expr::Const(Value::Int(value)) = inner {
+                        found.push(*value);
+                    }
+                });
+            }
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
     found
 }
 

@@ -386,7 +386,7 @@ pub fn prove(
         }
         // What is not proved anyway is tried only to say more about it.
         let steps = if promising { tries.steps } else { tries.steps.min(STEPS_TO_EXPLAIN) };
-        let values = text::values(&form.model, tries.values);
+        let values = text::values(&form.model, tries.values, &integers::of_spec(program));
         let bounds = sequential::Bounds { calls: tries.most, values: values.clone(), steps };
         let sequential = sequential_check(&form, program, &bounds)?;
         let least_calls = tries.least;

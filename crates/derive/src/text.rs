@@ -81,11 +81,11 @@ pub fn has_large_constants(model: &Model) -> bool {
     constants(model).iter().any(|value| value.unsigned_abs() > LARGEST_CONSTANT.unsigned_abs())
 }
 
-/// The integers that are passed in sequential executions: from 1 up to `most`, and those near the constants of the model.
-pub fn values(model: &Model, most: i64) -> Vec<i64> {
+/// The integers that are passed in sequential executions: from 1 up to `most`, and those near the constants of the model and `others`.
+pub fn values(model: &Model, most: i64, others: &[i64]) -> Vec<i64> {
     let near = |value: i64| value.saturating_sub(1)..=value.saturating_add(1);
-    let mut values: Vec<i64> =
-        constants(model).into_iter().filter(|value| *value > 1).flat_map(near).collect();
+    let known = constants(model).into_iter().chain(others.iter().copied());
+    let mut values: Vec<i64> = known.filter(|value| *value > 1).flat_map(near).collect();
     values.extend(1..=most);
     values.sort_unstable();
     values.dedup();

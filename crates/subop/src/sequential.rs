@@ -4,7 +4,7 @@
 use crate::execute::{Instance, Machine, Progress, State, Value};
 use crate::model::{Model, OperationId, SpecLine, SpecResponse, SpecTerm, Type};
 use linchpin_spec::{self as spec, BuiltinSpec, Call, Shape, builtin};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 /// Arguments limited to a range with more integers are not tried.
 const MOST_OF_RANGE: i64 = 64;
@@ -107,6 +107,7 @@ fn search(
         ranges,
         executions: 0,
         steps: 0,
+        words: 0,
         reached,
         met: HashSet::new(),
     };
@@ -144,6 +145,9 @@ fn search(
     SequentialVerdict::Holds { calls, executions: check.executions, unreached }
 }
 
+/// Words of all states that are kept.
+const MOST_WORDS: usize = 10_000_000;
+
 /// After some calls.
 struct Situation {
     state: State,
@@ -173,6 +177,8 @@ struct Check<'a> {
     executions: usize,
     /// How many sub-operations were executed.
     steps: usize,
+    /// How many words the states that were kept have.
+    words: usize,
     reached: Vec<bool>,
     /// Every state of the specification met so far, if nobody says which arguments clients pass.
     met: HashSet<spec::Value>,
@@ -238,6 +244,13 @@ impl Check<'_> {
         }
         if states.is_empty() {
             return Err(Stop::Violated(calls));
+        }
+        let shared = &state.shared;
+        let objects: usize = shared.heap.values().map(|object| object.fields.len()).sum();
+        let elements: usize = shared.elements.iter().map(BTreeMap::len).sum();
+        self.words += 1 + shared.globals.len() + elements + objects;
+        if self.words > MOST_WORDS {
+            return Err(Stop::TooLarge);
         }
         Ok(Some(Situation { state, states, calls }))
     }

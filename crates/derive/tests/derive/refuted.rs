@@ -20,6 +20,7 @@ const HARD: &[&str] = &[
     "tested_for_none_in_sequence",
     "unwrapped_in_sequence",
     "wrong_at_a_constant",
+    "wrong_at_a_constant_of_the_spec",
     "wrong_at_a_distance",
     "wrong_at_the_seventh_call",
 ];
@@ -27,7 +28,7 @@ const HARD: &[&str] = &[
 #[test]
 fn none_is_proved() {
     let all = models("tests/refuted");
-    assert!(all.len() >= 51);
+    assert!(all.len() >= 52);
     for (name, source) in all {
         assert!(!is_proved(&source), "{name}");
         if !HARD.contains(&name.as_str()) {
