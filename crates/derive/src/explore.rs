@@ -57,7 +57,7 @@ pub struct Paths {
 pub fn paths(program: &Program, layout: &Layout, operation: usize) -> Result<Paths, Refusal> {
     let body = &program.operations[operation].body;
     let live = live_locals(body);
-    let words: usize = body.locals.iter().map(|local| size(&local.ty)).sum();
+    let words: usize = body.locals.iter().map(|local| local.ty.words()).sum();
     if words > MOST_WORDS {
         let reason = format!("the locals of an operation have more than {MOST_WORDS} words");
         return Err(Refusal::new(program.operations[operation].line, reason));
@@ -293,16 +293,6 @@ impl Explorer<'_> {
         }
         self.found.rounds.push(Round { steps: walk.steps, from: visit.steps, line: visit.line });
         Ok(())
-    }
-}
-
-/// How many words a local of a type has.
-fn size(ty: &Type) -> usize {
-    match ty {
-        Type::Array(element, length) => size(element).saturating_mul(*length),
-        Type::Record { fields, .. } => fields.iter().map(|(_, ty)| size(ty)).sum(),
-        Type::Tuple(parts) => parts.iter().map(size).sum(),
-        _ => 1,
     }
 }
 

@@ -105,6 +105,21 @@ pub enum Type {
     Map(Box<Type>, Box<Type>),
 }
 
+impl Type {
+    /// How many words a value of this type holds.
+    pub fn words(&self) -> usize {
+        match self {
+            Type::Record { fields, .. } => {
+                fields.iter().map(|(_, ty)| ty.words()).sum::<usize>().max(1)
+            }
+            Type::Tuple(items) => items.iter().map(Type::words).sum(),
+            Type::Array(item, length) => item.words().saturating_mul(*length),
+            Type::Option(inner) => inner.words(),
+            _ => 1,
+        }
+    }
+}
+
 /// A thread of the client.
 #[derive(Clone, Debug)]
 pub struct Thread {

@@ -3,7 +3,7 @@
 use super::Checker;
 use super::constant::fold_list;
 use super::scope::{Kind, Scope};
-use super::types::{default_value, words};
+use super::types::default_value;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::hir::{Expr, ExprKind};
 use crate::syntax::ast::{self, Ident};
@@ -210,7 +210,7 @@ impl Checker<'_> {
     /// The type of an array literal, whose words are counted.
     fn array_type(&mut self, item: Type, length: usize, span: Span) -> Option<Type> {
         let ty = Type::Array(Box::new(item), length);
-        self.charge(words(&ty), span)?;
+        self.charge(ty.words(), span)?;
         self.reject_large_type(&ty, span)?;
         Some(ty)
     }

@@ -2,7 +2,7 @@
 
 use super::place::Assignable;
 use super::scope::Scope;
-use super::types::{default_value, words};
+use super::types::default_value;
 use super::{Checker, RESERVED};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Expr, ExprKind, StatementKind, Target};
@@ -41,7 +41,7 @@ impl Checker<'_> {
             }
             return None;
         }
-        self.charge(words(&ty), name.span)?;
+        self.charge(ty.words(), name.span)?;
         let initial = default_value(&ty).unwrap_or_default();
         Some(scope.declare(&name.name, ty, initial))
     }

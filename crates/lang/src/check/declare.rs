@@ -1,6 +1,6 @@
 //! Declarations: parameters, variables, the outsides of functions. Roles and bounds are in [`client`](super::client).
 
-use super::types::{default_value, words};
+use super::types::default_value;
 use super::{Checker, FUNCTIONS, Function, Globals, RESERVED, quoted};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::limits;
@@ -128,7 +128,7 @@ impl Checker<'_> {
 
     /// The initial value: the one written, else the default of the type.
     fn initial_value(&mut self, variable: &ast::Variable, ty: Type) -> Option<Variable> {
-        self.charge(words(&ty), variable.name.span)?;
+        self.charge(ty.words(), variable.name.span)?;
         let initial = match &variable.value {
             Some(value) => self.constant(value, &ty)?,
             None => match default_value(&ty) {

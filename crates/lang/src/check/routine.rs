@@ -1,7 +1,7 @@
 //! Operations, functions and `init`: what stands around their bodies.
 
 use super::scope::{Kind, Scope};
-use super::types::{default_value, words};
+use super::types::default_value;
 use super::{Checker, RESERVED};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::hir::{self, Expr, ExprKind, StatementKind};
@@ -59,7 +59,7 @@ impl Checker<'_> {
             let ty = self.ty(&parameter.ty)?;
             self.reject_parameter(&ty, parameter, kind);
             ranges.push(self.parameter_range(parameter, &ty, kind));
-            self.charge(words(&ty), parameter.name.span)?;
+            self.charge(ty.words(), parameter.name.span)?;
             let initial = default_value(&ty).unwrap_or_default();
             scope.declare(&parameter.name.name, ty, initial);
         }

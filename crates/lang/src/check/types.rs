@@ -48,7 +48,7 @@ impl Checker<'_> {
         }
         for (name, ty) in declared.fields.iter().take(limits::FIELDS) {
             let resolved = self.storable(ty);
-            let resolved = resolved.filter(|ty_| self.charge(words(ty_), ty.span).is_some());
+            let resolved = resolved.filter(|ty_| self.charge(ty_.words(), ty.span).is_some());
             let Some(resolved) = resolved else {
                 self.mistaken.insert(format!("{}.{}", declared.name.name, name.name));
                 continue;
@@ -121,7 +121,7 @@ impl Checker<'_> {
                 complete = false;
                 continue;
             }
-            count += words(&resolved);
+            count += resolved.words();
             if count > limits::RECORD_WORDS {
                 let message = format!("a record has at most {} components", limits::RECORD_WORDS);
                 self.report(Diagnostic::new(message, field.span, "too large for one word"));
@@ -339,17 +339,6 @@ pub(super) fn is_word(ty: &Type) -> bool {
         | Type::Seq(_)
         | Type::Set(_)
         | Type::Map(..) => false,
-    }
-}
-
-/// How many words a value of this type holds.
-pub(super) fn words(ty: &Type) -> usize {
-    match ty {
-        Type::Record { fields, .. } => fields.iter().map(|(_, ty)| words(ty)).sum::<usize>().max(1),
-        Type::Tuple(items) => items.iter().map(words).sum(),
-        Type::Array(item, length) => words(item).saturating_mul(*length),
-        Type::Option(inner) => words(inner),
-        _ => 1,
     }
 }
 

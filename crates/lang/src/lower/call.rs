@@ -30,6 +30,10 @@ impl Builder<'_> {
         if self.code.len() + self.calls > limits::INSTRUCTIONS {
             return Err(self.too_large("this operation", line));
         }
+        self.words += routine.locals.iter().map(|local| local.ty.words()).sum::<usize>();
+        if self.words > limits::WORDS {
+            return Err(self.too_large("this operation", line));
+        }
         let arguments = self.operands(&arguments.iter().collect::<Vec<_>>())?;
         let first_local = self.locals.len() as u32;
         self.locals.extend(routine.locals.iter().cloned());

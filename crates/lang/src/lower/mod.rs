@@ -233,6 +233,8 @@ struct Builder<'m> {
     atomics: Vec<Vec<hir::Point>>,
     /// How many calls have been inlined.
     calls: usize,
+    /// How many words the locals of inlined functions have.
+    words: usize,
     /// The line of the call in the operation itself that is being inlined.
     outermost_call: Option<u32>,
     /// How many calls, blocks and expressions are open.
@@ -250,6 +252,7 @@ impl<'m> Builder<'m> {
             frames: vec![outermost],
             atomics: Vec::new(),
             calls: 0,
+            words: 0,
             outermost_call: None,
             nesting: 0,
         }

@@ -152,6 +152,13 @@ fn expanding() -> Vec<Case> {
                 "n = f0(1);",
             ),
         ),
+        (
+            "a function with large locals called often",
+            format!(
+                "{COUNTER}fn f(a: int) -> int {{ let b: [int; 4096]; b[0] = a; return b[0]; }}\nop read() -> int {{ {} return n; }}",
+                "n = f(n); ".repeat(100)
+            ),
+        ),
         ("many operations that call a large function", many(400, &"n = 1; ".repeat(4000))),
         (
             "a large expression called often",
