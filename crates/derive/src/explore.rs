@@ -11,11 +11,11 @@ use crate::evaluate::{Tree, tree_of};
 use crate::fault::Fault;
 use crate::layout::{Kind, Layout, words};
 use crate::path::{End, Path, Site, Step, is_visible};
-use crate::symbol::{Word, symbol, symbols_of};
+use crate::symbol::{Word, symbol};
 use crate::walk::{Halt, Visit, Walk};
 use linchpin_ir::liveness::live_locals;
 use linchpin_ir::program::{Body, Expr, NodeId, Operation, Program, Target, Type};
-use linchpin_subop::model::{LocalId, Term};
+use linchpin_subop::model::Term;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -218,15 +218,18 @@ impl Explorer<'_> {
     }
 
     pub fn path(&self, walk: &Walk, steps: Vec<Step>, end: End) -> Path {
-        Path {
+        let mut path = Path {
             operation: self.operation,
             symbols: walk.symbols.clone(),
             arguments: self.program.operations[self.operation].parameters.len(),
             new: walk.new.clone(),
-            guesses: mentions(&steps, &end, &walk.guessed),
+            guesses: false,
             steps,
             end,
-        }
+        };
+        let mut mentioned = path.steps.iter().flat_map(Step::symbols).chain(path.result_symbols());
+        path.guesses = mentioned.any(|id| walk.guessed.contains(&id));
+        path
     }
 
     fn returns(&mut self, walk: Walk, value: &Expr, line: u32) -> Result<(), Refusal> {
@@ -294,15 +297,6 @@ impl Explorer<'_> {
         self.found.rounds.push(Round { steps: walk.steps, from: visit.steps, line: visit.line });
         Ok(())
     }
-}
-
-/// Whether a path mentions one of the symbols.
-fn mentions(steps: &[Step], end: &End, symbols: &[LocalId]) -> bool {
-    let answers = match end {
-        End::Return(terms) => terms.iter().flat_map(symbols_of).collect(),
-        End::Help | End::Fault => Vec::new(),
-    };
-    steps.iter().flat_map(Step::symbols).chain(answers).any(|id| symbols.contains(&id))
 }
 
 /// The kinds of the words that an operation answers.

@@ -272,7 +272,7 @@ pub fn possible<'f>(
     faults: &'f [Fault],
 ) -> Vec<&'f Fault> {
     let mut model = raw.clone();
-    // For each fault the operation that comes to it; none if no way leads there.
+    // For each fault that a way leads to the operation that comes to it; none if that cannot be asked, and it counts as possible.
     let mut asked: Vec<(&Fault, Option<At>)> = Vec::new();
     for fault in faults {
         let Some(path) = sites.stripped(fault.path.clone()).and_then(tidy::tidied) else {
