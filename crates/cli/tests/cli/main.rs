@@ -1,0 +1,5 @@
+//! All integration tests of `linchpin-cli`: one binary, so that it is linked once.
+
+mod check;
+mod command_line;
+mod verify;

@@ -1,0 +1,176 @@
+//! Whatever the bytes, a reader answers: a recording or an error, and never a panic.
+
+use crate::common;
+
+use common::*;
+use linchpin_ingest::{FailedCas, Format, ReadOptions, Reader, read_bytes};
+use linchpin_spec::builtin;
+use std::io::Write;
+
+const FASTLIN: &str = "# queue\nenq 1 1 4\nenq 2 4 5\ndeq 1 5 6\npeek -1 7 9\n";
+
+const LIMO: &str = "# @object atomic-queue\n[1] call enq(1)\n[2] call deq\n[1] return\n\
+    [2] return 1\ncrash\n[3] call add 4\n[3] return\n[2] call rem\n[2] return empty\n";
+
+const KV: &str = "{:process 0, :type :invoke, :f :append, :key \"k\", :value \"x 0 y\"}\n\
+    {:process 1, :type :invoke, :f :get, :key \"j\", :value nil}\n\
+    {:process 0, :type :ok, :f :append, :key \"k\", :value \"x\\n\\u00e9 0 y\"}\n\
+    {:process 1, :type :ok, :f :get, :key \"j\", :value \"\"}\n";
+
+/// Bytes that mean something in some format.
+const TELLING: &[&[u8]] = &[
+    b"\"",
+    b"\\",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b"(",
+    b")",
+    b"#",
+    b"#_",
+    b"#{",
+    b":",
+    b";",
+    b",",
+    b"\n",
+    b"\t",
+    b" ",
+    b"-1",
+    b"9223372036854775808",
+    b"1e999",
+    b"nil",
+    b"null",
+    b"\xff",
+    b"\xf0\x9f",
+    b"\x00",
+    b"^",
+    b"\\u12",
+    b"\\ud800",
+    b"\"key\":",
+    b":key ",
+    b"\t:invoke\t",
+    b"[1] call ",
+    b"crash",
+    b"[[[[[[[[[[",
+    b"18446744073709551615",
+    b"\"process\":",
+    b"\"type\":\"crash\"",
+    b"{\"failed\":",
+];
+
+fn mutate(bytes: &mut Vec<u8>, rng: &mut fastrand::Rng) {
+    for _ in 0..1 + rng.usize(..3) / 2 {
+        if bytes.is_empty() {
+            return;
+        }
+        let at = rng.usize(..bytes.len());
+        match rng.u8(..7) {
+            0 => bytes[at] = rng.u8(..),
+            1 => bytes[at] ^= 1 << rng.u8(..8),
+            2 => bytes.truncate(at),
+            3 => drop(bytes.drain(at..(at + rng.usize(..20)).min(bytes.len()))),
+            4 => {
+                let copy = bytes[at..(at + rng.usize(..80)).min(bytes.len())].to_vec();
+                let to = rng.usize(..=bytes.len());
+                bytes.splice(to..to, copy);
+            }
+            _ => {
+                let telling = TELLING[rng.usize(..TELLING.len())];
+                bytes.splice(at..at, telling.iter().copied());
+            }
+        }
+    }
+}
+
+#[test]
+fn no_input_makes_a_reader_panic() {
+    let (seed, cases) = seed_and_cases(60_000);
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let specs = ["queue", "cas-register", "mwcas", "kv", "set", "priority-queue", "multi-register"];
+    let objects = specs.map(|spec| (spec, builtin(spec, None).unwrap()));
+    let register = random_events(12, &mut rng, cas_register_call);
+    let queue = random_events(12, &mut rng, queue_call);
+    let mwcas = random_events(12, &mut rng, mwcas_call);
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(json_lines(&queue).as_bytes()).unwrap();
+    let zstandard = ruzstd::encoding::compress_to_vec(
+        json_lines(&queue).as_bytes(),
+        ruzstd::encoding::CompressionLevel::Fastest,
+    );
+    let array = format!("[{}]", json_lines(&queue).trim().replace('\n', ",\n"));
+    let seeds: [(usize, Vec<u8>); 12] = [
+        (1, json_lines(&register).into()),
+        (0, json_lines(&queue).into()),
+        (2, json_lines(&mwcas).into()),
+        (0, array.into()),
+        (1, edn_lines(&register).into()),
+        (2, edn_vector(&mwcas).into()),
+        (1, log(&register).into()),
+        (3, KV.into()),
+        (0, FASTLIN.into()),
+        (0, LIMO.into()),
+        (0, gzip.finish().unwrap()),
+        (0, zstandard),
+    ];
+    let (mut read, mut refused) = (0_u64, 0_u64);
+    for case in 0..cases {
+        let (its, mut bytes) = seeds[case as usize % seeds.len()].clone();
+        mutate(&mut bytes, &mut rng);
+        let of = if rng.u8(..4) == 0 { rng.usize(..objects.len()) } else { its };
+        let (spec, object) = &objects[of];
+        let mut options = ReadOptions::new(spec, object.operations());
+        options.format = rng.choice(Format::ALL).filter(|_| rng.u8(..4) == 0);
+        options.keyed = rng.choice([None, None, None, Some(true), Some(false)]).flatten();
+        options.failed_cas = match rng.bool() {
+            true => FailedCas::ReturnedFalse,
+            false => FailedCas::DidNotHappen,
+        };
+        let format = options.format.or_else(|| Format::detect(&bytes));
+        match read_bytes(&bytes, &options) {
+            Ok(recording) => {
+                // What was read can be looked at.
+                assert_eq!(shown(&recording.history).len(), recording.history.operations.len());
+                read += 1;
+            }
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
+                refused += 1;
+            }
+        }
+        // Line by line, going on after mistakes.
+        if let Some(format) = format {
+            let mut reader = Reader::new(format, &options);
+            for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+                let _ = reader.push_line(line).map(<[_]>::len);
+            }
+            let _ = reader.finish();
+        }
+    }
+    println!("read {read}, refused {refused}");
+    assert!(read * 20 >= cases && refused * 10 >= cases, "read {read}, refused {refused}");
+}
+
+#[test]
+fn deep_and_long_texts_are_refused_in_time() {
+    let object = builtin("register", None).unwrap();
+    let options = ReadOptions::new("register", object.operations());
+    let deep = "[".repeat(1_000_000);
+    let before = "{:process 0 :type :invoke :f :write :value ";
+    let json = r#"{"process":0,"type":"invoke","f":"write","value":"#;
+    let texts = [
+        format!("{before}{deep}"),
+        format!("{before}{}", "#_ ".repeat(500_000)),
+        format!("{before}{}", "^ ".repeat(500_000)),
+        format!("{before}\"{}", "x\n".repeat(500_000)),
+        format!("{before}{}", "{\n".repeat(500_000)),
+        format!("{json}{deep}"),
+        format!("[{json}{deep}"),
+        format!("[{}", "{:process 0 :type :crash} ".repeat(100_000) + "{"),
+        format!("{}{{", "{\"type\":\"crash\"}".repeat(100_000)),
+        deep,
+    ];
+    for text in texts {
+        assert!(read_bytes(text.as_bytes(), &options).is_err(), "{}", &text[..40]);
+    }
+}

@@ -1,0 +1,163 @@
+//! Concurrent runs, judged by the brute-force oracle.
+
+use crate::models::header::{ShownBy, WithReuse};
+use crate::models::{Model, models, object};
+use linchpin_ir::interpreter::Memory;
+use linchpin_ir::model_spec::ModelObject;
+use linchpin_ir::run::{End, EventKind, Run, RunOptions, Runner, Scheduler};
+use linchpin_oracle::{Operation, is_linearizable};
+use linchpin_spec::Call;
+
+/// Random runs of each correct model: half under each scheduler.
+const RUNS: u64 = 3_000;
+
+/// A spinning thread ends the run here; what has happened until then is judged all the same.
+const STEP_LIMIT: u64 = 2_000;
+
+fn runner(model: &Model, scheduler: Scheduler, memory: Memory) -> (Runner, ModelObject) {
+    let compiled = model.compile();
+    let options = RunOptions {
+        operations: compiled.bounds.ops,
+        values: compiled.bounds.values,
+        scheduler,
+        memory,
+        step_limit: STEP_LIMIT,
+        trace: false,
+    };
+    let runner = Runner::new(&compiled.program, options);
+    let runner = runner.unwrap_or_else(|error| panic!("{}: {error}", model.name));
+    (runner, object(&model.name, &compiled))
+}
+
+/// The history of a run, as the oracle reads it.
+fn history(run: &Run, object: &ModelObject) -> Vec<Operation> {
+    let mut history: Vec<Operation> = Vec::new();
+    for (at, event) in run.events.iter().enumerate() {
+        match event.kind {
+            EventKind::Invoke => history.push(Operation {
+                process: event.process,
+                call: Call {
+                    operation: object.operations[event.operation],
+                    argument: event.value.clone(),
+                },
+                response: None,
+                invoked: at,
+                returned: None,
+            }),
+            EventKind::Ok => {
+                let open = |operation: &&mut Operation| {
+                    operation.process == event.process && operation.returned.is_none()
+                };
+                let operation = history.iter_mut().rev().find(open).expect("it was invoked");
+                operation.response = Some(event.value.clone());
+                operation.returned = Some(at);
+            }
+        }
+    }
+    history
+}
+
+fn explained(run: &Run, object: &ModelObject) -> bool {
+    is_linearizable(&*object.spec, &history(run, object))
+}
+
+#[test]
+fn correct_models_have_only_linearizable_histories() {
+    for model in models().iter().filter(|model| model.header.expected.linearizable) {
+        let mut finished = 0;
+        let mut overlapping = 0;
+        for scheduler in [Scheduler::Random, Scheduler::Pct { depth: 3 }] {
+            let (runner, object) = runner(model, scheduler, Memory::Collected);
+            for seed in 0..RUNS / 2 {
+                let run = runner.run(seed);
+                let context = format!("{}: {scheduler:?}, seed {seed}", model.name);
+                match &run.end {
+                    End::Completed => finished += 1,
+                    End::StepLimit => {}
+                    End::Blocked { threads } => panic!("{context}: blocked: {threads:?}"),
+                    End::Faulted(fault) => panic!("{context}: {fault}"),
+                }
+                assert!(explained(&run, &object), "{context}: {:?}", run.events);
+                overlapping += u64::from(overlaps(&run));
+            }
+        }
+        println!("{}: {finished} of {RUNS} runs finished, {overlapping} with overlap", model.name);
+        assert!(overlapping * 2 > RUNS, "{}: the runs are hardly concurrent", model.name);
+    }
+}
+
+/// Whether some operation starts before another one has returned.
+fn overlaps(run: &Run) -> bool {
+    let mut open = 0;
+    run.events.iter().any(|event| {
+        match event.kind {
+            EventKind::Invoke => open += 1,
+            EventKind::Ok => open -= 1,
+        }
+        open > 1
+    })
+}
+
+#[test]
+fn broken_models_are_shown_to_be_broken_by_their_recorded_run() {
+    for model in models() {
+        let Some(ShownBy { scheduler, memory, seed }) = model.header.shown_by else { continue };
+        let (runner, object) = runner(&model, scheduler, memory);
+        let run = runner.run(seed);
+        let found = match &run.end {
+            End::Faulted(_) => Some(WithReuse::Fault),
+            _ if !explained(&run, &object) => Some(WithReuse::NotLinearizable),
+            _ => None,
+        };
+        let wanted = match memory {
+            Memory::Collected => WithReuse::NotLinearizable,
+            Memory::Reuse => {
+                model.header.expected.with_reuse.expect("`with reuse: …` in `Expected:`")
+            }
+        };
+        assert_eq!(found, Some(wanted), "{}: {:?} {:?}", model.name, run.end, run.events);
+    }
+}
+
+/// Prints runs for the `Shown by:` lines of new models: `LINCHPIN_SEARCH=1 cargo test -p linchpin-lang --test models search -- --nocapture`.
+#[test]
+fn search_for_runs_to_record() {
+    if std::env::var("LINCHPIN_SEARCH").is_err() {
+        return;
+    }
+    for model in models() {
+        let expected = model.header.expected;
+        let memory = match (expected.linearizable, expected.with_reuse) {
+            (false, _) => Memory::Collected,
+            (true, Some(_)) => Memory::Reuse,
+            (true, None) => continue,
+        };
+        let mut shortest: Option<(usize, String)> = None;
+        for (scheduler, flags) in
+            [(Scheduler::Random, ""), (Scheduler::Pct { depth: 3 }, "--schedule pct ")]
+        {
+            let (runner, object) = runner(&model, scheduler, memory);
+            let memory = if memory == Memory::Reuse { "--memory reuse " } else { "" };
+            for seed in 0..200_000 {
+                let run = runner.run(seed);
+                let wrong = match (&run.end, expected.with_reuse) {
+                    (End::Faulted(_), Some(WithReuse::Fault)) => true,
+                    (End::Faulted(_), _) => continue,
+                    (_, Some(WithReuse::Fault)) => continue,
+                    _ => !explained(&run, &object),
+                };
+                let length = run.schedule.len();
+                if wrong && shortest.as_ref().is_none_or(|(best, _)| length < *best) {
+                    shortest = Some((length, format!("{flags}{memory}--seed {seed}")));
+                }
+                if shortest.is_some() && seed > 20_000 {
+                    break;
+                }
+            }
+        }
+        match shortest {
+            Some((length, flags)) => println!("FOUND {} | {flags} | {length} moves", model.name),
+            None => println!("NONE {}", model.name),
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! All integration tests of `linchpin-subop`: one binary, so that it is linked once.
+
+mod execution;
+mod figures;
+mod mistakes;
+mod reference;
+mod sequential;
