@@ -1,0 +1,118 @@
+//! What a verdict takes for granted.
+
+use std::fmt;
+
+/// One assumption of a verdict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Assumption {
+    /// Memory is sequentially consistent.
+    SequentialConsistency,
+    /// Memory is garbage collected: `free` changes nothing.
+    GarbageCollection,
+    /// Freed memory may be reused.
+    Reuse,
+    /// Memory is never reused.
+    NoReuse,
+    /// No step fails; where that is not shown, if anywhere. Up to the first step that fails, the verdict stands.
+    NoStepFails {
+        /// Source lines, and what may fail there.
+        open: Vec<String>,
+    },
+    /// Every sequential execution is one of the specification (Assumption 1 of paper 000).
+    SequentialExecutions(Sequential),
+    /// An assumption of one engine only, in its words.
+    Other(String),
+}
+
+/// What is known about sequential executions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sequential {
+    /// Nothing: there is no specification to compare with, or nothing was tried.
+    NotTried {
+        /// Why not.
+        reason: String,
+    },
+    /// They were tried within bounds.
+    Tried {
+        /// The longest sequence of calls for which every sequence was tried.
+        calls: usize,
+        /// How many calls were executed.
+        executions: usize,
+        /// The integers that were passed, in increasing order.
+        integers: Vec<i64>,
+    },
+}
+
+impl Sequential {
+    /// The longest sequence of calls that was tried.
+    pub const fn calls(&self) -> usize {
+        match self {
+            Sequential::NotTried { .. } => 0,
+            Sequential::Tried { calls, .. } => *calls,
+        }
+    }
+}
+
+impl fmt::Display for Assumption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Assumption::SequentialConsistency => f.write_str("sequential consistency"),
+            Assumption::GarbageCollection => f.write_str("memory is garbage collected"),
+            Assumption::Reuse => f.write_str("freed memory may be reused"),
+            Assumption::NoReuse => f.write_str("memory is not reused"),
+            Assumption::NoStepFails { open } if open.is_empty() => f.write_str("no step fails"),
+            Assumption::NoStepFails { open } => write!(
+                f,
+                "no step fails, which is not shown of {}: up to the first that does, every run is linearizable",
+                open.join(", ")
+            ),
+            Assumption::SequentialExecutions(known) => {
+                write!(f, "sequential executions are right (Assumption 1): {known}")
+            }
+            Assumption::Other(words) => f.write_str(words),
+        }
+    }
+}
+
+impl fmt::Display for Sequential {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Sequential::NotTried { reason } => write!(f, "not tried, {reason}"),
+            Sequential::Tried { calls, executions, integers } => {
+                let plural = if *calls == 1 { "" } else { "s" };
+                write!(f, "tried: {calls} call{plural}, {executions} executions")?;
+                match integers.is_empty() {
+                    true => Ok(()),
+                    false => write!(f, ", integers {}", in_ranges(integers)),
+                }
+            }
+        }
+    }
+}
+
+/// Integers in increasing order, neighbours taken together: "-1 to 3, 99 to 101".
+fn in_ranges(integers: &[i64]) -> String {
+    let mut ranges: Vec<(i64, i64)> = Vec::new();
+    for value in integers {
+        match ranges.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(*value) => *last = *value,
+            _ => ranges.push((*value, *value)),
+        }
+    }
+    let shown = ranges.iter().map(|(first, last)| match first == last {
+        true => first.to_string(),
+        false => format!("{first} to {last}"),
+    });
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_are_ranges() {
+        assert_eq!(in_ranges(&[-1, 0, 1, 2, 3, 99, 100, 101]), "-1 to 3, 99 to 101");
+        assert_eq!(in_ranges(&[i64::MIN, 7, i64::MAX]), format!("{}, 7, {}", i64::MIN, i64::MAX));
+    }
+}

@@ -1,0 +1,45 @@
+//! The bounds within which something was checked.
+
+use std::fmt;
+
+/// How many operations each thread calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Calls {
+    /// At most so many.
+    Each(u32),
+    /// Any number: the search ends only if there are finitely many states.
+    Unlimited,
+}
+
+/// One bound of a check. What is not bounded is not listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// So many threads.
+    Threads(usize),
+    /// So many operations of each thread.
+    Calls(Calls),
+    /// Clients pass the integers from 1 to this one.
+    Values(i64),
+    /// At most so many heap objects at a time.
+    Objects(usize),
+    /// A constant of the model has this value.
+    Constant(String, i64),
+}
+
+/// A phrase such as "2 threads".
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bound::Threads(1) => f.write_str("1 thread"),
+            Bound::Threads(count) => write!(f, "{count} threads"),
+            Bound::Calls(Calls::Each(1)) => f.write_str("1 operation each"),
+            Bound::Calls(Calls::Each(count)) => write!(f, "{count} operations each"),
+            Bound::Calls(Calls::Unlimited) => f.write_str("any number of operations"),
+            Bound::Values(1) => f.write_str("one value"),
+            Bound::Values(last) => write!(f, "values 1 to {last}"),
+            Bound::Objects(1) => f.write_str("at most 1 heap object"),
+            Bound::Objects(count) => write!(f, "at most {count} heap objects"),
+            Bound::Constant(name, value) => write!(f, "{name} = {value}"),
+        }
+    }
+}
