@@ -6,6 +6,7 @@
 //! [`verify`](fn@verify), the whole job.
 
 mod counterexample;
+pub mod engine;
 mod lossy;
 pub mod model;
 pub mod product;
@@ -17,6 +18,7 @@ mod switches;
 mod verify;
 
 pub use counterexample::Counterexample;
+pub use engine::Refine;
 pub use lossy::explore_lossy;
 pub use sets::{Cache, Place, Policy, Sets};
 pub use suggest::{Advice, Where, suggest_points};

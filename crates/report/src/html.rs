@@ -27,8 +27,8 @@ pub struct Page {
 pub struct Row {
     /// Its number.
     pub time: u64,
-    /// Who moved.
-    pub process: usize,
+    /// The thread that moved; `None` if none can.
+    pub process: Option<usize>,
     /// The operation.
     pub operation: String,
     /// The source line, if one is involved.
@@ -61,9 +61,9 @@ impl Page {
                         table {
                             tr { th { "#" } th { "thread" } th { "operation" } th { "line" } th { "what happened" } }
                             @for row in &self.rows {
-                                tr class=(format!("p{}", row.process % 6)) {
+                                tr class=(format!("p{}", row.process.unwrap_or(0) % 6)) {
                                     td { (row.time) }
-                                    td { (row.process) }
+                                    td { @if let Some(process) = row.process { (process) } }
                                     td { (row.operation) }
                                     td { @if let Some(line) = row.line { (line) } }
                                     td { code { (row.text) } }
@@ -89,7 +89,7 @@ mod tests {
         let bar = Bar { process: 0, label: nasty.to_owned(), from: 0, to: Some(1) };
         let row = Row {
             time: 0,
-            process: 0,
+            process: Some(0),
             operation: nasty.to_owned(),
             line: Some(3),
             text: nasty.to_owned(),

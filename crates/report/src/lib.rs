@@ -1,9 +1,16 @@
-//! What people see: a history as a timeline, a run as a page.
+//! What people and scripts see: verdicts as text, as JSON, as self-contained pages.
 //!
-//! Knows nothing of engines and models: it is given words and positions, and lays them out. Everything shown is escaped.
+//! Knows no engine: it is given typed answers, and lays them out. Everything shown is escaped. Start at [`Findings`].
 
+mod changes;
+mod findings;
 mod html;
+pub mod json;
+pub mod run;
+pub mod schedule;
 mod timeline;
 
+pub use findings::{Findings, summary};
 pub use html::{Page, Row};
+pub use run::RunView;
 pub use timeline::{Bar, Timeline};

@@ -9,9 +9,11 @@ mod bound;
 mod limits;
 mod outcome;
 mod verdict;
+mod words;
 
 pub use assumption::{Assumption, Sequential};
 pub use bound::{Bound, Calls};
 pub use limits::{Limits, StopFlag, StopReason};
 pub use outcome::{Inconclusive, Outcome};
 pub use verdict::Verdict;
+pub use words::{counted, grouped};

@@ -1,0 +1,115 @@
+//! Refinement between processes as [`Engine`]: one answer for each assertion of a `.csp` file.
+
+use crate::{Failure, Options, Report, parse, verify};
+use linchpin_engine::{
+    Answer, Counterexample, Engine, EngineError, Language, Progress, Reduction, Request, Source,
+    Stat, Subject, Wrong,
+};
+use linchpin_verdict::{Bound, Outcome, Verdict, counted};
+
+/// Refinement between the processes of a `.csp` file.
+#[derive(Clone, Copy, Debug)]
+pub struct Processes;
+
+impl Engine for Processes {
+    fn name(&self) -> &'static str {
+        "refine"
+    }
+
+    fn reads(&self) -> &'static [Language] {
+        &[Language::Csp]
+    }
+
+    fn is_proof(&self) -> bool {
+        false
+    }
+
+    fn answer(
+        &self,
+        subject: &Subject<'_>,
+        request: &Request<'_>,
+    ) -> Result<Vec<Answer>, EngineError> {
+        let Source::Csp { constants } = subject.source else { return Ok(Vec::new()) };
+        let mistakes = |_| EngineError { message: "the file has mistakes".to_owned() };
+        let processes = parse(subject.text, constants).map_err(mistakes)?;
+        let mut options = Options::default();
+        options.search.limits = request.limits.clone();
+        if let Some(workers) = request.workers {
+            options.search.workers = workers;
+        }
+        options.reduce &= !request.without.contains(&Reduction::PartialOrder);
+        options.search.antichain &= !request.without.contains(&Reduction::Antichain);
+        let observe = |stats: &linchpin_refine::search::Stats| {
+            let (states, depth) = (stats.states, stats.depth);
+            (request.progress)(Progress { engine: "refine", states, depth });
+        };
+        let reports = verify(&processes, &options, &observe);
+        if reports.is_empty() {
+            let message = "it asserts nothing: add `assert Impl refines Spec;`".to_owned();
+            return Err(EngineError { message });
+        }
+        Ok(reports.iter().map(describe).collect())
+    }
+}
+
+fn describe(report: &Report) -> Answer {
+    let bounds: Vec<Bound> = report
+        .constants
+        .iter()
+        .map(|(name, value)| Bound::Constant(name.clone(), *value))
+        .collect();
+    let within = match bounds.is_empty() {
+        true => String::new(),
+        false => {
+            let shown: Vec<String> = bounds.iter().map(Bound::to_string).collect();
+            format!(", with {}", shown.join(", "))
+        }
+    };
+    let claim = &report.assertion;
+    let (verdict, reason) = match &report.outcome {
+        Outcome::Holds(()) => (Verdict::HoldsWithinBounds, format!("`{claim}` holds{within}")),
+        Outcome::Violated(Failure::Run(_)) => {
+            (Verdict::Violated, format!("`{claim}` does not hold{within}"))
+        }
+        Outcome::Violated(Failure::Fault { message, .. }) => {
+            (Verdict::Violated, format!("`{claim}`: the model goes wrong: {message}{within}"))
+        }
+        Outcome::Inconclusive(reason) => {
+            (Verdict::Inconclusive, format!("`{claim}`: {reason}{within}"))
+        }
+    };
+    let mut answer = Answer::new("refine", verdict, reason);
+    answer.bounds = bounds;
+    let place = |at: &crate::Place| format!("line {}: {}", at.line, at.text);
+    answer.unreached = report.unreached.iter().map(place).collect();
+    let stats = &report.stats;
+    answer.stats = vec![
+        ("states", Stat::Count(stats.states as u64)),
+        ("transitions", Stat::Count(stats.transitions)),
+        ("seconds", Stat::Seconds(stats.seconds)),
+        ("peak_bytes", Stat::Count(stats.bytes as u64)),
+        ("specification_states", Stat::Count(report.specification.0 as u64)),
+        ("specification_sets", Stat::Count(report.specification.1 as u64)),
+    ];
+    answer.notes.push(format!(
+        "{}, {}, {} of the specification in {}, {:.2} s",
+        counted(stats.states, "state"),
+        counted(usize::try_from(stats.transitions).unwrap_or(usize::MAX), "transition"),
+        counted(report.specification.0, "state"),
+        counted(report.specification.1, "set"),
+        stats.seconds
+    ));
+    answer.counterexample = counterexample(report, &answer.reason);
+    answer
+}
+
+fn counterexample(report: &Report, reason: &str) -> Option<Box<Counterexample>> {
+    let (wrong, trace) = match report.outcome.violation()? {
+        Failure::Run(found) => (Wrong::Trace, found.trace()),
+        Failure::Fault { .. } => (Wrong::Fault, Vec::new()),
+    };
+    let mut found = Counterexample::new(wrong, reason);
+    found.trace = trace.into_iter().map(str::to_owned).collect();
+    found.text = format!("{report}\n");
+    Some(Box::new(found))
+}

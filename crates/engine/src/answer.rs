@@ -1,0 +1,95 @@
+//! What an engine says.
+
+use crate::Counterexample;
+use linchpin_verdict::{Assumption, Bound, Sequential, Verdict};
+
+/// What an answer says about steps that fail: null accessed, an assertion false, an index out of range.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Faults {
+    /// It says nothing about them.
+    #[default]
+    Open,
+    /// Whatever holds of runs holds up to the first step that fails; that none does is shown.
+    NeverFails,
+}
+
+/// A number worth knowing about the work.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stat {
+    /// So many of them.
+    Count(u64),
+    /// Seconds.
+    Seconds(f64),
+    /// Whether it is so.
+    Flag(bool),
+    /// One of a few words.
+    Word(&'static str),
+}
+
+/// A file that an engine has made; the caller writes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Artifact {
+    /// A certificate of a proof.
+    Certificate(String),
+    /// A question about a pair of sub-operations, as SMT-LIB.
+    Obligation {
+        /// What it asks, fit for the name of a file.
+        name: String,
+        /// The file.
+        text: String,
+    },
+}
+
+/// What an engine says.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The engine.
+    pub engine: &'static str,
+    /// How strong the answer is.
+    pub verdict: Verdict,
+    /// A sentence: what was shown, or what stopped it.
+    pub reason: String,
+    /// The bounds within which it was shown; none for a proof.
+    pub bounds: Vec<Bound>,
+    /// What it takes for granted.
+    pub assumptions: Vec<Assumption>,
+    /// What was never executed, for people: a pass that exercised nothing must not look like a pass.
+    pub unreached: Vec<String>,
+    /// What it says about steps that fail.
+    pub faults: Faults,
+    /// Numbers, by name.
+    pub stats: Vec<(&'static str, Stat)>,
+    /// More lines for people.
+    pub notes: Vec<String>,
+    /// Files it has made.
+    pub artifacts: Vec<Artifact>,
+    /// What goes wrong, if something does.
+    pub counterexample: Option<Box<Counterexample>>,
+}
+
+impl Answer {
+    /// An answer without any detail.
+    pub fn new(engine: &'static str, verdict: Verdict, reason: impl Into<String>) -> Answer {
+        Answer {
+            engine,
+            verdict,
+            reason: reason.into(),
+            bounds: Vec::new(),
+            assumptions: Vec::new(),
+            unreached: Vec::new(),
+            faults: Faults::Open,
+            stats: Vec::new(),
+            notes: Vec::new(),
+            artifacts: Vec::new(),
+            counterexample: None,
+        }
+    }
+
+    /// What is known of sequential executions, where the answer rests on them.
+    pub fn sequential(&self) -> Option<&Sequential> {
+        self.assumptions.iter().find_map(|assumption| match assumption {
+            Assumption::SequentialExecutions(known) => Some(known),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,47 @@
+//! The contract between an engine and those who ask it.
+//!
+//! An [`Engine`] is asked about a [`Subject`], as a [`Request`] says, and gives [`Answer`]s. Everything that another part
+//! decides on is a type here; sentences in an answer are for people and are never read back.
+
+mod answer;
+mod counterexample;
+mod request;
+mod subject;
+
+pub use answer::{Answer, Artifact, Faults, Stat};
+pub use counterexample::{Counterexample, Step, Wrong};
+pub use request::{Extras, Progress, Reduction, Request};
+pub use subject::{Language, ModelBounds, Source, Subject};
+
+use thiserror::Error;
+
+/// A way to tell whether a concurrent object is linearizable.
+pub trait Engine: Sync {
+    /// Its name, as `--engine` takes it.
+    fn name(&self) -> &'static str;
+
+    /// The languages that it reads.
+    fn reads(&self) -> &'static [Language];
+
+    /// Whether it shows something for any number of threads; such an engine is asked after those that look for violations.
+    fn is_proof(&self) -> bool;
+
+    /// What it says. Several answers only where the subject asks several questions, like the assertions of a `.csp` file.
+    /// An engine that cannot say anything of this subject answers that, with the reason.
+    fn answer(&self, subject: &Subject<'_>, request: &Request<'_>) -> Result<Vec<Answer>, EngineError>;
+}
+
+/// Why a subject cannot be asked about at all: something is wrong with the input.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{message}")]
+pub struct EngineError {
+    /// What is wrong.
+    pub message: String,
+}
+
+impl EngineError {
+    /// An error that says what this one says.
+    pub fn of(error: impl std::fmt::Display) -> EngineError {
+        EngineError { message: error.to_string() }
+    }
+}

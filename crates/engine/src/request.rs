@@ -1,0 +1,111 @@
+//! How an engine is asked.
+
+use linchpin_ir::interpreter::Memory;
+use linchpin_verdict::{Calls, Limits};
+
+/// A reduction of the state space, to be named where it is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reduction {
+    /// Dropping garbage and renaming objects.
+    CanonicalHeap,
+    /// Dropping locals that are not read again.
+    DeadLocals,
+    /// Threads that are interchangeable.
+    ThreadSymmetry,
+    /// Values that are interchangeable.
+    ValueSymmetry,
+    /// Taking steps that no other thread can notice together with the step before.
+    PartialOrder,
+    /// Taking invocations and responses together with the first and last step.
+    MergedEvents,
+    /// Linearizing only when a response needs it.
+    JustInTime,
+    /// Leaving out states that can do no more than others.
+    Antichain,
+}
+
+/// What else a proof is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extras {
+    /// The relations between pairs of sub-operations.
+    pub table: bool,
+    /// The facts that were found, and what refuted the candidates that are none.
+    pub facts: bool,
+    /// The questions about pairs as SMT-LIB files.
+    pub obligations: bool,
+    /// A certificate of the proof.
+    pub certificate: bool,
+}
+
+/// How far a search has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// The engine.
+    pub engine: &'static str,
+    /// States so far.
+    pub states: usize,
+    /// The depth so far.
+    pub depth: usize,
+}
+
+/// How an engine is asked.
+#[derive(Clone)]
+pub struct Request<'a> {
+    /// Calls of each thread, if not as the model says.
+    pub calls: Option<Calls>,
+    /// Clients pass the integers from 1 to this one, if not as the model says.
+    pub values: Option<i64>,
+    /// At most so many heap objects at a time; without `calls`, threads then call without end.
+    pub objects: Option<usize>,
+    /// What `free` means.
+    pub memory: Memory,
+    /// When to give up.
+    pub limits: Limits,
+    /// How many cores to use, if not all.
+    pub workers: Option<usize>,
+    /// Whether claimed linearization points are tried first.
+    pub points: bool,
+    /// Whether to say where linearization points could be.
+    pub suggest_points: bool,
+    /// Whether operations that can get stuck are looked for.
+    pub stuck: bool,
+    /// Reductions to leave out.
+    pub without: Vec<Reduction>,
+    /// A lossy search with a table of so many bytes.
+    pub lossy: Option<u64>,
+    /// What else a proof is asked for.
+    pub extras: Extras,
+    /// Called now and then.
+    pub progress: &'a (dyn Fn(Progress) + Sync),
+}
+
+impl Default for Request<'_> {
+    fn default() -> Self {
+        Request {
+            calls: None,
+            values: None,
+            objects: None,
+            memory: Memory::Collected,
+            limits: Limits::default(),
+            workers: None,
+            points: true,
+            suggest_points: false,
+            stuck: true,
+            without: Vec::new(),
+            lossy: None,
+            extras: Extras::default(),
+            progress: &|_| {},
+        }
+    }
+}
+
+impl std::fmt::Debug for Request<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Request")
+            .field("calls", &self.calls)
+            .field("values", &self.values)
+            .field("objects", &self.objects)
+            .field("without", &self.without)
+            .finish_non_exhaustive()
+    }
+}

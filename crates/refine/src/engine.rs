@@ -1,0 +1,305 @@
+//! The refinement engine as [`Engine`]: its options from a request, its report as an answer.
+
+use crate::counterexample::{Failure, KeptBy, StuckOperation};
+use crate::options::VerifyOptions;
+use crate::search::Stats;
+use crate::stuck::{NotMade, StuckCheck};
+use crate::suggest::{Advice, Where, suggest_points};
+use crate::verify::{Points, Report, verify};
+use linchpin_engine::{
+    Answer, Counterexample, Engine, EngineError, Faults, Language, ModelBounds, Progress,
+    Reduction, Request, Source, Stat, Subject, Wrong,
+};
+use linchpin_ir::interpreter::Memory;
+use linchpin_ir::program::Program;
+use linchpin_space::Bounds;
+use linchpin_verdict::{Assumption, Bound, Calls, Outcome, Verdict, counted, grouped};
+use std::time::Duration;
+
+/// How long to look for the points of one operation.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Model checking by refinement: exhaustive within bounds.
+#[derive(Clone, Copy, Debug)]
+pub struct Refine;
+
+impl Engine for Refine {
+    fn name(&self) -> &'static str {
+        "refine"
+    }
+
+    fn reads(&self) -> &'static [Language] {
+        &[Language::Lin]
+    }
+
+    fn is_proof(&self) -> bool {
+        false
+    }
+
+    fn answer(&self, subject: &Subject<'_>, request: &Request<'_>) -> Result<Vec<Answer>, EngineError> {
+        let Source::Lin { program, bounds } = subject.source else { return Ok(Vec::new()) };
+        let options = options(request, bounds);
+        let observe = |stats: &Stats| {
+            let (states, depth) = (stats.states, stats.depth);
+            (request.progress)(Progress { engine: "refine", states, depth });
+        };
+        let report = verify(program, &options, &observe).map_err(EngineError::of)?;
+        let mut answer = describe(program, &options, &report);
+        if request.suggest_points {
+            let limits = &options.search.limits;
+            let (advice, together) = suggest_points(program, options.bounds, limits, PATIENCE)
+                .map_err(EngineError::of)?;
+            answer.notes.extend(suggestions(&advice, together));
+        }
+        Ok(vec![answer])
+    }
+}
+
+/// What is explored.
+pub fn bounds_of(request: &Request<'_>, model: ModelBounds) -> Bounds {
+    let calls = match (request.calls, request.objects) {
+        (Some(calls), _) => calls,
+        (None, Some(_)) => Calls::Unlimited,
+        (None, None) => Calls::Each(model.calls),
+    };
+    Bounds {
+        calls,
+        values: request.values.unwrap_or(model.values),
+        objects: request.objects,
+        memory: request.memory,
+    }
+}
+
+/// The bounds of an answer.
+pub fn bounds_said(program: &Program, bounds: &Bounds) -> Vec<Bound> {
+    let mut said = vec![
+        Bound::Threads(program.threads.len()),
+        Bound::Calls(bounds.calls),
+        Bound::Values(bounds.values),
+    ];
+    said.extend(bounds.objects.map(Bound::Objects));
+    said
+}
+
+/// What the memory does, as an assumption.
+pub fn memory_assumed(memory: Memory) -> Assumption {
+    match memory {
+        Memory::Collected => Assumption::GarbageCollection,
+        Memory::Reuse => Assumption::Reuse,
+    }
+}
+
+fn options(request: &Request<'_>, model: ModelBounds) -> VerifyOptions {
+    let mut options = VerifyOptions::new(bounds_of(request, model));
+    options.points = request.points;
+    options.stuck = request.stuck;
+    options.lossy =
+        request.lossy.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX).saturating_mul(8));
+    if let Some(workers) = request.workers {
+        options.search.workers = workers;
+    }
+    options.search.limits = request.limits.clone();
+    let reductions = &mut options.reductions;
+    for without in &request.without {
+        match without {
+            Reduction::CanonicalHeap => reductions.canonical_heap = false,
+            Reduction::DeadLocals => reductions.dead_locals = false,
+            Reduction::ThreadSymmetry => reductions.thread_symmetry = false,
+            Reduction::ValueSymmetry => reductions.value_symmetry = false,
+            Reduction::PartialOrder => reductions.partial_order = false,
+            Reduction::MergedEvents => reductions.merged_events = false,
+            Reduction::JustInTime => options.just_in_time = false,
+            Reduction::Antichain => options.search.antichain = false,
+        }
+    }
+    options
+}
+
+fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answer {
+    let bounds = &options.bounds;
+    let said = bounds_said(program, bounds);
+    let within = said.iter().map(Bound::to_string).collect::<Vec<_>>().join(", ");
+    let (verdict, reason) = match &report.outcome {
+        Outcome::Holds(()) => {
+            let points = match report.points {
+                Points::Suffice => " at the claimed points",
+                Points::NotUsed | Points::Fail => "",
+            };
+            (
+                Verdict::HoldsWithinBounds,
+                format!("every run is linearizable{points}, with {within}"),
+            )
+        }
+        Outcome::Violated(found) => {
+            let wrong = match &found.failure {
+                Failure::Unexplained { .. } => "a run is not linearizable",
+                Failure::Fault => "a step fails",
+                Failure::Stuck(_) => "a run gets stuck",
+            };
+            (Verdict::Violated, format!("{wrong}, with {within}"))
+        }
+        Outcome::Inconclusive(reason) => {
+            (Verdict::Inconclusive, format!("{reason}; with {within}"))
+        }
+    };
+    let mut answer = Answer::new("refine", verdict, reason);
+    answer.bounds = said;
+    answer.assumptions = vec![Assumption::SequentialConsistency, memory_assumed(bounds.memory)];
+    answer.unreached = report.unreached.iter().map(ToString::to_string).collect();
+    // A run with a step that fails would have been found.
+    if verdict == Verdict::HoldsWithinBounds {
+        answer.faults = Faults::NeverFails;
+    }
+    answer.stats = stats(report);
+    answer.notes = notes(options, report);
+    if let Outcome::Violated(found) = &report.outcome {
+        answer.counterexample = Some(Box::new(counterexample(found)));
+    }
+    answer
+}
+
+fn stats(report: &Report) -> Vec<(&'static str, Stat)> {
+    let stats = &report.stats;
+    let points = match report.points {
+        Points::NotUsed => "not-used",
+        Points::Suffice => "suffice",
+        Points::Fail => "fail",
+    };
+    vec![
+        ("states", Stat::Count(stats.states as u64)),
+        ("implementation_states", Stat::Count(stats.implementation_states as u64)),
+        ("transitions", Stat::Count(stats.transitions)),
+        ("depth", Stat::Count(stats.depth as u64)),
+        ("seconds", Stat::Seconds(stats.seconds)),
+        ("peak_bytes", Stat::Count(stats.bytes as u64)),
+        ("points", Stat::Word(points)),
+        ("thread_symmetry", Stat::Flag(report.symmetry.threads)),
+        ("value_symmetry", Stat::Flag(report.symmetry.values)),
+    ]
+}
+
+fn notes(options: &VerifyOptions, report: &Report) -> Vec<String> {
+    let (bounds, holds) = (&options.bounds, report.outcome.is_holds());
+    let mut notes = vec![cost(&report.stats)];
+    if report.points == Points::Fail {
+        notes.push(
+            "the claimed linearization points do not explain every run; checked without them"
+                .to_owned(),
+        );
+    }
+    if bounds.objects.is_some() && !report.bounded && holds {
+        notes.push("the bound on heap objects was never reached: a larger one adds nothing".into());
+    }
+    if let (Calls::Each(_), false, true) = (bounds.calls, report.exhausted, holds) {
+        notes.push(
+            "no thread ever made all its calls: the bound on operations was never reached".into(),
+        );
+    }
+    notes.extend(stuck_note(report.stuck));
+    if options.lossy.is_some() {
+        notes.push("lossy search: states may have been left out".to_owned());
+    }
+    notes
+}
+
+/// What the search has cost, for people.
+fn cost(stats: &Stats) -> String {
+    // A lossy search does not tell states of the model apart.
+    let of_model = match stats.implementation_states {
+        0 => String::new(),
+        count => format!(" ({} of the model)", grouped(count)),
+    };
+    format!(
+        "{}{of_model}, {}, depth {}, {:.2} s, {:.1} MB",
+        counted(stats.states, "state"),
+        counted(usize::try_from(stats.transitions).unwrap_or(usize::MAX), "transition"),
+        stats.depth,
+        stats.seconds,
+        stats.bytes as f64 / 1e6,
+    )
+}
+
+fn counterexample(found: &crate::Counterexample) -> Counterexample {
+    let mut shown = match &found.failure {
+        Failure::Unexplained { possible } => {
+            let mut shown = Counterexample::new(Wrong::NotLinearizable, "");
+            shown.possible = possible.clone();
+            shown
+        }
+        Failure::Fault => Counterexample::new(Wrong::Fault, ""),
+        Failure::Stuck(operations) => {
+            let each: Vec<String> = operations.iter().map(stuck).collect();
+            Counterexample::new(Wrong::Stuck, format!("{}.", each.join("; ")))
+        }
+    };
+    shown.schedule = found.schedule.clone();
+    shown.run = Some(found.run.clone());
+    shown.switches = Some(found.switches);
+    shown
+}
+
+/// Which operation can never return, and what keeps it.
+fn stuck(StuckOperation { thread, name, kept_by, .. }: &StuckOperation) -> String {
+    let why = match kept_by {
+        KeptBy::Wait { line, reason, .. } => format!("it waits at line {line} for {reason}"),
+        KeptBy::Loop { lines } => {
+            let shown: Vec<String> = lines.iter().map(u32::to_string).collect();
+            let plural = if lines.len() == 1 { "line" } else { "lines" };
+            format!("it repeats {plural} {} for ever", shown.join(", "))
+        }
+    };
+    format!("`{name}` by thread {thread} can never return: {why}")
+}
+
+/// What became of the check that no operation gets stuck.
+fn stuck_note(check: StuckCheck) -> Option<String> {
+    let reason = match check {
+        StuckCheck::Off | StuckCheck::Found => return None,
+        StuckCheck::Passed { .. } => {
+            return Some("from every state, every pending operation can still return".to_owned());
+        }
+        StuckCheck::NotMade(reason) => match reason {
+            NotMade::TooManyStates { bound } => {
+                format!("there are more than {}", counted(bound as usize, "state"))
+            }
+            NotMade::Stopped(reason) => reason.to_string(),
+            NotMade::Lossy => "a lossy search leaves states out".to_owned(),
+            NotMade::TooManyThreads => "there are too many threads".to_owned(),
+            NotMade::FurtherCalls => {
+                "operations wait, and whether further calls would end that is open; allow more --ops"
+                    .to_owned()
+            }
+            NotMade::NotReplayed => "a run that gets stuck could not be replayed".to_owned(),
+        },
+    };
+    Some(format!("not decided whether operations can get stuck: {reason}"))
+}
+
+/// Where linearization points could be, one line an operation.
+fn suggestions(advice: &[Advice], together: bool) -> Vec<String> {
+    let mut lines: Vec<String> = advice.iter().map(suggestion).collect();
+    let is_fixed = |advice: &Advice| matches!(advice.place, Where::Fixed(_));
+    if advice.iter().all(is_fixed) && together {
+        lines.push("these points explain every run within the bounds".to_owned());
+    } else if advice.iter().any(is_fixed) && !together {
+        lines.push("each works alone, but they do not work together".to_owned());
+    }
+    lines
+}
+
+fn suggestion(Advice { operation, place, lines }: &Advice) -> String {
+    let place = match place {
+        Where::Fixed(_) => {
+            let at: Vec<String> =
+                lines.iter().map(|(line, what)| format!("line {line}: {what}")).collect();
+            format!("fixed, at {}", at.join("; or "))
+        }
+        Where::DependsOnTheFuture => {
+            "in its own steps, but which one depends on what happens later".to_owned()
+        }
+        Where::InAnotherOperation => "sometimes in a step of another operation".to_owned(),
+        Where::Nowhere => "there is none, some run is not linearizable".to_owned(),
+        Where::Unknown(reason) => format!("unknown: {reason}"),
+    };
+    format!("point of {operation}: {place}")
+}

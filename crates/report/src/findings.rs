@@ -1,0 +1,297 @@
+//! What the engines say of a model, as text, as JSON, as a page.
+
+use crate::changes::changes;
+use crate::json;
+use crate::run::RunView;
+use crate::schedule;
+use crate::{Page, Row, Timeline};
+use linchpin_engine::{Answer, Counterexample, Stat};
+use linchpin_ir::interpreter::Memory;
+use linchpin_ir::program::Program;
+use linchpin_verdict::{Assumption, Bound, Calls, Verdict, counted};
+use serde_json::{Map, Value as Json, json};
+
+/// Columns of the drawing.
+const WIDTH: usize = 100;
+
+/// How many possible states of the object are shown.
+const SHOWN_STATES: usize = 6;
+
+/// Everything that is said about a model.
+#[derive(Clone, Copy, Debug)]
+pub struct Findings<'a> {
+    /// The file.
+    pub subject: &'a str,
+    /// The steps of a `.lin` model, to show runs of it.
+    pub program: Option<&'a Program>,
+    /// What `free` means in those runs.
+    pub memory: Memory,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The answer that decides, if one does.
+    pub deciding: Option<&'a Answer>,
+    /// Every answer.
+    pub answers: &'a [Answer],
+    /// Engines that contradict each other, in a sentence.
+    pub contradiction: Option<&'a str>,
+    /// Whether answers that decide nothing are shown with all their details too.
+    pub in_detail: bool,
+}
+
+impl Findings<'_> {
+    /// What people read; `word` shows the verdict, perhaps coloured.
+    pub fn text(&self, word: &dyn Fn(Verdict) -> String) -> String {
+        let mut text = format!("{}: {}", self.subject, word(self.verdict));
+        match (self.contradiction, self.deciding) {
+            (Some(contradiction), _) => text += &format!(": CONTRADICTION: {contradiction}\n"),
+            (None, Some(deciding)) => text += &format!(": {}\n", deciding.reason),
+            (None, None) => text += "\n",
+        }
+        for answer in self.answers {
+            let decides = self.deciding.is_some_and(|deciding| std::ptr::eq(deciding, answer));
+            text += &self.answer_text(answer, decides);
+        }
+        text
+    }
+
+    fn answer_text(&self, answer: &Answer, decides: bool) -> String {
+        let mut text = format!("  {}: {}", answer.engine, answer.verdict.to_string().to_lowercase());
+        // The reason of the answer that decides is on the first line.
+        match decides {
+            true => text += "\n",
+            false => text += &format!(": {}\n", answer.reason),
+        }
+        let brief = !decides && !self.in_detail && answer.verdict == Verdict::Inconclusive;
+        if brief {
+            return text;
+        }
+        for note in &answer.notes {
+            text += &format!("    {note}\n");
+        }
+        for assumption in &answer.assumptions {
+            text += &format!("    assuming: {assumption}\n");
+        }
+        if !answer.unreached.is_empty() {
+            text += &format!("    never executed: {}\n", answer.unreached.join(", "));
+        }
+        if let Some(found) = &answer.counterexample {
+            text += &format!("\n{}", self.counterexample_text(found));
+        }
+        text
+    }
+
+    /// A counterexample as people see it: the calls and answers, why nothing explains them, and the steps.
+    fn counterexample_text(&self, found: &Counterexample) -> String {
+        let (Some(program), Some(run)) = (self.program, &found.run) else {
+            return found.text.clone();
+        };
+        let view = RunView { program, run };
+        let mut text = String::new();
+        if let Some(timeline) = view.timeline() {
+            text += &format!("{}\n", timeline.draw(WIDTH));
+        }
+        text += &format!("{}\n", found.explanation);
+        if !found.possible.is_empty() {
+            let shown: Vec<&str> =
+                found.possible.iter().take(SHOWN_STATES).map(String::as_str).collect();
+            let more = found.possible.len().saturating_sub(shown.len());
+            let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+            let before = match run.events.is_empty() {
+                true => "at the start",
+                false => "before the last response",
+            };
+            text += &format!("The object could be, {before}: {}{more}\n", shown.join("; "));
+        }
+        text += &found.text;
+        let switches = match found.switches {
+            Some(1) => ", with 1 context switch".to_owned(),
+            Some(count) => format!(", with {count} context switches"),
+            None => String::new(),
+        };
+        text += &format!("\nThe steps{switches}, and what they changed:\n\n");
+        for (row, changed) in self.rows(found) {
+            let line = row.line.map_or(String::new(), |line| format!("line {line}"));
+            let thread = row.process.map_or(String::new(), |thread| format!("thread {thread}"));
+            let shown = format!("{:>5}  {thread}  {line:<9} {}", row.time, row.text);
+            text += &format!("{}\n", shown.trim_end());
+            if !changed.is_empty() {
+                text += &format!("{:>27}{changed}\n", "→ ");
+            }
+        }
+        text
+    }
+
+    /// The moves of a counterexample, each with what it changed in shared memory.
+    fn rows(&self, found: &Counterexample) -> Vec<(Row, String)> {
+        let (Some(program), Some(run)) = (self.program, &found.run) else {
+            let steps = found.steps.iter().enumerate();
+            let row = |(at, step): (usize, &linchpin_engine::Step)| Row {
+                time: at as u64,
+                process: step.thread,
+                operation: step.operation.clone(),
+                line: step.line,
+                text: step.text.clone(),
+            };
+            return steps.map(row).map(|row| (row, String::new())).collect();
+        };
+        let changes = changes(program, self.memory, &found.schedule);
+        let rows = RunView { program, run }.rows();
+        let with_changes = |(at, mut row): (usize, Row)| {
+            if row.text.is_empty() {
+                row.text = format!("{} returns", row.operation);
+            }
+            let changed = changes.get(at).map_or(String::new(), |changed| changed.join(", "));
+            (row, changed)
+        };
+        rows.into_iter().enumerate().map(with_changes).collect()
+    }
+
+    /// The object that scripts read.
+    pub fn json(&self) -> String {
+        let mut object = json::envelope("verify", self.subject);
+        let mut insert = |key: &str, value: Json| object.insert(key.to_owned(), value);
+        insert("verdict", json!(self.verdict.id()));
+        if let Some(deciding) = self.deciding {
+            insert("reason", json!(deciding.reason));
+        }
+        if let Some(contradiction) = self.contradiction {
+            insert("contradiction", json!(contradiction));
+        }
+        insert("engines", self.answers.iter().map(answer_json).collect());
+        let found = self.answers.iter().find_map(|answer| answer.counterexample.as_ref());
+        if let Some(found) = found {
+            insert("counterexample", self.counterexample_json(found));
+        }
+        format!("{}\n", Json::Object(object))
+    }
+
+    fn counterexample_json(&self, found: &Counterexample) -> Json {
+        let mut object = Map::new();
+        let mut insert = |key: &str, value: Json| object.insert(key.to_owned(), value);
+        insert("kind", json!(found.wrong.id()));
+        insert("explanation", json!(found.explanation));
+        let events = match (self.program, &found.run) {
+            (Some(program), Some(run)) => {
+                let view = RunView { program, run };
+                run.events.iter().map(|event| view.event(event)).collect()
+            }
+            _ => Vec::new(),
+        };
+        insert("history", Json::Array(events));
+        let moves = |moves| match self.program {
+            Some(program) => schedule::to_json(program, moves),
+            None => json!([]),
+        };
+        insert("schedule", moves(&found.schedule));
+        insert("core", json!(found.core));
+        if !found.cycle.is_empty() {
+            insert("cycle", moves(&found.cycle));
+        }
+        if !found.trace.is_empty() {
+            insert("trace", json!(found.trace));
+        }
+        if let Some(switches) = found.switches {
+            insert("switches", json!(switches));
+        }
+        if !found.possible.is_empty() {
+            insert("possible", json!(found.possible));
+        }
+        Json::Object(object)
+    }
+
+    /// A self-contained page.
+    pub fn page(&self) -> String {
+        let mut facts = vec![("model".to_owned(), self.subject.to_owned())];
+        for answer in self.answers {
+            let words = format!("{}: {}", answer.verdict, answer.reason);
+            facts.push((answer.engine.to_owned(), words));
+            for assumption in &answer.assumptions {
+                facts.push(("assuming".to_owned(), assumption.to_string()));
+            }
+            if !answer.unreached.is_empty() {
+                facts.push(("never executed".to_owned(), answer.unreached.join(", ")));
+            }
+        }
+        let found = self.answers.iter().find_map(|answer| answer.counterexample.as_ref());
+        let bars = match (self.program, found.and_then(|found| found.run.as_ref())) {
+            (Some(program), Some(run)) => RunView { program, run }.bars(),
+            _ => Vec::new(),
+        };
+        let with_changes = |(mut row, changed): (Row, String)| {
+            if !changed.is_empty() {
+                row.text += &format!("  → {changed}");
+            }
+            row
+        };
+        let rows = found.map_or_else(Vec::new, |found| self.rows(found));
+        let verdict = match (self.contradiction, found, self.deciding) {
+            (Some(contradiction), ..) => format!("contradiction: {contradiction}"),
+            (None, Some(found), _) => format!("violated: {}", found.explanation),
+            (None, None, Some(deciding)) => format!("{}: {}", self.verdict, deciding.reason),
+            (None, None, None) => self.verdict.to_string(),
+        };
+        Page {
+            title: format!("linchpin verify {}", self.subject),
+            verdict,
+            is_bad: self.verdict == Verdict::Violated || self.contradiction.is_some(),
+            facts,
+            timeline: Timeline::new(bars),
+            rows: rows.into_iter().map(with_changes).collect(),
+        }
+        .render()
+    }
+}
+
+fn answer_json(answer: &Answer) -> Json {
+    let stats: Map<String, Json> =
+        answer.stats.iter().map(|(name, stat)| ((*name).to_owned(), stat_json(*stat))).collect();
+    let assumptions: Vec<String> = answer.assumptions.iter().map(ToString::to_string).collect();
+    json!({
+        "engine": answer.engine, "verdict": answer.verdict.id(), "reason": answer.reason,
+        "bounds": bounds_json(answer), "assumptions": assumptions, "unreached": answer.unreached,
+        "stats": stats, "notes": answer.notes,
+    })
+}
+
+fn stat_json(stat: Stat) -> Json {
+    match stat {
+        Stat::Count(count) => json!(count),
+        Stat::Seconds(seconds) => json!(seconds),
+        Stat::Flag(flag) => json!(flag),
+        Stat::Word(word) => json!(word),
+    }
+}
+
+fn bounds_json(answer: &Answer) -> Json {
+    let mut object = Map::new();
+    for bound in &answer.bounds {
+        let (key, value) = match bound {
+            Bound::Threads(count) => ("threads", json!(count)),
+            Bound::Calls(Calls::Each(count)) => ("ops", json!(count)),
+            Bound::Calls(Calls::Unlimited) => ("ops", json!("unlimited")),
+            Bound::Values(last) => ("values", json!(last)),
+            Bound::Objects(count) => ("size", json!(count)),
+            Bound::Constant(name, value) => (name.as_str(), json!(value)),
+        };
+        object.insert(key.to_owned(), value);
+    }
+    if object.contains_key("threads") {
+        object.entry("size").or_insert(Json::Null);
+        let memory = match answer.assumptions.contains(&Assumption::Reuse) {
+            true => "reuse",
+            false => "collected",
+        };
+        object.insert("memory".to_owned(), json!(memory));
+    }
+    Json::Object(object)
+}
+
+/// A table of several files: what became of each.
+pub fn summary(rows: &[(String, String)]) -> String {
+    let width = rows.iter().map(|(file, _)| file.chars().count()).max().unwrap_or(0);
+    let mut text = format!("\n{}:\n", counted(rows.len(), "file"));
+    for (file, verdict) in rows {
+        text += &format!("  {file:<width$}  {verdict}\n");
+    }
+    text
+}

@@ -1,0 +1,144 @@
+//! A run in words: its events, its bars on a timeline, its moves.
+
+use crate::json;
+use linchpin_ir::program::{Operation, Program, Type};
+use linchpin_ir::run::{End, Event, EventKind, Run};
+use crate::{Bar, Row, Timeline};
+use linchpin_spec::Value;
+use serde_json::{Value as Json, json};
+
+/// Histories longer than this are not drawn.
+const MAX_BARS: usize = 40;
+
+/// A run of a program.
+#[derive(Clone, Copy)]
+pub struct RunView<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// The run.
+    pub run: &'a Run,
+}
+
+impl<'a> RunView<'a> {
+    /// The operation with this number.
+    pub fn operation(&self, at: usize) -> &'a Operation {
+        &self.program.operations[at]
+    }
+
+    /// An event as a line of a history.
+    pub fn event(&self, event: &Event) -> Json {
+        let operation = self.operation(event.operation);
+        let (kind, value) = match event.kind {
+            EventKind::Invoke => ("invoke", json::value(&event.value)),
+            EventKind::Ok => ("ok", json::value(&self.answer(event))),
+        };
+        json!({
+            "process": event.process, "type": kind, "f": operation.name, "value": value,
+            "time": event.time,
+        })
+    }
+
+    /// What an `ok` shows: the answer, or, as recorders do, the argument again if there is none.
+    fn answer(&self, event: &Event) -> Value {
+        if self.operation(event.operation).response != Type::Unit {
+            return event.value.clone();
+        }
+        let before = self.run.events.iter().rev().find(|earlier| {
+            earlier.process == event.process
+                && earlier.kind == EventKind::Invoke
+                && earlier.time < event.time
+        });
+        before.map_or(Value::Null, |invocation| invocation.value.clone())
+    }
+
+    /// What a move did beyond the event itself.
+    pub fn step(&self, time: u64) -> Option<Json> {
+        let record = self.run.trace.get(time as usize)?;
+        let first = record.actions.first()?;
+        let actions: Vec<&str> = record.actions.iter().map(|action| action.text.as_str()).collect();
+        Some(json!({
+            "process": record.thread, "type": "step", "f": self.operation(record.operation).name,
+            "line": first.line, "actions": actions, "time": time,
+        }))
+    }
+
+    /// The history as bars; `None` if it is too long to look at.
+    pub fn timeline(&self) -> Option<Timeline> {
+        let bars = self.bars();
+        (!bars.is_empty() && bars.len() <= MAX_BARS).then(|| Timeline::new(bars))
+    }
+
+    /// Every call as a bar.
+    pub fn bars(&self) -> Vec<Bar> {
+        let mut bars: Vec<Bar> = Vec::new();
+        for (at, event) in self.run.events.iter().enumerate() {
+            let operation = self.operation(event.operation);
+            match event.kind {
+                EventKind::Invoke => bars.push(Bar {
+                    process: event.process,
+                    label: format!("{}({})", operation.name, arguments(operation, &event.value)),
+                    from: at,
+                    to: None,
+                }),
+                EventKind::Ok => {
+                    let open = bars.iter_mut().rev().find(|bar| bar.process == event.process);
+                    let Some(bar) = open else { continue };
+                    bar.to = Some(at);
+                    if operation.response != Type::Unit {
+                        bar.label += &format!(" → {}", answer(&operation.response, &event.value));
+                    }
+                }
+            }
+        }
+        bars
+    }
+
+    /// Every move in words.
+    pub fn rows(&self) -> Vec<Row> {
+        let moves = self.run.schedule.iter().zip(&self.run.trace).enumerate();
+        let mut rows: Vec<Row> = moves
+            .map(|(time, (made, record))| Row {
+                time: time as u64,
+                process: Some(made.what.thread()),
+                operation: self.operation(record.operation).name.clone(),
+                line: record.actions.first().map(|action| action.line),
+                text: record.actions.iter().map(|a| a.text.as_str()).collect::<Vec<_>>().join("; "),
+            })
+            .collect();
+        // The step that went wrong did nothing, so its record says nothing.
+        if let (End::Faulted(fault), Some(last)) = (&self.run.end, rows.last_mut()) {
+            let tried = if last.text.is_empty() { "" } else { "; " };
+            last.text += &format!("{tried}{}: {}", fault.action, fault.kind);
+            last.line = last.line.or(Some(fault.line));
+        }
+        rows
+    }
+}
+
+/// Arguments as the model would write them.
+fn arguments(operation: &Operation, value: &Value) -> String {
+    match (operation.parameters.as_slice(), value) {
+        ([], _) => String::new(),
+        ([_], value) => words(value),
+        (_, Value::List(items)) => items.iter().map(words).collect::<Vec<_>>().join(", "),
+        (_, value) => words(value),
+    }
+}
+
+/// An answer as the model would write it.
+fn answer(ty: &Type, value: &Value) -> String {
+    match (ty, value) {
+        (Type::Option(_), Value::Null) => "none".to_owned(),
+        _ => words(value),
+    }
+}
+
+fn words(value: &Value) -> String {
+    match value {
+        Value::Null => "none".to_owned(),
+        Value::List(items) => {
+            format!("({})", items.iter().map(words).collect::<Vec<_>>().join(", "))
+        }
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,228 @@
+//! Engines check each other: where one shows what another refutes, one of them is wrong.
+//!
+//! The rule has to be exact in both directions. An alarm that is not raised hides the worst bug there is; one that is
+//! raised where an answer rests on an assumption that does not hold would cry wolf.
+
+use linchpin_engine::{Answer, Counterexample, Faults, Wrong};
+use linchpin_ir::run::{EventKind, Run};
+use linchpin_spec::Value;
+use linchpin_verdict::{Bound, Calls, Sequential, Verdict};
+use std::fmt;
+
+/// Two engines that contradict each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contradiction {
+    /// This one shows it.
+    pub shows: &'static str,
+    /// This one refutes it.
+    pub refutes: &'static str,
+}
+
+impl fmt::Display for Contradiction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Contradiction { shows, refutes } = self;
+        write!(
+            f,
+            "`{shows}` shows what `{refutes}` refutes: one of them is wrong. Please report this model"
+        )
+    }
+}
+
+/// How an answer stands to a counterexample of another engine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Stance {
+    /// It says nothing about such a run.
+    Silent,
+    /// It excludes the run.
+    Excludes,
+    /// It would exclude the run if its assumption about sequential executions held, which was not tried this far.
+    RestsOnTrying,
+}
+
+/// Two answers that contradict each other, if there are some.
+pub fn contradiction(answers: &[Answer]) -> Option<Contradiction> {
+    let found = answers.iter().filter_map(|answer| {
+        answer.counterexample.as_ref().map(|counterexample| (answer.engine, counterexample))
+    });
+    for (refutes, counterexample) in found {
+        let excludes = |answer: &&Answer| stance(answer, counterexample) == Stance::Excludes;
+        if let Some(answer) = answers.iter().find(excludes) {
+            return Some(Contradiction { shows: answer.engine, refutes });
+        }
+    }
+    None
+}
+
+/// What one engine has refuted is not printed as shown by another: a proof that rests on sequential executions that were
+/// only tried is none once a run is known that is wrong.
+pub fn withdraw_refuted(answers: &mut [Answer]) {
+    let found = answers.iter().find_map(|answer| answer.counterexample.clone());
+    let Some(found) = found else { return };
+    let calls = found.run.as_ref().map_or(0, calls);
+    for answer in answers {
+        if stance(answer, &found) == Stance::RestsOnTrying {
+            let tried = answer.sequential().map_or(0, Sequential::calls);
+            answer.verdict = Verdict::Inconclusive;
+            answer.reason = format!(
+                "not shown: every interleaving has the answers of a sequential execution, but one of those is wrong; \
+                 they were tried with up to {tried} calls, the run found has {calls}"
+            );
+        }
+    }
+}
+
+fn stance(answer: &Answer, found: &Counterexample) -> Stance {
+    let about_faults = answer.faults == Faults::NeverFails;
+    match (found.wrong, answer.verdict) {
+        (Wrong::Fault, _) if !about_faults => Stance::Silent,
+        (Wrong::NotLinearizable | Wrong::Sequential | Wrong::Fault, Verdict::Proved) => {
+            Stance::Excludes
+        }
+        // Whether a step fails does not rest on sequential executions.
+        (Wrong::Fault, Verdict::ProvedIfSequential) => Stance::Excludes,
+        (Wrong::NotLinearizable | Wrong::Sequential, Verdict::ProvedIfSequential) => {
+            match (&found.run, answer.sequential()) {
+                (Some(run), Some(Sequential::Tried { calls: tried, integers, .. }))
+                    if calls(run) <= *tried && passes_only(run, integers) =>
+                {
+                    Stance::Excludes
+                }
+                _ => Stance::RestsOnTrying,
+            }
+        }
+        (Wrong::NotLinearizable | Wrong::Fault, Verdict::HoldsWithinBounds) => {
+            match &found.run {
+                Some(run) if is_within(run, &answer.bounds) => Stance::Excludes,
+                _ => Stance::Silent,
+            }
+        }
+        // That an operation gets stuck is no claim about the answers of others.
+        _ => Stance::Silent,
+    }
+}
+
+/// How many operations were called in a run.
+fn calls(run: &Run) -> usize {
+    run.events.iter().filter(|event| event.kind == EventKind::Invoke).count()
+}
+
+fn passes_only(run: &Run, integers: &[i64]) -> bool {
+    run.events
+        .iter()
+        .filter(|event| event.kind == EventKind::Invoke)
+        .all(|event| integers_of(&event.value).iter().all(|value| integers.contains(value)))
+}
+
+fn integers_of(value: &Value) -> Vec<i64> {
+    match value {
+        Value::List(items) => items.iter().flat_map(integers_of).collect(),
+        other => other.as_int().into_iter().collect(),
+    }
+}
+
+/// Whether a run is one of those that were explored within these bounds.
+fn is_within(run: &Run, bounds: &[Bound]) -> bool {
+    bounds.iter().all(|bound| match bound {
+        Bound::Threads(count) => run.events.iter().all(|event| event.process < *count),
+        Bound::Calls(Calls::Unlimited) => true,
+        Bound::Calls(Calls::Each(most)) => {
+            let of = |thread: usize| {
+                let mine = |event: &&linchpin_ir::run::Event| {
+                    event.process == thread && event.kind == EventKind::Invoke
+                };
+                run.events.iter().filter(mine).count()
+            };
+            run.events.iter().all(|event| of(event.process) <= usize::try_from(*most).unwrap_or(usize::MAX))
+        }
+        Bound::Values(last) => run
+            .events
+            .iter()
+            .filter(|event| event.kind == EventKind::Invoke)
+            .all(|event| integers_of(&event.value).iter().all(|value| (1..=*last).contains(value))),
+        // Whether a run stays below a number of objects is not known here.
+        Bound::Objects(_) => false,
+        Bound::Constant(..) => true,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linchpin_ir::run::{End, Event};
+    use linchpin_verdict::Assumption;
+
+    /// Each thread calls once, with this integer, and returns.
+    fn run(arguments: &[i64]) -> Run {
+        let event = |process: usize, kind: EventKind, value: i64| Event {
+            process,
+            kind,
+            operation: 0,
+            value: Value::Int(value),
+            time: 0,
+        };
+        let events = arguments.iter().enumerate().flat_map(|(process, value)| {
+            [event(process, EventKind::Invoke, *value), event(process, EventKind::Ok, *value)]
+        });
+        Run { events: events.collect(), trace: Vec::new(), schedule: Vec::new(), end: End::Finished }
+    }
+
+    fn refuted(wrong: Wrong, arguments: &[i64]) -> Answer {
+        let mut found = Counterexample::new(wrong, "");
+        found.run = Some(run(arguments));
+        let mut answer = Answer::new("refine", Verdict::Violated, "");
+        answer.counterexample = Some(Box::new(found));
+        answer
+    }
+
+    fn shown(verdict: Verdict, faults: Faults) -> Answer {
+        let mut answer = Answer::new("reduce", verdict, "");
+        answer.faults = faults;
+        if verdict == Verdict::ProvedIfSequential {
+            let known = Sequential::Tried { calls: 2, executions: 9, integers: vec![0, 1, 2] };
+            answer.assumptions.push(Assumption::SequentialExecutions(known));
+        }
+        if verdict == Verdict::HoldsWithinBounds {
+            answer.bounds =
+                vec![Bound::Threads(2), Bound::Calls(Calls::Each(1)), Bound::Values(2)];
+        }
+        answer
+    }
+
+    #[test]
+    fn the_alarm_is_raised_exactly_when_one_is_wrong() {
+        use Faults::{NeverFails, Open};
+        use Verdict::{HoldsWithinBounds, Inconclusive, Proved, ProvedIfSequential};
+        let cases = [
+            (Proved, Open, Wrong::NotLinearizable, vec![1, 2], true),
+            (Proved, Open, Wrong::Sequential, vec![1], true),
+            (Proved, Open, Wrong::Fault, vec![1, 2], false),
+            (Proved, NeverFails, Wrong::Fault, vec![1, 2], true),
+            (Proved, NeverFails, Wrong::Stuck, vec![1, 2], false),
+            (ProvedIfSequential, Open, Wrong::NotLinearizable, vec![1, 2], true),
+            (ProvedIfSequential, Open, Wrong::NotLinearizable, vec![1, 7], false),
+            (ProvedIfSequential, Open, Wrong::NotLinearizable, vec![1, 1, 1], false),
+            (ProvedIfSequential, NeverFails, Wrong::Fault, vec![1, 1, 7], true),
+            (HoldsWithinBounds, NeverFails, Wrong::NotLinearizable, vec![1, 2], true),
+            (HoldsWithinBounds, NeverFails, Wrong::NotLinearizable, vec![1, 2, 1], false),
+            (HoldsWithinBounds, NeverFails, Wrong::NotLinearizable, vec![1, 3], false),
+            (HoldsWithinBounds, NeverFails, Wrong::Fault, vec![1, 2], true),
+            (Inconclusive, Open, Wrong::NotLinearizable, vec![1, 2], false),
+        ];
+        for (verdict, faults, wrong, arguments, raised) in cases {
+            let answers = [shown(verdict, faults), refuted(wrong, &arguments)];
+            let found = contradiction(&answers);
+            assert_eq!(found.is_some(), raised, "{verdict:?} {faults:?} {wrong:?} {arguments:?}");
+        }
+    }
+
+    #[test]
+    fn a_proof_that_rests_on_trying_is_withdrawn() {
+        let mut answers = [
+            shown(Verdict::ProvedIfSequential, Faults::Open),
+            refuted(Wrong::NotLinearizable, &[1, 1, 1]),
+        ];
+        withdraw_refuted(&mut answers);
+        assert_eq!(answers[0].verdict, Verdict::Inconclusive);
+        assert!(answers[0].reason.contains("up to 2 calls, the run found has 3"));
+    }
+}

@@ -1,0 +1,143 @@
+//! One model, every engine that applies, one verdict.
+//!
+//! [`load`] reads a model, [`verify`] asks the engines of [`ENGINES`], `compare.rs` makes one verdict of their answers and
+//! raises the alarm when two contradict each other, `judge.rs` has the history engine explain the run that one found.
+
+mod compare;
+mod judge;
+mod load;
+mod progress;
+
+pub use compare::{Contradiction, contradiction};
+pub use judge::judge_run;
+pub use load::{LoadError, Loaded, load};
+pub use progress::{ProgressQuestion, verify_progress};
+
+use linchpin_engine::{Answer, Engine, EngineError, Request, Wrong};
+use linchpin_ir::run::End;
+use linchpin_verdict::{Outcome, Verdict};
+use thiserror::Error;
+
+/// The engines, in the order in which they are asked. A new engine is a line here.
+pub const ENGINES: &[&dyn Engine] =
+    &[&linchpin_refine::Refine, &linchpin_csp::Processes, &linchpin_derive::Reduce];
+
+/// Why a model cannot be verified.
+#[derive(Debug, Error)]
+pub enum VerifyError {
+    /// No engine of this name, or it does not read the language of the model.
+    #[error("`{engine}` does not read `.{extension}` files; {}", readers(extension))]
+    NoSuchEngine {
+        /// The name.
+        engine: String,
+        /// The extension of the file.
+        extension: &'static str,
+    },
+    /// An engine cannot take the model.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+/// Which engines read files with this extension, in words.
+fn readers(extension: &str) -> String {
+    let reads = |engine: &&&dyn Engine| {
+        engine.reads().iter().any(|language| language.extension() == extension)
+    };
+    let mut names: Vec<String> =
+        ENGINES.iter().filter(reads).map(|engine| format!("`{}`", engine.name())).collect();
+    names.dedup();
+    format!("{} does", names.join(" or "))
+}
+
+/// What the engines say of a model.
+#[derive(Clone, Debug)]
+pub struct Verification {
+    /// What every engine that was asked says.
+    pub answers: Vec<Answer>,
+    /// Whether the answers are to different questions (the assertions of a `.csp` file): then all must hold.
+    pub separate: bool,
+    /// Two engines that contradict each other: one of them is wrong.
+    pub contradiction: Option<Contradiction>,
+}
+
+impl Verification {
+    /// One verdict from the answers.
+    pub fn new(mut answers: Vec<Answer>, separate: bool) -> Verification {
+        let contradiction = compare::contradiction(&answers);
+        if contradiction.is_none() {
+            compare::withdraw_refuted(&mut answers);
+        }
+        Verification { answers, separate, contradiction }
+    }
+
+    /// The verdict: the strongest answer, or for separate questions the weakest, unless one is violated. If engines
+    /// contradict each other there is none.
+    pub fn verdict(&self) -> Verdict {
+        self.deciding().map_or(Verdict::Inconclusive, |answer| answer.verdict)
+    }
+
+    /// The answer that decides.
+    pub fn deciding(&self) -> Option<&Answer> {
+        if self.contradiction.is_some() {
+            return None;
+        }
+        let answers = self.answers.iter();
+        let violated = self.answers.iter().any(|answer| answer.verdict == Verdict::Violated);
+        match self.separate && !violated {
+            true => answers.min_by_key(|answer| answer.verdict),
+            false => answers.rev().max_by_key(|answer| answer.verdict),
+        }
+    }
+}
+
+/// Asks every engine that reads the model, or only those named in `engines` if there are some.
+pub fn verify(
+    loaded: &Loaded,
+    engines: &[String],
+    request: &Request<'_>,
+) -> Result<Verification, VerifyError> {
+    let subject = loaded.subject();
+    let language = subject.language();
+    let reads = |engine: &&&'static dyn Engine| engine.reads().contains(&language);
+    let named = |name: &str| ENGINES.iter().filter(reads).any(|engine| engine.name() == name);
+    // Of several named engines, those that read the model are asked: files of a batch may differ.
+    if let Some(first) = engines.first()
+        && !engines.iter().any(|name| named(name))
+    {
+        let extension = language.extension();
+        return Err(VerifyError::NoSuchEngine { engine: first.clone(), extension });
+    }
+    let mut answers = Vec::new();
+    for engine in ENGINES.iter().filter(reads) {
+        let asked = engines.iter().any(|name| name == engine.name());
+        // A lossy search looks for violations only.
+        let wanted = engines.is_empty() && !(engine.is_proof() && request.lossy.is_some());
+        if asked || wanted {
+            answers.extend(engine.answer(&subject, request)?);
+        }
+    }
+    for answer in &mut answers {
+        explain(loaded, answer);
+    }
+    Ok(Verification::new(answers, language == linchpin_engine::Language::Csp))
+}
+
+/// Has the history engine say why no order explains the run that was found.
+fn explain(loaded: &Loaded, answer: &mut Answer) {
+    let Some(found) = &mut answer.counterexample else { return };
+    let (Some(program), Some(run)) = (loaded.program(), &found.run) else { return };
+    match (&run.end, found.wrong) {
+        (End::Faulted(fault), _) => found.explanation = format!("{fault}."),
+        (_, Wrong::NotLinearizable) => match judge_run(program, run) {
+            Some(Outcome::Violated(violation)) => {
+                found.explanation = violation.explanation;
+                found.core = violation.core;
+            }
+            _ => {
+                found.explanation =
+                    "No order of these operations explains the last response.".to_owned();
+            }
+        },
+        _ => {}
+    }
+}

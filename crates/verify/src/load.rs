@@ -1,0 +1,113 @@
+//! From text to what engines take.
+
+use linchpin_diagnostic::Diagnostic;
+use linchpin_engine::{Language, ModelBounds, Source, Subject};
+use linchpin_ir::program::Program;
+use linchpin_lang::{Config, compile};
+use linchpin_spec::Value;
+use std::fmt;
+use thiserror::Error;
+
+/// The mistakes of a model.
+#[derive(Debug, Error)]
+pub struct LoadError {
+    /// The file.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// What is wrong with it.
+    pub mistakes: Vec<Diagnostic>,
+}
+
+/// The mistakes with their source lines, as text without colour.
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(false))
+    }
+}
+
+impl LoadError {
+    /// The mistakes with their source lines, coloured or not.
+    pub fn render(&self, color: bool) -> String {
+        let shown = |mistake: &Diagnostic| mistake.render(&self.name, &self.text, color);
+        let all: Vec<String> = self.mistakes.iter().map(shown).collect();
+        let count = self.mistakes.len();
+        let plural = if count == 1 { "" } else { "s" };
+        format!("{}\n\n{}: {count} mistake{plural}", all.join("\n\n"), self.name)
+    }
+}
+
+/// A model, read and ready for the engines.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    name: String,
+    text: String,
+    model: Model,
+}
+
+#[derive(Clone, Debug)]
+enum Model {
+    Lin { program: Box<Program>, bounds: ModelBounds },
+    Subop,
+    Csp { constants: Vec<(String, i64)> },
+}
+
+/// Reads a model; `config` has the threads and parameters of a `.lin` model, the constants of a `.csp` file. Mistakes of a `.subop` or `.csp` file are found here too.
+pub fn load(
+    name: &str,
+    text: &str,
+    language: Language,
+    config: &Config,
+) -> Result<Loaded, LoadError> {
+    let error = |mistakes: Vec<Diagnostic>| LoadError {
+        name: name.to_owned(),
+        text: text.to_owned(),
+        mistakes,
+    };
+    let model = match language {
+        Language::Lin => {
+            let compiled = compile(text, config).map_err(error)?;
+            let calls = u32::try_from(compiled.bounds.ops).unwrap_or(u32::MAX);
+            let bounds = ModelBounds { calls, values: compiled.bounds.values };
+            Model::Lin { program: Box::new(compiled.program), bounds }
+        }
+        Language::Subop => {
+            linchpin_subop::parse(text).map_err(error)?;
+            Model::Subop
+        }
+        Language::Csp => {
+            let constants = constants(config);
+            linchpin_csp::parse(text, &constants).map_err(error)?;
+            Model::Csp { constants }
+        }
+    };
+    Ok(Loaded { name: name.to_owned(), text: text.to_owned(), model })
+}
+
+fn constants(config: &Config) -> Vec<(String, i64)> {
+    let number = |value: &Value| match value {
+        Value::Bool(truth) => i64::from(*truth),
+        other => other.as_int().unwrap_or(0),
+    };
+    config.params.iter().map(|(name, value)| (name.clone(), number(value))).collect()
+}
+
+impl Loaded {
+    /// What the engines are asked about.
+    pub fn subject(&self) -> Subject<'_> {
+        let source = match &self.model {
+            Model::Lin { program, bounds } => Source::Lin { program, bounds: *bounds },
+            Model::Subop => Source::Subop,
+            Model::Csp { constants } => Source::Csp { constants },
+        };
+        Subject { name: &self.name, text: &self.text, source }
+    }
+
+    /// The steps of a `.lin` model.
+    pub fn program(&self) -> Option<&Program> {
+        match &self.model {
+            Model::Lin { program, .. } => Some(program),
+            Model::Subop | Model::Csp { .. } => None,
+        }
+    }
+}
