@@ -5,7 +5,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use linchpin_lang::{Config, Threads, compile};
 use linchpin_refine::Policy;
 use linchpin_refine::model::ModelProduct;
-use linchpin_refine::search::{Outcome, SearchOptions, explore};
+use linchpin_refine::search::{Exploration, SearchOptions, explore};
 use linchpin_space::{Bounds, Calls, Reductions};
 use std::process::Command;
 use std::time::Instant;
@@ -34,9 +34,9 @@ pub fn run(model: &str, threads: usize, operations: usize) -> Result<()> {
     let (outcome, stats) = explore(&product, &SearchOptions::default(), &|_| {});
     let seconds = start.elapsed().as_secs_f64();
     let verdict = match outcome {
-        Outcome::Complete => "linearizable within bounds".to_owned(),
-        Outcome::Found { wrong, .. } => format!("violated: {wrong:?}"),
-        Outcome::Stopped(reason) => format!("undecided: {reason}"),
+        Exploration::Complete => "linearizable within bounds".to_owned(),
+        Exploration::Found { wrong, .. } => format!("violated: {wrong:?}"),
+        Exploration::Stopped(reason) => format!("undecided: {reason}"),
     };
     println!("{} {seconds} {} {verdict}", stats.states, peak_megabytes().unwrap_or(f64::NAN));
     Ok(())

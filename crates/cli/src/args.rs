@@ -129,6 +129,9 @@ pub struct VerifyArgs {
     /// Do not try the claimed linearization points first.
     #[arg(long)]
     pub no_points: bool,
+    /// Check only that every run is linearizable and no step fails, not that operations can return.
+    #[arg(long)]
+    pub safety_only: bool,
     /// Say for each operation where linearization points could be.
     #[arg(long)]
     pub suggest_points: bool,

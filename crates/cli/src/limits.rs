@@ -2,7 +2,7 @@
 
 use crate::args::LimitArgs;
 use crate::{Status, output};
-use linchpin_history::STOPPED;
+use linchpin_verdict::{Inconclusive, Limits, StopFlag, StopReason};
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -38,6 +38,7 @@ impl Reason {
 pub struct Stop {
     reason: Arc<AtomicU8>,
     flag: Arc<AtomicBool>,
+    engines: StopFlag,
     /// Whether the work has come to nothing so far that would be worth waiting for.
     at_once: Arc<AtomicBool>,
 }
@@ -46,7 +47,12 @@ impl Stop {
     /// Starts to watch the limits. Work that does not stop by itself is ended: then `json`, the beginning of the object that scripts expect, is
     /// completed and written.
     pub fn watch(limits: &LimitArgs, json: Option<Map<String, Json>>) -> Stop {
-        let stop = Stop { reason: Arc::default(), flag: Arc::default(), at_once: Arc::default() };
+        let stop = Stop {
+            reason: Arc::default(),
+            flag: Arc::default(),
+            engines: StopFlag::default(),
+            at_once: Arc::default(),
+        };
         let on_interrupt = stop.clone();
         // A second handler cannot be installed; then the default one ends the process, which is right too.
         let _ = ctrlc::set_handler(move || on_interrupt.ask(Reason::Interrupt));
@@ -65,11 +71,13 @@ impl Stop {
         }
     }
 
-    /// Why an engine gave up, in words: where it only says that it was told to, who told it and what to do about it.
-    pub fn explain(&self, why: &str) -> String {
-        match self.reason() {
-            Some(reason) if why == STOPPED => reason.describe().to_owned(),
-            _ => why.to_owned(),
+    /// Why an engine gave up, in words: where it was only stopped, by which option.
+    pub fn explain(&self, why: &Inconclusive) -> String {
+        match (why, self.reason()) {
+            (Inconclusive::Stopped { so_far: None, .. }, Some(reason)) => {
+                reason.describe().to_owned()
+            }
+            _ => why.to_string(),
         }
     }
 
@@ -86,7 +94,17 @@ impl Stop {
         self.flag.clone()
     }
 
+    /// The same for engines that say what stopped them.
+    pub fn limits(&self) -> Limits {
+        Limits::until(self.engines.clone())
+    }
+
     fn ask(&self, reason: Reason) {
+        self.engines.ask(match reason {
+            Reason::Time => StopReason::Time,
+            Reason::Memory => StopReason::Memory,
+            Reason::Interrupt => StopReason::Interrupt,
+        });
         self.flag.store(true, Ordering::Relaxed);
         let _ = self.reason.compare_exchange(0, reason as u8, Ordering::Relaxed, Ordering::Relaxed);
     }

@@ -5,23 +5,39 @@ use crate::limits;
 use crate::program::*;
 use crate::syntax::ast::BinaryOp;
 use linchpin_lang::Span;
+use linchpin_verdict::StopReason;
 
 /// A step that goes wrong by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub message: String,
     pub span: Span,
-    /// It is the checker that gives up, and the model may be right.
-    pub limit: bool,
+    pub cause: Cause,
+}
+
+/// What makes a step go wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// The model.
+    Model,
+    /// It is larger than the checker can take; the model may be right.
+    TooLarge,
+    /// A limit or a person; the model may be right.
+    Stopped(StopReason),
 }
 
 impl Fault {
     pub fn new(message: impl Into<String>, span: Span) -> Fault {
-        Fault { message: message.into(), span, limit: false }
+        Fault { message: message.into(), span, cause: Cause::Model }
     }
 
-    pub fn limit(message: impl Into<String>, span: Span) -> Fault {
-        Fault { message: message.into(), span, limit: true }
+    pub fn too_large(message: impl Into<String>, span: Span) -> Fault {
+        Fault { message: message.into(), span, cause: Cause::TooLarge }
+    }
+
+    pub fn stopped(reason: StopReason) -> Fault {
+        let (message, span) = (reason.to_string(), Span::default());
+        Fault { message, span, cause: Cause::Stopped(reason) }
     }
 }
 
@@ -103,7 +119,7 @@ impl<'m> Evaluator<'m> {
                 let (from, to) = (self.value(from, frame, &[])?, self.value(to, frame, &[])?);
                 if to.saturating_sub(from) >= limits::BRANCHES {
                     let message = format!("{from}..{to} has more than {} values", limits::BRANCHES);
-                    return Err(Fault::limit(message, span));
+                    return Err(Fault::too_large(message, span));
                 }
                 Ok((from..=to).collect())
             }
@@ -166,7 +182,7 @@ impl<'m> Evaluator<'m> {
 fn spend(budget: &mut usize, span: Span) -> Result<(), Fault> {
     *budget = budget.checked_sub(1).ok_or_else(|| {
         let message = format!("one event takes more than {} assignments", limits::ASSIGNMENTS);
-        Fault::limit(message, span)
+        Fault::too_large(message, span)
     })?;
     Ok(())
 }

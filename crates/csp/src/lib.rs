@@ -24,7 +24,7 @@ mod verify;
 
 pub use linchpin_lang::{Diagnostic, Span};
 pub use program::Model;
-pub use verdict::{Counterexample, Place, Report, TraceStep, Verdict, Wrong};
+pub use verdict::{Counterexample, Failure, Place, Report, TraceStep, Wrong};
 pub use verify::{Options, verify};
 
 /// Reads a source. `constants` replaces the values of constants by name; booleans are 0 and 1. All mistakes that can be

@@ -397,7 +397,7 @@ impl<'m> Lts<'m> {
 
     fn endless(&self, id: NodeId) -> Fault {
         let message = "a process unfolds without end before it offers an event";
-        Fault::limit(message, self.model.nodes[id as usize].span)
+        Fault::too_large(message, self.model.nodes[id as usize].span)
     }
 
     /// Unbounded recursion shows in the size of terms.
@@ -409,7 +409,7 @@ impl<'m> Lts<'m> {
         let message = format!(
             "a state has a process of {size} operators, {depth} deep: its recursion seems to have no bound"
         );
-        Err(Fault::limit(message, self.model.nodes[id as usize].span))
+        Err(Fault::too_large(message, self.model.nodes[id as usize].span))
     }
 }
 

@@ -8,8 +8,7 @@ use crate::cells::Bits;
 use crate::evaluate::Fault;
 use crate::lts::{Label, Lts};
 use crate::reduction::Walker;
-use linchpin_history::Limits;
-use linchpin_lang::Span;
+use linchpin_verdict::Limits;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -136,7 +135,7 @@ impl<'a, 'm> Normal<'a, 'm> {
             if seen.len().is_multiple_of(EVERY)
                 && let Some(reason) = self.limits.exceeded(inner.bytes)
             {
-                return Err(Fault::limit(reason, Span::default()));
+                return Err(Fault::stopped(reason));
             }
             let steps = self.steps(inner, state)?;
             let silent = steps.iter().filter(|(label, _)| *label == Label::Tau);

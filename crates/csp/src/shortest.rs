@@ -7,7 +7,7 @@ use crate::lts::{Event, Label, Move, State};
 use crate::product::{Check, Next};
 use crate::program::NodeId;
 use crate::reduction::Walker;
-use linchpin_history::Limits;
+use linchpin_verdict::Limits;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -2,6 +2,7 @@
 
 use crate::program::Model;
 use linchpin_refine::search::Stats;
+use linchpin_verdict::Outcome;
 use std::fmt::{self, Display, Formatter};
 
 /// The answer to one assertion.
@@ -11,8 +12,8 @@ pub struct Report {
     pub assertion: String,
     /// Its line, 1 for the first.
     pub line: u32,
-    /// The answer.
-    pub verdict: Verdict,
+    /// Whether it holds for the constants and ranges of the model: then every state was explored.
+    pub outcome: Outcome<(), Failure>,
     /// What the exploration has cost.
     pub stats: Stats,
     /// How many states of the specification, and how many sets of them, were met.
@@ -32,16 +33,14 @@ pub struct Place {
     pub text: String,
 }
 
-/// The answer to an assertion.
-#[derive(Clone, Debug)]
-pub enum Verdict {
-    /// It holds for the constants and ranges of the model: every state was explored.
-    Holds,
-    /// It does not.
-    Violated(Counterexample),
-    /// The model goes wrong by itself, in the implementation or the specification: an element that does not exist, a
-    /// value outside its range, a division by zero.
-    Faulty {
+/// Why an assertion does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// This run should not be.
+    Run(Counterexample),
+    /// The model goes wrong by itself, in the implementation or the specification: an element that
+    /// does not exist, a value outside its range, a division by zero.
+    Fault {
         /// How to get there, as far as the implementation is concerned.
         steps: Vec<TraceStep>,
         /// What goes wrong.
@@ -49,12 +48,10 @@ pub enum Verdict {
         /// Where.
         place: Place,
     },
-    /// The exploration was given up; why.
-    Stopped(String),
 }
 
 /// A run that should not be.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counterexample {
     /// The steps.
     pub steps: Vec<TraceStep>,
@@ -106,10 +103,10 @@ impl Counterexample {
 
 impl Display for Report {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Report { assertion, line, verdict, stats, specification, .. } = self;
+        let Report { assertion, line, outcome, stats, specification, .. } = self;
         writeln!(f, "{assertion} (line {line})")?;
-        match verdict {
-            Verdict::Holds => {
+        match outcome {
+            Outcome::Holds(()) => {
                 let bounds = self
                     .constants
                     .iter()
@@ -123,17 +120,21 @@ impl Display for Report {
                     writeln!(f, "  never reached: line {line}: {text}")?;
                 }
             }
-            Verdict::Violated(counterexample) => write!(f, "{counterexample}")?,
-            Verdict::Faulty { steps, message, place } => {
+            Outcome::Violated(Failure::Run(counterexample)) => write!(f, "{counterexample}")?,
+            Outcome::Violated(Failure::Fault { steps, message, place }) => {
                 writeln!(f, "  the model goes wrong: {message}, in line {}", place.line)?;
                 show(steps, f)?;
             }
-            Verdict::Stopped(reason) => writeln!(f, "  undecided: {reason}")?,
+            Outcome::Inconclusive(reason) => writeln!(f, "  undecided: {reason}")?,
         }
         write!(
             f,
-            "  {} states, {} transitions, {} of the specification in {} sets, {:.2} s",
-            stats.states, stats.transitions, specification.0, specification.1, stats.seconds
+            "  {}, {}, {} of the specification in {}, {:.2} s",
+            counted(stats.states, "state"),
+            counted(stats.transitions, "transition"),
+            specification.0,
+            counted(specification.1, "set"),
+            stats.seconds
         )
     }
 }
@@ -180,6 +181,13 @@ impl Display for Counterexample {
         }
         Ok(())
     }
+}
+
+/// "1 state", "2 states".
+fn counted(count: impl Display, what: &str) -> String {
+    let count = count.to_string();
+    let plural = if count == "1" { "" } else { "s" };
+    format!("{count} {what}{plural}")
 }
 
 fn show(steps: &[TraceStep], f: &mut Formatter<'_>) -> fmt::Result {

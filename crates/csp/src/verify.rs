@@ -1,6 +1,6 @@
 //! Checks the assertions of a model: on-the-fly refinement (Figure 2), and deadlock freedom.
 
-use crate::evaluate::Fault;
+use crate::evaluate::{Cause, Fault};
 use crate::lts::{Lts, State};
 use crate::normal::Normal;
 use crate::product::{Check, Next};
@@ -8,8 +8,9 @@ use crate::program::{Assertion, Model, NodeId, NodeKind};
 use crate::reduction::Walker;
 use crate::shortest::{Search, Way, retrace, shortest};
 use crate::term::Term;
-use crate::verdict::{Counterexample, Place, Report, Verdict, Wrong, describe};
-use linchpin_refine::search::{self, Outcome, SearchOptions, Stats};
+use crate::verdict::{Counterexample, Failure, Place, Report, Wrong, describe};
+use linchpin_refine::search::{self, Exploration, SearchOptions, Stats};
+use linchpin_verdict::{Inconclusive, Outcome};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How to check.
@@ -27,14 +28,14 @@ impl Default for Options {
     }
 }
 
-/// Checks every assertion of a model, in order. `progress` is told now and then.
+/// Checks every assertion of a model, in order. `progress` is called now and then.
 ///
 /// ```
 /// let source = "P = a -> b -> P; Q = a -> Q [] b -> Q; assert P refines Q; assert Q refines P;";
 /// let model = linchpin_csp::parse(source, &[]).unwrap();
 /// let reports = linchpin_csp::verify(&model, &Default::default(), &|_| {});
-/// assert!(matches!(reports[0].verdict, linchpin_csp::Verdict::Holds));
-/// assert!(matches!(reports[1].verdict, linchpin_csp::Verdict::Violated(_)));
+/// assert!(reports[0].outcome.is_holds());
+/// assert!(reports[1].outcome.violation().is_some());
 /// ```
 pub fn verify(model: &Model, options: &Options, progress: &(dyn Fn(&Stats) + Sync)) -> Vec<Report> {
     let check = |assertion: &Assertion| {
@@ -43,11 +44,11 @@ pub fn verify(model: &Model, options: &Options, progress: &(dyn Fn(&Stats) + Syn
         let normal =
             specification.as_ref().map(|lts| Normal::new(lts, options.search.limits.clone()));
         let checked = check_one(model, &implementation, normal.as_ref(), options, progress);
-        let Checked { verdict, stats, unreached } = checked;
+        let Checked { outcome, stats, unreached } = checked;
         Report {
             assertion: assertion.text.clone(),
             line: assertion.line,
-            verdict,
+            outcome,
             stats,
             specification: normal.as_ref().map_or((0, 0), Normal::size),
             unreached,
@@ -58,7 +59,7 @@ pub fn verify(model: &Model, options: &Options, progress: &(dyn Fn(&Stats) + Syn
 }
 
 struct Checked {
-    verdict: Verdict,
+    outcome: Outcome<(), Failure>,
     stats: Stats,
     unreached: Vec<Place>,
 }
@@ -77,30 +78,35 @@ fn check_one<'a, 'm>(
     let initial = match initial {
         Ok(initial) => initial,
         Err(fault) => {
-            let verdict = faulty(model, Vec::new(), fault);
-            return Checked { verdict, stats: Stats::default(), unreached: Vec::new() };
+            let outcome = faulty(model, Vec::new(), fault);
+            return Checked { outcome, stats: Stats::default(), unreached: Vec::new() };
         }
     };
     let executed = model.nodes.iter().map(|_| AtomicBool::new(false)).collect();
     let check = Check { implementation, specification, reduce: options.reduce, initial, executed };
-    let (outcome, stats) = search::explore(&check, &options.search, progress);
-    let verdict = match outcome {
-        Outcome::Complete => Verdict::Holds,
-        Outcome::Stopped(reason) => Verdict::Stopped(reason),
-        Outcome::Found { path, wrong: search::Wrong::Unexplained } => {
+    let (exploration, stats) = search::explore(&check, &options.search, progress);
+    let outcome = match exploration {
+        Exploration::Complete => Outcome::Holds(()),
+        Exploration::Stopped(reason) => Outcome::Inconclusive(reason),
+        Exploration::Found { path, wrong: search::Wrong::Unexplained } => {
             violated(model, &check, options, &path)
         }
-        Outcome::Found { path, wrong: search::Wrong::Fault } => fault(model, &check, &path),
+        Exploration::Found { path, wrong: search::Wrong::Fault } => fault(model, &check, &path),
     };
     let never = |node: &&NodeId| !check.executed[**node as usize].load(Ordering::Relaxed);
-    let unreached = match &verdict {
-        Verdict::Holds => {
+    let unreached = match &outcome {
+        Outcome::Holds(()) => {
             let nodes = implementation.reachable.iter().filter(never);
             nodes.map(|node| describe::place(model, *node)).collect()
         }
         _ => Vec::new(),
     };
-    Checked { verdict, stats, unreached }
+    Checked { outcome, stats, unreached }
+}
+
+/// Nothing stopped the search; this did not let it decide.
+fn undecided(why: &str) -> Outcome<(), Failure> {
+    Outcome::Inconclusive(Inconclusive::Undecided(why.to_owned()))
 }
 
 fn violated(
@@ -108,19 +114,19 @@ fn violated(
     check: &Check<'_, '_>,
     options: &Options,
     path: &[(Vec<u8>, u32)],
-) -> Verdict {
+) -> Outcome<(), Failure> {
     let (way, is_shortest) = match shortest(check, &options.search.limits) {
         Search::Found(way) => (way, true),
         Search::GivenUp => match retrace(check, path) {
             Some(way) => (way, false),
             None => {
-                return Verdict::Stopped("a violation was found but could not be retraced".into());
+                return undecided("a violation was found but could not be retraced");
             }
         },
         Search::Nothing => {
             let reason =
                 "a violation was found but not again without reductions: please report this";
-            return Verdict::Stopped(reason.into());
+            return undecided(reason);
         }
     };
     let Way { steps, last, refused } = way;
@@ -135,11 +141,11 @@ fn violated(
         }
         None => Wrong::Deadlock { waiting: waiting(model, &last.0) },
     };
-    Verdict::Violated(Counterexample { steps, wrong, shortest: is_shortest })
+    Outcome::Violated(Failure::Run(Counterexample { steps, wrong, shortest: is_shortest }))
 }
 
 /// The fault at the end of a path, with the way there.
-fn fault(model: &Model, check: &Check<'_, '_>, path: &[(Vec<u8>, u32)]) -> Verdict {
+fn fault(model: &Model, check: &Check<'_, '_>, path: &[(Vec<u8>, u32)]) -> Outcome<(), Failure> {
     let found = path.last().and_then(|(state, set)| {
         let state = check.implementation.unpack(state);
         let expansion = Walker::new(check.implementation).all(&state);
@@ -151,7 +157,7 @@ fn fault(model: &Model, check: &Check<'_, '_>, path: &[(Vec<u8>, u32)]) -> Verdi
         })
     });
     let Some(fault) = found else {
-        return Verdict::Stopped("a step went wrong that does not go wrong again".into());
+        return undecided("a step went wrong that does not go wrong again");
     };
     let way = retrace(check, path);
     let steps = way.map_or(Vec::new(), |way| way.steps);
@@ -159,8 +165,12 @@ fn fault(model: &Model, check: &Check<'_, '_>, path: &[(Vec<u8>, u32)]) -> Verdi
     faulty(model, steps, fault)
 }
 
-fn faulty(model: &Model, steps: Vec<crate::verdict::TraceStep>, fault: Fault) -> Verdict {
-    let Fault { message, span, limit } = fault;
+fn faulty(
+    model: &Model,
+    steps: Vec<crate::verdict::TraceStep>,
+    fault: Fault,
+) -> Outcome<(), Failure> {
+    let Fault { message, span, cause } = fault;
     // The line of the node around the place; expressions do not know theirs.
     let around = model
         .nodes
@@ -168,11 +178,15 @@ fn faulty(model: &Model, steps: Vec<crate::verdict::TraceStep>, fault: Fault) ->
         .filter(|node| node.span.start <= span.start && span.end <= node.span.end);
     let line =
         around.min_by_key(|node| node.span.end - node.span.start).map_or(0, |node| node.line);
-    if limit {
-        let place = if line == 0 { String::new() } else { format!(" (line {line})") };
-        return Verdict::Stopped(format!("{message}{place}"));
+    match cause {
+        Cause::Model => {
+            let place = Place { line, text: String::new() };
+            Outcome::Violated(Failure::Fault { steps, message, place })
+        }
+        Cause::TooLarge if line == 0 => undecided(&message),
+        Cause::TooLarge => undecided(&format!("{message} (line {line})")),
+        Cause::Stopped(by) => Outcome::Inconclusive(by.into()),
     }
-    Verdict::Faulty { steps, message, place: Place { line, text: String::new() } }
 }
 
 /// What the parts of a stuck state wait for.

@@ -196,6 +196,8 @@ pub struct Edge {
     pub actions: Vec<(Action, u32)>,
     /// Where it ends.
     pub target: Target,
+    /// The source line of the `return` that it ends with, if the source has one.
+    pub returns_at: Option<u32>,
     /// The linearization points that the model claims, each with the number of actions of this edge that come before
     /// it (its expressions mean what they mean there).
     pub points: Vec<(usize, Point)>,

@@ -5,9 +5,9 @@ use crate::graph::{Explored, GraphError, Label, explore};
 use crate::lasso::{Lasso, Observation, Walked, walk};
 use crate::ltl::{Automaton, FormulaError, Parsed, Product, TooLarge, holds_on, letters, parse};
 use crate::property::{Property, Violations};
-use linchpin_history::Limits;
 use linchpin_ir::program::Program;
 use linchpin_space::{Bounds, Calls, Unreached};
+use linchpin_verdict::{Inconclusive, Limits, Outcome, StopReason};
 use std::fmt;
 use std::time::{Duration, Instant};
 use thiserror::Error;
@@ -26,23 +26,12 @@ pub enum ProgressError {
     TooLarge(#[from] TooLarge),
 }
 
-/// The verdict.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Every run within the bounds has the property.
-    Holds,
-    /// This one has not.
-    Violated(Box<Lasso>),
-    /// Nobody knows; why.
-    Inconclusive(String),
-}
-
 /// What is known about one operation, for the properties that are about each by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OperationVerdict {
+pub struct OfOperation {
     /// The operation.
     pub operation: String,
-    /// Whether it has the property; `None` if that is not known, or nobody called it.
+    /// Whether it has the property; `None` if that is not known, or no run called it.
     pub holds: Option<bool>,
     /// Why it has not.
     pub lasso: Option<Box<Lasso>>,
@@ -70,10 +59,10 @@ pub struct Stats {
 pub struct Report {
     /// The property or formula.
     pub subject: String,
-    /// The verdict.
-    pub verdict: Verdict,
+    /// Whether every run within the bounds has the property; if not, a run that has not.
+    pub outcome: Outcome<(), Box<Lasso>>,
     /// For properties that are about each operation by itself: which have it.
-    pub operations: Vec<OperationVerdict>,
+    pub operations: Vec<OfOperation>,
     /// What the verdict means, within which bounds.
     pub notes: Vec<String>,
     /// The lines that no run executed.
@@ -84,12 +73,12 @@ pub struct Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.verdict {
-            Verdict::Holds => writeln!(f, "{}: holds within bounds", self.subject)?,
-            Verdict::Inconclusive(reason) => {
+        match &self.outcome {
+            Outcome::Holds(()) => writeln!(f, "{}: holds within bounds", self.subject)?,
+            Outcome::Inconclusive(reason) => {
                 writeln!(f, "{}: inconclusive: {reason}", self.subject)?
             }
-            Verdict::Violated(lasso) => write!(f, "{}: violated: {lasso}", self.subject)?,
+            Outcome::Violated(lasso) => write!(f, "{}: violated: {lasso}", self.subject)?,
         }
         for (holds, words) in
             [(Some(true), ""), (Some(false), "not "), (None, "not known whether ")]
@@ -108,7 +97,8 @@ impl fmt::Display for Report {
             writeln!(f, "never executed: {}", lines.join(", "))?;
         }
         let Stats { states, moves, .. } = self.stats;
-        writeln!(f, "{states} states, {moves} moves")
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
+        writeln!(f, "{states} state{}, {moves} move{}", plural(states), plural(moves))
     }
 }
 
@@ -128,7 +118,7 @@ pub fn check_progress(
 ) -> Result<Report, ProgressError> {
     let start = Instant::now();
     let explored = explore(program, bounds, &share(limits, start, 2))?;
-    let mut stopped = explored.stopped.clone();
+    let mut stopped = explored.stopped;
     let mut operations = Vec::new();
     let walked = if property == Property::NoDeadlock {
         deadlock(&explored)
@@ -143,7 +133,7 @@ pub fn check_progress(
         }
         walked
     };
-    let verdict = verdict(&explored, stopped, walked);
+    let outcome = concluded(&explored, stopped, walked);
     let mut notes = vec![format!("{property} means: {}", property.meaning())];
     notes.extend(bound_notes(&explored));
     if property == Property::NoDeadlock
@@ -163,7 +153,7 @@ pub fn check_progress(
     }
     let stats = stats(&explored, start);
     let unreached = explored.unreached();
-    Ok(Report { subject: property.to_string(), verdict, operations, notes, unreached, stats })
+    Ok(Report { subject: property.to_string(), outcome, operations, notes, unreached, stats })
 }
 
 /// Checks a formula about the events of a model: whether it holds on every run, or on every fair run.
@@ -178,7 +168,7 @@ pub fn check_ltl(
     let parsed = parse(formula, program)?;
     let automaton = Automaton::of(&parsed.formula.clone().negated())?;
     let explored = explore(program, bounds, &share(limits, start, 4))?;
-    let mut stopped = explored.stopped.clone();
+    let mut stopped = explored.stopped;
     let mut stats = Stats { automaton: automaton.nodes.len(), ..stats(&explored, start) };
     let letters = letters(&explored.graph, &parsed.atoms);
     let product =
@@ -202,7 +192,7 @@ pub fn check_ltl(
         }
     }
     stats.seconds = start.elapsed().as_secs_f64();
-    let verdict = verdict(&explored, stopped, walked);
+    let outcome = concluded(&explored, stopped, walked);
     let fairness = match fair {
         true => "fair runs only: a thread that can go on with its operation for ever does move",
         false => "any scheduling, unfair runs included",
@@ -214,7 +204,7 @@ pub fn check_ltl(
     notes.extend(bound_notes(&explored));
     Ok(Report {
         subject: formula.to_owned(),
-        verdict,
+        outcome,
         operations: Vec::new(),
         notes,
         unreached: explored.unreached(),
@@ -260,24 +250,26 @@ fn bound_notes(explored: &Explored) -> Vec<String> {
 }
 
 /// What is concluded. The inner option is what became of a violation when the interpreter made it again.
-fn verdict(
+fn concluded(
     explored: &Explored,
-    stopped: Option<String>,
+    stopped: Option<StopReason>,
     walked: Option<Option<Walked>>,
-) -> Verdict {
+) -> Outcome<(), Box<Lasso>> {
     match (walked, stopped) {
-        (Some(Some(walked)), _) => Verdict::Violated(Box::new(walked.lasso)),
-        (Some(None), _) => Verdict::Inconclusive(
+        (Some(Some(walked)), _) => Outcome::Violated(Box::new(walked.lasso)),
+        (Some(None), _) => Outcome::Inconclusive(Inconclusive::Undecided(
             "a violation was found, but the interpreter could not replay it: please report this"
                 .to_owned(),
-        ),
-        (None, Some(reason)) => Verdict::Inconclusive(reason),
-        (None, None) if explored.faults > 0 => Verdict::Inconclusive(format!(
-            "no violation was found, but {} moves go wrong, and such a run has no continuation to \
-             judge; the refinement engine shows one",
-            explored.faults
         )),
-        (None, None) => Verdict::Holds,
+        (None, Some(reason)) => Outcome::Inconclusive(reason.into()),
+        (None, None) if explored.faults > 0 => {
+            Outcome::Inconclusive(Inconclusive::Undecided(format!(
+                "no violation was found, but {} moves go wrong, and such a run has no continuation to \
+             judge; the refinement engine shows one",
+                explored.faults
+            )))
+        }
+        (None, None) => Outcome::Holds(()),
     }
 }
 
@@ -304,7 +296,7 @@ fn search(
     explored: &Explored,
     property: Property,
     limits: &Limits,
-) -> (Vec<Option<Found>>, Option<String>) {
+) -> (Vec<Option<Found>>, Option<StopReason>) {
     let graph = &explored.graph;
     let each = property.is_per_operation();
     let mut found: Vec<Option<Found>> = Vec::new();
@@ -424,7 +416,7 @@ fn per_operation(
     property: Property,
     found: &[Option<Found>],
     known: bool,
-) -> Vec<OperationVerdict> {
+) -> Vec<OfOperation> {
     let called = |number: usize| {
         let calls =
             |label: &Label| matches!(label, Label::Call { operation, .. } if *operation == number);
@@ -439,7 +431,7 @@ fn per_operation(
         };
         let lasso = walked.flatten().map(|walked| Box::new(walked.lasso));
         let operation = explored.space.program().operations[number].name.clone();
-        OperationVerdict { operation, holds, lasso }
+        OfOperation { operation, holds, lasso }
     };
     (0..explored.space.program().operations.len()).map(of).collect()
 }

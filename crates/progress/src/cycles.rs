@@ -4,7 +4,7 @@
 //! visits them one after the other. Components are found by Tarjan's algorithm ("Depth-First Search and Linear Graph
 //! Algorithms", SIAM J. Comput. 1(2), 1972), with a stack of its own instead of recursion.
 
-use linchpin_history::Limits;
+use linchpin_verdict::{Limits, StopReason};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 
@@ -59,7 +59,7 @@ pub fn components(
     limits: &Limits,
     kept: usize,
     found: &mut dyn FnMut(&[u32]),
-) -> Result<(), String> {
+) -> Result<(), StopReason> {
     let nodes = view.nodes();
     let kept = kept + nodes * 2 * size_of::<u32>();
     let mut search = Tarjan {
@@ -119,7 +119,7 @@ impl Tarjan<'_> {
         limits: &Limits,
         kept: usize,
         found: &mut dyn FnMut(&[u32]),
-    ) -> Result<(), String> {
+    ) -> Result<(), StopReason> {
         self.enter(root);
         while let Some(frame) = self.frames.last_mut() {
             let node = frame.node as usize;

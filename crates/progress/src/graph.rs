@@ -5,13 +5,13 @@
 //! that these identify have the same ways on, move by move, so a cycle of identified states unrolls to a run.
 
 use hashbrown::HashTable;
-use linchpin_history::Limits;
 use linchpin_ir::program::Program;
 use linchpin_space::{
     Action, Bounds, Event, Flat, Reductions, Space, SpaceError, Stop, Successor, Unreached,
     Workspace,
 };
 use linchpin_spec::Value;
+use linchpin_verdict::{Limits, StopReason};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 use thiserror::Error;
@@ -164,7 +164,7 @@ pub struct Explored {
     pub graph: Graph,
     /// Why the search was given up, if it was. The states that it did not get to have all their threads in
     /// [`Graph::enabled`] and no edges, so that nothing is concluded from what they seem to lack.
-    pub stopped: Option<String>,
+    pub stopped: Option<StopReason>,
     /// How many moves go wrong.
     pub faults: u64,
     /// Whether the bound on objects kept a step from being taken.
@@ -274,7 +274,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Breadth first, until everything is explored or it is given up; then it says why.
-    fn run(&mut self, initial: &Flat, limits: &Limits) -> Option<String> {
+    fn run(&mut self, initial: &Flat, limits: &Limits) -> Option<StopReason> {
         let (mut walk, mut pack) = (Workspace::default(), Workspace::default());
         let mut bytes = Vec::new();
         self.space.pack(initial, &mut pack, &mut bytes);
@@ -288,7 +288,7 @@ impl Search<'_> {
                 stopped = limits.exceeded(self.graph.bytes() + self.states.bytes());
             }
             if stopped.is_none() && self.is_full() {
-                stopped = Some("there are too many states or moves to number".to_owned());
+                stopped = Some(StopReason::Budget);
             }
             if stopped.is_some() {
                 break;

@@ -15,8 +15,6 @@ mod lasso;
 pub mod ltl;
 pub mod property;
 
-pub use check::{
-    OperationVerdict, ProgressError, Report, Stats, Verdict, check_ltl, check_progress,
-};
+pub use check::{OfOperation, ProgressError, Report, Stats, check_ltl, check_progress};
 pub use lasso::{Lasso, Line};
 pub use property::Property;

@@ -3,13 +3,13 @@
 //! `cargo run --release -p linchpin-refine --example growth -- [SECONDS] [MODEL.lin…]`: each cell has so many seconds
 //! (60 if not given); without models, Treiber's stack and the Michael–Scott queue.
 
-use linchpin_history::Limits;
 use linchpin_ir::interpreter::Memory;
 use linchpin_lang::{Config, Threads, compile};
 use linchpin_refine::Policy;
 use linchpin_refine::model::ModelProduct;
-use linchpin_refine::search::{Outcome, SearchOptions, explore};
+use linchpin_refine::search::{Exploration, SearchOptions, explore};
 use linchpin_space::{Bounds, Calls, Reductions};
+use linchpin_verdict::Limits;
 use std::time::{Duration, Instant};
 
 fn main() {
@@ -69,9 +69,9 @@ fn cell(source: &str, threads: usize, calls: u32, patience: Duration) -> bool {
     let options = SearchOptions { limits, ..SearchOptions::default() };
     let (outcome, stats) = explore(&product, &options, &|_| {});
     let note = match &outcome {
-        Outcome::Complete => String::new(),
-        Outcome::Found { .. } => "  violated".to_owned(),
-        Outcome::Stopped(reason) => format!("  {reason}"),
+        Exploration::Complete => String::new(),
+        Exploration::Found { .. } => "  violated".to_owned(),
+        Exploration::Stopped(reason) => format!("  {reason}"),
     };
     println!(
         "{threads:>7} {calls:>4} {:>12} {:>12} {:>10.3} {:>8.0} {:>11.0}{note}",
@@ -81,5 +81,5 @@ fn cell(source: &str, threads: usize, calls: u32, patience: Duration) -> bool {
         stats.bytes as f64 / stats.states.max(1) as f64,
         stats.states as f64 / stats.seconds.max(1e-9),
     );
-    outcome == Outcome::Complete
+    outcome == Exploration::Complete
 }

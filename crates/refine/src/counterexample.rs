@@ -1,15 +1,16 @@
 //! From states on a path to a run that people can follow, made by the reference interpreter.
 //!
-//! The search works on canonical states: which thread is which, and which value, changes from step to step. Here the
-//! path is walked again with threads, values and objects that keep their names, and every move is made by the
-//! interpreter; so a counterexample has been replayed before anybody sees it.
+//! The search works on canonical states: which thread is which, and which value, changes from step
+//! to step. Here the path is followed again with threads, values and objects that keep their names,
+//! and every move is made by the interpreter; so a counterexample has been replayed before it is
+//! reported.
 
 use crate::model::ModelProduct;
 use crate::search::Wrong;
-use crate::sets::Cache;
+use crate::sets::{Cache, Sets};
 use linchpin_ir::interpreter::{Choices, Move, ScheduledMove, State, Status};
 use linchpin_ir::run::{End, Run, replay};
-use linchpin_space::{Action, Event, Flat, Stop, Successor, Workspace};
+use linchpin_space::{Action, Event, Flat, Space, Stop, Successor, Workspace};
 use linchpin_spec::Value;
 
 /// More orders of interchangeable threads than this are not tried.
@@ -22,12 +23,56 @@ pub struct Counterexample {
     pub schedule: Vec<ScheduledMove>,
     /// The run.
     pub run: Run,
-    /// What goes wrong.
-    pub wrong: Wrong,
+    /// What is wrong with it.
+    pub failure: Failure,
     /// How often the moving thread changes.
     pub switches: usize,
-    /// The object states that were possible before the response that nothing explains.
-    pub possible: Vec<String>,
+}
+
+/// What is wrong with a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// Its last response, which no order of the operations explains.
+    Unexplained {
+        /// The object states that were possible before it.
+        possible: Vec<String>,
+    },
+    /// Its last step goes wrong by itself; the end of the run says how.
+    Fault,
+    /// These operations are pending after it and can never return, whatever the threads do.
+    Stuck(Vec<StuckOperation>),
+}
+
+/// An operation that can never return.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StuckOperation {
+    /// The thread that called it.
+    pub thread: usize,
+    /// The operation, as an index into the program's.
+    pub operation: usize,
+    /// Its name.
+    pub name: String,
+    /// What keeps it.
+    pub kept_by: KeptBy,
+}
+
+/// What keeps an operation from returning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeptBy {
+    /// It waits, and what it waits for never comes.
+    Wait {
+        /// The source line where it waits.
+        line: u32,
+        /// What it waits for, like `lock(l), held by thread 0`.
+        reason: String,
+        /// The thread that holds the lock, if it waits for one.
+        held_by: Option<usize>,
+    },
+    /// It takes steps for ever, on these source lines.
+    Loop {
+        /// In increasing order.
+        lines: Vec<u32>,
+    },
 }
 
 /// One way on, remembered.
@@ -38,16 +83,21 @@ struct Candidate {
     flat: Option<Flat>,
 }
 
-/// The walk along a path.
-struct Walk<'a> {
-    product: &'a ModelProduct,
+/// The run along a path, with names that stay.
+pub(crate) struct ConcreteRun<'a> {
+    space: &'a Space,
+    /// The specification, if the path is one of a product with it.
+    sets: Option<&'a Sets>,
     workspace: Workspace,
     cache: Cache,
     orders: Vec<Vec<usize>>,
-    state: State,
-    calls: Vec<i64>,
+    /// The state that the interpreter has come to.
+    pub state: State,
+    /// The calls that each thread has left.
+    pub calls: Vec<i64>,
     set: u32,
-    schedule: Vec<ScheduledMove>,
+    /// The moves that led there.
+    pub schedule: Vec<ScheduledMove>,
     last: Option<usize>,
 }
 
@@ -58,35 +108,50 @@ pub(crate) fn follow(
     path: &[(Vec<u8>, u32)],
     wrong: Wrong,
 ) -> Option<Counterexample> {
-    let space = &product.space;
-    let mut walk = Walk {
-        product,
-        workspace: Workspace::default(),
-        cache: Cache::default(),
-        orders: space.orders(MAX_ORDERS),
-        state: space.machine().initial().ok()?,
-        calls: space.calls_at_start(),
-        set: product.sets.initial(),
-        schedule: Vec::new(),
-        last: None,
-    };
-    for target in &path[1..] {
-        walk.step(target)?;
-    }
-    let possible = walk.go_wrong(wrong)?;
-    let run = replay(space.program(), space.bounds().memory, &walk.schedule).ok()?;
-    if matches!(run.end, End::Faulted(_)) != (wrong == Wrong::Fault) {
-        return None;
-    }
-    let movers: Vec<usize> = walk.schedule.iter().map(|made| made.what.thread()).collect();
-    let switches = movers.windows(2).filter(|pair| pair[0] != pair[1]).count();
-    Some(Counterexample { schedule: walk.schedule, run, wrong, switches, possible })
+    let mut run = ConcreteRun::along(&product.space, Some(&product.sets), path)?;
+    let failure = run.go_wrong(wrong)?;
+    run.replayed(failure)
 }
 
-impl Walk<'_> {
+impl<'a> ConcreteRun<'a> {
+    /// The run along a path of packed states.
+    pub fn along(
+        space: &'a Space,
+        sets: Option<&'a Sets>,
+        path: &[(Vec<u8>, u32)],
+    ) -> Option<ConcreteRun<'a>> {
+        let mut run = ConcreteRun {
+            space,
+            sets,
+            workspace: Workspace::default(),
+            cache: Cache::default(),
+            orders: space.orders(MAX_ORDERS),
+            state: space.machine().initial().ok()?,
+            calls: space.calls_at_start(),
+            set: sets.map_or(0, Sets::initial),
+            schedule: Vec::new(),
+            last: None,
+        };
+        for target in path.get(1..)? {
+            run.step(target)?;
+        }
+        Some(run)
+    }
+
+    /// The counterexample, if the interpreter makes it again.
+    pub fn replayed(self, failure: Failure) -> Option<Counterexample> {
+        let run = replay(self.space.program(), self.space.bounds().memory, &self.schedule).ok()?;
+        if matches!(run.end, End::Faulted(_)) != (failure == Failure::Fault) {
+            return None;
+        }
+        let movers: Vec<usize> = self.schedule.iter().map(|made| made.what.thread()).collect();
+        let switches = movers.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        Some(Counterexample { schedule: self.schedule, run, failure, switches })
+    }
+
     /// Every way on from here; those of the thread that moved last come first.
     fn candidates(&mut self) -> Option<Vec<Candidate>> {
-        let space = &self.product.space;
+        let space = self.space;
         let flat = space.flatten(&self.state, &self.calls).ok()?;
         let mut all = Vec::new();
         let count = self.state.threads.len();
@@ -110,22 +175,32 @@ impl Walk<'_> {
         Some(all)
     }
 
+    /// The specification states after an event; `None` if there are none.
+    fn after(&mut self, set: u32, event: &Event) -> Option<u32> {
+        match self.sets {
+            Some(sets) => sets.after(&mut self.cache, self.space, set, event),
+            None => Some(set),
+        }
+    }
+
     fn set_after(&mut self, events: &[Event]) -> Option<u32> {
-        let ModelProduct { space, sets, .. } = self.product;
         let mut set = self.set;
         for event in events {
-            set = sets.after(&mut self.cache, space, set, event)?;
+            set = self.after(set, event)?;
         }
         Some(set)
     }
 
     /// Whether some renaming turns a state into the target.
     fn is(&mut self, flat: &Flat, set: u32, target: &(Vec<u8>, u32)) -> bool {
-        let ModelProduct { space, sets, .. } = self.product;
         let mut bytes = Vec::new();
         for order in &self.orders {
-            let renaming = space.pack_in_order(flat, order, &mut self.workspace, &mut bytes);
-            if bytes == target.0 && sets.renamed(&mut self.cache, set, renaming) == target.1 {
+            let renaming = self.space.pack_in_order(flat, order, &mut self.workspace, &mut bytes);
+            if bytes == target.0
+                && self
+                    .sets
+                    .is_none_or(|sets| sets.renamed(&mut self.cache, set, renaming) == target.1)
+            {
                 return true;
             }
         }
@@ -144,8 +219,8 @@ impl Walk<'_> {
         None
     }
 
-    /// The last transition, which goes wrong; returns what was possible before.
-    fn go_wrong(&mut self, wrong: Wrong) -> Option<Vec<String>> {
+    /// The last transition, which goes wrong.
+    fn go_wrong(&mut self, wrong: Wrong) -> Option<Failure> {
         for candidate in self.candidates()? {
             let set = self.set_after(&candidate.events);
             let fits = match wrong {
@@ -158,18 +233,17 @@ impl Walk<'_> {
             // What was possible before the event that nothing explains: after all those that were explained.
             let mut before = self.set;
             for event in &candidate.events {
-                let ModelProduct { space, sets, .. } = self.product;
-                match sets.after(&mut self.cache, space, before, event) {
+                match self.after(before, event) {
                     Some(after) => before = after,
                     None => break,
                 }
             }
-            let possible = match wrong {
-                Wrong::Unexplained => self.product.sets.describe(before),
-                Wrong::Fault => Vec::new(),
-            };
+            let possible = self.sets.map_or(Vec::new(), |sets| sets.describe(before));
             if self.perform(&candidate, before, None).is_some() {
-                return Some(possible);
+                return Some(match wrong {
+                    Wrong::Unexplained => Failure::Unexplained { possible },
+                    Wrong::Fault => Failure::Fault,
+                });
             }
         }
         None
@@ -210,7 +284,7 @@ impl Walk<'_> {
         made: &mut Vec<ScheduledMove>,
     ) -> Option<State> {
         let thread = candidate.thread;
-        let space = &self.product.space;
+        let space = self.space;
         let Some(action) = candidate.actions.get(at) else {
             let fits = match (target, &candidate.flat) {
                 (Some(target), _) => {
@@ -263,6 +337,6 @@ impl Walk<'_> {
     /// What the operation of a candidate answers.
     fn response(&self, candidate: &Candidate) -> Option<Value> {
         let Event::Return { operation, value, .. } = candidate.events.last()? else { return None };
-        Some(self.product.space.response(*operation, value))
+        Some(self.space.response(*operation, value))
     }
 }

@@ -3,23 +3,30 @@
 //! The engine of "Model Checking Linearizability via Refinement" (Liu, Chen, Liu, Sun): an on-the-fly search of the
 //! product of the implementation with the normalised specification. Reading order: [`product`], [`search`], `sets.rs`
 //! (the linearizable specification, normalised), [`model`] (a `.lin` model as an implementation), then
-//! [`verify`](fn@verify), the whole job.
+//! [`verify`](fn@verify), the whole job. Apart from that, `stuck.rs`, `graph.rs` and `extension.rs` look for
+//! operations that can never return.
 
 mod counterexample;
 pub mod engine;
+mod extension;
+mod graph;
 mod lossy;
 pub mod model;
+mod options;
 pub mod product;
 pub mod search;
 mod sets;
 mod store;
+mod stuck;
 mod suggest;
 mod switches;
 mod verify;
 
-pub use counterexample::Counterexample;
 pub use engine::Refine;
+pub use counterexample::{Counterexample, Failure, KeptBy, StuckOperation};
 pub use lossy::explore_lossy;
+pub use options::VerifyOptions;
 pub use sets::{Cache, Place, Policy, Sets};
+pub use stuck::{NotMade, StuckCheck};
 pub use suggest::{Advice, Where, suggest_points};
-pub use verify::{Points, Report, Verdict, VerifyOptions, has_points, verify};
+pub use verify::{Points, Report, has_points, verify};

@@ -2,9 +2,9 @@
 //! different states can be mistaken for one and left out. What it finds is real; finding nothing proves nothing.
 
 use crate::product::{Product, Step, To};
-use crate::search::{Outcome, Stats, Wrong};
+use crate::search::{Exploration, Stats, Wrong};
 use crate::store::hash;
-use linchpin_history::Limits;
+use linchpin_verdict::{Inconclusive, Limits};
 use std::time::Instant;
 
 /// A state on the stack, and the successors still to be visited.
@@ -13,14 +13,14 @@ struct Frame {
     rest: Vec<(Vec<u8>, u32)>,
 }
 
-/// Explores depth first with a table of `bits` bits. Never [`Outcome::Complete`].
+/// Explores depth first with a table of `bits` bits. Never [`Exploration::Complete`].
 pub fn explore_lossy<P: Product>(
     product: &P,
     bits: usize,
     depth_limit: usize,
     limits: &Limits,
     progress: &dyn Fn(&Stats),
-) -> (Outcome, Stats) {
+) -> (Exploration, Stats) {
     let start = Instant::now();
     let mut table = vec![0u64; bits.max(64).div_ceil(64)];
     let mut worker = product.worker();
@@ -34,9 +34,9 @@ pub fn explore_lossy<P: Product>(
             None => match stack.last_mut() {
                 None => {
                     let cut = if cut { "; some ways were longer than the depth limit" } else { "" };
-                    break Outcome::Stopped(format!(
+                    break Exploration::Stopped(Inconclusive::Undecided(format!(
                         "no violation found, but a lossy search may leave states out{cut}"
-                    ));
+                    )));
                 }
                 Some(frame) => match frame.rest.pop() {
                     Some(state) => state,
@@ -56,7 +56,7 @@ pub fn explore_lossy<P: Product>(
             stats.seconds = start.elapsed().as_secs_f64();
             progress(&stats);
             if let Some(reason) = limits.exceeded(stats.bytes) {
-                break Outcome::Stopped(reason);
+                break Exploration::Stopped(reason.into());
             }
         }
         let (mut rest, mut wrong) = (Vec::new(), None);
@@ -71,7 +71,7 @@ pub fn explore_lossy<P: Product>(
         stack.push(Frame { state, rest });
         if let Some(wrong) = wrong {
             let path = stack.into_iter().map(|frame| frame.state).collect();
-            break Outcome::Found { path, wrong };
+            break Exploration::Found { path, wrong };
         }
         if stack.len() >= depth_limit {
             cut = true;

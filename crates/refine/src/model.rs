@@ -5,7 +5,6 @@ use crate::sets::{Cache, Place, Policy, Sets};
 use linchpin_ir::model_spec::SpecError;
 use linchpin_ir::program::Program;
 use linchpin_space::{Bounds, Reductions, Space, SpaceError, Stop, Successor, Workspace};
-use std::sync::atomic::{AtomicBool, Ordering};
 use thiserror::Error;
 
 /// Why a model cannot be checked.
@@ -25,16 +24,9 @@ pub struct ModelProduct {
     pub space: Space,
     /// The specification.
     pub sets: Sets,
-    /// Whether a state was met in which operations are pending and nobody can move.
-    stuck: AtomicBool,
 }
 
 impl ModelProduct {
-    /// Whether a state was met in which operations are pending and nobody can move.
-    pub fn was_stuck(&self) -> bool {
-        self.stuck.load(Ordering::Relaxed)
-    }
-
     /// The product of a program with its specification.
     pub fn new(
         program: &Program,
@@ -45,11 +37,9 @@ impl ModelProduct {
         let space = Space::new(program, bounds, reductions)?;
         let sets = Sets::new(program, policy, space.renamable_values())?;
         space.initial()?;
-        Ok(ModelProduct { space, sets, stuck: AtomicBool::new(false) })
+        Ok(ModelProduct { space, sets })
     }
-}
 
-impl ModelProduct {
     /// The product of a program with a specification whose operations may be linearized only in these places.
     pub fn trial(
         program: &Program,
@@ -62,7 +52,7 @@ impl ModelProduct {
         let space = Space::new(program, bounds, reductions)?.telling_edges();
         let sets = Sets::trial(program, places, space.renamable_values())?;
         space.initial()?;
-        Ok(ModelProduct { space, sets, stuck: AtomicBool::new(false) })
+        Ok(ModelProduct { space, sets })
     }
 }
 
@@ -100,7 +90,6 @@ impl Product for ModelProduct {
     ) {
         let ModelWorker { walk, pack, cache, bytes } = worker;
         let known = self.sets.largest(cache, set);
-        let mut moved = false;
         let mut visit = |successor: Successor<'_>| {
             let Successor { thread, actions, events, stop, .. } = successor;
             let mut after = Some(set);
@@ -121,13 +110,9 @@ impl Product for ModelProduct {
                 }
             };
             emit(Step { thread, moves: actions.len(), to });
-            moved = true;
             true
         };
         self.space.successors(state, known, walk, &mut visit);
-        if !moved && self.space.has_running(state) {
-            self.stuck.store(true, Ordering::Relaxed);
-        }
     }
 
     fn is_subset(&self, worker: &mut ModelWorker, smaller: u32, larger: u32) -> bool {

@@ -6,7 +6,7 @@
 
 use crate::product::{Product, Step, To};
 use crate::store::{Added, NOBODY, NodeId, Store};
-use linchpin_history::Limits;
+use linchpin_verdict::{Inconclusive, Limits};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -56,7 +56,7 @@ pub enum Wrong {
 
 /// How an exploration ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum Exploration {
     /// Everything was explored; nothing goes wrong.
     Complete,
     /// Something goes wrong: the states on the way, the last of which can go wrong in the next step.
@@ -67,7 +67,7 @@ pub enum Outcome {
         wrong: Wrong,
     },
     /// It was given up; why.
-    Stopped(String),
+    Stopped(Inconclusive),
 }
 
 /// How often limits are looked at: once in so many states.
@@ -81,7 +81,7 @@ pub fn explore<P: Product>(
     product: &P,
     options: &SearchOptions,
     progress: &(dyn Fn(&Stats) + Sync),
-) -> (Outcome, Stats) {
+) -> (Exploration, Stats) {
     let start = Instant::now();
     let search = Search {
         product,
@@ -101,14 +101,14 @@ pub fn explore<P: Product>(
     };
     let outcome = loop {
         if level.is_empty() {
-            break Outcome::Complete;
+            break Exploration::Complete;
         }
         match search.level(&level, &mut workers, depth) {
             Level::Next(next) => level = next,
             Level::Found(id, wrong) => {
-                break Outcome::Found { path: search.path(id), wrong };
+                break Exploration::Found { path: search.path(id), wrong };
             }
-            Level::Stopped(reason) => break Outcome::Stopped(reason),
+            Level::Stopped(reason) => break Exploration::Stopped(reason),
         }
         depth += 1;
     };
@@ -128,7 +128,7 @@ struct Search<'a, P: Product> {
 enum Level {
     Next(Vec<NodeId>),
     Found(NodeId, Wrong),
-    Stopped(String),
+    Stopped(Inconclusive),
 }
 
 /// What came of a worker's share of a level.
@@ -137,7 +137,7 @@ struct Share {
     next: Vec<NodeId>,
     /// The first in the level that can go wrong.
     found: Option<(usize, Wrong)>,
-    stopped: Option<String>,
+    stopped: Option<Inconclusive>,
 }
 
 impl<P: Product> Search<'_, P> {
@@ -167,7 +167,10 @@ impl<P: Product> Search<'_, P> {
                 running.into_iter().map(|worker| worker.join()).collect::<Result<_, _>>()
             })
             .unwrap_or_else(|_| {
-                vec![Share { stopped: Some("a worker failed".to_owned()), ..Share::default() }]
+                vec![Share {
+                    stopped: Some(Inconclusive::Undecided("a worker failed".to_owned())),
+                    ..Share::default()
+                }]
             })
         };
         // The first of the level that goes wrong is the one reported: every worker goes on until it has passed it.
@@ -211,7 +214,7 @@ impl<P: Product> Search<'_, P> {
                     0
                 };
                 if let Some(reason) = self.options.limits.exceeded(kept) {
-                    share.stopped = Some(reason);
+                    share.stopped = Some(reason.into());
                     stop.fetch_min(at, Ordering::Relaxed);
                     break;
                 }
@@ -249,7 +252,8 @@ impl<P: Product> Search<'_, P> {
                     Added::New(id) => share.next.push(id),
                     Added::Known => {}
                     Added::Full => {
-                        share.stopped = Some("a state, or all of them, are too large".to_owned());
+                        let reason = "a state, or all of them, are too large";
+                        share.stopped = Some(Inconclusive::Undecided(reason.to_owned()));
                         stop.fetch_min(at, Ordering::Relaxed);
                     }
                 }

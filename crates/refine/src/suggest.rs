@@ -7,12 +7,12 @@
 //! operation.
 
 use crate::model::{ModelError, ModelProduct};
-use crate::search::{Outcome, SearchOptions, explore};
+use crate::search::{Exploration, SearchOptions, explore};
 use crate::sets::{Place, Policy};
-use linchpin_history::Limits;
 use linchpin_ir::print::Names;
 use linchpin_ir::program::{Action, Expr, Program, UnaryOp};
 use linchpin_space::{Bounds, Reductions};
+use linchpin_verdict::{Inconclusive, Limits};
 use std::time::{Duration, Instant};
 
 /// Points are looked for among at most this many edges together.
@@ -30,7 +30,7 @@ pub enum Where {
     /// There is none: the model is not linearizable within these bounds.
     Nowhere,
     /// The search was given up; why.
-    Unknown(String),
+    Unknown(Inconclusive),
 }
 
 /// What can be said about an operation.
@@ -85,16 +85,16 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    fn run(&self, product: &ModelProduct) -> Result<bool, String> {
+    fn run(&self, product: &ModelProduct) -> Result<bool, Inconclusive> {
         let options = SearchOptions { limits: self.limits.clone(), ..SearchOptions::default() };
         match explore(product, &options, &|_| {}).0 {
-            Outcome::Complete => Ok(true),
-            Outcome::Found { .. } => Ok(false),
-            Outcome::Stopped(reason) => Err(reason),
+            Exploration::Complete => Ok(true),
+            Exploration::Found { .. } => Ok(false),
+            Exploration::Stopped(reason) => Err(reason),
         }
     }
 
-    fn places(&self, places: Vec<Place>) -> Result<Result<bool, String>, ModelError> {
+    fn places(&self, places: Vec<Place>) -> Result<Result<bool, Inconclusive>, ModelError> {
         let product = ModelProduct::trial(self.program, self.bounds, Reductions::ALL, places)?;
         Ok(self.run(&product))
     }
@@ -127,9 +127,9 @@ impl Trial<'_> {
                     Err(reason) => return Ok(Where::Unknown(reason)),
                 }
                 if start.elapsed() > patience {
-                    return Ok(Where::Unknown(format!(
+                    return Ok(Where::Unknown(Inconclusive::Undecided(format!(
                         "not every set of {size} edges was tried; it is in the operation's own steps"
-                    )));
+                    ))));
                 }
                 if !next_choice(&mut choice, edges.len()) {
                     break;

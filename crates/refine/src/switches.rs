@@ -2,7 +2,7 @@
 
 use crate::product::{Product, Step, To};
 use crate::search::Wrong;
-use linchpin_history::Limits;
+use linchpin_verdict::Limits;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

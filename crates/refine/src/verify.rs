@@ -3,45 +3,14 @@
 use crate::counterexample::{Counterexample, follow};
 use crate::lossy::explore_lossy;
 use crate::model::{ModelError, ModelProduct};
-use crate::search::{Outcome, SearchOptions, Stats, Wrong, explore};
+use crate::options::VerifyOptions;
+use crate::search::{Exploration, Stats, Wrong, explore};
 use crate::sets::Policy;
+use crate::stuck::{self, StuckCheck};
 use crate::switches::fewest_switches;
 use linchpin_ir::program::Program;
-use linchpin_space::{Bounds, Reductions, Symmetry, Unreached};
-
-/// How to verify.
-#[derive(Clone, Debug)]
-pub struct VerifyOptions {
-    /// What is explored.
-    pub bounds: Bounds,
-    /// Which reductions of the state space are used.
-    pub reductions: Reductions,
-    /// Whether pending operations are linearized only when a response needs it.
-    pub just_in_time: bool,
-    /// Whether claimed linearization points are tried first.
-    pub points: bool,
-    /// How to search.
-    pub search: SearchOptions,
-    /// A lossy search with a table of so many bits.
-    pub lossy: Option<usize>,
-    /// At most so many states are visited to find the counterexample that is easiest to follow.
-    pub shortest_budget: usize,
-}
-
-impl VerifyOptions {
-    /// Everything on.
-    pub fn new(bounds: Bounds) -> VerifyOptions {
-        VerifyOptions {
-            bounds,
-            reductions: Reductions::ALL,
-            just_in_time: true,
-            points: true,
-            search: SearchOptions::default(),
-            lossy: None,
-            shortest_budget: 300_000,
-        }
-    }
-}
+use linchpin_space::{Reductions, Symmetry, Unreached};
+use linchpin_verdict::{Inconclusive, Outcome};
 
 /// What became of the linearization points that the model claims (Theorem 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,40 +23,59 @@ pub enum Points {
     Fail,
 }
 
-/// The verdict.
-#[derive(Clone, Debug)]
-pub enum Verdict {
-    /// Every run within the bounds is linearizable.
-    Holds,
-    /// One is not, or goes wrong.
-    Violated(Box<Counterexample>),
-    /// Nobody knows; why.
-    Inconclusive(String),
-}
-
 /// The verdict and everything about it.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The verdict.
-    pub verdict: Verdict,
+    /// Whether every run within the bounds is linearizable, no step fails and no operation gets stuck.
+    pub outcome: Outcome<(), Box<Counterexample>>,
     /// What became of the claimed points.
     pub points: Points,
+    /// What became of the check that no operation gets stuck.
+    pub stuck: StuckCheck,
     /// What the search that decided has cost.
     pub stats: Stats,
-    /// The steps that were never executed.
+    /// The lines that were never executed.
     pub unreached: Vec<Unreached>,
+    /// The operations that some thread may call and that returned in no run. Nothing is known about
+    /// them, so a verdict that would hold is inconclusive.
+    pub never_returned: Vec<String>,
     /// The symmetries that were used.
     pub symmetry: Symmetry,
     /// Whether the bound on objects kept a step from being taken.
     pub bounded: bool,
     /// Whether some thread made all the calls that it may make.
     pub exhausted: bool,
-    /// Whether a run got stuck: operations are pending and nobody can move.
-    pub stuck: bool,
 }
 
-/// Verifies a model. `progress` is told now and then.
+/// Verifies a model. `progress` is called now and then.
 pub fn verify(
+    program: &Program,
+    options: &VerifyOptions,
+    progress: &(dyn Fn(&Stats) + Sync),
+) -> Result<Report, ModelError> {
+    let mut report = linearizability(program, options, progress)?;
+    if !report.outcome.is_holds() {
+        return Ok(report);
+    }
+    if options.stuck {
+        let (stuck, found) = stuck::check(program, options)?;
+        report.stuck = stuck;
+        if let Some(found) = found {
+            report.outcome = Outcome::Violated(Box::new(found));
+            return Ok(report);
+        }
+    }
+    if !report.never_returned.is_empty() {
+        let names = report.never_returned.join(", ");
+        report.outcome = Outcome::Inconclusive(Inconclusive::Undecided(format!(
+            "nothing wrong was found, but nothing is known about what never returns: {names}"
+        )));
+    }
+    Ok(report)
+}
+
+/// Whether every run is linearizable and no step fails.
+fn linearizability(
     program: &Program,
     options: &VerifyOptions,
     progress: &(dyn Fn(&Stats) + Sync),
@@ -96,51 +84,63 @@ pub fn verify(
     if options.points && has_points(program) {
         let product =
             ModelProduct::new(program, options.bounds, options.reductions, Policy::Points)?;
-        let (outcome, stats) = search(&product, options, progress);
-        match outcome {
-            Outcome::Complete => {
-                return Ok(report(&product, Verdict::Holds, Points::Suffice, stats));
+        let (exploration, stats) = search(&product, options, progress);
+        match exploration {
+            Exploration::Complete => {
+                return Ok(report(&product, Outcome::Holds(()), Points::Suffice, stats));
             }
-            Outcome::Stopped(reason) => {
-                let verdict = Verdict::Inconclusive(reason);
-                return Ok(report(&product, verdict, Points::NotUsed, stats));
+            Exploration::Stopped(reason) => {
+                let outcome = Outcome::Inconclusive(reason);
+                return Ok(report(&product, outcome, Points::NotUsed, stats));
             }
-            Outcome::Found { wrong: Wrong::Unexplained, .. } => points = Points::Fail,
-            Outcome::Found { wrong: Wrong::Fault, .. } => {}
+            Exploration::Found { wrong: Wrong::Unexplained, .. } => points = Points::Fail,
+            Exploration::Found { wrong: Wrong::Fault, .. } => {}
         }
     }
-    let policy = if options.just_in_time { Policy::JustInTime } else { Policy::Eager };
-    let product = ModelProduct::new(program, options.bounds, options.reductions, policy)?;
-    let (outcome, stats) = search(&product, options, progress);
-    let verdict = match outcome {
-        Outcome::Complete => Verdict::Holds,
-        Outcome::Stopped(reason) => Verdict::Inconclusive(reason),
-        Outcome::Found { path, wrong } => found(&product, program, options, &path, wrong)?,
+    let product = ModelProduct::new(program, options.bounds, options.reductions, policy(options))?;
+    let (exploration, stats) = search(&product, options, progress);
+    let outcome = match exploration {
+        Exploration::Complete => Outcome::Holds(()),
+        Exploration::Stopped(reason) => Outcome::Inconclusive(reason),
+        Exploration::Found { path, wrong } => found(&product, program, options, &path, wrong)?,
     };
-    Ok(report(&product, verdict, points, stats))
+    Ok(report(&product, outcome, points, stats))
+}
+
+/// When pending operations take effect, where no points are claimed.
+const fn policy(options: &VerifyOptions) -> Policy {
+    if options.just_in_time { Policy::JustInTime } else { Policy::Eager }
 }
 
 fn search(
     product: &ModelProduct,
     options: &VerifyOptions,
     progress: &(dyn Fn(&Stats) + Sync),
-) -> (Outcome, Stats) {
+) -> (Exploration, Stats) {
     match options.lossy {
         None => explore(product, &options.search, progress),
         Some(bits) => explore_lossy(product, bits, 1_000_000, &options.search.limits, progress),
     }
 }
 
-fn report(product: &ModelProduct, verdict: Verdict, points: Points, stats: Stats) -> Report {
+fn report(
+    product: &ModelProduct,
+    outcome: Outcome<(), Box<Counterexample>>,
+    points: Points,
+    stats: Stats,
+) -> Report {
+    let operations = &product.space.program().operations;
+    let never_returned = product.space.never_returned();
     Report {
-        verdict,
+        outcome,
         points,
         stats,
+        stuck: StuckCheck::Off,
+        never_returned: never_returned.iter().map(|at| operations[*at].name.clone()).collect(),
         unreached: product.space.unreached(),
         symmetry: product.space.symmetry().clone(),
         bounded: product.space.was_bounded(),
         exhausted: product.space.was_exhausted(),
-        stuck: product.was_stuck(),
     }
 }
 
@@ -158,32 +158,32 @@ fn found(
     options: &VerifyOptions,
     path: &[(Vec<u8>, u32)],
     wrong: Wrong,
-) -> Result<Verdict, ModelError> {
+) -> Result<Outcome<(), Box<Counterexample>>, ModelError> {
     let limits = &options.search.limits;
     let easiest = fewest_switches(product, options.shortest_budget, limits);
     let easiest = easiest.and_then(|(path, wrong)| follow(product, &path, wrong));
     if let Some(counterexample) = easiest.or_else(|| follow(product, path, wrong)) {
-        return Ok(Verdict::Violated(Box::new(counterexample)));
+        return Ok(Outcome::Violated(Box::new(counterexample)));
     }
-    // Symmetry can hide which thread is which so well that the path cannot be walked again: search without it.
+    // Symmetry can hide which thread is which so well that the path cannot be followed again: search
+    // without it.
     let reductions =
         Reductions { thread_symmetry: false, value_symmetry: false, ..options.reductions };
-    let policy = if options.just_in_time { Policy::JustInTime } else { Policy::Eager };
-    let product = ModelProduct::new(program, options.bounds, reductions, policy)?;
-    let (outcome, _) = explore(&product, &options.search, &|_| {});
-    Ok(match outcome {
-        Outcome::Found { path, wrong } => match follow(&product, &path, wrong) {
-            Some(counterexample) => Verdict::Violated(Box::new(counterexample)),
-            None => Verdict::Inconclusive(
-                "a violation was found, but the interpreter could not replay it".to_owned(),
-            ),
+    let product = ModelProduct::new(program, options.bounds, reductions, policy(options))?;
+    let (exploration, _) = explore(&product, &options.search, &|_| {});
+    let undecided = |why: &str| Outcome::Inconclusive(Inconclusive::Undecided(why.to_owned()));
+    Ok(match exploration {
+        Exploration::Found { path, wrong } => match follow(&product, &path, wrong) {
+            Some(counterexample) => Outcome::Violated(Box::new(counterexample)),
+            None => undecided("a violation was found, but the interpreter could not replay it"),
         },
-        Outcome::Stopped(reason) => Verdict::Inconclusive(format!(
-            "a violation was found, but not replayed before {reason}"
-        )),
-        Outcome::Complete => Verdict::Inconclusive(
-            "a violation was found with symmetry reduction but not without: please report this"
-                .to_owned(),
+        Exploration::Stopped(Inconclusive::Stopped { by, .. }) => {
+            let so_far = Some("a violation was found, but not replayed before that".to_owned());
+            Outcome::Inconclusive(Inconclusive::Stopped { by, so_far })
+        }
+        Exploration::Stopped(why) => Outcome::Inconclusive(why),
+        Exploration::Complete => undecided(
+            "a violation was found with symmetry reduction but not without: please report this",
         ),
     })
 }

@@ -1,7 +1,85 @@
 //! What was never executed: a pass that exercised nothing must not look like a pass.
 
-use crate::Space;
+use linchpin_ir::program::{Edge, Program};
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Which edges were taken and which operations returned, in any run; workers write it together.
+pub(crate) struct Coverage {
+    /// For each operation and node, where its edges start in `taken`.
+    starts: Vec<Vec<usize>>,
+    taken: Vec<AtomicBool>,
+    /// For each operation, whether it returned.
+    returned: Vec<AtomicBool>,
+}
+
+/// Sets a flag that is usually set already. Relaxed: it guards no other data.
+fn set(flag: &AtomicBool) {
+    if !flag.load(Ordering::Relaxed) {
+        flag.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Coverage {
+    pub fn new(program: &Program) -> Coverage {
+        let mut count = 0;
+        let starts = program.operations.iter().map(|operation| {
+            let starts = operation.body.nodes.iter().map(|node| {
+                count += node.edges.len();
+                count - node.edges.len()
+            });
+            starts.collect()
+        });
+        let starts = starts.collect();
+        let flags = |count: usize| (0..count).map(|_| AtomicBool::new(false)).collect();
+        Coverage { starts, taken: flags(count), returned: flags(program.operations.len()) }
+    }
+
+    pub fn went_along(&self, operation: usize, path: &[(u32, u32)]) {
+        for (node, edge) in path {
+            set(&self.taken[self.starts[operation][*node as usize] + *edge as usize]);
+        }
+    }
+
+    pub fn returned_from(&self, operation: usize) {
+        set(&self.returned[operation]);
+    }
+
+    /// The lines with actions or a `return` on edges that were never taken, and on none that was. Operations that no
+    /// thread may call are counted too.
+    pub fn unreached(&self, program: &Program) -> Vec<Unreached> {
+        let mut result = Vec::new();
+        for (index, operation) in program.operations.iter().enumerate() {
+            let (mut taken, mut not_taken) = (BTreeSet::new(), BTreeSet::new());
+            for (node, of) in operation.body.nodes.iter().enumerate() {
+                for (number, edge) in of.edges.iter().enumerate() {
+                    match self.is_taken(index, node, number) {
+                        true => taken.extend(lines(edge)),
+                        false => not_taken.extend(lines(edge)),
+                    }
+                }
+            }
+            let lines = not_taken.difference(&taken);
+            let of = |line: &u32| Unreached { operation: operation.name.clone(), line: *line };
+            result.extend(lines.map(of));
+        }
+        result
+    }
+
+    /// The operations that some thread may call and that returned in no run: nothing is known about them.
+    pub fn never_returned(&self, program: &Program) -> Vec<usize> {
+        let callable = |operation: &usize| {
+            program.threads.iter().any(|thread| thread.operations.contains(operation))
+        };
+        let returned = |operation: &usize| self.returned[*operation].load(Ordering::Relaxed);
+        let operations = (0..program.operations.len()).filter(callable);
+        operations.filter(|operation| !returned(operation)).collect()
+    }
+
+    fn is_taken(&self, operation: usize, node: usize, edge: usize) -> bool {
+        self.taken[self.starts[operation][node] + edge].load(Ordering::Relaxed)
+    }
+}
 
 /// A line of an operation that no run executed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,26 +96,7 @@ impl std::fmt::Display for Unreached {
     }
 }
 
-impl Space {
-    /// The lines with actions on edges that were never taken, and on none that was. Operations that no thread may call
-    /// are counted too.
-    pub fn unreached(&self) -> Vec<Unreached> {
-        let mut result = Vec::new();
-        for (index, operation) in self.program().operations.iter().enumerate() {
-            let (mut taken, mut not_taken) = (BTreeSet::new(), BTreeSet::new());
-            for (node, of) in operation.body.nodes.iter().enumerate() {
-                for (number, edge) in of.edges.iter().enumerate() {
-                    let lines = edge.actions.iter().map(|(_, line)| *line);
-                    match self.is_covered(index, node, number) {
-                        true => taken.extend(lines),
-                        false => not_taken.extend(lines),
-                    }
-                }
-            }
-            let lines = not_taken.difference(&taken);
-            let of = |line: &u32| Unreached { operation: operation.name.clone(), line: *line };
-            result.extend(lines.map(of));
-        }
-        result
-    }
+/// The source lines that an edge executes.
+fn lines(edge: &Edge) -> impl Iterator<Item = u32> + '_ {
+    edge.actions.iter().map(|(_, line)| *line).chain(edge.returns_at)
 }

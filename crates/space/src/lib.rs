@@ -3,33 +3,35 @@
 //!
 //! [`Space`] is the whole: the initial state, and for each packed state its successors with the events on the way.
 //! Reading order: `layout.rs` (a state as words), `code.rs` and `execute.rs` (a step), `liveness.rs` and
-//! `canonical.rs` (what two states have in common), `symmetry.rs` (which renamings change nothing), `space.rs` and `walk.rs` (the ways on).
+//! `canonical.rs` (what two states have in common), `symmetry.rs` (which renamings change nothing), `space.rs`
+//! (the whole) and `successors.rs` (the ways on).
 //!
 //! What a step means is defined by [`linchpin_ir::interpreter`]; the tests hold every step of this crate against it.
 
+mod bounds;
 mod canonical;
 mod code;
 mod coverage;
+mod error;
+mod event;
 mod execute;
 mod flat;
 mod layout;
 mod liveness;
+mod privacy;
 mod space;
+mod successors;
 mod symmetry;
-mod walk;
+mod workspace;
 
+pub use bounds::{Bounds, Reductions};
 pub use canonical::Renaming;
 pub use code::Class;
 pub use coverage::Unreached;
+pub use error::{SpaceError, Unsupported};
+pub use event::{Action, Event, Stop, Successor, Visit};
 pub use flat::{Flat, Link};
-pub use space::{
-    Action, Bounds, Calls, Event, Reductions, Space, SpaceError, Stop, Successor, Visit, Workspace,
-};
+pub use linchpin_verdict::Calls;
+pub use space::Space;
 pub use symmetry::Symmetry;
-
-use thiserror::Error;
-
-/// Something in a model that flat states have no room for.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("not supported here: {0}")]
-pub struct Unsupported(pub String);
+pub use workspace::Workspace;

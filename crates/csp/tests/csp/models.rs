@@ -1,6 +1,7 @@
 //! Every file in `models/csp`, and every broken twin, gets the verdict that its header expects, with every reduction.
 
-use linchpin_csp::{Options, Verdict, parse, verify};
+use linchpin_csp::{Failure, Options, parse, verify};
+use linchpin_verdict::Outcome;
 use std::path::{Path, PathBuf};
 
 fn files() -> Vec<PathBuf> {
@@ -42,11 +43,11 @@ fn every_model_has_the_verdict_of_its_header() {
             let mut options = Options { reduce, ..Options::default() };
             options.search.antichain = antichain;
             for report in verify(&model, &options, &|_| {}) {
-                let found = match &report.verdict {
-                    Verdict::Holds => "holds",
-                    Verdict::Violated(_) => "violated",
-                    Verdict::Faulty { .. } => "goes wrong",
-                    Verdict::Stopped(_) => "undecided",
+                let found = match &report.outcome {
+                    Outcome::Holds(()) => "holds",
+                    Outcome::Violated(Failure::Run(_)) => "violated",
+                    Outcome::Violated(Failure::Fault { .. }) => "goes wrong",
+                    Outcome::Inconclusive(_) => "undecided",
                 };
                 assert_eq!(found, expected(&source), "{name}\n{report}");
                 if found == "holds" {
@@ -63,7 +64,7 @@ fn the_register_without_down_scan_is_caught_by_nine_events() {
     let source = std::fs::read_to_string(file.unwrap()).unwrap();
     let model = parse(&source, &[]).unwrap();
     let reports = verify(&model, &Options::default(), &|_| {});
-    let Verdict::Violated(counterexample) = &reports[0].verdict else {
+    let Outcome::Violated(Failure::Run(counterexample)) = &reports[0].outcome else {
         panic!("{}", reports[0]);
     };
     let trace = counterexample.trace();

@@ -1,6 +1,7 @@
 //! What partial order reduction may and may not do.
 
-use linchpin_csp::{Options, Report, Verdict, parse, verify};
+use linchpin_csp::{Failure, Options, Report, parse, verify};
+use linchpin_verdict::Outcome;
 
 fn check(source: &str, reduce: bool) -> Report {
     let model = parse(source, &[]).unwrap_or_else(|mistakes| {
@@ -23,7 +24,9 @@ fn an_event_is_not_moved_before_what_its_invisible_consequences_enable() {
         assert Impl refines Spec;";
     for reduce in [true, false] {
         let report = check(source, reduce);
-        let Verdict::Violated(counterexample) = &report.verdict else { panic!("{report}") };
+        let Outcome::Violated(Failure::Run(counterexample)) = &report.outcome else {
+            panic!("{report}")
+        };
         assert_eq!(counterexample.trace(), ["w"]);
     }
 }
@@ -38,7 +41,9 @@ fn an_event_is_not_moved_before_events_that_follow_it_in_the_specification() {
         assert Impl refines Spec;";
     for reduce in [true, false] {
         let report = check(source, reduce);
-        let Verdict::Violated(counterexample) = &report.verdict else { panic!("{report}") };
+        let Outcome::Violated(Failure::Run(counterexample)) = &report.outcome else {
+            panic!("{report}")
+        };
         assert_eq!(counterexample.trace(), ["w"]);
     }
 }
@@ -52,7 +57,9 @@ fn an_event_is_not_moved_before_a_continuation() {
         assert Impl refines Spec;";
     for reduce in [true, false] {
         let report = check(source, reduce);
-        let Verdict::Violated(counterexample) = &report.verdict else { panic!("{report}") };
+        let Outcome::Violated(Failure::Run(counterexample)) = &report.outcome else {
+            panic!("{report}")
+        };
         assert_eq!(counterexample.trace(), ["b", "w"]);
     }
 }
@@ -66,7 +73,9 @@ fn a_part_that_spins_does_not_hide_the_others() {
         assert Impl refines Stop;";
     for reduce in [true, false] {
         let report = check(source, reduce);
-        let Verdict::Violated(counterexample) = &report.verdict else { panic!("{report}") };
+        let Outcome::Violated(Failure::Run(counterexample)) = &report.outcome else {
+            panic!("{report}")
+        };
         assert_eq!(counterexample.trace(), ["a"]);
     }
 }
@@ -81,7 +90,9 @@ fn a_part_that_shows_events_for_ever_does_not_hide_the_others() {
         assert Impl refines Spec;";
     for reduce in [true, false] {
         let report = check(source, reduce);
-        let Verdict::Violated(counterexample) = &report.verdict else { panic!("{report}") };
+        let Outcome::Violated(Failure::Run(counterexample)) = &report.outcome else {
+            panic!("{report}")
+        };
         assert_eq!(counterexample.trace(), ["c", "d"]);
     }
 }
@@ -95,7 +106,9 @@ fn independent_steps_are_taken_in_one_order() {
         Spec = a -> Stop ||| b -> Stop ||| c -> Stop;
         assert Impl refines Spec;";
     let (with, without) = (check(source, true), check(source, false));
-    assert!(matches!(with.verdict, Verdict::Holds) && matches!(without.verdict, Verdict::Holds));
+    assert!(
+        matches!(with.outcome, Outcome::Holds(())) && matches!(without.outcome, Outcome::Holds(()))
+    );
     // 6 states of each part; with reduction one part moves at a time, and the events come in one order.
     assert_eq!(without.stats.states, 6 * 6 * 6);
     assert_eq!(with.stats.states, 1 + 3 * 4 + 3, "{with}");

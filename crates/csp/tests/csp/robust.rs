@@ -2,7 +2,8 @@
 //! `LINCHPIN_SEED` and `LINCHPIN_CASES` make it a longer or another run.
 
 use fastrand::Rng;
-use linchpin_csp::{Options, Verdict, parse, verify};
+use linchpin_csp::{Failure, Options, parse, verify};
+use linchpin_verdict::Outcome;
 use std::path::Path;
 
 const PIECES: &[&str] = &[
@@ -179,8 +180,8 @@ fn undecided(source: &str, memory: usize, reason: &str) {
     let mut options = bounded();
     options.search.limits.memory = Some(memory);
     for report in verify(&model, &options, &|_| {}) {
-        match &report.verdict {
-            Verdict::Stopped(said) => assert!(said.contains(reason), "{said}"),
+        match &report.outcome {
+            Outcome::Inconclusive(said) => assert!(said.to_string().contains(reason), "{said}"),
             _ => panic!("{report}"),
         }
     }
@@ -251,8 +252,8 @@ fn faults_of_the_model_are_told_with_the_way_there() {
         ),
     ] {
         let model = parse(source, &[]).unwrap();
-        match &verify(&model, &bounded(), &|_| {})[0].verdict {
-            Verdict::Faulty { message: said, place, .. } => {
+        match &verify(&model, &bounded(), &|_| {})[0].outcome {
+            Outcome::Violated(Failure::Fault { message: said, place, .. }) => {
                 assert!(said.contains(message), "{said}");
                 assert_eq!(place.line, 1);
             }

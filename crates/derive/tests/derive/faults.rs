@@ -5,7 +5,7 @@ use crate::generator;
 use crate::models::models;
 use fastrand::Rng;
 use linchpin_lang::{Config, compile};
-use linchpin_refine::search::Wrong;
+use linchpin_refine::Failure;
 
 /// Where steps may fail as far as derivation knows, in words; none if nothing can be derived.
 fn possible(source: &str) -> Option<Vec<String>> {
@@ -22,7 +22,7 @@ fn possible(source: &str) -> Option<Vec<String>> {
 
 /// Whether refinement finds a step that fails.
 fn fails(source: &str, threads: usize, calls: u32) -> bool {
-    wrong(source, threads, calls) == Some(Wrong::Fault)
+    wrong(source, threads, calls) == Some(Failure::Fault)
 }
 
 /// What is inserted somewhere: accesses and assertions, many of which fail.

@@ -4,9 +4,9 @@ use crate::generator;
 use fastrand::Rng;
 use linchpin_ir::interpreter::Memory;
 use linchpin_lang::{Config, Threads, compile};
-use linchpin_refine::search::Wrong;
-use linchpin_refine::{Verdict, VerifyOptions, verify};
+use linchpin_refine::{Failure, VerifyOptions, verify};
 use linchpin_space::{Bounds, Calls};
+use linchpin_verdict::Outcome;
 
 pub fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
@@ -14,11 +14,11 @@ pub fn number(name: &str, default: u64) -> u64 {
 
 /// Whether refinement finds a history that is not linearizable; a fault is not one.
 pub fn is_refuted(source: &str, threads: usize, calls: u32) -> bool {
-    wrong(source, threads, calls) == Some(Wrong::Unexplained)
+    matches!(wrong(source, threads, calls), Some(Failure::Unexplained { .. }))
 }
 
 /// What refinement finds to be wrong.
-pub fn wrong(source: &str, threads: usize, calls: u32) -> Option<Wrong> {
+pub fn wrong(source: &str, threads: usize, calls: u32) -> Option<Failure> {
     let config = Config { threads: Threads::Count(threads), ..Config::default() };
     let compiled = compile(source, &config).ok()?;
     let bounds =
@@ -26,9 +26,10 @@ pub fn wrong(source: &str, threads: usize, calls: u32) -> Option<Wrong> {
     let mut options = VerifyOptions::new(bounds);
     options.search.limits.memory = Some(100 << 20);
     options.shortest_budget = 0;
-    match verify(&compiled.program, &options, &|_| {}).ok()?.verdict {
-        Verdict::Violated(found) => Some(found.wrong),
-        Verdict::Holds | Verdict::Inconclusive(_) => None,
+    options.stuck = false;
+    match verify(&compiled.program, &options, &|_| {}).ok()?.outcome {
+        Outcome::Violated(found) => Some(found.failure),
+        Outcome::Holds(()) | Outcome::Inconclusive(_) => None,
     }
 }
 

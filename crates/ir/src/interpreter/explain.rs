@@ -3,7 +3,7 @@
 use super::execution::{Actor, Execution};
 use super::{ActionRecord, Fault, FaultKind, Machine, Move, State, Status, StepRecord};
 use crate::print::Names;
-use crate::program::{Action, Expr, Type};
+use crate::program::{Action, Expr, Place, Type};
 use linchpin_spec::Value;
 
 impl Machine {
@@ -58,12 +58,24 @@ impl<'a> Execution<'a> {
         Fault { kind, thread, operation, name: name.to_owned(), line, action }
     }
 
+    /// The thread that holds a lock.
+    fn owner(&self, place: &Place) -> Option<i64> {
+        self.resolve(place).ok().and_then(|at| self.state.get(at)).and_then(Value::as_int)
+    }
+
+    /// The thread that holds the lock that a refused move waits for, if it waits for one.
+    pub fn lock_holder(&self) -> Option<usize> {
+        self.refused.iter().find_map(|(action, _)| match action {
+            Action::Lock(place) => usize::try_from(self.owner(place)?).ok(),
+            _ => None,
+        })
+    }
+
     /// What a refused move waits for: the line, and the actions that could not be performed.
     pub fn refusal(&self) -> (u32, String) {
         let reasons = self.refused.iter().map(|(action, _)| match action {
             Action::Lock(place) => {
-                let owner = self.resolve(place).ok().and_then(|at| self.state.get(at));
-                let owner = owner.and_then(Value::as_int);
+                let owner = self.owner(place);
                 let held = owner.map_or(String::new(), |id| format!(", held by thread {id}"));
                 format!("{}{held}", self.names().action(action))
             }

@@ -215,7 +215,8 @@ impl Machine {
                 return None;
             };
             let (line, reason) = execution.refusal();
-            first.get_or_insert(Wait { thread, operation, line, reason });
+            let held_by = execution.lock_holder();
+            first.get_or_insert(Wait { thread, operation, line, reason, held_by });
             given = execution.finish(Ok(Ended::Refused)).next_choices();
         }
         first

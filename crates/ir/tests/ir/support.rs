@@ -106,7 +106,7 @@ impl BodyBuilder {
     pub fn edge(&mut self, from: NodeId, actions: Vec<Action>, target: Target) -> &mut Edge {
         let node = &mut self.body.nodes[from.0 as usize];
         let actions = actions.into_iter().map(|action| (action, node.line)).collect();
-        node.edges.push(Edge { actions, target, points: vec![], bases: vec![] });
+        node.edges.push(Edge { actions, target, returns_at: None, points: vec![], bases: vec![] });
         node.edges.last_mut().unwrap()
     }
 

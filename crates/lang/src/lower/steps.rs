@@ -193,7 +193,7 @@ impl<'c> Cutter<'c> {
             if turn || cut {
                 let target = Target::Node(self.node(position, turn));
                 self.size += path.size;
-                edges.push(path.end(target));
+                edges.push(path.end(target, None));
                 continue;
             }
             path.size += self.code.sizes[position.at];
@@ -201,7 +201,9 @@ impl<'c> Cutter<'c> {
             match instruction {
                 Instruction::Return(value) => {
                     self.size += path.size;
-                    edges.push(path.end(Target::Return(value.clone())));
+                    // The return at the end of the code, which the source need not have, has the line of the declaration.
+                    let at = (position.at + 1 < self.code.code.len()).then_some(*line);
+                    edges.push(path.end(Target::Return(value.clone()), at));
                     continue;
                 }
                 Instruction::Branch(condition, ..) => {
@@ -233,8 +235,9 @@ impl Path {
         Path { position, size: 0, actions: vec![], points: vec![], bases: vec![] }
     }
 
-    fn end(self, target: Target) -> Edge {
-        Edge { actions: self.actions, target, points: self.points, bases: self.bases }
+    fn end(self, target: Target, returns_at: Option<u32>) -> Edge {
+        let Path { actions, points, bases, .. } = self;
+        Edge { actions, target, returns_at, points, bases }
     }
 
     /// The path that goes on where the condition has this value; none if it never has.

@@ -9,7 +9,7 @@ use super::automaton::Automaton;
 use crate::cycles::{Arc, Via, View};
 use crate::graph::{Graph, NOWHERE};
 use crate::property::{SOMETHING, all_fairness, fairness};
-use linchpin_history::Limits;
+use linchpin_verdict::{Limits, StopReason};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
@@ -49,7 +49,7 @@ impl<'a> Product<'a> {
         fair: bool,
         limits: &Limits,
         kept: usize,
-    ) -> Result<Product<'a>, String> {
+    ) -> Result<Product<'a>, StopReason> {
         let (nodes, numbers, parents) = Default::default();
         let mut product = Product { graph, automaton, letters, fair, nodes, numbers, parents };
         for &node in &automaton.initial {
@@ -63,7 +63,7 @@ impl<'a> Product<'a> {
                 return Err(reason);
             }
             if product.nodes.len() > (NOWHERE - (1 << 24)) as usize {
-                return Err("there are too many states to number".to_owned());
+                return Err(StopReason::Budget);
             }
             let (state, node) = product.nodes[at];
             for (to, via) in product.moves(state, node) {

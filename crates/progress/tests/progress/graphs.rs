@@ -4,13 +4,13 @@ use crate::naive::{Happening, Word, is_fair, lassos, violates};
 use crate::support::seed_and_cases;
 use crate::words::formula;
 use fastrand::Rng;
-use linchpin_history::Limits;
 use linchpin_progress::Property;
 use linchpin_progress::cycles::{Via, View, components, cycle};
 use linchpin_progress::graph::{Edge, Graph, Label, NOWHERE};
 use linchpin_progress::ltl::{Automaton, Formula, Product};
 use linchpin_progress::property::Violations;
 use linchpin_spec::Value;
+use linchpin_verdict::Limits;
 
 const THREADS: usize = 2;
 

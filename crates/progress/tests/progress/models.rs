@@ -4,11 +4,12 @@ use crate::support::{bounds, holds, ltl, model, progress};
 use linchpin_ir::interpreter::Memory;
 use linchpin_ir::run::{End, replay};
 use linchpin_lang::Threads;
+use linchpin_progress::Property;
 use linchpin_progress::Property::{
     LivelockFree, LockFree, NoDeadlock, ObstructionFree, StarvationFree, WaitFree,
 };
-use linchpin_progress::{Property, Verdict};
 use linchpin_space::{Bounds, Calls};
+use linchpin_verdict::Outcome;
 
 /// What a model has of the classes of progress.
 struct Expected {
@@ -86,7 +87,7 @@ fn a_removal_that_loses_its_node_never_returns() {
     let program = model("vy_cas_set", Threads::Count(2));
     let two_keys = Bounds { values: 2, ..bounds(UNLIMITED, None) };
     let report = progress(&program, two_keys, LivelockFree);
-    let Verdict::Violated(lasso) = &report.verdict else { panic!("{report}") };
+    let Outcome::Violated(lasso) = &report.outcome else { panic!("{report}") };
     let cycle = &lasso.lines[lasso.prefix_lines..];
     assert!(cycle.iter().all(|line| line.operation == "remove"), "{report}");
 }
@@ -99,7 +100,7 @@ fn lassos_can_be_replayed() {
         let bounds = bounds(expected.calls, expected.objects);
         for property in [ObstructionFree, LockFree, WaitFree, StarvationFree] {
             let report = progress(&program, bounds, property);
-            let Verdict::Violated(lasso) = &report.verdict else { continue };
+            let Outcome::Violated(lasso) = &report.outcome else { continue };
             let mut schedule = lasso.prefix.clone();
             for _ in 0..5 {
                 schedule.extend(lasso.cycle.clone());

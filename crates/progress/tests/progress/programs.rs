@@ -5,11 +5,12 @@ use crate::naive::Word;
 use crate::support::{ltl, progress, seed_and_cases, unlimited};
 use crate::words::formula;
 use fastrand::Rng;
-use linchpin_ir::interpreter::{Machine, Memory, Move, Outcome, ScheduledMove, State};
+use linchpin_ir::interpreter::{self, Machine, Memory, Move, ScheduledMove, State};
 use linchpin_lang::{Config, Threads, compile};
+use linchpin_progress::Property;
 use linchpin_progress::ltl::Formula;
-use linchpin_progress::{Property, Verdict};
 use linchpin_spec::Value;
+use linchpin_verdict::Outcome;
 use std::collections::HashMap;
 
 /// Statements that touch two shared numbers, two locks and a name; the numbers are 0 or 1.
@@ -269,7 +270,7 @@ fn word(machine: &Machine, state: &mut State, schedule: &[ScheduledMove]) -> Vec
     for made in schedule {
         letters.push(letter(state, &made.what));
         match machine.attempt(state, &made.what, &made.choices, None).outcome {
-            Outcome::Next(next) => *state = next,
+            interpreter::Outcome::Next(next) => *state = next,
             other => panic!("{other:?}"),
         }
     }
@@ -293,14 +294,14 @@ fn random_formulas_about_random_programs() {
         let text = (0..4)
             .fold(formula.to_string(), |text, atom| text.replace(&format!("p{atom}"), names[atom]));
         let report = ltl(&program, unlimited(), &text, fair);
-        match report.verdict {
-            Verdict::Inconclusive(why) => panic!("case {case}: {why}"),
-            Verdict::Holds => {
+        match report.outcome {
+            Outcome::Inconclusive(why) => panic!("case {case}: {why}"),
+            Outcome::Holds(()) => {
                 let broken = breaks(&naive, &formula, fair, &mut Vec::new());
                 assert!(!broken, "case {case}: {text} (fair: {fair})\n{source}");
                 counts[usize::from(fair)][0] += 1;
             }
-            Verdict::Violated(lasso) => {
+            Outcome::Violated(lasso) => {
                 let mut state = machine.initial().unwrap();
                 let prefix = word(&machine, &mut state, &lasso.prefix);
                 let mut cycle = word(&machine, &mut state, &lasso.cycle);
@@ -336,10 +337,10 @@ fn random_programs_have_the_progress_that_a_naive_engine_finds() {
         let mut held = [false; 6];
         for property in Property::ALL {
             let report = progress(&program, unlimited(), property);
-            let violated = match report.verdict {
-                Verdict::Holds => false,
-                Verdict::Violated(_) => true,
-                Verdict::Inconclusive(why) => panic!("case {case}: {property}: {why}\n{source}"),
+            let violated = match report.outcome {
+                Outcome::Holds(()) => false,
+                Outcome::Violated(_) => true,
+                Outcome::Inconclusive(why) => panic!("case {case}: {property}: {why}\n{source}"),
             };
             assert_eq!(violated, naive.violates(property), "case {case}: {property}\n{source}");
             held[property as usize] = !violated;

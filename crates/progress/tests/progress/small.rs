@@ -2,13 +2,11 @@
 
 use crate::support::{bounds, holds, ltl, program, progress, unlimited};
 use expect_test::expect;
-use linchpin_history::Limits;
 use linchpin_ir::interpreter::Memory;
 use linchpin_lang::Threads;
-use linchpin_progress::{Property, Verdict, check_ltl, check_progress};
+use linchpin_progress::{Lasso, Property, check_ltl, check_progress};
 use linchpin_space::{Bounds, Calls};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use linchpin_verdict::{Inconclusive, Limits, Outcome, StopFlag, StopReason};
 use std::time::Instant;
 
 const TWO_LOCKS: &str = "spec counter; shared a: lock; shared b: lock; shared n: int;
@@ -161,24 +159,28 @@ fn a_run_that_goes_wrong_leaves_the_question_open() {
         "spec counter; shared n: int; op read() -> int { let r = n; assert(r == 1); return r; }";
     let program = program(source, Threads::Count(1));
     let report = progress(&program, unlimited(), Property::WaitFree);
-    assert!(matches!(&report.verdict, Verdict::Inconclusive(why) if why.contains("go wrong")));
+    assert!(
+        matches!(&report.outcome, Outcome::Inconclusive(why) if why.to_string().contains("go wrong"))
+    );
     assert_eq!(report.operations[0].holds, None);
 }
 
 #[test]
 fn limits_are_kept() {
     let program = program(SPIN, Threads::Count(2));
-    let stopped = Limits { stop: Some(Arc::new(AtomicBool::new(true))), ..Limits::default() };
+    let asked = StopFlag::default();
+    asked.ask(StopReason::Interrupt);
+    let stopped = Limits::until(asked);
     let late = Limits { deadline: Some(Instant::now()), ..Limits::default() };
     let small = Limits { memory: Some(1), ..Limits::default() };
     for limits in [stopped, late, small] {
         for property in Property::ALL {
             let report = check_progress(&program, unlimited(), property, &limits).unwrap();
-            assert!(matches!(report.verdict, Verdict::Inconclusive(_)), "{report}");
+            assert!(matches!(report.outcome, Outcome::Inconclusive(_)), "{report}");
             assert!(report.operations.iter().all(|of| of.holds.is_none()));
         }
         let report = check_ltl(&program, unlimited(), "F read_res", false, &limits).unwrap();
-        assert!(matches!(report.verdict, Verdict::Inconclusive(_)), "{report}");
+        assert!(matches!(report.outcome, Outcome::Inconclusive(_)), "{report}");
     }
 }
 
@@ -194,15 +196,16 @@ fn part_of_a_space_is_enough_for_a_violation() {
     // Enough memory for some states, and not for all: there is no end of them.
     let limits = Limits { memory: Some(1 << 22), ..Limits::default() };
     let check = |property| check_progress(&program, unlimited(), property, &limits).unwrap();
-    let open = |verdict: &Verdict| matches!(verdict, Verdict::Inconclusive(why) if why == "the memory limit was reached");
+    let by_memory = Outcome::Inconclusive(StopReason::Memory.into());
+    let open = |outcome: &Outcome<(), Box<Lasso>>| *outcome == by_memory;
     let spins = check(Property::WaitFree);
-    assert!(matches!(spins.verdict, Verdict::Violated(_)), "{spins}");
+    assert!(matches!(spins.outcome, Outcome::Violated(_)), "{spins}");
     let having: Vec<_> = spins.operations.iter().map(|of| of.holds).collect();
     assert_eq!(having, [Some(false), None]);
-    assert!(open(&check(Property::NoDeadlock).verdict));
+    assert!(open(&check(Property::NoDeadlock).outcome));
     let report = check_ltl(&program, unlimited(), "G (spin_inv -> F spin_res)", true, &limits);
     let report = report.unwrap();
-    assert!(matches!(report.verdict, Verdict::Violated(_)), "{report}");
+    assert!(matches!(report.outcome, Outcome::Violated(_)), "{report}");
 }
 
 /// The states that were not explored must not look like the end of a run.
@@ -212,12 +215,12 @@ fn nothing_is_concluded_from_what_was_not_explored() {
     let program = program(source, Threads::Count(2));
     let limits = Limits { memory: Some(1 << 22), ..Limits::default() };
     let report = check_ltl(&program, unlimited(), "G F add_inv", true, &limits).unwrap();
-    let why = "the memory limit was reached".to_owned();
-    assert_eq!(report.verdict, Verdict::Inconclusive(why.clone()), "{report}");
+    let why = Inconclusive::from(StopReason::Memory);
+    assert_eq!(report.outcome, Outcome::Inconclusive(why.clone()), "{report}");
     assert!(report.stats.product > report.stats.states, "the product was explored: {report}");
     for property in Property::ALL {
         let report = check_progress(&program, unlimited(), property, &limits).unwrap();
-        assert_eq!(report.verdict, Verdict::Inconclusive(why.clone()), "{report}");
+        assert_eq!(report.outcome, Outcome::Inconclusive(why.clone()), "{report}");
     }
 }
 

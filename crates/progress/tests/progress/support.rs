@@ -1,11 +1,11 @@
 //! What the tests share.
 
-use linchpin_history::Limits;
 use linchpin_ir::interpreter::Memory;
 use linchpin_ir::program::Program;
 use linchpin_lang::{Config, Threads, compile};
-use linchpin_progress::{Property, Report, Verdict, check_ltl, check_progress};
+use linchpin_progress::{Property, Report, check_ltl, check_progress};
 use linchpin_space::{Bounds, Calls};
+use linchpin_verdict::{Limits, Outcome};
 use std::path::PathBuf;
 
 /// The program of a source, with so many threads.
@@ -40,10 +40,10 @@ pub fn ltl(program: &Program, bounds: Bounds, formula: &str, fair: bool) -> Repo
 
 /// Whether the property holds; panics if nobody knows.
 pub fn holds(report: &Report) -> bool {
-    match &report.verdict {
-        Verdict::Holds => true,
-        Verdict::Violated(_) => false,
-        Verdict::Inconclusive(reason) => panic!("{}: {reason}", report.subject),
+    match &report.outcome {
+        Outcome::Holds(()) => true,
+        Outcome::Violated(_) => false,
+        Outcome::Inconclusive(reason) => panic!("{}: {reason}", report.subject),
     }
 }
 

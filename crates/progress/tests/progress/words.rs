@@ -3,10 +3,10 @@
 use crate::naive::Word;
 use crate::support::seed_and_cases;
 use fastrand::Rng;
-use linchpin_history::Limits;
 use linchpin_progress::cycles::components;
 use linchpin_progress::graph::{Edge, Graph, Label, NOWHERE};
 use linchpin_progress::ltl::{Automaton, Formula, Product, holds_on};
+use linchpin_verdict::Limits;
 
 /// A random formula over so many atoms.
 pub fn formula(random: &mut Rng, depth: usize, atoms: usize) -> Formula {

@@ -4,4 +4,6 @@ mod generator;
 mod models;
 mod naive;
 mod reductions;
+mod returns;
+mod stuck;
 mod support;

@@ -3,8 +3,8 @@
 use crate::support::{bounds, compiled, explained, object};
 use linchpin_ir::interpreter::Memory;
 use linchpin_ir::run::{End, replay};
-use linchpin_refine::search::Wrong;
-use linchpin_refine::{Points, Verdict, VerifyOptions, verify};
+use linchpin_refine::{Failure, Points, StuckCheck, VerifyOptions, verify};
+use linchpin_verdict::Outcome;
 use std::path::PathBuf;
 
 struct Model {
@@ -34,6 +34,10 @@ fn models() -> Vec<Model> {
     files.iter().map(read).collect()
 }
 
+/// Linearizable models that get stuck: a removal that another thread disturbs between its two `cas`
+/// comes back to a node that it has marked itself, and cannot mark it again.
+const STUCK: [&str; 1] = ["vy_cas_set"];
+
 #[test]
 fn every_model_has_the_expected_verdict() {
     let (mut holding, mut violated) = (0, 0);
@@ -43,15 +47,20 @@ fn every_model_has_the_expected_verdict() {
         options.points = false;
         let report = verify(&compiled.program, &options, &|_| {}).unwrap();
         let linearizable = model.expected.starts_with("linearizable");
-        match &report.verdict {
-            Verdict::Holds => {
+        match &report.outcome {
+            Outcome::Holds(()) => {
                 assert!(linearizable, "{} holds", model.name);
+                let passed = matches!(report.stuck, StuckCheck::Passed { .. });
+                assert!(passed, "{}: {:?}", model.name, report.stuck);
                 holding += 1;
             }
-            Verdict::Inconclusive(reason) => panic!("{}: {reason}", model.name),
-            Verdict::Violated(found) => {
+            Outcome::Inconclusive(reason) => panic!("{}: {reason}", model.name),
+            Outcome::Violated(found) if STUCK.contains(&model.name.as_str()) => {
+                assert!(matches!(found.failure, Failure::Stuck(_)), "{}", model.name);
+            }
+            Outcome::Violated(found) => {
                 assert!(!linearizable, "{} is violated: {:?}", model.name, found.run.events);
-                assert_eq!(found.wrong, Wrong::Unexplained, "{}", model.name);
+                assert!(matches!(found.failure, Failure::Unexplained { .. }), "{}", model.name);
                 let again = replay(&compiled.program, Memory::Collected, &found.schedule).unwrap();
                 assert_eq!(again.events, found.run.events, "{}", model.name);
                 let object = object(&compiled.program);
@@ -73,9 +82,10 @@ fn claimed_points_are_judged() {
     let all = models();
     for model in all.iter().filter(|model| model.expected.starts_with("linearizable")) {
         let compiled = compiled(&model.source);
-        let options = VerifyOptions::new(bounds(compiled.bounds.ops, compiled.bounds.values));
+        let mut options = VerifyOptions::new(bounds(compiled.bounds.ops, compiled.bounds.values));
+        options.stuck = false;
         let report = verify(&compiled.program, &options, &|_| {}).unwrap();
-        assert!(matches!(report.verdict, Verdict::Holds), "{}", model.name);
+        assert!(matches!(report.outcome, Outcome::Holds(())), "{}", model.name);
         match report.points {
             Points::Suffice => suffice.push(model.name.as_str()),
             Points::Fail => fail.push(model.name.as_str()),
@@ -98,28 +108,9 @@ fn reuse_finds_use_after_free() {
     let mut bounds = bounds(compiled.bounds.ops, compiled.bounds.values);
     bounds.memory = Memory::Reuse;
     let report = verify(&compiled.program, &VerifyOptions::new(bounds), &|_| {}).unwrap();
-    let Verdict::Violated(found) = report.verdict else { panic!("{:?}", report.verdict) };
-    assert_eq!(found.wrong, Wrong::Fault);
+    let Outcome::Violated(found) = report.outcome else { panic!("{:?}", report.outcome) };
+    assert_eq!(found.failure, Failure::Fault);
     assert!(matches!(found.run.end, End::Faulted(_)));
-}
-
-/// A model whose threads wait for each other holds, but not in silence.
-#[test]
-fn getting_stuck_is_noticed() {
-    let source = "spec counter;\nshared a: lock;\nshared b: lock;\nshared n: int;\n\
-        op add(k: int) { lock(a); lock(b); n = n + k; unlock(b); unlock(a); }\n\
-        op read() -> int { lock(b); lock(a); let r = n; unlock(a); unlock(b); return r; }\n\
-        bounds { threads: 2, ops: 1, values: 1 }\n";
-    let compiled = compiled(source);
-    let report = verify(&compiled.program, &VerifyOptions::new(bounds(1, 1)), &|_| {}).unwrap();
-    assert!(matches!(report.verdict, Verdict::Holds) && report.stuck && report.exhausted);
-    // An operation that waits for what never happens: nobody gets to a second call.
-    let source = "spec counter;\nshared n: int;\nop add(k: int) { let r = n; assume(r == 9); n = k; }\n\
-        bounds { threads: 1, ops: 2, values: 1 }\n";
-    let program = crate::support::compiled(source).program;
-    let report = verify(&program, &VerifyOptions::new(bounds(2, 1)), &|_| {}).unwrap();
-    assert!(matches!(report.verdict, Verdict::Holds) && !report.exhausted);
-    assert!(!report.unreached.is_empty());
 }
 
 /// A stack that reads its top node in one go never uses what it freed, but a node that comes back looks like the old
@@ -136,11 +127,11 @@ fn reuse_finds_aba() {
     let compiled = compiled(source);
     let collected = VerifyOptions::new(bounds(2, 2));
     let report = verify(&compiled.program, &collected, &|_| {}).unwrap();
-    assert!(matches!(report.verdict, Verdict::Holds));
+    assert!(matches!(report.outcome, Outcome::Holds(())));
     let mut reused = collected;
     reused.bounds.memory = Memory::Reuse;
     let report = verify(&compiled.program, &reused, &|_| {}).unwrap();
-    let Verdict::Violated(found) = report.verdict else { panic!("{:?}", report.verdict) };
-    assert_eq!(found.wrong, Wrong::Unexplained);
+    let Outcome::Violated(found) = report.outcome else { panic!("{:?}", report.outcome) };
+    assert!(matches!(found.failure, Failure::Unexplained { .. }));
     assert!(!explained(&found.run.events, &object(&compiled.program)));
 }

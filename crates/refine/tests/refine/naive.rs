@@ -9,8 +9,9 @@ use linchpin_ir::interpreter::{Machine, Memory, Move, State, Status};
 use linchpin_ir::model_spec::ModelObject;
 use linchpin_ir::program::{Operation, Program};
 use linchpin_ir::run::{Event, EventKind};
-use linchpin_refine::{Verdict, VerifyOptions, verify};
+use linchpin_refine::{VerifyOptions, verify};
 use linchpin_space::Reductions;
+use linchpin_verdict::Outcome;
 use std::collections::HashSet;
 
 /// Bigger spaces than this are not explored naively.
@@ -121,7 +122,7 @@ impl Explorer<'_> {
     }
 }
 
-fn random_reductions(random: &mut Rng) -> Reductions {
+pub fn random_reductions(random: &mut Rng) -> Reductions {
     Reductions {
         canonical_heap: random.bool(),
         dead_locals: random.bool(),
@@ -152,6 +153,7 @@ pub fn compare(seed: u64, programs: usize, combinations: usize) -> (usize, usize
         for combination in 0..combinations {
             let mut options = VerifyOptions::new(bounds(calls, values));
             options.search.workers = 1;
+            options.stuck = false;
             match combination {
                 0 => {}
                 1 => options.reductions = Reductions::NONE,
@@ -162,10 +164,10 @@ pub fn compare(seed: u64, programs: usize, combinations: usize) -> (usize, usize
                 }
             }
             let report = verify(&compiled.program, &options, &|_| {}).unwrap();
-            let found = match &report.verdict {
-                Verdict::Holds => true,
-                Verdict::Violated(_) => false,
-                Verdict::Inconclusive(reason) => panic!("{reason}\n{source}"),
+            let found = match &report.outcome {
+                Outcome::Holds(()) => true,
+                Outcome::Violated(_) => false,
+                Outcome::Inconclusive(reason) => panic!("{reason}\n{source}"),
             };
             let used = &options.reductions;
             assert_eq!(

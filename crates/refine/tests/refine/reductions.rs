@@ -3,7 +3,7 @@
 use crate::support::{bounds, compiled};
 use linchpin_refine::Policy;
 use linchpin_refine::model::ModelProduct;
-use linchpin_refine::search::{Outcome, SearchOptions, explore};
+use linchpin_refine::search::{Exploration, SearchOptions, explore};
 use linchpin_space::Reductions;
 
 const MODELS: [&str; 4] = [
@@ -18,7 +18,7 @@ fn states(source: &str, reductions: Reductions, policy: Policy, antichain: bool)
     let product = ModelProduct::new(&program, bounds(2, 2), reductions, policy).unwrap();
     let options = SearchOptions { antichain, ..SearchOptions::default() };
     let (outcome, stats) = explore(&product, &options, &|_| {});
-    assert_eq!(outcome, Outcome::Complete);
+    assert_eq!(outcome, Exploration::Complete);
     stats.states
 }
 

@@ -4,13 +4,14 @@ use crate::args::ReproduceArgs;
 use crate::commands::verify::grouped;
 use crate::limits::Stop;
 use anyhow::{Result, anyhow};
-use linchpin_history::Limits;
 use linchpin_ir::interpreter::Memory;
 use linchpin_lang::{Config, Threads, compile};
 use linchpin_refine::search::{SearchOptions, Stats};
-use linchpin_refine::{Points, Verdict, VerifyOptions, verify};
+use linchpin_refine::{Points, VerifyOptions, verify};
 use linchpin_space::{Bounds, Calls, Reductions};
 use linchpin_spec::Value;
+use linchpin_verdict::Limits;
+use linchpin_verdict::Outcome;
 use serde_json::{Value as Json, json};
 use std::time::{Duration, Instant};
 
@@ -181,8 +182,9 @@ impl Row {
         let limits = Limits {
             deadline: patience.map(|patience| Instant::now() + patience),
             memory: None,
-            stop: Some(stop.flag()),
+            ..stop.limits()
         };
+        options.stuck = false;
         options.search = SearchOptions { limits, ..SearchOptions::default() };
         if !reduced {
             options.reductions = Reductions { canonical_heap: true, ..Reductions::NONE };
@@ -191,10 +193,10 @@ impl Row {
         }
         let report = verify(&compiled.program, &options, &|_| {})?;
         let with_points = !self.points || report.points == Points::Suffice;
-        let verdict = match report.verdict {
-            Verdict::Holds if with_points => Some(true),
-            Verdict::Holds | Verdict::Inconclusive(_) => None,
-            Verdict::Violated(_) => Some(false),
+        let verdict = match report.outcome {
+            Outcome::Holds(()) if with_points => Some(true),
+            Outcome::Holds(()) | Outcome::Inconclusive(_) => None,
+            Outcome::Violated(_) => Some(false),
         };
         Ok(Measured { verdict, stats: report.stats })
     }

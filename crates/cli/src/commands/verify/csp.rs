@@ -1,13 +1,14 @@
 //! `.csp` files: refinement between processes.
 
 use super::answer::{Answer, Found, Word};
+use super::refine::counted;
 use crate::args::{ReductionArg, VerifyArgs};
 use crate::limits::Stop;
 use crate::model::{self, Mistakes};
 use anyhow::{Result, bail};
-use linchpin_csp::{Options, Report, Verdict, parse, verify};
-use linchpin_history::Limits;
+use linchpin_csp::{Failure, Options, Report, parse, verify};
 use linchpin_spec::Value;
+use linchpin_verdict::Outcome;
 use serde_json::{Value as Json, json};
 use std::path::Path;
 
@@ -30,7 +31,7 @@ pub fn answers(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Vec<Answer
         }
     };
     let mut options = Options::default();
-    options.search.limits = Limits { stop: Some(stop.flag()), ..Limits::default() };
+    options.search.limits = stop.limits();
     if let Some(workers) = args.workers {
         options.search.workers = usize::from(workers);
     }
@@ -54,18 +55,21 @@ fn answer(report: &Report, stop: &Stop) -> Answer {
         false => format!(", with {}", constants.join(", ")),
     };
     let claim = &report.assertion;
-    let (word, reason) = match &report.verdict {
-        Verdict::Holds => (Word::HoldsWithinBounds, format!("`{claim}` holds{within}")),
-        Verdict::Violated(_) => (Word::Violated, format!("`{claim}` does not hold{within}")),
-        Verdict::Faulty { message, .. } => {
+    let (word, reason) = match &report.outcome {
+        Outcome::Holds(()) => (Word::HoldsWithinBounds, format!("`{claim}` holds{within}")),
+        Outcome::Violated(Failure::Run(_)) => {
+            (Word::Violated, format!("`{claim}` does not hold{within}"))
+        }
+        Outcome::Violated(Failure::Fault { message, .. }) => {
             (Word::Violated, format!("`{claim}`: the model goes wrong: {message}{within}"))
         }
-        Verdict::Stopped(reason) => {
-            (Word::Inconclusive, format!("`{claim}`: {}{within}", stop.explain(reason)))
+        Outcome::Inconclusive(why) => {
+            let why = stop.explain(why);
+            (Word::Inconclusive, format!("`{claim}`: {why}{within}"))
         }
     };
-    let found = match &report.verdict {
-        Verdict::Violated(counterexample) => Some(Found {
+    let found = match &report.outcome {
+        Outcome::Violated(Failure::Run(counterexample)) => Some(Found {
             json: json!({ "trace": counterexample.trace(), "explanation": reason }),
             explanation: reason.clone(),
             text: format!("{report}\n"),
@@ -73,7 +77,7 @@ fn answer(report: &Report, stop: &Stop) -> Answer {
             rows: Vec::new(),
             is_fault: false,
         }),
-        Verdict::Faulty { .. } => Some(Found {
+        Outcome::Violated(Failure::Fault { .. }) => Some(Found {
             json: json!({ "explanation": reason }),
             explanation: reason.clone(),
             text: format!("{report}\n"),
@@ -81,7 +85,7 @@ fn answer(report: &Report, stop: &Stop) -> Answer {
             rows: Vec::new(),
             is_fault: false,
         }),
-        Verdict::Holds | Verdict::Stopped(_) => None,
+        Outcome::Holds(()) | Outcome::Inconclusive(_) => None,
     };
     let stats = &report.stats;
     let bounds: serde_json::Map<String, Json> =
@@ -103,11 +107,11 @@ fn answer(report: &Report, stop: &Stop) -> Answer {
             "specification_sets": report.specification.1,
         }),
         notes: vec![format!(
-            "{} states, {} transitions, {} states of the specification in {} sets, {:.2} s",
-            stats.states,
-            stats.transitions,
-            report.specification.0,
-            report.specification.1,
+            "{}, {}, {} of the specification in {}, {:.2} s",
+            counted(stats.states, "state"),
+            counted(stats.transitions as usize, "transition"),
+            counted(report.specification.0, "state"),
+            counted(report.specification.1, "set"),
             stats.seconds
         )],
         found,

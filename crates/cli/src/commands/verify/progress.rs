@@ -7,9 +7,10 @@ use crate::commands::run::schedule;
 use crate::limits::Stop;
 use anyhow::{Context, Result};
 use linchpin_lang::Compiled;
-use linchpin_progress::{Lasso, Property, Report, Verdict, check_ltl, check_progress};
+use linchpin_progress::{Lasso, Property, Report, check_ltl, check_progress};
 use linchpin_report::Row;
 use linchpin_space::Calls;
+use linchpin_verdict::Outcome;
 use serde_json::json;
 use std::path::Path;
 
@@ -35,19 +36,20 @@ pub fn answer(args: &VerifyArgs, file: &Path, compiled: &Compiled, stop: &Stop) 
     };
     let report = report.with_context(|| format!("`{}`", file.display()))?;
     let in_words = refine::bounds_in_words(program, &bounds);
-    let (word, reason, found) = match &report.verdict {
-        Verdict::Holds => (
+    let (word, reason, found) = match &report.outcome {
+        Outcome::Holds(()) => (
             Word::HoldsWithinBounds,
             format!("every run has the property {}, with {in_words}", report.subject),
             None,
         ),
-        Verdict::Violated(lasso) => (
+        Outcome::Violated(lasso) => (
             Word::Violated,
             format!("a run has not the property {}, with {in_words}", report.subject),
             Some(show(program, lasso)),
         ),
-        Verdict::Inconclusive(reason) => {
-            (Word::Inconclusive, format!("{}; with {in_words}", stop.explain(reason)), None)
+        Outcome::Inconclusive(why) => {
+            let why = stop.explain(why);
+            (Word::Inconclusive, format!("{why}; with {in_words}"), None)
         }
     };
     Ok(Answer {
@@ -69,9 +71,9 @@ pub fn answer(args: &VerifyArgs, file: &Path, compiled: &Compiled, stop: &Stop) 
 
 fn notes(report: &Report) -> Vec<String> {
     let mut notes = vec![format!(
-        "{} states, {} moves",
-        refine::grouped(report.stats.states),
-        refine::grouped(report.stats.moves)
+        "{}, {}",
+        refine::counted(report.stats.states, "state"),
+        refine::counted(report.stats.moves, "move")
     )];
     for of in &report.operations {
         let words = match of.holds {

@@ -8,17 +8,19 @@ use crate::commands::run::view::RunView;
 use crate::limits::Stop;
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
-use linchpin_history::{Builder, CheckOptions, Limits, Object, Verdict as Judged, check};
+use linchpin_history::{Builder, CheckOptions, Object, Verdict as Judged, check};
 use linchpin_ir::interpreter::Memory;
 use linchpin_ir::model_spec::spec_of;
 use linchpin_ir::program::{Program, SpecSource};
 use linchpin_ir::run::{End, EventKind, Run};
 use linchpin_lang::Compiled;
-use linchpin_refine::search::{Stats, Wrong};
+use linchpin_refine::search::Stats;
 use linchpin_refine::{
-    Advice, Counterexample, Points, Report, Verdict, VerifyOptions, Where, suggest_points, verify,
+    Advice, Counterexample, Failure, KeptBy, NotMade, Points, Report, StuckCheck, StuckOperation,
+    VerifyOptions, Where, suggest_points, verify,
 };
 use linchpin_space::{Bounds, Calls};
+use linchpin_verdict::{Inconclusive, Outcome};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::time::Duration;
@@ -53,7 +55,8 @@ pub fn options(args: &VerifyArgs, compiled: &Compiled, stop: &Stop) -> VerifyOpt
         options.search.workers = usize::from(workers);
     }
     // Time and memory are watched for the whole process; the engine is only told to stop.
-    options.search.limits = Limits { stop: Some(stop.flag()), ..Limits::default() };
+    options.search.limits = stop.limits();
+    options.stuck = !args.safety_only;
     let reductions = &mut options.reductions;
     for without in &args.without {
         let all = *without == ReductionArg::All;
@@ -83,9 +86,8 @@ pub fn answer(args: &VerifyArgs, file: &Path, compiled: &Compiled, stop: &Stop) 
     bar.finish_and_clear();
     let report = report?;
     let mut answer = describe(program, &options, &report);
-    // Only a search that was stopped found nothing: other reasons to be inconclusive say more.
-    if let (Verdict::Inconclusive(why), Some(reason)) = (&report.verdict, stop.reason())
-        && why == linchpin_history::STOPPED
+    if let (Outcome::Inconclusive(Inconclusive::Stopped { so_far: None, .. }), Some(reason)) =
+        (&report.outcome, stop.reason())
     {
         answer.reason = format!("{}; nothing wrong was found until then", reason.describe());
     }
@@ -166,8 +168,8 @@ pub fn bounds_in_words(program: &Program, bounds: &Bounds) -> String {
 fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answer {
     let bounds = &options.bounds;
     let in_words = bounds_in_words(program, bounds);
-    let (word, reason) = match &report.verdict {
-        Verdict::Holds => (
+    let (word, reason) = match &report.outcome {
+        Outcome::Holds(()) => (
             Word::HoldsWithinBounds,
             match report.points {
                 Points::Suffice => {
@@ -176,14 +178,17 @@ fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answ
                 _ => format!("every run is linearizable, with {in_words}"),
             },
         ),
-        Verdict::Violated(found) => (
+        Outcome::Violated(found) => (
             Word::Violated,
-            match found.wrong {
-                Wrong::Unexplained => format!("a run is not linearizable, with {in_words}"),
-                Wrong::Fault => format!("a run goes wrong, with {in_words}"),
+            match &found.failure {
+                Failure::Unexplained { .. } => {
+                    format!("a run is not linearizable, with {in_words}")
+                }
+                Failure::Fault => format!("a run goes wrong, with {in_words}"),
+                Failure::Stuck(_) => format!("an operation can get stuck, with {in_words}"),
             },
         ),
-        Verdict::Inconclusive(reason) => (Word::Inconclusive, format!("{reason}; with {in_words}")),
+        Outcome::Inconclusive(reason) => (Word::Inconclusive, format!("{reason}; with {in_words}")),
     };
     let stats = &report.stats;
     // A lossy search does not tell states of the model apart.
@@ -192,9 +197,9 @@ fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answ
         count => format!(" ({} of the model)", grouped(count)),
     };
     let mut notes = vec![format!(
-        "{} states{of_model}, {} transitions, depth {}, {:.2} s, {:.1} MB",
-        grouped(stats.states),
-        grouped(stats.transitions as usize),
+        "{}{of_model}, {}, depth {}, {:.2} s, {:.1} MB",
+        counted(stats.states, "state"),
+        counted(stats.transitions as usize, "transition"),
         stats.depth,
         stats.seconds,
         stats.bytes as f64 / 1e6,
@@ -205,22 +210,17 @@ fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answ
                 .to_owned(),
         );
     }
-    if bounds.objects.is_some() && !report.bounded && matches!(report.verdict, Verdict::Holds) {
+    if bounds.objects.is_some() && !report.bounded && report.outcome.is_holds() {
         notes.push("the bound on heap objects was never reached: a larger one adds nothing".into());
     }
-    if let (Calls::Each(_), false, Verdict::Holds) =
-        (bounds.calls, report.exhausted, &report.verdict)
+    if let (Calls::Each(_), false, true) =
+        (bounds.calls, report.exhausted, report.outcome.is_holds())
     {
         notes.push(
             "no thread ever made all its calls: the bound on operations was never reached".into(),
         );
     }
-    if report.stuck && !report.bounded {
-        notes.push(
-            "some runs get stuck: operations are pending and nobody can move; --progress no-deadlock shows one"
-                .to_owned(),
-        );
-    }
+    notes.extend(stuck_note(&report.stuck));
     if options.lossy.is_some() {
         notes.push("lossy search: states may have been left out".to_owned());
     }
@@ -228,8 +228,8 @@ fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answ
         Memory::Collected => "memory is garbage collected (--memory reuse explores the other case)",
         Memory::Reuse => "freed memory may be reused",
     };
-    let found = match &report.verdict {
-        Verdict::Violated(found) => Some(show(program, bounds, found)),
+    let found = match &report.outcome {
+        Outcome::Violated(found) => Some(show(program, bounds, found)),
         _ => None,
     };
     Answer {
@@ -253,6 +253,44 @@ fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answ
     }
 }
 
+/// What became of the check that no operation gets stuck, where that is worth a line.
+fn stuck_note(check: &StuckCheck) -> Option<String> {
+    Some(match check {
+        StuckCheck::Off | StuckCheck::Found => return None,
+        StuckCheck::Passed { .. } => "no operation gets stuck".to_owned(),
+        StuckCheck::NotMade(why) => {
+            let why = match why {
+                NotMade::TooManyStates { bound } => {
+                    format!("the model has more than {} states", grouped(*bound as usize))
+                }
+                NotMade::Stopped(reason) => reason.to_string(),
+                NotMade::Lossy => "the search leaves states out".to_owned(),
+                NotMade::TooManyThreads => "there are too many threads".to_owned(),
+                NotMade::FurtherCalls => {
+                    "whether further calls would end a wait was not decided".to_owned()
+                }
+                NotMade::NotReplayed => "a run that gets stuck was not replayed".to_owned(),
+            };
+            format!("whether operations get stuck was not checked: {why}")
+        }
+    })
+}
+
+/// Which operations are stuck, and what keeps them.
+fn explain_stuck(stuck: &[StuckOperation]) -> String {
+    let each = stuck.iter().map(|of| {
+        let kept = match &of.kept_by {
+            KeptBy::Wait { line, reason, .. } => format!("waits in line {line} for {reason}"),
+            KeptBy::Loop { lines } => {
+                let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+                format!("runs for ever, in lines {}", lines.join(", "))
+            }
+        };
+        format!("{} of thread {} can never return: it {kept}.", of.name, of.thread)
+    });
+    each.collect::<Vec<_>>().join(" ")
+}
+
 /// The bounds for scripts.
 pub fn bounds_in_json(program: &Program, bounds: &Bounds) -> Json {
     json!({
@@ -273,9 +311,13 @@ fn show(program: &Program, bounds: &Bounds, found: &Counterexample) -> Found {
         text += &format!("{}\n", timeline.draw(WIDTH));
     }
     text += &format!("{explanation}\n");
-    if !found.possible.is_empty() {
-        let shown: Vec<&str> = found.possible.iter().take(6).map(String::as_str).collect();
-        let more = found.possible.len().saturating_sub(shown.len());
+    let possible = match &found.failure {
+        Failure::Unexplained { possible } => &possible[..],
+        Failure::Fault | Failure::Stuck(_) => &[],
+    };
+    if !possible.is_empty() {
+        let shown: Vec<&str> = possible.iter().take(6).map(String::as_str).collect();
+        let more = possible.len().saturating_sub(shown.len());
         let more = if more > 0 { format!("; and {more} more") } else { String::new() };
         let last = found.run.events.last();
         let before = if last.is_some() { "before the last response" } else { "at the start" };
@@ -310,14 +352,17 @@ fn show(program: &Program, bounds: &Bounds, found: &Counterexample) -> Found {
         "core": core,
         "explanation": explanation,
         "switches": found.switches,
-        "possible": found.possible,
+        "possible": possible,
     });
-    let is_fault = found.wrong == Wrong::Fault;
+    let is_fault = found.failure == Failure::Fault;
     Found { json, explanation, text, bars: view.bars(), rows, is_fault }
 }
 
 /// Why no order explains the run, in a sentence.
 fn explain(program: &Program, found: &Counterexample) -> String {
+    if let Failure::Stuck(stuck) = &found.failure {
+        return explain_stuck(stuck);
+    }
     if let End::Faulted(fault) = &found.run.end {
         return format!("{fault}.");
     }
@@ -355,6 +400,12 @@ fn judge(program: &Program, run: &Run) -> Option<Judged> {
     }
     let mut history = builder.finish();
     Some(check(&object, &mut history, &CheckOptions::default()).ok()?.verdict)
+}
+
+/// "1 state", "2,000 states".
+pub fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {what}{plural}", grouped(count))
 }
 
 /// A number with its digits in groups.

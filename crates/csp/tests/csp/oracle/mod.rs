@@ -5,7 +5,8 @@ mod generate;
 mod naive;
 
 use generate::Case;
-use linchpin_csp::{Options, Report, Verdict, parse, verify};
+use linchpin_csp::{Failure, Options, Report, parse, verify};
+use linchpin_verdict::{Outcome, StopReason};
 use naive::World;
 use std::collections::BTreeSet;
 
@@ -82,19 +83,20 @@ fn one(seed: u64, tally: &mut Tally) {
         };
         states.push(reports[0].stats.states);
         if let (Some(implementation), Some(specification)) = (&implementation, &specification) {
-            refinement(&reports[0].verdict, implementation, specification, &context);
+            refinement(&reports[0].outcome, implementation, specification, &context);
         }
-        match (&reports[1].verdict, deadlocks) {
-            (_, None) | (Verdict::Stopped(_), _) => {}
-            (Verdict::Holds, Some(false)) | (Verdict::Violated(_), Some(true)) => {}
+        match (&reports[1].outcome, deadlocks) {
+            (_, None) | (Outcome::Inconclusive(_), _) => {}
+            (Outcome::Holds(()), Some(false))
+            | (Outcome::Violated(Failure::Run(_)), Some(true)) => {}
             _ => panic!("deadlock: the oracle says {deadlocks:?}\n{}", context()),
         }
         if reduce && antichain {
-            match &reports[0].verdict {
-                Verdict::Holds => tally.holds += 1,
-                Verdict::Violated(_) => tally.violated += 1,
-                Verdict::Stopped(_) => tally.stopped += 1,
-                Verdict::Faulty { .. } => panic!("{}", context()),
+            match &reports[0].outcome {
+                Outcome::Holds(()) => tally.holds += 1,
+                Outcome::Violated(Failure::Run(_)) => tally.violated += 1,
+                Outcome::Inconclusive(_) => tally.stopped += 1,
+                Outcome::Violated(Failure::Fault { .. }) => panic!("{}", context()),
             }
         }
     }
@@ -108,18 +110,18 @@ fn one(seed: u64, tally: &mut Tally) {
 type Traces = BTreeSet<Vec<String>>;
 
 fn refinement(
-    verdict: &Verdict,
+    outcome: &Outcome<(), Failure>,
     implementation: &Traces,
     specification: &Traces,
     context: &dyn Fn() -> String,
 ) {
     let missing: Vec<&Vec<String>> = implementation.difference(specification).collect();
     let shortest = missing.iter().map(|trace| trace.len()).min();
-    match verdict {
-        Verdict::Holds => {
+    match outcome {
+        Outcome::Holds(()) => {
             assert!(missing.is_empty(), "{:?} is no trace of Spec\n{}", missing[0], context());
         }
-        Verdict::Violated(counterexample) => {
+        Outcome::Violated(Failure::Run(counterexample)) => {
             let trace: Vec<String> =
                 counterexample.trace().into_iter().map(str::to_owned).collect();
             assert!(counterexample.shortest, "{}", context());
@@ -135,7 +137,9 @@ fn refinement(
                 assert_eq!(shortest, None, "{trace:?} is not the shortest\n{}", context());
             }
         }
-        Verdict::Stopped(reason) => assert!(reason.contains("memory"), "{}", context()),
-        Verdict::Faulty { .. } => panic!("{}", context()),
+        Outcome::Inconclusive(reason) => {
+            assert_eq!(reason.stopped_by(), Some(StopReason::Memory), "{}", context());
+        }
+        Outcome::Violated(Failure::Fault { .. }) => panic!("{}", context()),
     }
 }

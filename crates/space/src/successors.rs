@@ -1,12 +1,13 @@
 //! The ways on from a state: every call, step and response, with what reductions take together.
 
-use crate::code::Class;
+use crate::event::{Action, Event, Stop, Successor, Visit};
 use crate::execute::{Access, Ended, Execution, Passed, Trail, Words, holds};
 use crate::flat::{Flat, operation_of, returning, running};
 use crate::layout::{CALLS, Kind, NODE, STATUS};
-use crate::space::{Action, Calls, Event, Space, Stop, Successor, Visit, Workspace};
+use crate::space::Space;
+use crate::workspace::Workspace;
 use linchpin_ir::interpreter::Memory;
-use linchpin_ir::program::{Action as IrAction, Place, Program};
+use linchpin_verdict::Calls;
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering;
 
@@ -14,7 +15,7 @@ use std::sync::atomic::Ordering;
 const MAX_TOGETHER: usize = 256;
 
 /// An enumeration in progress.
-pub(crate) struct Walk<'a> {
+struct Successors<'a> {
     space: &'a Space,
     workspace: &'a mut Workspace,
     visit: &'a mut dyn Visit,
@@ -31,17 +32,17 @@ enum Phase {
     Trailing,
 }
 
-impl<'a> Walk<'a> {
-    pub fn new(
+impl<'a> Successors<'a> {
+    fn new(
         space: &'a Space,
         workspace: &'a mut Workspace,
         visit: &'a mut dyn Visit,
-    ) -> Walk<'a> {
-        Walk { space, workspace, visit, actions: Vec::new(), events: Vec::new() }
+    ) -> Successors<'a> {
+        Successors { space, workspace, visit, actions: Vec::new(), events: Vec::new() }
     }
 
     /// Every way on for one thread; `false` if the visitor has ended the enumeration.
-    pub fn thread(&mut self, flat: &Flat, thread: usize, known: usize) -> bool {
+    fn thread(&mut self, flat: &Flat, thread: usize, known: usize) -> bool {
         let layout = &self.space.form.layout;
         let region = layout.thread(thread);
         self.actions.clear();
@@ -110,13 +111,16 @@ impl<'a> Walk<'a> {
             self.actions.push(invoke);
             self.events.push(call);
             let on =
-                self.take(&next, thread, *operation, routine.entry, &mut |walk, after, _, _| {
+                self.take(&next, thread, *operation, routine.entry, &mut |this, after, _, _| {
                     match after {
-                        Ok((flat, false)) if walk.space.reductions.merged_events => {
-                            walk.go_on(flat, thread, *operation, Phase::Leading)
+                        Ok((flat, false)) if this.space.calls_apart => {
+                            this.go_on(flat, thread, *operation, Phase::Trailing)
                         }
-                        Ok((flat, _)) => walk.stop(thread, None, Stop::State(flat)),
-                        Err(()) => walk.stop(thread, None, Stop::Fault),
+                        Ok((flat, false)) if this.space.reductions.merged_events => {
+                            this.go_on(flat, thread, *operation, Phase::Leading)
+                        }
+                        Ok((flat, _)) => this.stop(thread, None, Stop::State(flat)),
+                        Err(()) => this.stop(thread, None, Stop::Fault),
                     }
                 });
             self.workspace.pool.push(next);
@@ -143,21 +147,21 @@ impl<'a> Walk<'a> {
         let node = flat.words[region + NODE] as usize;
         self.actions.push(Action::Step);
         let mut marked = false;
-        let on = self.take(flat, thread, operation, node, &mut |walk, after, before, trail| {
+        let on = self.take(flat, thread, operation, node, &mut |this, after, before, trail| {
             let (next, returned) = match after {
                 Ok(next) => next,
-                Err(()) => return walk.stop(thread, Some((operation, node)), Stop::Fault),
+                Err(()) => return this.stop(thread, Some((operation, node)), Stop::Fault),
             };
             if returned {
-                return walk.stop(thread, Some((operation, node)), Stop::State(next));
+                return this.stop(thread, Some((operation, node)), Stop::State(next));
             }
             let phase = match phase {
-                Phase::Leading if walk.is_private(before, thread, trail, &mut marked) => {
+                Phase::Leading if this.is_private(before, thread, trail, &mut marked) => {
                     Phase::Leading
                 }
                 _ => Phase::Trailing,
             };
-            walk.go_on(next, thread, operation, phase)
+            this.go_on(next, thread, operation, phase)
         });
         self.actions.pop();
         on
@@ -174,7 +178,7 @@ impl<'a> Walk<'a> {
             Phase::Leading => self.step(flat, thread, operation, Phase::Leading),
             Phase::Trailing => {
                 if self.space.reductions.partial_order
-                    && self.space.may_be_private(thread, operation, node)
+                    && self.space.privacy.steps[thread][operation][node]
                     && self.next_is_private(flat, thread, operation)
                 {
                     self.step(flat, thread, operation, Phase::Trailing)
@@ -235,7 +239,7 @@ impl<'a> Walk<'a> {
         }
         trail.accesses.iter().all(|access| {
             let Access { class, object, write } = access;
-            let classes = if *write { &space.touched } else { &space.written };
+            let classes = if *write { &space.privacy.touched } else { &space.privacy.written };
             let collected = space.bounds.memory == Memory::Collected || object.is_none();
             if collected && classes[thread].binary_search(class).is_err() {
                 return true;
@@ -336,9 +340,10 @@ impl<'a> Walk<'a> {
             let events = self.events.len();
             if trail.bounded {
                 space.bounded.store(true, Ordering::Relaxed);
+                self.workspace.bounded = true;
             }
             if ended != Ended::Refused {
-                space.cover(operation, &trail);
+                space.coverage.went_along(operation, &trail.path);
                 for passed in &trail.passed {
                     let guess = match passed {
                         Passed::Here => None,
@@ -361,6 +366,7 @@ impl<'a> Walk<'a> {
                     then(self, Ok((&next, false)), flat, &trail)
                 }
                 Ended::Returned(value) => {
+                    space.coverage.returned_from(operation);
                     self.idle(&mut next, thread);
                     if space.reductions.merged_events {
                         responded = true;
@@ -412,59 +418,37 @@ fn is_first(arguments: &[i64], data: &[usize], known: usize) -> bool {
     })
 }
 
-/// What the other threads can do: the classes they write, and those they touch.
-pub(crate) fn others(program: &Program, thread: usize) -> (Vec<Class>, Vec<Class>) {
-    let (mut written, mut touched) = (Vec::new(), Vec::new());
-    let others = (0..program.threads.len()).filter(|&other| other != thread);
-    for operation in others.flat_map(|other| program.threads[other].operations.iter()) {
-        let body = &program.operations[*operation].body;
-        let edges = body.nodes.iter().flat_map(|node| &node.edges);
-        for (action, _) in edges.flat_map(|edge| &edge.actions) {
-            for place in action.places() {
-                let class = class_of(place);
-                touched.push(class);
-                if !matches!(action, IrAction::Read { .. } | IrAction::LoadLinked { .. }) {
-                    written.push(class);
-                }
+impl Space {
+    /// Every way on from a state. `known` is how many values occur in what is known about its past (they are the first
+    /// ones, where values are interchangeable); those in the state itself are counted here.
+    pub fn successors(
+        &self,
+        bytes: &[u8],
+        known: usize,
+        workspace: &mut Workspace,
+        visit: &mut dyn Visit,
+    ) {
+        let mut flat = std::mem::take(&mut workspace.flat);
+        self.unpack(bytes, &mut flat);
+        let known = known.max(self.form.largest(&flat));
+        let mut enumeration = Successors::new(self, workspace, visit);
+        for thread in 0..self.program().threads.len() {
+            if !enumeration.thread(&flat, thread, known) {
+                break;
             }
         }
+        workspace.flat = flat;
     }
-    for classes in [&mut written, &mut touched] {
-        classes.sort_unstable();
-        classes.dedup();
-    }
-    (written, touched)
-}
 
-/// For each node of an operation, whether a step from it can concern nobody but the thread: it cannot if it always
-/// touches a shared variable that others touch too.
-pub(crate) fn maybe_private(
-    program: &Program,
-    operation: usize,
-    written: &[Class],
-    touched: &[Class],
-) -> Vec<bool> {
-    let body = &program.operations[operation].body;
-    let concerns_others =
-        |action: &IrAction| {
-            let reads = matches!(action, IrAction::Read { .. } | IrAction::LoadLinked { .. });
-            let classes = if reads { written } else { touched };
-            action.places().into_iter().map(class_of).any(|class| {
-                matches!(class, Class::Shared(_)) && classes.binary_search(&class).is_ok()
-            })
-        };
-    let may = |node: &linchpin_ir::program::Node| {
-        let mut edges = node.edges.iter();
-        !edges.any(|edge| edge.actions.iter().any(|(action, _)| concerns_others(action)))
-    };
-    body.nodes.iter().map(may).collect()
-}
-
-fn class_of(place: &Place) -> Class {
-    match place {
-        Place::Shared(variable) | Place::SharedElement(variable, _) => Class::Shared(*variable),
-        Place::Field { of, field, .. } | Place::FieldElement { of, field, .. } => {
-            Class::Field(*of, *field)
-        }
+    /// Every way on for one thread.
+    pub fn successors_of(
+        &self,
+        flat: &Flat,
+        thread: usize,
+        known: usize,
+        workspace: &mut Workspace,
+        visit: &mut dyn Visit,
+    ) {
+        Successors::new(self, workspace, visit).thread(flat, thread, known);
     }
 }

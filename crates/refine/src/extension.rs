@@ -1,0 +1,121 @@
+//! Whether pending operations can still return if clients go on calling: more calls of the threads
+//! that there are, and calls of further threads.
+//!
+//! A bound on calls must not make an operation look stuck that only waits for a call that a client
+//! could still make, such as a `dequeue` that waits for an element.
+
+use crate::graph::Positions;
+use linchpin_ir::program::Program;
+use linchpin_space::{
+    Bounds, Calls, Event, Flat, Reductions, Space, SpaceError, Stop, Successor, Workspace,
+};
+use linchpin_verdict::{Limits, StopReason};
+use rustc_hash::FxHashSet;
+use std::collections::VecDeque;
+
+/// How many calls more every thread may make, in the first and in the second attempt. What the
+/// first decides is only reported if the second, as far as it gets, finds nothing either.
+const FURTHER_CALLS: [u32; 2] = [1, 2];
+
+/// A program with one more thread of each role.
+pub(crate) struct Extension {
+    space: Space,
+    /// How many states one question may cost.
+    budget: usize,
+}
+
+impl Extension {
+    /// The extension of a program.
+    pub fn new(program: &Program, bounds: Bounds, budget: usize) -> Result<Extension, SpaceError> {
+        let mut extended = program.clone();
+        for thread in &program.threads {
+            let further = &extended.threads[program.threads.len()..];
+            if !further.iter().any(|other| other.operations == thread.operations) {
+                extended.threads.push(thread.clone());
+            }
+        }
+        // Of all reductions, only thread symmetry must go: the question is about named threads.
+        // Partial order and merged events keep what can be reached up to steps that are always
+        // possible and that no other thread notices.
+        let reductions = Reductions { thread_symmetry: false, ..Reductions::ALL };
+        // Calls are counted, and objects are not: a bound on them would keep threads from helping.
+        let bounds = Bounds { calls: Calls::Each(0), objects: None, ..bounds };
+        Ok(Extension { space: Space::new(&extended, bounds, reductions)?, budget })
+    }
+
+    /// The pending operations that cannot return from a state of `space`, whatever all threads do
+    /// and even if each makes further calls. The error is what kept the question from being decided.
+    pub fn stuck(
+        &self,
+        space: &Space,
+        flat: &Flat,
+        limits: &Limits,
+    ) -> Result<Positions, StopReason> {
+        let threads = 0..space.program().threads.len();
+        let pending = threads.filter(|thread| space.is_pending(flat, *thread));
+        let mut open = pending.fold(0, |set, thread| set | 1 << thread);
+        for (attempt, further) in FURTHER_CALLS.into_iter().enumerate() {
+            let start = self.space.embed(space, flat, further).map_err(|_| StopReason::Budget)?;
+            let (left, stopped) = self.search(&start, open, limits);
+            open = left;
+            match stopped {
+                _ if open == 0 => break,
+                None => {}
+                Some(StopReason::Budget) if attempt > 0 => {}
+                Some(reason) => return Err(reason),
+            }
+        }
+        Ok(open)
+    }
+
+    /// Breadth first until all these threads have responded: those that have not, and what stopped
+    /// the search, if something did.
+    fn search(
+        &self,
+        start: &Flat,
+        open: Positions,
+        limits: &Limits,
+    ) -> (Positions, Option<StopReason>) {
+        let (mut search, mut pack) = (Workspace::default(), Workspace::default());
+        let mut bytes = Vec::new();
+        self.space.pack(start, &mut pack, &mut bytes);
+        // Beside each state, the threads that are still inside the operation that they started in.
+        let mut seen = FxHashSet::default();
+        seen.insert((bytes.clone(), open));
+        let mut queue = VecDeque::from([(bytes, open)]);
+        let (mut left, mut kept, mut expanded) = (open, 0, 0usize);
+        while let Some((state, inside)) = queue.pop_front() {
+            let mut found = Vec::new();
+            let mut visit = |successor: Successor<'_>| {
+                let Stop::State(after) = successor.stop else { return true };
+                let returns = |event: &Event| matches!(event, Event::Return { .. });
+                let responds = u64::from(successor.events.iter().any(returns)) << successor.thread;
+                left &= !(responds & inside);
+                let mut bytes = Vec::new();
+                self.space.pack(after, &mut pack, &mut bytes);
+                found.push((bytes, inside & !responds));
+                left != 0
+            };
+            self.space.successors(&state, 0, &mut search, &mut visit);
+            if left == 0 {
+                break;
+            }
+            for next in found {
+                if seen.insert(next.clone()) {
+                    kept += 2 * (next.0.len() + size_of_val(&next));
+                    queue.push_back(next);
+                }
+            }
+            if seen.len() > self.budget {
+                return (left, Some(StopReason::Budget));
+            }
+            expanded += 1;
+            if expanded.is_multiple_of(256)
+                && let Some(reason) = limits.exceeded(kept)
+            {
+                return (left, Some(reason));
+            }
+        }
+        (left, None)
+    }
+}

@@ -1,0 +1,44 @@
+//! How a model is verified.
+
+use crate::search::SearchOptions;
+use linchpin_space::{Bounds, Reductions};
+
+/// How to verify.
+#[derive(Clone, Debug)]
+pub struct VerifyOptions {
+    /// What is explored.
+    pub bounds: Bounds,
+    /// Which reductions of the state space are used.
+    pub reductions: Reductions,
+    /// Whether pending operations are linearized only when a response needs it.
+    pub just_in_time: bool,
+    /// Whether claimed linearization points are tried first.
+    pub points: bool,
+    /// How to search.
+    pub search: SearchOptions,
+    /// A lossy search with a table of so many bits.
+    pub lossy: Option<usize>,
+    /// At most so many states are visited to find the counterexample that is easiest to follow.
+    pub shortest_budget: usize,
+    /// Whether operations are checked for getting stuck where nothing else is wrong.
+    pub stuck: bool,
+    /// That check keeps at most so many states of the model; if there are more, it is not made.
+    pub stuck_states: u32,
+}
+
+impl VerifyOptions {
+    /// Everything on.
+    pub fn new(bounds: Bounds) -> VerifyOptions {
+        VerifyOptions {
+            bounds,
+            reductions: Reductions::ALL,
+            just_in_time: true,
+            points: true,
+            search: SearchOptions::default(),
+            lossy: None,
+            shortest_budget: 300_000,
+            stuck: true,
+            stuck_states: 2_000_000,
+        }
+    }
+}

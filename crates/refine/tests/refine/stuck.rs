@@ -1,0 +1,211 @@
+//! Operations that can never return, and those that only wait.
+
+use crate::support::{bounds, compiled};
+use linchpin_ir::run::replay;
+use linchpin_refine::{
+    Failure, KeptBy, NotMade, Report, StuckCheck, StuckOperation, VerifyOptions, verify,
+};
+use linchpin_space::{Calls, Reductions};
+use linchpin_verdict::{Inconclusive, Outcome};
+
+fn options(source: &str) -> VerifyOptions {
+    let compiled = compiled(source);
+    VerifyOptions::new(bounds(compiled.bounds.ops, compiled.bounds.values))
+}
+
+fn report(source: &str) -> Report {
+    verify(&compiled(source).program, &options(source), &|_| {}).unwrap()
+}
+
+/// What is stuck; the schedule has been made again by the interpreter, here once more.
+fn stuck(source: &str) -> Vec<StuckOperation> {
+    let (with, without) = (options(source), Reductions::NONE);
+    let program = compiled(source).program;
+    let mut result = Vec::new();
+    for reductions in [without, with.reductions] {
+        let options = VerifyOptions { reductions, ..with.clone() };
+        let report = verify(&program, &options, &|_| {}).unwrap();
+        assert_eq!(report.stuck, StuckCheck::Found, "{source}");
+        let Outcome::Violated(found) = report.outcome else { panic!("{:?}", report.outcome) };
+        let run = replay(&program, options.bounds.memory, &found.schedule).unwrap();
+        assert_eq!(run.events, found.run.events);
+        let Failure::Stuck(stuck) = found.failure else { panic!("{:?}", found.failure) };
+        assert!(!stuck.is_empty());
+        result = stuck;
+    }
+    result
+}
+
+fn passes(source: &str) {
+    let report = report(source);
+    assert!(report.outcome.is_holds(), "{:?}\n{source}", report.outcome);
+    assert!(matches!(report.stuck, StuckCheck::Passed { .. }), "{:?}\n{source}", report.stuck);
+}
+
+const COUNTER: &str = "spec { state n: int; op inc() -> int { n = n + 1; return n; } }\n";
+
+#[test]
+fn a_forgotten_unlock() {
+    let source = format!(
+        "{COUNTER}shared l: lock;\nshared n: int;\n\
+         op inc() -> int {{\n    lock(l);\n    n = n + 1;\n    let r = n;\n    return r;\n}}\n\
+         bounds {{ threads: 2, ops: 2, values: 1 }}\n"
+    );
+    let stuck = stuck(&source);
+    let [StuckOperation { kept_by: KeptBy::Wait { line, held_by, .. }, .. }] = &stuck[..] else {
+        panic!("{stuck:?}");
+    };
+    assert_eq!(*line, 5);
+    assert!(held_by.is_some());
+    let unlocked = source.replace("let r = n;", "let r = n; unlock(l);");
+    passes(&unlocked);
+}
+
+#[test]
+fn locks_in_opposite_order() {
+    let source = "spec counter;\nshared a: lock;\nshared b: lock;\nshared n: int;\n\
+        op add(k: int) { lock(a); lock(b); n = n + k; unlock(b); unlock(a); }\n\
+        op read() -> int { lock(b); lock(a); let r = n; unlock(a); unlock(b); return r; }\n\
+        bounds { threads: 2, ops: 1, values: 1 }\n";
+    let stuck = stuck(source);
+    assert_eq!(stuck.len(), 2, "{stuck:?}");
+    for of in &stuck {
+        let KeptBy::Wait { held_by, .. } = of.kept_by else { panic!("{of:?}") };
+        assert_eq!(held_by, Some(1 - of.thread));
+    }
+    passes(
+        &source
+            .replace("lock(b); lock(a);", "lock(a); lock(b);")
+            .replace("unlock(a); unlock(b); return", "unlock(b); unlock(a); return"),
+    );
+}
+
+const STACK: &str = "spec stack;\nstruct Node { val: int, next: Node }\nshared top: Node = null;\n\
+    op push(v: int) {\n    let x = new Node { val: v };\n    loop {\n        let t = top;\n\
+            x.next = t;\n        if cas(top, t, x) { return; }\n    }\n}\n";
+
+#[test]
+fn a_pop_that_never_reads_the_top_again() {
+    let pop = |outside: &str, inside: &str| {
+        format!(
+            "{STACK}op pop() -> int? {{\n    {outside}\n    loop {{\n        {inside}\n\
+             \x20       if t == null {{ return none; }}\n        let s = t.next;\n\
+             \x20       if cas(top, t, s) {{ return t.val; }}\n    }}\n}}\n\
+             bounds {{ threads: 2, ops: 2, values: 1 }}\n"
+        )
+    };
+    let stuck = stuck(&pop("let t = top;", ""));
+    let KeptBy::Loop { lines } = &stuck[0].kept_by else { panic!("{stuck:?}") };
+    assert_eq!(stuck[0].name, "pop");
+    assert!(lines.contains(&18) && !lines.contains(&13), "{lines:?}");
+    passes(&pop("", "let t = top;"));
+}
+
+#[test]
+fn an_operation_that_never_returns() {
+    let source = "spec counter;\nshared n: int;\nop add(k: int) { let r = n; assume(r == 9); n = k; }\n\
+        op read() -> int { let r = n; return r; }\nbounds { threads: 1, ops: 2, values: 1 }\n";
+    let found = stuck(source);
+    assert_eq!(found[0].name, "add");
+    // Alone in a loop, with one thread and two.
+    for threads in [1, 2] {
+        let source = format!(
+            "spec {{ op f() {{ }} }}\nshared n: int;\nop f() {{ loop {{ let r = n; }} }}\n\
+             bounds {{ threads: {threads}, ops: 1, values: 1 }}\n"
+        );
+        let found = stuck(&source);
+        assert_eq!(found[0].kept_by, KeptBy::Loop { lines: vec![3] });
+        // Without the check the verdict is open: nothing is known about what never returns.
+        let program = compiled(&source).program;
+        let options = VerifyOptions { stuck: false, ..options(&source) };
+        let report = verify(&program, &options, &|_| {}).unwrap();
+        assert_eq!(report.never_returned, ["f"]);
+        assert_eq!(report.stuck, StuckCheck::Off);
+        assert!(matches!(report.outcome, Outcome::Inconclusive(Inconclusive::Undecided(_))));
+    }
+}
+
+/// A call whose condition never holds is not stuck, but nothing is known about it.
+#[test]
+fn an_operation_that_is_never_called() {
+    let source = "spec { op f() { } op g() { } }\nshared n: int;\nop f() { n = 1; }\n\
+        op g() requires false { n = 2; }\nbounds { threads: 2, ops: 2, values: 1 }\n";
+    let report = report(source);
+    assert_eq!(report.never_returned, ["g"]);
+    assert!(matches!(report.outcome, Outcome::Inconclusive(_)), "{:?}", report.outcome);
+    assert!(report.unreached.iter().any(|line| line.operation == "g" && line.line == 4));
+}
+
+const BLOCKING: &str = "spec queue;\nshared full: bool;\nshared val: int;\n\
+    op enqueue(v: int) { atomic { assume(!full); full = true; val = v; } }\n\
+    op dequeue() -> int? { atomic { assume(full); full = false; return val; } }\n";
+
+#[test]
+fn a_dequeue_that_waits_for_an_element() {
+    // All threads wait: another thread could still call. One made its only call: it could make more.
+    for (threads, ops) in [(1, 2), (2, 1), (2, 2), (3, 1)] {
+        passes(&format!("{BLOCKING}bounds {{ threads: {threads}, ops: {ops}, values: 2 }}\n"));
+    }
+    let roles = "role producer: enqueue;\nrole consumer: dequeue;\n";
+    passes(&format!(
+        "{BLOCKING}{roles}bounds {{ threads: {{ producer: 1, consumer: 2 }}, ops: 2, values: 1 }}\n"
+    ));
+    // One call of one thread: it is not stuck, but no `dequeue` returns, so nothing is known of it.
+    let once = report(&format!("{BLOCKING}bounds {{ threads: 1, ops: 1, values: 2 }}\n"));
+    assert!(matches!(once.stuck, StuckCheck::Passed { .. }), "{:?}", once.stuck);
+    assert_eq!(once.never_returned, ["dequeue"]);
+    // With nothing but dequeues there is no help.
+    let alone = "spec queue;\nshared full: bool;\n\
+        op dequeue() -> int? { atomic { assume(full); } return none; }\n\
+        bounds { threads: 2, ops: 1, values: 1 }\n";
+    assert_eq!(stuck(alone)[0].name, "dequeue");
+}
+
+#[test]
+fn a_spin_lock_is_fine() {
+    let source = format!(
+        "{COUNTER}shared held: int;\nshared n: int;\n\
+         op inc() -> int {{\n    while !cas(held, 0, 1) {{ }}\n    let r = n + 1;\n    n = r;\n\
+         \x20   held = 0;\n    return r;\n}}\nbounds {{ threads: 3, ops: 2, values: 1 }}\n"
+    );
+    passes(&source);
+    let stuck = stuck(&source.replace("held = 0;", ""));
+    assert_eq!(stuck[0].kept_by, KeptBy::Loop { lines: vec![5] });
+}
+
+/// A bound on objects keeps a step from being taken; that is no reason to be stuck.
+#[test]
+fn a_bound_on_objects_is_not_stuck() {
+    let source = format!(
+        "{STACK}op pop() -> int? {{\n    loop {{\n        let t = top;\n        if t == null {{ return none; }}\n\
+         \x20       if cas(top, t, t.next) {{ return t.val; }}\n    }}\n}}\n\
+         bounds {{ threads: 2, ops: 2, values: 1 }}\n"
+    );
+    let mut options = options(&source);
+    options.bounds.calls = Calls::Unlimited;
+    options.bounds.objects = Some(2);
+    let report = verify(&compiled(&source).program, &options, &|_| {}).unwrap();
+    assert!(report.outcome.is_holds() && report.bounded, "{:?}", report.outcome);
+    assert!(matches!(report.stuck, StuckCheck::Passed { .. }), "{:?}", report.stuck);
+}
+
+#[test]
+fn the_bound_on_states_is_told() {
+    let source = format!("{BLOCKING}bounds {{ threads: 2, ops: 2, values: 1 }}\n");
+    let options = VerifyOptions { stuck_states: 5, ..options(&source) };
+    let report = verify(&compiled(&source).program, &options, &|_| {}).unwrap();
+    assert!(report.outcome.is_holds());
+    assert_eq!(report.stuck, StuckCheck::NotMade(NotMade::TooManyStates { bound: 5 }));
+}
+
+/// A `return` that no run executes is unreached, though it touches nothing.
+#[test]
+fn a_return_that_is_never_executed() {
+    let source = "spec { op f() -> int { return 1; } }\nshared n: int;\nop f() -> int {\n    let r = n;\n\
+        \x20   if r == 5 {\n        return 2;\n    }\n    return 1;\n}\n\
+        bounds { threads: 2, ops: 2, values: 1 }\n";
+    let report = report(source);
+    assert!(report.outcome.is_holds() && report.never_returned.is_empty());
+    let lines: Vec<String> = report.unreached.iter().map(ToString::to_string).collect();
+    assert_eq!(lines, ["f:6"]);
+}

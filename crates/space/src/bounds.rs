@@ -1,0 +1,55 @@
+//! What is explored, and what of it is identified or left out.
+
+use linchpin_ir::interpreter::Memory;
+use linchpin_verdict::Calls;
+
+/// What is explored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// The calls of each thread.
+    pub calls: Calls,
+    /// An `int` parameter without a range is one of `1..=values`.
+    pub values: i64,
+    /// At most this many heap objects exist at a time; a step that would make one more is not taken.
+    pub objects: Option<usize>,
+    /// What `free` and `new` do.
+    pub memory: Memory,
+}
+
+/// What is identified or left out, each exact by itself and together with the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reductions {
+    /// Garbage is dropped, objects are renamed.
+    pub canonical_heap: bool,
+    /// Locals that nobody reads any more are dropped.
+    pub dead_locals: bool,
+    /// Threads with the same role are interchangeable, where the model treats them so.
+    pub thread_symmetry: bool,
+    /// Values are interchangeable, where the model and the specification treat them so.
+    pub value_symmetry: bool,
+    /// A step that no other thread can notice or disturb is taken together with the step before it.
+    pub partial_order: bool,
+    /// An invocation happens with the first step of its operation, a response with the last.
+    pub merged_events: bool,
+}
+
+impl Reductions {
+    /// All of them.
+    pub const ALL: Reductions = Reductions {
+        canonical_heap: true,
+        dead_locals: true,
+        thread_symmetry: true,
+        value_symmetry: true,
+        partial_order: true,
+        merged_events: true,
+    };
+    /// None of them.
+    pub const NONE: Reductions = Reductions {
+        canonical_heap: false,
+        dead_locals: false,
+        thread_symmetry: false,
+        value_symmetry: false,
+        partial_order: false,
+        merged_events: false,
+    };
+}

@@ -1,0 +1,26 @@
+//! Why a model has no state space.
+
+use linchpin_ir::interpreter::Fault;
+use thiserror::Error;
+
+/// Something in a model that flat states have no room for.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("not supported here: {0}")]
+pub struct Unsupported(pub String);
+
+/// Why a model has no state space.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SpaceError {
+    /// It uses something that flat states have no room for.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
+    /// Its `init` goes wrong.
+    #[error("the model cannot start: {0}")]
+    Start(#[from] Fault),
+    /// Clients cannot make arguments for this operation, or too many.
+    #[error("no finite set of arguments for `{0}`")]
+    Arguments(String),
+    /// More threads than a packed state can name.
+    #[error("{0} threads are more than this engine explores (at most 200)")]
+    TooManyThreads(usize),
+}

@@ -1,0 +1,96 @@
+//! What happens on the way from a state to its successors.
+
+use crate::flat::Flat;
+use smallvec::SmallVec;
+
+/// Something that a specification sees. Words are laid out as the types of the operation say.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Event {
+    /// A thread calls an operation.
+    Call {
+        /// Who.
+        thread: usize,
+        /// Which operation.
+        operation: usize,
+        /// The words of its parameters.
+        arguments: SmallVec<[i64; 8]>,
+    },
+    /// A thread passes a claimed linearization point of its operation.
+    Point {
+        /// Who.
+        thread: usize,
+        /// `None`: it takes effect here. Otherwise: here, if the operation answers these words before it passes
+        /// the point with this number again.
+        guess: Option<(usize, SmallVec<[i64; 8]>)>,
+    },
+    /// A thread went along an edge of its operation; told only by a space that was asked to ([`Space::telling_edges`]).
+    Edge {
+        /// Who.
+        thread: usize,
+        /// In which operation.
+        operation: usize,
+        /// From which node.
+        node: u32,
+        /// Along which of its edges.
+        edge: u32,
+    },
+    /// A thread sees the response.
+    Return {
+        /// Who.
+        thread: usize,
+        /// Of which operation.
+        operation: usize,
+        /// The words of the response.
+        value: SmallVec<[i64; 8]>,
+    },
+}
+
+/// A move of the interpreter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Calls an operation.
+    Invoke {
+        /// Which.
+        operation: usize,
+        /// The words of its parameters.
+        arguments: SmallVec<[i64; 8]>,
+    },
+    /// Takes a step.
+    Step,
+    /// Sees the response.
+    Respond,
+}
+
+/// A way on from a state.
+pub struct Successor<'a> {
+    /// Who moves.
+    pub thread: usize,
+    /// The moves, in order: more than one where reductions take several together.
+    pub actions: &'a [Action],
+    /// The events, in order.
+    pub events: &'a [Event],
+    /// The operation and node where the last step started; `None` if there was none.
+    pub from: Option<(usize, usize)>,
+    /// What comes of it.
+    pub stop: Stop<'a>,
+}
+
+/// Where a transition ends.
+pub enum Stop<'a> {
+    /// In this state.
+    State(&'a Flat),
+    /// It goes wrong: the interpreter says how.
+    Fault,
+}
+
+/// What the successors of a state are told to. Returning `false` ends the enumeration.
+pub trait Visit {
+    /// One way on.
+    fn visit(&mut self, successor: Successor<'_>) -> bool;
+}
+
+impl<F: FnMut(Successor<'_>) -> bool> Visit for F {
+    fn visit(&mut self, successor: Successor<'_>) -> bool {
+        self(successor)
+    }
+}

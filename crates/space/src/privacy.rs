@@ -1,0 +1,61 @@
+//! Which variables and fields only one thread touches, as far as the code of the operations shows.
+
+use crate::code::Class;
+use linchpin_ir::program::{Action as IrAction, Place, Program};
+
+/// What the other threads can do: the classes they write, and those they touch.
+pub(crate) fn others(program: &Program, thread: usize) -> (Vec<Class>, Vec<Class>) {
+    let (mut written, mut touched) = (Vec::new(), Vec::new());
+    let others = (0..program.threads.len()).filter(|&other| other != thread);
+    for operation in others.flat_map(|other| program.threads[other].operations.iter()) {
+        let body = &program.operations[*operation].body;
+        let edges = body.nodes.iter().flat_map(|node| &node.edges);
+        for (action, _) in edges.flat_map(|edge| &edge.actions) {
+            for place in action.places() {
+                let class = class_of(place);
+                touched.push(class);
+                if !matches!(action, IrAction::Read { .. } | IrAction::LoadLinked { .. }) {
+                    written.push(class);
+                }
+            }
+        }
+    }
+    for classes in [&mut written, &mut touched] {
+        classes.sort_unstable();
+        classes.dedup();
+    }
+    (written, touched)
+}
+
+/// For each node of an operation, whether a step from it can concern nobody but the thread: it cannot if it always
+/// touches a shared variable that others touch too.
+pub(crate) fn maybe_private(
+    program: &Program,
+    operation: usize,
+    written: &[Class],
+    touched: &[Class],
+) -> Vec<bool> {
+    let body = &program.operations[operation].body;
+    let concerns_others =
+        |action: &IrAction| {
+            let reads = matches!(action, IrAction::Read { .. } | IrAction::LoadLinked { .. });
+            let classes = if reads { written } else { touched };
+            action.places().into_iter().map(class_of).any(|class| {
+                matches!(class, Class::Shared(_)) && classes.binary_search(&class).is_ok()
+            })
+        };
+    let may = |node: &linchpin_ir::program::Node| {
+        let mut edges = node.edges.iter();
+        !edges.any(|edge| edge.actions.iter().any(|(action, _)| concerns_others(action)))
+    };
+    body.nodes.iter().map(may).collect()
+}
+
+fn class_of(place: &Place) -> Class {
+    match place {
+        Place::Shared(variable) | Place::SharedElement(variable, _) => Class::Shared(*variable),
+        Place::Field { of, field, .. } | Place::FieldElement { of, field, .. } => {
+            Class::Field(*of, *field)
+        }
+    }
+}
