@@ -3,6 +3,7 @@
 use crate::args::LimitArgs;
 use crate::{Status, output};
 use linchpin_history::STOPPED;
+use linchpin_verdict::{StopFlag, StopReason};
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -38,6 +39,7 @@ impl Reason {
 pub struct Stop {
     reason: Arc<AtomicU8>,
     flag: Arc<AtomicBool>,
+    stop_flag: StopFlag,
     /// Whether the work has come to nothing so far that would be worth waiting for.
     at_once: Arc<AtomicBool>,
 }
@@ -46,7 +48,12 @@ impl Stop {
     /// Starts to watch the limits. Work that does not stop by itself is ended: then `json`, the beginning of the object that scripts expect, is
     /// completed and written.
     pub fn watch(limits: &LimitArgs, json: Option<Map<String, Json>>) -> Stop {
-        let stop = Stop { reason: Arc::default(), flag: Arc::default(), at_once: Arc::default() };
+        let stop = Stop {
+            reason: Arc::default(),
+            flag: Arc::default(),
+            stop_flag: StopFlag::default(),
+            at_once: Arc::default(),
+        };
         let on_interrupt = stop.clone();
         // A second handler cannot be installed; then the default one ends the process, which is right too.
         let _ = ctrlc::set_handler(move || on_interrupt.ask(Reason::Interrupt));
@@ -86,7 +93,17 @@ impl Stop {
         self.flag.clone()
     }
 
+    /// The same for engines that know reasons.
+    pub fn stop_flag(&self) -> StopFlag {
+        self.stop_flag.clone()
+    }
+
     fn ask(&self, reason: Reason) {
+        self.stop_flag.ask(match reason {
+            Reason::Time => StopReason::Time,
+            Reason::Memory => StopReason::Memory,
+            Reason::Interrupt => StopReason::Interrupt,
+        });
         self.flag.store(true, Ordering::Relaxed);
         let _ = self.reason.compare_exchange(0, reason as u8, Ordering::Relaxed, Ordering::Relaxed);
     }

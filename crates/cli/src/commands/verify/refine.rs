@@ -8,7 +8,7 @@ use crate::commands::run::view::RunView;
 use crate::limits::Stop;
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
-use linchpin_history::{Builder, CheckOptions, Limits, Object, Verdict as Judged, check};
+use linchpin_history::{Builder, CheckOptions, Judgement as Judged, Limits, Object, check};
 use linchpin_ir::interpreter::Memory;
 use linchpin_ir::model_spec::spec_of;
 use linchpin_ir::program::{Program, SpecSource};
@@ -354,7 +354,7 @@ fn judge(program: &Program, run: &Run) -> Option<Judged> {
         };
     }
     let mut history = builder.finish();
-    Some(check(&object, &mut history, &CheckOptions::default()).ok()?.verdict)
+    Some(check(&object, &mut history, &CheckOptions::default()).ok()?.judgement)
 }
 
 /// A number with its digits in groups.
