@@ -1,21 +1,19 @@
 //! Is this history linearizable?
 //!
-//! [`Builder`] makes a [`History`], [`check`](fn@check) judges it and answers a [`Verdict`]. The monitors (one module a data type, under
-//! [`monitor`]) are exact and take about as long as sorting; the general [`search`] takes any specification; [`online`] judges while events
-//! still arrive; [`crash`] says what crashed operations may still do.
+//! [`Builder`] makes a [`History`], [`check`](fn@check) judges it; [`online`] judges while events
+//! still arrive. Which methods there are for which object is said in one place (`data_type`): the
+//! exact [`monitor`]s, the general [`search`], and rules for streams.
 
 mod check;
-pub mod crash;
-mod history;
-pub mod monitor;
+mod data_type;
+mod legacy;
 pub mod online;
-mod part;
-pub mod search;
-mod value_table;
-mod verdict;
 
-pub use check::{CheckOptions, Judgement, Object, check};
-pub use crash::Property;
-pub use history::{Argument, Builder, Crash, History, HistoryError, NEVER, OpId, Operation, Rank};
-pub use value_table::{ValueId, ValueTable};
-pub use verdict::{Limits, Monitored, NotApplicable, STOPPED, Verdict, Violation, Witness};
+pub use check::{CheckOptions, Checked, check};
+pub use legacy::{Limits, STOPPED};
+pub use linchpin_history_data::{
+    Argument, Builder, Crash, History, HistoryError, Judgement, Monitored, NEVER, NotApplicable,
+    Object, OpId, Operation, Property, Rank, ValueId, ValueTable, Violation, Witness, crash,
+};
+pub use linchpin_monitor as monitor;
+pub use linchpin_search as search;

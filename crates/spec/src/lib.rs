@@ -2,11 +2,13 @@
 //!
 //! Start with [`Spec`], the one trait; [`builtin`](fn@builtin) finds a built-in specification by its name.
 
+mod any;
 mod builtin;
 mod signature;
 mod value;
 
-pub use builtin::{BUILTINS, BuiltinError, BuiltinInfo, BuiltinSpec, builtin};
+pub use any::{AnySpec, AnyState, OpaqueState, erase};
+pub use builtin::{BUILTINS, Builtin, BuiltinError, BuiltinInfo, BuiltinSpec, builtin};
 pub use builtin::{
     CasRegister, Counter, Kv, Mailbox, Map, MultiRegister, Mutex, Mwcas, PriorityQueue, Queue,
     Rdcss, Register, Semaphore, Set, Snapshot, Snzi, Stack,
@@ -63,5 +65,21 @@ pub trait Spec {
     /// `-`.
     fn operation(&self, name: &str) -> Option<usize> {
         self.operations().iter().position(|signature| signature.is_called(name))
+    }
+}
+
+impl<S: Spec + ?Sized> Spec for Box<S> {
+    type State = S::State;
+
+    fn operations(&self) -> &[Signature] {
+        (**self).operations()
+    }
+
+    fn initial(&self) -> S::State {
+        (**self).initial()
+    }
+
+    fn apply(&self, state: &S::State, call: &Call, response: Option<&Value>) -> Outcomes<S::State> {
+        (**self).apply(state, call, response)
     }
 }

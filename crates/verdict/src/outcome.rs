@@ -53,6 +53,12 @@ impl Inconclusive {
     }
 }
 
+impl<H, V> From<StopReason> for Outcome<H, V> {
+    fn from(by: StopReason) -> Outcome<H, V> {
+        Outcome::Inconclusive(by.into())
+    }
+}
+
 impl From<StopReason> for Inconclusive {
     fn from(by: StopReason) -> Inconclusive {
         Inconclusive::Stopped { by, so_far: None }

@@ -1,7 +1,7 @@
 //! Cores that the history engine finds are confirmed, however long the history; changed ones only where they are cores still.
 
 use linchpin_certify::{Operation, confirm_core};
-use linchpin_history::{Builder, CheckOptions, History, NEVER, Object, OpId, Verdict, check};
+use linchpin_history::{Builder, CheckOptions, History, Judgement, NEVER, Object, OpId, check};
 use linchpin_spec::{Call, Value};
 
 /// So many elements, keys and locations there are.
@@ -183,8 +183,8 @@ fn operations(history: &History) -> Vec<Operation> {
 
 /// The core that the engine finds, and the event up to which it counts.
 fn core(object: &Object, history: &mut History) -> Option<(Vec<usize>, Option<u64>)> {
-    match check(object, history, &CheckOptions::default()).expect("no crashes").verdict {
-        Verdict::Violated(violation) => {
+    match check(object, history, &CheckOptions::default()).expect("no crashes").judgement {
+        Judgement::Violated(violation) => {
             let core = violation.core.into_iter().map(|id| id as usize).collect();
             Some((core, violation.at.map(u64::from)))
         }

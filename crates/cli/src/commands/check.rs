@@ -10,7 +10,8 @@ use crate::args::CheckArgs;
 use crate::limits::Stop;
 use crate::{Status, json, output};
 use anyhow::{Result, bail};
-use linchpin_history::{CheckOptions, Limits, Verdict, check};
+use linchpin_history::{CheckOptions, Judgement, check};
+use linchpin_verdict::Limits;
 use present::Presentation;
 use recording::Subject;
 use std::path::Path;
@@ -33,20 +34,20 @@ pub fn execute(args: &CheckArgs) -> Result<Status> {
         limits: Limits {
             deadline: args.limits.time_limit.map(|limit| start + limit),
             memory: args.limits.memory_limit.map(|limit| limit as usize),
-            stop: Some(stop.flag()),
+            stop: Some(stop.stop_flag()),
         },
         monitors: !args.no_monitors,
         ..CheckOptions::default()
     };
-    let judgement = match check(&subject.object, &mut recording.history, &options) {
-        Ok(judgement) => judgement,
+    let checked = match check(&subject.object, &mut recording.history, &options) {
+        Ok(checked) => checked,
         Err(error) => bail!("`{}`: {error}", args.history.display()),
     };
     let presentation = Presentation {
         args,
         subject: &subject,
         recording: &recording,
-        judgement: &judgement,
+        checked: &checked,
         parse_seconds,
         seconds: start.elapsed().as_secs_f64(),
     };
@@ -59,9 +60,9 @@ pub fn execute(args: &CheckArgs) -> Result<Status> {
         false => presentation.text(),
     };
     output::write_stdout(&text)?;
-    Ok(match judgement.verdict {
-        Verdict::Holds(_) => Status::Holds,
-        Verdict::Violated(_) => Status::Violated,
-        Verdict::Inconclusive(_) => Status::Inconclusive,
+    Ok(match checked.judgement {
+        Judgement::Holds(_) => Status::Holds,
+        Judgement::Violated(_) => Status::Violated,
+        Judgement::Inconclusive(_) => Status::Inconclusive,
     })
 }

@@ -1,7 +1,6 @@
 //! Values as arguments and answers of operations of a window.
 
-use crate::history::{Argument, History};
-use crate::value_table::ValueId;
+use linchpin_history_data::{Argument, History, ValueId};
 use linchpin_spec::{Shape, Value};
 
 /// A value as an argument of this shape, in the table of this history.

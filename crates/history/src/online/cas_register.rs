@@ -10,19 +10,61 @@
 //! does, nobody knows, except where an operation found what nobody can have left there (see `overwritten`). Once no operation is in progress, and the ways lead to all values
 //! that the register may hold, they are all again.
 
+use super::past::Past;
 use super::window::Fate;
-use crate::history::{Argument, History, OpId};
-use crate::monitor::cas_register::resume::{Begun, Known, Patience, Resumed, advance, resume};
-use crate::monitor::sentence::Sentences;
-use crate::search::{Beginning, Ticket};
-use crate::value_table::ValueId;
-use crate::verdict::{Limits, Monitored, Verdict, Violation, Witness};
+use super::window_rule::{WindowRule, unknown_past};
+use linchpin_history_data::Sentences;
+use linchpin_history_data::{
+    Argument, History, Judgement, Monitored, OpId, ValueId, Violation, Witness,
+};
+use linchpin_search::cas_register::{Begun, Known, Patience, Resumed, advance, resume};
+use linchpin_search::{Beginning, Ticket};
+use linchpin_spec::{AnySpec, AnyState, Builtin};
 use linchpin_spec::{CasRegister, Spec, Value};
+use linchpin_verdict::Limits;
 use std::cell::Cell;
+
+/// Registers with `cas`, by windows.
+pub(crate) struct Rule;
+
+impl WindowRule for Rule {
+    fn builtin(&self) -> Builtin {
+        Builtin::CasRegister
+    }
+
+    fn past(&self, init: Option<&Value>) -> Past {
+        Past::Register(Frozen::new(init.cloned().unwrap_or_default()))
+    }
+
+    fn start(&self, spec: &AnySpec, _: &Past) -> Option<AnyState> {
+        Some(spec.initial())
+    }
+
+    fn monitor(&self, history: &History, past: &Past, limits: &Limits) -> Monitored {
+        match past {
+            Past::Register(frozen) => frozen.check(history, limits),
+            _ => unknown_past(),
+        }
+    }
+
+    fn still_matter(
+        &self,
+        history: &History,
+        fates: &[Fate],
+        order: Option<&[OpId]>,
+        past: &mut Past,
+        limits: &Limits,
+    ) -> Vec<bool> {
+        match (past, order) {
+            (Past::Register(frozen), Some(_)) => frozen.still_matter(history, fates, limits),
+            _ => vec![true; fates.len()],
+        }
+    }
+}
 
 /// What is known of the operations before the window.
 #[derive(Debug)]
-pub(super) struct Frozen {
+pub(crate) struct Frozen {
     known: Known,
     /// With which number of ways the window was explained last.
     attempt: Cell<usize>,
@@ -64,7 +106,7 @@ impl Frozen {
             // The order of the window alone is of no use to anybody.
             Resumed::Explained { attempt, .. } => {
                 self.attempt.set(attempt);
-                Verdict::Holds(Witness { order: Vec::new() })
+                Judgement::Holds(Witness { order: Vec::new() })
             }
             Resumed::Stuck(id) => {
                 let register = CasRegister::default();
@@ -72,14 +114,14 @@ impl Frozen {
                 let explanation = format!(
                     "{what}: no order of the operations called before explains that answer"
                 );
-                Verdict::Violated(Violation { core: vec![id], explanation, at: None })
+                Judgement::Violated(Violation { core: vec![id], explanation, at: None })
             }
             Resumed::Overwritten(overwritten) => {
                 let core = overwritten.by.into_iter().chain([overwritten.found]).collect();
                 let explanation = overwritten.explain(history);
-                Verdict::Violated(Violation { core, explanation, at: None })
+                Judgement::Violated(Violation { core, explanation, at: None })
             }
-            Resumed::Stopped(reason) => Verdict::Inconclusive(reason),
+            Resumed::Inconclusive(reason) => Judgement::Inconclusive(reason),
         })
     }
 
@@ -88,7 +130,7 @@ impl Frozen {
         &'a self,
         history: &'a History,
         tickets: &'a [Option<Ticket>],
-    ) -> impl Iterator<Item = Beginning<Value>> + 'a {
+    ) -> impl Iterator<Item = Beginning<AnyState>> + 'a {
         let with_answer = |ids: Vec<OpId>| -> Vec<(Ticket, Value)> {
             let answer = |id: OpId| Some((tickets[id as usize]?, history.response(id)?));
             ids.into_iter().filter_map(answer).collect()
@@ -109,7 +151,7 @@ impl Frozen {
             // A hidden write may return as if it had looked, or take effect later.
             seen.extend(&way.hidden);
             Beginning {
-                state: way.value.clone(),
+                state: way.value.clone().into(),
                 promised: with_answer(promised),
                 seen: with_answer(seen),
                 used: way.used.iter().map(|id| history.call(*id)).collect(),
@@ -126,12 +168,7 @@ impl Frozen {
     }
 
     /// Goes on to the first call of an operation that may still return. Which operations still matter.
-    pub(super) fn still_matter(
-        &mut self,
-        history: &History,
-        fates: &[Fate],
-        limits: &Limits,
-    ) -> Vec<bool> {
+    fn still_matter(&mut self, history: &History, fates: &[Fate], limits: &Limits) -> Vec<bool> {
         let operations = history.operations.iter();
         let open = operations.zip(fates).filter(|(_, fate)| matches!(fate, Fate::Open(_)));
         let first = open.map(|(operation, _)| operation.invoked).min().unwrap_or(history.events);
@@ -140,7 +177,7 @@ impl Frozen {
             return vec![true; fates.len()];
         };
         self.known = known;
-        let matters = |(operation, fate): (&crate::Operation, &Fate)| match fate {
+        let matters = |(operation, fate): (&linchpin_history_data::Operation, &Fate)| match fate {
             Fate::Returned => operation.returned >= first,
             Fate::Gone => operation.operation as usize != CasRegister::READ,
             Fate::Open(_) | Fate::Retracted(_) => true,

@@ -10,8 +10,9 @@
 //!
 //! What is kept are the operations that have not returned, and the steps since the call of the first of them that may.
 
-use crate::search::{Frontier, Ticket};
-use linchpin_spec::{Call, Counter, Spec, Value};
+use super::event_rule::Handover;
+use linchpin_search::Frontier;
+use linchpin_spec::{AnySpec, Call, Counter, Value};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
@@ -38,7 +39,7 @@ impl Step {
 
 /// The steps of a counter, and who may have done them.
 #[derive(Debug)]
-pub(super) struct Claims {
+pub(crate) struct Claims {
     initial: i64,
     amount: i64,
     now: Instant,
@@ -183,10 +184,7 @@ impl Claims {
 
     /// A frontier that knows as much, and for each ticket the one of the frontier. Being lazy loses nothing, so each step is done when it must have been:
     /// it is told of what has not returned, of an addition at once for each step that was claimed, and what the sum was then.
-    pub(super) fn frontier<'a, S>(&self, spec: &'a S) -> (Frontier<'a, S>, Vec<(u32, Ticket)>)
-    where
-        S: Spec<State = Value> + ?Sized,
-    {
+    pub(super) fn frontier<'a>(&self, spec: &'a AnySpec) -> Handover<'a> {
         #[derive(PartialEq, Eq, PartialOrd, Ord)]
         enum Moment {
             Step(i64, bool),
@@ -205,10 +203,10 @@ impl Claims {
         }
         moments.sort_unstable();
         let sum = |level: i64| Value::Int(self.initial + self.amount * level);
-        let mut frontier = Frontier::starting_from(spec, sum(self.past));
+        let mut frontier = Frontier::starting_from(spec, sum(self.past).into());
         let add = || Call { operation: Counter::FETCH_ADD, argument: Value::Int(self.amount) };
         let read = || Call { operation: Counter::READ, argument: Value::Null };
-        let tell = |frontier: &mut Frontier<'a, S>, call: Call, answer: Value| {
+        let tell = |frontier: &mut Frontier<'a, AnySpec>, call: Call, answer: Value| {
             let ticket = frontier.invoke(call);
             let explained = frontier.response(ticket, &answer);
             debug_assert!(explained.is_ok(), "there is somebody for each hole");

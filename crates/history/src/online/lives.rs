@@ -1,8 +1,7 @@
 //! The lives of the values of a window, for the collections: what the rules of queue, stack and priority queue look at.
 
 use super::window::Fate;
-use crate::history::{Argument, History, NEVER, OpId, Operation, Rank};
-use crate::value_table::ValueId;
+use linchpin_history_data::{Argument, History, NEVER, OpId, Operation, Rank, ValueId};
 use rustc_hash::FxHashMap;
 
 /// What adds, removes and looks in a collection.

@@ -11,13 +11,14 @@
 //! What is kept are the operations in progress and the debts, which are no more.
 
 use super::debts::{Debts, Instant};
-use crate::search::{Frontier, Ticket};
-use linchpin_spec::{Call, Mutex, Spec, Value};
+use super::event_rule::Handover;
+use linchpin_search::Frontier;
+use linchpin_spec::{AnySpec, Call, Mutex, Value};
 use rustc_hash::FxHashMap;
 
 /// Who must have acquired and released a lock by now.
 #[derive(Debug)]
-pub(super) struct Lock {
+pub(crate) struct Lock {
     now: Instant,
     is_held: bool,
     /// Of those that release and of those that acquire.
@@ -90,10 +91,7 @@ impl Lock {
 
     /// A frontier that knows as much, and for each ticket the one of the frontier. A debt of one sort is brought about by an operation of the other
     /// sort that is called and returns at that instant, and finds the lock in the wrong state.
-    pub(super) fn frontier<'a, S>(&self, spec: &'a S) -> (Frontier<'a, S>, Vec<(u32, Ticket)>)
-    where
-        S: Spec<State = Value> + ?Sized,
-    {
+    pub(super) fn frontier<'a>(&self, spec: &'a AnySpec) -> Handover<'a> {
         #[derive(PartialEq, Eq, PartialOrd, Ord)]
         enum Moment {
             Debt(bool),
@@ -120,8 +118,8 @@ impl Lock {
             _ => None,
         });
         let mut is_held = first.unwrap_or(self.is_held);
-        let mut frontier = Frontier::starting_from(spec, Value::Bool(is_held));
-        let pass = |frontier: &mut Frontier<'a, S>, acquires: bool| {
+        let mut frontier = Frontier::starting_from(spec, Value::Bool(is_held).into());
+        let pass = |frontier: &mut Frontier<'a, AnySpec>, acquires: bool| {
             let ticket = frontier.invoke(call(acquires));
             let explained = frontier.response(ticket, &Value::Null);
             debug_assert!(explained.is_ok(), "debts can be paid");

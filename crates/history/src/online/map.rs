@@ -18,11 +18,73 @@
 //! found nothing, which comes after it by 5. The same holds for the first stretch, if a value was remembered before.
 
 use super::past::Contents;
+use super::past::Past;
 use super::window::Fate;
-use crate::history::{Argument, History, NEVER, OpId, Rank};
-use crate::value_table::ValueId;
+use super::window_rule::{WindowRule, unknown_past};
+use linchpin_history_data::Monitored;
+use linchpin_history_data::{Argument, History, NEVER, OpId, Rank, ValueId};
+use linchpin_spec::{AnySpec, AnyState, Builtin, Call};
 use linchpin_spec::{Map, Value};
+use linchpin_verdict::Limits;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+
+/// Maps, by windows.
+pub(crate) struct Rule;
+
+impl WindowRule for Rule {
+    fn builtin(&self) -> Builtin {
+        Builtin::Map
+    }
+
+    fn past(&self, init: Option<&Value>) -> Past {
+        let given = match init {
+            Some(Value::Map(given)) => BTreeMap::clone(given),
+            _ => BTreeMap::new(),
+        };
+        Past::Contents(Contents::new(given, Some(Value::Null)))
+    }
+
+    fn brings(&self) -> Option<usize> {
+        Some(Map::PUT)
+    }
+
+    fn start(&self, spec: &AnySpec, past: &Past) -> Option<AnyState> {
+        let Past::Contents(contents) = past else { return None };
+        let mut state = spec.initial();
+        for (key, value) in contents.left() {
+            let argument = Value::list([key.clone(), value.clone()]);
+            let put = Call { operation: Map::PUT, argument };
+            state = spec.apply(&state, &put, None).pop()?.state;
+        }
+        Some(state)
+    }
+
+    fn monitor(&self, history: &History, past: &Past, limits: &Limits) -> Monitored {
+        match past {
+            Past::Contents(contents) => {
+                linchpin_monitor::map::check(history, &initial(history, contents), limits)
+            }
+            _ => unknown_past(),
+        }
+    }
+
+    fn still_matter(
+        &self,
+        history: &History,
+        fates: &[Fate],
+        order: Option<&[OpId]>,
+        past: &mut Past,
+        _: &Limits,
+    ) -> Vec<bool> {
+        match (past, order) {
+            (Past::Contents(contents), Some(order)) => {
+                still_matter(history, fates, order, contents)
+            }
+            _ => vec![true; fates.len()],
+        }
+    }
+}
 
 /// So often it is tried again after operations had to be kept for the sake of later ones (5); then everything is kept for now.
 const ROUNDS: usize = 32;
@@ -58,7 +120,7 @@ pub(super) fn initial(history: &History, contents: &Contents) -> Value {
 }
 
 /// Which operations still matter, where `order` explains all; what the others leave is noted in `contents`.
-pub(super) fn still_matter(
+fn still_matter(
     history: &History,
     fates: &[Fate],
     order: &[OpId],

@@ -22,7 +22,7 @@ mod argument;
 mod cas_register;
 mod claims;
 mod debts;
-mod kind;
+mod event_rule;
 mod lives;
 mod lock;
 mod map;
@@ -32,29 +32,29 @@ mod permits;
 mod priority_queue;
 mod queue;
 mod register;
-mod rule;
 mod set;
 mod stack;
 mod tally;
 mod window;
+mod window_rule;
 
-use crate::check::Object;
-use crate::history::OpId;
-use crate::search::{Frontier, Ticket};
-use crate::verdict::Limits;
-use kind::{Kind, UNWRITTEN};
-use linchpin_spec::{Call, Mwcas, Shape, Spec, Value};
+use crate::data_type::{Online, data_type};
+use linchpin_history_data::Object;
+use linchpin_history_data::OpId;
+use linchpin_search::{Frontier, Stuck, Ticket};
+use linchpin_spec::{AnySpec, Builtin, Call, Mwcas, Shape, Value};
+use linchpin_verdict::{Inconclusive, Limits};
 use past::Past;
-use rule::Rule;
 use window::Window;
+
+pub(crate) use event_rule::EventRule;
+pub(crate) use window_rule::{WindowRule, rules};
 
 /// A window is judged after so many events, or as many as it has operations if these are more.
 const INTERVAL: usize = 1024;
 
 /// With more ways than this to explain what has happened, the frontier gives up.
 const MAX_CONFIGURATIONS: usize = 200_000;
-
-type AnySpec = dyn Spec<State = Value> + Send + Sync;
 
 /// An operation in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -76,8 +76,8 @@ pub struct Refutation {
 pub enum Ended {
     /// Nothing explains the events so far.
     Violated(Refutation),
-    /// Nobody knows: why.
-    Unknown(String),
+    /// It is not known whether something does: why.
+    Unknown(Inconclusive),
 }
 
 /// Judges the history of one object while it is recorded.
@@ -86,8 +86,9 @@ pub enum Ended {
 ///
 /// ```
 /// use linchpin_history::online::{Ended, Stream};
-/// use linchpin_history::{Limits, Object};
+/// use linchpin_history::Object;
 /// use linchpin_spec::{Call, Queue, Value};
+/// use linchpin_verdict::Limits;
 ///
 /// let queue = Object::builtin("queue", None)?;
 /// let mut stream = Stream::new(&queue, Limits::default());
@@ -102,7 +103,7 @@ pub enum Ended {
 /// ```
 pub struct Stream<'a> {
     spec: &'a AnySpec,
-    kind: Option<Kind>,
+    data_type: Option<Builtin>,
     limits: Limits,
     interval: usize,
     engine: Engine<'a>,
@@ -128,7 +129,7 @@ enum Place {
 
 enum Engine<'a> {
     Window(Box<Window>),
-    Rule(Box<Rule>),
+    Rule(Box<EventRule>),
     Frontier(Box<Frontier<'a, AnySpec>>),
 }
 
@@ -136,16 +137,17 @@ impl<'a> Stream<'a> {
     /// A judge of an object, before the first event.
     pub fn new(object: &'a Object, limits: Limits) -> Stream<'a> {
         let spec: &AnySpec = &*object.spec;
-        let kind = Kind::of(&object.name).filter(|_| object.is_builtin());
         let init = object.init.as_ref();
-        let engine = match (kind, Rule::of(object)) {
-            (Some(kind), _) => Engine::Window(Box::new(Window::new(kind, init))),
-            (None, Some(rule)) => Engine::Rule(Box::new(rule)),
-            (None, None) => Engine::Frontier(Box::new(Frontier::new(spec))),
+        let online =
+            object.data_type().map_or(Online::Search, |builtin| data_type(builtin).online(init));
+        let engine = match online {
+            Online::Window(rule) => Engine::Window(Box::new(Window::new(rule, init))),
+            Online::Events(rule) => Engine::Rule(Box::new(rule)),
+            Online::Search => Engine::Frontier(Box::new(Frontier::new(spec))),
         };
         Stream {
             spec,
-            kind,
+            data_type: object.data_type(),
             limits,
             interval: INTERVAL,
             engine,
@@ -252,9 +254,13 @@ impl<'a> Stream<'a> {
         let Some(open) = self.close(open) else {
             return Ok(());
         };
-        if self.kind == Some(Kind::Register) && *response == Value::str(UNWRITTEN) {
-            return Err(Ended::Unknown(format!("the value {response} is reserved")));
+        if let Engine::Window(window) = &self.engine
+            && window.rule.reserves(response)
+        {
+            let reason = format!("the value {response} is reserved");
+            return Err(Ended::Unknown(Inconclusive::Undecided(reason)));
         }
+        let is_memory = self.data_type == Some(Builtin::Mwcas);
         match (&mut self.engine, open.place) {
             (Engine::Window(window), Place::Window(id)) => {
                 let shape = shape(self.spec, open.operation, |signature| &signature.response);
@@ -268,7 +274,8 @@ impl<'a> Stream<'a> {
                 Ended::Violated(Refutation { tag, explanation, possible: Vec::new() })
             }),
             (Engine::Frontier(frontier), Place::Frontier(ticket)) => {
-                tell(frontier, tag, &open.process, ticket, Some(response), MAX_CONFIGURATIONS)
+                let event = FrontierEvent { tag, process: &open.process, ticket, is_memory };
+                event.pass(frontier, Some(response), MAX_CONFIGURATIONS)
             }
             _ => Ok(()),
         }
@@ -284,6 +291,7 @@ impl<'a> Stream<'a> {
         let Some(open) = self.close(open) else {
             return Ok(());
         };
+        let is_memory = self.data_type == Some(Builtin::Mwcas);
         match (&mut self.engine, open.place) {
             (Engine::Window(window), Place::Window(id)) => {
                 window.retract(tag, id);
@@ -294,7 +302,8 @@ impl<'a> Stream<'a> {
                 false => Err(did_not_happen(tag, &open.process)),
             },
             (Engine::Frontier(frontier), Place::Frontier(ticket)) => {
-                tell(frontier, tag, &open.process, ticket, None, MAX_CONFIGURATIONS)
+                let event = FrontierEvent { tag, process: &open.process, ticket, is_memory };
+                event.pass(frontier, None, MAX_CONFIGURATIONS)
             }
             _ => Ok(()),
         }
@@ -380,7 +389,7 @@ impl<'a> Stream<'a> {
         match window.judge(&self.limits, moved)? {
             Ok(()) => Ok(()),
             Err(_) if !is_last && !window.is_hopeless() => Ok(()),
-            Err(_) if is_last && window.kind == Kind::Mwcas && !window.suits_frontier() => {
+            Err(_) if is_last && window.is_memory() && !window.suits_frontier() => {
                 window.search(&self.limits)
             }
             Err(refused) => self.hand_over(refused.reason),
@@ -417,10 +426,13 @@ impl<'a> Stream<'a> {
         let Engine::Window(window) = &self.engine else {
             return Ok(());
         };
-        let start = window.kind.start(self.spec, &window.past).filter(|_| window.suits_frontier());
+        let start = window.rule.start(self.spec, &window.past).filter(|_| window.suits_frontier());
         let Some(start) = start else {
             let reason = format!("{reason}; judge a file instead");
-            return Err(window.found.clone().unwrap_or(Ended::Unknown(reason)));
+            return Err(window
+                .found
+                .clone()
+                .unwrap_or(Ended::Unknown(Inconclusive::Undecided(reason))));
         };
         let mut frontier = Frontier::starting_from(self.spec, start);
         let open = match (window.replay(&mut frontier, MAX_CONFIGURATIONS), &window.found) {
@@ -459,27 +471,49 @@ fn is_listed(answer: &Value) -> bool {
     }
 }
 
-/// Tells a frontier that an operation answered, or did not happen.
-fn tell<S: Spec<State = Value> + ?Sized>(
-    frontier: &mut Frontier<'_, S>,
+/// The end of an operation, for a frontier.
+struct FrontierEvent<'a> {
     tag: u64,
-    process: &str,
+    process: &'a str,
     ticket: Ticket,
-    response: Option<&Value>,
-    most: usize,
-) -> Result<(), Ended> {
-    let Some(response) = response else {
-        if frontier.retract(ticket) {
-            return Ok(());
+    is_memory: bool,
+}
+
+impl FrontierEvent<'_> {
+    /// The operation answered this, or did not happen if that is nothing.
+    fn pass(
+        &self,
+        frontier: &mut Frontier<'_, AnySpec>,
+        response: Option<&Value>,
+        most: usize,
+    ) -> Result<(), Ended> {
+        let Some(response) = response else {
+            return match frontier.retract(self.ticket) {
+                true => Ok(()),
+                false => Err(did_not_happen(self.tag, self.process)),
+            };
+        };
+        if let Err(stuck) = frontier.response(self.ticket, response) {
+            return Err(self.unexplained(frontier, response, stuck));
         }
-        return Err(did_not_happen(tag, process));
-    };
-    if let Err(stuck) = frontier.response(ticket, response) {
-        let is_memory =
-            frontier.spec().operations().iter().any(|signature| signature.name == "mwcas");
-        if is_memory && stuck.call.operation == Mwcas::MWCAS && !is_listed(&stuck.response) {
+        if frontier.configurations() > most {
+            let reason = "there are too many ways to explain what has happened so far; judge a \
+                          file instead";
+            return Err(Ended::Unknown(Inconclusive::Undecided(reason.to_owned())));
+        }
+        Ok(())
+    }
+
+    /// Nothing explains the answer, unless it is one that a memory does not list.
+    fn unexplained(
+        &self,
+        frontier: &Frontier<'_, AnySpec>,
+        response: &Value,
+        stuck: Stuck,
+    ) -> Ended {
+        if self.is_memory && stuck.call.operation == Mwcas::MWCAS && !is_listed(&stuck.response) {
             let reason = format!("{response} is an answer that is only judged in a file");
-            return Err(Ended::Unknown(reason));
+            return Ended::Unknown(Inconclusive::Undecided(reason));
         }
         let signature = frontier.spec().operations().get(stuck.call.operation);
         let argument = match &stuck.call.argument {
@@ -487,16 +521,11 @@ fn tell<S: Spec<State = Value> + ?Sized>(
             argument => argument.to_string(),
         };
         let explanation = format!(
-            "{}({argument}) of process {process} answered {}, which nothing explains",
+            "{}({argument}) of process {} answered {}, which nothing explains",
             signature.map_or("?", |signature| signature.name.as_str()),
+            self.process,
             stuck.response
         );
-        return Err(Ended::Violated(Refutation { tag, explanation, possible: stuck.possible }));
+        Ended::Violated(Refutation { tag: self.tag, explanation, possible: stuck.possible })
     }
-    if frontier.configurations() > most {
-        let reason =
-            "there are too many ways to explain what has happened so far; judge a file instead";
-        return Err(Ended::Unknown(reason.to_owned()));
-    }
-    Ok(())
 }

@@ -24,14 +24,75 @@
 //! `L` is the order that the monitor found for the window. As it respects time and what was seen, each of 1 to 4 can be decided for one operation after the other.
 
 use super::past::Contents;
+use super::past::Past;
 use super::window::Fate;
-use crate::history::{Argument, History, NEVER, OpId, Rank};
-use crate::value_table::ValueId;
-use crate::verdict::NotApplicable;
+use super::window_rule::{WindowRule, searched, unknown_past};
+use linchpin_history_data::Monitored;
+use linchpin_history_data::{Argument, History, NEVER, NotApplicable, OpId, Rank, ValueId};
+use linchpin_spec::{AnySpec, AnyState, Builtin, Call};
 use linchpin_spec::{Mwcas, Value};
+use linchpin_verdict::Limits;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
+
+/// Multi-word memories, by windows.
+pub(crate) struct Rule;
+
+impl WindowRule for Rule {
+    fn builtin(&self) -> Builtin {
+        Builtin::Mwcas
+    }
+
+    fn past(&self, init: Option<&Value>) -> Past {
+        Past::Contents(match init {
+            Some(Value::Map(given)) => Contents::new(BTreeMap::clone(given), None),
+            all => Contents::new(BTreeMap::new(), all.cloned()),
+        })
+    }
+
+    fn start(&self, spec: &AnySpec, past: &Past) -> Option<AnyState> {
+        let Past::Contents(contents) = past else { return None };
+        let mut state = spec.initial();
+        for (location, value) in contents.left() {
+            let asked = Value::list([Value::list([location.clone(), Value::Null])]);
+            let read = Call { operation: Mwcas::MWREAD, argument: asked };
+            let answer = spec.apply(&state, &read, None).pop()?.response;
+            let held = answer.as_list()?.first()?.as_list()?.get(1)?.clone();
+            let word = Value::list([location.clone(), held, value.clone()]);
+            let swap = Call { operation: Mwcas::MWCAS, argument: Value::list([word]) };
+            state = spec.apply(&state, &swap, Some(&Value::Bool(true))).pop()?.state;
+        }
+        Some(state)
+    }
+
+    fn monitor(&self, history: &History, past: &Past, limits: &Limits) -> Monitored {
+        let Past::Contents(contents) = past else { return unknown_past() };
+        let initial = initial(history, contents)?;
+        linchpin_monitor::mwcas::check(history, Some(&initial), limits)
+    }
+
+    fn search(&self, history: &History, past: &Past, limits: &Limits) -> Monitored {
+        let Past::Contents(contents) = past else { return unknown_past() };
+        searched(self.builtin(), initial(history, contents)?, history, limits)
+    }
+
+    fn still_matter(
+        &self,
+        history: &History,
+        fates: &[Fate],
+        order: Option<&[OpId]>,
+        past: &mut Past,
+        _: &Limits,
+    ) -> Vec<bool> {
+        match (past, order) {
+            (Past::Contents(contents), Some(order)) => {
+                still_matter(history, fates, order, contents)
+            }
+            _ => vec![true; fates.len()],
+        }
+    }
+}
 
 /// A value in a location.
 type Version = (ValueId, ValueId);
@@ -76,7 +137,7 @@ pub(super) fn initial(history: &History, contents: &Contents) -> Result<Value, N
 }
 
 /// Which operations still matter, where `order` explains all; what the others leave is noted in `contents`.
-pub(super) fn still_matter(
+fn still_matter(
     history: &History,
     fates: &[Fate],
     order: &[OpId],

@@ -1,15 +1,15 @@
 //! What is known of operations that were dropped, where no operation of the window stands for them.
 
 use super::cas_register::Frozen;
-use crate::history::OpId;
+use linchpin_history_data::OpId;
 use linchpin_spec::Value;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// What became of what was dropped.
-pub(super) enum Past {
+pub(crate) enum Past {
     /// Operations of the window say it.
-    Told,
+    InWindow,
     /// What the locations or keys hold.
     Contents(Contents),
     /// The ways in which a register may have come to the first event of the window.
@@ -27,7 +27,7 @@ impl Past {
 
 /// What the locations of a memory, or the keys of a map, hold.
 #[derive(Debug, Default)]
-pub(super) struct Contents {
+pub(crate) struct Contents {
     /// What dropped operations left.
     held: FxHashMap<Value, Value>,
     /// What the others hold: what is given for each, or else this, or else nobody knows.

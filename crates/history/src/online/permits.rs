@@ -6,7 +6,7 @@ use linchpin_spec::{Call, Semaphore, Value};
 
 /// The permits of a semaphore.
 #[derive(Debug)]
-pub(super) struct Permits {
+pub(crate) struct Permits {
     left: u64,
     /// The releases in progress by ticket, in the order of their calls: the fewest permits that an acquire left between this call and the next.
     releases: Vec<(u32, u64)>,

@@ -14,14 +14,51 @@
 //! covers these is kept; so theirs, and that of every removal that is open or follows, is after it, where nothing that was dropped paints.
 
 use super::lives::{Life, Lives, Verbs, kept};
+use super::past::Past;
 use super::window::Fate;
-use crate::history::{History, NEVER, Rank};
+use super::window_rule::{InitialOperation, WindowRule, silent_additions};
+use linchpin_history_data::{History, NEVER, Rank};
+use linchpin_history_data::{Monitored, OpId};
 use linchpin_spec::PriorityQueue;
+use linchpin_spec::{Builtin, Value};
+use linchpin_verdict::Limits;
+
+/// Priority queues, by windows.
+pub(crate) struct Rule;
+
+impl WindowRule for Rule {
+    fn builtin(&self) -> Builtin {
+        Builtin::PriorityQueue
+    }
+
+    fn initial_operations(&self, init: Option<&Value>) -> Vec<InitialOperation> {
+        silent_additions(init, VERBS.add)
+    }
+
+    fn adds_and_removes(&self) -> Option<(usize, usize)> {
+        Some((VERBS.add, VERBS.remove))
+    }
+
+    fn monitor(&self, history: &History, _: &Past, limits: &Limits) -> Monitored {
+        linchpin_monitor::priority_queue::check(history, &[], limits)
+    }
+
+    fn still_matter(
+        &self,
+        history: &History,
+        fates: &[Fate],
+        _: Option<&[OpId]>,
+        _: &mut Past,
+        _: &Limits,
+    ) -> Vec<bool> {
+        still_matter(history, fates)
+    }
+}
 
 const VERBS: Verbs =
     Verbs { add: PriorityQueue::INSERT, remove: PriorityQueue::REMOVE_MIN, peek: None };
 
-pub(super) fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
+fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
     let mut lives = Lives::new(history, fates, VERBS);
     lives.lives.sort_by_cached_key(|life| history.values.get(life.value));
     let horizon = horizon(history, fates);

@@ -17,13 +17,50 @@
 //! be enqueued is inside only after now.
 
 use super::lives::{Lives, Verbs, kept};
+use super::past::Past;
 use super::window::Fate;
-use crate::history::{History, NEVER};
+use super::window_rule::{InitialOperation, WindowRule, silent_additions};
+use linchpin_history_data::{History, NEVER};
+use linchpin_history_data::{Monitored, OpId};
 use linchpin_spec::Queue;
+use linchpin_spec::{Builtin, Value};
+use linchpin_verdict::Limits;
+
+/// Queues, by windows.
+pub(crate) struct Rule;
+
+impl WindowRule for Rule {
+    fn builtin(&self) -> Builtin {
+        Builtin::Queue
+    }
+
+    fn initial_operations(&self, init: Option<&Value>) -> Vec<InitialOperation> {
+        silent_additions(init, VERBS.add)
+    }
+
+    fn adds_and_removes(&self) -> Option<(usize, usize)> {
+        Some((VERBS.add, VERBS.remove))
+    }
+
+    fn monitor(&self, history: &History, _: &Past, limits: &Limits) -> Monitored {
+        linchpin_monitor::queue::check(history, &[], limits)
+    }
+
+    fn still_matter(
+        &self,
+        history: &History,
+        fates: &[Fate],
+        _: Option<&[OpId]>,
+        _: &mut Past,
+        _: &Limits,
+    ) -> Vec<bool> {
+        still_matter(history, fates)
+    }
+}
 
 const VERBS: Verbs = Verbs { add: Queue::ENQUEUE, remove: Queue::DEQUEUE, peek: Some(Queue::PEEK) };
 
-pub(super) fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
+fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
     let lives = Lives::new(history, fates, VERBS);
     let mut keep_life: Vec<bool> = lives.lives.iter().map(|life| !life.is_over).collect();
     let mut keep_empty = vec![false; lives.empties.len()];

@@ -13,11 +13,55 @@
 //!
 //! Operations that will never return do not hold anything up: such a read matters to nobody, such a write has no return.
 
+use super::past::Past;
 use super::window::Fate;
-use crate::history::{Argument, History, NEVER, OpId, Rank};
-use crate::value_table::ValueId;
+use super::window_rule::{InitialOperation, WindowRule};
+use linchpin_history_data::Monitored;
+use linchpin_history_data::{Argument, History, NEVER, OpId, Rank, ValueId};
 use linchpin_spec::Register;
+use linchpin_spec::{Builtin, Value};
+use linchpin_verdict::Limits;
 use rustc_hash::FxHashMap;
+
+/// What a register holds before its first write: a value that none may use, as none may read it.
+const UNWRITTEN: &str = "\u{0}linchpin: unwritten\u{0}";
+
+/// Registers, by windows.
+pub(crate) struct Rule;
+
+impl WindowRule for Rule {
+    fn builtin(&self) -> Builtin {
+        Builtin::Register
+    }
+
+    fn initial_operations(&self, init: Option<&Value>) -> Vec<InitialOperation> {
+        let argument = init.cloned().unwrap_or_default();
+        vec![InitialOperation { operation: Register::WRITE, argument, response: Value::Null }]
+    }
+
+    fn blank(&self) -> Value {
+        Value::str(UNWRITTEN)
+    }
+
+    fn reserves(&self, response: &Value) -> bool {
+        *response == self.blank()
+    }
+
+    fn monitor(&self, history: &History, _: &Past, limits: &Limits) -> Monitored {
+        linchpin_monitor::register::check(history, &self.blank(), limits)
+    }
+
+    fn still_matter(
+        &self,
+        history: &History,
+        fates: &[Fate],
+        _: Option<&[OpId]>,
+        _: &mut Past,
+        _: &Limits,
+    ) -> Vec<bool> {
+        still_matter(history, fates)
+    }
+}
 
 /// The operations on a value.
 struct Cluster {
@@ -27,7 +71,7 @@ struct Cluster {
     operations: Vec<OpId>,
 }
 
-pub(super) fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
+fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
     let mut clusters: Vec<Cluster> = Vec::new();
     let mut of_value: FxHashMap<ValueId, usize> = FxHashMap::default();
     let mut keep = vec![true; history.operations.len()];

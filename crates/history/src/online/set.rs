@@ -7,11 +7,51 @@
 //!
 //! An operation that never returns holds up its element, not the others; one that only looks does not even that.
 
+use super::past::Past;
 use super::window::Fate;
-use crate::history::{Argument, History, NEVER, OpId, Rank};
-use crate::value_table::ValueId;
+use super::window_rule::{InitialOperation, WindowRule, members};
+use linchpin_history_data::Monitored;
+use linchpin_history_data::{Argument, History, NEVER, OpId, Rank, ValueId};
 use linchpin_spec::Set;
+use linchpin_spec::{Builtin, Value};
+use linchpin_verdict::Limits;
 use rustc_hash::FxHashMap;
+
+/// Sets, by windows.
+pub(crate) struct Rule;
+
+impl WindowRule for Rule {
+    fn builtin(&self) -> Builtin {
+        Builtin::Set
+    }
+
+    fn initial_operations(&self, init: Option<&Value>) -> Vec<InitialOperation> {
+        let mut members = members(init);
+        members.sort();
+        members.dedup();
+        let add = |argument| InitialOperation {
+            operation: Set::ADD,
+            argument,
+            response: Value::Bool(true),
+        };
+        members.into_iter().map(add).collect()
+    }
+
+    fn monitor(&self, history: &History, _: &Past, limits: &Limits) -> Monitored {
+        linchpin_monitor::set::check(history, &self.blank(), limits)
+    }
+
+    fn still_matter(
+        &self,
+        history: &History,
+        fates: &[Fate],
+        _: Option<&[OpId]>,
+        _: &mut Past,
+        _: &Limits,
+    ) -> Vec<bool> {
+        still_matter(history, fates)
+    }
+}
 
 /// What is known of an element.
 #[derive(Default)]
@@ -23,7 +63,7 @@ struct Element {
     settled: usize,
 }
 
-pub(super) fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
+fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
     let mut elements: FxHashMap<ValueId, Element> = FxHashMap::default();
     let mut keep = vec![true; history.operations.len()];
     for (id, operation) in history.operations.iter().enumerate() {

@@ -13,13 +13,50 @@
 //! first cut, and moves to later segments only take values of `D` out of its way.
 
 use super::lives::{Lives, Spans, Verbs, kept};
+use super::past::Past;
 use super::window::Fate;
-use crate::history::{History, NEVER, OpId, Rank};
+use super::window_rule::{InitialOperation, WindowRule, silent_additions};
+use linchpin_history_data::Monitored;
+use linchpin_history_data::{History, NEVER, OpId, Rank};
 use linchpin_spec::Stack;
+use linchpin_spec::{Builtin, Value};
+use linchpin_verdict::Limits;
+
+/// Stacks, by windows.
+pub(crate) struct Rule;
+
+impl WindowRule for Rule {
+    fn builtin(&self) -> Builtin {
+        Builtin::Stack
+    }
+
+    fn initial_operations(&self, init: Option<&Value>) -> Vec<InitialOperation> {
+        silent_additions(init, VERBS.add)
+    }
+
+    fn adds_and_removes(&self) -> Option<(usize, usize)> {
+        Some((VERBS.add, VERBS.remove))
+    }
+
+    fn monitor(&self, history: &History, _: &Past, limits: &Limits) -> Monitored {
+        linchpin_monitor::stack::check(history, &[], limits)
+    }
+
+    fn still_matter(
+        &self,
+        history: &History,
+        fates: &[Fate],
+        _: Option<&[OpId]>,
+        _: &mut Past,
+        _: &Limits,
+    ) -> Vec<bool> {
+        still_matter(history, fates)
+    }
+}
 
 const VERBS: Verbs = Verbs { add: Stack::PUSH, remove: Stack::POP, peek: Some(Stack::PEEK) };
 
-pub(super) fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
+fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
     let lives = Lives::new(history, fates, VERBS);
     let mut keep_life: Vec<bool> = lives.lives.iter().map(|life| !life.is_over).collect();
     let mut keep_empty = vec![false; lives.empties.len()];

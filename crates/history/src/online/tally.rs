@@ -14,8 +14,9 @@
 //! What is kept are the open operations and the debts, which are no more than the open additions.
 
 use super::claims::{Claims, Instant};
-use crate::search::{Frontier, Ticket};
-use linchpin_spec::{Call, Counter, Spec, Value};
+use super::event_rule::Handover;
+use linchpin_search::Frontier;
+use linchpin_spec::{AnySpec, Call, Counter, Value};
 use rustc_hash::FxHashMap;
 
 /// Larger numbers are left to the general search, which knows about overflow.
@@ -31,7 +32,7 @@ enum Doing {
 
 /// The least that can have been counted.
 #[derive(Debug)]
-pub(super) struct Tally {
+pub(crate) struct Tally {
     initial: i64,
     /// What everybody adds; 0 while nobody did.
     amount: i64,
@@ -191,10 +192,7 @@ impl Tally {
 
     /// A frontier that knows as much, and for each ticket the one of the frontier: it is told of what is in progress, of additions
     /// that returned between the calls of reads that are open, and of a read for every debt.
-    pub(super) fn frontier<'a, S>(&self, spec: &'a S) -> (Frontier<'a, S>, Vec<(u32, Ticket)>)
-    where
-        S: Spec<State = Value> + ?Sized,
-    {
+    pub(super) fn frontier<'a>(&self, spec: &'a AnySpec) -> Handover<'a> {
         #[derive(PartialEq, Eq, PartialOrd, Ord)]
         enum Moment {
             Debt,
@@ -222,11 +220,11 @@ impl Tally {
         let all = self.counted - self.debts.len() as i64;
         let mut paid = first.unwrap_or(all);
         let sum = |count: i64| Value::Int(self.initial + self.amount * count);
-        let mut frontier = Frontier::starting_from(spec, sum(paid));
+        let mut frontier = Frontier::starting_from(spec, sum(paid).into());
         let mut open = Vec::new();
         let add = || Call { operation: Counter::ADD, argument: Value::Int(self.amount) };
         let read = || Call { operation: Counter::READ, argument: Value::Null };
-        let catch_up = |frontier: &mut Frontier<'a, S>, paid: &mut i64, to: i64| {
+        let catch_up = |frontier: &mut Frontier<'a, AnySpec>, paid: &mut i64, to: i64| {
             while *paid < to {
                 let ticket = frontier.invoke(add());
                 let explained = frontier.response(ticket, &Value::Null);

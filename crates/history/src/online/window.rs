@@ -1,20 +1,22 @@
 //! The window: the operations that still matter, as a history that starts from nothing.
 
 use super::argument::argument;
-use super::kind::Kind;
 use super::past::Past;
-use super::{Ended, Refutation, is_listed};
-use crate::history::{Argument, History, NEVER, OpId, Operation, Rank};
-use crate::part::Import;
-use crate::search::{Frontier, Ticket};
-use crate::value_table::ValueId;
-use crate::verdict::{Limits, Monitored, NotApplicable, Verdict};
-use linchpin_spec::{Call, Map, Mwcas, Shape, Spec, Value};
+use super::window_rule::{InitialOperation, WindowRule};
+use super::{Ended, FrontierEvent, Refutation, is_listed};
+use linchpin_history_data::{
+    Argument, History, Import, Judgement, Monitored, NEVER, NotApplicable, OpId, Operation, Rank,
+    ValueId,
+};
+use linchpin_verdict::{Inconclusive, Limits};
+
+use linchpin_search::{Frontier, Ticket};
+use linchpin_spec::{AnySpec, Builtin, Call, Mwcas, Shape, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How an operation of the window stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(crate) enum Fate {
     /// It returned.
     Returned,
     /// It is in progress; the ticket it is known by.
@@ -44,7 +46,7 @@ const FROM_THE_START: u32 = 0;
 
 /// The operations that still matter.
 pub(super) struct Window {
-    pub(super) kind: Kind,
+    pub(super) rule: &'static dyn WindowRule,
     /// Their history. Ranks count the events of the window.
     ///
     /// INVARIANT: all that follows is explained from `past` and these operations if and only if it is explained from the initial state and
@@ -69,13 +71,13 @@ pub(super) struct Window {
 
 impl Window {
     /// A window for an object of this kind that starts from `init`.
-    pub(super) fn new(kind: Kind, init: Option<&Value>) -> Window {
+    pub(super) fn new(rule: &'static dyn WindowRule, init: Option<&Value>) -> Window {
         let mut history = History::default();
         history.processes.push("(from the start)".to_owned());
         let mut window = Window {
-            kind,
+            rule,
             history,
-            past: kind.past(init),
+            past: rule.past(init),
             processes: FxHashMap::default(),
             fates: Vec::new(),
             tags: Vec::new(),
@@ -84,7 +86,7 @@ impl Window {
             has_dropped: false,
             found: None,
         };
-        for (operation, argument, response) in kind.initial_operations(init) {
+        for InitialOperation { operation, argument, response } in rule.initial_operations(init) {
             let shape = Shape::Any;
             let id = window.invoke(0, 0, "", &Call { operation, argument }, &shape);
             window.history.operations[id as usize].process = FROM_THE_START;
@@ -99,12 +101,10 @@ impl Window {
         if self.found.is_some() {
             return true;
         }
-        let add = match (self.kind, self.kind.adds_and_removes()) {
-            (_, Some((add, _))) => add,
-            (Kind::Map, None) => Map::PUT,
-            // What a location held at the start may come out later, and nobody else can judge meanwhile.
-            (Kind::Mwcas, None) => return self.suits_frontier() || self.len() > PATIENCE,
-            (_, None) => return true,
+        let Some(add) = self.rule.brings() else {
+            // What a location held at the start may come out later, and meanwhile nothing else can
+            // judge.
+            return !self.is_memory() || self.suits_frontier() || self.len() > PATIENCE;
         };
         let mut added: FxHashSet<Argument> = FxHashSet::default();
         added.insert(Argument::One(ValueId::NULL));
@@ -117,8 +117,13 @@ impl Window {
         match &self.past {
             Past::Contents(contents) => contents.is_total(),
             Past::Register(frozen) => frozen.is_complete(),
-            Past::Told => true,
+            Past::InWindow => true,
         }
+    }
+
+    /// Whether the object is a memory of many words.
+    pub(super) fn is_memory(&self) -> bool {
+        self.rule.builtin() == Builtin::Mwcas
     }
 
     /// Whether the general frontier can go on from here. It does not know answers of a memory that do not say where it failed.
@@ -129,8 +134,7 @@ impl Window {
                 && operation.completed
                 && !is_listed(&self.history.response(id).unwrap_or_default())
         };
-        let is_memory = self.kind == Kind::Mwcas;
-        self.knows_start() && !(is_memory && (0..self.len() as OpId).any(is_vague))
+        self.knows_start() && !(self.is_memory() && (0..self.len() as OpId).any(is_vague))
     }
 
     /// Judges all events by the general search, where nothing is known of some locations: after the last event, since nothing is dropped by it.
@@ -140,15 +144,15 @@ impl Window {
     /// If nothing explains the events, or the search does not know.
     pub(super) fn search(&mut self, limits: &Limits) -> Result<(), Ended> {
         let end = self.history.events;
-        let reason = match self.as_of(end, Scope::Searched, limits) {
-            Ok(Verdict::Holds(_)) => return Ok(()),
-            Ok(Verdict::Violated(_)) => {
+        let unknown = match self.as_of(end, Scope::Searched, limits) {
+            Ok(Judgement::Holds(_)) => return Ok(()),
+            Ok(Judgement::Violated(_)) => {
                 return Err(self.first_violated(end, Scope::Searched, limits).0);
             }
-            Ok(Verdict::Inconclusive(reason)) => reason,
-            Err(refused) => refused.reason,
+            Ok(Judgement::Inconclusive(unknown)) => unknown,
+            Err(refused) => Inconclusive::Undecided(refused.reason),
         };
-        Err(self.found.clone().unwrap_or(Ended::Unknown(reason)))
+        Err(self.found.clone().unwrap_or(Ended::Unknown(unknown)))
     }
 
     /// How many events came since it was last tried to judge them.
@@ -242,8 +246,8 @@ impl Window {
     ) -> Result<Result<(), NotApplicable>, Ended> {
         let end = self.history.events;
         let (order, refused) = match self.as_of(end, Scope::All, limits) {
-            Ok(Verdict::Holds(witness)) => (Some(witness.order), None),
-            Ok(Verdict::Violated(_)) => match self.first_violated(end, Scope::All, limits) {
+            Ok(Judgement::Holds(witness)) => (Some(witness.order), None),
+            Ok(Judgement::Violated(_)) => match self.first_violated(end, Scope::All, limits) {
                 // Something may have gone wrong before, where the monitor knows nothing.
                 (found, false) if matches!(self.past, Past::Contents(_)) => {
                     self.found = Some(found);
@@ -252,24 +256,26 @@ impl Window {
                 }
                 (found, _) => return Err(found),
             },
-            Ok(Verdict::Inconclusive(reason)) => (None, Some(NotApplicable { reason })),
+            Ok(Judgement::Inconclusive(reason)) => {
+                (None, Some(NotApplicable { reason: reason.to_string() }))
+            }
             Err(refused) => (None, Some(refused)),
         };
-        if let Some(reason) = limits.exceeded(0) {
-            return Err(Ended::Unknown(reason));
+        if let Some(by) = limits.exceeded(0) {
+            return Err(Ended::Unknown(by.into()));
         }
         if refused.is_some() {
             self.tried = end;
-            if self.is_hopeless() || self.kind.adds_and_removes().is_none() {
+            if self.is_hopeless() || self.rule.adds_and_removes().is_none() {
                 return Ok(refused.map_or(Ok(()), Err));
             }
             // What is dropped has to be explained alone, no more; and nothing that is dropped stays.
             match self.as_of(end, Scope::Removed, limits) {
-                Ok(Verdict::Holds(_)) => {}
-                Ok(Verdict::Violated(_)) => {
+                Ok(Judgement::Holds(_)) => {}
+                Ok(Judgement::Violated(_)) => {
                     return Err(self.first_violated(end, Scope::Removed, limits).0);
                 }
-                Ok(Verdict::Inconclusive(_)) | Err(_) => return Ok(refused.map_or(Ok(()), Err)),
+                Ok(Judgement::Inconclusive(_)) | Err(_) => return Ok(refused.map_or(Ok(()), Err)),
             }
         } else {
             self.judged = end;
@@ -291,7 +297,7 @@ impl Window {
 
     fn drop_what_does_not_matter(&mut self, order: Option<&[OpId]>, limits: &Limits) {
         let past = &mut self.past;
-        let mut keep = self.kind.still_matter(&self.history, &self.fates, order, past, limits);
+        let mut keep = self.rule.still_matter(&self.history, &self.fates, order, past, limits);
         for (keep, fate) in keep.iter_mut().zip(&self.fates) {
             match fate {
                 // why: that it did not happen is judged together with what follows, if it is still here.
@@ -308,11 +314,11 @@ impl Window {
     fn as_of(&mut self, end: Rank, scope: Scope, limits: &Limits) -> Monitored {
         let retracted = self.fates.iter().any(|fate| matches!(fate, Fate::Retracted(_)));
         if end == self.history.events && !retracted && scope == Scope::All {
-            return self.kind.monitor(&self.history, &self.past, limits);
+            return self.rule.monitor(&self.history, &self.past, limits);
         }
         self.before(end, scope, |window| match scope {
-            Scope::Searched => window.kind.search(&window.history, &window.past, limits),
-            _ => window.kind.monitor(&window.history, &window.past, limits),
+            Scope::Searched => window.rule.search(&window.history, &window.past, limits),
+            _ => window.rule.monitor(&window.history, &window.past, limits),
         })
     }
 
@@ -344,7 +350,7 @@ impl Window {
 
     /// Keeps the operations on values that a completed one removed, and those that found nothing.
     fn retain_removed(&self, operations: &mut Vec<Operation>) {
-        let Some((add, remove)) = self.kind.adds_and_removes() else {
+        let Some((add, remove)) = self.rule.adds_and_removes() else {
             return;
         };
         let mut removed: FxHashSet<Argument> = FxHashSet::default();
@@ -369,12 +375,12 @@ impl Window {
             let middle = fine + (bad - fine) / 2;
             let answer = self.as_of(middle, scope, limits);
             match answer {
-                Ok(Verdict::Violated(_)) => bad = middle,
-                _ => (fine, certain) = (middle, matches!(answer, Ok(Verdict::Holds(_)))),
+                Ok(Judgement::Violated(_)) => bad = middle,
+                _ => (fine, certain) = (middle, matches!(answer, Ok(Judgement::Holds(_)))),
             }
         }
         let explanation = match self.as_of(bad, scope, limits) {
-            Ok(Verdict::Violated(violation)) => violation.explanation,
+            Ok(Judgement::Violated(violation)) => violation.explanation,
             _ => "nothing explains the events so far".to_owned(),
         };
         // why: "nobody wrote 7" may be about a value that was written, overwritten and forgotten long ago.
@@ -458,9 +464,9 @@ impl Window {
     /// # Errors
     ///
     /// If nothing explains them, or too much does.
-    pub(super) fn replay<S: Spec<State = Value> + ?Sized>(
+    pub(super) fn replay(
         &self,
-        frontier: &mut Frontier<'_, S>,
+        frontier: &mut Frontier<'_, AnySpec>,
         most: usize,
     ) -> Result<Vec<(u32, Ticket)>, Ended> {
         let mut events: Vec<(Rank, OpId)> = Vec::with_capacity(self.tags.len());
@@ -494,7 +500,8 @@ impl Window {
             }
             let process = self.history.operations[id as usize].process;
             let name = self.history.processes.get(process as usize).map_or("?", String::as_str);
-            super::tell(frontier, tag, name, ticket, self.history.response(id).as_ref(), most)?;
+            let event = FrontierEvent { tag, process: name, ticket, is_memory: self.is_memory() };
+            event.pass(frontier, self.history.response(id).as_ref(), most)?;
         }
         if !has_begun {
             self.begin(frontier, &tickets);
@@ -502,11 +509,7 @@ impl Window {
         Ok(open)
     }
 
-    fn begin<S: Spec<State = Value> + ?Sized>(
-        &self,
-        frontier: &mut Frontier<'_, S>,
-        tickets: &[Option<Ticket>],
-    ) {
+    fn begin(&self, frontier: &mut Frontier<'_, AnySpec>, tickets: &[Option<Ticket>]) {
         if let Past::Register(frozen) = &self.past {
             frontier.begin_again(frozen.beginnings(&self.history, tickets));
         }

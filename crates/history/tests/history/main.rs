@@ -1,8 +1,11 @@
 //! All integration tests of `linchpin-history`: one binary, so that it is linked once.
 
-mod collections;
-mod collections_cases;
-mod mwcas;
+mod door;
 mod online;
-mod scalars;
-mod search;
+
+#[path = "../../../search/tests/search/generate.rs"]
+#[allow(dead_code)] // Not everything in it is for this crate.
+mod generate;
+#[path = "../../../search/tests/search/judge.rs"]
+#[allow(dead_code)]
+mod judge;

@@ -1,6 +1,6 @@
 //! Counters.
 
-use super::{Builtin, answering, deterministic, looking, silent};
+use super::{Described, answering, deterministic, looking, silent};
 use crate::{Call, Outcome, Shape, Signature, Value};
 
 /// A sum: `add n`, `read → n`, `fetch-add n → old`. An addition that overflows 64 bits has no outcome.
@@ -60,7 +60,7 @@ impl Default for Counter {
     }
 }
 
-impl Builtin for Counter {
+impl Described for Counter {
     const NAME: &'static str = "counter";
     const SUMMARY: &'static str = "a sum that is added to and read";
     const INITIAL: &'static str = "an integer (default: 0)";

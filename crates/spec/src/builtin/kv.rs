@@ -1,7 +1,7 @@
 //! The key-value store of strings that is common in distributed-systems courses and their recorded histories.
 
 use super::contents::{Changes, Contents};
-use super::{Builtin, deterministic, looking, pair, silent};
+use super::{Described, deterministic, looking, pair, silent};
 use crate::{Call, Outcome, Shape, Signature, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -87,7 +87,7 @@ impl Default for Kv {
     }
 }
 
-impl Builtin for Kv {
+impl Described for Kv {
     const NAME: &'static str = "kv";
     const SUMMARY: &'static str = "strings under keys, replaced or appended to";
     const INITIAL: &'static str = "an object from key to string (default: {}, all of them \"\")";

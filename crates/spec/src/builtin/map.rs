@@ -1,7 +1,7 @@
 //! Maps.
 
 use super::contents::{Changes, Contents};
-use super::{Builtin, answering, deterministic, looking, pair};
+use super::{Described, answering, deterministic, looking, pair};
 use crate::{Call, Outcome, Shape, Signature, Value};
 use std::collections::BTreeMap;
 
@@ -84,7 +84,7 @@ impl Default for Map {
     }
 }
 
-impl Builtin for Map {
+impl Described for Map {
     const NAME: &'static str = "map";
     const SUMMARY: &'static str = "values under keys";
     const INITIAL: &'static str = "an object from key to value (default: {})";

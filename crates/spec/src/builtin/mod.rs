@@ -39,13 +39,105 @@ pub use tally::{Mailbox, Semaphore, Snzi};
 
 use crate::signature::same_name;
 use crate::{Outcome, Spec, Value};
+use std::str::FromStr;
 
 /// A built-in specification.
 pub type BuiltinSpec = Box<dyn Spec<State = Value> + Send + Sync>;
 
+/// A built-in specification, by name.
+///
+/// ```
+/// use linchpin_spec::Builtin;
+///
+/// let queue: Builtin = "queue".parse()?;
+/// assert_eq!(queue, Builtin::Queue);
+/// assert_eq!(queue.new(None)?.operations()[0].name, "enqueue");
+/// # Ok::<(), linchpin_spec::BuiltinError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // Each is documented where its specification is.
+pub enum Builtin {
+    Register,
+    CasRegister,
+    MultiRegister,
+    Kv,
+    Queue,
+    Stack,
+    PriorityQueue,
+    Set,
+    Map,
+    Counter,
+    Mutex,
+    Semaphore,
+    Snapshot,
+    Mwcas,
+    Rdcss,
+    Snzi,
+    Mailbox,
+}
+
+impl Builtin {
+    /// What there is to know about it.
+    pub const fn info(self) -> &'static BuiltinInfo {
+        match self {
+            Builtin::Register => const { &info::<Register>(Builtin::Register) },
+            Builtin::CasRegister => const { &info::<CasRegister>(Builtin::CasRegister) },
+            Builtin::MultiRegister => const { &info::<MultiRegister>(Builtin::MultiRegister) },
+            Builtin::Kv => const { &info::<Kv>(Builtin::Kv) },
+            Builtin::Queue => const { &info::<Queue>(Builtin::Queue) },
+            Builtin::Stack => const { &info::<Stack>(Builtin::Stack) },
+            Builtin::PriorityQueue => const { &info::<PriorityQueue>(Builtin::PriorityQueue) },
+            Builtin::Set => const { &info::<Set>(Builtin::Set) },
+            Builtin::Map => const { &info::<Map>(Builtin::Map) },
+            Builtin::Counter => const { &info::<Counter>(Builtin::Counter) },
+            Builtin::Mutex => const { &info::<Mutex>(Builtin::Mutex) },
+            Builtin::Semaphore => const { &info::<Semaphore>(Builtin::Semaphore) },
+            Builtin::Snapshot => const { &info::<Snapshot>(Builtin::Snapshot) },
+            Builtin::Mwcas => const { &info::<Mwcas>(Builtin::Mwcas) },
+            Builtin::Rdcss => const { &info::<Rdcss>(Builtin::Rdcss) },
+            Builtin::Snzi => const { &info::<Snzi>(Builtin::Snzi) },
+            Builtin::Mailbox => const { &info::<Mailbox>(Builtin::Mailbox) },
+        }
+    }
+
+    /// Its name, as `--spec` and `spec NAME;` take it.
+    pub const fn name(self) -> &'static str {
+        self.info().name
+    }
+
+    /// The specification, starting from `init`.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot start from that.
+    pub fn new(self, init: Option<&Value>) -> Result<BuiltinSpec, BuiltinError> {
+        let info = self.info();
+        (info.make)(init).ok_or_else(|| BuiltinError::Initial {
+            spec: info.name,
+            value: init.cloned().unwrap_or_default(),
+            expected: info.initial,
+        })
+    }
+}
+
+/// The name, in which `-` and `_` are the same letter.
+impl FromStr for Builtin {
+    type Err = BuiltinError;
+
+    fn from_str(name: &str) -> Result<Builtin, BuiltinError> {
+        let found = BUILTINS.iter().find(|info| same_name(info.name, name));
+        found.map(|info| info.builtin).ok_or_else(|| BuiltinError::Unknown {
+            name: name.to_owned(),
+            closest: closest::closest(name, BUILTINS.iter().map(|info| info.name)),
+        })
+    }
+}
+
 /// What there is to know about a built-in specification before making one.
 #[derive(Clone, Copy, Debug)]
 pub struct BuiltinInfo {
+    /// Which one it is.
+    pub builtin: Builtin,
     /// Its name, as `--spec` and `spec NAME;` take it.
     pub name: &'static str,
     /// What it is, in one line.
@@ -57,23 +149,23 @@ pub struct BuiltinInfo {
 
 /// The built-in specifications.
 pub const BUILTINS: &[BuiltinInfo] = &[
-    info::<Register>(),
-    info::<CasRegister>(),
-    info::<MultiRegister>(),
-    info::<Kv>(),
-    info::<Queue>(),
-    info::<Stack>(),
-    info::<PriorityQueue>(),
-    info::<Set>(),
-    info::<Map>(),
-    info::<Counter>(),
-    info::<Mutex>(),
-    info::<Semaphore>(),
-    info::<Snapshot>(),
-    info::<Mwcas>(),
-    info::<Rdcss>(),
-    info::<Snzi>(),
-    info::<Mailbox>(),
+    *Builtin::Register.info(),
+    *Builtin::CasRegister.info(),
+    *Builtin::MultiRegister.info(),
+    *Builtin::Kv.info(),
+    *Builtin::Queue.info(),
+    *Builtin::Stack.info(),
+    *Builtin::PriorityQueue.info(),
+    *Builtin::Set.info(),
+    *Builtin::Map.info(),
+    *Builtin::Counter.info(),
+    *Builtin::Mutex.info(),
+    *Builtin::Semaphore.info(),
+    *Builtin::Snapshot.info(),
+    *Builtin::Mwcas.info(),
+    *Builtin::Rdcss.info(),
+    *Builtin::Snzi.info(),
+    *Builtin::Mailbox.info(),
 ];
 
 /// Why there is no such built-in specification.
@@ -118,18 +210,7 @@ pub enum BuiltinError {
 /// # Ok::<(), BuiltinError>(())
 /// ```
 pub fn builtin(name: &str, init: Option<&Value>) -> Result<BuiltinSpec, BuiltinError> {
-    let Some(info) = BUILTINS.iter().find(|info| same_name(info.name, name)) else {
-        let known = BUILTINS.iter().map(|info| info.name);
-        return Err(BuiltinError::Unknown {
-            name: name.to_owned(),
-            closest: closest::closest(name, known),
-        });
-    };
-    (info.make)(init).ok_or_else(|| BuiltinError::Initial {
-        spec: info.name,
-        value: init.cloned().unwrap_or_default(),
-        expected: info.initial,
-    })
+    name.parse::<Builtin>()?.new(init)
 }
 
 fn hint(closest: &Option<&'static str>) -> String {
@@ -142,7 +223,7 @@ fn names() -> String {
 
 /// What a specification tells about itself to be in [`BUILTINS`]. Without an initial value it starts from its
 /// default.
-trait Builtin: Spec<State = Value> + Default + Send + Sync + 'static {
+trait Described: Spec<State = Value> + Default + Send + Sync + 'static {
     const NAME: &'static str;
     const SUMMARY: &'static str;
     const INITIAL: &'static str;
@@ -151,11 +232,17 @@ trait Builtin: Spec<State = Value> + Default + Send + Sync + 'static {
     fn starting_from(init: &Value) -> Option<Self>;
 }
 
-const fn info<B: Builtin>() -> BuiltinInfo {
-    BuiltinInfo { name: B::NAME, summary: B::SUMMARY, initial: B::INITIAL, make: make::<B> }
+const fn info<B: Described>(builtin: Builtin) -> BuiltinInfo {
+    BuiltinInfo {
+        builtin,
+        name: B::NAME,
+        summary: B::SUMMARY,
+        initial: B::INITIAL,
+        make: make::<B>,
+    }
 }
 
-fn make<B: Builtin>(init: Option<&Value>) -> Option<BuiltinSpec> {
+fn make<B: Described>(init: Option<&Value>) -> Option<BuiltinSpec> {
     let object = match init {
         Some(init) => B::starting_from(init)?,
         None => B::default(),

@@ -1,7 +1,7 @@
 //! Several registers, read and written together in transactions.
 
 use super::contents::{Changes, Contents};
-use super::{Builtin, answering, deterministic};
+use super::{Described, answering, deterministic};
 use crate::{Call, Outcome, Shape, Signature, Value};
 use std::collections::BTreeMap;
 
@@ -83,7 +83,7 @@ impl Default for MultiRegister {
     }
 }
 
-impl Builtin for MultiRegister {
+impl Described for MultiRegister {
     const NAME: &'static str = "multi-register";
     const SUMMARY: &'static str = "a register per key, read and written in transactions";
     const INITIAL: &'static str =

@@ -1,6 +1,6 @@
 //! Mutual exclusion.
 
-use super::{Builtin, deterministic, silent};
+use super::{Described, deterministic, silent};
 use crate::{Call, Outcome, Shape, Signature, Value};
 
 /// A lock: `acquire` takes effect only while it is free, `release` only while it is held. Who holds it is not
@@ -49,7 +49,7 @@ impl Default for Mutex {
     }
 }
 
-impl Builtin for Mutex {
+impl Described for Mutex {
     const NAME: &'static str = "mutex";
     const SUMMARY: &'static str = "a lock that one holds at a time";
     const INITIAL: &'static str = "true if it is held at the start (default: false)";

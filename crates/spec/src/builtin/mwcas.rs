@@ -6,7 +6,7 @@
 //! kept is exact: a sequence of answers is possible here if and only if it is possible for some initial memory.
 
 use super::contents::{Changes, Contents};
-use super::{Builtin, pair};
+use super::{Described, pair};
 use crate::{Call, Outcome, Outcomes, Shape, Signature, Spec, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -241,7 +241,7 @@ impl Default for Mwcas {
     }
 }
 
-impl Builtin for Mwcas {
+impl Described for Mwcas {
     const NAME: &'static str = "mwcas";
     const SUMMARY: &'static str = "multi-word compare-and-swap and multi-word read";
     const INITIAL: &'static str =

@@ -1,6 +1,6 @@
 //! Priority queues.
 
-use super::{Builtin, answering, deterministic, silent};
+use super::{Described, answering, deterministic, silent};
 use crate::{Call, Outcome, Shape, Signature, Value};
 
 /// The smallest value first: `insert v`, `remove-min → v or null`. Integers have their usual order, other values that
@@ -69,7 +69,7 @@ impl Default for PriorityQueue {
     }
 }
 
-impl Builtin for PriorityQueue {
+impl Described for PriorityQueue {
     const NAME: &'static str = "priority-queue";
     const SUMMARY: &'static str = "the smallest value first";
     const INITIAL: &'static str = "a list of values, in any order (default: [])";

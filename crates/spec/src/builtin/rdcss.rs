@@ -1,6 +1,6 @@
 //! Restricted double-compare single-swap.
 
-use super::{Builtin, answering, deterministic, looking, pair, silent};
+use super::{Described, answering, deterministic, looking, pair, silent};
 use crate::{Call, Outcome, Shape, Signature, Value};
 
 /// A control cell and a data cell that is swapped only if both hold what is expected: `rdcss [o1, o2, n2] → v`, which answers what the data
@@ -79,7 +79,7 @@ impl Default for Rdcss {
     }
 }
 
-impl Builtin for Rdcss {
+impl Described for Rdcss {
     const NAME: &'static str = "rdcss";
     const SUMMARY: &'static str = "a data cell swapped only if a control cell agrees";
     const INITIAL: &'static str = "a list of the control cell and the data cell (default: [0, 0])";

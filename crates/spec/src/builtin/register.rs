@@ -1,6 +1,6 @@
 //! Registers: one value that is written and read, with or without compare-and-swap.
 
-use super::{Builtin, answering, deterministic, looking, pair, silent};
+use super::{Described, answering, deterministic, looking, pair, silent};
 use crate::{Call, Outcome, Shape, Signature, Value};
 
 /// A value that is written and read: `write v`, `read → v`.
@@ -50,7 +50,7 @@ impl Default for Register {
     }
 }
 
-impl Builtin for Register {
+impl Described for Register {
     const NAME: &'static str = "register";
     const SUMMARY: &'static str = "one value that is written and read";
     const INITIAL: &'static str = "any value (default: null)";
@@ -119,7 +119,7 @@ impl Default for CasRegister {
     }
 }
 
-impl Builtin for CasRegister {
+impl Described for CasRegister {
     const NAME: &'static str = "cas-register";
     const SUMMARY: &'static str = "a register with compare-and-swap";
     const INITIAL: &'static str = "any value (default: null)";

@@ -1,6 +1,6 @@
 //! Queues and stacks: values are added at the end and taken from the one end or the other.
 
-use super::{Builtin, answering, deterministic, looking, silent};
+use super::{Described, answering, deterministic, looking, silent};
 use crate::{Call, Outcome, Shape, Signature, Value};
 
 /// First in, first out: `enqueue v`, `dequeue → v or null`, `peek → v or null`. The empty queue answers `null`.
@@ -59,7 +59,7 @@ impl Default for Queue {
     }
 }
 
-impl Builtin for Queue {
+impl Described for Queue {
     const NAME: &'static str = "queue";
     const SUMMARY: &'static str = "first in, first out";
     const INITIAL: &'static str = "a list of values, front first (default: [])";
@@ -124,7 +124,7 @@ impl Default for Stack {
     }
 }
 
-impl Builtin for Stack {
+impl Described for Stack {
     const NAME: &'static str = "stack";
     const SUMMARY: &'static str = "last in, first out";
     const INITIAL: &'static str = "a list of values, top last (default: [])";

@@ -1,6 +1,6 @@
 //! Sets.
 
-use super::{Builtin, answering, deterministic, looking};
+use super::{Described, answering, deterministic, looking};
 use crate::{Call, Outcome, Shape, Signature, Value};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ impl Default for Set {
     }
 }
 
-impl Builtin for Set {
+impl Described for Set {
     const NAME: &'static str = "set";
     const SUMMARY: &'static str = "a set of values";
     const INITIAL: &'static str = "a list of members (default: [])";

@@ -1,6 +1,6 @@
 //! Atomic snapshots.
 
-use super::{Builtin, deterministic, looking, pair, silent};
+use super::{Described, deterministic, looking, pair, silent};
 use crate::{Call, Outcome, Shape, Signature, Value};
 
 /// A fixed number of components that are written one by one and read all at once: `update [i, v]`, `scan → [v, …]`.
@@ -65,7 +65,7 @@ impl Default for Snapshot {
     }
 }
 
-impl Builtin for Snapshot {
+impl Described for Snapshot {
     const NAME: &'static str = "snapshot";
     const SUMMARY: &'static str = "components written one by one and read all at once";
     const INITIAL: &'static str =

@@ -1,6 +1,6 @@
 //! Objects that count up and down by one and never below zero: semaphores, SNZIs and mailboxes.
 
-use super::{Builtin, deterministic, looking, silent};
+use super::{Described, deterministic, looking, silent};
 use crate::{Call, Outcome, Shape, Signature, Value};
 
 /// Permits: `acquire` takes one and takes effect only while there is one, `release` adds one.
@@ -50,7 +50,7 @@ impl Default for Semaphore {
     }
 }
 
-impl Builtin for Semaphore {
+impl Described for Semaphore {
     const NAME: &'static str = "semaphore";
     const SUMMARY: &'static str = "permits that are acquired and released";
     const INITIAL: &'static str = "the number of permits (default: 1)";
@@ -113,7 +113,7 @@ impl Default for Snzi {
     }
 }
 
-impl Builtin for Snzi {
+impl Described for Snzi {
     const NAME: &'static str = "snzi";
     const SUMMARY: &'static str = "a scalable non-zero indicator: whether anyone is present";
     const INITIAL: &'static str = "how many are present (default: 0)";
@@ -175,7 +175,7 @@ impl Default for Mailbox {
     }
 }
 
-impl Builtin for Mailbox {
+impl Described for Mailbox {
     const NAME: &'static str = "mailbox";
     const SUMMARY: &'static str = "a mailbox: letters are delivered, checked for and removed";
     const INITIAL: &'static str = "the number of letters (default: 0)";

@@ -5,7 +5,7 @@ use super::recording::Subject;
 use crate::args::{CheckArgs, PropertyArg};
 use crate::{json, output};
 use anyhow::Result;
-use linchpin_history::{Judgement, NEVER, OpId, Rank, Verdict, Violation};
+use linchpin_history::{Checked, Judgement, NEVER, OpId, Rank, Violation};
 use linchpin_ingest::Recording;
 use linchpin_report::{Bar, Page, Timeline};
 use linchpin_spec::{Shape, Value};
@@ -21,19 +21,21 @@ pub struct Presentation<'a> {
     pub args: &'a CheckArgs,
     pub subject: &'a Subject<'a>,
     pub recording: &'a Recording,
-    pub judgement: &'a Judgement,
+    pub checked: &'a Checked,
     pub parse_seconds: f64,
     pub seconds: f64,
 }
 
 impl Presentation<'_> {
     pub fn write_certificates(&self) -> Result<()> {
-        let (file, claim) = match &self.judgement.verdict {
-            Verdict::Holds(witness) => (&self.args.witness, Claim::Witness(witness.order.clone())),
-            Verdict::Violated(violation) => {
+        let (file, claim) = match &self.checked.judgement {
+            Judgement::Holds(witness) => {
+                (&self.args.witness, Claim::Witness(witness.order.clone()))
+            }
+            Judgement::Violated(violation) => {
                 (&self.args.core, Claim::Core(violation.core.clone(), violation.at))
             }
-            Verdict::Inconclusive(_) => return Ok(()),
+            Judgement::Inconclusive(_) => return Ok(()),
         };
         let Some(file) = file else { return Ok(()) };
         let operations = self.recording.history.operations.len();
@@ -48,6 +50,10 @@ impl Presentation<'_> {
             PropertyArg::Recoverable => "recoverably linearizable",
             PropertyArg::Durable => "durably linearizable",
         }
+    }
+
+    fn assumptions(&self) -> Vec<String> {
+        self.checked.assumptions.iter().map(ToString::to_string).collect()
     }
 
     fn subject_sentence(&self) -> String {
@@ -68,10 +74,10 @@ impl Presentation<'_> {
 
     fn headline(&self) -> String {
         let property = self.property();
-        match &self.judgement.verdict {
-            Verdict::Holds(_) => format!("holds: the history is {property}"),
-            Verdict::Violated(_) => format!("violated: the history is not {property}"),
-            Verdict::Inconclusive(reason) => format!("inconclusive: {reason}"),
+        match &self.checked.judgement {
+            Judgement::Holds(_) => format!("holds: the history is {property}"),
+            Judgement::Violated(_) => format!("violated: the history is not {property}"),
+            Judgement::Inconclusive(reason) => format!("inconclusive: {reason}"),
         }
     }
 
@@ -82,7 +88,7 @@ impl Presentation<'_> {
             text +=
                 "  This says little: no operation returned an answer that could have been wrong.\n";
         }
-        if let Verdict::Violated(violation) = &self.judgement.verdict {
+        if let Judgement::Violated(violation) = &self.checked.judgement {
             text +=
                 &format!("\n{}\n\n{}", violation.explanation, self.timeline(violation).draw(WIDTH));
             text +=
@@ -90,27 +96,27 @@ impl Presentation<'_> {
             if let Some(at) = violation.at {
                 text += &format!("The first {at} events can be explained; event {at} cannot.\n");
             }
-            if !self.judgement.possible.is_empty() {
+            if !self.checked.possible.is_empty() {
                 let shown: Vec<&str> =
-                    self.judgement.possible.iter().take(8).map(String::as_str).collect();
-                let more = self.judgement.possible.len().saturating_sub(shown.len());
+                    self.checked.possible.iter().take(8).map(String::as_str).collect();
+                let more = self.checked.possible.len().saturating_sub(shown.len());
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
                 text += &format!("Possible states just before: {}{more}\n", shown.join(", "));
             }
         }
-        if let Verdict::Inconclusive(_) = &self.judgement.verdict {
+        if let Judgement::Inconclusive(_) = &self.checked.judgement {
             text +=
                 "  Allow more with --time-limit or --memory-limit, or check a shorter history.\n";
         }
-        for assumption in &self.judgement.assumptions {
+        for assumption in &self.checked.assumptions {
             text += &format!("  assuming: {assumption}\n");
         }
         if self.args.verbose {
             text += &format!("  format: {}\n", self.recording.format.name());
-            for note in self.recording.notes.iter().chain(&self.judgement.notes) {
+            for note in self.recording.notes.iter().chain(&self.checked.notes) {
                 text += &format!("  note: {note}\n");
             }
-            text += &format!("  method: {}\n", self.judgement.method);
+            text += &format!("  method: {}\n", self.checked.method);
             text += &format!(
                 "  time: {:.3} s, of which reading {:.3} s\n",
                 self.seconds, self.parse_seconds
@@ -178,10 +184,10 @@ impl Presentation<'_> {
     /// The object that scripts read.
     pub fn json(&self) -> String {
         let mut object = json::envelope("check", &self.args.history.display().to_string());
-        let verdict = match &self.judgement.verdict {
-            Verdict::Holds(_) => "holds",
-            Verdict::Violated(_) => "violated",
-            Verdict::Inconclusive(_) => "inconclusive",
+        let verdict = match &self.checked.judgement {
+            Judgement::Holds(_) => "holds",
+            Judgement::Violated(_) => "violated",
+            Judgement::Inconclusive(_) => "inconclusive",
         };
         object.insert("verdict".to_owned(), json!(verdict));
         let history = &self.recording.history;
@@ -189,10 +195,10 @@ impl Presentation<'_> {
             "engine": "history",
             "verdict": verdict,
             "reason": self.headline(),
-            "method": self.judgement.method,
-            "notes": self.judgement.notes,
+            "method": self.checked.method,
+            "notes": self.checked.notes,
             "bounds": {},
-            "assumptions": self.judgement.assumptions,
+            "assumptions": self.assumptions(),
             "vacuous": self.recording.is_vacuous(),
             "stats": {
                 "operations": history.operations.len(),
@@ -204,13 +210,13 @@ impl Presentation<'_> {
             },
         });
         object.insert("engines".to_owned(), json!([engine]));
-        if let Verdict::Violated(violation) = &self.judgement.verdict {
+        if let Judgement::Violated(violation) = &self.checked.judgement {
             let operations: Vec<Json> =
                 violation.core.iter().map(|id| self.operation(*id)).collect();
             let counterexample = json!({
                 "history": operations, "schedule": [], "core": violation.core,
                 "explanation": violation.explanation, "at": violation.at,
-                "possible": self.judgement.possible,
+                "possible": self.checked.possible,
             });
             object.insert("counterexample".to_owned(), counterexample);
         }
@@ -236,18 +242,18 @@ impl Presentation<'_> {
     pub fn page(&self) -> String {
         let mut facts = vec![
             ("history".to_owned(), self.subject_sentence()),
-            ("method".to_owned(), self.judgement.method.clone()),
+            ("method".to_owned(), self.checked.method.clone()),
         ];
-        facts.extend(self.judgement.assumptions.iter().map(|a| ("assuming".to_owned(), a.clone())));
+        facts.extend(self.assumptions().into_iter().map(|a| ("assuming".to_owned(), a)));
         let mut timeline = Timeline::new(Vec::new());
-        if let Verdict::Violated(violation) = &self.judgement.verdict {
+        if let Judgement::Violated(violation) = &self.checked.judgement {
             facts.push(("why".to_owned(), violation.explanation.clone()));
             timeline = self.timeline(violation);
         }
         Page {
             title: format!("linchpin check {}", self.args.history.display()),
             verdict: self.headline(),
-            is_bad: matches!(self.judgement.verdict, Verdict::Violated(_)),
+            is_bad: matches!(self.checked.judgement, Judgement::Violated(_)),
             facts,
             timeline,
             rows: Vec::new(),

@@ -8,9 +8,10 @@ use crate::limits::Stop;
 use crate::{Status, json, output};
 use anyhow::{Context, Result, bail};
 use linchpin_history::online::{Ended, OpenOperation, Refutation, Stream};
-use linchpin_history::{Argument, History, Limits, Object, Property};
+use linchpin_history::{Argument, History, Object, Property};
 use linchpin_ingest::{Event, EventKind, Format, Reader};
 use linchpin_spec::{Call, Value};
+use linchpin_verdict::{Inconclusive, Limits, StopReason};
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -60,7 +61,7 @@ pub fn execute(args: &CheckArgs, subject: &Subject<'_>, stop: &Stop) -> Result<S
     // What came before a limit or Ctrl-C is judged too, unless that takes long: then the limit ends it.
     let outcome = judge.finish();
     let outcome = match stop.reason() {
-        Some(_) => outcome.or_else(|| Some(Ended::Unknown(String::new()))),
+        Some(_) => outcome.or_else(|| Some(Ended::Unknown(StopReason::Interrupt.into()))),
         None => outcome,
     };
     conclude(args, &judge, outcome)
@@ -101,7 +102,7 @@ impl<'a> Judge<'a> {
     fn new(subject: &'a Subject<'_>, property: Property, stop: &Stop) -> Judge<'a> {
         Judge {
             object: &subject.object,
-            limits: Limits { stop: Some(stop.flag()), ..Limits::default() },
+            limits: Limits::until(stop.stop_flag()),
             property,
             stop: stop.clone(),
             streams: HashMap::new(),
@@ -249,7 +250,7 @@ fn conclude(args: &CheckArgs, judge: &Judge<'_>, outcome: Option<Ended>) -> Resu
     let outcome = match (outcome, judge.stop.reason()) {
         // Engines know only that they were asked to stop, not why.
         (Some(Ended::Unknown(_)), Some(reason)) => {
-            Some(Ended::Unknown(reason.describe().to_owned()))
+            Some(Ended::Unknown(Inconclusive::Undecided(reason.describe().to_owned())))
         }
         (outcome, _) => outcome,
     };

@@ -1,7 +1,7 @@
 //! Random recordings: an object with random instants at which operations take effect, and now and then a wrong answer.
 
 use linchpin_history::Object;
-use linchpin_spec::{Call, Counter, Map, Mwcas, Shape, Spec, Value};
+use linchpin_spec::{AnySpec, AnyState, Call, Counter, Map, Mwcas, Shape, Value};
 
 /// What is recorded. Processes are never used again after an operation of unknown outcome.
 #[derive(Clone, Debug)]
@@ -48,9 +48,9 @@ pub fn recording(random: &mut fastrand::Rng, object: &Object, sort: Sort) -> Rec
     let mut doing = vec![Doing::Nothing; sort.processes];
     let mut names: Vec<usize> = (0..sort.processes).collect();
     let (mut events, mut calls, mut next) = (Vec::new(), 0, sort.processes);
-    let mut given: Vec<Value> = match spec.initial() {
-        Value::List(list) => list.to_vec(),
-        other => vec![other],
+    let mut given: Vec<Value> = match spec.initial().get() {
+        Some(Value::List(list)) => list.to_vec(),
+        other => other.cloned().into_iter().collect(),
     };
     let is_wrong = random.bool();
     // Of short recordings some end with operations in progress, of crowded ones none.
@@ -163,13 +163,13 @@ pub fn recording(random: &mut fastrand::Rng, object: &Object, sort: Sort) -> Rec
     Recording { events, calls }
 }
 
-type Memory = dyn Spec<State = Value> + Send + Sync;
+type Memory = AnySpec;
 
 /// The words of an operation on a memory of three locations. Mostly what is expected is there.
 fn words(
     random: &mut fastrand::Rng,
     spec: &Memory,
-    memory: &Value,
+    memory: &AnyState,
     operation: usize,
     fresh: Option<i64>,
 ) -> Value {

@@ -1,13 +1,14 @@
-//! Streams against brute force: after every prefix the same verdict, with windows so small that operations are dropped all the time.
+//! Streams against brute force: after every prefix the same judgement, with windows so small that operations are dropped all the time.
 
 mod generate;
 mod register_rule;
 
 use generate::{Event, Recording, Sort};
+use linchpin_history::Object;
 use linchpin_history::online::{Ended, OpenOperation, Stream};
-use linchpin_history::{Limits, Object};
 use linchpin_oracle::{Operation, is_linearizable};
 use linchpin_spec::Value;
+use linchpin_verdict::Limits;
 use std::collections::BTreeMap;
 use std::env;
 
@@ -88,10 +89,10 @@ fn streamed(
     };
     let events = recording.events.iter().enumerate();
     let mut events = events.map(|(tag, event)| tell(&mut stream, tag, event));
-    let verdict = events.find(Result::is_err).unwrap_or(Ok(()));
+    let judgement = events.find(Result::is_err).unwrap_or(Ok(()));
     drop(events);
-    let verdict = verdict.and_then(|()| stream.finish());
-    (verdict, stream.handed_over().is_some(), stream.kept())
+    let judgement = judgement.and_then(|()| stream.finish());
+    (judgement, stream.handed_over().is_some(), stream.kept())
 }
 
 fn compare(name: &str, init: Option<Value>, sort: Sort) {
@@ -104,8 +105,8 @@ fn compare(name: &str, init: Option<Value>, sort: Sort) {
         let recording = generate::recording(&mut random, &object, sort);
         let expected = first_violated(&object, &recording);
         let interval = random.usize(1..6);
-        let (verdict, left, rest) = streamed(&object, &recording, interval, None, &mut random);
-        let found = match &verdict {
+        let (judgement, left, rest) = streamed(&object, &recording, interval, None, &mut random);
+        let found = match &judgement {
             Ok(()) => None,
             Err(Ended::Violated(refutation)) => Some(refutation.tag as usize),
             Err(Ended::Unknown(reason)) => panic!("{name}, round {round}: {reason}"),
@@ -121,7 +122,7 @@ fn compare(name: &str, init: Option<Value>, sort: Sort) {
         assert_eq!(
             found,
             expected,
-            "{name}, round {round}, interval {interval}: {verdict:?} of {:#?}",
+            "{name}, round {round}, interval {interval}: {judgement:?} of {:#?}",
             recording.events.iter().enumerate().collect::<Vec<_>>()
         );
         violated += usize::from(expected.is_some());
@@ -227,9 +228,9 @@ fn cas_register_with_few_ways() {
         let recording = generate::recording(&mut random, &object, sort);
         let expected = first_violated(&object, &recording);
         let (interval, ways) = (random.usize(1..6), random.usize(1..3));
-        let (verdict, ..) = streamed(&object, &recording, interval, Some(ways), &mut random);
+        let (judgement, ..) = streamed(&object, &recording, interval, Some(ways), &mut random);
         let first = expected.unwrap_or(usize::MAX);
-        match &verdict {
+        match &judgement {
             Err(Ended::Unknown(_)) => unknown += 1,
             Ok(()) if expected.is_none() => {}
             Err(Ended::Violated(found)) if found.tag as usize >= first => {
@@ -278,7 +279,7 @@ fn without_a_rule() {
     compare("snzi", None, Sort { fresh: false, calls: 8, ..USUAL });
 }
 
-/// With many removals in progress the monitors may have to wait until these return. The verdict is that of the finished history, and the
+/// With many removals in progress the monitors may have to wait until these return. The judgement is that of the finished history, and the
 /// windows stay small meanwhile.
 #[test]
 fn with_very_many_in_progress() {
@@ -305,14 +306,14 @@ fn with_very_many_in_progress() {
                 told.unwrap();
             }
             let options = linchpin_history::CheckOptions::default();
-            let judgement = linchpin_history::check(&object, &mut builder.finish(), &options);
-            let expected = match judgement.unwrap().verdict {
-                linchpin_history::Verdict::Holds(_) => false,
-                linchpin_history::Verdict::Violated(_) => true,
-                linchpin_history::Verdict::Inconclusive(reason) => panic!("{name}: {reason}"),
+            let checked = linchpin_history::check(&object, &mut builder.finish(), &options);
+            let expected = match checked.unwrap().judgement {
+                linchpin_history::Judgement::Holds(_) => false,
+                linchpin_history::Judgement::Violated(_) => true,
+                linchpin_history::Judgement::Inconclusive(reason) => panic!("{name}: {reason}"),
             };
-            let (verdict, _, kept) = streamed(&object, &recording, 64, None, &mut random);
-            assert_eq!(verdict.is_err(), expected, "{name}, round {round}: {verdict:?}");
+            let (judgement, _, kept) = streamed(&object, &recording, 64, None, &mut random);
+            assert_eq!(judgement.is_err(), expected, "{name}, round {round}: {judgement:?}");
             violated += usize::from(expected);
             most = most.max(if expected { 0 } else { kept });
         }

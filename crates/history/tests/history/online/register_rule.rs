@@ -1,8 +1,9 @@
 //! Registers: values that are overwritten for good, but matter because of another one that is kept.
 
+use linchpin_history::Object;
 use linchpin_history::online::{Ended, Stream};
-use linchpin_history::{Limits, Object};
 use linchpin_spec::{Call, Register, Value};
+use linchpin_verdict::Limits;
 
 fn write(value: i64) -> Call {
     Call { operation: Register::WRITE, argument: value.into() }

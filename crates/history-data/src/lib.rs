@@ -1,0 +1,20 @@
+//! Recorded histories as data: what was called, what was answered, in which order.
+//!
+//! [`Builder`] makes a [`History`]; [`crash`] says what interrupted operations may still do;
+//! [`Judgement`] is what a checker answers; [`Object`] is what a history is judged against.
+
+pub mod crash;
+mod history;
+mod judgement;
+mod object;
+mod part;
+mod sentence;
+mod value_table;
+
+pub use crash::Property;
+pub use history::{Argument, Builder, Crash, History, HistoryError, NEVER, OpId, Operation, Rank};
+pub use judgement::{Judgement, Monitored, NotApplicable, Violation, Witness, not_applicable};
+pub use object::Object;
+pub use part::{Import, Part};
+pub use sentence::Sentences;
+pub use value_table::{ValueId, ValueTable};

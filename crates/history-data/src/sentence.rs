@@ -1,0 +1,58 @@
+//! Operations and complaints, in words.
+
+use crate::{History, OpId};
+use linchpin_spec::{Shape, Signature, Value};
+
+/// Says operations of a history the way a tester would.
+#[derive(Clone, Copy)]
+pub struct Sentences<'a> {
+    history: &'a History,
+    signatures: &'a [Signature],
+}
+
+impl<'a> Sentences<'a> {
+    /// Sentences about a history of an object with these operations.
+    pub fn new(history: &'a History, signatures: &'a [Signature]) -> Sentences<'a> {
+        Sentences { history, signatures }
+    }
+
+    /// A call without who made it: `cas(1, 2)`.
+    pub fn call(&self, id: OpId) -> String {
+        let operation = &self.history.operations[id as usize];
+        let Some(signature) = self.signatures.get(operation.operation as usize) else {
+            return format!("operation {}", operation.operation);
+        };
+        match (&signature.argument, self.history.value(operation.argument)) {
+            (Shape::Unit, _) => signature.name.clone(),
+            (Shape::Tuple(_), Value::List(items)) => {
+                let items: Vec<String> = items.iter().map(Value::to_string).collect();
+                format!("{}({})", signature.name, items.join(", "))
+            }
+            (_, argument) => format!("{}({argument})", signature.name),
+        }
+    }
+
+    /// An operation: `read → 3 by process 1`.
+    pub fn operation(&self, id: OpId) -> String {
+        let operation = &self.history.operations[id as usize];
+        let signature = self.signatures.get(operation.operation as usize);
+        let answers = signature.is_some_and(|signature| signature.response != Shape::Unit);
+        let answer = match self.history.response(id) {
+            Some(response) if answers => format!(" → {response}"),
+            _ => String::new(),
+        };
+        let names = &self.history.processes;
+        let process = names.get(operation.process as usize).map_or("?", String::as_str);
+        format!("{}{answer} by process {process}", self.call(id))
+    }
+
+    /// Operations, with `and` before the last.
+    pub fn operations(&self, ids: &[OpId]) -> String {
+        let ids: Vec<String> = ids.iter().map(|id| self.operation(*id)).collect();
+        match ids.split_last() {
+            Some((last, [])) => last.clone(),
+            Some((last, others)) => format!("{} and {last}", others.join(", ")),
+            None => String::new(),
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! What each built-in data type brings to the checkers: one trait, one table.
+//!
+//! A new data type that is judged by the general search alone needs a line in [`data_type`]. What
+//! makes it faster is added by implementing more of [`DataType`].
+
+use crate::online::{EventRule, WindowRule, rules};
+use linchpin_history_data::crash::Interrupted;
+use linchpin_history_data::{History, Monitored, NotApplicable, ValueId};
+use linchpin_monitor as monitor;
+use linchpin_search::{Knowledge, Relevance, SplitBy, Tally, cas_register, lockstep};
+use linchpin_spec::{Builtin, Mailbox, Snzi, Value};
+use linchpin_verdict::Limits;
+
+/// What a data type brings. Everything has a default: the general search.
+pub(crate) trait DataType: Sync {
+    /// The exact methods, the fastest first. Each may find that it does not apply.
+    fn methods(&self) -> &'static [Method] {
+        &[]
+    }
+
+    /// Whether the methods know that an interrupted operation takes effect before the next one of
+    /// its process does (recoverable linearizability).
+    fn orders_interrupted(&self) -> bool {
+        false
+    }
+
+    /// What the general search may rely on.
+    fn knowledge(&self) -> Knowledge {
+        Knowledge::default()
+    }
+
+    /// How an object that starts from `init` is judged while it is recorded.
+    fn online(&self, _init: Option<&Value>) -> Online {
+        Online::Search
+    }
+}
+
+/// How an object is judged while it is recorded.
+pub(crate) enum Online {
+    /// By windows.
+    Window(&'static dyn WindowRule),
+    /// Event by event.
+    Events(EventRule),
+    /// By the general search.
+    Search,
+}
+
+/// An exact method for one data type.
+pub(crate) struct Method {
+    /// What it is called.
+    pub(crate) name: &'static str,
+    /// Judges.
+    pub(crate) check: fn(&Task<'_>) -> Monitored,
+}
+
+/// What a method judges.
+pub(crate) struct Task<'a> {
+    pub(crate) history: &'a History,
+    pub(crate) init: Option<&'a Value>,
+    pub(crate) interrupted: &'a [Interrupted],
+    pub(crate) limits: &'a Limits,
+}
+
+impl Task<'_> {
+    /// The initial value, `null` if none was given.
+    fn initial(&self) -> Value {
+        self.init.cloned().unwrap_or_default()
+    }
+
+    /// Judges a collection, the initial contents of which must be values that the history knows.
+    fn collection(&self, check: fn(&History, &[ValueId], &Limits) -> Monitored) -> Monitored {
+        let init = self.initial();
+        let mut initial = Vec::new();
+        for value in init.as_list().unwrap_or_default() {
+            let Some(id) = self.history.values.find(value) else {
+                let reason = format!("the initial value {value} is never removed");
+                return Err(NotApplicable { reason });
+            };
+            initial.push(id);
+        }
+        check(self.history, &initial, self.limits)
+    }
+}
+
+/// The methods of a data type that has one, called like a function of [`monitor`].
+macro_rules! monitored {
+    ($name:literal, $module:ident) => {
+        &[Method {
+            name: $name,
+            check: |task| monitor::$module::check(task.history, &task.initial(), task.limits),
+        }]
+    };
+}
+
+/// What a data type brings, by its name.
+pub(crate) fn data_type(builtin: Builtin) -> &'static dyn DataType {
+    match builtin {
+        Builtin::Register => &Register { has_cas: false },
+        Builtin::CasRegister => &Register { has_cas: true },
+        Builtin::Queue => &Queue,
+        Builtin::Stack => &Stack,
+        Builtin::PriorityQueue => &PriorityQueue,
+        Builtin::Set => &Set,
+        Builtin::Map => &Map,
+        Builtin::Counter => &Counter,
+        Builtin::Mutex => &Mutex,
+        Builtin::Semaphore => &Semaphore,
+        Builtin::Mwcas => &Mwcas,
+        Builtin::Kv => &Apart(SplitBy::FirstValue),
+        Builtin::MultiRegister => &Apart(SplitBy::Locations(1)),
+        Builtin::Snapshot => &Snapshot,
+        Builtin::Snzi => &Counted(Tally { up: Snzi::ARRIVE, down: Snzi::DEPART }),
+        Builtin::Mailbox => &Counted(Tally { up: Mailbox::DELIVER, down: Mailbox::REMOVE }),
+        Builtin::Rdcss => &Searched,
+    }
+}
+
+struct Register {
+    has_cas: bool,
+}
+
+impl DataType for Register {
+    fn methods(&self) -> &'static [Method] {
+        &[
+            Method {
+                name: "register",
+                check: |task| monitor::register::check(task.history, &task.initial(), task.limits),
+            },
+            Method {
+                name: "cas-register",
+                check: |task| cas_register::check(task.history, &task.initial(), task.limits),
+            },
+        ]
+    }
+
+    fn online(&self, _: Option<&Value>) -> Online {
+        Online::Window(if self.has_cas { &rules::CasRegister } else { &rules::Register })
+    }
+}
+
+/// Collections share what the general search may rely on.
+const SHARED_VALUES: Knowledge =
+    Knowledge { split: None, relevance: Some(Relevance::SharedValues), tally: None };
+
+struct Queue;
+
+impl DataType for Queue {
+    fn methods(&self) -> &'static [Method] {
+        &[
+            Method { name: "queue", check: |task| task.collection(monitor::queue::check) },
+            Method {
+                name: "queue lockstep",
+                check: |task| {
+                    let init = task.initial();
+                    let contents = init.as_list().unwrap_or_default();
+                    lockstep::queue(task.history, contents, task.limits)
+                },
+            },
+        ]
+    }
+
+    fn knowledge(&self) -> Knowledge {
+        SHARED_VALUES
+    }
+
+    fn online(&self, _: Option<&Value>) -> Online {
+        Online::Window(&rules::Queue)
+    }
+}
+
+struct Stack;
+
+impl DataType for Stack {
+    fn methods(&self) -> &'static [Method] {
+        &[Method { name: "stack", check: |task| task.collection(monitor::stack::check) }]
+    }
+
+    fn knowledge(&self) -> Knowledge {
+        SHARED_VALUES
+    }
+
+    fn online(&self, _: Option<&Value>) -> Online {
+        Online::Window(&rules::Stack)
+    }
+}
+
+struct PriorityQueue;
+
+impl DataType for PriorityQueue {
+    fn methods(&self) -> &'static [Method] {
+        &[Method {
+            name: "priority-queue",
+            check: |task| task.collection(monitor::priority_queue::check),
+        }]
+    }
+
+    fn knowledge(&self) -> Knowledge {
+        SHARED_VALUES
+    }
+
+    fn online(&self, _: Option<&Value>) -> Online {
+        Online::Window(&rules::PriorityQueue)
+    }
+}
+
+struct Set;
+
+impl DataType for Set {
+    fn methods(&self) -> &'static [Method] {
+        monitored!("set", set)
+    }
+
+    fn knowledge(&self) -> Knowledge {
+        Apart(SplitBy::FirstValue).knowledge()
+    }
+
+    fn online(&self, _: Option<&Value>) -> Online {
+        Online::Window(&rules::Set)
+    }
+}
+
+struct Map;
+
+impl DataType for Map {
+    fn methods(&self) -> &'static [Method] {
+        monitored!("map", map)
+    }
+
+    fn knowledge(&self) -> Knowledge {
+        Apart(SplitBy::FirstValue).knowledge()
+    }
+
+    fn online(&self, _: Option<&Value>) -> Online {
+        Online::Window(&rules::Map)
+    }
+}
+
+struct Counter;
+
+impl DataType for Counter {
+    fn methods(&self) -> &'static [Method] {
+        monitored!("counter", counter)
+    }
+
+    fn online(&self, init: Option<&Value>) -> Online {
+        EventRule::counter(init).map_or(Online::Search, Online::Events)
+    }
+}
+
+struct Mutex;
+
+impl DataType for Mutex {
+    fn methods(&self) -> &'static [Method] {
+        monitored!("mutex", mutex)
+    }
+
+    fn online(&self, init: Option<&Value>) -> Online {
+        EventRule::mutex(init).map_or(Online::Search, Online::Events)
+    }
+}
+
+struct Semaphore;
+
+impl DataType for Semaphore {
+    fn methods(&self) -> &'static [Method] {
+        monitored!("semaphore", semaphore)
+    }
+
+    fn online(&self, init: Option<&Value>) -> Online {
+        EventRule::semaphore(init).map_or(Online::Search, Online::Events)
+    }
+}
+
+struct Mwcas;
+
+impl DataType for Mwcas {
+    fn methods(&self) -> &'static [Method] {
+        &[Method {
+            name: "mwcas",
+            check: |Task { history, init, interrupted, limits }| {
+                monitor::mwcas::check_interrupted(history, interrupted, *init, limits)
+            },
+        }]
+    }
+
+    fn orders_interrupted(&self) -> bool {
+        true
+    }
+
+    fn knowledge(&self) -> Knowledge {
+        Apart(SplitBy::Locations(0)).knowledge()
+    }
+
+    fn online(&self, _: Option<&Value>) -> Online {
+        Online::Window(&rules::Mwcas)
+    }
+}
+
+struct Snapshot;
+
+impl DataType for Snapshot {
+    fn knowledge(&self) -> Knowledge {
+        Knowledge { relevance: Some(Relevance::UpdatesSeen), ..Knowledge::default() }
+    }
+}
+
+/// An object of independent parts that are judged alone.
+struct Apart(SplitBy);
+
+impl DataType for Apart {
+    fn knowledge(&self) -> Knowledge {
+        Knowledge { split: Some(self.0), ..Knowledge::default() }
+    }
+}
+
+/// An object whose state is a count.
+struct Counted(Tally);
+
+impl DataType for Counted {
+    fn knowledge(&self) -> Knowledge {
+        Knowledge { tally: Some(self.0), ..Knowledge::default() }
+    }
+}
+
+/// An object of which nothing more is known.
+struct Searched;
+
+impl DataType for Searched {}

@@ -1,0 +1,64 @@
+//! `check` against the brute-force judge, for every built-in object, with its methods and without:
+//! what the data types say about themselves is held against what is so.
+
+use crate::generate::{Bag, Sort, cases, history, seed};
+use crate::judge;
+use linchpin_history::search::SearchOptions;
+use linchpin_history::{Builder, CheckOptions, History, Judgement, Object, check};
+use linchpin_spec::{BUILTINS, Value};
+use std::time::Duration;
+
+const SMALL: Sort =
+    Sort { processes: 4, operations: 8, crashes: 8, deadlines: false, corrupted: 70, values: 3 };
+
+/// Compares the door with the judge.
+fn compare(object: &Object) {
+    let mut random = fastrand::Rng::with_seed(seed(&object.name));
+    let (rounds, mut violated) = (cases(300), 0);
+    for round in 0..rounds {
+        let sort = Sort { operations: random.usize(1..=SMALL.operations), ..SMALL };
+        let mut history = history(&mut random, &*object.spec, sort);
+        let search =
+            SearchOptions { core_time: Duration::from_millis(100), ..SearchOptions::default() };
+        let options = CheckOptions { monitors: round % 3 != 0, search, ..CheckOptions::default() };
+        let checked = check(object, &mut history, &options).unwrap();
+        let tag = format!("{} by {}", object.name, checked.method);
+        violated += usize::from(judge::check(&tag, &*object.spec, &history, &checked.judgement));
+    }
+    assert!((rounds / 10..=rounds * 9 / 10).contains(&violated), "{}: {violated}", object.name);
+}
+
+#[test]
+fn every_builtin_object() {
+    for info in BUILTINS {
+        let init = (info.name == "snapshot").then(|| Value::list([0.into(), 0.into()]));
+        compare(&Object::builtin(info.name, init).unwrap());
+    }
+}
+
+#[test]
+fn an_object_with_a_state_of_its_own() {
+    compare(&Object::custom("bag", Bag::default()));
+}
+
+/// A history of one `update` of a snapshot object, and a scan.
+fn update(index: i64) -> History {
+    let object = Object::builtin("snapshot", None).unwrap();
+    let mut builder = Builder::new(object.spec.operations());
+    builder.invoke("a", "update", Value::list([Value::Int(index), Value::Int(7)])).unwrap();
+    builder.ok("a", Value::Null).unwrap();
+    builder.invoke("a", "scan", Value::Null).unwrap();
+    builder.ok("a", Value::list([Value::Null, Value::Int(7)])).unwrap();
+    builder.finish()
+}
+
+#[test]
+fn no_index_is_too_large() {
+    let object = Object::builtin("snapshot", None).unwrap();
+    let huge = [i64::MIN, -1, 2, 1 << 22, 1 << 32, i64::MAX];
+    for (index, holds) in huge.map(|index| (index, false)).into_iter().chain([(1, true)]) {
+        let checked = check(&object, &mut update(index), &CheckOptions::default()).unwrap();
+        assert_eq!(checked.judgement.is_holds(), holds, "{index}: {:?}", checked.judgement);
+        assert!(!matches!(checked.judgement, Judgement::Inconclusive(_)));
+    }
+}

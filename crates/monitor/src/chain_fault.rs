@@ -1,0 +1,149 @@
+//! Why the values of a cell cannot have followed one another like that: the operations that show it, and a sentence.
+
+use super::chain::{Block, Cell, Fault, NONE, Role};
+use linchpin_history_data::{OpId, Sentences, ValueId, Violation};
+use rustc_hash::FxHashSet;
+
+/// The fault as a violation. With `open_last`, blocks that nobody closed last for ever.
+pub(crate) fn violation<R: Fn(OpId) -> Role>(
+    cell: &Cell<R>,
+    say: &Sentences,
+    fault: Fault,
+    open_last: bool,
+) -> Violation {
+    let mut seeds = Vec::new();
+    match fault {
+        Fault::Unwritten(id) => seeds.push(id),
+        Fault::Fork(one, other) | Fault::Backwards(one, other) => seeds.extend([one, other]),
+        Fault::Cycle(value) => seeds.push(cell.entries[value as usize].writer),
+        Fault::Blocks(one, other) => {
+            limits(cell, &one, open_last, &mut seeds);
+            limits(cell, &other, open_last, &mut seeds);
+        }
+        Fault::Covered(id, block) => {
+            seeds.push(id);
+            limits(cell, &block, open_last, &mut seeds);
+        }
+    }
+    let core = close(cell, seeds);
+    Violation { explanation: explain(cell, say, fault, open_last, &core), core, at: None }
+}
+
+/// The operations that say from when to when a block is there.
+fn limits<R: Fn(OpId) -> Role>(
+    cell: &Cell<R>,
+    block: &Block,
+    open_last: bool,
+    seeds: &mut Vec<OpId>,
+) {
+    if block.root != cell.initial {
+        seeds.push(block.first);
+    }
+    match open_last && block.open {
+        // Nobody replaced the last value: the whole chain shows it.
+        true => seeds.push(cell.entries[block.tail as usize].writer),
+        false => seeds.push(block.last),
+    }
+    seeds.retain(|id| *id != NONE);
+}
+
+/// The operations, with all that they need: who wrote what they found and, if one is pending, who found what it wrote.
+/// Only with these is it certain that no other operation can help.
+pub(crate) fn close<R: Fn(OpId) -> Role>(cell: &Cell<R>, mut seeds: Vec<OpId>) -> Vec<OpId> {
+    let mut core = FxHashSet::default();
+    while let Some(id) = seeds.pop() {
+        if id == NONE || !core.insert(id) {
+            continue;
+        }
+        let role = (cell.role)(id);
+        if let Role::Read(found) | Role::Swap(found, _) | Role::Close(found) = role {
+            seeds.push(cell.entries[found as usize].writer);
+        }
+        if let Role::Write(value) | Role::Swap(_, value) = role {
+            let entry = &cell.entries[value as usize];
+            if !cell.history.operations[id as usize].completed {
+                seeds.push(if entry.reads != NONE { entry.reads } else { entry.next });
+            }
+        }
+    }
+    let mut core: Vec<OpId> = core.into_iter().collect();
+    core.sort_unstable();
+    core
+}
+
+fn explain<R: Fn(OpId) -> Role>(
+    cell: &Cell<R>,
+    say: &Sentences,
+    fault: Fault,
+    open_last: bool,
+    core: &[OpId],
+) -> String {
+    let op = |id| say.operation(id);
+    match fault {
+        Fault::Unwritten(id) => format!("{} found a value that nobody wrote", op(id)),
+        Fault::Fork(one, other) => {
+            format!(
+                "{} and {} both replaced the same value, which was written once",
+                op(one),
+                op(other)
+            )
+        }
+        Fault::Cycle(_) if core.len() == 1 => {
+            format!("{} found the value that it wrote itself, and nobody else did", op(core[0]))
+        }
+        Fault::Cycle(_) => {
+            let few = &core[..core.len().min(4)];
+            format!("{}: each needs another of them to take effect before it", say.operations(few))
+        }
+        Fault::Backwards(before, after) => {
+            let why = match (cell.role)(after) {
+                Role::Read(value) if cell.entries[value as usize].writer == before => {
+                    "which wrote what it found"
+                }
+                _ => "but can only take effect after it: the values between say who replaced whom",
+            };
+            format!("{} returned before {} was called, {why}", op(after), op(before))
+        }
+        Fault::Blocks(one, other) => {
+            let both = precedes(cell, say, &one, &other, open_last);
+            format!("{both}; but {}", precedes(cell, say, &other, &one, open_last))
+        }
+        Fault::Covered(id, block) => {
+            let mut why = Vec::new();
+            if block.root != cell.initial {
+                why.push(format!("{} had returned before it was called", op(block.first)));
+            }
+            why.push(match open_last && block.open {
+                true => "nothing took the value away".to_owned(),
+                false => format!("{} was called only after it returned", op(block.last)),
+            });
+            format!("{} found nothing, although there was a value: {}", op(id), why.join(" and "))
+        }
+    }
+}
+
+/// Why block `one` is before block `other`.
+fn precedes<R: Fn(OpId) -> Role>(
+    cell: &Cell<R>,
+    say: &Sentences,
+    one: &Block,
+    other: &Block,
+    open_last: bool,
+) -> String {
+    let name = |block: &Block| match block.root {
+        root if root == cell.initial => "the initial value".to_owned(),
+        root => cell.history.values.get(ValueId(root)).to_string(),
+    };
+    let (one_is, other_is) = (name(one), name(other));
+    if one.root == cell.initial {
+        return format!("{one_is} was there before {other_is}");
+    }
+    if open_last && other.open {
+        return format!("nothing took {other_is} away, so {one_is} was there before it");
+    }
+    format!(
+        "{} returned before {} was called, so {one_is} was there before {other_is}",
+        say.operation(one.first),
+        say.operation(other.last)
+    )
+}

@@ -1,0 +1,434 @@
+//! Counters to which everybody adds the same amount.
+//!
+//! The counter climbs in equal steps. A `read` needs it at one level; a `fetch-add` is itself the step from the level it answered;
+//! the steps that no `fetch-add` claims are left to the `add`s. As for a `bit.rs`, the rule is to be lazy: the counter climbs only when an operation
+//! returns that needs it to, the `add`s with the earliest deadlines first, pending ones last. Start with `Climb::run`.
+//! Where amounts differ but every change answers what it found, `fetch_add.rs` follows the answers instead.
+
+use super::deadline::{self, has_deadline};
+use super::fetch_add;
+use super::poll::{Halt, StopPoll, StopReason};
+use super::sorting;
+use super::timeline::{self, is_return, operation_of};
+use linchpin_history_data::{
+    Argument, History, Judgement, Monitored, NEVER, OpId, Rank, Sentences, ValueId, Violation,
+    Witness, not_applicable,
+};
+use linchpin_spec::{Counter, Spec, Value};
+use linchpin_verdict::Limits;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+const NONE: u32 = u32::MAX;
+
+/// Judges a history of a [`Counter`] that starts from `init`.
+///
+/// Exact if all amounts that are added are the same one (or zero), pending operations included (where it depends on deadlines of theirs it
+/// may not apply). Exact also if amounts differ, but all are added by completed `fetch-add`s that never lead to the same sum
+/// twice. Not applicable otherwise.
+pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
+    let specification = Counter::default();
+    let say = Sentences::new(history, specification.operations());
+    let start = match init {
+        Value::Null => 0,
+        Value::Int(start) => *start,
+        _ => return not_applicable(format!("{init} is not an integer")),
+    };
+    let poll = StopPoll::new(limits);
+    if let Err(stopped) = poll.ask(50 * history.operations.len()) {
+        return Ok(stopped.into());
+    }
+    let (mut amount, mut differ) = (0, false);
+    for (id, operation) in history.operations.iter().enumerate() {
+        if let Err(stopped) = poll.step() {
+            return Ok(stopped.into());
+        }
+        if parse(history, id as OpId).is_none() {
+            let what = say.operation(id as OpId);
+            return not_applicable(format!("{what} is not an operation of a counter"));
+        }
+        if operation.operation as usize != Counter::READ {
+            let this = int(history, operation.argument).unwrap_or(0);
+            differ |= this != 0 && amount != 0 && this != amount;
+            amount = if this == 0 { amount } else { this };
+        }
+    }
+    if differ {
+        return fetch_add::check(history, &say, start, &poll);
+    }
+    let most = i64::try_from(history.operations.len()).unwrap_or(i64::MAX);
+    let fits = amount.checked_mul(most).and_then(|sum| sum.checked_add(start)).is_some();
+    if !fits || history.operations.len() >= NONE as usize / 2 {
+        return not_applicable("the sum may overflow");
+    }
+    let amount = if amount == 0 { 1 } else { amount };
+    let level = |sum: i64| {
+        let distance = sum.checked_sub(start)?;
+        // why not above `most`: so many additions there are not, which is all that matters.
+        (distance % amount == 0 && distance / amount >= 0)
+            .then(|| (distance / amount).min(most) as u32)
+    };
+    deadline::judge(history, &say, &poll, |ignore| {
+        let mut climb = Climb::new(history);
+        for id in 0..history.operations.len() as OpId {
+            if let Err(stopped) = poll.step() {
+                return stopped.into();
+            }
+            match step(history, id, level) {
+                Some(_) if ignore && has_deadline(history, id) => climb.steps.push(Step::Nothing),
+                Some(step) => climb.steps.push(step),
+                None => {
+                    let explanation = format!(
+                        "{} found a sum that no number of additions of {amount} to {start} gives",
+                        say.operation(id)
+                    );
+                    return Judgement::Violated(Violation {
+                        core: vec![id],
+                        explanation,
+                        at: None,
+                    });
+                }
+            }
+        }
+        match climb.run(&poll) {
+            Ok(()) => Judgement::Holds(Witness { order: climb.order }),
+            Err(Halt::Stopped(stopped)) => stopped.into(),
+            Err(Halt::Fault(fault)) => climb
+                .violation(&say, fault, &poll)
+                .map_or_else(Judgement::from, Judgement::Violated),
+        }
+    })
+}
+
+/// What an operation does to the counter, given which level a sum is; `None` if it found a sum that is no level.
+fn step(history: &History, id: OpId, level: impl Fn(i64) -> Option<u32>) -> Option<Step> {
+    let operation = &history.operations[id as usize];
+    Some(match parse(history, id) {
+        Some((0, Some(sum))) => Step::Read(level(sum)?),
+        Some((_, Some(sum))) => Step::Claim(level(sum)?),
+        Some((0, None)) if operation.completed => Step::Idle,
+        None | Some((0, None)) => Step::Nothing,
+        Some((_, None)) => Step::Add,
+    })
+}
+
+/// What an operation adds, and the sum it found if it answered one. `None` if it is no operation of a counter.
+pub(super) fn parse(history: &History, id: OpId) -> Option<(i64, Option<i64>)> {
+    let operation = &history.operations[id as usize];
+    let found = || match operation.completed {
+        true => int(history, operation.response).map(Some),
+        false => Some(None),
+    };
+    match operation.operation as usize {
+        Counter::ADD => Some((int(history, operation.argument)?, None)),
+        Counter::READ => Some((0, found()?)),
+        Counter::FETCH_ADD => Some((int(history, operation.argument)?, found()?)),
+        _ => None,
+    }
+}
+
+fn int(history: &History, argument: Argument) -> Option<i64> {
+    match argument {
+        Argument::One(id) => history.values.get(ValueId(id.0)).as_int(),
+        _ => None,
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// Raises the counter by one level, from wherever it is.
+    Add,
+    /// Raises the counter from this level.
+    Claim(u32),
+    /// Needs the counter at this level.
+    Read(u32),
+    /// Completed, and can take effect at any time.
+    Idle,
+    /// Pending, and changes nothing.
+    Nothing,
+}
+
+#[derive(Clone, Copy)]
+enum Fault {
+    /// Both raise the counter from the same level.
+    Twice(OpId, OpId),
+    /// The counter had to be above the level of the operation before it was called.
+    TooLow(OpId),
+    /// The operation returned before the counter could reach its level.
+    TooHigh(OpId),
+}
+
+/// A counter that climbs, level by level.
+struct Climb<'a> {
+    history: &'a History,
+    steps: Vec<Step>,
+    /// The operation that claims the step from each level.
+    claims: Vec<OpId>,
+    /// The operations that wait to read each level: the last, and for each operation the one before it.
+    readers: Vec<OpId>,
+    reader_before: Vec<OpId>,
+    adds: BinaryHeap<Reverse<(Rank, OpId)>>,
+    done: Vec<bool>,
+    level: u32,
+    order: Vec<OpId>,
+}
+
+impl<'a> Climb<'a> {
+    fn new(history: &'a History) -> Climb<'a> {
+        let count = history.operations.len();
+        Climb {
+            history,
+            steps: Vec::with_capacity(count),
+            claims: vec![NONE; count + 1],
+            readers: vec![NONE; count + 1],
+            reader_before: vec![NONE; count],
+            adds: BinaryHeap::new(),
+            done: vec![false; count],
+            level: 0,
+            order: Vec::with_capacity(count),
+        }
+    }
+
+    fn run(&mut self, poll: &StopPoll) -> Result<(), Halt<Fault>> {
+        for (id, step) in self.steps.iter().enumerate() {
+            poll.step()?;
+            if let Step::Claim(level) = step {
+                match std::mem::replace(&mut self.claims[*level as usize], id as OpId) {
+                    NONE => {}
+                    _ if *level as usize == self.steps.len() => {}
+                    other => return Err(Halt::Fault(Fault::Twice(other, id as OpId))),
+                }
+            }
+        }
+        for event in timeline::events(self.history, poll)? {
+            poll.step()?;
+            let id = operation_of(event);
+            match (self.steps[id as usize], is_return(event)) {
+                (Step::Add, false) => {
+                    let operation = &self.history.operations[id as usize];
+                    let deadline = if operation.completed { operation.returned } else { NEVER };
+                    self.adds.push(Reverse((deadline, id)));
+                }
+                (Step::Claim(level) | Step::Read(level), false) if level < self.level => {
+                    return Err(Halt::Fault(Fault::TooLow(id)));
+                }
+                (Step::Read(level), false) if level == self.level => self.takes_effect(id),
+                (Step::Read(level), false) => {
+                    self.reader_before[id as usize] = self.readers[level as usize];
+                    self.readers[level as usize] = id;
+                }
+                (Step::Idle, false) => self.takes_effect(id),
+                (_, true) => {
+                    while !self.done[id as usize] {
+                        poll.step()?;
+                        self.climb(id).map_err(Halt::Fault)?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Climbs one level because `id` returns now.
+    fn climb(&mut self, id: OpId) -> Result<(), Fault> {
+        let returns = self.history.operations[id as usize].returned;
+        let climber = match self.claims[self.level as usize] {
+            NONE => match self.adds.pop() {
+                Some(Reverse((_, add))) => add,
+                None => return Err(Fault::TooHigh(id)),
+            },
+            claimant if self.history.operations[claimant as usize].invoked > returns => {
+                return Err(Fault::TooLow(claimant));
+            }
+            claimant => claimant,
+        };
+        self.takes_effect(climber);
+        self.level += 1;
+        let mut reader = std::mem::replace(&mut self.readers[self.level as usize], NONE);
+        while reader != NONE {
+            self.takes_effect(reader);
+            reader = self.reader_before[reader as usize];
+        }
+        Ok(())
+    }
+
+    fn takes_effect(&mut self, id: OpId) {
+        self.done[id as usize] = true;
+        self.order.push(id);
+    }
+
+    fn violation(
+        &self,
+        say: &Sentences,
+        fault: Fault,
+        poll: &StopPoll,
+    ) -> Result<Violation, StopReason> {
+        let (mut core, explanation) = match fault {
+            Fault::Twice(one, other) => {
+                let both = say.operations(&[one, other]);
+                (vec![one, other], format!("{both} found the same sum, and both changed it"))
+            }
+            Fault::TooLow(id) => self.too_low(say, id, poll)?,
+            Fault::TooHigh(id) => self.too_high(say, id, poll)?,
+        };
+        sorting::in_rows(&mut core, poll)?;
+        core.dedup();
+        Ok(Violation { core, explanation, at: None })
+    }
+
+    /// The levels before and after an operation that knows its level.
+    fn levels(&self, id: OpId) -> Option<(u32, u32)> {
+        match self.steps[id as usize] {
+            Step::Read(level) => Some((level, level)),
+            Step::Claim(level) => Some((level, level + 1)),
+            _ => None,
+        }
+    }
+
+    /// How many of the steps from below each level up to `target` are claimed.
+    fn claimed_below(&self, target: u32, poll: &StopPoll) -> Result<Vec<u32>, StopReason> {
+        let mut claimed = vec![0u32; target as usize + 1];
+        for level in 0..target as usize {
+            poll.step()?;
+            claimed[level + 1] = claimed[level] + u32::from(self.claims[level] != NONE);
+        }
+        Ok(claimed)
+    }
+
+    /// The operations that claim a step between two levels.
+    fn claims_between(&self, from: u32, to: u32) -> impl Iterator<Item = OpId> {
+        self.claims[from as usize..to as usize].iter().copied().filter(|id| *id != NONE)
+    }
+
+    /// Since `other` (or the start), more `add`s had returned before `id` was called than there are unclaimed steps to its
+    /// level.
+    fn too_low(
+        &self,
+        say: &Sentences,
+        id: OpId,
+        poll: &StopPoll,
+    ) -> Result<(Vec<OpId>, String), StopReason> {
+        let operations = &self.history.operations;
+        let called = operations[id as usize].invoked;
+        let target = self.levels(id).map_or(0, |(level, _)| level);
+        let claimed = self.claimed_below(target, poll)?;
+        let before = |other: &OpId| {
+            let other = &operations[*other as usize];
+            other.completed && other.returned < called
+        };
+        let returned = timeline::by_return(self.history, poll)?;
+        let known = returned
+            .into_iter()
+            .rev()
+            .filter(|other| *other < id && before(other) && self.levels(*other).is_some());
+        let is_add = |other: &OpId| before(other) && self.steps[*other as usize] == Step::Add;
+        let mut others = (0..id).rev().filter(is_add).peekable();
+        let mut adds = Vec::new();
+        for other in known {
+            poll.step()?;
+            let returned = operations[other as usize].returned;
+            while let Some(add) = others.next_if(|add| operations[*add as usize].invoked > returned)
+            {
+                adds.push(add);
+            }
+            let level = self.levels(other).map_or(0, |(_, level)| level);
+            let (one, two) = (say.operation(other), say.operation(id));
+            if level > target {
+                let explanation = format!(
+                    "{one} returned before {two} was called, but found or left a later sum"
+                );
+                return Ok((vec![id, other], explanation));
+            }
+            let room = target - level - (claimed[target as usize] - claimed[level as usize]);
+            if adds.len() > room as usize {
+                adds.truncate(room as usize + 1);
+                let explanation = format!(
+                    "{one} returned before {two} was called, and between the two {} were called and returned, \
+                     although the two sums leave room for only {room}",
+                    counted(adds.len(), "add")
+                );
+                adds.extend(self.claims_between(level, target));
+                adds.extend([id, other]);
+                return Ok((adds, explanation));
+            }
+        }
+        adds.extend(others);
+        let room = target - claimed[target as usize];
+        let explanation = format!(
+            "{} found too early a sum: {} had returned before it was called, and the sum leaves room for only {room}",
+            say.operation(id),
+            counted(adds.len(), "add")
+        );
+        adds.truncate(room as usize + 1);
+        adds.extend(self.claims_between(0, target));
+        adds.push(id);
+        Ok((adds, explanation))
+    }
+
+    /// Since `other` (or the start), fewer steps were called before `id` returned than lead to its level.
+    fn too_high(
+        &self,
+        say: &Sentences,
+        id: OpId,
+        poll: &StopPoll,
+    ) -> Result<(Vec<OpId>, String), StopReason> {
+        let operations = &self.history.operations;
+        let returned = operations[id as usize].returned;
+        let target = self.levels(id).map_or(0, |(level, _)| level);
+        let claimed = self.claimed_below(target, poll)?;
+        let is_add = |other: &OpId| {
+            let called = operations[*other as usize].invoked < returned;
+            called && self.steps[*other as usize] == Step::Add
+        };
+        let adds: Vec<OpId> = (0..operations.len() as OpId).filter(is_add).collect();
+        poll.ask(0)?;
+        let mut returns: Vec<Rank> =
+            adds.iter().map(|o| operations[*o as usize].returned).collect();
+        sorting::in_rows(&mut returns, poll)?;
+        // The best other end is the highest from which `id` cannot be reached.
+        let possible = |called: Rank, level: u32| {
+            let adds = returns.len() - returns.partition_point(|add| *add < called);
+            adds + (claimed[target as usize] - claimed[level as usize]) as usize
+        };
+        let unreachable = |other: &(OpId, u32)| {
+            let (other, level) = *other;
+            let called = operations[other as usize].invoked;
+            level < target && possible(called, level) < (target - level) as usize
+        };
+        let mut other: Option<(OpId, u32)> = None;
+        for id in 0..operations.len() as OpId {
+            poll.step()?;
+            let level = self.levels(id).filter(|_| operations[id as usize].completed);
+            if let Some((_, level)) = level
+                && other.is_none_or(|(_, highest)| highest <= level)
+                && unreachable(&(id, level))
+            {
+                other = Some((id, level));
+            }
+        }
+        let (from, called) = match other {
+            Some((other, level)) => (level, operations[other as usize].invoked),
+            None => (0, 0),
+        };
+        let mut core = vec![id];
+        core.extend(adds.into_iter().filter(|add| operations[*add as usize].returned > called));
+        core.extend(self.claims_between(from, target));
+        core.extend(other.map(|(other, _)| other));
+        let count = possible(called, from);
+        let since = match other {
+            Some((other, _)) => format!(" since {}", say.operation(other)),
+            None => String::new(),
+        };
+        let explanation = format!(
+            "{} found too late a sum: no more than {}{since} can have taken effect before it returned",
+            say.operation(id),
+            counted(count, "addition")
+        );
+        Ok((core, explanation))
+    }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}

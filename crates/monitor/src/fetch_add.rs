@@ -1,0 +1,219 @@
+//! Counters that are changed only by `fetch-add`, by any amounts.
+//!
+//! Each answers the sum it found, and so says which sum it left: it replaced the one by the other, as a `cas` on a register
+//! would. If no sum is left twice, the chain of sums ([`chain`](super::chain)) is the only possible order. Where the chain is broken
+//! a pending `fetch-add` of just the missing amount may mend it.
+
+use super::chain::{Cell, Role, Unloaded};
+use super::chain_fault::violation;
+use super::counter::parse;
+use super::poll::{Halt, StopPoll, StopReason};
+use super::{timeline, zone};
+use linchpin_history_data::{
+    History, Judgement, Monitored, OpId, Sentences, Violation, Witness, not_applicable,
+};
+use linchpin_spec::Value;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Judges the history of a counter that starts from `start`. All operations are a counter's.
+pub(super) fn check(history: &History, say: &Sentences, start: i64, poll: &StopPoll) -> Monitored {
+    if history.operations.len() >= zone::MOST {
+        return not_applicable("the history is too long");
+    }
+    let mut sums = Sums::new(history, start);
+    let mut roles = Vec::with_capacity(history.operations.len());
+    let mut pending = Vec::new();
+    for id in 0..history.operations.len() as OpId {
+        if let Err(stopped) = poll.step() {
+            return Ok(stopped.into());
+        }
+        roles.push(match parse(history, id) {
+            Some((0, Some(sum))) => Role::Read(sums.number(sum)),
+            Some((added, Some(sum))) => match sum.checked_add(added) {
+                Some(left) => Role::Swap(sums.number(sum), sums.number(left)),
+                None => return not_applicable(format!("{} overflows", say.operation(id))),
+            },
+            Some((0, None)) => Role::Nothing,
+            _ if history.operations[id as usize].completed => {
+                let what = say.operation(id);
+                return not_applicable(format!("{what} and others add different amounts"));
+            }
+            _ => {
+                pending.push(id);
+                Role::Nothing
+            }
+        });
+    }
+    match (follow(history, say, &roles, &sums, poll), pending.first()) {
+        (Followed::Stopped(stopped), _) => Ok(stopped.into()),
+        (Followed::Explained(order), _) => Ok(Judgement::Holds(Witness { order })),
+        (Followed::Repeated(left), _) => repeated(history, say, &roles, left),
+        (Followed::Violated(violation), None) => Ok(Judgement::Violated(violation)),
+        (Followed::Violated(_), Some(first)) => {
+            mend(history, &sums, &mut roles, &pending);
+            match follow(history, say, &roles, &sums, poll) {
+                Followed::Stopped(stopped) => Ok(stopped.into()),
+                Followed::Explained(order) => Ok(Judgement::Holds(Witness { order })),
+                _ => {
+                    let what = say.operation(*first);
+                    not_applicable(format!("it depends on whether and when {what} took effect"))
+                }
+            }
+        }
+    }
+}
+
+/// Numbers for sums.
+struct Sums<'a> {
+    history: &'a History,
+    /// The sum of each number that is not a value of the history. The first is the sum at the start.
+    others: Vec<i64>,
+}
+
+impl<'a> Sums<'a> {
+    fn new(history: &'a History, start: i64) -> Sums<'a> {
+        Sums { history, others: vec![start] }
+    }
+
+    fn start(&self) -> u32 {
+        self.history.values.len() as u32
+    }
+
+    /// How many numbers there are.
+    fn count(&self) -> usize {
+        self.history.values.len() + self.others.len()
+    }
+
+    /// The number of a sum. A sum that is no value of the history, because nobody found it, gets another one each time.
+    fn number(&mut self, sum: i64) -> u32 {
+        if sum == self.others[0] {
+            return self.start();
+        }
+        self.history.values.find(&Value::Int(sum)).map_or_else(
+            || {
+                self.others.push(sum);
+                self.count() as u32 - 1
+            },
+            |id| id.0,
+        )
+    }
+
+    fn sum(&self, number: u32) -> i64 {
+        let other = (number as usize).checked_sub(self.history.values.len());
+        let value =
+            |number| self.history.values.get(linchpin_history_data::ValueId(number)).as_int();
+        other.map_or_else(|| value(number).unwrap_or(0), |other| self.others[other])
+    }
+}
+
+enum Followed {
+    Explained(Vec<OpId>),
+    Violated(Violation),
+    /// The sum with this number is left twice.
+    Repeated(u32),
+    Stopped(StopReason),
+}
+
+/// Follows the chain of sums.
+fn follow(
+    history: &History,
+    say: &Sentences,
+    roles: &[Role],
+    sums: &Sums,
+    poll: &StopPoll,
+) -> Followed {
+    let mut cell = Cell::new(history, |id| roles[id as usize], sums.count(), poll);
+    match cell.load(0..history.operations.len() as OpId, sums.start()) {
+        Ok(()) => {}
+        Err(Unloaded::Repeated(left)) => return Followed::Repeated(left),
+        Err(Unloaded::Stopped(stopped)) => return Followed::Stopped(stopped),
+        Err(Unloaded::Fault(fault)) => {
+            return Followed::Violated(violation(&cell, say, fault, false));
+        }
+    }
+    match zone::arrange(&cell, &[], false) {
+        Ok(units) => {
+            let mut order = Vec::with_capacity(history.operations.len());
+            match zone::push(&cell, &units, &mut order) {
+                Ok(()) => with_idle(history, order, poll)
+                    .map_or_else(Followed::Stopped, Followed::Explained),
+                Err(stopped) => Followed::Stopped(stopped),
+            }
+        }
+        Err(Halt::Stopped(stopped)) => Followed::Stopped(stopped),
+        Err(Halt::Fault(fault)) => Followed::Violated(violation(&cell, say, fault, false)),
+    }
+}
+
+/// Gives pending additions a role where the chain of sums is broken: between a sum that was left and not replaced, and the
+/// next that was found and not left, if the amount is just the difference. Of equal amounts the first to be called is
+/// the first to be used. Only where sums grow, or shrink, all the time.
+fn mend(history: &History, sums: &Sums, roles: &mut [Role], pending: &[OpId]) {
+    let added = |id: OpId| parse(history, id).map_or(0, |(added, _)| added);
+    let ids = || 0..history.operations.len() as OpId;
+    if !(ids().all(|id| added(id) >= 0) || ids().all(|id| added(id) <= 0)) {
+        return;
+    }
+    let mut by_amount: BTreeMap<i64, VecDeque<OpId>> = BTreeMap::new();
+    for id in pending {
+        by_amount.entry(added(*id)).or_default().push_back(*id);
+    }
+    let mut left = vec![false; sums.count()];
+    let (mut found, mut replaced) = (left.clone(), left.clone());
+    left[sums.start() as usize] = true;
+    for role in roles.iter() {
+        if let Role::Read(sum) | Role::Swap(sum, _) = role {
+            found[*sum as usize] = true;
+        }
+        if let Role::Swap(from, to) = role {
+            (replaced[*from as usize], left[*to as usize]) = (true, true);
+        }
+    }
+    let start = i128::from(sums.others[0]);
+    let ordered = |wanted: &dyn Fn(usize) -> bool| {
+        let numbers = (0..sums.count()).filter(|number| wanted(*number));
+        let mut ordered: Vec<u32> = numbers.map(|number| number as u32).collect();
+        ordered.sort_unstable_by_key(|number| (i128::from(sums.sum(*number)) - start).abs());
+        ordered
+    };
+    let ends = ordered(&|number| left[number] && !replaced[number]);
+    let begins = ordered(&|number| found[number] && !left[number]);
+    for (end, begin) in ends.into_iter().zip(begins) {
+        let amount = sums.sum(begin).checked_sub(sums.sum(end));
+        if let Some(id) = amount.and_then(|amount| by_amount.get_mut(&amount)?.pop_front()) {
+            roles[id as usize] = Role::Swap(end, begin);
+        }
+    }
+}
+
+/// Two operations left the same sum, which cannot be if all amounts have the same sign.
+fn repeated(history: &History, say: &Sentences, roles: &[Role], left: u32) -> Monitored {
+    let ids = 0..history.operations.len() as OpId;
+    let added = |id| parse(history, id).map_or(0, |(added, _)| added);
+    let changes = |id: &OpId| matches!(roles[*id as usize], Role::Swap(_, to) if to == left);
+    let core: Vec<OpId> = ids.clone().filter(changes).take(2).collect();
+    if !(ids.clone().all(|id| added(id) >= 0) || ids.clone().all(|id| added(id) <= 0)) {
+        let both = say.operations(&core);
+        return not_applicable(format!("a sum is reached more than once, by {both}"));
+    }
+    let explanation = match core[..] {
+        [id] => format!("{} left the sum that was there at the start", say.operation(id)),
+        _ => format!("{} left the same sum, but sums never return", say.operations(&core)),
+    };
+    Ok(Judgement::Violated(Violation { core, explanation, at: None }))
+}
+
+/// The order, with the completed additions of nothing: each as soon as it was called.
+fn with_idle(
+    history: &History,
+    order: Vec<OpId>,
+    poll: &StopPoll,
+) -> Result<Vec<OpId>, StopReason> {
+    let idle = |id: &OpId| {
+        history.operations[*id as usize].completed && parse(history, *id) == Some((0, None))
+    };
+    let idle: Vec<OpId> = (0..history.operations.len() as OpId).filter(idle).collect();
+    poll.ask(0)?;
+    let ends = [order.len(), order.len() + idle.len()];
+    timeline::interleave([order, idle].concat(), &ends, history.operations.len(), poll)
+}

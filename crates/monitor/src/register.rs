@@ -1,0 +1,260 @@
+//! Registers whose written values are all different, with reads, writes and compare-and-swap.
+//!
+//! What a successful `cas` replaced is in its argument, so values form chains (`chain.rs`), and the rest is to put
+//! the chains in order (`zone.rs`). A `cas` that answered `false` only needs an instant at which the register
+//! holds something else (`miss.rs`).
+
+use super::chain::{Cell, NONE, Role, Unloaded};
+use super::chain_fault::{close, violation};
+use super::poll::{Halt, StopPoll};
+use super::{miss, zone};
+use linchpin_history_data::{
+    Argument, History, Judgement, Monitored, NotApplicable, OpId, Sentences, ValueId, Violation,
+    Witness, not_applicable,
+};
+use linchpin_spec::{CasRegister, Spec, Value};
+use linchpin_verdict::Limits;
+
+/// Judges a history of a `register` or a `cas-register` that starts from `init`.
+///
+/// Exact if no value is written twice (not applicable otherwise), pending operations and deadlines included, and if no `cas` answered
+/// `false`. With failed ones it may have to give up: whether there is an order that leaves room for them depends on
+/// more than the chains.
+pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
+    let specification = CasRegister::default();
+    let say = Sentences::new(history, specification.operations());
+    if history.operations.len() >= zone::MOST {
+        return not_applicable("the history is too long");
+    }
+    let poll = StopPoll::new(limits);
+    if let Err(stopped) = poll.ask(56 * history.operations.len()) {
+        return Ok(stopped.into());
+    }
+    let mut failed = Vec::new();
+    for id in 0..history.operations.len() as OpId {
+        if let Err(stopped) = poll.step() {
+            return Ok(stopped.into());
+        }
+        match action(history, id) {
+            Some(Action::Does(_)) => {}
+            Some(Action::Misses(_)) => failed.push(id),
+            None => {
+                let what = say.operation(id);
+                return not_applicable(format!("{what} is not an operation of a register"));
+            }
+        }
+    }
+    let role = |id| match action(history, id) {
+        Some(Action::Does(role)) => role,
+        _ => Role::Nothing,
+    };
+    let count = history.values.len();
+    let initial = history.values.find(init).map_or(count, ValueId::index) as u32;
+    let mut cell = Cell::new(history, role, count + 1, &poll);
+    match cell.load(0..history.operations.len() as OpId, initial) {
+        Ok(()) => {}
+        Err(Unloaded::Repeated(value)) => {
+            let value = match value == initial {
+                true => init.clone(),
+                false => history.values.get(ValueId(value)),
+            };
+            return not_applicable(format!("the value {value} is written more than once"));
+        }
+        Err(Unloaded::Stopped(stopped)) => return Ok(stopped.into()),
+        Err(Unloaded::Fault(fault)) => {
+            return Ok(Judgement::Violated(violation(&cell, &say, fault, false)));
+        }
+    }
+    let units = match zone::arrange(&cell, &[], false) {
+        Ok(units) => units,
+        Err(Halt::Stopped(stopped)) => return Ok(stopped.into()),
+        Err(Halt::Fault(fault)) => {
+            return Ok(Judgement::Violated(violation(&cell, &say, fault, false)));
+        }
+    };
+    if failed.is_empty() {
+        let mut order = Vec::with_capacity(history.operations.len());
+        let pushed = zone::push(&cell, &units, &mut order);
+        return Ok(pushed.map_or_else(Judgement::from, |()| Judgement::Holds(Witness { order })));
+    }
+    match miss::order(&cell, &units, |id| missed(history, id), &poll) {
+        Ok(order) => Ok(Judgement::Holds(Witness { order })),
+        Err(Halt::Stopped(stopped)) => Ok(stopped.into()),
+        Err(Halt::Fault(stuck)) => explain_failed(&cell, &say, &failed, stuck),
+    }
+}
+
+/// What an operation does to a register.
+enum Action {
+    Does(Role),
+    /// A `cas` that did not find this value.
+    Misses(u32),
+}
+
+fn action(history: &History, id: OpId) -> Option<Action> {
+    let operation = &history.operations[id as usize];
+    let role = match (operation.operation as usize, operation.argument) {
+        (CasRegister::WRITE, Argument::One(value)) => Role::Write(value.0),
+        (CasRegister::READ, _) => match (operation.completed, operation.response) {
+            (true, Argument::One(value)) => Role::Read(value.0),
+            (true, _) => return None,
+            _ => Role::Nothing,
+        },
+        (CasRegister::CAS, Argument::Two(old, new)) => {
+            match (operation.completed, operation.response) {
+                (true, Argument::One(ValueId::FALSE)) => return Some(Action::Misses(old.0)),
+                (true, Argument::One(ValueId::TRUE)) if old == new => Role::Read(old.0),
+                (true, Argument::One(ValueId::TRUE)) => Role::Swap(old.0, new.0),
+                (true, _) => return None,
+                (false, _) if old == new => Role::Nothing,
+                (false, _) => Role::Swap(old.0, new.0),
+            }
+        }
+        _ => return None,
+    };
+    Some(Action::Does(role))
+}
+
+fn missed(history: &History, id: OpId) -> u32 {
+    match action(history, id) {
+        Some(Action::Misses(value)) => value,
+        _ => NONE,
+    }
+}
+
+/// Looks for a failed `cas` during all of which the register is certain to hold the value it expected.
+fn explain_failed<R: Fn(OpId) -> Role>(
+    cell: &Cell<R>,
+    say: &Sentences,
+    failed: &[OpId],
+    stuck: miss::Stuck,
+) -> Result<Judgement, NotApplicable> {
+    let certain = Certain::new(cell);
+    for id in failed {
+        let value = missed(cell.history, *id);
+        let (written, kept) = (certain.written[value as usize], certain.kept[value as usize]);
+        let is_initial = value == cell.initial;
+        if !is_initial && (written == NONE || cell.returned(written) > cell.invoked(*id)) {
+            continue;
+        }
+        let mut seeds = vec![*id, if is_initial { NONE } else { written }];
+        let until = if kept != NONE && cell.invoked(kept) > cell.returned(*id) {
+            seeds.push(kept);
+            format!("{} was called only after it returned", say.operation(kept))
+        } else if stuck.0 == *id
+            && let Some(others) = nothing_follows(cell, *id, value)
+        {
+            seeds.extend(others);
+            "nothing that was called by then can have replaced the value".to_owned()
+        } else {
+            continue;
+        };
+        let since = match is_initial {
+            true => "it was the initial value".to_owned(),
+            false => format!("{} had returned before it was called", say.operation(written)),
+        };
+        let explanation = format!(
+            "{} failed although the register held the value it expected: {since}, and {until}",
+            say.operation(*id)
+        );
+        let core = close(cell, seeds);
+        return Ok(Judgement::Violated(Violation { core, explanation, at: None }));
+    }
+    not_applicable(format!(
+        "it is not clear whether there is room for all {} calls of cas that answered false",
+        failed.len()
+    ))
+}
+
+/// If nothing can have replaced `value` before the operation returned: what shows that all blocks that had begun by then were
+/// before its own.
+fn nothing_follows<R: Fn(OpId) -> Role>(cell: &Cell<R>, id: OpId, value: u32) -> Option<Vec<OpId>> {
+    let entry = &cell.entries[value as usize];
+    let own = match entry.block {
+        NONE => return None,
+        block => cell.blocks[block as usize],
+    };
+    if entry.next != NONE {
+        return None;
+    }
+    let mut shows = vec![own.last];
+    let called = (0..cell.history.operations.len() as OpId)
+        .take_while(|other| cell.invoked(*other) < cell.returned(id));
+    for other in called {
+        let written = match (cell.role)(other) {
+            Role::Write(written) => written,
+            // A pending swap that nobody noticed may have done it.
+            Role::Swap(from, to) if from == value && cell.entries[to as usize].block == NONE => {
+                return None;
+            }
+            _ => continue,
+        };
+        match cell.entries[written as usize].block {
+            NONE => return None,
+            block => {
+                let block = cell.blocks[block as usize];
+                if block.root == own.root {
+                    continue;
+                }
+                if own.last == NONE || cell.returned(block.first) > cell.invoked(own.last) {
+                    return None;
+                }
+                shows.push(block.first);
+            }
+        }
+    }
+    Some(shows)
+}
+
+/// For each value, from which return to which call the register certainly holds it.
+struct Certain {
+    /// The operation that shows that the value had been written, when it returned.
+    written: Vec<OpId>,
+    /// The operation that shows that the value had not yet been replaced, when it was called.
+    kept: Vec<OpId>,
+}
+
+impl Certain {
+    fn new<R: Fn(OpId) -> Role>(cell: &Cell<R>) -> Certain {
+        let mut written = vec![NONE; cell.entries.len()];
+        let mut kept = vec![NONE; cell.entries.len()];
+        let mut chain = Vec::new();
+        for block in &cell.blocks {
+            chain.clear();
+            let mut value = block.root;
+            loop {
+                chain.push(value);
+                match cell.entries[value as usize].next {
+                    NONE => break,
+                    next => match (cell.role)(next) {
+                        Role::Swap(_, to) => value = to,
+                        _ => break,
+                    },
+                }
+            }
+            let later = |one: OpId, other: OpId| match (one, other) {
+                (NONE, id) | (id, NONE) => id,
+                (one, other) => one.max(other),
+            };
+            let mut latest = NONE;
+            for value in &chain {
+                let entry = &cell.entries[*value as usize];
+                latest = later(latest, later(entry.writer, entry.last_read));
+                latest = later(latest, entry.next);
+                kept[*value as usize] = latest;
+            }
+            let sooner = |one: OpId, other: OpId| match (one, other) {
+                (NONE, id) | (id, NONE) => id,
+                (one, other) if cell.returned(one) <= cell.returned(other) => one,
+                (_, other) => other,
+            };
+            let mut first = NONE;
+            for value in chain.iter().rev() {
+                let entry = &cell.entries[*value as usize];
+                first = sooner(first, sooner(entry.writer, entry.first_read));
+                written[*value as usize] = first;
+            }
+        }
+        Certain { written, kept }
+    }
+}

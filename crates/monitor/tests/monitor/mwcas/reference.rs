@@ -1,0 +1,339 @@
+//! The precedence graph as it was published, for comparison: Cepeda et al., *Toward Linearizability Testing for
+//! Multi-Word Persistent Synchronization Primitives*, OPODIS 2019.
+//!
+//! Vertices, edges and properties are built literally, section by section, happens-before edges included, so that this
+//! file can be read beside the publication. It is slower than [`check`](super::check), knows only what the publication
+//! knows (an unsuccessful swap names a location or answers what it read), and **keeps rule 2 of Section 5.3, which is
+//! wrong**: see [`judge`].
+
+use linchpin_history_data::crash::Interrupted;
+use linchpin_history_data::{Argument, History, NEVER, OpId, ValueId};
+use linchpin_spec::{Mwcas, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What the published procedure says about a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Published {
+    /// Assumption 1, 2 or another one of the publication does not hold.
+    NotCovered,
+    /// Properties i to iii hold.
+    Linearizable,
+    /// Property i does not hold: there is a cycle.
+    Cycle,
+    /// Property ii does not hold: an operation without its reads-from or auxiliary edge.
+    MissingEdge,
+    /// Property iii does not hold: the reads-from edges of a location are not one path over all swaps there.
+    Fork,
+}
+
+/// The kinds of edges of Section 4, reads-from edges with their location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EdgeKind {
+    /// The first operation returned before the second was called.
+    HappensBefore,
+    /// The second operation read from this location what the first wrote.
+    ReadsFrom(ValueId),
+    /// Any other precedence constraint.
+    Auxiliary,
+}
+
+/// The precedence graph. Vertex 0 is the genesis vertex, vertex `i + 1` is operation `i`.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    /// The edges: from, to, kind.
+    pub edges: Vec<(usize, usize, EdgeKind)>,
+}
+
+const GENESIS: usize = 0;
+
+/// What an operation is to the graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Vertex {
+    /// Excluded by rule 1 or 2 of Section 5.3.
+    Excluded,
+    /// A multi-word read (or an unsuccessful swap that answers what it read): locations and values.
+    Read(Vec<(ValueId, ValueId)>),
+    /// A successful swap: locations, expected and new values.
+    Swap(Vec<[ValueId; 3]>),
+    /// An unsuccessful swap: the location responsible and the value expected there.
+    Failed(ValueId, ValueId),
+}
+
+/// The published decision, with the edges of `interrupted` for recoverable linearizability.
+///
+/// `init` is the initial value of every location.
+///
+/// Rule 2 of Section 5.3 excludes an incomplete swap "provided that none of the new values it was attempting to swap in
+/// has been read". An unsuccessful swap that reports only a location reads no value, and yet may have been made to fail
+/// by the incomplete one: read x = 0; an incomplete swap of x from 0 to 2; an unsuccessful swap of x from 0, at x. With
+/// the incomplete swap excluded nothing explains the failure, and the answer is [`Published::MissingEdge`], though the
+/// history is linearizable. [`check`](super::check) answers such histories correctly.
+pub fn judge(history: &History, interrupted: &[Interrupted], init: ValueId) -> Published {
+    let Some(vertices) = vertices(history) else {
+        return Published::NotCovered;
+    };
+    if !assumption_1(&vertices, init) || !assumption_2(history, &vertices) {
+        return Published::NotCovered;
+    }
+    match graph(history, &vertices, interrupted, init) {
+        Ok(graph) if !is_acyclic(&graph, vertices.len() + 1) => Published::Cycle,
+        Ok(graph) if !has_paths(&graph, &vertices) => Published::Fork,
+        Ok(_) => Published::Linearizable,
+        Err(published) => published,
+    }
+}
+
+/// Section 5.3: incomplete operations are excluded or get a response.
+fn vertices(history: &History) -> Option<Vec<Vertex>> {
+    let mut vertices = Vec::new();
+    for operation in &history.operations {
+        let words = history.words(operation.argument);
+        vertices.push(match (usize::from(operation.operation), operation.completed) {
+            // Rule 1.
+            (Mwcas::MWREAD, false) => Vertex::Excluded,
+            (Mwcas::MWREAD, true) => Vertex::Read(
+                history.words(operation.response).iter().map(|w| (w[0], w[1])).collect(),
+            ),
+            (_, false) => Vertex::Swap(words.to_vec()),
+            (_, true) => answered(history, words, operation.response)?,
+        });
+    }
+    // Rule 3: incomplete swaps whose values were read succeeded. Rule 2: the others are excluded.
+    let observed = observed(history, &vertices);
+    for (id, vertex) in vertices.iter_mut().enumerate() {
+        if !history.operations[id].completed && !observed.contains(&id) {
+            *vertex = Vertex::Excluded;
+        }
+    }
+    Some(vertices)
+}
+
+fn answered(history: &History, words: &[[ValueId; 3]], answer: Argument) -> Option<Vertex> {
+    match history.value(answer) {
+        Value::Bool(true) => Some(Vertex::Swap(words.to_vec())),
+        Value::Map(fields) => {
+            if let Some(address) = fields.get(&"failed".into()) {
+                let address = history.values.find(address)?;
+                let word = words.iter().find(|word| word[0] == address)?;
+                return Some(Vertex::Failed(address, word[1]));
+            }
+            let pair = |pair: &Value| {
+                let [address, value] = pair.as_list()? else { return None };
+                Some((history.values.find(address)?, history.values.find(value)?))
+            };
+            let pairs = fields.get(&"read".into())?.as_list()?.iter().map(pair);
+            let pairs: Vec<(ValueId, ValueId)> = pairs.collect::<Option<_>>()?;
+            // Section 5.2 means all the values read, one of which is not the expected one.
+            let unexpected =
+                words.iter().any(|word| pairs.iter().any(|p| p.0 == word[0] && p.1 != word[1]));
+            (unexpected && pairs.len() == words.len()).then_some(Vertex::Read(pairs))
+        }
+        _ => None,
+    }
+}
+
+/// The incomplete swaps one of whose new values was read, by an operation that took effect.
+fn observed(history: &History, vertices: &[Vertex]) -> FxHashSet<usize> {
+    let mut observed: FxHashSet<usize> = FxHashSet::default();
+    loop {
+        let effective = |id: usize| history.operations[id].completed || observed.contains(&id);
+        let read: FxHashSet<(ValueId, ValueId)> = (0..vertices.len())
+            .filter(|&id| effective(id))
+            .flat_map(|id| read_by(&vertices[id]))
+            .collect();
+        let is_read = |word: &[ValueId; 3]| read.contains(&(word[0], word[2]));
+        let more: Vec<usize> = (0..vertices.len())
+            .filter(|&id| !effective(id))
+            .filter(|&id| matches!(&vertices[id], Vertex::Swap(words) if words.iter().any(is_read)))
+            .collect();
+        if more.is_empty() {
+            return observed;
+        }
+        observed.extend(more);
+    }
+}
+
+/// What a read or successful swap reads.
+fn read_by(vertex: &Vertex) -> Vec<(ValueId, ValueId)> {
+    match vertex {
+        Vertex::Read(pairs) => pairs.clone(),
+        Vertex::Swap(words) => words.iter().map(|word| (word[0], word[1])).collect(),
+        Vertex::Excluded | Vertex::Failed(..) => Vec::new(),
+    }
+}
+
+/// Assumption 1: every value is written to a location once, and is not the initial one.
+fn assumption_1(vertices: &[Vertex], init: ValueId) -> bool {
+    let mut written: FxHashSet<(ValueId, ValueId)> = FxHashSet::default();
+    vertices.iter().all(|vertex| match vertex {
+        Vertex::Swap(words) => {
+            words.iter().all(|word| word[2] != init && written.insert((word[0], word[2])))
+        }
+        _ => true,
+    })
+}
+
+/// Assumption 2: what a swap expects was read by an operation that happened before it.
+fn assumption_2(history: &History, vertices: &[Vertex]) -> bool {
+    let operations = &history.operations;
+    let read_before = |id: usize, expected: (ValueId, ValueId)| {
+        (0..vertices.len()).any(|other| {
+            operations[other].precedes(&operations[id])
+                && read_by(&vertices[other]).contains(&expected)
+        })
+    };
+    (0..vertices.len()).all(|id| match &vertices[id] {
+        Vertex::Swap(words) => words.iter().all(|word| read_before(id, (word[0], word[1]))),
+        Vertex::Failed(location, value) => read_before(id, (*location, *value)),
+        Vertex::Read(_) | Vertex::Excluded => true,
+    })
+}
+
+/// Sections 4 and 5: all edges. An error if property ii or iii cannot hold.
+fn graph(
+    history: &History,
+    vertices: &[Vertex],
+    interrupted: &[Interrupted],
+    init: ValueId,
+) -> Result<Graph, Published> {
+    let mut graph = Graph { edges: reduce_hb(history, vertices) };
+    let mut writer: FxHashMap<(ValueId, ValueId), usize> = FxHashMap::default();
+    let mut successor: FxHashMap<(ValueId, ValueId), usize> = FxHashMap::default();
+    for (id, vertex) in vertices.iter().enumerate() {
+        if let Vertex::Swap(words) = vertex {
+            for &[location, expected, new] in words {
+                writer.insert((location, new), id + 1);
+                // A fork in the path of reads-from edges.
+                if successor.insert((location, expected), id + 1).is_some() {
+                    return Err(Published::Fork);
+                }
+            }
+        }
+    }
+    for (id, vertex) in vertices.iter().enumerate() {
+        // Section 5.1: reads-from edges, and from a read to the successor of what it read.
+        for (location, value) in read_by(vertex) {
+            let from = writer.get(&(location, value)).copied();
+            let from = from.or((value == init).then_some(GENESIS)).ok_or(Published::MissingEdge)?;
+            graph.edges.push((from, id + 1, EdgeKind::ReadsFrom(location)));
+            if let (Vertex::Read(_), Some(&next)) = (vertex, successor.get(&(location, value))) {
+                graph.edges.push((id + 1, next, EdgeKind::Auxiliary));
+            }
+        }
+        // Section 5.2: from the successor of what it expected to an unsuccessful swap.
+        if let Vertex::Failed(location, value) = vertex {
+            let next = successor.get(&(*location, *value)).ok_or(Published::MissingEdge)?;
+            graph.edges.push((*next, id + 1, EdgeKind::Auxiliary));
+        }
+    }
+    // Section 5.3: for recoverable linearizability, to the next operation of the same process.
+    for Interrupted { operation, mut next } in interrupted.iter().copied() {
+        let follow = |id: OpId| interrupted.iter().find(|other| other.operation == id);
+        while vertices[next as usize] == Vertex::Excluded
+            && let Some(later) = follow(next)
+        {
+            next = later.next;
+        }
+        if vertices[operation as usize] != Vertex::Excluded
+            && vertices[next as usize] != Vertex::Excluded
+        {
+            graph.edges.push((operation as usize + 1, next as usize + 1, EdgeKind::Auxiliary));
+        }
+    }
+    Ok(graph)
+}
+
+/// Figure 3: a minimal set of happens-before edges whose transitive closure is the whole relation.
+fn reduce_hb(history: &History, vertices: &[Vertex]) -> Vec<(usize, usize, EdgeKind)> {
+    let start = |id: usize| history.operations[id].invoked;
+    let finish = |id: usize| history.operations[id].returned;
+    let mut edges = Vec::new();
+    // Operations are in the order of their invocations.
+    let list: Vec<usize> =
+        (0..vertices.len()).filter(|&id| vertices[id] != Vertex::Excluded).collect();
+    for &id in &list {
+        let first = list.partition_point(|&other| start(other) <= finish(id));
+        let mut earliest_finish = NEVER;
+        for &other in &list[first..] {
+            if start(other) > earliest_finish {
+                break;
+            }
+            edges.push((id + 1, other + 1, EdgeKind::HappensBefore));
+            earliest_finish = earliest_finish.min(finish(other));
+        }
+    }
+    edges
+}
+
+/// Property i, by depth-first search.
+fn is_acyclic(graph: &Graph, vertices: usize) -> bool {
+    let mut successors = vec![Vec::new(); vertices];
+    for &(from, to, _) in &graph.edges {
+        successors[from].push(to);
+    }
+    #[derive(Clone, Copy, PartialEq)]
+    enum Color {
+        White,
+        Gray,
+        Black,
+    }
+    let mut colors = vec![Color::White; vertices];
+    for root in 0..vertices {
+        if colors[root] != Color::White {
+            continue;
+        }
+        colors[root] = Color::Gray;
+        let mut stack = vec![(root, 0)];
+        while let Some((vertex, at)) = stack.last_mut() {
+            let vertex = *vertex;
+            match successors[vertex].get(*at) {
+                Some(&next) => {
+                    *at += 1;
+                    match colors[next] {
+                        Color::Gray => return false,
+                        Color::White => {
+                            colors[next] = Color::Gray;
+                            stack.push((next, 0));
+                        }
+                        Color::Black => {}
+                    }
+                }
+                None => {
+                    colors[vertex] = Color::Black;
+                    stack.pop();
+                }
+            }
+        }
+    }
+    true
+}
+
+/// Property iii: from the genesis vertex, the reads-from edges of each location lead over all successful swaps there.
+fn has_paths(graph: &Graph, vertices: &[Vertex]) -> bool {
+    let swaps_at = |id: usize, location: ValueId| match &vertices[id - 1] {
+        Vertex::Swap(words) => words.iter().any(|word| word[0] == location),
+        _ => false,
+    };
+    let mut follows: FxHashMap<(usize, ValueId), usize> = FxHashMap::default();
+    for &(from, to, kind) in &graph.edges {
+        if let EdgeKind::ReadsFrom(location) = kind
+            && swaps_at(to, location)
+        {
+            follows.insert((from, location), to);
+        }
+    }
+    let mut count: FxHashMap<ValueId, usize> = FxHashMap::default();
+    for vertex in vertices {
+        if let Vertex::Swap(words) = vertex {
+            words.iter().for_each(|word| *count.entry(word[0]).or_default() += 1);
+        }
+    }
+    count.into_iter().all(|(location, count)| {
+        let mut at = GENESIS;
+        (0..count).all(|_| {
+            let next = follows.get(&(at, location)).copied();
+            at = next.unwrap_or(at);
+            next.is_some()
+        })
+    })
+}

@@ -1,0 +1,307 @@
+//! The search for a witness, depth first (Wing and Gong, 1993, with Lowe's memory of where it has been).
+//!
+//! It goes through the same configurations as the frontier, but one at a time, and tries at each return the operations
+//! with the earliest deadlines first. Most histories that can be explained are explained without many steps back. That
+//! there is no witness, only the frontier says: this search trusts that what only looked so far only looks.
+
+use super::mask::Mask;
+use super::problem::{Place, Problem};
+use super::table::{Next, Table};
+use super::used::Used;
+use super::window::Window;
+use super::{SearchOptions, Watch};
+use linchpin_history_data::NEVER;
+use linchpin_spec::Spec;
+use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
+
+/// A configuration before an event.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Spot<M> {
+    event: u32,
+    state: u32,
+    used: u32,
+    done: M,
+}
+
+/// What is tried first, before the operation whose deadline comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Preference {
+    /// Nothing.
+    Deadline,
+    /// Operations like it whose effect is seen sooner: first in, first out.
+    SeenSooner,
+    /// Operations like it whose effect is seen later: last in, first out.
+    SeenLater,
+}
+
+/// A configuration that has to be led on, and what was tried from there.
+struct Branch<M> {
+    spot: Spot<M>,
+    /// How many operations have taken effect by then.
+    steps: usize,
+    /// The operations in progress, as positions in the window, in the order in which they are tried.
+    preferred: SmallVec<[u16; 16]>,
+    /// The next thing to try: to let the deadline pass (0), an operation in progress, a crashed one.
+    choice: usize,
+    /// The next way in which that may take effect.
+    way: u32,
+}
+
+/// How far the search is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// [`DepthFirst::order`] explains the history.
+    Found,
+    /// There is nothing left to try.
+    Exhausted,
+    /// It has used up its budget, or the limits stopped it.
+    Paused,
+}
+
+/// A search that can be interrupted.
+pub(crate) struct DepthFirst<'a, S: Spec + ?Sized, M: Mask> {
+    problem: &'a Problem,
+    options: &'a SearchOptions,
+    preference: Preference,
+    table: Table<'a, S>,
+    window: Window<'a>,
+    used: Used,
+    visited: FxHashSet<Spot<M>>,
+    branches: Vec<Branch<M>>,
+    /// The operations in the order in which they take effect.
+    order: Vec<u32>,
+    /// Where the search is; the window is that before its event.
+    spot: Spot<M>,
+    /// The last event it has been at. Up to there the history can be explained.
+    pub deepest: usize,
+}
+
+impl<'a, S: Spec + ?Sized, M: Mask> DepthFirst<'a, S, M>
+where
+    S::State: 'static,
+{
+    pub(crate) fn new(
+        spec: &'a S,
+        problem: &'a Problem,
+        options: &'a SearchOptions,
+        preference: Preference,
+    ) -> Self {
+        let done = M::empty(problem.width);
+        let state = Table::<S>::INITIAL;
+        DepthFirst {
+            problem,
+            options,
+            preference,
+            table: Table::new(spec, problem),
+            window: Window::new(problem),
+            used: Used::new(),
+            visited: FxHashSet::default(),
+            branches: Vec::new(),
+            order: Vec::new(),
+            spot: Spot { event: 0, state, used: Used::NONE, done },
+            deepest: 0,
+        }
+    }
+
+    /// The operations in the order in which they take effect.
+    pub(crate) fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    /// Searches, for so many branches.
+    pub(crate) fn run(&mut self, budget: usize, watch: &Watch<'_>) -> Progress {
+        for work in 0..budget {
+            if work % 1024 == 1023 && watch.exceeded(self.bytes()).is_some() {
+                return Progress::Paused;
+            }
+            if self.advance() {
+                return Progress::Found;
+            }
+            if self.visited.insert(self.spot.clone()) {
+                let optional =
+                    self.deadline().is_some_and(|(op, _)| !self.problem.ops[op].completed);
+                let choice = usize::from(!optional);
+                let (spot, steps) = (self.spot.clone(), self.order.len());
+                let preferred = self.preferred();
+                self.branches.push(Branch { spot, steps, preferred, choice, way: 0 });
+            }
+            if !self.step_back() {
+                return Progress::Exhausted;
+            }
+        }
+        Progress::Paused
+    }
+
+    /// The operation whose deadline the search is before, and its slot.
+    fn deadline(&self) -> Option<(usize, u32)> {
+        let event = self.problem.events.get(self.spot.event as usize)?;
+        match self.problem.ops[event.op as usize].place {
+            Place::Slot(slot) if event.returns => Some((event.op as usize, slot)),
+            _ => None,
+        }
+    }
+
+    /// The operations in progress, as positions in the window, in the order in which they are tried.
+    fn preferred(&self) -> SmallVec<[u16; 16]> {
+        let live = &self.window.live;
+        let mut order: SmallVec<[u16; 16]> = (0..live.len() as u16).collect();
+        let op = |at: u16| &self.problem.ops[live[at as usize] as usize];
+        let call = |at: u16| self.problem.classes[op(at).class as usize].call.operation;
+        // Where the deadline is, the window has its operation first, unless several have the same.
+        let first = op(0);
+        let before = |at: u16| match self.preference {
+            Preference::Deadline => false,
+            Preference::SeenSooner => call(at) == call(0) && op(at).seen < first.seen,
+            Preference::SeenLater => call(at) == call(0) && op(at).seen > first.seen,
+        };
+        order.sort_by_key(|&at| match (before(at), self.preference) {
+            (true, Preference::SeenLater) => (false, NEVER - op(at).seen),
+            (true, _) => (false, op(at).seen),
+            (false, _) => (true, 0),
+        });
+        order
+    }
+
+    /// Passes events until the deadline of an operation that has not taken effect; whether none is left.
+    fn advance(&mut self) -> bool {
+        while let Some(&event) = self.problem.events.get(self.spot.event as usize) {
+            self.deepest = self.deepest.max(self.spot.event as usize);
+            if let Some((_, slot)) = self.deadline() {
+                self.look();
+                if !self.spot.done.contains(slot) {
+                    return false;
+                }
+                self.spot.done.remove(slot);
+            }
+            self.window.pass(event);
+            self.spot.event += 1;
+        }
+        true
+    }
+
+    /// Lets look what only looks and sees its answer.
+    fn look(&mut self) {
+        if !self.options.eager {
+            return;
+        }
+        for &at in &self.window.live {
+            let op = &self.problem.ops[at as usize];
+            let Place::Slot(slot) = op.place else { continue };
+            if op.completed
+                && !self.spot.done.contains(slot)
+                && self.table.observes(self.spot.state, op.class)
+            {
+                self.spot.done.insert(slot);
+                self.order.push(at);
+            }
+        }
+    }
+
+    /// Returns to the last branch from which something is left to try, and tries it; whether there was one.
+    fn step_back(&mut self) -> bool {
+        while let Some(mut branch) = self.branches.pop() {
+            while self.spot.event > branch.spot.event {
+                self.spot.event -= 1;
+                self.window.take_back(self.problem.events[self.spot.event as usize]);
+            }
+            self.spot = branch.spot.clone();
+            self.order.truncate(branch.steps);
+            if self.try_next(&mut branch) {
+                self.branches.push(branch);
+                return true;
+            }
+        }
+        false
+    }
+
+    fn try_next(&mut self, branch: &mut Branch<M>) -> bool {
+        let live = self.window.live.len();
+        loop {
+            let choice = branch.choice;
+            if choice == 0 {
+                // The operation need not take effect.
+                branch.choice += 1;
+                self.window.pass(self.problem.events[self.spot.event as usize]);
+                self.spot.event += 1;
+                return true;
+            }
+            let tried = match choice - 1 {
+                at if at < live => self.try_live(branch.preferred[at] as usize, branch.way),
+                at if at < live + self.window.crashed.len() => {
+                    self.try_crashed(self.window.crashed[at - live], branch.way)
+                }
+                _ => return false,
+            };
+            match tried {
+                Some(changed) => {
+                    branch.way += 1;
+                    if changed {
+                        return true;
+                    }
+                }
+                None => (branch.choice, branch.way) = (choice + 1, 0),
+            }
+        }
+    }
+
+    /// Lets an operation in progress take effect in one of its ways; `None` if there are not so many, `Some(false)` if
+    /// that would be of no use.
+    fn try_live(&mut self, at: usize, way: u32) -> Option<bool> {
+        let index = self.window.live[at];
+        let op = &self.problem.ops[index as usize];
+        let Place::Slot(slot) = op.place else { return None };
+        if self.spot.done.contains(slot) || (self.options.symmetry && self.has_earlier_twin(at)) {
+            return None;
+        }
+        let state = self.way(op.class, way)?;
+        if !op.completed && state == self.spot.state {
+            return Some(false);
+        }
+        self.spot.done.insert(slot);
+        self.spot.state = state;
+        self.order.push(index);
+        Some(true)
+    }
+
+    /// Whether an operation of the same class with an earlier deadline is waiting.
+    fn has_earlier_twin(&self, at: usize) -> bool {
+        let op = |at: &u32| &self.problem.ops[*at as usize];
+        let class = op(&self.window.live[at]).class;
+        self.window.live[..at].iter().map(op).any(|other| {
+            let waiting =
+                matches!(other.place, Place::Slot(slot) if !self.spot.done.contains(slot));
+            other.class == class && waiting
+        })
+    }
+
+    fn try_crashed(&mut self, class: u32, way: u32) -> Option<bool> {
+        let count = self.used.count(self.spot.used, class);
+        if count == self.window.called[class as usize] {
+            return None;
+        }
+        let crashed = &self.problem.crashed[class as usize];
+        let state = self.way(crashed.class, way)?;
+        if state == self.spot.state {
+            return Some(false);
+        }
+        self.spot.used = self.used.one_more(self.spot.used, class);
+        self.spot.state = state;
+        self.order.push(crashed.ops[count as usize]);
+        Some(true)
+    }
+
+    fn way(&mut self, class: u32, way: u32) -> Option<u32> {
+        let next: Next = self.table.step(self.spot.state, class);
+        (way < next.len()).then(|| self.table.state(next, way))
+    }
+
+    /// About how many bytes this keeps.
+    pub(crate) fn bytes(&self) -> usize {
+        self.table.bytes()
+            + self.used.bytes()
+            + self.visited.capacity() * (size_of::<Spot<M>>() + 1)
+            + self.branches.capacity() * size_of::<Branch<M>>()
+            + self.order.capacity() * 4
+    }
+}

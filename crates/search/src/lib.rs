@@ -1,0 +1,263 @@
+//! The general search: exact for any specification, deterministic or not, and for operations that never returned.
+//!
+//! Start with [`search`]. Two searches look at once: `depth_first` for an order that explains the history,
+//! `breadth_first` for the first event that none explains; the first answer wins. Both work on a `Problem`, ask the
+//! specification through a `Table`, and know only what is in progress. [`split`] takes apart what can be checked apart.
+//! [`Frontier`] is the form for histories that are still being recorded, [`lockstep`] the one for queues. When nothing explains a history, `shrink` finds
+//! a few operations that show it.
+
+mod breadth_first;
+pub mod cas_register;
+mod config;
+mod depth_first;
+mod explain;
+mod frontier;
+mod interner;
+pub mod lockstep;
+mod mask;
+mod merge;
+mod moment;
+mod problem;
+mod race;
+mod relevance;
+mod shrink;
+pub mod split;
+mod steps;
+mod table;
+mod used;
+mod window;
+
+pub use frontier::{Beginning, Frontier, Stuck, Ticket};
+use linchpin_history_data::{History, Judgement, OpId, Rank, Violation, Witness};
+use linchpin_verdict::{Limits, StopReason};
+pub use relevance::Relevance;
+pub use shrink::Tally;
+pub use split::SplitBy;
+
+use breadth_first::Walked;
+use linchpin_spec::Spec;
+use problem::{Item, Problem};
+use race::{decide, states_after};
+use shrink::{Bound, Judge, first_violated};
+use split::{search_parts, split};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How to search. Every choice gives the same judgement; the default is the fastest.
+#[derive(Clone, Debug)]
+pub struct SearchOptions {
+    /// Let operations that only look take effect as soon as they see what they answered.
+    pub eager: bool,
+    /// Of operations in progress with the same call and answer, try only the one that returns first.
+    pub symmetry: bool,
+    /// Drop configurations that cannot do anything that another cannot do.
+    pub dominance: bool,
+    /// Count operations that never return by what they call, instead of remembering which of them took effect.
+    pub count_crashed: bool,
+    /// Look for a witness depth first, too.
+    pub depth_first: bool,
+    /// How long to look for a small core of a violation.
+    pub core_time: Duration,
+}
+
+impl Default for SearchOptions {
+    fn default() -> SearchOptions {
+        SearchOptions {
+            eager: true,
+            symmetry: true,
+            dominance: true,
+            count_crashed: true,
+            depth_first: true,
+            core_time: Duration::from_secs(2),
+        }
+    }
+}
+
+/// What a search found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Searched {
+    /// The answer.
+    pub judgement: Judgement,
+    /// If the history is violated: the states in which the object may have been just before the first event that
+    /// nothing explains, if nothing in progress had taken effect by then that need not have.
+    pub possible: Vec<String>,
+    /// The events before this rank are known to be explained.
+    pub explained: Rank,
+}
+
+/// Searches for an order that explains a history.
+///
+/// ```
+/// use linchpin_history_data::{Builder, Judgement};
+/// use linchpin_search::{SearchOptions, search};
+/// use linchpin_verdict::{Limits, StopReason};
+/// use linchpin_spec::{Register, Spec, Value};
+///
+/// let register = Register::default();
+/// let mut builder = Builder::new(register.operations());
+/// builder.invoke("a", "write", Value::Int(1))?;
+/// builder.invoke("b", "read", Value::Null)?;
+/// builder.ok("b", Value::Int(1))?;
+/// builder.invoke("b", "read", Value::Null)?;
+/// builder.ok("b", Value::Null)?;
+/// let searched = search(&register, &builder.finish(), &Limits::default(), &SearchOptions::default());
+/// let Judgement::Violated(violation) = searched.judgement else { panic!("the write cannot be undone") };
+/// assert_eq!(violation.at, Some(4));
+/// assert_eq!(searched.possible, ["1"]);
+/// # Ok::<(), linchpin_history_data::HistoryError>(())
+/// ```
+pub fn search<S: Spec + ?Sized + Sync>(
+    spec: &S,
+    history: &History,
+    limits: &Limits,
+    options: &SearchOptions,
+) -> Searched
+where
+    S::State: 'static,
+{
+    search_knowing(spec, history, limits, options, Knowledge::default())
+}
+
+/// What is known of an object beyond its specification. It changes no answer: it makes searches
+/// faster and cores smaller.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Knowledge {
+    /// How its histories can be split into parts that are judged alone.
+    pub split: Option<SplitBy>,
+    /// Which operations may matter to which.
+    pub relevance: Option<Relevance>,
+    /// Which operations change the state, if it is a count.
+    pub tally: Option<Tally>,
+}
+
+/// Like [`search`], where more is known of the object.
+pub fn search_knowing<S: Spec + ?Sized + Sync>(
+    spec: &S,
+    history: &History,
+    limits: &Limits,
+    options: &SearchOptions,
+    known: Knowledge,
+) -> Searched
+where
+    S::State: 'static,
+{
+    if let Some(by) = known.split {
+        let all: Vec<OpId> = (0..history.operations.len() as OpId).collect();
+        let parts = split(history, &all, by);
+        return search_parts(spec, history, &parts, limits, options);
+    }
+    let items = Item::all(history);
+    let problem = Problem::new(history, &items, options);
+    let walked = decide(spec, &problem, options, &Watch::new(limits), true);
+    let judge = Again { spec, history, limits, options, known };
+    judge.conclude(&items, &problem, walked)
+}
+
+/// The search as a judge of parts of the history.
+struct Again<'a, S: Spec + ?Sized> {
+    spec: &'a S,
+    history: &'a History,
+    limits: &'a Limits,
+    options: &'a SearchOptions,
+    known: Knowledge,
+}
+
+impl<S: Spec + ?Sized + Sync> Again<'_, S>
+where
+    S::State: 'static,
+{
+    /// The answer about these operations, once the search has ended.
+    fn conclude(mut self, items: &[Item], problem: &Problem, walked: Walked) -> Searched {
+        let history = self.history;
+        match walked {
+            Walked::Explained(order) => {
+                let order = order.into_iter().map(|op| problem.ops[op as usize].id).collect();
+                let judgement = Judgement::Holds(Witness { order });
+                Searched { judgement, possible: Vec::new(), explained: history.events }
+            }
+            Walked::Stuck { event } => {
+                let found = problem.ops[problem.events[event].op as usize].id;
+                let first = first_violated(history, items, Bound::From(found), &mut self);
+                self.violated(items, found, first)
+            }
+            Walked::Stopped { reason, event } => {
+                let event = problem.events.get(event);
+                let explained = event.map_or(history.events, |event| event.rank);
+                let judgement =
+                    Judgement::Inconclusive(explain::stopped(reason, explained, history));
+                Searched { judgement, possible: Vec::new(), explained }
+            }
+        }
+    }
+
+    /// The answer if nothing explains these operations. The search, which knows all answers, got stuck at the return of
+    /// `found`; the first return that nothing explains is that of `first`, if it is known.
+    fn violated(&mut self, items: &[Item], found: OpId, first: Option<OpId>) -> Searched {
+        let (history, options) = (self.history, self.options);
+        let culprit = first.unwrap_or(found);
+        let at = history.operations[culprit as usize].returned;
+        let before = items.iter().filter_map(|item| item.until(history, at - 1));
+        let before = Problem::new(history, &before.collect::<Vec<_>>(), options);
+        let possible = states_after(self.spec, &before, options, &Watch::new(self.limits));
+        let until = Instant::now() + options.core_time;
+        let core = shrink::shrink(history, items, first, until, self);
+        let signatures = self.spec.operations();
+        let explanation = explain::stuck(history, signatures, culprit, at, &possible);
+        let possible = possible.into_iter().map(|possible| possible.state).collect();
+        let violation = Violation { core, explanation, at: first.map(|_| at) };
+        Searched { judgement: Judgement::Violated(violation), possible, explained: at }
+    }
+}
+
+impl<S: Spec + ?Sized + Sync> Judge for Again<'_, S>
+where
+    S::State: 'static,
+{
+    fn is_violated(&mut self, items: &[Item], until: Instant) -> Option<bool> {
+        let deadline = Some(self.limits.deadline.map_or(until, |limit| limit.min(until)));
+        let limits = Limits { deadline, ..self.limits.clone() };
+        let problem = Problem::new(self.history, items, self.options);
+        match decide(self.spec, &problem, self.options, &Watch::new(&limits), false) {
+            Walked::Explained(_) => Some(false),
+            Walked::Stuck { .. } => Some(true),
+            Walked::Stopped { .. } => None,
+        }
+    }
+
+    fn relevant(&self, gone: Vec<Item>, rest: &[Item]) -> Vec<Item> {
+        match self.known.relevance {
+            Some(relevance) => relevance.relevant(self.history, gone, rest),
+            None => gone,
+        }
+    }
+
+    fn tally(&self) -> Option<Tally> {
+        self.known.tally
+    }
+}
+
+/// The limits of one of two searches that look at once.
+#[derive(Clone, Copy)]
+pub(crate) struct Watch<'a> {
+    limits: &'a Limits,
+    /// Set when the other one has the answer.
+    decided: Option<&'a AtomicBool>,
+}
+
+impl<'a> Watch<'a> {
+    pub(crate) fn new(limits: &'a Limits) -> Watch<'a> {
+        Watch { limits, decided: None }
+    }
+
+    /// Why to give up, if it is time to; `bytes` is about what this search keeps.
+    pub(crate) fn exceeded(&self, bytes: usize) -> Option<StopReason> {
+        let Some(decided) = self.decided else {
+            return self.limits.exceeded(bytes);
+        };
+        if decided.load(Ordering::Relaxed) {
+            return Some(StopReason::Interrupt);
+        }
+        // Each of the two may keep half of what both may.
+        self.limits.exceeded(2 * bytes)
+    }
+}

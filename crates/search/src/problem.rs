@@ -1,0 +1,278 @@
+//! What a search works on: some operations of a history, each with its class and its slot, and their events in order.
+//!
+//! Operations of one *class* have the same call and the same known answer, so that the specification is asked once
+//! for all of them. An operation that is in progress occupies a *slot*, which a later one takes over. Operations that
+//! stay open for ever would fill the slots: they are counted by class instead.
+
+use super::SearchOptions;
+use linchpin_history_data::{Argument, History, NEVER, OpId, Rank, ValueId};
+use linchpin_spec::{Call, Value};
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+use std::collections::VecDeque;
+
+/// How an operation of the history takes part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It took effect before it returned, and answered what is recorded.
+    Completed,
+    /// It took effect before this instant, or did not; what it answered is not known.
+    Optional(Rank),
+}
+
+/// An operation that takes part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Item {
+    pub id: OpId,
+    pub role: Role,
+}
+
+impl Item {
+    /// The operation as it is in the history.
+    pub(crate) fn of(history: &History, id: OpId) -> Item {
+        let operation = &history.operations[id as usize];
+        let role = match operation.completed {
+            true => Role::Completed,
+            false => Role::Optional(operation.returned),
+        };
+        Item { id, role }
+    }
+
+    /// All operations of a history.
+    pub(crate) fn all(history: &History) -> Vec<Item> {
+        (0..history.operations.len() as OpId).map(|id| Item::of(history, id)).collect()
+    }
+
+    /// The operation as the events before the one after `last` show it; nothing if it is called later.
+    pub(crate) fn until(self, history: &History, last: Rank) -> Option<Item> {
+        let operation = &history.operations[self.id as usize];
+        let role = match self.role {
+            Role::Completed if operation.returned > last => Role::Optional(NEVER),
+            Role::Optional(deadline) if deadline > last => Role::Optional(NEVER),
+            role => role,
+        };
+        (operation.invoked <= last).then_some(Item { id: self.id, role })
+    }
+
+    /// The same operation, of which only the time is known.
+    pub(crate) fn weakened(self, history: &History) -> Item {
+        match self.role {
+            Role::Completed => {
+                let deadline = history.operations[self.id as usize].returned;
+                Item { id: self.id, role: Role::Optional(deadline) }
+            }
+            Role::Optional(_) => self,
+        }
+    }
+}
+
+/// A call with its answer, if that is known.
+#[derive(Clone, Debug)]
+pub(crate) struct Class {
+    pub call: Call,
+    pub response: Option<Value>,
+    /// Classes with the same operation and the same answer are a group.
+    pub group: u32,
+}
+
+/// Where the search keeps whether an operation has taken effect.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    /// In this slot, while it is in progress.
+    Slot(u32),
+    /// It is one of [`Problem::crashed`], which are counted.
+    Crashed(u32),
+}
+
+/// An operation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Op {
+    pub id: OpId,
+    pub class: u32,
+    pub place: Place,
+    /// Whether it must take effect before its deadline; otherwise it may.
+    pub completed: bool,
+    pub deadline: Rank,
+    /// A guess when somebody sees what it did: when its value is answered. For the order in which things are tried.
+    pub seen: Rank,
+}
+
+/// Operations of one class that never return.
+#[derive(Clone, Debug)]
+pub(crate) struct Crashed {
+    pub class: u32,
+    /// In the order of their calls.
+    pub ops: Vec<u32>,
+}
+
+/// A call, or the deadline of an operation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Event {
+    pub rank: Rank,
+    pub op: u32,
+    pub returns: bool,
+}
+
+/// What a search works on.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    /// In the order of their calls.
+    pub ops: Vec<Op>,
+    pub classes: Vec<Class>,
+    /// How many groups of classes there are.
+    pub groups: usize,
+    pub crashed: Vec<Crashed>,
+    /// In order; at equal ranks calls come first, so that what has the same rank is concurrent.
+    pub events: Vec<Event>,
+    /// How many slots there are.
+    pub width: usize,
+}
+
+impl Problem {
+    /// The problem whether these operations, in the order of their calls, can be explained alone.
+    pub(crate) fn new(history: &History, items: &[Item], options: &SearchOptions) -> Problem {
+        let mut classes = Classes::default();
+        let mut problem = Problem {
+            ops: Vec::with_capacity(items.len()),
+            classes: Vec::new(),
+            groups: 0,
+            crashed: Vec::new(),
+            events: Vec::with_capacity(2 * items.len()),
+            width: 0,
+        };
+        for item in items {
+            let operation = &history.operations[item.id as usize];
+            let (completed, deadline) = match item.role {
+                Role::Completed => (true, operation.returned),
+                Role::Optional(deadline) => (false, deadline),
+            };
+            if deadline <= operation.invoked {
+                continue; // There is no instant at which it could take effect.
+            }
+            let op = problem.ops.len() as u32;
+            let class = classes.intern(history, item.id, completed);
+            // The slot is given out below.
+            let place = Place::Slot(0);
+            problem.ops.push(Op { id: item.id, class, place, completed, deadline, seen: NEVER });
+            problem.events.push(Event { rank: operation.invoked, op, returns: false });
+            if deadline != NEVER {
+                problem.events.push(Event { rank: deadline, op, returns: true });
+            }
+        }
+        problem.events.sort_unstable_by_key(|event| (event.rank, event.returns, event.op));
+        problem.classes = classes.list;
+        problem.groups = classes.groups.len();
+        problem.give_places(options.count_crashed);
+        problem.guess_when_seen(history);
+        problem
+    }
+
+    /// Guesses that what brings a value is seen in the order of the calls.
+    fn guess_when_seen(&mut self, history: &History) {
+        let mut bringing: FxHashMap<ValueId, VecDeque<u32>> = FxHashMap::default();
+        for (at, op) in self.ops.iter().enumerate() {
+            for value in mentioned(history, history.operations[op.id as usize].argument) {
+                bringing.entry(value).or_default().push_back(at as u32);
+            }
+        }
+        for event in self.events.iter().filter(|event| event.returns) {
+            let op = &self.ops[event.op as usize];
+            if op.completed {
+                for value in mentioned(history, history.operations[op.id as usize].response) {
+                    let brought = bringing.get_mut(&value).and_then(VecDeque::pop_front);
+                    if let Some(brought) = brought {
+                        let seen = &mut self.ops[brought as usize].seen;
+                        *seen = event.rank.min(*seen);
+                    }
+                }
+            }
+        }
+    }
+
+    fn give_places(&mut self, count_crashed: bool) {
+        let mut free = Vec::new();
+        let mut crashed: FxHashMap<u32, u32> = FxHashMap::default();
+        for event in &self.events {
+            let op = &mut self.ops[event.op as usize];
+            match (event.returns, op.place) {
+                (true, Place::Slot(slot)) => free.push(slot),
+                (true, Place::Crashed(_)) => {}
+                (false, _) if count_crashed && op.deadline == NEVER => {
+                    let next = self.crashed.len() as u32;
+                    let at = *crashed.entry(op.class).or_insert(next);
+                    if at == next {
+                        self.crashed.push(Crashed { class: op.class, ops: Vec::new() });
+                    }
+                    self.crashed[at as usize].ops.push(event.op);
+                    op.place = Place::Crashed(at);
+                }
+                (false, _) => {
+                    let slot = free.pop().unwrap_or_else(|| {
+                        self.width += 1;
+                        self.width as u32 - 1
+                    });
+                    op.place = Place::Slot(slot);
+                }
+            }
+        }
+    }
+}
+
+/// The classes found so far. Their contents are told apart by the ids of their values.
+#[derive(Default)]
+struct Classes {
+    list: Vec<Class>,
+    index: FxHashMap<SmallVec<[u32; 8]>, u32>,
+    groups: FxHashMap<SmallVec<[u32; 8]>, u32>,
+}
+
+impl Classes {
+    fn intern(&mut self, history: &History, id: OpId, completed: bool) -> u32 {
+        let operation = &history.operations[id as usize];
+        let mut group: SmallVec<[u32; 8]> = smallvec![u32::from(operation.operation)];
+        if completed {
+            spell(history, operation.response, &mut group);
+        }
+        let mut key = group.clone();
+        key.push(u32::MAX);
+        spell(history, operation.argument, &mut key);
+        let next = self.list.len() as u32;
+        let class = *self.index.entry(key).or_insert(next);
+        if class == next {
+            let groups = self.groups.len() as u32;
+            let response = completed.then(|| history.value(operation.response));
+            let group = *self.groups.entry(group).or_insert(groups);
+            self.list.push(Class { call: history.call(id), response, group });
+        }
+        class
+    }
+}
+
+/// Writes an argument so that different ones are written differently.
+fn spell(history: &History, argument: Argument, to: &mut SmallVec<[u32; 8]>) {
+    match argument {
+        Argument::None => to.push(0),
+        Argument::One(one) => to.extend_from_slice(&[1, one.0]),
+        Argument::Two(one, two) => to.extend_from_slice(&[2, one.0, two.0]),
+        Argument::Words { count, width, .. } => {
+            to.extend_from_slice(&[3, u32::from(count), u32::from(width)]);
+            let words = history.words(argument).iter();
+            to.extend(words.flat_map(|word| word.iter().take(width as usize)).map(|id| id.0));
+        }
+    }
+}
+
+/// The values in an argument, without `null`, `true` and `false`, which everybody mentions.
+pub(crate) fn mentioned(history: &History, argument: Argument) -> SmallVec<[ValueId; 4]> {
+    let mut values: SmallVec<[ValueId; 4]> = match argument {
+        Argument::None => SmallVec::new(),
+        Argument::One(one) => smallvec![one],
+        Argument::Two(one, two) => smallvec![one, two],
+        Argument::Words { width, .. } => {
+            let words = history.words(argument).iter();
+            words.flat_map(|word| word.iter().take(width as usize)).copied().collect()
+        }
+    };
+    values.retain(|value| *value > ValueId::TRUE);
+    values
+}
