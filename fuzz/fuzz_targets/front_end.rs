@@ -1,8 +1,9 @@
-//! Any text through the whole front end of the model language; the judge is the one of `crates/lang/tests/robust`.
+//! Any text through the whole front end of the model language; the judge is the one of
+//! `crates/lang/tests/lang/robust`.
 
 #![no_main]
 
-#[path = "../../crates/lang/tests/robust/judge.rs"]
+#[path = "../../crates/lang/tests/lang/robust/judge.rs"]
 mod judge;
 
 libfuzzer_sys::fuzz_target!(|source: &str| {

@@ -3,8 +3,8 @@
 use crate::args::ModelArgs;
 use crate::output::color_on_stderr;
 use anyhow::{Context, Result, bail};
-use linchpin_diagnostic::Diagnostic;
 use linchpin_lang::{Compiled, compile};
+use linchpin_syntax::Diagnostic;
 use std::fmt;
 use std::io::Read;
 use std::path::Path;

@@ -1,22 +1,8 @@
 //! How large a model and its states may be.
 //!
-//! Each limit is far above what a checkable model needs and low enough that no source, however it was made, exhausts the
-//! stack, the memory or anybody's patience. Whoever exceeds one is told which.
-
-/// The longest source in bytes. Positions are 32 bits.
-pub(crate) const SOURCE: usize = 256 << 10;
-
-/// The longest name in bytes.
-pub(crate) const NAME: usize = 100;
-
-/// How deeply processes, statements and expressions may be nested.
-pub(crate) const DEPTH: usize = 64;
-
-/// How high the tree of one expression or process may grow; a chain `a -> b -> …` grows without nesting.
-pub(crate) const HEIGHT: usize = 200;
-
-/// After this many mistakes nothing more is said.
-pub(crate) const DIAGNOSTICS: usize = 50;
+//! Each limit is far above what a checkable model needs and low enough that no source, however it was
+//! made, exhausts the stack, the memory or the user's patience. A model beyond one is told which.
+//! The limits of sources are those of [`linchpin_syntax::limits`].
 
 /// The most declarations in one model.
 pub(crate) const DECLARATIONS: usize = 1000;

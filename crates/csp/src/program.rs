@@ -3,7 +3,7 @@
 //! Booleans are 0 and 1 from here on; what is a boolean is known from the types.
 
 use crate::syntax::ast::BinaryOp;
-use linchpin_lang::Span;
+use linchpin_syntax::Span;
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

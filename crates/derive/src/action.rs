@@ -7,13 +7,13 @@ use crate::layout::{Kind, words};
 use crate::path::{Attempt, Site};
 use crate::symbol::{Word, all, any, compare, known, symbol, truth};
 use crate::walk::{Halt, Walk, Way};
-use linchpin_diagnostic::Span;
 use linchpin_ir::program::{
     Action, Body, Cell, Expr, LocalId as Local, Place as From, Target, Type,
 };
 use linchpin_subop::model::{
     Condition, FieldId, GlobalId, Index, Place, Relation, Statement, StructId, Term, Var,
 };
+use linchpin_syntax::Span;
 
 impl Explorer<'_> {
     pub fn action(

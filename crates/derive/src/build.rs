@@ -4,11 +4,11 @@ use crate::layout::free_name;
 use crate::path::{End, Path, Step};
 use crate::symbol::{Substitute, as_symbol, symbols_of};
 use crate::tidy::reading;
-use linchpin_diagnostic::Span;
 use linchpin_subop::model::{
     Condition, LocalId, Mark, Model, Next, Operation, Place, Relation, Statement, SubOperation,
     Term, Type, Var, Variable,
 };
+use linchpin_syntax::Span;
 
 /// The path as an operation; a step that others may do has the mark `*`.
 pub fn operation(model: &Model, name: &str, path: &Path, helped: &[usize]) -> Operation {

@@ -13,12 +13,12 @@ use crate::symbol::{Word, all, compare, known, symbol, symbols_of, truth};
 use crate::text::has_large_constants;
 use crate::tidy;
 use crate::walk::{Walk, Way};
-use linchpin_diagnostic::Span;
 use linchpin_ir::program::{Action, BinaryOp, Expr, Place as From, Type};
 use linchpin_reduce::{At, Options, Questions};
 use linchpin_subop::model::{
     Condition, Index, Invariant, LocalId, Model, OperationId, Place, Relation, Term, Var,
 };
+use linchpin_syntax::Span;
 
 /// More ways to fail are not told apart.
 const MOST_FAULTS: usize = 400;

@@ -2,7 +2,6 @@
 //! lock is 0 or the `ID` of its holder.
 
 use crate::Refusal;
-use linchpin_diagnostic::Span;
 use linchpin_ir::interpreter::{Machine, Memory};
 use linchpin_ir::program::{Program, Type};
 use linchpin_spec::Value;
@@ -10,6 +9,7 @@ use linchpin_subop::model::{
     FieldId, Global, GlobalId, GlobalKind, Index, Initially, LocalId, Model, Place, Statement,
     Struct, StructId, Term, Type as WordType, Var, Variable,
 };
+use linchpin_syntax::Span;
 
 /// More objects than this at the start are not written down.
 const MOST_OBJECTS: usize = 60;

@@ -2,10 +2,10 @@
 //!
 //! Each of those is a *symbol*, a local of the sub-operations that is set once. So a condition on symbols, once true, stays true.
 
-use linchpin_diagnostic::Span;
 use linchpin_subop::model::{
     Atom, Condition, Index, LocalId, Place, Relation, Statement, Term, Var,
 };
+use linchpin_syntax::Span;
 
 /// A word of a local variable.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use crate::evaluate::{Tree, Words};
 use crate::layout::{Kind, words};
 use crate::path::{Step, Symbol, is_visible};
 use crate::symbol::{Word, compare, known, symbol};
-use linchpin_diagnostic::Span;
 use linchpin_ir::program::{Action, Body, LocalTarget, NodeId};
+use linchpin_syntax::Span;
 use std::rc::Rc;
 
 use linchpin_subop::model::{Condition, LocalId, Place, Relation, Statement, Term, Var};

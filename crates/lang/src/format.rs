@@ -1,10 +1,11 @@
-//! Laying out a model: indentation and spaces are decided here, line breaks and comments stay where their author put them.
+//! Laying out a model: indentation and spaces are decided here, line breaks and comments stay where
+//! their author put them.
 //!
-//! Works on tokens, so it keeps every token, comments included, and formatting twice changes nothing.
+//! Works on tokens, so it keeps every token, comments included, and formatting twice changes
+//! nothing.
 
-use crate::diagnostic::Diagnostic;
-use crate::limits;
-use crate::syntax::{Token, TokenKind, parse_all, tokenize, too_long};
+use crate::syntax::{Token, TokenKind, parse_all, tokenize};
+use linchpin_syntax::{Diagnostic, Span, limits};
 use std::collections::HashSet;
 
 const INDENT: &str = "    ";
@@ -42,7 +43,7 @@ pub fn format(source: &str) -> Result<String, Vec<Diagnostic>> {
         out.push('\n');
     }
     if out.len() > limits::SOURCE {
-        return Err(vec![too_long()]);
+        return Err(vec![Diagnostic::too_long()]);
     }
     Ok(out)
 }
@@ -97,8 +98,11 @@ impl Layout<'_> {
         ) || (token.kind == TokenKind::Greater && part == Part::TypeBracket);
         self.closed = if closes { self.open.pop().map(|(_, line)| line) } else { None };
         self.space_before(token, part);
-        let text = &self.source[token.span.start as usize..token.span.end as usize];
-        self.out.push_str(text.trim_end());
+        // A comment may go over several lines; none of them keeps the space at its end.
+        for (at, line) in token.span.text(self.source).split('\n').enumerate() {
+            self.out.push_str(if at > 0 { "\n" } else { "" });
+            self.out.push_str(line.trim_end());
+        }
         match token.kind {
             TokenKind::OpenBrace => self.opened(Open::Brace),
             TokenKind::OpenParen | TokenKind::OpenBracket => self.opened(Open::Bracket),
@@ -157,13 +161,13 @@ impl Layout<'_> {
 
     fn last_text(&self) -> &str {
         let Some((token, _)) = self.last else { return "" };
-        &self.source[token.span.start as usize..token.span.end as usize]
+        token.span.text(self.source)
     }
 
     fn space_before(&mut self, token: Token, part: Part) {
         let Some((last, _)) = self.last else { return };
-        let between = &self.source[last.span.end as usize..token.span.start as usize];
-        // A comment token ends before its line break, so the break is always in between.
+        let between = Span { start: last.span.end, end: token.span.start }.text(self.source);
+        // A `//` comment ends before its line break, so the break is always in between.
         match between.matches('\n').count() {
             0 if token.kind == TokenKind::Comment => {
                 let spaces = between.chars().count().max(1);

@@ -1,7 +1,7 @@
 //! The model after names and types are resolved: what the checker hands to the lowering.
 //!
-//! Types and sizes are those of the program ([`linchpin_ir::program::Type`]); expressions may still touch shared state anywhere,
-//! and functions are not inlined yet.
+//! Types and sizes are those of the program ([`linchpin_ir::program::Type`]); expressions may still
+//! touch shared state anywhere, and functions are not inlined yet.
 
 use linchpin_ir::program::{
     BinaryOp, Formula, LocalId, Method, Query, SpecSource, Struct, Type, UnaryOp, Variable,
@@ -272,8 +272,8 @@ impl Expr {
         }
     }
 
-    /// Whether this is a local expression: it touches only local variables, always ends the same way, and lowers to an
-    /// expression without any instruction. No access, call or choice is one.
+    /// Whether this is a local expression: it touches only local variables, always ends the same
+    /// way, and lowers to an expression without any instruction. No access, call or choice is one.
     pub fn is_local(&self) -> bool {
         match &self.kind {
             ExprKind::Const(_) | ExprKind::Local(_) | ExprKind::ThreadLocal(_) | ExprKind::Me => {
@@ -302,8 +302,8 @@ impl Expr {
         }
     }
 
-    /// Whether this is a constant, a local variable or a component of one: it can be evaluated any number of times, for it never
-    /// faults and is short.
+    /// Whether this is a constant, a local variable or a component of one: it can be evaluated any
+    /// number of times, for it never faults and is short.
     pub fn is_path(&self) -> bool {
         match &self.kind {
             ExprKind::Const(_) | ExprKind::Local(_) | ExprKind::ThreadLocal(_) | ExprKind::Me => {

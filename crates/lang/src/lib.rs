@@ -1,6 +1,7 @@
 //! The `.lin` model language.
 //!
-//! [`compile`] takes a source to a program ready to execute; [`format`](fn@format) lays a source out; [`syntax`] is the tree.
+//! [`compile`] takes a source to a program ready to execute; [`format`](fn@format) lays a source
+//! out; [`syntax`] is the tree.
 //!
 //! ```
 //! use linchpin_lang::{Config, compile};
@@ -18,8 +19,7 @@ pub mod syntax;
 
 pub use format::format;
 pub use hir::Bounds;
-pub use linchpin_diagnostic as diagnostic;
-pub use linchpin_diagnostic::{Diagnostic, Span};
+pub use linchpin_syntax::{Diagnostic, Span};
 
 use linchpin_ir::program::{Program, SpecSource};
 use linchpin_spec::Value;
@@ -54,7 +54,8 @@ pub struct Compiled {
     pub bounds: Bounds,
 }
 
-/// From source to program: parse, check, lower. All mistakes that can be found are reported together.
+/// From source to program: parse, check, lower. All mistakes that can be found are reported
+/// together.
 pub fn compile(source: &str, config: &Config) -> Result<Compiled, Vec<Diagnostic>> {
     let model = check(source, config)?;
     let bounds = model.bounds;
@@ -65,8 +66,9 @@ pub fn compile(source: &str, config: &Config) -> Result<Compiled, Vec<Diagnostic
 
 /// Whether the constant `threads` stands anywhere; in `bounds { threads: 2 }` it is a name.
 fn counts_threads(source: &str) -> bool {
-    let tokens = syntax::tokenize(source);
-    let text = |token: &syntax::Token| &source[token.span.start as usize..token.span.end as usize];
+    let mut tokens = syntax::tokenize(source);
+    tokens.retain(|token| token.kind != syntax::TokenKind::Comment);
+    let text = |token: &syntax::Token| token.span.text(source);
     tokens.windows(2).any(|pair| text(&pair[0]) == "threads" && text(&pair[1]) != ":")
 }
 
@@ -103,11 +105,10 @@ pub fn check(source: &str, config: &Config) -> Result<hir::Model, Vec<Diagnostic
 /// The text of a line, without the space around it.
 fn line_span(source: &str, line: u32) -> Span {
     let mut start = 0;
-    for (at, text) in source.split_inclusive('\n').enumerate() {
-        if at as u32 + 1 == line {
-            let indent = text.len() - text.trim_start().len();
-            let start = start + indent;
-            return Span { start: start as u32, end: (start + text.trim().len()) as u32 };
+    for (number, text) in (1..).zip(source.split_inclusive('\n')) {
+        if number == line {
+            let start = start + text.len() - text.trim_start().len();
+            return Span::new(start..start + text.trim().len());
         }
         start += text.len();
     }

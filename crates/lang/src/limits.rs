@@ -1,22 +1,9 @@
 //! How large a model may be.
 //!
-//! Exhaustive engines see only small models anyway, so each limit is far above what anybody needs and low enough that no
-//! source, however it was made, costs more than a moment and some megabytes. Whoever exceeds one is told which.
-
-/// The longest source in bytes. Positions are 32 bits.
-pub(crate) const SOURCE: usize = 256 << 10;
-
-/// The longest name in bytes.
-pub(crate) const NAME: usize = 100;
-
-/// How deeply blocks, types and expressions may be nested.
-pub(crate) const DEPTH: usize = 64;
-
-/// How high the tree of one expression may grow; a chain `a + b + c + …` grows without nesting.
-pub(crate) const HEIGHT: usize = 128;
-
-/// After this many mistakes nothing more is said.
-pub(crate) const DIAGNOSTICS: usize = 50;
+//! Exhaustive engines see only small models anyway, so each limit is far above what is needed and
+//! low enough that no source, however it was made, costs more than a moment and some megabytes. A
+//! model beyond a limit is told which one. The limits of sources are those of
+//! [`linchpin_syntax::limits`].
 
 /// The most declarations in one model.
 pub(crate) const DECLARATIONS: usize = 1000;
@@ -31,7 +18,7 @@ pub(crate) const RECORD_WORDS: usize = 16;
 pub(crate) const TYPE_PARTS: usize = 64;
 
 /// The longest array. States are copied at every step, so anything longer is a mistake.
-pub(crate) const LENGTH: i64 = 4096;
+pub(crate) const LENGTH: usize = 4096;
 
 /// The most local variables of one operation or function, as written.
 pub(crate) const LOCALS: usize = 1000;
@@ -54,6 +41,6 @@ pub(crate) const SIZE: usize = 500_000;
 /// Functions may call functions this deep.
 pub(crate) const CALLS: usize = 50;
 
-/// How deeply calls, blocks and expressions may be nested together after inlining. More than one body can be nested
-/// by [`DEPTH`] and [`HEIGHT`], each level of which counts at most twice.
+/// How deeply calls, blocks and expressions may be nested together after inlining. More than one
+/// body can be nested by the limits of a source, each level of which counts at most twice.
 pub(crate) const NESTING: usize = 350;

@@ -1,11 +1,11 @@
 //! Candidate facts: the comparisons that the operations make, what their assignments establish, what `malloc` leaves behind, where
 //! allocated objects were stored, and the author's `invariant` lines.
 
-use linchpin_diagnostic::Span;
 use linchpin_subop::model::{
     Atom, Condition, FieldId, GlobalId, GlobalKind, LocalId, Place, Relation, Statement as Action,
     SubOperationId, Term, Type, Var,
 };
+use linchpin_syntax::Span;
 
 use crate::context::Context;
 use crate::facts::{Candidate, Invariant, Reach, Reason, Statement};

@@ -3,10 +3,10 @@
 //! A member of a closure may make one true: it removed the node that the instance stands on. Then every later member finds it true.
 //! Executions in which all operations complete are meant, so live facts may be used.
 
-use linchpin_diagnostic::Span;
 use linchpin_subop::model::{
     Atom, Condition, FieldId, LocalId, Place, Relation, Statement, Term, Type, Var,
 };
+use linchpin_syntax::Span;
 
 use crate::candidates::same_condition;
 use crate::context::Context;

@@ -7,10 +7,10 @@
 //! INVARIANT: the argument goes backwards in time. At the latest state in which some live fact is false, all of them hold in the next
 //! state; so live facts may be assumed after the step that is looked at, never before it.
 
-use linchpin_diagnostic::Span;
 use linchpin_subop::model::{
     Atom, Condition, LocalId, Place, Relation, Statement, SubOperation, Term, Type, Var,
 };
+use linchpin_syntax::Span;
 
 use rustc_hash::FxHashMap;
 

@@ -3,11 +3,11 @@
 //!
 //! Unlike in a [proof](crate::prove), nothing is assumed about whether operations complete: every answer holds in all executions.
 
-use linchpin_diagnostic::Span;
 use linchpin_subop::model::{
     Atom, Condition, FieldId, GlobalId, GlobalKind, LocalId, Model, OperationId, Place, Relation,
     StructId, Term, Type, Var,
 };
+use linchpin_syntax::Span;
 
 use crate::context::Context;
 use crate::footprint::Footprint;

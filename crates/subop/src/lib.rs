@@ -1,5 +1,6 @@
-//! The `.subop` language: the specification language of Singh, Neamtiu and Gupta, "Proving Concurrent Data Structures
-//! Linearizable" (Figure 6), in which an operation is a list of guarded atomic sub-operations.
+//! The `.subop` language: the specification language of Singh, Neamtiu and Gupta, "Proving
+//! Concurrent Data Structures Linearizable" (Figure 6), in which an operation is a list of guarded
+//! atomic sub-operations.
 //!
 //! [`model`] says what a file means, once its names are resolved; [`parse`] resolves one.
 //!
@@ -16,7 +17,7 @@ mod print;
 pub mod sequential;
 mod syntax;
 
-pub use linchpin_diagnostic::{Diagnostic, Span};
+pub use linchpin_syntax::{Diagnostic, Span};
 pub use model::Model;
 pub use print::{Names, claim as print_claim, invariant as print_invariant, print};
 

@@ -37,7 +37,7 @@
 //! **Observation**: an operation with a `return` is observed through what it returns. One without is observed through all it saw:
 //! its locals at the end and its `READ`s.
 
-use linchpin_diagnostic::Span;
+use linchpin_syntax::Span;
 
 macro_rules! index {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(

@@ -1,6 +1,6 @@
 //! From text to what engines take.
 
-use linchpin_diagnostic::Diagnostic;
+use linchpin_syntax::Diagnostic;
 use linchpin_engine::{Language, ModelBounds, Source, Subject};
 use linchpin_ir::program::Program;
 use linchpin_lang::{Config, compile};

@@ -5,8 +5,7 @@ use crate::evaluate::{Evaluator, Fault};
 use crate::limits;
 use crate::program::*;
 use crate::syntax::ast;
-use linchpin_lang::diagnostic::nearest;
-use linchpin_lang::{Diagnostic, Span};
+use linchpin_syntax::{Diagnostic, Span, nearest};
 
 impl Checker<'_> {
     pub(super) fn constants(&mut self, tree: &ast::Source, replaced: &[(String, i64)]) {
@@ -15,7 +14,7 @@ impl Checker<'_> {
             self.once(name, before);
             let value_span = value.span;
             let Some((value, of)) = self.constant(value) else {
-                // It is known, with a value that offends nobody: one mistake is enough.
+                // It is known, with a value that is never wrong: one mistake is enough.
                 let constant = Constant { value: 1, of: Type::Int, span: name.span };
                 self.constants.insert(name.name.clone(), constant);
                 continue;
@@ -197,9 +196,7 @@ impl Checker<'_> {
             for node in &mut self.model.nodes[first..] {
                 node.frame = self.frame;
             }
-            let (start, end) = (assertion.span.start as usize, assertion.span.end as usize);
-            let text = self.source.get(start..end).unwrap_or_default();
-            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let text = self.text(assertion.span);
             let line = self.line(assertion.span);
             self.model.assertions.push(Assertion { text, line, process, specification });
         }

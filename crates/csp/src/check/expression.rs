@@ -4,7 +4,7 @@ use super::Checker;
 use crate::limits;
 use crate::program::*;
 use crate::syntax::ast::{self, BinaryOp};
-use linchpin_lang::{Diagnostic, Span};
+use linchpin_syntax::{Diagnostic, Span};
 
 impl Checker<'_> {
     /// An expression with its type, or nothing after a mistake.
@@ -172,7 +172,8 @@ impl Checker<'_> {
         })
     }
 
-    /// The values of a bound name: over constants and parameters only, so that they do not change under way.
+    /// The values of a bound name: over constants and parameters only, so that they do not change
+    /// under way.
     pub(super) fn domain(&mut self, domain: &ast::Domain) -> Option<Domain> {
         let variables = std::mem::take(&mut self.variables);
         let checked = match domain {

@@ -1,17 +1,16 @@
 //! Names and types: from the tree to a [`Model`].
 //!
-//! Constants are computed first, so that every size is a number from then on. All mistakes that can be found are reported
-//! together. `expression.rs` types expressions and assignments, `process.rs` processes.
+//! Constants are computed first, so that every size is a number from then on. All mistakes that can
+//! be found are reported together. `expression.rs` types expressions and assignments, `process.rs`
+//! processes.
 
 mod declare;
 mod expression;
 mod process;
 
-use crate::limits;
 use crate::program::*;
 use crate::syntax::ast;
-use linchpin_lang::diagnostic::nearest;
-use linchpin_lang::{Diagnostic, Span};
+use linchpin_syntax::{Diagnostic, Lines, Mistakes, Span, nearest};
 use rustc_hash::FxHashMap;
 
 /// Checks a parsed source. `constants` replaces values of constants by name.
@@ -31,16 +30,15 @@ pub(crate) fn check(
         checker.free_slots();
         Ok(checker.model)
     } else {
-        Err(checker.mistakes)
+        Err(checker.mistakes.into_vec())
     }
 }
 
 struct Checker<'s> {
     source: &'s str,
-    /// Where each line starts.
-    lines: Vec<u32>,
+    lines: Lines,
     model: Model,
-    mistakes: Vec<Diagnostic>,
+    mistakes: Mistakes,
     constants: FxHashMap<String, Constant>,
     variables: FxHashMap<String, u32>,
     processes: FxHashMap<String, (u32, Span)>,
@@ -62,10 +60,9 @@ struct Constant {
 
 impl<'s> Checker<'s> {
     fn new(source: &'s str) -> Checker<'s> {
-        let starts = source.match_indices('\n').map(|(at, _)| at as u32 + 1);
         Checker {
             source,
-            lines: std::iter::once(0).chain(starts).collect(),
+            lines: Lines::new(source),
             model: Model {
                 events: Vec::new(),
                 variables: Vec::new(),
@@ -76,7 +73,7 @@ impl<'s> Checker<'s> {
                 assertions: Vec::new(),
                 constants: Vec::new(),
             },
-            mistakes: Vec::new(),
+            mistakes: Mistakes::default(),
             constants: FxHashMap::default(),
             variables: FxHashMap::default(),
             processes: FxHashMap::default(),
@@ -88,13 +85,11 @@ impl<'s> Checker<'s> {
     }
 
     fn line(&self, span: Span) -> u32 {
-        self.lines.partition_point(|start| *start <= span.start) as u32
+        self.lines.line(span)
     }
 
     fn report(&mut self, mistake: Diagnostic) {
-        if self.mistakes.len() < limits::DIAGNOSTICS {
-            self.mistakes.push(mistake);
-        }
+        self.mistakes.push(mistake);
     }
 
     /// Says that a name means nothing, and what may have been meant.

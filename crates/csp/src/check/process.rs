@@ -4,7 +4,7 @@ use super::Checker;
 use crate::limits;
 use crate::program::*;
 use crate::syntax::ast;
-use linchpin_lang::{Diagnostic, Span};
+use linchpin_syntax::{Diagnostic, Span};
 
 impl Checker<'_> {
     pub(super) fn processes(&mut self, tree: &ast::Source) {
@@ -53,8 +53,8 @@ impl Checker<'_> {
     }
 
     /// The source there, on one line.
-    fn text(&self, span: Span) -> String {
-        let text = self.source.get(span.start as usize..span.end as usize).unwrap_or_default();
+    pub(super) fn text(&self, span: Span) -> String {
+        let text = span.text(self.source);
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 

@@ -1,13 +1,7 @@
 //! The tree of a `.csp` source (Definition 1 of the paper, with declarations around it).
 
-use linchpin_lang::Span;
-
-/// A name and where it stands.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ident {
-    pub name: String,
-    pub span: Span,
-}
+pub(crate) use linchpin_syntax::Ident;
+use linchpin_syntax::Span;
 
 /// A whole source.
 #[derive(Clone, Debug, Default)]

@@ -3,7 +3,7 @@
 use super::ast::*;
 use super::parse::Parser;
 use super::token::TokenKind;
-use linchpin_lang::Diagnostic;
+use linchpin_syntax::{Diagnostic, Parser as _};
 
 /// How tightly comparison binds; two of them in a row need parentheses.
 const COMPARISON: u8 = 3;
@@ -29,10 +29,7 @@ fn binary(kind: TokenKind) -> Option<(BinaryOp, u8)> {
 
 impl Parser<'_> {
     pub(super) fn expression(&mut self) -> Expr {
-        let outer = std::mem::take(&mut self.height);
-        let expr = self.operators(1);
-        self.height = outer.max(self.height);
-        expr
+        self.tree(0, |parser| parser.operators(1))
     }
 
     fn missing(&self) -> Expr {
@@ -85,29 +82,12 @@ impl Parser<'_> {
         Expr { kind: make(Box::new(inner)), span }
     }
 
-    /// A number, a name, an element or something in parentheses: also what may follow the dot of an event.
+    /// A number, a name, an element or something in parentheses: also what may follow the dot of an
+    /// event.
     pub(super) fn primary(&mut self) -> Expr {
         let span = self.span();
         let kind = match self.peek() {
-            TokenKind::Int => {
-                let digits: String = self.text().chars().filter(|c| *c != '_').collect();
-                match digits.parse::<i64>() {
-                    Ok(value) => {
-                        self.bump();
-                        ExprKind::Int(value)
-                    }
-                    Err(_) => {
-                        let mistake = Diagnostic::new(
-                            "this is not a number that fits into 64 bits",
-                            span,
-                            "not a number",
-                        );
-                        self.report(mistake);
-                        self.bump();
-                        ExprKind::Missing
-                    }
-                }
-            }
+            TokenKind::Int => ExprKind::Int(self.number()),
             TokenKind::True | TokenKind::False => {
                 let value = self.peek() == TokenKind::True;
                 self.bump();
@@ -148,7 +128,7 @@ impl Parser<'_> {
         }
         let mut values = vec![first];
         if self.eat(TokenKind::Comma) {
-            values.extend(self.separated(TokenKind::CloseBrace, Self::expression));
+            values.extend(self.listed(TokenKind::CloseBrace, Self::expression));
         } else {
             self.expect(TokenKind::CloseBrace);
         }

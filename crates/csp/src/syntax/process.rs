@@ -1,10 +1,10 @@
-//! Processes and the assignments of their events. From the loosest operator to the tightest: `|||`, `[]`, `<| |>`, `;`,
-//! `\`, `->`.
+//! Processes and the assignments of their events. From the loosest operator to the tightest: `|||`,
+//! `[]`, `<| |>`, `;`, `\`, `->`.
 
 use super::ast::*;
 use super::parse::Parser;
 use super::token::TokenKind;
-use linchpin_lang::{Diagnostic, Span};
+use linchpin_syntax::{Diagnostic, Parser as _, Span};
 
 impl Parser<'_> {
     pub(super) fn missing_process(&self) -> Process {
@@ -12,10 +12,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn process(&mut self) -> Process {
-        let outer = std::mem::take(&mut self.height);
-        let process = self.nested();
-        self.height = outer.max(self.height);
-        process
+        self.tree(0, Self::nested)
     }
 
     fn nested(&mut self) -> Process {
@@ -90,7 +87,7 @@ impl Parser<'_> {
             self.peek_after(1),
             Name | Stop | Skip | Tau | OpenParen | OpenBracket | If | Ifa | Choice | Interleave
         );
-        starts && !self.declaration_after_semicolon()
+        starts && !self.declares_after(1)
     }
 
     /// `P \ {a, b}`.
@@ -98,9 +95,8 @@ impl Parser<'_> {
         let mut process = self.prefix();
         while self.eat(TokenKind::Backslash) {
             self.expect(TokenKind::OpenBrace);
-            let names = self.separated(TokenKind::CloseBrace, |parser| {
-                parser.expect_name("the name of an event")
-            });
+            let names = self
+                .listed(TokenKind::CloseBrace, |parser| parser.expect_name("the name of an event"));
             let span = process.span.to(self.previous_span());
             process = Process { kind: ProcessKind::Hide(Box::new(process), names), span };
             if self.grows_too_high(span) {
@@ -110,7 +106,8 @@ impl Parser<'_> {
         process
     }
 
-    /// `e.data{assignments} -> P`, `[b] P`, or something tighter. A long chain of prefixes is no nesting.
+    /// `e.data{assignments} -> P`, `[b] P`, or something tighter. A long chain of prefixes is no
+    /// nesting.
     fn prefix(&mut self) -> Process {
         let mut chain: Vec<(Event, Vec<Statement>, Span)> = Vec::new();
         while self.at_event() {
@@ -179,7 +176,7 @@ impl Parser<'_> {
             TokenKind::Name => {
                 let name = self.expect_name("a process");
                 let arguments = if self.eat(TokenKind::OpenParen) {
-                    self.separated(TokenKind::CloseParen, Self::expression)
+                    self.listed(TokenKind::CloseParen, Self::expression)
                 } else {
                     Vec::new()
                 };
@@ -242,10 +239,7 @@ impl Parser<'_> {
 
     /// `{ x = 1; a[i] = x; if (c) { … } else { … } for i:{0..2} { … } }`.
     fn block(&mut self) -> Vec<Statement> {
-        let outer = std::mem::take(&mut self.height);
-        let block = self.deeper(Self::statements).unwrap_or_default();
-        self.height = outer.max(self.height);
-        block
+        self.tree(0, |parser| parser.deeper(Self::statements)).unwrap_or_default()
     }
 
     fn statements(&mut self) -> Vec<Statement> {

@@ -180,3 +180,29 @@ fn sizes() {
         "#]],
     );
 }
+
+/// What all three languages say in the same words; `.lin` and `.subop` have the same test.
+#[test]
+fn every_language_says_the_same() {
+    let messages = |source: &str| -> Vec<String> {
+        let mistakes = parse(source, &[]).err().unwrap_or_default();
+        mistakes.into_iter().map(|mistake| mistake.message).collect()
+    };
+    let assigned =
+        |value: &str| messages(&format!("var x; var y[2]; P = a{{x = {value};}} -> Stop;"));
+    assert_eq!(messages("P = a -> Stop; /* Q = b -> Stop;"), ["this comment does not end"]);
+    assert_eq!(messages("P = a -> /* Stop;"), ["this comment does not end"]);
+    assert_eq!(messages("/* a */ P = a -> Stop; /* b\n* / */"), [""; 0]);
+    assert_eq!(assigned("\"text"), ["expected an expression, found `\"`"]);
+    assert_eq!(assigned("$"), ["expected an expression, found `$`"]);
+    assert_eq!(assigned("\0"), ["expected an expression, found `\\0`"]);
+    assert_eq!(assigned("\u{202e}"), ["expected an expression, found `\\u{202e}`"]);
+    assert_eq!(assigned("\u{1b}"), ["expected an expression, found `\\u{1b}`"]);
+    let largest = "numbers go up to 9223372036854775807";
+    assert_eq!(assigned("18446744073709551615"), [largest]);
+    assert_eq!(assigned("y[18446744073709551615]"), [largest]);
+    assert_eq!(assigned("0x10"), ["`0x10` is not written in decimal digits"]);
+    assert_eq!(messages(&"a ".repeat(5 << 20)), ["this file is longer than 256 KiB"]);
+    assert_eq!(messages(&"\0".repeat(10 << 20)), ["this file is longer than 256 KiB"]);
+    assert_eq!(messages(&"P = ;\n".repeat(100)).len(), 50);
+}

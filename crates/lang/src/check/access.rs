@@ -2,11 +2,11 @@
 
 use super::scope::{Kind, Scope};
 use super::{Checker, FUNCTIONS, counted};
-use crate::diagnostic::{Diagnostic, Span};
 use crate::hir::{Cell, Expr, ExprKind};
 use crate::syntax::ast::{self, BinaryOp, Ident};
 use linchpin_ir::program::Type;
 use linchpin_spec::Value;
+use linchpin_syntax::{Diagnostic, Span};
 
 impl Checker<'_> {
     pub(super) fn call(
@@ -43,6 +43,17 @@ impl Checker<'_> {
             self.unknown("function", name, known.iter().map(String::as_str).chain(builtin));
             return None;
         }
+        self.builtin_call(scope, name, arguments, span, expected)
+    }
+
+    fn builtin_call(
+        &mut self,
+        scope: &mut Scope,
+        name: &Ident,
+        arguments: &[ast::Expr],
+        span: Span,
+        expected: Option<&Type>,
+    ) -> Option<Expr> {
         if scope.kind == Kind::Init && matches!(name.name.as_str(), "ll" | "sc") {
             let message = format!("`init` has no thread that could use `{}`", name.name);
             self.report(Diagnostic::new(message, name.span, "not here"));
@@ -52,19 +63,7 @@ impl Checker<'_> {
         let make = |kind, ty| Some(Expr { kind, ty, line });
         match (name.name.as_str(), arguments) {
             ("choose", [range]) => self.choose(scope, range, line),
-            ("unwrap", [value]) => {
-                // Knowing the wanted type helps a `none` inside, and nothing else.
-                let wanted = expected.map(|ty| Type::Option(Box::new(ty.clone())));
-                let inner =
-                    self.expr(scope, value, wanted.as_ref().filter(|_| is_nothing(value)))?;
-                let Type::Option(ty) = &inner.ty else {
-                    let message = format!("{} is not optional", self.type_name(&inner.ty));
-                    self.report(Diagnostic::new(message, value.span, "nothing to unwrap"));
-                    return None;
-                };
-                let ty = (**ty).clone();
-                make(ExprKind::Unwrap(Box::new(inner)), ty)
-            }
+            ("unwrap", [value]) => self.unwrap(scope, value, line, expected),
             ("cas", [place, old, new]) => {
                 let cells = match (&place.kind, &old.kind, &new.kind) {
                     (
@@ -123,6 +122,25 @@ impl Checker<'_> {
                 None
             }
         }
+    }
+
+    fn unwrap(
+        &mut self,
+        scope: &mut Scope,
+        value: &ast::Expr,
+        line: u32,
+        expected: Option<&Type>,
+    ) -> Option<Expr> {
+        // Knowing the wanted type helps a `none` inside, and nothing else.
+        let wanted = expected.map(|ty| Type::Option(Box::new(ty.clone())));
+        let inner = self.expr(scope, value, wanted.as_ref().filter(|_| is_nothing(value)))?;
+        let Type::Option(ty) = &inner.ty else {
+            let message = format!("{} is not optional", self.type_name(&inner.ty));
+            self.report(Diagnostic::new(message, value.span, "nothing to unwrap"));
+            return None;
+        };
+        let ty = (**ty).clone();
+        Some(Expr { kind: ExprKind::Unwrap(Box::new(inner)), ty, line })
     }
 
     pub(super) fn wrong_count(&mut self, name: &str, usage: &str, found: usize, span: Span) {

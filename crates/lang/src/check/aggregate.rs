@@ -4,11 +4,11 @@ use super::Checker;
 use super::constant::fold_list;
 use super::scope::{Kind, Scope};
 use super::types::default_value;
-use crate::diagnostic::{Diagnostic, Span};
 use crate::hir::{Expr, ExprKind};
 use crate::syntax::ast::{self, Ident};
 use linchpin_ir::program::Type;
 use linchpin_spec::Value;
+use linchpin_syntax::{Diagnostic, Span};
 
 impl Checker<'_> {
     pub(super) fn new_object(
@@ -163,8 +163,8 @@ impl Checker<'_> {
             }
             _ => None,
         };
-        if items.len() as i64 > crate::limits::LENGTH {
-            self.too_long(items.len() as i64, span);
+        if items.len() > crate::limits::LENGTH {
+            self.too_long(items.len(), span);
             return None;
         }
         let mut checked = Vec::new();

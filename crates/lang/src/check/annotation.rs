@@ -1,15 +1,17 @@
-//! Linearization points: the annotations `#[lin …]`. Base conditions are in [`formula`](super::formula).
+//! Linearization points: the annotations `#[lin …]`. Base conditions are in
+//! [`formula`](super::formula).
 
 use super::Checker;
 use super::scope::{Kind, Scope};
-use crate::diagnostic::{Diagnostic, Span};
 use crate::hir::{Expr, ExprKind, Point};
 use crate::syntax::ast::{self, AnnotationKind};
 use linchpin_ir::program::Type;
 use linchpin_spec::Value;
+use linchpin_syntax::{Diagnostic, Span};
 
 impl Checker<'_> {
-    /// A linearization point: `None` if the annotation is something else, the inner `None` if it is mistaken.
+    /// A linearization point: `None` if the annotation is something else, the inner `None` if it is
+    /// mistaken.
     pub(super) fn point(
         &mut self,
         scope: &mut Scope,
@@ -23,7 +25,8 @@ impl Checker<'_> {
                 self.local_expr(scope, condition, Some(&Type::Bool)).map(Point::When)
             }
             AnnotationKind::LinReturns(value) => {
-                // In a function, what the operation returns is not known yet: its callers may differ.
+                // In a function, what the operation returns is not known yet: its callers may
+                // differ.
                 let response = (scope.kind == Kind::Op).then(|| scope.response.clone());
                 match (&response, &value.kind) {
                     (None, ast::ExprKind::None) => Some(Point::Returns(self.no_value(value.span))),

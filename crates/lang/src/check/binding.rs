@@ -4,12 +4,12 @@ use super::place::Assignable;
 use super::scope::Scope;
 use super::types::default_value;
 use super::{Checker, RESERVED};
-use crate::diagnostic::Diagnostic;
 use crate::hir::{Expr, ExprKind, StatementKind, Target};
 use crate::limits;
 use crate::syntax::ast::{self, BinaryOp, Ident};
 use linchpin_ir::program::{LocalId, Type};
 use linchpin_spec::Value;
+use linchpin_syntax::Diagnostic;
 
 impl Checker<'_> {
     /// Declares a local variable. If that is a mistake, its uses are not reported too.

@@ -2,12 +2,12 @@
 
 use super::declare::operations;
 use super::{Checker, quoted};
-use crate::diagnostic::{Diagnostic, Span};
 use crate::hir::Bounds;
 use crate::syntax::ast::{self, Ident, Item};
 use crate::{Threads, limits};
 use linchpin_ir::program::{Thread, Type};
 use linchpin_spec::Value;
+use linchpin_syntax::{Diagnostic, Span};
 
 /// A role and the operations that it may call.
 type Role = (String, Vec<usize>);
@@ -32,7 +32,7 @@ impl Checker<'_> {
             let label = format!("there must be between 1 and {}", limits::THREADS);
             self.report(Diagnostic::new(message, Span::default(), label));
         }
-        let count = Value::Int(threads.len() as i64);
+        let count = Value::Int(i64::try_from(threads.len()).unwrap_or(i64::MAX));
         self.constants.insert("threads".to_owned(), (count, Type::Int));
         (threads, bounds)
     }
@@ -87,21 +87,26 @@ impl Checker<'_> {
         let Some(number) = self.constant(value, &Type::Int).and_then(|v| v.as_int()) else {
             return;
         };
-        // Nobody to call anything would make every property hold; but a role may have nobody to play it.
+        // Without a thread every property would hold; but a role may have no thread.
         let is_role = is_count && name.name != "threads";
         let least = if is_role { 0 } else { 1 };
-        let most = if is_count { limits::THREADS as i64 } else { limits::BOUND };
+        let most = if is_count {
+            i64::try_from(limits::THREADS).unwrap_or(i64::MAX)
+        } else {
+            limits::BOUND
+        };
         if !(least..=most).contains(&number) {
             let message = format!("the bound `{}` cannot be {number}", name.name);
             let label = format!("must be between {least} and {most}");
             self.report(Diagnostic::new(message, value.span, label));
             return;
         }
+        let count = usize::try_from(number).unwrap_or(usize::MAX);
         match name.name.as_str() {
-            "ops" => bounds.ops = number as usize,
+            "ops" => bounds.ops = count,
             "values" => bounds.values = number,
-            "size" => bounds.size = Some(number as usize),
-            _ => counts.push((name.name.clone(), number as usize)),
+            "size" => bounds.size = Some(count),
+            _ => counts.push((name.name.clone(), count)),
         }
         if name.name == "threads" && !roles.is_empty() {
             let names: Vec<&str> = roles.iter().map(|(role, _)| role.as_str()).collect();

@@ -2,10 +2,10 @@
 
 use super::scope::Scope;
 use super::{Checker, counted};
-use crate::diagnostic::Diagnostic;
 use crate::hir::{Expr, ExprKind};
 use crate::syntax::ast::{self, Ident};
 use linchpin_ir::program::{Method, Query, Type};
+use linchpin_syntax::Diagnostic;
 
 /// What a method does, with the types of its arguments and its answer.
 enum Meaning {

@@ -2,11 +2,11 @@
 
 use super::Checker;
 use super::scope::{Kind, Scope};
-use crate::diagnostic::Diagnostic;
 use crate::hir::{Expr, ExprKind};
 use crate::syntax::ast::{self, BinaryOp, UnaryOp};
 use linchpin_ir::program::Type;
 use linchpin_spec::Value;
+use linchpin_syntax::Diagnostic;
 
 impl Checker<'_> {
     /// Evaluates a constant expression of the given type.

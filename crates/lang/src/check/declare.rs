@@ -1,12 +1,13 @@
-//! Declarations: parameters, variables, the outsides of functions. Roles and bounds are in [`client`](super::client).
+//! Declarations: parameters, variables, the outsides of functions. Roles and bounds are in
+//! [`client`](super::client).
 
 use super::types::default_value;
 use super::{Checker, FUNCTIONS, Function, Globals, RESERVED, quoted};
-use crate::diagnostic::{Diagnostic, Span};
 use crate::limits;
 use crate::syntax::ast::{self, Ident, Item};
 use linchpin_ir::program::{Type, Variable};
 use linchpin_spec::Value;
+use linchpin_syntax::{Diagnostic, Span};
 
 impl Checker<'_> {
     pub(super) fn reject_too_many(&mut self, model: &ast::Model) -> Option<()> {
@@ -102,7 +103,7 @@ impl Checker<'_> {
             ty => *ty == Type::Lock,
         };
         if ty.as_ref().is_some_and(is_lock) {
-            let message = "a lock that belongs to one thread locks nobody out";
+            let message = "a lock that belongs to one thread excludes no other thread";
             self.report(
                 Diagnostic::new(message, variable.ty.span, "not shared")
                     .help(format!("declare it by `shared {}: lock;`", variable.name.name)),

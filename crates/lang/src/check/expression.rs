@@ -4,11 +4,15 @@ use super::Checker;
 use super::constant::{fold_binary, fold_if, fold_unary};
 use super::scope::{Binding, Kind, Scope};
 use super::types::is_word;
-use crate::diagnostic::{Diagnostic, Span};
 use crate::hir::{Expr, ExprKind};
 use crate::syntax::ast::{self, BinaryOp, Ident, UnaryOp};
 use linchpin_ir::program::Type;
 use linchpin_spec::Value;
+use linchpin_syntax::{Diagnostic, Span};
+
+/// Threads have no numbers, so that no model can prefer one of them.
+const TID_IS_NO_NUMBER: &str = "a `tid` is no number: compare it with another `tid`; threads that do different things have \
+     different roles (`role writer: write;`)";
 
 impl Checker<'_> {
     /// Checks an expression that must have the type `expected`; a `T` is accepted for a `T?`.
@@ -275,10 +279,16 @@ impl Checker<'_> {
         let message = format!("{left_name} cannot be compared with {right_name}");
         let mistake = Diagnostic::new(message, right.1, format!("this is {right_name}"))
             .related(left.1, format!("this is {left_name}"));
-        match (left.0, right.0) {
-            (Type::Struct(_), Type::Int) | (Type::Int, Type::Struct(_)) => {
+        let other = match (left.0, right.0) {
+            (other, Type::Int) | (Type::Int, other) => other,
+            _ => return mistake,
+        };
+        match other {
+            Type::Struct(_) => {
                 mistake.help("a reference is compared with `null`, or with another of its type")
             }
+            Type::Option(inner) if **inner == Type::Tid => mistake.help(TID_IS_NO_NUMBER),
+            Type::Tid => mistake.help(TID_IS_NO_NUMBER),
             _ => mistake,
         }
     }

@@ -2,10 +2,10 @@
 
 use super::Checker;
 use super::scope::Scope;
-use crate::diagnostic::{Diagnostic, Span};
 use crate::syntax::ast::{self, BinaryOp, Ident, UnaryOp};
 use linchpin_ir::program::{Expr as Local, Formula, Type};
 use linchpin_spec::Value;
+use linchpin_syntax::{Diagnostic, Span};
 
 /// A formula and its type.
 type Typed = (Formula, Type);

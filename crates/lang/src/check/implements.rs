@@ -2,11 +2,11 @@
 
 use super::scope::Kind;
 use super::{Checker, Globals, quoted};
-use crate::diagnostic::{Diagnostic, Span, nearest};
 use crate::hir::{self, Bounds, Routine, Spec};
 use crate::syntax::ast::{self, Item};
 use linchpin_ir::program::{SpecSource, Type};
 use linchpin_spec::{Shape, Signature};
+use linchpin_syntax::{Diagnostic, Span, nearest};
 
 impl Checker<'_> {
     /// The specification that the model names or describes.
@@ -259,7 +259,8 @@ fn ty(shape: &Shape) -> String {
     }
 }
 
-/// Whether values of the type have the shape. A model may promise more than the specification: never `null`, say.
+/// Whether values of the type have the shape. A model may promise more than the specification:
+/// never `null`, say.
 fn fits(shape: &Shape, ty: &Type) -> bool {
     match (shape, ty) {
         (Shape::Optional(inner), Type::Option(ty)) => fits(inner, ty),

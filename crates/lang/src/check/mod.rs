@@ -1,10 +1,12 @@
-//! Names and types: the syntax tree becomes a [`hir::Model`](crate::hir::Model), or a list of mistakes.
+//! Names and types: the syntax tree becomes a [`hir::Model`](crate::hir::Model), or a list of
+//! mistakes.
 //!
-//! Parameters and thread counts are fixed before anything else, so every size is a number here. Checking goes on after a
-//! mistake; `None` means that the mistake has been reported. A name whose declaration is mistaken is remembered, so that its
-//! uses are not reported too.
+//! Parameters and thread counts are fixed before anything else, so every size is a number here.
+//! Checking goes on after a mistake; `None` means that the mistake has been reported. A name whose
+//! declaration is mistaken is remembered, so that its uses are not reported too.
 //!
-//! Start with [`check`]; [`declare`] collects what is declared, [`statement`] and [`expression`] go through the bodies.
+//! Start with [`check`]; [`declare`] collects what is declared, [`statement`] and [`expression`] go
+//! through the bodies.
 
 mod access;
 mod aggregate;
@@ -26,12 +28,12 @@ mod statement;
 mod tests;
 mod types;
 
-use crate::diagnostic::{Diagnostic, Span, nearest};
 use crate::hir;
 use crate::syntax::ast;
 use crate::{Config, limits};
 use linchpin_ir::program::{Struct, Type, Variable};
 use linchpin_spec::Value;
+use linchpin_syntax::{Diagnostic, Lines, Mistakes, Span, nearest};
 use std::collections::{BTreeMap, HashSet};
 
 /// Names that mean something everywhere and cannot be declared.
@@ -68,10 +70,11 @@ pub fn check_spec(
 struct Checker<'s> {
     config: &'s Config,
     lines: Lines,
-    diagnostics: Vec<Diagnostic>,
+    diagnostics: Mistakes,
     /// The shared and thread-local variables of the model, known before their types are.
     variables: HashSet<String>,
-    /// What is declared, but with a mistake that has been reported: variables, types, and fields as `Node.next`.
+    /// What is declared, but with a mistake that has been reported: variables, types, and fields as
+    /// `Node.next`.
     mistaken: HashSet<String>,
     /// Values of the parameters, and of `threads`.
     constants: BTreeMap<String, (Value, Type)>,
@@ -111,7 +114,7 @@ impl<'s> Checker<'s> {
         Checker {
             config,
             lines: Lines::new(source),
-            diagnostics: Vec::new(),
+            diagnostics: Mistakes::default(),
             variables: HashSet::new(),
             mistaken: HashSet::new(),
             constants: BTreeMap::new(),
@@ -124,11 +127,14 @@ impl<'s> Checker<'s> {
     }
 
     /// What was checked, if there is no mistake.
-    fn conclude<T>(mut self, checked: Option<T>) -> Result<T, Vec<Diagnostic>> {
-        self.diagnostics.sort_by_key(|mistake| mistake.span);
+    fn conclude<T>(self, checked: Option<T>) -> Result<T, Vec<Diagnostic>> {
         match checked {
             Some(checked) if self.diagnostics.is_empty() => Ok(checked),
-            _ => Err(self.diagnostics),
+            _ => {
+                let mut mistakes = self.diagnostics.into_vec();
+                mistakes.sort_by_key(|mistake| mistake.span);
+                Err(mistakes)
+            }
         }
     }
 
@@ -163,11 +169,7 @@ impl<'s> Checker<'s> {
             _ => None,
         });
         if operations.is_empty() && self.diagnostics.is_empty() {
-            let at = Span::default();
-            self.report(
-                Diagnostic::new("this model has no operation", at, "nothing to call")
-                    .help("declare what clients call: `op push(v: int) { … }`"),
-            );
+            self.no_operation(declared.first().map(|function| &function.name));
         }
         let spec = self.implements(model, spec, &operations);
         let globals = std::mem::take(&mut self.globals);
@@ -184,18 +186,31 @@ impl<'s> Checker<'s> {
         })
     }
 
+    /// Says that there is nothing to call; perhaps the first function was meant as an operation.
+    fn no_operation(&mut self, function: Option<&ast::Ident>) {
+        let message = "this model has no operation";
+        self.report(match function {
+            Some(ast::Ident { name, span }) => {
+                Diagnostic::new(message, *span, "a `fn` is called by operations, not by clients")
+                    .help(format!("if clients call `{name}`, declare it as `op {name}(…)`"))
+            }
+            None => Diagnostic::new(message, Span::default(), "nothing to call")
+                .help("declare what clients call: `op push(v: int) { … }`"),
+        });
+    }
+
     fn report(&mut self, mistake: Diagnostic) {
-        let full = self.diagnostics.len() >= limits::DIAGNOSTICS;
-        if !full && !self.diagnostics.contains(&mistake) {
+        if !self.diagnostics.contains(&mistake) {
             self.diagnostics.push(mistake);
         }
     }
 
     fn line(&self, span: Span) -> u32 {
-        self.lines.line(span.start)
+        self.lines.line(span)
     }
 
-    /// Counts the words of a variable or array literal, before they are made. Says so if they become too many.
+    /// Counts the words of a variable or array literal, before they are made. Says so if they
+    /// become too many.
     fn charge(&mut self, words: usize, span: Span) -> Option<()> {
         let before = self.words;
         self.words = before.saturating_add(words);
@@ -247,8 +262,11 @@ impl<'s> Checker<'s> {
         name: &ast::Ident,
         known: impl IntoIterator<Item = &'a str>,
     ) {
-        if self.diagnostics.len() >= limits::DIAGNOSTICS {
+        if self.diagnostics.is_full() {
             return;
+        }
+        if let Some(help) = foreign_word(&name.name) {
+            return self.report(mistake.help(help));
         }
         let known: Vec<&str> = known.into_iter().collect();
         let help = match nearest(&name.name, known.iter().copied()) {
@@ -260,6 +278,27 @@ impl<'s> Checker<'s> {
     }
 }
 
+/// Advice for a name that means something in C, Java or Rust.
+fn foreign_word(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "NULL" | "Null" | "nil" | "nullptr" => "the null reference is `null`",
+        "None" | "Nothing" => "the empty optional is `none`",
+        "Some" | "Just" => "an optional needs no wrapper: where `T?` is expected, write the value",
+        "this" | "self" => {
+            "shared variables are named directly; the thread that runs the operation is `me`"
+        }
+        "void" => "what has no result has no `->`",
+        "boolean" => "the type is `bool`",
+        "i32" | "i64" | "u32" | "u64" | "usize" | "long" | "Integer" => "the type is `int`",
+        "CAS" | "compareAndSet" | "compare_and_swap" | "compare_exchange" => {
+            "write `cas(place, old, new)`"
+        }
+        "fetch_add" | "getAndAdd" => "write `faa(place, value)`",
+        "exchange" | "getAndSet" => "write `swap(place, value)`",
+        _ => return None,
+    })
+}
+
 /// `1 place`, `2 places`.
 fn counted(count: usize, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
@@ -269,22 +308,4 @@ fn counted(count: usize, what: &str) -> String {
 /// `` `a`, `b`, `c` ``
 fn quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-}
-
-/// From byte offsets to line numbers.
-struct Lines {
-    /// Where each line starts.
-    starts: Vec<u32>,
-}
-
-impl Lines {
-    fn new(source: &str) -> Lines {
-        let breaks = source.match_indices('\n').map(|(at, _)| at as u32 + 1);
-        Lines { starts: std::iter::once(0).chain(breaks).collect() }
-    }
-
-    /// The line of a byte, from 1.
-    fn line(&self, at: u32) -> u32 {
-        self.starts.partition_point(|start| *start <= at) as u32
-    }
 }

@@ -2,10 +2,10 @@
 
 use super::Checker;
 use super::scope::{Binding, Kind, Scope};
-use crate::diagnostic::{Diagnostic, Span};
 use crate::hir::{Expr, ExprKind, Place, Target};
 use crate::syntax::ast::{self, Ident};
 use linchpin_ir::program::{LocalId, Type};
+use linchpin_syntax::{Diagnostic, Span};
 
 /// Something that can be assigned.
 pub(super) enum Assignable {

@@ -1,7 +1,7 @@
 //! Functions are inlined, so none may call itself, directly or through others.
 
 use super::{Checker, quoted};
-use crate::diagnostic::{Diagnostic, Span};
+use linchpin_syntax::{Diagnostic, Span};
 
 /// How far the search has come with a function.
 #[derive(Clone, Copy, PartialEq, Eq)]

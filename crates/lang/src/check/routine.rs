@@ -3,12 +3,12 @@
 use super::scope::{Kind, Scope};
 use super::types::default_value;
 use super::{Checker, RESERVED};
-use crate::diagnostic::{Diagnostic, Span};
 use crate::hir::{self, Expr, ExprKind, StatementKind};
 use crate::limits;
 use crate::syntax::ast::{self, Ident};
 use linchpin_ir::program::Type;
 use linchpin_spec::Value;
+use linchpin_syntax::{Diagnostic, Span};
 
 impl Checker<'_> {
     pub(super) fn init(&mut self, block: &ast::Block, span: Span) -> Option<hir::Routine> {
@@ -151,7 +151,7 @@ impl Checker<'_> {
         let to = self.constant(&range.to, &Type::Int)?.as_int()?;
         let to = if range.inclusive { to.saturating_add(1) } else { to };
         if from >= to {
-            let message = "this range is empty, so nobody could call the operation";
+            let message = "this range is empty, so the operation could never be called";
             self.report(Diagnostic::new(message, span, "contains nothing"));
             return None;
         }

@@ -2,11 +2,11 @@
 
 use super::Checker;
 use super::scope::{Kind, Scope};
-use crate::diagnostic::{Diagnostic, Span};
 use crate::hir::{self, Statement, StatementKind};
 use crate::syntax::ast::{self, AnnotationKind, Ident};
 use linchpin_ir::program::Type;
 use linchpin_spec::Value;
+use linchpin_syntax::{Diagnostic, Span};
 
 impl Checker<'_> {
     pub(super) fn block(&mut self, scope: &mut Scope, block: &ast::Block) -> Option<hir::Block> {

@@ -137,7 +137,10 @@ fn locks() {
     ]);
     let global =
         |declaration: &str| said(&format!("{MODEL}{declaration} op read() -> int {{ return 0; }}"));
-    assert_eq!(global("local l: lock;"), ["a lock that belongs to one thread locks nobody out"]);
+    assert_eq!(
+        global("local l: lock;"),
+        ["a lock that belongs to one thread excludes no other thread"]
+    );
     assert_eq!(global("fn f(l: lock) { }"), ["a lock cannot be passed to a function"]);
     assert_eq!(global("record R { l: lock }"), ["a record cannot contain `lock`"]);
     assert_eq!(global("init { lock(guard); }"), ["`init` has no thread that could hold a lock"]);

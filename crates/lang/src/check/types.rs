@@ -1,15 +1,16 @@
 //! Types: from what is written to what is meant, their defaults and their names.
 
 use super::{Checker, counted};
-use crate::diagnostic::{Diagnostic, Span};
 use crate::limits;
 use crate::syntax::ast::{self, TypeExpr, TypeKind};
 use linchpin_ir::program::{Struct, Type, Variable};
 use linchpin_spec::Value;
+use linchpin_syntax::{Diagnostic, Span};
 use std::collections::HashMap;
 
 impl Checker<'_> {
-    /// Collects structs and records. Struct names come first, because fields refer to them in any order.
+    /// Collects structs and records. Struct names come first, because fields refer to them in any
+    /// order.
     pub(super) fn types(&mut self, model: &ast::Model) {
         let mut records: HashMap<&str, &ast::Fields> = HashMap::new();
         for item in &model.items {
@@ -273,14 +274,14 @@ impl Checker<'_> {
     /// The length of an array.
     pub(super) fn length(&mut self, length: &ast::Expr) -> Option<usize> {
         let value = self.constant(length, &Type::Int)?.as_int()?;
-        if !(0..=limits::LENGTH).contains(&value) {
+        let possible = usize::try_from(value).ok().filter(|length| *length <= limits::LENGTH);
+        if possible.is_none() {
             self.too_long(value, length.span);
-            return None;
         }
-        Some(value as usize)
+        possible
     }
 
-    pub(super) fn too_long(&mut self, length: i64, span: Span) {
+    pub(super) fn too_long(&mut self, length: impl std::fmt::Display, span: Span) {
         let message = format!("an array cannot have {length} elements");
         self.report(
             Diagnostic::new(message, span, "out of range")
@@ -355,7 +356,7 @@ fn parts(ty: &Type) -> usize {
     }
 }
 
-/// The value of a variable that nobody has written; a `tid` has none.
+/// The value of a variable that has not been written; a `tid` has none.
 pub(super) fn default_value(ty: &Type) -> Option<Value> {
     Some(match ty {
         Type::Unit | Type::Lock | Type::Struct(_) | Type::Option(_) => Value::Null,

@@ -127,7 +127,8 @@ fn blank_lines() {
 fn comments_are_kept_everywhere() {
     check(
         "//! title   \n//!   more\n// before\nspec a; // after\n//\nstruct Node { // open\n// first\nval: int, // val\n\
-         // last\n} // close\nop f( // params\na: int // a\n// b\n) // body\n{ // start\n// lonely\nx = // equals\n1 // one\n\
+         // last\n} // close\nop f( // params\na: int // a\n// b\n) // body\n{ // start\n//
+         // lonely\nx = // equals\n1 // one\n\
          ; // end\nif a // if\n{ } // then\nelse // else\n{ }\n#[lin] // point\nf(); return; // last }\n// very last\n}\n// end",
         expect![[r#"
             //! title
@@ -204,4 +205,17 @@ fn nothing_is_nothing() {
 #[test]
 fn what_does_not_parse_is_left_alone() {
     assert!(format("op f( {").is_err());
+}
+
+#[test]
+fn comments_of_several_lines() {
+    check(
+        "/* one   \n   two */ op f( /* a */a:int ){\n/* three */return;/* four */}\n/*five*/",
+        expect![[r#"
+            /* one
+               two */ op f( /* a */ a: int) {
+                /* three */ return; /* four */ }
+            /*five*/
+        "#]],
+    );
 }

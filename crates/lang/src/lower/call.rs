@@ -58,7 +58,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// A value that nobody uses: what it does happens all the same, and so does a fault in it.
+    /// A value that is not used: what it does happens all the same, and so does a fault in it.
     fn unused(&mut self, value: &hir::Expr) -> Lowered<()> {
         if !value.is_local() {
             return self.effect(value);

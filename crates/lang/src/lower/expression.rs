@@ -194,9 +194,9 @@ impl Builder<'_> {
 
     /// Lowers operands from left to right.
     ///
-    /// A local expression is evaluated where its value is used, which is after the accesses of the operands to its
-    /// right. Where that could make a difference (it may fault, or a call may change a thread-local that it reads), its value
-    /// is kept in a temporary first.
+    /// A local expression is evaluated where its value is used, which is after the accesses of the
+    /// operands to its right. Where that could make a difference (it may fault, or a call may
+    /// change a thread-local that it reads), its value is kept in a temporary first.
     pub(super) fn operands(&mut self, operands: &[&hir::Expr]) -> Lowered<Vec<Expr>> {
         let mut lowered = Vec::with_capacity(operands.len());
         for (operand, acts_later) in operands.iter().zip(acts_after(operands)) {

@@ -1,8 +1,10 @@
 //! Strongly connected components, in linear time: which places of the code lie on a common loop.
 
-/// A number for each node, the same for two nodes if and only if each can be reached from the other.
+/// A number for each node, the same for two nodes if and only if each can be reached from the
+/// other.
 ///
-/// Kosaraju's algorithm, without recursion: nodes in the order in which a search leaves them, then backwards from the last.
+/// Kosaraju's algorithm, without recursion: nodes in the order in which a search leaves them, then
+/// backwards from the last.
 pub(super) fn components(successors: &[Vec<usize>]) -> Vec<usize> {
     let mut predecessors = vec![Vec::new(); successors.len()];
     for (node, next) in successors.iter().enumerate() {

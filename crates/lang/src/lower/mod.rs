@@ -1,7 +1,7 @@
 //! From the checked model to the program: functions inlined, every shared access a step.
 //!
-//! Two passes. [`Builder`] writes each body as a straight list of small instructions with labels: `statement` and `expression` do
-//! that. [`steps`] then cuts the list into steps.
+//! Two passes. [`Builder`] writes each body as a straight list of small instructions with labels:
+//! `statement` and `expression` do that. [`steps`] then cuts the list into steps.
 
 mod call;
 mod expression;
@@ -338,7 +338,8 @@ impl<'m> Builder<'m> {
         LocalId(self.frame().first_local + id.0)
     }
 
-    /// Ends the atomic blocks that a jump leaves, all but the outermost `down_to`, with the points claimed for them.
+    /// Ends the atomic blocks that a jump leaves, all but the outermost `down_to`, with the points
+    /// claimed for them.
     fn leave_atomic(&mut self, down_to: usize, line: u32) -> Lowered<()> {
         for at in (down_to..self.atomics.len()).rev() {
             let points = self.atomics[at].clone();

@@ -1,8 +1,9 @@
 //! Cutting a list of instructions into steps.
 //!
-//! A node is a place in the code. From each node, [`walk`] follows the code along every branch and ends an edge where other threads
-//! get a turn: before the next shared access (or atomic block), or at a return. Loops that never give a turn are cut at
-//! their heads by nodes that do not yield, so every edge is finite.
+//! A node is a place in the code. From each node, [`walk`] follows the code along every branch and
+//! ends an edge where other threads get a turn: before the next shared access (or atomic block), or
+//! at a return. Loops that never give a turn are cut at their heads by nodes that do not yield, so
+//! every edge is finite.
 
 use super::loops::components;
 use super::{Instruction, Turns};
@@ -15,7 +16,8 @@ use std::collections::{HashMap, HashSet};
 /// With more edges than this from one node, joins become nodes too: fewer paths, more nodes.
 const MAX_EDGES: usize = 64;
 
-/// The same if all edges together become larger than this, measured like [`limits::SIZE`](crate::limits::SIZE).
+/// The same if all edges together become larger than this, measured like
+/// [`limits::SIZE`](crate::limits::SIZE).
 const MAX_SIZE: usize = 100_000;
 
 /// A place in the code: the instruction, and how many atomic blocks are open.
@@ -154,8 +156,8 @@ impl<'c> Cutter<'c> {
 
     /// The body, or nothing if it exceeds the limits.
     fn cut(mut self, locals: &[Variable]) -> Option<Body> {
-        // The invocation may start right before an access, and that access is still a step of its own: the entry is a node
-        // apart from the one that stands at the same place.
+        // The invocation may start right before an access, and that access is still a step of its
+        // own: the entry is a node apart from the one that stands at the same place.
         self.nodes.push((self.code.start(), false));
         let mut nodes = Vec::new();
         while let Some((position, yields)) = self.nodes.get(nodes.len()).copied() {

@@ -1,16 +1,8 @@
-//! The syntax tree: what was written, before anybody asks what it means.
+//! The syntax tree: what was written, before its names are resolved.
 
-use crate::diagnostic::Span;
 pub use linchpin_ir::program::{BinaryOp, UnaryOp};
-
-/// A name and where it stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ident {
-    /// The name; empty where the parser missed one.
-    pub name: String,
-    /// Where it stands.
-    pub span: Span,
-}
+pub use linchpin_syntax::Ident;
+use linchpin_syntax::Span;
 
 /// A whole model.
 #[derive(Clone, Debug, Default)]

@@ -5,5 +5,5 @@ mod parse;
 mod token;
 
 pub use parse::parse;
-pub(crate) use parse::{parse_all, too_long};
-pub use token::{KEYWORDS, Token, TokenKind, tokenize};
+pub(crate) use parse::parse_all;
+pub use token::{Token, TokenKind, tokenize};

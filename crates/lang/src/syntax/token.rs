@@ -1,70 +1,9 @@
-//! Bytes to tokens. Never fails: what it does not know becomes [`TokenKind::Unknown`].
+//! The words and symbols of `.lin`, and what people write who come from other languages.
 
-use crate::diagnostic::Span;
-
-/// A token and where it stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Token {
-    /// What it is.
-    pub kind: TokenKind,
-    /// Where it stands.
-    pub span: Span,
-}
-
-macro_rules! tokens {
-    (keywords { $($keyword:ident = $word:literal,)* } symbols { $($symbol:ident = $text:literal,)* }) => {
-        /// What a token is.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[allow(missing_docs)] // the variants are their spelling
-        pub enum TokenKind {
-            $($keyword,)*
-            $($symbol,)*
-            /// A name.
-            Name,
-            /// An integer literal.
-            Int,
-            /// `// …` to the end of the line, documentation included.
-            Comment,
-            /// Something that is not part of the language.
-            Unknown,
-            /// The end of the source.
-            End,
-        }
-
-        impl TokenKind {
-            /// How the token is spelled, or what to call it.
-            pub fn describe(self) -> &'static str {
-                match self {
-                    $(TokenKind::$keyword => concat!("`", $word, "`"),)*
-                    $(TokenKind::$symbol => concat!("`", $text, "`"),)*
-                    TokenKind::Name => "a name",
-                    TokenKind::Int => "a number",
-                    TokenKind::Comment => "a comment",
-                    TokenKind::Unknown => "an unknown character",
-                    TokenKind::End => "the end of the file",
-                }
-            }
-        }
-
-        /// The words that cannot be names.
-        pub const KEYWORDS: &[&str] = &[$($word,)*];
-
-        fn keyword(word: &str) -> TokenKind {
-            match word {
-                $($word => TokenKind::$keyword,)*
-                _ => TokenKind::Name,
-            }
-        }
-
-        // INVARIANT: longer symbols stand before their prefixes.
-        const SYMBOLS: &[(&str, TokenKind)] = &[$(($text, TokenKind::$symbol),)*];
-    };
-}
-
-/// What some editors write at the start of a file.
-const BYTE_ORDER_MARK: char = '\u{feff}';
+use linchpin_syntax::{Cursor, Language, tokens};
 
 tokens! {
+    pub enum TokenKind;
     keywords {
         Atomic = "atomic", Bounds = "bounds", Break = "break", Continue = "continue", Else = "else",
         False = "false", Fn = "fn", For = "for", If = "if", In = "in", Init = "init", Let = "let",
@@ -83,43 +22,46 @@ tokens! {
     }
 }
 
-/// All tokens of the source, comments included, [`TokenKind::End`] last. A byte order mark at the start is no token.
+/// A token and where it stands.
+pub type Token = linchpin_syntax::Token<TokenKind>;
+
+/// All tokens of the source, comments included, [`TokenKind::End`] last.
 pub fn tokenize(source: &str) -> Vec<Token> {
-    let mut tokens = Vec::new();
-    let mut at = if source.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
-    while let Some(c) = source[at..].chars().next() {
-        let (kind, length) = next(&source[at..], c);
-        if let Some(kind) = kind {
-            let span = Span { start: at as u32, end: (at + length) as u32 };
-            tokens.push(Token { kind, span });
-        }
-        at += length;
-    }
-    let end = source.len() as u32;
-    tokens.push(Token { kind: TokenKind::End, span: Span { start: end, end } });
-    tokens
+    linchpin_syntax::tokenize(source)
 }
 
-/// The token (none for white space) at the start of `rest`, and its length, which is never 0.
-fn next(rest: &str, first: char) -> (Option<TokenKind>, usize) {
-    let length_while = |accept: fn(char) -> bool| rest.find(|c| !accept(c)).unwrap_or(rest.len());
-    if first.is_whitespace() {
-        return (None, length_while(char::is_whitespace));
+impl Language for TokenKind {
+    const LARGEST: i64 = i64::MAX;
+    const LARGEST_HELP: Option<&'static str> =
+        Some("`MAX` is the largest number and `MIN` the smallest");
+    const SPLIT: &'static str = "move a part of it into a `fn` or a variable of its own";
+
+    fn starts_item(self) -> bool {
+        use TokenKind::*;
+        match self {
+            Spec | Param | Struct | Record | Shared | Local | State => true,
+            Init | Op | Fn | Role | Bounds => true,
+            _ => false,
+        }
     }
-    if rest.starts_with("//") {
-        return (Some(TokenKind::Comment), rest.find('\n').unwrap_or(rest.len()));
-    }
-    if first.is_alphabetic() || first == '_' {
-        let length = length_while(|c| c.is_alphanumeric() || c == '_');
-        return (Some(keyword(&rest[..length])), length);
-    }
-    if first.is_ascii_digit() {
-        return (Some(TokenKind::Int), length_while(|c| c.is_ascii_alphanumeric() || c == '_'));
-    }
-    // The first byte decides nearly always, and comparing it is cheap.
-    let matches = |text: &str| text.as_bytes()[0] == rest.as_bytes()[0] && rest.starts_with(text);
-    match SYMBOLS.iter().find(|(text, _)| matches(text)) {
-        Some((text, kind)) => (Some(*kind), text.len()),
-        None => (Some(TokenKind::Unknown), first.len_utf8()),
+
+    fn habit(cursor: &Cursor<'_, Self>, expected: &str) -> Option<&'static str> {
+        let before = cursor.previous().and_then(linchpin_syntax::Kind::spelling);
+        Some(match (cursor.peek(), cursor.text()) {
+            (TokenKind::Equal, _) if expected == "`{`" => "compare with `==`",
+            (TokenKind::Equal, _) if matches!(before, Some("*" | "/" | "%")) => {
+                "only `+=` and `-=` assign with an operator: write `x = x * 2;`"
+            }
+            (TokenKind::GreaterEqual, _) if expected == "`,` or `>`" => {
+                "put a space between `>` and `=`"
+            }
+            (TokenKind::Less, _) if expected != "an expression" => {
+                "types with arguments are `seq<T>`, `set<T>` and `map<K, V>`; an optional is `T?`"
+            }
+            (_, "&" | "|") => "the operators on `bool` are `&&` and `||`; there are none on bits",
+            (TokenKind::Else, _) => "`else` stands right after the `}` of an `if`",
+            _ if expected == "`;`" => "statements and declarations end with `;`",
+            _ => return Option::None,
+        })
     }
 }

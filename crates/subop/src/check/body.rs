@@ -5,7 +5,7 @@ use crate::execute::guess;
 use crate::limits;
 use crate::model::{Condition, Next, Operation, OperationId, SubOperation, SubOperationId};
 use crate::syntax::ast::{self, Ident, Item};
-use linchpin_diagnostic::{Diagnostic, nearest};
+use linchpin_syntax::{Diagnostic, nearest};
 
 impl Checker {
     pub(super) fn operation(&mut self, operation: &ast::Operation) {
@@ -155,7 +155,8 @@ impl Checker {
         }
     }
 
-    /// Links the sub-operations of `items`, the first of which is number `at`, so that `after` follows them. Returns what may come first.
+    /// Links the sub-operations of `items`, the first of which is number `at`, so that `after`
+    /// follows them. Returns what may come first.
     fn successors(
         &mut self,
         items: &[Item],
@@ -163,7 +164,8 @@ impl Checker {
         at: &mut usize,
         after: &[Next],
     ) -> Vec<Next> {
-        // The numbers were given in the order of the source, but what follows is known only from the end.
+        // The numbers were given in the order of the source, but what follows is known only from
+        // the end.
         let starts: Vec<usize> = items
             .iter()
             .map(|item| {

@@ -6,8 +6,8 @@ use crate::model::{
     SubOperationId,
 };
 use crate::syntax::ast::{self, Ident, TermKind};
-use linchpin_diagnostic::{Diagnostic, nearest};
 use linchpin_spec::{BUILTINS, BuiltinError, Signature, builtin};
+use linchpin_syntax::{Diagnostic, nearest};
 
 impl Checker {
     fn sub_operation_called(&mut self, name: &Ident) -> Option<SubOperationId> {

@@ -1,6 +1,8 @@
-//! From the tree to the [model](crate::model): names are resolved, types are checked, choices become successors.
+//! From the tree to the [model](crate::model): names are resolved, types are checked, choices
+//! become successors.
 //!
-//! `mod.rs` declares; [`term`] resolves terms and conditions; [`body`] checks operations; [`claim`] the lines that are not in Figure 6.
+//! `mod.rs` declares; [`term`] resolves terms and conditions; [`body`] checks operations; [`claim`]
+//! the lines that are not in Figure 6.
 
 mod body;
 mod claim;
@@ -13,7 +15,7 @@ use crate::model::{
     StructId, SubOperationId, Type, Variable,
 };
 use crate::syntax::ast::{self, Ident};
-use linchpin_diagnostic::{Diagnostic, Span, nearest};
+use linchpin_syntax::{Diagnostic, Mistakes, Span, nearest};
 use std::collections::{HashMap, HashSet};
 
 /// Checks a file; the model makes sense only if there are no mistakes.
@@ -33,7 +35,7 @@ pub(crate) fn check(file: &ast::File) -> (Model, Vec<Diagnostic>) {
     if checker.diagnostics.is_empty() {
         checker.start();
     }
-    (checker.model, checker.diagnostics)
+    (checker.model, checker.diagnostics.into_vec())
 }
 
 #[derive(Default)]
@@ -42,7 +44,7 @@ struct Checker {
     struct_names: HashMap<String, StructId>,
     global_names: HashMap<String, GlobalId>,
     sub_operation_names: HashMap<String, SubOperationId>,
-    diagnostics: Vec<Diagnostic>,
+    diagnostics: Mistakes,
 }
 
 /// The variables that a term may mention, apart from the globals.
@@ -59,9 +61,7 @@ struct Scope<'a> {
 
 impl Checker {
     fn report(&mut self, mistake: Diagnostic) {
-        if self.diagnostics.len() < limits::DIAGNOSTICS {
-            self.diagnostics.push(mistake);
-        }
+        self.diagnostics.push(mistake);
     }
 
     fn structs(&mut self, file: &ast::File) {
@@ -89,7 +89,8 @@ impl Checker {
         }
     }
 
-    /// Declares variables of one kind, none of them an array, none of them called like one of `others`.
+    /// Declares variables of one kind, none of them an array, none of them called like one of
+    /// `others`.
     fn variables(
         &mut self,
         declared: &[ast::Declaration],
@@ -223,7 +224,7 @@ impl Checker {
                 continue;
             }
             if let ast::StatementKind::Read(_) = statement.kind {
-                let message = "there is nobody to `READ` for in `initially`";
+                let message = "`initially` belongs to no thread, so it cannot `READ`";
                 self.report(Diagnostic::new(message, statement.span, "no operation"));
                 continue;
             }

@@ -6,7 +6,7 @@ use crate::model::{
     Var,
 };
 use crate::syntax::ast::{self, Access, Ident, PlaceExpr, StatementKind, TermKind};
-use linchpin_diagnostic::{Diagnostic, Span, nearest};
+use linchpin_syntax::{Diagnostic, Span, nearest};
 
 /// What a name stands for.
 enum Named {
@@ -214,7 +214,8 @@ impl Checker {
         None
     }
 
-    /// The local that `name` means, if any; in a claim `@1` and `@2` say whose. The inner option is empty if a mistake was reported.
+    /// The local that `name` means, if any; in a claim `@1` and `@2` say whose. The inner option is
+    /// empty if a mistake was reported.
     fn named_local(
         &mut self,
         name: &Ident,

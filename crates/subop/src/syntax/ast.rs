@@ -1,14 +1,8 @@
-//! The syntax tree: what was written, before anybody asks what it means.
+//! The syntax tree: what was written, before its names are resolved.
 
 pub(crate) use crate::model::{ClaimKind, Mark, Relation};
-use linchpin_diagnostic::Span;
-
-/// A name and where it stands; empty where the parser missed one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Ident {
-    pub(crate) name: String,
-    pub(crate) span: Span,
-}
+pub(crate) use linchpin_syntax::Ident;
+use linchpin_syntax::Span;
 
 /// A whole file.
 #[derive(Clone, Debug, Default)]

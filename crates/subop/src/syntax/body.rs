@@ -1,18 +1,19 @@
-//! Operations: `op`, `opBody`, `subOp` and `stmnt` of Figure 6, with `either`, `return` and names for sub-operations added.
+//! Operations: `op`, `opBody`, `subOp` and `stmnt` of Figure 6, with `either`, `return` and names
+//! for sub-operations added.
 
 use super::ast::{
     Declaration, Ident, Item, Mark, Operation, Statement, StatementKind, SubOperation,
 };
 use super::parse::Parser;
 use super::token::Kind;
-use linchpin_diagnostic::{Diagnostic, Span};
+use linchpin_syntax::{Diagnostic, Parser as _, Span};
 
 /// Where the declarations and the first `then` of an operation go.
 type Head<'a> = (&'a mut Vec<Declaration>, &'a mut Option<Vec<Ident>>);
 
 impl Parser<'_> {
-    /// Whether an operation's name is next: followed by its arguments, its body in braces, its first declaration or its first
-    /// sub-operation.
+    /// Whether an operation's name is next: followed by its arguments, its body in braces, its
+    /// first declaration or its first sub-operation.
     pub(super) fn at_operation(&self) -> bool {
         use Kind::*;
         let (one, two) = (self.peek_after(1), self.peek_after(2));
@@ -104,14 +105,14 @@ impl Parser<'_> {
         declarations
     }
 
-    /// Declarations, sub-operations and choices, up to something else. `head` is where the declarations and the first `then`
-    /// go; it is absent inside a choice.
+    /// Declarations, sub-operations and choices, up to something else. `head` is where the
+    /// declarations and the first `then` go; it is absent inside a choice.
     fn items(&mut self, head: &mut Option<Head<'_>>, braces: bool) -> Vec<Item> {
         use Kind::*;
         let mut items = Vec::new();
         loop {
             self.line_label();
-            let before = self.at;
+            let before = self.position();
             match self.peek() {
                 End | CloseBrace | Struct | Initially | Invariant | Relations | Spec => break,
                 Int | Star | Less => items.push(Item::Step(Box::new(self.sub_operation()))),
@@ -158,7 +159,7 @@ impl Parser<'_> {
                     self.skip_statement();
                 }
             }
-            if self.at == before {
+            if self.position() == before {
                 self.bump();
             }
         }
@@ -243,7 +244,8 @@ impl Parser<'_> {
         names
     }
 
-    /// Parses one statement into `sub_operation` and says where it stood, or finds that none is next.
+    /// Parses one statement into `sub_operation` and says where it stood, or finds that none is
+    /// next.
     fn statement_or_return(&mut self, sub_operation: &mut SubOperation) -> Option<Span> {
         self.line_label();
         if self.peek() == Kind::Return {

@@ -1,10 +1,10 @@
-//! Conditions and terms: `cList`, `condition`, `lhs` and `rhs` of Figure 6, with `!`, `&&`, `||` and `=>` added.
+//! Conditions and terms: `cList`, `condition`, `lhs` and `rhs` of Figure 6, with `!`, `&&`, `||`
+//! and `=>` added.
 
 use super::ast::{Access, Condition, PlaceExpr, Relation, Term, TermKind};
 use super::parse::Parser;
 use super::token::Kind;
-use crate::model::LARGEST_CONSTANT;
-use linchpin_diagnostic::Diagnostic;
+use linchpin_syntax::{Diagnostic, Parser as _};
 
 impl Parser<'_> {
     /// `< condition; … >`, the `<` being next. The last `;` may be missing, as in Figure 5.
@@ -16,7 +16,7 @@ impl Parser<'_> {
             if self.eat(Kind::Greater) {
                 break;
             }
-            let before = self.at;
+            let before = self.position();
             conditions.push(self.condition());
             if self.eat(Kind::Semicolon) || self.eat(Kind::Comma) {
                 continue;
@@ -24,24 +24,17 @@ impl Parser<'_> {
             if self.eat(Kind::Greater) {
                 break;
             }
-            let message = format!("expected `;` or `>`, found {}", self.describe_here());
+            let message = format!("expected `;` or `>`, found {}", self.found());
             let mistake = Diagnostic::new(message, self.span(), "expected `;` or `>`")
                 .related(open, "this precondition does not end");
             self.report(mistake);
             self.skip_guard();
-            if self.at == before || !self.eat(Kind::Semicolon) {
+            if self.position() == before || !self.eat(Kind::Semicolon) {
                 self.eat(Kind::Greater);
                 break;
             }
         }
         conditions
-    }
-
-    fn describe_here(&self) -> String {
-        match self.peek() {
-            Kind::Name | Kind::Int => format!("`{}`", self.text()),
-            kind => kind.describe().to_owned(),
-        }
     }
 
     /// Skips to the `;` or `>` that ends a condition, but not into something else.
@@ -172,20 +165,12 @@ impl Parser<'_> {
 
     /// A number, perhaps with a sign.
     fn integer(&mut self) -> i64 {
-        let span = self.span();
         let negative = self.eat(Kind::Minus);
         if self.peek() != Kind::Int {
             self.expected("a number");
             return 0;
         }
-        let value = self.text().parse().ok().filter(|value| *value <= LARGEST_CONSTANT);
-        if value.is_none() {
-            let message = format!("numbers go up to {LARGEST_CONSTANT}");
-            let span = span.to(self.span());
-            self.report(Diagnostic::new(message, span, "too large"));
-        }
-        self.bump();
-        let value = value.unwrap_or(0);
+        let value = self.number();
         if negative { -value } else { value }
     }
 

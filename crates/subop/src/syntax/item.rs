@@ -1,16 +1,17 @@
-//! What a file consists of: structs, globals and operations as in Figure 6; `initially`, `invariant`, `relations` and `spec` added.
+//! What a file consists of: structs, globals and operations as in Figure 6; `initially`,
+//! `invariant`, `relations` and `spec` added.
 
 use super::ast::{Claim, ClaimKind, File, Initially, Invariant, Spec, SpecLine, Struct, Term};
 use super::parse::Parser;
 use super::token::Kind;
-use linchpin_diagnostic::Diagnostic;
+use linchpin_syntax::Diagnostic;
 
 impl Parser<'_> {
     pub(super) fn file(&mut self) -> File {
         let mut file = File::default();
         while !self.at_end() {
             self.line_label();
-            let before = self.at;
+            let before = self.position();
             match self.peek() {
                 Kind::Struct => file.structs.push(self.structure()),
                 Kind::Initially => {
@@ -41,7 +42,7 @@ impl Parser<'_> {
                     self.skip_statement();
                 }
             }
-            if self.at == before {
+            if self.position() == before {
                 self.bump();
             }
         }
@@ -86,7 +87,7 @@ impl Parser<'_> {
             return initially;
         }
         while !self.at_end() && !self.eat(Kind::CloseBrace) {
-            let before = self.at;
+            let before = self.position();
             if self.at_declaration() {
                 initially.locals.push(self.declaration());
                 self.semicolon();
@@ -95,7 +96,7 @@ impl Parser<'_> {
             } else {
                 self.expected("a statement such as `x = 0;`, or `}`");
                 self.skip_statement();
-                if self.at == before {
+                if self.position() == before {
                     break;
                 }
             }
@@ -122,14 +123,15 @@ impl Parser<'_> {
         Invariant { bound, after, condition, span }
     }
 
-    /// `relations { claims }`; a claim is `[¬] a ≀ b [if (c)]` or `[¬] a ⊖ b [if (c)]` as in Figure 5.
+    /// `relations { claims }`; a claim is `[¬] a ≀ b [if (c)]` or `[¬] a ⊖ b [if (c)]` as in Figure
+    /// 5.
     fn relations(&mut self, claims: &mut Vec<Claim>) {
         self.bump();
         if !self.expect(Kind::OpenBrace) {
             return;
         }
         while !self.at_end() && !self.eat(Kind::CloseBrace) {
-            let before = self.at;
+            let before = self.position();
             if self.eat(Kind::Semicolon) || self.eat(Kind::Comma) {
                 continue;
             }
@@ -140,7 +142,7 @@ impl Parser<'_> {
                 self.expected("a claim such as `d ≀ f` or `d ⊖ f`, or `}`");
                 self.skip_statement();
             }
-            if self.at == before {
+            if self.position() == before {
                 break;
             }
         }
@@ -202,9 +204,9 @@ impl Parser<'_> {
                     "expected an operation's name",
                 );
                 self.report(mistake);
-                let before = self.at;
+                let before = self.position();
                 self.skip_statement();
-                if self.at == before {
+                if self.position() == before {
                     break;
                 }
                 continue;

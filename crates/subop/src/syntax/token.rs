@@ -1,63 +1,10 @@
-//! Bytes to tokens. Never fails: what it does not know becomes [`Kind::Unknown`].
+//! The words and symbols of `.subop`, and what its people tend to write instead.
 
-use linchpin_diagnostic::Span;
-
-/// A token and where it stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Token {
-    pub(crate) kind: Kind,
-    pub(crate) span: Span,
-}
-
-macro_rules! tokens {
-    (
-        keywords { $($keyword:ident = $word:literal,)* }
-        symbols { $($symbol:ident = $text:literal $(| $other:literal)*,)* }
-    ) => {
-        /// What a token is.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) enum Kind {
-            $($keyword,)*
-            $($symbol,)*
-            Name,
-            Int,
-            Unknown,
-            /// `/*` that nobody closes.
-            OpenComment,
-            End,
-        }
-
-        impl Kind {
-            /// How the token is spelled, or what to call it.
-            pub(crate) fn describe(self) -> &'static str {
-                match self {
-                    $(Kind::$keyword => concat!("`", $word, "`"),)*
-                    $(Kind::$symbol => concat!("`", $text, "`"),)*
-                    Kind::Name => "a name",
-                    Kind::Int => "a number",
-                    Kind::Unknown => "an unknown character",
-                    Kind::OpenComment => "a comment that does not end",
-                    Kind::End => "the end of the file",
-                }
-            }
-        }
-
-        /// The words that cannot be names.
-        pub(crate) const KEYWORDS: &[&str] = &[$($word,)*];
-
-        fn keyword(word: &str) -> Kind {
-            match word {
-                $($word => Kind::$keyword,)*
-                _ => Kind::Name,
-            }
-        }
-
-        // INVARIANT: longer symbols stand before their prefixes.
-        const SYMBOLS: &[(&str, Kind)] = &[$(($text, Kind::$symbol), $(($other, Kind::$symbol),)*)*];
-    };
-}
+use crate::model::LARGEST_CONSTANT;
+use linchpin_syntax::{Cursor, Language, tokens};
 
 tokens! {
+    pub(crate) enum Kind;
     keywords {
         Either = "either", Free = "free", Id = "ID", Initially = "initially", IntType = "int",
         Invariant = "invariant", Malloc = "malloc", Null = "NULL", Or = "or", Read = "READ",
@@ -74,47 +21,29 @@ tokens! {
     }
 }
 
-/// All tokens of the source without comments, [`Kind::End`] last.
-pub(crate) fn tokenize(source: &str) -> Vec<Token> {
-    let mut tokens = Vec::new();
-    let mut at = if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    while let Some(c) = source[at..].chars().next() {
-        let (kind, length) = next(&source[at..], c);
-        if let Some(kind) = kind {
-            let span = Span { start: at as u32, end: (at + length) as u32 };
-            tokens.push(Token { kind, span });
-        }
-        at += length;
-    }
-    let end = source.len() as u32;
-    tokens.push(Token { kind: Kind::End, span: Span { start: end, end } });
-    tokens
-}
+impl Language for Kind {
+    const LARGEST: i64 = LARGEST_CONSTANT;
+    const SPLIT: &'static str = "split it into several conditions or sub-operations";
 
-/// The token (none for white space and comments) at the start of `rest`, and its length, which is never 0.
-fn next(rest: &str, first: char) -> (Option<Kind>, usize) {
-    let length_while = |accept: fn(char) -> bool| rest.find(|c| !accept(c)).unwrap_or(rest.len());
-    if first.is_whitespace() {
-        return (None, length_while(char::is_whitespace));
+    fn starts_item(self) -> bool {
+        use Kind::*;
+        matches!(self, Struct | Initially | Invariant | Relations | Spec)
     }
-    if rest.starts_with("//") {
-        return (None, rest.find('\n').unwrap_or(rest.len()));
-    }
-    if let Some(inside) = rest.strip_prefix("/*") {
-        return match inside.find("*/") {
-            Some(end) => (None, end + 4),
-            None => (Some(Kind::OpenComment), rest.len()),
-        };
-    }
-    if first.is_alphabetic() || first == '_' {
-        let length = length_while(|c| c.is_alphanumeric() || c == '_');
-        return (Some(keyword(&rest[..length])), length);
-    }
-    if first.is_ascii_digit() {
-        return (Some(Kind::Int), length_while(|c| c.is_ascii_digit()));
-    }
-    match SYMBOLS.iter().find(|(text, _)| rest.starts_with(text)) {
-        Some((text, kind)) => (Some(*kind), text.len()),
-        None => (Some(Kind::Unknown), first.len_utf8()),
+
+    /// Advice for what people write who have just come from another language.
+    fn habit(cursor: &Cursor<'_, Self>, expected: &str) -> Option<&'static str> {
+        Some(match (cursor.peek(), cursor.text()) {
+            (Kind::Assign, _) => "assignment is written `=`",
+            (Kind::Dot | Kind::Arrow, _) if expected != "a declaration" => {
+                "only one access a term: put `x.next` into a local first, or compare it with one that is never assigned"
+            }
+            (Kind::Name, "if" | "while" | "loop" | "for") => {
+                "an operation is a list of sub-operations: `1 <condition;> statements`; branches are `either { … } or { … }`"
+            }
+            (Kind::Name, "null" | "nil" | "none") => "the null reference is `NULL`",
+            (Kind::Name, "read") => "write `READ`",
+            (Kind::Name, "new") => "write `x = malloc node;`",
+            _ => return None,
+        })
     }
 }

@@ -402,3 +402,29 @@ fn no_input_panics() {
     }
     assert!(parsed > 1000, "only {parsed} mutants parsed");
 }
+
+/// What all three languages say in the same words; `.lin` and `.csp` have the same test.
+#[test]
+fn every_language_says_the_same() {
+    let messages = |source: &str| -> Vec<String> {
+        let mistakes = parse(source).err().unwrap_or_default();
+        mistakes.into_iter().map(|mistake| mistake.message).collect()
+    };
+    let assigned = |value: &str| messages(&format!("int x; int A[]; F() 1 x = {value};"));
+    let a_term = "expected a variable, a field, a number, `NULL` or `ID`, found";
+    assert_eq!(messages("int x; /* F() 1 x = 1;"), ["this comment does not end"]);
+    assert_eq!(messages("int x; F() 1 x = /* 1;"), ["this comment does not end"]);
+    assert_eq!(messages("/* a */ int x; F() 1 x = 1; /* b\n* / */"), [""; 0]);
+    assert_eq!(assigned("\"text"), [format!("{a_term} `\"`")]);
+    assert_eq!(assigned("$"), [format!("{a_term} `$`")]);
+    assert_eq!(assigned("\0"), [format!("{a_term} `\\0`")]);
+    assert_eq!(assigned("\u{202e}"), [format!("{a_term} `\\u{{202e}}`")]);
+    assert_eq!(assigned("\u{1b}"), [format!("{a_term} `\\u{{1b}}`")]);
+    let [largest] = &assigned("18446744073709551615")[..] else { panic!("one mistake") };
+    assert!(largest.starts_with("numbers go up to "), "{largest}");
+    assert_eq!(&assigned("A[18446744073709551615]")[..], [largest.clone()]);
+    assert_eq!(assigned("0x10"), ["`0x10` is not written in decimal digits"]);
+    assert_eq!(messages(&"a ".repeat(5 << 20)), ["this file is longer than 256 KiB"]);
+    assert_eq!(messages(&"\0".repeat(10 << 20)), ["this file is longer than 256 KiB"]);
+    assert_eq!(messages(&"int = ;\n".repeat(100)).len(), 50);
+}

@@ -1,10 +1,9 @@
 //! Expressions, by precedence climbing.
 
 use super::Parser;
-use crate::diagnostic::{Diagnostic, Span};
-use crate::limits;
 use crate::syntax::ast::*;
 use crate::syntax::token::TokenKind;
+use linchpin_syntax::{Diagnostic, Parser as _, Span};
 
 /// How tightly comparison binds; two of them in a row need parentheses.
 const COMPARISON: u8 = 3;
@@ -65,31 +64,21 @@ impl Parser<'_> {
     }
 
     fn binary(&mut self, least: u8, braces: Braces) -> Expr {
-        let outer = std::mem::take(&mut self.height);
-        let expr = self.deeper(|p| p.binary_inner(least, braces), Self::missing);
-        self.height = outer.max(self.height + 1);
-        expr
+        let expr = self.tree(1, |p| p.deeper(|p| p.binary_inner(least, braces)));
+        expr.unwrap_or_else(|| self.missing())
     }
 
-    /// Counts one more level of the tree; says so and answers true if that is too high.
-    fn grows_too_high(&mut self, span: Span) -> bool {
-        self.height += 1;
-        let too_high = self.height > limits::HEIGHT;
-        if too_high {
-            let mistake = Diagnostic::new("this expression is too long", span, "too long")
-                .help("use a variable for a part of it");
-            self.report_excess(mistake);
-        }
-        too_high
-    }
-
-    fn missing(&mut self) -> Expr {
+    fn missing(&self) -> Expr {
         Expr { kind: ExprKind::Missing, span: self.span() }
     }
 
     fn binary_inner(&mut self, least: u8, braces: Braces) -> Expr {
         let mut left = self.unary(braces);
         while let Some((operator, tightness)) = binary(self.peek()) {
+            if self.at_increment() {
+                self.increment();
+                break;
+            }
             if tightness < least {
                 break;
             }
@@ -120,6 +109,12 @@ impl Parser<'_> {
     }
 
     fn unary(&mut self, braces: Braces) -> Expr {
+        while matches!(self.text(), "&" | "*") {
+            self.address();
+        }
+        if self.at_double(TokenKind::Plus) {
+            self.increment();
+        }
         let start = self.span();
         let operator = match self.peek() {
             TokenKind::Bang => UnaryOp::Not,
@@ -127,7 +122,7 @@ impl Parser<'_> {
             _ => return self.postfix(braces),
         };
         self.bump();
-        let inner = self.deeper(|p| p.unary(braces), Self::missing);
+        let inner = self.deeper(|p| p.unary(braces)).unwrap_or_else(|| self.missing());
         let span = start.to(inner.span);
         Expr { kind: ExprKind::Unary(operator, Box::new(inner)), span }
     }
@@ -139,13 +134,11 @@ impl Parser<'_> {
             let kind = match self.peek() {
                 TokenKind::Dot => {
                     self.bump();
-                    let name = self.expect_name("a field");
-                    if self.eat(TokenKind::OpenParen) {
-                        let arguments = self.separated(TokenKind::CloseParen, Self::expression);
-                        ExprKind::MethodCall(Box::new(expr), name, arguments)
-                    } else {
-                        ExprKind::Field(Box::new(expr), name)
-                    }
+                    self.member(expr)
+                }
+                TokenKind::Arrow if self.peek_after(1) == TokenKind::Name => {
+                    self.arrow();
+                    self.member(expr)
                 }
                 TokenKind::OpenBracket => {
                     self.bump();
@@ -162,10 +155,20 @@ impl Parser<'_> {
         }
     }
 
+    /// A field or a method call, what is behind the dot being next.
+    fn member(&mut self, of: Expr) -> ExprKind {
+        let name = self.expect_name("a field");
+        if self.eat(TokenKind::OpenParen) {
+            let arguments = self.separated(TokenKind::CloseParen, Self::expression);
+            return ExprKind::MethodCall(Box::new(of), name, arguments);
+        }
+        ExprKind::Field(Box::new(of), name)
+    }
+
     fn primary(&mut self, braces: Braces) -> Expr {
         let start = self.span();
         let kind = match self.peek() {
-            TokenKind::Int => self.number(),
+            TokenKind::Int => ExprKind::Int(self.number()),
             TokenKind::True => self.literal(ExprKind::Bool(true)),
             TokenKind::False => self.literal(ExprKind::Bool(false)),
             TokenKind::Null => self.literal(ExprKind::Null),
@@ -188,32 +191,15 @@ impl Parser<'_> {
         kind
     }
 
-    fn number(&mut self) -> ExprKind {
-        let text = self.text().replace('_', "");
-        let span = self.span();
-        let value = text.parse::<i64>();
-        if value.is_err() {
-            let mistake = if text.bytes().all(|b| b.is_ascii_digit()) {
-                Diagnostic::new("this number does not fit 64 bits", span, "too large")
-                    .help("`MAX` is the largest number and `MIN` the smallest")
-            } else {
-                let message = format!("{} is not written in decimal digits", self.found());
-                Diagnostic::new(message, span, "not a number")
-            };
-            self.report(mistake);
-        }
-        self.bump();
-        ExprKind::Int(value.unwrap_or(0))
-    }
-
     fn new_object(&mut self) -> ExprKind {
         self.bump();
         let name = self.expect_name("the name of a struct");
-        let fields = if self.expect(TokenKind::OpenBrace) {
-            self.separated(TokenKind::CloseBrace, Self::field_value)
-        } else {
-            Vec::new()
-        };
+        let mut fields = Vec::new();
+        if self.peek() == TokenKind::OpenParen {
+            self.constructor(&name);
+        } else if self.expect(TokenKind::OpenBrace) {
+            fields = self.separated(TokenKind::CloseBrace, Self::field_value);
+        }
         ExprKind::New(name, fields)
     }
 
@@ -248,7 +234,7 @@ impl Parser<'_> {
         self.expect(TokenKind::Else);
         let otherwise = if self.peek() == TokenKind::If {
             let start = self.span();
-            let kind = self.deeper(Self::if_expression, |_| ExprKind::Missing);
+            let kind = self.deeper(Self::if_expression).unwrap_or(ExprKind::Missing);
             Expr { kind, span: start.to(self.previous_span()) }
         } else {
             self.braced_expression()
@@ -267,14 +253,8 @@ impl Parser<'_> {
 
     fn parenthesis(&mut self) -> ExprKind {
         self.bump();
-        let before = self.at;
         let mut items = self.separated(TokenKind::CloseParen, Self::expression);
-        let is_tuple = items.len() != 1
-            || self.tokens[before..self.at]
-                .iter()
-                .rev()
-                .nth(1)
-                .is_some_and(|t| t.kind == TokenKind::Comma);
+        let is_tuple = items.len() != 1 || self.second_to_last() == Some(TokenKind::Comma);
         match items.pop() {
             Some(only) if !is_tuple => only.kind,
             Some(last) => {

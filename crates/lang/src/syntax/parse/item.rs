@@ -1,31 +1,12 @@
 //! Declarations and types.
 
-use super::Parser;
-use crate::diagnostic::Diagnostic;
+use super::{Parser, did_you_mean};
 use crate::syntax::ast::*;
 use crate::syntax::token::TokenKind;
+use linchpin_syntax::{Diagnostic, Language, Parser as _, Span};
 
 const ITEM_WORDS: &[&str] =
     &["spec", "param", "struct", "record", "shared", "local", "init", "op", "fn", "role", "bounds"];
-
-/// Whether a declaration starts with this keyword; nothing else contains it.
-pub(super) fn starts_item(kind: TokenKind) -> bool {
-    matches!(
-        kind,
-        TokenKind::Spec
-            | TokenKind::Param
-            | TokenKind::Struct
-            | TokenKind::Record
-            | TokenKind::Shared
-            | TokenKind::Local
-            | TokenKind::State
-            | TokenKind::Init
-            | TokenKind::Op
-            | TokenKind::Fn
-            | TokenKind::Role
-            | TokenKind::Bounds
-    )
-}
 
 impl Parser<'_> {
     pub(super) fn model(&mut self) -> Model {
@@ -55,14 +36,22 @@ impl Parser<'_> {
                 self.bump();
                 Some(Item::Init(self.block(), start))
             }
-            TokenKind::Op => Some(Item::Op(self.routine("a name for the operation"))),
-            TokenKind::Fn => Some(Item::Fn(self.routine("a name for the function"))),
+            TokenKind::Op | TokenKind::Fn => Some(self.op_or_fn()),
             TokenKind::Role => Some(self.role()),
             TokenKind::Bounds => Some(self.bounds()),
+            _ if self.type_before_operation() => Some(self.op_or_fn()),
             _ => {
                 self.no_item();
                 None
             }
+        }
+    }
+
+    /// `op name(…) { … }` or `fn name(…) { … }`; without either word, an operation.
+    fn op_or_fn(&mut self) -> Item {
+        match self.peek() {
+            TokenKind::Fn => Item::Fn(self.routine("a name for the function")),
+            _ => Item::Op(self.routine("a name for the operation")),
         }
     }
 
@@ -82,9 +71,9 @@ impl Parser<'_> {
                 mistake.help("shared variables are declared by `shared name: type = value;`")
             }
             TokenKind::CloseBrace => mistake.help("this brace closes nothing"),
-            TokenKind::Slash | TokenKind::Unknown => mistake.help("comments start with `//`"),
+            TokenKind::Slash => mistake.help("comments are `// …` and `/* … */`"),
             TokenKind::Name => {
-                let advice = Self::did_you_mean(self.text(), ITEM_WORDS);
+                let advice = did_you_mean(self.text(), ITEM_WORDS);
                 mistake.help(advice.unwrap_or_else(|| {
                     "a declaration starts with `spec`, `struct`, `shared`, `op`, `fn`, …".to_owned()
                 }))
@@ -96,7 +85,8 @@ impl Parser<'_> {
         self.report(mistake);
     }
 
-    /// Skips to the next word that starts a declaration, or to the next line that is not indented; at least one token.
+    /// Skips to the next word that starts a declaration, or to the next line that is not indented;
+    /// at least one token.
     fn skip_to_item(&mut self) {
         let mut open = 0usize;
         loop {
@@ -106,7 +96,7 @@ impl Parser<'_> {
                 _ => {}
             }
             self.bump();
-            let found = starts_item(self.peek()) || self.starts_line();
+            let found = self.peek().starts_item() || self.starts_line();
             if self.at_end() || (open == 0 && found && self.peek() != TokenKind::OpenBrace) {
                 return;
             }
@@ -115,11 +105,11 @@ impl Parser<'_> {
 
     /// Whether the next token stands at the very start of a line.
     fn starts_line(&self) -> bool {
-        let before = &self.source[..self.span().start as usize];
+        let before = &self.source()[..self.span().range().start];
         before.ends_with('\n')
     }
 
-    fn spec(&mut self, span: crate::diagnostic::Span) -> Item {
+    fn spec(&mut self, span: Span) -> Item {
         if self.peek() == TokenKind::OpenBrace {
             return Item::SpecBlock(self.spec_block(span));
         }
@@ -140,7 +130,7 @@ impl Parser<'_> {
         Item::SpecName(name, init)
     }
 
-    fn spec_block(&mut self, span: crate::diagnostic::Span) -> SpecBlock {
+    fn spec_block(&mut self, span: Span) -> SpecBlock {
         let mut block =
             SpecBlock { state: Vec::new(), operations: Vec::new(), functions: Vec::new(), span };
         self.bump();
@@ -182,6 +172,11 @@ impl Parser<'_> {
     /// `name: T`
     fn typed_name(&mut self, what: &str) -> (Ident, TypeExpr) {
         let name = self.expect_name(what);
+        if self.peek() == TokenKind::Name && !name.name.is_empty() && self.at_declared_name() {
+            let kind = TypeKind::Name(name.name.clone());
+            let ty = TypeExpr { kind, span: name.span };
+            return (self.name_after_type(&name), ty);
+        }
         if !self.eat(TokenKind::Colon) {
             let span = self.span();
             let message = format!("expected `:` and a type, found {}", self.found());
@@ -195,6 +190,12 @@ impl Parser<'_> {
         (name, self.ty())
     }
 
+    /// Whether the name here ends a declaration, as `v` does in `int v,`.
+    fn at_declared_name(&self) -> bool {
+        use TokenKind::*;
+        matches!(self.peek_after(1), Comma | CloseParen | CloseBrace | Semicolon | Equal | In)
+    }
+
     pub(super) fn variable(&mut self, what: &str) -> Variable {
         self.bump();
         let (name, ty) = self.typed_name(what);
@@ -205,7 +206,7 @@ impl Parser<'_> {
 
     fn end_of_declaration(&mut self) {
         if !self.expect(TokenKind::Semicolon) {
-            self.skip_until(|kind| kind == TokenKind::Semicolon || starts_item(kind));
+            self.skip_until(|kind| kind == TokenKind::Semicolon || kind.starts_item());
             self.eat(TokenKind::Semicolon);
         }
     }
@@ -222,7 +223,9 @@ impl Parser<'_> {
     }
 
     fn routine(&mut self, what: &str) -> Routine {
-        self.bump();
+        if matches!(self.peek(), TokenKind::Op | TokenKind::Fn) {
+            self.bump();
+        }
         let name = self.expect_name(what);
         let mut parameters = Vec::new();
         if self.expect(TokenKind::OpenParen) {
@@ -239,7 +242,7 @@ impl Parser<'_> {
         let requires = self.eat(TokenKind::Requires).then(|| self.condition());
         if self.peek() != TokenKind::OpenBrace {
             self.expected("`{`");
-            self.skip_until(starts_item);
+            self.skip_until(TokenKind::starts_item);
         }
         let body = self.block();
         Routine { name, parameters, response, requires, body }
@@ -278,7 +281,8 @@ impl Parser<'_> {
     }
 
     pub(super) fn ty(&mut self) -> TypeExpr {
-        self.deeper(Self::ty_inner, |p| TypeExpr { kind: TypeKind::Missing, span: p.span() })
+        let span = self.span();
+        self.deeper(Self::ty_inner).unwrap_or(TypeExpr { kind: TypeKind::Missing, span })
     }
 
     fn ty_inner(&mut self) -> TypeExpr {
@@ -304,7 +308,8 @@ impl Parser<'_> {
             }
         };
         let mut ty = TypeExpr { kind, span: start.to(self.previous_span()) };
-        // A second `?` is a mistake about types, which the checker explains; more of them say nothing more.
+        // A second `?` is a mistake about types, which the checker explains; more of them say
+        // nothing more.
         for _ in 0..2 {
             if self.eat(TokenKind::Question) {
                 let span = start.to(self.previous_span());

@@ -1,10 +1,9 @@
 //! Blocks, statements and annotations.
 
-use super::Parser;
-use super::item::starts_item;
-use crate::diagnostic::{Diagnostic, Span};
+use super::{Parser, did_you_mean};
 use crate::syntax::ast::*;
 use crate::syntax::token::TokenKind;
+use linchpin_syntax::{Diagnostic, Language, Parser as _, Span};
 
 const STATEMENT_WORDS: &[&str] =
     &["let", "if", "while", "loop", "for", "break", "continue", "return", "atomic", "else"];
@@ -15,7 +14,7 @@ impl Parser<'_> {
         if !self.expect(TokenKind::OpenBrace) {
             return Block { statements: Vec::new(), span: start };
         }
-        let statements = self.deeper(|p| p.statements(start), |_| Vec::new());
+        let statements = self.deeper(|p| p.statements(start)).unwrap_or_default();
         if self.peek() == TokenKind::CloseBrace {
             if self.misaligned.is_none() && self.is_misaligned(start) {
                 self.misaligned = Some(start);
@@ -27,8 +26,8 @@ impl Parser<'_> {
         Block { statements, span: start.to(self.previous_span()) }
     }
 
-    /// Says that the block which starts with this brace is not closed. If a brace further in was closed by one that stands too far
-    /// left, that one is the likely culprit.
+    /// Says that the block which starts with this brace is not closed. If a brace further in was
+    /// closed by one that stands too far left, that one is the likely culprit.
     fn unclosed(&mut self, open: Span) {
         let message = format!("expected `}}`, found {}", self.found());
         let mut mistake = Diagnostic::new(message, self.span(), "expected `}`");
@@ -41,13 +40,12 @@ impl Parser<'_> {
 
     /// Whether the `}` here starts a line and stands left of the line that has the `{` at `open`.
     fn is_misaligned(&self, open: Span) -> bool {
-        let gap = &self.source[self.previous_span().end as usize..self.span().start as usize];
-        gap.contains('\n') && self.indentation(self.span()) < self.indentation(open)
+        self.gap().contains('\n') && self.indentation(self.span()) < self.indentation(open)
     }
 
     /// How far the line is indented on which this stands.
     fn indentation(&self, span: Span) -> usize {
-        let before = &self.source[..span.start as usize];
+        let before = &self.source()[..span.range().start];
         let line = &before[before.rfind('\n').map_or(0, |at| at + 1)..];
         line.len() - line.trim_start().len()
     }
@@ -56,32 +54,33 @@ impl Parser<'_> {
     fn statements(&mut self, open: Span) -> Vec<Statement> {
         let mut statements = Vec::new();
         while !matches!(self.peek(), TokenKind::CloseBrace | TokenKind::End) {
-            if starts_item(self.peek()) {
+            if self.peek().starts_item() {
                 if self.skip_misplaced_variable(open) {
                     continue;
                 }
                 break;
             }
-            let before = self.at;
-            let mistakes = self.diagnostics.len();
+            let before = self.position();
+            let mistakes = self.mistakes();
             statements.push(self.statement());
-            if self.diagnostics.len() > mistakes && self.at > 0 {
+            if self.mistakes() > mistakes {
                 self.resume_at_statement();
             }
-            if self.at == before {
+            if self.position() == before {
                 self.bump();
             }
         }
         statements
     }
 
-    /// A declaration of a variable that is meant to stand in this block, by its looks, is reported and skipped.
+    /// A declaration of a variable that is meant to stand in this block, by its looks, is reported
+    /// and skipped.
     fn skip_misplaced_variable(&mut self, open: Span) -> bool {
         let is_variable = matches!(
             self.peek(),
             TokenKind::Shared | TokenKind::Local | TokenKind::Param | TokenKind::State
         );
-        let between = &self.source[open.start as usize..self.span().start as usize];
+        let between = open.to(self.span()).text(self.source());
         let inside =
             !between.contains('\n') || self.indentation(self.span()) > self.indentation(open);
         if !is_variable || !inside {
@@ -97,8 +96,7 @@ impl Parser<'_> {
 
     /// After a mistake: on to the next statement, unless the mistaken one has ended properly.
     fn resume_at_statement(&mut self) {
-        let ended =
-            matches!(self.tokens[self.at - 1].kind, TokenKind::Semicolon | TokenKind::CloseBrace);
+        let ended = matches!(self.previous(), Some(TokenKind::Semicolon | TokenKind::CloseBrace));
         if ended || self.at_statement() {
             return;
         }
@@ -194,10 +192,9 @@ impl Parser<'_> {
         self.bump();
         if self.eat_word("mut") {
             let span = self.previous_span();
-            self.silent_at = None;
             let mistake = Diagnostic::new("there is no `mut` here", span, "not needed")
                 .help("every local variable may be assigned: write `let x = …;`");
-            self.report(mistake);
+            self.report_previous(mistake);
         }
         if self.eat(TokenKind::OpenParen) {
             let names = self.separated(TokenKind::CloseParen, |p| p.expect_name("a name or `_`"));
@@ -227,14 +224,12 @@ impl Parser<'_> {
             return self.block();
         }
         let start = self.span();
-        let statements = self.deeper(
-            |p| {
-                let kind = p.if_statement();
-                let span = start.to(p.previous_span());
-                vec![Statement { kind, span, annotations: Vec::new() }]
-            },
-            |_| Vec::new(),
-        );
+        let statements = self.deeper(|p| {
+            let kind = p.if_statement();
+            let span = start.to(p.previous_span());
+            vec![Statement { kind, span, annotations: Vec::new() }]
+        });
+        let statements = statements.unwrap_or_default();
         Block { statements, span: start.to(self.previous_span()) }
     }
 
@@ -257,10 +252,11 @@ impl Parser<'_> {
         StatementKind::Assign(target, operator, value)
     }
 
-    /// Whether the statement starts with a word that looks like a keyword and cannot be anything else; says so.
+    /// Whether the statement starts with a word that looks like a keyword and cannot be anything
+    /// else; says so.
     fn misspelt_keyword(&mut self, start: &Expr) -> bool {
         let ExprKind::Name(word) = &start.kind else { return false };
-        let advice = Self::did_you_mean(word, STATEMENT_WORDS);
+        let advice = did_you_mean(word, STATEMENT_WORDS);
         if advice.is_none() || self.peek() == TokenKind::Semicolon {
             return false;
         }
@@ -283,7 +279,7 @@ impl Parser<'_> {
             Some(AnnotationKind::Base(formula))
         } else {
             let found = self.found();
-            let advice = Self::did_you_mean(self.text(), &["lin", "base"]);
+            let advice = did_you_mean(self.text(), &["lin", "base"]);
             let mistake = Diagnostic::new(
                 format!("unknown annotation {found}"),
                 self.span(),

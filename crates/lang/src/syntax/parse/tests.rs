@@ -295,3 +295,26 @@ fn what_is_too_deep_or_too_long_is_one_mistake() {
         );
     }
 }
+
+/// What all three languages say in the same words; `.subop` and `.csp` have the same test.
+#[test]
+fn every_language_says_the_same() {
+    let messages = |source: &str| -> Vec<String> {
+        parse(source).1.into_iter().map(|mistake| mistake.message).collect()
+    };
+    assert_eq!(messages("shared a: int; /* op f() { }"), ["this comment does not end"]);
+    assert_eq!(messages("op f() { a = 1; /* }"), ["this comment does not end"]);
+    assert_eq!(messages("/* a */ shared a: int; /* b\n* / */"), [""; 0]);
+    assert_eq!(messages("op f() { a = \"text; }"), ["expected an expression, found `\"`"]);
+    assert_eq!(messages("op f() { a = $; }"), ["expected an expression, found `$`"]);
+    assert_eq!(messages("op f() { a = \0; }"), ["expected an expression, found `\\0`"]);
+    assert_eq!(messages("op f() { a = \u{202e}; }"), ["expected an expression, found `\\u{202e}`"]);
+    assert_eq!(messages("op f() { a = \u{1b}; }"), ["expected an expression, found `\\u{1b}`"]);
+    let largest = "numbers go up to 9223372036854775807";
+    assert_eq!(messages("op f() { a = 18446744073709551615; }"), [largest]);
+    assert_eq!(messages("op f() { a[18446744073709551615] = 1; }"), [largest]);
+    assert_eq!(messages("op f() { a = 0x10; }"), ["`0x10` is not written in decimal digits"]);
+    assert_eq!(messages(&"a ".repeat(5 << 20)), ["this file is longer than 256 KiB"]);
+    assert_eq!(messages(&"\0".repeat(10 << 20)), ["this file is longer than 256 KiB"]);
+    assert_eq!(messages(&"op f() { = }".repeat(100)).len(), 50);
+}

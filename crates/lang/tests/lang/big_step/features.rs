@@ -1,4 +1,5 @@
-//! What random programs must have exercised: every feature of the language, and every way in which a run can end.
+//! What random programs must have exercised: every feature of the language, and every way in which
+//! a run can end.
 
 use crate::big_step::evaluator::Mistake;
 use crate::big_step::sequential::Statistics;

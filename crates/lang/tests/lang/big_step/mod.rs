@@ -1,9 +1,10 @@
 //! The lowering and the interpreter against a big-step evaluator.
 //!
-//! One operation runs after the other, so there is one right outcome for given choices: the answers, or the fault or
-//! the wait that ends the run, how many steps it took to get there, and the state that is left. The evaluator computes
-//! it from the syntax tree; the compiled program must agree, on random programs and on all models. In the same way, the
-//! outcomes of a `spec { }` block are compared for all choices.
+//! One operation runs after the other, so there is one right outcome for given choices: the
+//! answers, or the fault or the wait that ends the run, how many steps it took to get there, and
+//! the state that is left. The evaluator computes it from the syntax tree; the compiled program
+//! must agree, on random programs and on all models. In the same way, the outcomes of a `spec { }`
+//! block are compared for all choices.
 //!
 //! `LINCHPIN_SEED` and `LINCHPIN_CASES` choose the first seed and the number of random programs.
 //!
@@ -106,7 +107,8 @@ fn compiled(source: &str) -> Result<(ast::Model, Program), Disagreement> {
     }
 }
 
-/// Compares random programs; the first disagreement is shown on the smallest program found that has one.
+/// Compares random programs; the first disagreement is shown on the smallest program found that has
+/// one.
 fn compare_random(comparison: Comparison) -> Statistics {
     let first = setting("LINCHPIN_SEED", 1);
     let cases = setting("LINCHPIN_CASES", CASES);

@@ -1,5 +1,5 @@
-//! What a state looks like from outside: shared variables, the variables of the threads, and the objects that can be
-//! reached from them, numbered in the order in which they are met.
+//! What a state looks like from outside: shared variables, the variables of the threads, and the
+//! objects that can be reached from them, numbered in the order in which they are met.
 
 use crate::big_step::evaluator::{Datum, World};
 use linchpin_ir::interpreter::State;

@@ -1,4 +1,5 @@
-//! Makes a program that shows a disagreement smaller: whole statements and blocks are left out while it still does.
+//! Makes a program that shows a disagreement smaller: whole statements and blocks are left out
+//! while it still does.
 
 /// The smallest program found for which `shows` holds, and what it says of it.
 pub fn shrink(source: &str, shows: impl Fn(&str) -> Option<String>) -> (String, String) {

@@ -1,4 +1,5 @@
-//! `spec { }` blocks: all outcomes of a call, by the evaluator, by the interpreter and by [`ModelSpec`].
+//! `spec { }` blocks: all outcomes of a call, by the evaluator, by the interpreter and by
+//! [`ModelSpec`].
 
 use crate::big_step::evaluator::{Choices, Datum, Evaluator, Stop, World};
 use crate::big_step::random::Random;
@@ -63,7 +64,8 @@ pub fn run(
 }
 
 impl Object<'_> {
-    /// Every outcome of a call; none if there are too many ways to try, or one of them takes too long.
+    /// Every outcome of a call; none if there are too many ways to try, or one of them takes too
+    /// long.
     fn call(
         &mut self,
         operation: usize,

@@ -1,6 +1,7 @@
 //! `docs/errors.md`: a tour of the error messages, made from real mistakes.
 //!
-//! `UPDATE_EXPECT=1 cargo test -p linchpin-lang --test errors` writes the page anew; read what has changed.
+//! `UPDATE_EXPECT=1 cargo test -p linchpin-lang errors` writes the page anew; read what has
+//! changed.
 
 mod mistakes;
 
@@ -15,7 +16,7 @@ What `linchpin` says about mistakes in a model: what is wrong, where, and what t
 after a mistake, so several are reported at once; names and types are looked at when the whole file can be read.
 Every mistake ends the command with exit code 2.
 
-This page is made by a test out of real mistakes (`crates/lang/tests/errors`), so it shows the messages as they are.
+This page is made by a test out of real mistakes (`crates/lang/tests/lang/errors`), so it shows the messages as they are.
 ";
 
 fn mistakes_in(mistake: &Mistake) -> Vec<Diagnostic> {

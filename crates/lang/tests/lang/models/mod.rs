@@ -1,6 +1,8 @@
-//! Every model in `models/`: its header, its layout, its sequential behaviour and its concurrent histories.
+//! Every model in `models/`: its header, its layout, its sequential behaviour and its concurrent
+//! histories.
 //!
-//! The judges are the brute-force oracle and the sequential specification; nothing here trusts an engine.
+//! The judges are the brute-force oracle and the sequential specification; nothing here trusts an
+//! engine.
 
 mod concurrent;
 mod header;

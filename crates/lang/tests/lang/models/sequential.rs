@@ -1,4 +1,5 @@
-//! One operation at a time, every model agrees with its specification on every sequence of calls up to a length.
+//! One operation at a time, every model agrees with its specification on every sequence of calls up
+//! to a length.
 
 use crate::models::{Model, models, object};
 use linchpin_ir::domain::{Domain, DomainBounds};
@@ -8,7 +9,8 @@ use linchpin_ir::program::{Operation, Program};
 use linchpin_spec::{Call, Value};
 use std::collections::HashSet;
 
-/// About how many sequences are tried for a model; their length follows from the number of calls there are.
+/// About how many sequences are tried for a model; their length follows from the number of calls
+/// there are.
 const SEQUENCES: f64 = 30_000.0;
 
 /// Values that clients pass; two are enough to tell elements apart and to order them.
@@ -49,7 +51,8 @@ fn every_model_agrees_with_its_specification_when_run_sequentially() {
     }
 }
 
-/// Every call of every thread, except that threads which can do the same are represented by two of them.
+/// Every call of every thread, except that threads which can do the same are represented by two of
+/// them.
 fn clients(program: &Program) -> Vec<Client> {
     let bounds = DomainBounds { values: VALUES, threads: program.threads.len() };
     let mut clients = Vec::new();
@@ -117,7 +120,7 @@ impl Explorer<'_> {
         }
     }
 
-    /// Every way in which the call can end when nobody else moves.
+    /// Every way in which the call can end when no other thread moves.
     fn run_alone(&self, state: &State, invoke: Move) -> Vec<(State, Value)> {
         let thread = invoke.thread();
         let mut seen = HashSet::new();

@@ -85,8 +85,10 @@ fn judge_span(span: Span, source: &str) {
 /// The same tokens and comments, and laying out again changes nothing.
 fn judge_layout(source: &str, formatted: &str) {
     let texts = |source: &str| -> Vec<(TokenKind, String)> {
+        // Space at the end of a line is not kept, in comments neither.
         let text = |token: &Token| {
-            source[token.span.start as usize..token.span.end as usize].trim_end().to_owned()
+            let lines = token.span.text(source).split('\n').map(str::trim_end);
+            lines.collect::<Vec<_>>().join("\n")
         };
         tokenize(source).iter().map(|token| (token.kind, text(token))).collect()
     };

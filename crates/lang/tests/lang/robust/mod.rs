@@ -1,9 +1,11 @@
-//! Nothing that anybody writes makes the front end panic, overflow the stack, hang, or say something about a place that is
-//! not in the source; and what `format` lays out stays the same model.
+//! No source makes the front end panic, overflow the stack, hang, or say
+//! something about a place that is not in the source; and what `format` lays out stays the same
+//! model.
 //!
-//! [`mutate`] makes models out of those in `models/` and in the fuzzing corpus, [`nasty`] writes the worst that people could think of,
-//! [`judge`](mod@judge) looks at what the front end does with them. A case is made of one number: `LINCHPIN_SEED=n LINCHPIN_CASES=1` repeats
-//! the case that failed.
+//! [`mutate`] makes models out of those in `models/` and in the fuzzing corpus, [`nasty`] writes
+//! the worst that people could think of, [`judge`](mod@judge) looks at what the front end does with
+//! them. A case is made of one number: `LINCHPIN_SEED=n LINCHPIN_CASES=1` repeats the case that
+//! failed.
 
 mod judge;
 mod mutate;
@@ -23,7 +25,8 @@ const STACK: usize = 2 << 20;
 /// No source may take longer than this.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What takes longer than this will not end. More than [`PATIENCE`], because the machine may have other things to do.
+/// What takes longer than this will not end. More than [`PATIENCE`], because the machine may have
+/// other things to do.
 const FOR_EVER: Duration = Duration::from_secs(60);
 
 /// How many cases share a thread.
@@ -55,13 +58,14 @@ fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// Runs `work` on a thread with a small stack; fails, naming what it was doing, if it gives no sign of life for too long.
+/// Runs `work` on a thread with a small stack; fails, naming what it was doing, if it gives no sign
+/// of life for too long.
 fn watched<T: Send + 'static>(
     name: &str,
     work: impl FnOnce(&mut dyn FnMut(&str)) -> T + Send + 'static,
 ) -> T {
     let (sender, signs) = channel();
-    let mut alive = move |doing: &str| sender.send(doing.to_owned()).expect("somebody listens");
+    let mut alive = move |doing: &str| sender.send(doing.to_owned()).expect("the watchdog listens");
     // A stack overflow ends the process at once: all that is left is the name of the thread.
     let worker = std::thread::Builder::new().name(name.to_owned()).stack_size(STACK);
     let worker = worker.spawn(move || work(&mut alive)).expect("a thread can be started");

@@ -1,12 +1,17 @@
 //! Models with something changed: a byte, a token, a line, a part of another model, or everything.
 
 use fastrand::Rng;
-use linchpin_lang::syntax::{KEYWORDS, TokenKind, tokenize};
+use linchpin_lang::syntax::{TokenKind, tokenize};
+use linchpin_syntax::Kind;
+
+fn keywords() -> Vec<&'static str> {
+    TokenKind::KEYWORDS.iter().map(|(word, _)| *word).collect()
+}
 
 const SYMBOLS: &[&str] = &[
     "..=", "..", "->", "==", "!=", "<=", ">=", "&&", "||", "+=", "-=", "#[", "(", ")", "{", "}",
     "[", "]", ";", ":", ",", ".", "?", "=", "<", ">", "+", "-", "*", "/", "%", "!", "&", "|", "#",
-    "@", "\"",
+    "@", "\"", "/*", "*/", "/* x */",
 ];
 
 const OPERATORS: &[&str] =
@@ -115,7 +120,8 @@ fn noise(rng: &mut Rng) -> String {
 }
 
 fn any_token(rng: &mut Rng) -> &'static str {
-    let all = [KEYWORDS, SYMBOLS, SYMBOLS, WORDS, NUMBERS, STRANGE];
+    let keywords = keywords();
+    let all = [&keywords, SYMBOLS, SYMBOLS, WORDS, NUMBERS, STRANGE];
     let of = rng.choice(all).unwrap_or(WORDS);
     rng.choice(of).copied().unwrap_or(";")
 }
@@ -234,7 +240,7 @@ fn token(rng: &mut Rng, source: &str) -> String {
             rng.choice(NUMBERS).unwrap_or(&"0").to_string()
         }
         _ if OPERATORS.contains(&text(at)) => rng.choice(OPERATORS).unwrap_or(&"=").to_string(),
-        _ if KEYWORDS.contains(&text(at)) => rng.choice(KEYWORDS).unwrap_or(&"op").to_string(),
+        _ if keywords().contains(&text(at)) => rng.choice(keywords()).unwrap_or("op").to_owned(),
         _ => text(alike[rng.usize(..alike.len())]).to_owned(),
     };
     format!("{} {new} {}", &source[..start], &source[end..])

@@ -1,4 +1,5 @@
-//! The worst that people could think of: what grows without limit, what explodes when it is expanded, what is hardly text.
+//! The worst that people could think of: what grows without limit, what explodes when it is
+//! expanded, what is hardly text.
 //!
 //! `nasty.txt` has the answers.
 
@@ -129,7 +130,7 @@ fn expanding() -> Vec<Case> {
     vec![
         ("recursion", of("fn f() { f(); }", "f();")),
         ("mutual recursion", of("fn f() { g(); } fn g() { h(); } fn h() { f(); }", "f();")),
-        ("recursion that nobody calls", of("fn f() { f(); }", "")),
+        ("recursion that is never called", of("fn f() { f(); }", "")),
         (
             "recursion in the specification",
             format!(

@@ -5,7 +5,8 @@
 pub enum Choices {
     /// By the seed and the number of the question.
     Seeded { seed: u64, asked: u64 },
-    /// By a list, and with the first way beyond it; remembers each answer and how many ways there were.
+    /// By a list, and with the first way beyond it; remembers each answer and how many ways there
+    /// were.
     Listed { given: Vec<u32>, answers: Vec<(u32, u32)> },
 }
 

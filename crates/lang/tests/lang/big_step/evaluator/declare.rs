@@ -144,7 +144,7 @@ impl<'m> Evaluator<'m> {
                 };
                 Datum::Record(fields.map(default).collect())
             }
-            // A reference or a lock. A `tid` has no default, so nobody asks for it.
+            // A reference or a lock. A `tid` has no default, so it is never asked for.
             None => Datum::Nothing,
         }
     }

@@ -1,11 +1,13 @@
-//! A big-step evaluator of the sequential case: one operation after the other, each from call to return.
+//! A big-step evaluator of the sequential case: one operation after the other, each from call to
+//! return.
 //!
-//! It walks the syntax tree as parsed, without types, and shares no code with the checker, the lowering or the
-//! interpreter: `docs/language.md` is all it knows. It also counts steps (one for each shared access outside `atomic { }`,
-//! one for each atomic block) and remembers the world before the current one, because that is what is left when a step
-//! waits or goes wrong.
+//! It walks the syntax tree as parsed, without types, and shares no code with the checker, the
+//! lowering or the interpreter: `docs/language.md` is all it knows. It also counts steps (one for
+//! each shared access outside `atomic { }`, one for each atomic block) and remembers the world
+//! before the current one, because that is what is left when a step waits or goes wrong.
 //!
-//! Start with [`Evaluator::call`]; `statement.rs` executes, `expression.rs` evaluates, `place.rs` is about shared memory.
+//! Start with [`Evaluator::call`]; `statement.rs` executes, `expression.rs` evaluates, `place.rs`
+//! is about shared memory.
 
 mod builtin;
 mod choices;
@@ -53,7 +55,7 @@ pub struct Object {
 pub struct Thread {
     /// The `local` variables.
     pub variables: Vec<Datum>,
-    /// The words that it has load-linked and that nobody has stored to since.
+    /// The words that it has load-linked and that have not been stored to since.
     links: Vec<Word>,
 }
 

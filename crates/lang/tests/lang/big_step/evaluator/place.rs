@@ -80,7 +80,8 @@ impl<'m> Evaluator<'m> {
         }
     }
 
-    /// What a name stands for: the innermost local variable, a constant, a variable of the thread, a shared one.
+    /// What a name stands for: the innermost local variable, a constant, a variable of the thread,
+    /// a shared one.
     fn name(&mut self, name: &'m str) -> Resolved<'m> {
         if let Some(at) = self.local(name) {
             return Resolved::Value(self.scope[at].1.clone());
@@ -113,7 +114,8 @@ impl<'m> Evaluator<'m> {
         self.declared.thread_locals.iter().position(|variable| variable.name.name == name)
     }
 
-    /// Whether the elements of this are words of their own. They are not in a sequence, which is read whole.
+    /// Whether the elements of this are words of their own. They are not in a sequence, which is
+    /// read whole.
     fn is_array(&self, place: &Place<'m>) -> bool {
         match place.root {
             Root::Shared(at) => matches!(self.declared.shared[at].ty.kind, TypeKind::Array(..)),
@@ -164,7 +166,8 @@ impl<'m> Evaluator<'m> {
         }
     }
 
-    /// A fault in one of several operands may be reported as that of a later one, unless something happens in between.
+    /// A fault in one of several operands may be reported as that of a later one, unless something
+    /// happens in between.
     pub(super) fn or_later_faults(
         &mut self,
         stop: Stop,
@@ -257,7 +260,7 @@ impl<'m> Evaluator<'m> {
         }
     }
 
-    /// Writes a word. Nobody is linked to it any more.
+    /// Writes a word. No thread is linked to it any more.
     pub(super) fn store(&mut self, word: Word, value: Datum) {
         let world = self.world_mut();
         for thread in &mut world.threads {

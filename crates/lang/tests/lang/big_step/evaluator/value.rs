@@ -98,8 +98,9 @@ impl Mistake {
 
 /// A fault, with what the language leaves open about it.
 ///
-/// A step ends right before an access, so a fault in the operands of an access belongs, strictly, to the step before.
-/// It may also be seen in the step of the access itself, and there together with the other faults of the same access.
+/// A step ends right before an access, so a fault in the operands of an access belongs, strictly,
+/// to the step before. It may also be seen in the step of the access itself, and there together
+/// with the other faults of the same access.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub mistake: Mistake,
@@ -121,7 +122,7 @@ impl Fault {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
     Fault(Fault),
-    /// An `assume`, a `lock` or an empty `choose` that nobody else can help.
+    /// An `assume`, a `lock` or an empty `choose` that no other thread can help.
     Blocked,
     /// The program runs for longer than a test should.
     OutOfFuel,

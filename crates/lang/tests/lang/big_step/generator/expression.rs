@@ -1,7 +1,8 @@
 //! Expressions.
 //!
-//! `known` says whether the checker knows the type where the expression stands. If so, `null`, `none` and a `T` for a `T?`
-//! are welcome; if not, the expression must be of exactly the type by itself.
+//! `known` says whether the checker knows the type where the expression stands. If so, `null`,
+//! `none` and a `T` for a `T?` are welcome; if not, the expression must be of exactly the type by
+//! itself.
 
 use super::types::Ty;
 use super::{Generator, Mode};
@@ -291,7 +292,8 @@ impl Generator {
         })
     }
 
-    /// The item of an array of equal ones. In a local expression it must be a variable or a constant.
+    /// The item of an array of equal ones. In a local expression it must be a variable or a
+    /// constant.
     fn repeated(&mut self, item: &Ty, depth: usize) -> String {
         match self.mode {
             Mode::Local if *item == Ty::Int => self.leaf(item, true),

@@ -1,10 +1,12 @@
 //! Random well-typed programs, as source text: one statement a line.
 //!
-//! Every program has the same types and variables (`types.rs`) and random functions, operations and specification.
-//! Expressions are as effectful as they can be: calls that change thread-locals, reads and compare-and-swaps stand
-//! wherever a value can. Loops end, because each has a counter that nothing else touches.
+//! Every program has the same types and variables (`types.rs`) and random functions, operations and
+//! specification. Expressions are as effectful as they can be: calls that change thread-locals,
+//! reads and compare-and-swaps stand wherever a value can. Loops end, because each has a counter
+//! that nothing else touches.
 //!
-//! Start with [`program`]; `statement.rs` and `expression.rs` write the bodies, `place.rs` finds something to access.
+//! Start with [`program`]; `statement.rs` and `expression.rs` write the bodies, `place.rs` finds
+//! something to access.
 
 mod collection;
 mod compare;

@@ -125,7 +125,8 @@ impl Ty {
 pub struct Variable {
     pub name: String,
     pub ty: Ty,
-    /// Whether it is known to hold something other than `null` and `none`; such a variable is not assigned.
+    /// Whether it is known to hold something other than `null` and `none`; such a variable is not
+    /// assigned.
     pub safe: bool,
     /// Whether generated code must leave it alone: the counter of a loop.
     pub fixed: bool,

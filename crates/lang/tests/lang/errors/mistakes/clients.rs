@@ -54,7 +54,7 @@ bounds { thread: 2 }
 ",
     ),
     mistake(
-        "Nobody to call anything",
+        "No thread to call anything",
         "With no threads every model would be correct.",
         "\
 spec counter;
@@ -87,7 +87,7 @@ op add(k: int) requires n < 9 { faa(n, k); }
     ),
     mistake(
         "Empty range of a parameter",
-        "Nobody could call such an operation.",
+        "Such an operation could never be called.",
         "\
 spec counter;
 shared n: int;

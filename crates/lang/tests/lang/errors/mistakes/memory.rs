@@ -5,7 +5,7 @@ use super::{Mistake, mistake};
 pub const ALL: &[Mistake] = &[
     mistake(
         "Component of a shared record",
-        "A record in shared memory is one word, so nobody can write a part of it in one step.",
+        "A record in shared memory is one word, so no step writes only a part of it.",
         "\
 spec set;
 record Link { to: Node, dead: bool }

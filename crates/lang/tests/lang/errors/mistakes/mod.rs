@@ -3,6 +3,7 @@
 mod annotations;
 mod clients;
 mod control;
+mod foreign;
 mod memory;
 mod names;
 mod size;
@@ -58,6 +59,7 @@ const fn several(
 
 pub const SECTIONS: &[(&str, &[Mistake])] = &[
     ("Writing", writing::ALL),
+    ("Coming from C, Java or Rust", foreign::ALL),
     ("Names", names::ALL),
     ("Types", types::ALL),
     ("Shared memory", memory::ALL),

@@ -1,4 +1,4 @@
-//! More than anybody needs.
+//! More than a model needs.
 
 use super::{Mistake, mistake};
 

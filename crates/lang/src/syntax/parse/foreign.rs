@@ -1,0 +1,100 @@
+//! What people write who come from C, Java or Rust. Each is one mistake that says how it is written
+//! here; the parser then goes on as if it had been written so.
+
+use super::Parser;
+use crate::syntax::token::TokenKind;
+use linchpin_syntax::{Diagnostic, Ident, Parser as _};
+
+impl Parser<'_> {
+    /// Whether two of this token stand here without space between them, as in `++`.
+    pub(super) fn at_double(&self, kind: TokenKind) -> bool {
+        self.peek() == kind && self.peek_after(1) == kind && {
+            let doubled = self.text().repeat(2);
+            self.source()[self.span().range().start..].starts_with(&doubled)
+        }
+    }
+
+    /// `x++` and `x--`, the operator being next; `a - -b` and `a--b` are subtractions.
+    pub(super) fn at_increment(&self) -> bool {
+        use TokenKind::*;
+        let ends = matches!(self.peek_after(2), Semicolon | CloseParen | CloseBrace | CloseBracket);
+        self.at_double(Plus) || (ends && self.at_double(Minus))
+    }
+
+    /// Reports `++` or `--`, which is next, and consumes it.
+    pub(super) fn increment(&mut self) {
+        let sign = self.text();
+        let message = format!("there is no `{sign}{sign}`");
+        let span = self.span();
+        self.bump();
+        let mistake = Diagnostic::new(message, span.to(self.span()), "not an operator");
+        self.bump();
+        self.report_previous(mistake.help(format!("write `x {sign}= 1;`")));
+    }
+
+    /// Reports `&` or `*` before an expression, and consumes it.
+    pub(super) fn address(&mut self) {
+        let (message, help) = if self.text() == "&" {
+            (
+                "there is no `&`: nothing has an address",
+                "`cas`, `swap`, `faa`, `ll`, `sc` and `lock` take the variable itself: `cas(top, t, x)`",
+            )
+        } else {
+            ("there is no `*` before a reference", "a field of an object is read by `x.f`")
+        };
+        let mistake = Diagnostic::new(message, self.span(), "not needed").help(help);
+        self.bump();
+        self.report_previous(mistake);
+    }
+
+    /// Reports `->` before a field, and consumes it.
+    pub(super) fn arrow(&mut self) {
+        let help = format!("write `x.{}`", self.text_after(1));
+        let message = "a field is reached by `.`, not by `->`";
+        let mistake = Diagnostic::new(message, self.span(), "expected `.`").help(help);
+        self.report(mistake);
+        self.bump();
+    }
+
+    /// Reports the arguments of `new Node(v)`, the `(` being next, and consumes them.
+    pub(super) fn constructor(&mut self, of: &Ident) {
+        let message = "`new` gives each field its value by name";
+        let help = format!("write `new {} {{ field: value, … }}`", of.name);
+        let mistake = Diagnostic::new(message, self.span(), "expected `{`").help(help);
+        self.report(mistake);
+        self.bump();
+        self.separated(TokenKind::CloseParen, Self::expression);
+    }
+
+    /// `int push(…)`, `int op push(…)`, `void push(…)`: reports the type in front of an operation
+    /// and consumes it.
+    pub(super) fn type_before_operation(&mut self) -> bool {
+        use TokenKind::*;
+        let declares = matches!(self.peek_after(1), Op | Fn);
+        let name_at = if declares { 2 } else { 1 };
+        let shape = (self.peek(), self.peek_after(name_at), self.peek_after(name_at + 1));
+        if shape != (Name, Name, OpenParen) {
+            return false;
+        }
+        let (ty, name) = (self.text(), self.text_after(name_at));
+        let word = if declares { self.text_after(1) } else { "op" };
+        let result = if ty == "void" { String::new() } else { format!("-> {ty} ") };
+        let message = "the type of the result stands behind the parameters";
+        let help = format!("write `{word} {name}(…) {result}{{ … }}`");
+        let mistake = Diagnostic::new(message, self.span(), "not here").help(help);
+        self.report(mistake);
+        // The name of the operation, or what comes before it, is the next token now.
+        self.bump();
+        true
+    }
+
+    /// `int v` for `v: int`, the second name being next: reports it and answers the real name.
+    pub(super) fn name_after_type(&mut self, ty: &Ident) -> Ident {
+        let name = self.text();
+        let help = format!("write `{name}: {}`", ty.name);
+        let message = "the name comes first, then `:` and the type";
+        let mistake = Diagnostic::new(message, ty.span.to(self.span()), "turned around").help(help);
+        self.report(mistake);
+        self.expect_name("a name")
+    }
+}
