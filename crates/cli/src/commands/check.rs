@@ -11,6 +11,7 @@ use crate::limits::Stop;
 use crate::{Status, json, output};
 use anyhow::{Result, bail};
 use linchpin_history::{CheckOptions, Limits, Verdict, check};
+use linchpin_report::escaped_lines;
 use present::Presentation;
 use recording::Subject;
 use std::path::Path;
@@ -50,18 +51,20 @@ pub fn execute(args: &CheckArgs) -> Result<Status> {
         parse_seconds,
         seconds: start.elapsed().as_secs_f64(),
     };
-    presentation.write_certificates()?;
-    if let Some(report) = &args.report {
-        output::write_file(report, presentation.page().as_bytes())?;
-    }
+    // The verdict is said whatever becomes of the files.
+    let report = args.report.as_ref();
+    let page = report.map(|file| output::write_file(file, presentation.page().as_bytes()));
+    let written = presentation.write_certificates().and(page.unwrap_or(Ok(())));
+    let verdict = match judgement.verdict {
+        Verdict::Holds(_) => linchpin_verdict::Verdict::Holds,
+        Verdict::Violated(_) => linchpin_verdict::Verdict::Violated,
+        Verdict::Inconclusive(_) => linchpin_verdict::Verdict::Inconclusive,
+    };
     let text = match args.common.json {
         true => presentation.json(),
-        false => presentation.text(),
+        false => output::with_verdict(verdict, &escaped_lines(&presentation.text())),
     };
     output::write_stdout(&text)?;
-    Ok(match judgement.verdict {
-        Verdict::Holds(_) => Status::Holds,
-        Verdict::Violated(_) => Status::Violated,
-        Verdict::Inconclusive(_) => Status::Inconclusive,
-    })
+    written?;
+    Ok(verdict.into())
 }

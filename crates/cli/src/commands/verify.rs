@@ -9,7 +9,6 @@ mod reduce;
 mod refine;
 
 pub use derived::tries;
-pub use refine::grouped;
 
 use crate::args::{EngineArg, MemoryArg, ModelArgs, VerifyArgs};
 use crate::limits::Stop;
@@ -24,21 +23,20 @@ pub fn execute(args: &VerifyArgs) -> Result<Status> {
     let named: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
     let json = args.common.json.then(|| json::envelope("verify", &named.join(", ")));
     let stop = Stop::watch(&args.limits, json);
+    if let Some(size) = args.lossy {
+        stop.affords("--lossy", size)?;
+    }
     if args.report.is_some() && args.files.len() > 1 {
         bail!("--report is about one model: name one file");
     }
     let mut worst = Status::Holds;
     for file in &args.files {
         let subject = verify(args, file, &stop)?;
+        output::write_stdout(&if args.common.json { subject.json() } else { subject.text() })?;
         if let Some(report) = &args.report {
             output::write_file(report, subject.page().as_bytes())?;
         }
-        output::write_stdout(&if args.common.json { subject.json() } else { subject.text() })?;
-        worst = match (worst, subject.status()) {
-            (Status::Violated, _) | (_, Status::Violated) => Status::Violated,
-            (Status::Inconclusive, _) | (_, Status::Inconclusive) => Status::Inconclusive,
-            _ => Status::Holds,
-        };
+        worst = worst.worse(subject.status());
     }
     Ok(worst)
 }
@@ -180,7 +178,8 @@ impl Subject {
     }
 
     fn text(&self) -> String {
-        let mut text = format!("{}: {}\n", self.file, self.word().in_words());
+        let verdict = output::verdict_on_stdout(self.word().into());
+        let mut text = format!("{}: {verdict}\n", linchpin_report::escaped(&self.file));
         if let Some(contradiction) = self.contradiction() {
             text += &format!("  CONTRADICTION: {contradiction}\n");
         }

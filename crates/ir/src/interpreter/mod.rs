@@ -215,7 +215,10 @@ impl Machine {
                 return None;
             };
             let (line, reason) = execution.refusal();
-            first.get_or_insert(Wait { thread, operation, line, reason });
+            let held_by = execution.lock_holder();
+            let wait = first.get_or_insert(Wait { thread, operation, line, reason, held_by });
+            // With other choices it may wait for something else.
+            wait.held_by = wait.held_by.filter(|holder| held_by == Some(*holder));
             given = execution.finish(Ok(Ended::Refused)).next_choices();
         }
         first

@@ -105,7 +105,7 @@ impl Presentation<'_> {
         for assumption in &self.judgement.assumptions {
             text += &format!("  assuming: {assumption}\n");
         }
-        if self.args.verbose {
+        if self.args.common.verbose {
             text += &format!("  format: {}\n", self.recording.format.name());
             for note in self.recording.notes.iter().chain(&self.judgement.notes) {
                 text += &format!("  note: {note}\n");

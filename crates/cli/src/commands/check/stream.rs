@@ -4,7 +4,7 @@
 use super::lines::{Lines, Next};
 use super::recording::{Subject, property};
 use crate::args::CheckArgs;
-use crate::limits::Stop;
+use crate::limits::{self, Stop};
 use crate::{Status, json, output};
 use anyhow::{Context, Result, bail};
 use linchpin_history::online::{Ended, OpenOperation, Refutation, Stream};
@@ -248,9 +248,7 @@ impl<'a> Judge<'a> {
 fn conclude(args: &CheckArgs, judge: &Judge<'_>, outcome: Option<Ended>) -> Result<Status> {
     let outcome = match (outcome, judge.stop.reason()) {
         // Engines know only that they were asked to stop, not why.
-        (Some(Ended::Unknown(_)), Some(reason)) => {
-            Some(Ended::Unknown(reason.describe().to_owned()))
-        }
+        (Some(Ended::Unknown(_)), Some(reason)) => Some(Ended::Unknown(limits::describe(reason))),
         (outcome, _) => outcome,
     };
     let (status, verdict, reason) = match &outcome {
@@ -284,7 +282,7 @@ fn conclude(args: &CheckArgs, judge: &Judge<'_>, outcome: Option<Ended>) -> Resu
         text += &format!("Possible states just before: {}\n", shown.join(", "));
     }
     text += &format!("  {} events, {} operations returned\n", judge.events, judge.completed);
-    if args.verbose {
+    if args.common.verbose {
         text += &format!("  {}\n", judge.method());
         judge.notes().iter().for_each(|note| text += &format!("  {note}\n"));
     }

@@ -32,6 +32,17 @@ impl Word {
     }
 }
 
+impl From<Word> for linchpin_verdict::Verdict {
+    fn from(word: Word) -> Self {
+        match word {
+            Word::Inconclusive => Self::Inconclusive,
+            Word::HoldsWithinBounds => Self::HoldsWithinBounds,
+            Word::Proved => Self::Proved,
+            Word::Violated => Self::Violated,
+        }
+    }
+}
+
 /// What an engine says.
 pub struct Answer {
     pub engine: &'static str,

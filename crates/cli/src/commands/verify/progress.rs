@@ -5,6 +5,7 @@ use super::refine;
 use crate::args::VerifyArgs;
 use crate::commands::run::schedule;
 use crate::limits::Stop;
+use crate::words::grouped;
 use anyhow::{Context, Result};
 use linchpin_lang::Compiled;
 use linchpin_progress::{Lasso, Property, Report, Verdict, check_ltl, check_progress};
@@ -70,8 +71,8 @@ pub fn answer(args: &VerifyArgs, file: &Path, compiled: &Compiled, stop: &Stop) 
 fn notes(report: &Report) -> Vec<String> {
     let mut notes = vec![format!(
         "{} states, {} moves",
-        refine::grouped(report.stats.states),
-        refine::grouped(report.stats.moves)
+        grouped(report.stats.states),
+        grouped(report.stats.moves)
     )];
     for of in &report.operations {
         let words = match of.holds {

@@ -5,14 +5,15 @@ use super::heap;
 use crate::args::{MemoryArg, ReductionArg, VerifyArgs};
 use crate::commands::run::schedule;
 use crate::commands::run::view::RunView;
-use crate::limits::Stop;
+use crate::judge::Judge;
+use crate::limits::{Stop, describe as describe_stop};
+use crate::progress::Progress;
+use crate::words::grouped;
 use anyhow::{Context, Result};
-use indicatif::{ProgressBar, ProgressStyle};
-use linchpin_history::{Builder, CheckOptions, Limits, Object, Verdict as Judged, check};
+use linchpin_history::{Limits, Verdict as Judged};
 use linchpin_ir::interpreter::Memory;
-use linchpin_ir::model_spec::spec_of;
-use linchpin_ir::program::{Program, SpecSource};
-use linchpin_ir::run::{End, EventKind, Run};
+use linchpin_ir::program::Program;
+use linchpin_ir::run::{End, Run};
 use linchpin_lang::Compiled;
 use linchpin_refine::search::{Stats, Wrong};
 use linchpin_refine::{
@@ -73,21 +74,20 @@ pub fn options(args: &VerifyArgs, compiled: &Compiled, stop: &Stop) -> VerifyOpt
 pub fn answer(args: &VerifyArgs, file: &Path, compiled: &Compiled, stop: &Stop) -> Result<Answer> {
     let options = options(args, compiled, stop);
     let program = &compiled.program;
-    let bar = progress(args);
-    let told = |stats: &Stats| {
-        bar.set_message(format!("{} states, depth {}", grouped(stats.states), stats.depth));
-        bar.tick();
+    let progress = Progress::new(&args.common);
+    let shown = |stats: &Stats| {
+        progress.show(|| format!("{} states, depth {}", grouped(stats.states), stats.depth));
     };
-    let report = verify(program, &options, &told)
+    let report = verify(program, &options, &shown)
         .with_context(|| format!("`{}` cannot be explored", file.display()));
-    bar.finish_and_clear();
+    drop(progress);
     let report = report?;
     let mut answer = describe(program, &options, &report);
     // Only a search that was stopped found nothing: other reasons to be inconclusive say more.
     if let (Verdict::Inconclusive(why), Some(reason)) = (&report.verdict, stop.reason())
         && why == linchpin_history::STOPPED
     {
-        answer.reason = format!("{}; nothing wrong was found until then", reason.describe());
+        answer.reason = format!("{}; nothing wrong was found until then", describe_stop(reason));
     }
     if args.suggest_points {
         answer.notes.extend(suggestions(program, &options)?);
@@ -127,18 +127,6 @@ fn suggestions(program: &Program, options: &VerifyOptions) -> Result<Vec<String>
         lines.push("each works alone, but they do not work together".to_owned());
     }
     Ok(lines)
-}
-
-/// A line on standard error while states are counted; it hides itself where there is no terminal.
-fn progress(args: &VerifyArgs) -> ProgressBar {
-    if args.common.quiet {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new_spinner();
-    let style = ProgressStyle::with_template("{spinner} {msg}, {elapsed}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
 }
 
 /// What the bounds are, in words.
@@ -338,34 +326,5 @@ fn core(program: &Program, run: &Run) -> Option<Vec<usize>> {
 
 /// The history engine's opinion of a run.
 fn judge(program: &Program, run: &Run) -> Option<Judged> {
-    let object = match &program.spec {
-        SpecSource::Builtin { name, init } => Object::builtin(name, init.clone()).ok()?,
-        SpecSource::Model(_) => Object::custom("spec", spec_of(program).ok()?.spec),
-    };
-    let signatures = object.spec.operations().to_vec();
-    let mut builder = Builder::new(&signatures);
-    for event in &run.events {
-        let process = event.process.to_string();
-        let name = &program.operations[event.operation].name;
-        let name = signatures.iter().find(|signature| signature.is_called(name))?.name.clone();
-        match event.kind {
-            EventKind::Invoke => builder.invoke(&process, &name, event.value.clone()).ok()?,
-            EventKind::Ok => builder.ok(&process, event.value.clone()).ok()?,
-        };
-    }
-    let mut history = builder.finish();
-    Some(check(&object, &mut history, &CheckOptions::default()).ok()?.verdict)
-}
-
-/// A number with its digits in groups.
-pub fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+    Judge::new(program)?.judge(run, Limits::default())
 }
