@@ -1,11 +1,13 @@
 //! The command line. Every flag is documented here, where it is declared.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use crate::files::Files;
+use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use linchpin_ingest::Format;
 use linchpin_lang::{Config, Threads};
 use linchpin_progress::Property;
 use linchpin_space::Calls;
 use linchpin_spec::Value;
+use std::env::ArgsOs;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -16,10 +18,35 @@ use std::time::Duration;
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+impl Cli {
+    /// The command with what every command understands, or what is wrong with the arguments.
+    pub fn read(raw: ArgsOs, shown: &[String]) -> Result<Command, clap::Error> {
+        let color = shown.windows(2).fold(ColorChoice::Auto, |color, pair| {
+            match (pair[0].as_str(), pair[1].as_str()) {
+                ("--color", "never") | (_, "--color=never") => ColorChoice::Never,
+                ("--color", "always") | (_, "--color=always") => ColorChoice::Always,
+                _ => color,
+            }
+        });
+        let matches = Cli::command().color(color).try_get_matches_from(raw)?;
+        let Cli { mut command, common, limits } = Cli::from_arg_matches(&matches)?;
+        command.set(common, limits);
+        Ok(command)
+    }
 }
 
 const EXIT_CODES: &str =
     "Exit codes: 0 holds (or done), 1 violated, 2 usage or input error, 3 inconclusive.";
+
+const RUN_EXIT_CODES: &str = "Exit codes: 0 every run was linearizable; 1 a run was not, a step failed, or threads block each \
+     other for ever; 2 usage or input error; 3 a limit ended the search, or a run was not decided \
+     (--step-limit, or threads wait for what a further call might do).";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -29,7 +56,7 @@ pub enum Command {
     Check(CheckArgs),
     /// Confirm a witness or a core with small code that shares nothing with the engines.
     Certify(CertifyArgs),
-    /// Execute a model under a random scheduler and write the history it produced.
+    /// Execute a model under a random scheduler, judge the history it produced and write it.
     Run(RunArgs),
     /// Measure the papers' tables again, theirs beside ours.
     Reproduce(ReproduceArgs),
@@ -43,41 +70,117 @@ pub enum Command {
     Specs(SpecsArgs),
 }
 
+/// Does the same with whatever the arguments of the command are.
+macro_rules! each {
+    ($command:expr, $args:ident => $result:expr) => {
+        match $command {
+            Command::Verify($args) => $result,
+            Command::Check($args) => $result,
+            Command::Certify($args) => $result,
+            Command::Run($args) => $result,
+            Command::Reproduce($args) => $result,
+            Command::Steps($args) => $result,
+            Command::Subops($args) => $result,
+            Command::Fmt($args) => $result,
+            Command::Specs($args) => $result,
+        }
+    };
+}
+
 impl Command {
     pub fn common(&self) -> &Common {
+        each!(self, args => &args.common)
+    }
+
+    fn set(&mut self, common: Common, limits: LimitArgs) {
+        each!(self, args => {
+            args.common = common;
+            args.limits = limits;
+        });
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &'static str {
         match self {
-            Command::Verify(args) => &args.common,
-            Command::Check(args) => &args.common,
-            Command::Certify(args) => &args.common,
-            Command::Run(args) => &args.common,
-            Command::Reproduce(args) => &args.common,
-            Command::Steps(args) => &args.common,
-            Command::Subops(args) => &args.common,
-            Command::Fmt(args) => &args.common,
-            Command::Specs(args) => &args.common,
+            Command::Verify(_) => "verify",
+            Command::Check(_) => "check",
+            Command::Certify(_) => "certify",
+            Command::Run(_) => "run",
+            Command::Reproduce(_) => "reproduce",
+            Command::Steps(_) => "steps",
+            Command::Subops(_) => "subops",
+            Command::Fmt(_) => "fmt",
+            Command::Specs(_) => "specs",
         }
+    }
+
+    /// What it reads and writes. `fmt` is not here: it writes what it reads.
+    pub fn files(&self) -> Files {
+        let (inputs, outputs) = match self {
+            Command::Verify(args) => (
+                args.files.clone(),
+                vec![("--report", &args.report), ("--certificate", &args.certificate)],
+            ),
+            Command::Check(args) => (
+                vec![args.history.clone()].into_iter().chain(args.recording.model()).collect(),
+                vec![
+                    ("--witness", &args.witness),
+                    ("--core", &args.core),
+                    ("--report", &args.report),
+                ],
+            ),
+            Command::Run(args) => (
+                args.replay.iter().chain([&args.model.model]).cloned().collect(),
+                vec![("--output", &args.output), ("--report", &args.report)],
+            ),
+            Command::Subops(args) => {
+                (vec![args.model.model.clone()], vec![("--output", &args.output)])
+            }
+            Command::Certify(_)
+            | Command::Reproduce(_)
+            | Command::Steps(_)
+            | Command::Fmt(_)
+            | Command::Specs(_) => Default::default(),
+        };
+        let given = |(flag, path): (_, &Option<PathBuf>)| path.clone().map(|path| (flag, path));
+        Files { inputs, outputs: outputs.into_iter().filter_map(given).collect() }
     }
 }
 
 /// What every command understands.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct Common {
     /// Write one JSON object to standard output instead of text.
-    #[arg(long)]
+    #[arg(long, global = true)]
     pub json: bool,
     /// Say nothing on standard error but errors.
-    #[arg(long, short)]
+    #[arg(long, short, global = true)]
     pub quiet: bool,
+    /// Say more: which methods were tried; how far the work is, every ten seconds where there is no terminal.
+    #[arg(long, short, global = true)]
+    pub verbose: bool,
+    /// Whether to use colours; `auto`: on a terminal, unless `NO_COLOR` is set.
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
+    pub color: ColorArg,
 }
 
-/// Limits on what a command may use.
-#[derive(Args, Clone, Debug)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ColorArg {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// Limits on what a command may use. Every command understands them too.
+#[derive(Args, Clone, Debug, Default)]
 pub struct LimitArgs {
     /// Stop after this time, such as `30`, `30s`, `5m`, `1h`, with what is known then (exit code 3).
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, global = true, value_name = "TIME", value_parser = duration)]
     pub time_limit: Option<Duration>,
-    /// Stop when this much memory is in use, such as `500M`, `4G`, with what is known then (exit code 3).
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    /// Stop when this much memory is in use, such as `500M`, `4G`, with what is known then (exit code 3). [default: half
+    /// of the memory that is free at the start]
+    #[arg(long, global = true, value_name = "SIZE", value_parser = size)]
     pub memory_limit: Option<u64>,
 }
 
@@ -129,7 +232,7 @@ pub struct VerifyArgs {
     /// Do not try the claimed linearization points first.
     #[arg(long)]
     pub no_points: bool,
-    /// Check only that every run is linearizable and no step fails, not that operations can return.
+    /// Do not look for operations that get stuck: only for wrong answers and steps that fail.
     #[arg(long)]
     pub safety_only: bool,
     /// Say for each operation where linearization points could be.
@@ -171,9 +274,9 @@ pub struct VerifyArgs {
     /// Write a self-contained page about the verdict.
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
-    #[command(flatten)]
+    #[arg(skip)]
     pub limits: LimitArgs,
-    #[command(flatten)]
+    #[arg(skip)]
     pub common: Common,
 }
 
@@ -214,7 +317,7 @@ pub struct RecordingArgs {
     #[arg(long, value_name = "NAME|FILE.lin")]
     pub spec: String,
     /// The initial value of the object, as JSON.
-    #[arg(long, value_name = "JSON", value_parser = json_value)]
+    #[arg(long, value_name = "JSON", value_parser = json_value, allow_negative_numbers = true)]
     pub init: Option<Value>,
     /// The format of the file. [default: detected]
     #[arg(long, value_name = "NAME")]
@@ -228,6 +331,13 @@ pub struct RecordingArgs {
     /// What must hold. The properties differ in what a crashed operation may still do.
     #[arg(long, value_enum, default_value_t = PropertyArg::Linearizable)]
     pub property: PropertyArg,
+}
+
+impl RecordingArgs {
+    /// The file that the specification is in, if it is in one.
+    pub fn model(&self) -> Option<PathBuf> {
+        self.spec.ends_with(".lin").then(|| PathBuf::from(&self.spec))
+    }
 }
 
 #[derive(Args, Clone, Debug)]
@@ -248,15 +358,12 @@ pub struct CheckArgs {
     /// Judge events as they arrive, and wait for more at the end of the file.
     #[arg(long, conflicts_with_all = ["witness", "core"])]
     pub follow: bool,
-    /// Say which methods were tried and why they did not apply.
-    #[arg(long, short)]
-    pub verbose: bool,
     /// Write a self-contained page about the verdict.
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
-    #[command(flatten)]
+    #[arg(skip)]
     pub limits: LimitArgs,
-    #[command(flatten)]
+    #[arg(skip)]
     pub common: Common,
 }
 
@@ -267,9 +374,9 @@ pub struct CertifyArgs {
     /// The history, if it is not where the certificate says.
     #[arg(long, value_name = "FILE")]
     pub history: Option<PathBuf>,
-    #[command(flatten)]
+    #[arg(skip)]
     pub limits: LimitArgs,
-    #[command(flatten)]
+    #[arg(skip)]
     pub common: Common,
 }
 
@@ -294,6 +401,7 @@ pub enum PropertyArg {
 }
 
 #[derive(Args, Clone, Debug)]
+#[command(after_help = RUN_EXIT_CODES)]
 pub struct RunArgs {
     #[command(flatten)]
     pub model: ModelArgs,
@@ -306,7 +414,8 @@ pub struct RunArgs {
     /// Decides everything random: the same seed gives the same bytes.
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub seed: u64,
-    /// Try so many seeds, from `--seed` on, and report the first run that goes wrong, or else the last.
+    /// Try so many seeds, from `--seed` on, and report the first run that goes wrong, or else the last. Every run is judged
+    /// against the specification.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub tries: u64,
     /// Who moves next.
@@ -324,7 +433,8 @@ pub struct RunArgs {
     /// Write every step too: a line with `"type":"step"` between the events.
     #[arg(long)]
     pub trace: bool,
-    /// Execute the schedule in this file (what `linchpin run --json` wrote) instead of a random one.
+    /// Execute the schedule in this file (what `linchpin run --json` or `linchpin verify --json` wrote) instead of a random
+    /// one, and judge the run.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "tries", "schedule", "ops", "values"])]
     pub replay: Option<PathBuf>,
     /// Write the history to this file instead of standard output.
@@ -333,9 +443,9 @@ pub struct RunArgs {
     /// Write a self-contained page about the run.
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
-    #[command(flatten)]
+    #[arg(skip)]
     pub limits: LimitArgs,
-    #[command(flatten)]
+    #[arg(skip)]
     pub common: Common,
 }
 
@@ -363,9 +473,9 @@ pub struct ReproduceArgs {
     /// Give up a measurement that is only there to show what a reduction saves after this time.
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "20s")]
     pub patience: Duration,
-    #[command(flatten)]
+    #[arg(skip)]
     pub limits: LimitArgs,
-    #[command(flatten)]
+    #[arg(skip)]
     pub common: Common,
 }
 
@@ -383,7 +493,9 @@ pub enum TableArg {
 pub struct StepsArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    #[command(flatten)]
+    #[arg(skip)]
+    pub limits: LimitArgs,
+    #[arg(skip)]
     pub common: Common,
 }
 
@@ -397,7 +509,9 @@ pub struct SubopsArgs {
     /// Write the `.subop` file here instead of to standard output.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    #[command(flatten)]
+    #[arg(skip)]
+    pub limits: LimitArgs,
+    #[arg(skip)]
     pub common: Common,
 }
 
@@ -409,7 +523,9 @@ pub struct FmtArgs {
     /// Change nothing; exit with 1 if a file would change.
     #[arg(long)]
     pub check: bool,
-    #[command(flatten)]
+    #[arg(skip)]
+    pub limits: LimitArgs,
+    #[arg(skip)]
     pub common: Common,
 }
 
@@ -417,7 +533,9 @@ pub struct FmtArgs {
 pub struct SpecsArgs {
     /// Only this specification.
     pub name: Option<String>,
-    #[command(flatten)]
+    #[arg(skip)]
+    pub limits: LimitArgs,
+    #[arg(skip)]
     pub common: Common,
 }
 

@@ -1,11 +1,12 @@
-//! Limits on time and memory, and Ctrl-C: the work is asked to stop, and ended if it does not.
+//! Limits on time and memory, and signals: the work is asked to stop, and ended if it does not.
 
 use crate::args::LimitArgs;
-use crate::{Status, output};
-use linchpin_verdict::{Inconclusive, Limits, StopFlag, StopReason};
+use crate::{Status, allocator, memory, output};
+use linchpin_history::STOPPED;
+use linchpin_verdict::{StopFlag, StopReason};
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How often the limits are looked at.
@@ -14,70 +15,77 @@ const INTERVAL: Duration = Duration::from_millis(20);
 /// How long the work may take to stop by itself.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Why the work should stop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    Time = 1,
-    Memory = 2,
-    Interrupt = 3,
+/// What happened, and what to do about it, in the words of the command line.
+pub fn describe(reason: StopReason) -> String {
+    match reason {
+        StopReason::Time => "stopped by --time-limit; allow more time, or ask for less".to_owned(),
+        StopReason::Memory => "stopped by --memory-limit, which is half of the free memory unless \
+                               given; allow more memory, or ask for less"
+            .to_owned(),
+        StopReason::Interrupt => "stopped by Ctrl-C or a signal".to_owned(),
+        StopReason::Budget => reason.to_string(),
+    }
 }
 
-impl Reason {
-    /// What happened, and what to do about it.
-    pub fn describe(self) -> &'static str {
-        match self {
-            Reason::Time => "stopped by --time-limit; allow more time, or ask for less",
-            Reason::Memory => "stopped by --memory-limit; allow more memory, or ask for less",
-            Reason::Interrupt => "stopped by Ctrl-C",
-        }
-    }
+/// What was asked for needs more than a limit allows: the command ends before the work, inconclusive.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "{what} needs {needed} bytes, but the memory limit is {most}; ask for less, or allow more with --memory-limit"
+)]
+pub struct TooLarge {
+    what: String,
+    needed: u64,
+    most: u64,
 }
 
 /// Asks the work to stop.
 #[derive(Clone)]
 pub struct Stop {
-    reason: Arc<AtomicU8>,
-    flag: Arc<AtomicBool>,
-    engines: StopFlag,
+    /// Set when the work should stop, with the reason.
+    pub asked: StopFlag,
+    /// The same for engines that take a bare flag. INVARIANT: set whenever `asked` is.
+    bare: Arc<AtomicBool>,
     /// Whether the work has come to nothing so far that would be worth waiting for.
     at_once: Arc<AtomicBool>,
+    /// How much memory may be used, in bytes.
+    memory: Option<u64>,
 }
 
 impl Stop {
-    /// Starts to watch the limits. Work that does not stop by itself is ended: then `json`, the beginning of the object that scripts expect, is
-    /// completed and written.
+    /// Starts to watch the limits. Work that does not stop by itself is ended: then `json`, the beginning of the object
+    /// that scripts expect, is completed and written.
     pub fn watch(limits: &LimitArgs, json: Option<Map<String, Json>>) -> Stop {
         let stop = Stop {
-            reason: Arc::default(),
-            flag: Arc::default(),
-            engines: StopFlag::default(),
+            asked: StopFlag::default(),
+            bare: Arc::default(),
             at_once: Arc::default(),
+            memory: limits.memory_limit.or_else(|| memory::free().map(|free| free / 2)),
         };
-        let on_interrupt = stop.clone();
+        if let Some(object) = &json {
+            allocator::set_last_words(completed(object.clone(), "out of memory"));
+        }
+        let on_signal = stop.clone();
         // A second handler cannot be installed; then the default one ends the process, which is right too.
-        let _ = ctrlc::set_handler(move || on_interrupt.ask(Reason::Interrupt));
-        let (watcher, limits) = (stop.clone(), limits.clone());
-        std::thread::spawn(move || watcher.watch_until_stopped(&limits, json));
+        let _ = ctrlc::set_handler(move || on_signal.ask(StopReason::Interrupt));
+        let (watcher, time) = (stop.clone(), limits.time_limit);
+        let watching = move || watcher.watch_until_stopped(time, json);
+        // There is no room for a thread: there will be none for the work either.
+        if std::thread::Builder::new().spawn(watching).is_err() {
+            allocator::out_of_memory();
+        }
         stop
     }
 
     /// Why the work should stop; `None` while it should go on.
-    pub fn reason(&self) -> Option<Reason> {
-        match self.reason.load(Ordering::Relaxed) {
-            1 => Some(Reason::Time),
-            2 => Some(Reason::Memory),
-            3 => Some(Reason::Interrupt),
-            _ => None,
-        }
+    pub fn reason(&self) -> Option<StopReason> {
+        self.asked.reason()
     }
 
-    /// Why an engine gave up, in words: where it was only stopped, by which option.
-    pub fn explain(&self, why: &Inconclusive) -> String {
-        match (why, self.reason()) {
-            (Inconclusive::Stopped { so_far: None, .. }, Some(reason)) => {
-                reason.describe().to_owned()
-            }
-            _ => why.to_string(),
+    /// Why an engine gave up, in words: where it only says that it was asked to, by what and what to do about it.
+    pub fn explain(&self, why: &str) -> String {
+        match self.reason() {
+            Some(reason) if why == STOPPED => describe(reason),
+            _ => why.to_owned(),
         }
     }
 
@@ -89,58 +97,57 @@ impl Stop {
         result
     }
 
+    /// An error if `what` needs more memory than the limit allows. To be asked before a table of a given size is made.
+    pub fn affords(&self, what: &str, needed: u64) -> Result<(), TooLarge> {
+        match self.memory {
+            Some(most) if needed > most => Err(TooLarge { what: what.to_owned(), needed, most }),
+            _ => Ok(()),
+        }
+    }
+
     /// Set when the work should stop, for engines that know nothing of reasons.
     pub fn flag(&self) -> Arc<AtomicBool> {
-        self.flag.clone()
+        self.bare.clone()
     }
 
-    /// The same for engines that say what stopped them.
-    pub fn limits(&self) -> Limits {
-        Limits::until(self.engines.clone())
+    fn ask(&self, reason: StopReason) {
+        self.asked.ask(reason);
+        self.bare.store(true, Ordering::Relaxed);
     }
 
-    fn ask(&self, reason: Reason) {
-        self.engines.ask(match reason {
-            Reason::Time => StopReason::Time,
-            Reason::Memory => StopReason::Memory,
-            Reason::Interrupt => StopReason::Interrupt,
-        });
-        self.flag.store(true, Ordering::Relaxed);
-        let _ = self.reason.compare_exchange(0, reason as u8, Ordering::Relaxed, Ordering::Relaxed);
-    }
-
-    fn watch_until_stopped(&self, limits: &LimitArgs, json: Option<Map<String, Json>>) {
+    fn watch_until_stopped(&self, time: Option<Duration>, json: Option<Map<String, Json>>) {
         let start = Instant::now();
-        while self.reason().is_none() {
-            if limits.time_limit.is_some_and(|limit| start.elapsed() >= limit) {
-                self.ask(Reason::Time);
+        let reason = loop {
+            if let Some(reason) = self.reason() {
+                break reason;
             }
-            if let (Some(limit), Some(used)) = (limits.memory_limit, memory_in_use())
+            if time.is_some_and(|limit| start.elapsed() >= limit) {
+                self.ask(StopReason::Time);
+            }
+            if let (Some(limit), Some(used)) = (self.memory, memory::in_use())
                 && used > limit
             {
-                self.ask(Reason::Memory);
+                self.ask(StopReason::Memory);
             }
             std::thread::sleep(INTERVAL);
-        }
+        };
         let asked = Instant::now();
         while asked.elapsed() < GRACE && !self.at_once.load(Ordering::Relaxed) {
             std::thread::sleep(INTERVAL);
         }
-        let reason = self.reason().map_or("", Reason::describe);
-        if let Some(mut object) = json {
-            object.insert("verdict".to_owned(), json!("inconclusive"));
-            object.insert("reason".to_owned(), json!(reason));
-            // Nobody is left to tell if this fails.
-            let _ = output::write_stdout(&format!("{}\n", Json::Object(object)));
+        let reason = describe(reason);
+        if let Some(object) = json {
+            // There is no one left to tell if this fails.
+            let _ = output::write_stdout(&completed(object, &reason));
         }
-        eprintln!("inconclusive: {reason}");
+        output::say(&format!("inconclusive: {reason}\n"));
         std::process::exit(Status::Inconclusive as i32);
     }
 }
 
-/// Resident memory of this process in bytes, where the system tells.
-fn memory_in_use() -> Option<u64> {
-    let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let resident: u64 = pages.split_whitespace().nth(1)?.parse().ok()?;
-    Some(resident * 4096)
+/// The object of a command that came to no answer.
+pub fn completed(mut object: Map<String, Json>, reason: &str) -> String {
+    object.insert("verdict".to_owned(), json!("inconclusive"));
+    object.insert("reason".to_owned(), json!(reason));
+    format!("{}\n", Json::Object(object))
 }

@@ -2,12 +2,21 @@
 
 use crate::args::ModelArgs;
 use crate::output::color_on_stderr;
+use crate::words::counted;
 use anyhow::{Context, Result, bail};
 use linchpin_lang::{Compiled, compile};
 use linchpin_syntax::Diagnostic;
+use serde_json::{Value as Json, json};
 use std::fmt;
+use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+
+/// A model is not larger than this, in bytes. Inputs such as `/dev/zero` have no end.
+pub const MOST: u64 = 16 << 20;
+
+/// Neither is a certificate or a schedule larger than this.
+pub const MOST_RECORDED: u64 = 1 << 30;
 
 /// The mistakes of a model, shown with their source lines.
 #[derive(Debug)]
@@ -21,24 +30,63 @@ impl std::error::Error for Mistakes {}
 
 impl fmt::Display for Mistakes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let file = linchpin_report::escaped(&self.file);
         for diagnostic in &self.diagnostics {
-            writeln!(f, "{}\n", diagnostic.render(&self.file, &self.source, color_on_stderr()))?;
+            writeln!(f, "{}\n", diagnostic.render(&file, &self.source, color_on_stderr()))?;
         }
-        let count = self.diagnostics.len();
-        let plural = if count == 1 { "" } else { "s" };
-        write!(f, "{}: {count} mistake{plural}", self.file)
+        f.write_str(&linchpin_report::escaped(&self.summary()))
     }
 }
 
-/// The text of a file, or of standard input for `-`.
+impl Mistakes {
+    /// How many there are, in which file.
+    pub fn summary(&self) -> String {
+        format!("{}: {}", self.file, counted(self.diagnostics.len() as u64, "mistake"))
+    }
+
+    /// Every mistake with its place, as scripts read it. Lines and columns are counted from 1, columns in characters.
+    pub fn to_json(&self) -> Json {
+        let one = |mistake: &Diagnostic| {
+            let start = usize::try_from(mistake.span.start).unwrap_or(usize::MAX);
+            let before = self.source.get(..start).unwrap_or(&self.source);
+            let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+            json!({
+                "file": self.file,
+                "line": 1 + before.matches('\n').count(),
+                "column": 1 + before[line_start..].chars().count(),
+                "message": mistake.message,
+                "label": mistake.label,
+                "help": mistake.help,
+            })
+        };
+        self.diagnostics.iter().map(one).collect()
+    }
+}
+
+/// The text of a model, or of standard input for `-`.
 pub fn read(path: &Path) -> Result<String> {
+    read_at_most(path, MOST)
+}
+
+/// The text of a file of at most so many bytes, or of standard input for `-`.
+pub fn read_at_most(path: &Path, most: u64) -> Result<String> {
     let mut bytes = Vec::new();
+    let end = most.saturating_add(1);
     if path == Path::new("-") {
-        std::io::stdin().read_to_end(&mut bytes).context("cannot read standard input")?;
+        let read = std::io::stdin().take(end).read_to_end(&mut bytes);
+        read.context("cannot read standard input")?;
     } else if path.is_dir() {
         bail!("`{}` is a directory: name a file", path.display());
     } else {
-        bytes = std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        let read = File::open(path).and_then(|file| file.take(end).read_to_end(&mut bytes));
+        read.with_context(|| format!("cannot read `{}`", path.display()))?;
+    }
+    if bytes.len() as u64 > most {
+        bail!(
+            "`{}` is larger than {} MB, which is the most that is read",
+            path.display(),
+            most >> 20
+        );
     }
     match String::from_utf8(bytes) {
         Ok(text) => Ok(text),

@@ -1,64 +1,167 @@
-//! Writing: files whole or not at all, standard output without a fuss about closed pipes.
+//! Writing: files whole or not at all, standard output without a fuss about closed pipes, colours where they are wanted.
 
+use crate::allocator;
+use crate::args::ColorArg;
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
 use anyhow::{Context, Result};
+use linchpin_verdict::Verdict;
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Writes a file whole or not at all.
+/// Symbolic links that are followed at most.
+const MAX_LINKS: usize = 40;
+
+/// Writes a file whole or not at all. A symbolic link stays one: what it points to is written.
 pub fn write_file(path: &Path, contents: &[u8]) -> Result<()> {
-    let folder = match path.parent() {
+    write_whole(path, contents).with_context(|| format!("cannot write `{}`", path.display()))
+}
+
+/// An error if the file could not be written, found before the work whose result it is to hold.
+pub fn probe_file(path: &Path) -> Result<()> {
+    probe(path).with_context(|| format!("cannot write `{}`", path.display()))
+}
+
+fn write_whole(path: &Path, contents: &[u8]) -> io::Result<()> {
+    if is_device(path) {
+        return OpenOptions::new().write(true).open(path)?.write_all(contents);
+    }
+    let target = target(path);
+    let mut file = temporary_beside(&target)?;
+    file.write_all(contents)?;
+    match fs::metadata(&target) {
+        Ok(old) => file.as_file().set_permissions(old.permissions())?,
+        Err(_) => set_default_permissions(file.as_file())?,
+    }
+    file.persist(&target).map_err(|error| error.error)?;
+    Ok(())
+}
+
+fn probe(path: &Path) -> io::Result<()> {
+    if is_device(path) {
+        return Ok(());
+    }
+    let target = target(path);
+    match fs::metadata(&target) {
+        Ok(old) if old.is_dir() => return Err(io::Error::other("it is a directory")),
+        // A file that is protected must not be replaced, though its folder would allow it.
+        Ok(_) => drop(OpenOptions::new().write(true).open(&target)?),
+        Err(_) => {}
+    }
+    temporary_beside(&target).map(drop)
+}
+
+/// Whether it is a device or a pipe, such as `/dev/null`: there is nothing to replace.
+fn is_device(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
+}
+
+/// What a path stands for: symbolic links are followed, also to what does not exist yet.
+pub fn target(path: &Path) -> PathBuf {
+    let mut at = path.to_path_buf();
+    for _ in 0..MAX_LINKS {
+        match fs::read_link(&at) {
+            Ok(next) => at = folder(&at).join(next),
+            Err(_) => break,
+        }
+    }
+    at
+}
+
+/// The folder that a file is in.
+pub fn folder(path: &Path) -> &Path {
+    match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
-    };
-    let context = || format!("cannot write `{}`", path.display());
-    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(context)?;
-    file.write_all(contents).with_context(context)?;
-    if let Ok(old) = std::fs::metadata(path) {
-        file.as_file().set_permissions(old.permissions()).with_context(context)?;
-    } else {
-        set_default_permissions(&file).with_context(context)?;
     }
-    file.persist(path).map_err(|error| error.error).with_context(context)?;
-    Ok(())
+}
+
+/// A file that will be renamed.
+fn temporary_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let folder = folder(path);
+    if !fs::metadata(folder)?.is_dir() {
+        return Err(io::Error::other(format!("`{}` is no folder", folder.display())));
+    }
+    // The error would name a file that no one has heard of: only its kind is kept.
+    tempfile::NamedTempFile::new_in(folder).map_err(|error| io::Error::from(error.kind()))
 }
 
 /// Temporary files are private; what we leave behind should be as readable as other files.
 #[cfg(unix)]
-fn set_default_permissions(file: &tempfile::NamedTempFile) -> io::Result<()> {
+fn set_default_permissions(file: &File) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
-    file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))
+    file.set_permissions(fs::Permissions::from_mode(0o644))
 }
 
 #[cfg(not(unix))]
-fn set_default_permissions(_: &tempfile::NamedTempFile) -> io::Result<()> {
+fn set_default_permissions(_: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes to standard output.
+/// Writes to standard output. A reader who has gone away has seen enough: that is no error.
 pub fn write_stdout(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
-    Ok(())
-}
-
-/// Whether the reader of our output has gone away, which is no error.
-pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let broken = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
-    error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(broken))
-}
-
-/// The error and its causes, as people read them.
-pub fn describe(error: &anyhow::Error) -> String {
-    if error.downcast_ref::<crate::model::Mistakes>().is_some() {
-        return error.to_string();
+    let written =
+        allocator::while_answering(|| out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written.context("cannot write to standard output"),
     }
-    let causes: Vec<String> = error.chain().map(|cause| cause.to_string()).collect();
-    format!("error: {}", causes.join(": "))
+}
+
+/// Says something to people on standard error; there is no one to tell if that fails.
+pub fn say(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Obeys `--color`; without it, `NO_COLOR` and the terminal decide.
+pub fn choose_color(color: ColorArg) {
+    match color {
+        ColorArg::Auto => ColorChoice::Auto,
+        ColorArg::Always => ColorChoice::Always,
+        ColorArg::Never => ColorChoice::Never,
+    }
+    .write_global();
 }
 
 /// Whether messages on standard error may be coloured.
 pub fn color_on_stderr() -> bool {
-    use std::io::IsTerminal;
-    io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+    AutoStream::choice(&io::stderr()) != ColorChoice::Never
+}
+
+/// Whether standard output may be coloured.
+pub fn color_on_stdout() -> bool {
+    AutoStream::choice(&io::stdout()) != ColorChoice::Never
+}
+
+/// The verdict as people read it on standard output, coloured if that is wanted.
+pub fn verdict_on_stdout(verdict: Verdict) -> String {
+    painted(&verdict.to_string(), verdict, color_on_stdout())
+}
+
+/// A text that begins with a verdict and a colon, for standard output: the verdict coloured if that is wanted.
+pub fn with_verdict(verdict: Verdict, text: &str) -> String {
+    match text.split_once(':') {
+        Some((word, rest)) => format!("{}:{rest}", painted(word, verdict, color_on_stdout())),
+        None => text.to_owned(),
+    }
+}
+
+/// The verdict as people read it on standard error.
+pub fn verdict_on_stderr(verdict: Verdict) -> String {
+    painted(&verdict.to_string(), verdict, color_on_stderr())
+}
+
+fn painted(text: &str, verdict: Verdict, is_coloured: bool) -> String {
+    let color = match verdict {
+        Verdict::Violated => AnsiColor::Red,
+        Verdict::Inconclusive => AnsiColor::Yellow,
+        _ => AnsiColor::Green,
+    };
+    let style = match is_coloured {
+        true => Style::new().bold().fg_color(Some(color.into())),
+        false => Style::new(),
+    };
+    format!("{style}{text}{style:#}")
 }

@@ -7,8 +7,8 @@ use thiserror::Error;
 /// A recording that cannot be read.
 #[derive(Debug, Error)]
 pub enum IngestError {
-    /// Compressed text that is too long when it is not.
-    #[error("it decompresses to more than {most} bytes; decompress it to a file if that is meant")]
+    /// Compressed text that is too long when it is not, or a stream that has no end.
+    #[error("it has more than {most} bytes; put it into a file, decompressed, if that is meant")]
     TooLarge {
         /// How many bytes are allowed.
         most: u64,

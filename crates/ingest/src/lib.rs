@@ -44,7 +44,7 @@ use std::path::Path;
 
 /// Reads the recording in a file; `-` is standard input.
 pub fn read_path(path: &Path, options: &ReadOptions<'_>) -> Result<Recording, IngestError> {
-    read_bytes(&Source::open(path)?, options)
+    read_bytes(&Source::open(path, options.most_decompressed)?, options)
 }
 
 /// Reads a recording, which may be compressed with gzip or Zstandard.

@@ -24,11 +24,12 @@ pub enum Source {
 }
 
 impl Source {
-    /// Opens a file; `-` is standard input, read to its end.
-    pub fn open(path: &Path) -> io::Result<Source> {
+    /// Opens a file; `-` is standard input, read to its end. What is no regular file may have no end, like `/dev/zero`: an
+    /// error if it has more than `most` bytes.
+    pub fn open(path: &Path, most: u64) -> Result<Source, IngestError> {
         let mut bytes = Vec::new();
         if path == Path::new("-") {
-            io::stdin().lock().read_to_end(&mut bytes)?;
+            append(io::stdin().lock(), &mut bytes, most)?;
             return Ok(Source::Owned(bytes));
         }
         let mut file = File::open(path)?;
@@ -37,7 +38,10 @@ impl Source {
             // SAFETY: nobody changes a recording while it is read, as every reader that maps files must assume.
             return Ok(Source::Mapped(unsafe { Mmap::map(&file)? }));
         }
-        file.read_to_end(&mut bytes)?;
+        match metadata.is_file() {
+            true => drop(file.read_to_end(&mut bytes)?),
+            false => append_stream(file, &mut bytes, most)?,
+        }
         Ok(Source::Owned(bytes))
     }
 }
@@ -56,11 +60,11 @@ impl Deref for Source {
 /// The text of what may be compressed: gzip and Zstandard are told by their first bytes. Also takes off the byte order
 /// mark that some editors put before a text. An error if there are more than `most` bytes in what is compressed.
 pub(crate) fn text(bytes: &[u8], most: u64) -> Result<Cow<'_, [u8]>, IngestError> {
-    let text = if bytes.starts_with(&[0x1f, 0x8b]) {
+    let text = if is_gzip(bytes) {
         let mut text = Vec::new();
         append(MultiGzDecoder::new(bytes), &mut text, most)?;
         Cow::Owned(text)
-    } else if bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+    } else if is_zstandard(bytes) {
         Cow::Owned(zstandard(bytes, most)?)
     } else {
         Cow::Borrowed(bytes)
@@ -77,6 +81,27 @@ pub(crate) fn text(bytes: &[u8], most: u64) -> Result<Cow<'_, [u8]>, IngestError
 
 fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
+}
+
+/// Bytes that show whether a stream is text.
+const BEGINNING: u64 = 1 << 16;
+
+/// Reads to the end what may have none. No text has a zero byte: what begins with some and is not compressed is not read
+/// further, since its beginning is enough for the error.
+fn append_stream(mut from: impl Read, bytes: &mut Vec<u8>, most: u64) -> Result<(), IngestError> {
+    from.by_ref().take(BEGINNING).read_to_end(bytes)?;
+    match bytes.contains(&0) && !is_gzip(bytes) && !is_zstandard(bytes) {
+        true => Ok(()),
+        false => append(from, bytes, most),
+    }
+}
+
+fn is_gzip(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0x1f, 0x8b])
+}
+
+fn is_zstandard(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
 }
 
 /// Reads to the end, or until there are more than `most` bytes in all.

@@ -1,6 +1,6 @@
 //! A run as one self-contained page.
 
-use crate::Timeline;
+use crate::{Timeline, escaped};
 use maud::{DOCTYPE, PreEscaped, html};
 
 const STYLE: &str = include_str!("../assets/page.css");
@@ -47,13 +47,13 @@ impl Page {
                 head {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
-                    title { (self.title) }
+                    title { (escaped(&self.title)) }
                     style { (PreEscaped(STYLE)) }
                 }
                 body {
-                    h1 { (self.title) }
-                    p class=(class) { (self.verdict) }
-                    dl { @for (name, value) in &self.facts { dt { (name) } dd { (value) } } }
+                    h1 { (escaped(&self.title)) }
+                    p class=(class) { (escaped(&self.verdict)) }
+                    dl { @for (name, value) in &self.facts { dt { (escaped(name)) } dd { (escaped(value)) } } }
                     h2 { "History" }
                     pre class="timeline" { (self.timeline.draw(usize::MAX)) }
                     @if !self.rows.is_empty() {
@@ -64,9 +64,9 @@ impl Page {
                                 tr class=(format!("p{}", row.process.unwrap_or(0) % 6)) {
                                     td { (row.time) }
                                     td { @if let Some(process) = row.process { (process) } }
-                                    td { (row.operation) }
+                                    td { (escaped(&row.operation)) }
                                     td { @if let Some(line) = row.line { (line) } }
-                                    td { code { (row.text) } }
+                                    td { code { (escaped(&row.text)) } }
                                 }
                             }
                         }
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn everything_shown_is_escaped() {
-        let nasty = "<script>alert('x')</script>";
+        let nasty = "<script>alert('x')</script>\u{202e}";
         let bar = Bar { process: 0, label: nasty.to_owned(), from: 0, to: Some(1) };
         let row = Row {
             time: 0,
@@ -105,5 +105,7 @@ mod tests {
         let rendered = page.render();
         assert!(!rendered.contains("<script"), "{rendered}");
         assert_eq!(rendered.matches("&lt;script&gt;").count(), 8);
+        assert!(!rendered.contains('\u{202e}'), "{rendered}");
+        assert_eq!(rendered.matches("\\u{202e}").count(), 8);
     }
 }

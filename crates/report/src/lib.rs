@@ -4,6 +4,7 @@
 
 mod changes;
 mod findings;
+mod escape;
 mod html;
 pub mod json;
 pub mod run;
@@ -11,6 +12,7 @@ pub mod schedule;
 mod timeline;
 
 pub use findings::{Findings, summary};
+pub use escape::{escaped, escaped_lines};
 pub use html::{Page, Row};
 pub use run::RunView;
 pub use timeline::{Bar, Timeline};

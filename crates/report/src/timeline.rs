@@ -1,5 +1,7 @@
 //! A history drawn in text: one line a process, one bar an operation, time from left to right.
 
+use crate::escaped;
+
 /// An operation on a timeline. Times are positions in the sequence of events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bar {
@@ -35,14 +37,17 @@ pub struct Timeline {
 const GAP: usize = 2;
 
 impl Timeline {
-    /// A timeline of these operations.
-    pub fn new(bars: Vec<Bar>) -> Timeline {
+    /// A timeline of these operations. Labels are shown escaped, on one line each.
+    pub fn new(mut bars: Vec<Bar>) -> Timeline {
+        for bar in &mut bars {
+            bar.label = escaped(&bar.label).into_owned();
+        }
         Timeline { bars, names: Vec::new() }
     }
 
     /// With names for the processes.
     pub fn named(mut self, names: Vec<String>) -> Timeline {
-        self.names = names;
+        self.names = names.iter().map(|name| escaped(name).into_owned()).collect();
         self
     }
 

@@ -11,7 +11,8 @@ use crate::limits::Stop;
 use crate::{Status, json, output};
 use anyhow::{Result, bail};
 use linchpin_history::{CheckOptions, Judgement, check};
-use linchpin_verdict::Limits;
+use linchpin_report::escaped_lines;
+use linchpin_verdict::{Limits, Verdict};
 use present::Presentation;
 use recording::Subject;
 use std::path::Path;
@@ -51,18 +52,20 @@ pub fn execute(args: &CheckArgs) -> Result<Status> {
         parse_seconds,
         seconds: start.elapsed().as_secs_f64(),
     };
-    presentation.write_certificates()?;
-    if let Some(report) = &args.report {
-        output::write_file(report, presentation.page().as_bytes())?;
-    }
+    // The verdict is said whatever becomes of the files.
+    let report = args.report.as_ref();
+    let page = report.map(|file| output::write_file(file, presentation.page().as_bytes()));
+    let written = presentation.write_certificates().and(page.unwrap_or(Ok(())));
+    let verdict = match checked.judgement {
+        Judgement::Holds(_) => Verdict::Holds,
+        Judgement::Violated(_) => Verdict::Violated,
+        Judgement::Inconclusive(_) => Verdict::Inconclusive,
+    };
     let text = match args.common.json {
         true => presentation.json(),
-        false => presentation.text(),
+        false => output::with_verdict(verdict, &escaped_lines(&presentation.text())),
     };
     output::write_stdout(&text)?;
-    Ok(match checked.judgement {
-        Judgement::Holds(_) => Status::Holds,
-        Judgement::Violated(_) => Status::Violated,
-        Judgement::Inconclusive(_) => Status::Inconclusive,
-    })
+    written?;
+    Ok(verdict.into())
 }

@@ -1,50 +1,64 @@
-//! `linchpin fmt`: lay models out.
+//! `linchpin fmt`: lay models out. One file that cannot be does not keep the others from it.
 
 use crate::args::FmtArgs;
+use crate::limits::Stop;
 use crate::model::{self, Mistakes};
-use crate::{Status, json, output};
+use crate::{Status, errors, json, output};
 use anyhow::Result;
 use serde_json::{Value as Json, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub fn execute(args: &FmtArgs) -> Result<Status> {
-    // All files are understood before the first one is written.
-    let mut laid_out: Vec<(&PathBuf, String, String)> = Vec::new();
+    let subject = format!("{} file(s)", args.files.len());
+    let json = args.common.json.then(|| json::envelope("fmt", &subject));
+    let stop = Stop::watch(&args.limits, json);
+    let (mut status, mut changed, mut wrong) = (Status::Holds, Vec::new(), Vec::new());
     for file in &args.files {
-        let source = model::read(file)?;
-        let formatted = linchpin_lang::format(&source).map_err(|diagnostics| Mistakes {
-            file: file.display().to_string(),
-            source: source.clone(),
-            diagnostics,
-        })?;
-        laid_out.push((file, source, formatted));
-    }
-    let changed: Vec<String> = laid_out
-        .iter()
-        .filter(|(_, source, formatted)| source != formatted)
-        .map(|(file, ..)| file.display().to_string())
-        .collect();
-    for (file, source, formatted) in &laid_out {
-        let is_stdin = file.as_path() == Path::new("-");
-        if args.check {
-            continue;
-        } else if is_stdin {
-            output::write_stdout(formatted)?;
-        } else if source != formatted {
-            output::write_file(file, formatted.as_bytes())?;
+        let shown = file.display().to_string();
+        match stop.ending_at_once(|| lay_out(args, file)) {
+            Ok(false) => {}
+            Ok(true) => {
+                status = status.worse(if args.check { Status::Violated } else { Status::Holds });
+                if !args.common.json && !args.common.quiet {
+                    let verb = if args.check { "would change" } else { "formatted" };
+                    output::say(&format!("{verb}: {}\n", linchpin_report::escaped(&shown)));
+                }
+                changed.push(shown);
+            }
+            Err(error) => {
+                status = status.worse(errors::status(&error));
+                if !args.common.json {
+                    errors::report(&error, "fmt", false, args.common.quiet);
+                }
+                wrong.push(errors::to_json(&error));
+            }
         }
     }
-    let status = match args.check && !changed.is_empty() {
-        true => Status::Violated,
-        false => Status::Holds,
-    };
     if args.common.json {
-        let mut object = json::envelope("fmt", &format!("{} file(s)", args.files.len()));
+        let mut object = json::envelope("fmt", &subject);
         object.insert("changed".to_owned(), json!(changed));
+        object.insert("errors".to_owned(), json!(wrong));
         output::write_stdout(&format!("{}\n", Json::Object(object)))?;
-    } else if !args.common.quiet {
-        let verb = if args.check { "would change" } else { "formatted" };
-        changed.iter().for_each(|file| eprintln!("{verb}: {file}"));
     }
     Ok(status)
+}
+
+/// Lays one file out, unless it is only to be checked; answers whether that changes it.
+fn lay_out(args: &FmtArgs, file: &Path) -> Result<bool> {
+    let source = model::read(file)?;
+    let formatted = linchpin_lang::format(&source).map_err(|diagnostics| Mistakes {
+        file: file.display().to_string(),
+        source: source.clone(),
+        diagnostics,
+    })?;
+    let is_changed = source != formatted;
+    if args.check {
+        return Ok(is_changed);
+    }
+    if file == Path::new("-") {
+        output::write_stdout(&formatted)?;
+    } else if is_changed {
+        output::write_file(file, formatted.as_bytes())?;
+    }
+    Ok(is_changed)
 }

@@ -1,16 +1,18 @@
 //! `linchpin steps`: the atomic steps of a model.
 
 use crate::args::StepsArgs;
+use crate::limits::Stop;
 use crate::{Status, json, model, output};
 use anyhow::Result;
 use linchpin_ir::print::{self, OperationSteps};
 use serde_json::{Value as Json, json};
 
 pub fn execute(args: &StepsArgs) -> Result<Status> {
-    let compiled = model::load(&args.model)?;
-    if args.common.json {
-        let subject = args.model.model.display().to_string();
-        let mut object = json::envelope("steps", &subject);
+    let subject = args.model.model.display().to_string();
+    let json = args.common.json.then(|| json::envelope("steps", &subject));
+    let stop = Stop::watch(&args.limits, json.clone());
+    let compiled = stop.ending_at_once(|| model::load(&args.model))?;
+    if let Some(mut object) = json {
         let operations = print::describe(&compiled.program).iter().map(as_json).collect();
         object.insert("operations".to_owned(), operations);
         output::write_stdout(&format!("{}\n", Json::Object(object)))?;

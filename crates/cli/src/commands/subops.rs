@@ -2,19 +2,26 @@
 
 use crate::args::SubopsArgs;
 use crate::commands::verify::tries;
+use crate::limits::Stop;
 use crate::{Status, json, model, output};
 use anyhow::Result;
 use linchpin_derive::{Form, derive, prove};
 use serde_json::{Value as Json, json};
 
 pub fn execute(args: &SubopsArgs) -> Result<Status> {
-    let compiled = model::load(&args.model)?;
     let subject = args.model.model.display().to_string();
+    let json = args.common.json.then(|| json::envelope("subops", &subject));
+    let stop = Stop::watch(&args.limits, json);
+    stop.ending_at_once(|| derived(args, &subject))
+}
+
+fn derived(args: &SubopsArgs, subject: &str) -> Result<Status> {
+    let compiled = model::load(&args.model)?;
     let derivation = match derive(&compiled.program) {
         Ok(derivation) => derivation,
         Err(refusal) => {
             let text = if args.common.json {
-                let mut object = json::envelope("subops", &subject);
+                let mut object = json::envelope("subops", subject);
                 object.insert("verdict".to_owned(), json!("inconclusive"));
                 object.insert("line".to_owned(), json!(refusal.line));
                 object.insert("reason".to_owned(), json!(refusal.reason));
@@ -32,10 +39,12 @@ pub fn execute(args: &SubopsArgs) -> Result<Status> {
         true => derivation.whole(),
         false => prove(&derivation, &compiled.program, &tries)?.form,
     };
-    let text = if args.common.json { as_json(&subject, &form) } else { form.text() };
-    match &args.output {
-        Some(file) => output::write_file(file, form.text().as_bytes())?,
-        None => output::write_stdout(&text)?,
+    let text = if args.common.json { as_json(subject, &form) } else { form.text() };
+    if args.output.is_none() || args.common.json {
+        output::write_stdout(&text)?;
+    }
+    if let Some(file) = &args.output {
+        output::write_file(file, form.text().as_bytes())?;
     }
     Ok(Status::Holds)
 }

@@ -1,241 +1,205 @@
 //! `linchpin verify`: every engine that applies to a model answers; the strongest answer is the verdict.
 
-mod answer;
-mod csp;
-mod derived;
-mod heap;
-mod progress;
-mod reduce;
-mod refine;
-
-pub use derived::tries;
-pub use refine::grouped;
-
-use crate::args::{EngineArg, MemoryArg, ModelArgs, VerifyArgs};
+use crate::args::{MemoryArg, ReductionArg, VerifyArgs};
+use crate::files::Files;
 use crate::limits::Stop;
-use crate::{Status, json, model, output};
-use answer::{Answer, Found, Word};
-use anyhow::{Result, bail};
-use linchpin_report::{Page, Timeline};
-use serde_json::{Value as Json, json};
+use crate::progress::Progress;
+use crate::{Status, errors, json, model, output};
+use anyhow::{Context, Result, bail};
+use linchpin_engine::{Answer, Artifact, Extras, Language, Reduction, Request};
+use linchpin_ir::interpreter::Memory;
+use linchpin_report::{Findings, summary};
+use linchpin_verdict::{Limits, Verdict, counted};
+use linchpin_verify::{Loaded, ProgressQuestion, Verification, verify, verify_progress};
 use std::path::Path;
 
 pub fn execute(args: &VerifyArgs) -> Result<Status> {
     let named: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
     let json = args.common.json.then(|| json::envelope("verify", &named.join(", ")));
-    let stop = Stop::watch(&args.limits, json);
-    if args.report.is_some() && args.files.len() > 1 {
-        bail!("--report is about one model: name one file");
+    let outputs: Vec<_> = [("--report", &args.report), ("--certificate", &args.certificate)]
+        .into_iter()
+        .filter_map(|(flag, path)| path.clone().map(|path| (flag, path)))
+        .collect();
+    if let (Some((flag, _)), [_, _, ..]) = (outputs.first(), &args.files[..]) {
+        bail!("{flag} is about one model: name one file");
     }
+    Files { inputs: args.files.clone(), outputs }.check()?;
+    let stop = Stop::watch(&args.limits, json);
+    stop.fits("--lossy", args.lossy)?;
+    let is_batch = args.files.len() > 1;
+    let mut rows = Vec::new();
     let mut worst = Status::Holds;
-    for file in &args.files {
-        let subject = verify(args, file, &stop)?;
-        if let Some(report) = &args.report {
-            output::write_file(report, subject.page().as_bytes())?;
-        }
-        output::write_stdout(&if args.common.json { subject.json() } else { subject.text() })?;
-        worst = match (worst, subject.status()) {
-            (Status::Violated, _) | (_, Status::Violated) => Status::Violated,
-            (Status::Inconclusive, _) | (_, Status::Inconclusive) => Status::Inconclusive,
-            _ => Status::Holds,
+    for (file, name) in args.files.iter().zip(named) {
+        let (status, word) = match one(args, file, &stop) {
+            Ok(verdict) => (Status::from(verdict), verdict.to_string()),
+            // One bad file does not end a batch.
+            Err(error) if is_batch && !output::is_broken_pipe(&error) => {
+                errors::report(&error, "verify", args.common.json, args.common.quiet);
+                (errors::status(&error), "not verified: see the error".to_owned())
+            }
+            Err(error) => return Err(error),
         };
+        rows.push((name, word));
+        worst = worst.worse(status);
+    }
+    if is_batch && !args.common.json {
+        output::write_stdout(&summary(&rows))?;
     }
     Ok(worst)
 }
 
-/// A file and what the engines say of it.
-struct Subject {
-    file: String,
-    answers: Vec<Answer>,
-    /// Whether the answers are to different questions (the assertions of a `.csp` file): then all of them must hold.
-    separate: bool,
-}
-
-fn verify(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Subject> {
-    let shown = file.display().to_string();
-    let extension = file.extension().and_then(|extension| extension.to_str());
-    let reads: &[EngineArg] = match extension {
-        Some("subop") => &[EngineArg::Reduce],
-        Some("csp") => &[EngineArg::Refine],
-        _ => &[EngineArg::Refine, EngineArg::Reduce],
+/// Verifies a file and says what was found.
+fn one(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Verdict> {
+    let name = file.display().to_string();
+    let loaded = model::load_any(file, &args.config())?;
+    let progress = Progress::new(&args.common);
+    let observe = |at: linchpin_engine::Progress| {
+        progress.show(|| format!("{}: {}, depth {}", at.engine, counted(at.states, "state"), at.depth));
     };
-    if !args.engine.is_empty() && !args.engine.iter().any(|engine| reads.contains(engine)) {
-        bail!(
-            "`{shown}`: `refine` reads `.lin` and `.csp` files, `reduce` reads `.lin` and `.subop` files"
-        );
-    }
-    let mut answers = match extension {
-        Some("subop") => vec![reduce::answer(args, file)?],
-        Some("csp") => csp::answers(args, file, stop)?,
-        _ => of_model(args, file, stop)?,
+    let request = request(args, stop, &observe);
+    let mut found = ask(args, &loaded, &request).with_context(|| format!("`{name}`"))?;
+    drop(progress);
+    note_ignored(args, &loaded, &mut found);
+    let contradiction = found.contradiction.map(|contradiction| contradiction.to_string());
+    let findings = Findings {
+        subject: &name,
+        program: loaded.program(),
+        memory: request.memory,
+        verdict: found.verdict(),
+        deciding: found.deciding(),
+        answers: &found.answers,
+        contradiction: contradiction.as_deref(),
+        in_detail: !args.engine.is_empty(),
     };
-    let ignored = bounds_given(args);
-    if let (Some("subop" | "csp"), [_, ..], Some(answer)) =
-        (extension, &ignored[..], answers.first_mut())
-    {
-        answer.notes.push(format!("{}: for `.lin` files only, ignored here", ignored.join(", ")));
+    // The verdict first: it is never lost because a file cannot be written.
+    output::write_stdout(&match args.common.json {
+        true => findings.json(),
+        false => findings.text(&|verdict| output::verdict_word(verdict, &args.common)),
+    })?;
+    if let Some(report) = &args.report {
+        output::write_file(report, findings.page().as_bytes())?;
     }
-    Ok(Subject { file: shown, answers, separate: extension == Some("csp") })
+    write_artifacts(args, &found)?;
+    Ok(findings.verdict)
 }
 
-/// The flags about bounds that were given.
-fn bounds_given(args: &VerifyArgs) -> Vec<&'static str> {
-    let given = [
-        ("--threads", args.threads.is_some()),
-        ("--ops", args.ops.is_some()),
-        ("--values", args.values.is_some()),
-        ("--size", args.size.is_some()),
-        ("--memory", args.memory == MemoryArg::Reuse),
-    ];
-    given.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag).collect()
-}
-
-/// What the engines say of a `.lin` model.
-fn of_model(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Vec<Answer>> {
-    let model = ModelArgs {
-        model: file.to_path_buf(),
-        threads: args.threads.clone(),
-        set: args.set.clone(),
+/// Asks for what the command line asks for: linearizability, or a progress or temporal property.
+fn ask(args: &VerifyArgs, loaded: &Loaded, request: &Request<'_>) -> Result<Verification> {
+    let question = match (&args.ltl, args.progress) {
+        (Some(text), _) => {
+            Some(ProgressQuestion::Formula { text: text.clone(), fair: args.fair })
+        }
+        (None, Some(property)) => Some(ProgressQuestion::Property(property)),
+        (None, None) => None,
     };
-    let compiled = model::load(&model)?;
-    if args.progress.is_some() || args.ltl.is_some() {
-        return Ok(vec![progress::answer(args, file, &compiled, stop)?]);
+    let Some(question) = question else { return Ok(verify(loaded, &args.engine, request)?) };
+    match verify_progress(loaded, &question, request)? {
+        Some(found) => Ok(found),
+        None => bail!("--progress and --ltl are about `.lin` models"),
     }
-    let asked = |engine: EngineArg| args.engine.contains(&engine);
-    let mut answers = Vec::new();
-    if args.engine.is_empty() || asked(EngineArg::Refine) {
-        answers.push(refine::answer(args, file, &compiled, stop)?);
-    }
-    // A search for violations only, or one of a state space that is reduced in some other way, is not about proofs.
-    let proofs = args.lossy.is_none() && args.memory == MemoryArg::Collected;
-    if asked(EngineArg::Reduce) || (args.engine.is_empty() && proofs) {
-        let answer = derived::answer(args, &compiled)?;
-        // Unasked, it speaks only if it has something to say.
-        if answer.word == Word::Proved || asked(EngineArg::Reduce) {
-            answers.push(answer);
-        }
-    }
-    // Refinement tells a violation from a weakness of the method where a proof fails; and where it does not, the two check each other.
-    if answers.iter().all(|answer| answer.engine == "reduce") {
-        answers.push(refine::answer(args, file, &compiled, stop)?);
-    }
-    Ok(answers)
 }
 
-impl Subject {
-    /// The strongest answer: a violation is one whatever others say, then proofs, then what holds within bounds. Where the
-    /// answers are to different questions, the weakest, unless one is violated.
-    fn word(&self) -> Word {
-        let words = || self.answers.iter().map(|answer| answer.word);
-        let violated = words().any(|word| word == Word::Violated);
-        let word = if self.separate && !violated { words().min() } else { words().max() };
-        word.unwrap_or(Word::Inconclusive)
+fn request<'a>(
+    args: &VerifyArgs,
+    stop: &Stop,
+    progress: &'a (dyn Fn(linchpin_engine::Progress) + Sync),
+) -> Request<'a> {
+    Request {
+        calls: args.ops,
+        values: args.values,
+        objects: args.size.map(usize::from),
+        memory: match args.memory {
+            MemoryArg::Collected => Memory::Collected,
+            MemoryArg::Reuse => Memory::Reuse,
+        },
+        // Time and memory are watched for the whole process; the engines are only told to stop.
+        limits: Limits::until(stop.asked.clone()),
+        workers: args.workers.map(usize::from),
+        points: !args.no_points,
+        suggest_points: args.suggest_points,
+        stuck: !args.safety_only,
+        without: args.without.iter().flat_map(|without| left_out(*without)).copied().collect(),
+        lossy: args.lossy,
+        extras: Extras {
+            table: args.table,
+            facts: args.facts,
+            obligations: args.smt2.is_some(),
+            certificate: args.certificate.is_some(),
+        },
+        progress,
     }
+}
 
-    fn status(&self) -> Status {
-        match self.word() {
-            Word::Violated => Status::Violated,
-            Word::Proved | Word::HoldsWithinBounds => Status::Holds,
-            Word::Inconclusive => Status::Inconclusive,
-        }
+fn left_out(without: ReductionArg) -> &'static [Reduction] {
+    use Reduction::*;
+    match without {
+        ReductionArg::CanonicalHeap => &[CanonicalHeap],
+        ReductionArg::DeadLocals => &[DeadLocals],
+        ReductionArg::ThreadSymmetry => &[ThreadSymmetry],
+        ReductionArg::ValueSymmetry => &[ValueSymmetry],
+        ReductionArg::PartialOrder => &[PartialOrder],
+        ReductionArg::MergedEvents => &[MergedEvents],
+        ReductionArg::JustInTime => &[JustInTime],
+        ReductionArg::Antichain => &[Antichain],
+        ReductionArg::All => &[
+            CanonicalHeap, DeadLocals, ThreadSymmetry, ValueSymmetry, PartialOrder, MergedEvents,
+            JustInTime, Antichain,
+        ],
     }
+}
 
-    /// Engines that contradict each other: one of them is wrong, which nobody must overlook.
-    fn contradiction(&self) -> Option<String> {
-        let engine = |word: Word| {
-            self.answers.iter().find(|answer| answer.word == word).map(|answer| answer.engine)
-        };
-        let (proved, violated) = (engine(Word::Proved)?, engine(Word::Violated)?);
-        // A step that fails is no history that is not linearizable, but it is said where steps may fail.
-        let is_fault = |answer: &Answer| answer.found.as_ref().is_some_and(|found| found.is_fault);
-        let never_fails = |answer: &Answer| answer.stats["never_fails"] == json!(true);
-        if self.answers.iter().any(is_fault) && !self.answers.iter().any(never_fails) {
-            return None;
-        }
-        if self.calls_beyond_those_tried().is_some() {
-            return None;
-        }
-        Some(format!(
-            "`{proved}` proves what `{violated}` refutes: one of them is wrong. Please report this model."
-        ))
+/// Flags that mean nothing for this file are said to be ignored.
+fn note_ignored(args: &VerifyArgs, loaded: &Loaded, found: &mut Verification) {
+    let given: &[(&str, bool)] = match loaded.subject().language() {
+        Language::Lin => return,
+        Language::Subop => &[
+            ("--threads", args.threads.is_some()),
+            ("--size", args.size.is_some()),
+            ("--memory", args.memory == MemoryArg::Reuse),
+        ],
+        Language::Csp => &[
+            ("--threads", args.threads.is_some()),
+            ("--ops", args.ops.is_some()),
+            ("--values", args.values.is_some()),
+            ("--size", args.size.is_some()),
+            ("--memory", args.memory == MemoryArg::Reuse),
+        ],
+    };
+    let ignored: Vec<&str> =
+        given.iter().filter(|(_, given)| *given).map(|(flag, _)| *flag).collect();
+    if let (Some(answer), [_, ..]) = (found.answers.first_mut(), &ignored[..]) {
+        answer.notes.push(format!("{}: means nothing for this file, ignored", ignored.join(", ")));
     }
+}
 
-    /// How many calls the run that was found has, and with how many in a row sequential executions were tried, if those are fewer: a proof is one as far as
-    /// sequential executions are right.
-    fn calls_beyond_those_tried(&self) -> Option<(u64, u64)> {
-        let tried =
-            self.answers.iter().find_map(|answer| answer.stats["sequential_calls"].as_u64())?;
-        let found = self.answers.iter().find_map(|answer| answer.found.as_ref())?;
-        let calls = found.bars.len() as u64;
-        (calls > tried).then_some((calls, tried))
-    }
-
-    /// Why a proof beside a violation is no contradiction.
-    fn caution(&self) -> Option<String> {
-        let is = |word: Word| self.answers.iter().any(|answer| answer.word == word);
-        let (calls, tried) = self.calls_beyond_those_tried()?;
-        (is(Word::Proved) && is(Word::Violated)).then(|| {
-            format!("the proof assumes that sequential executions are right, which was tried with up to {tried} calls in a row; the run found has {calls}")
-        })
-    }
-
-    fn text(&self) -> String {
-        let mut text = format!("{}: {}\n", self.file, self.word().in_words());
-        if let Some(contradiction) = self.contradiction() {
-            text += &format!("  CONTRADICTION: {contradiction}\n");
-        }
-        if let Some(caution) = self.caution() {
-            text += &format!("  {caution}\n");
-        }
-        for answer in &self.answers {
-            text += &answer.text();
-        }
-        text
-    }
-
-    fn json(&self) -> String {
-        let mut object = json::envelope("verify", &self.file);
-        let mut insert = |key: &str, value: Json| object.insert(key.to_owned(), value);
-        insert("verdict", json!(self.word().in_json()));
-        if let Some(contradiction) = self.contradiction() {
-            insert("contradiction", json!(contradiction));
-        }
-        if let Some(caution) = self.caution() {
-            insert("caution", json!(caution));
-        }
-        insert("engines", self.answers.iter().map(Answer::json).collect());
-        if let Some(found) = self.answers.iter().find_map(|answer| answer.found.as_ref()) {
-            insert("counterexample", found.json.clone());
-        }
-        format!("{}\n", Json::Object(object))
-    }
-
-    fn page(&self) -> String {
-        let mut facts = vec![("model".to_owned(), self.file.clone())];
-        for answer in &self.answers {
-            let words = format!("{}: {}", answer.word.in_words(), answer.reason);
-            facts.push((answer.engine.to_owned(), words));
-            for assumption in &answer.assumptions {
-                facts.push(("assuming".to_owned(), assumption.clone()));
+/// Writes the certificate and the SMT-LIB files that were asked for.
+fn write_artifacts(args: &VerifyArgs, found: &Verification) -> Result<()> {
+    let artifacts = || found.answers.iter().flat_map(|answer: &Answer| &answer.artifacts);
+    if let Some(path) = &args.certificate {
+        let certificate = artifacts().find_map(|artifact| match artifact {
+            Artifact::Certificate(text) => Some(text),
+            Artifact::Obligation { .. } => None,
+        });
+        match certificate {
+            Some(text) if found.verdict() != Verdict::Violated => {
+                output::write_file(path, text.as_bytes())?;
             }
-            if !answer.unreached.is_empty() {
-                facts.push(("never executed".to_owned(), answer.unreached.join(", ")));
-            }
+            _ => output::say("--certificate: there is no proof to write\n"),
         }
-        let found = self.answers.iter().find_map(|answer| answer.found.as_ref());
-        let (bars, rows) = found
-            .map_or_else(Default::default, |Found { bars, rows, .. }| (bars.clone(), rows.clone()));
-        Page {
-            title: format!("linchpin verify {}", self.file),
-            verdict: match found {
-                Some(found) => format!("violated: {}", found.explanation),
-                None => self.word().in_words().to_owned(),
-            },
-            is_bad: self.word() == Word::Violated,
-            facts,
-            timeline: Timeline::new(bars),
-            rows,
-        }
-        .render()
     }
+    let Some(folder) = &args.smt2 else { return Ok(()) };
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make `{}`", folder.display()))?;
+    let questions = artifacts().filter_map(|artifact| match artifact {
+        Artifact::Obligation { name, text } => Some((name, text)),
+        Artifact::Certificate(_) => None,
+    });
+    let mut written = 0;
+    for (name, text) in questions {
+        let file = folder.join(format!("{written:04}_{name}.smt2"));
+        output::write_file(&file, text.as_bytes())?;
+        written += 1;
+    }
+    output::say(&format!("--smt2: {} written to `{}`\n", counted(written, "question"), folder.display()));
+    Ok(())
 }

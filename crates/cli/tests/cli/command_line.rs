@@ -62,7 +62,8 @@ The steps that led there:
 ...
    14  thread 0  line [..] read t.next, where t is @0: use after free
 
-seed 0: use after free at line [..] in `pop` by thread 0: read t.next, where t is @0
+VIOLATED with seed 0: use after free at line [..] in `pop` by thread 0: read t.next, where t is @0
+again: linchpin run models/treiber_stack_reclaim.lin --memory reuse --seed 0
 
 "#]]);
 }
@@ -186,12 +187,7 @@ fn fmt_lays_out_and_checks_and_leaves_mistaken_files_alone() {
     assert_eq!(output(&["fmt", "--check", good_path]).0, 1);
     assert_eq!(output(&["fmt", good_path, bad_path]).0, 2);
     let read = |path: &PathBuf| std::fs::read_to_string(path).expect("read");
-    assert_eq!(
-        read(&good),
-        "spec counter;\nop  add( n:int ){\n}\n",
-        "nothing is written if one is mistaken"
-    );
-    assert_eq!(output(&["fmt", good_path]).0, 0);
+    assert_eq!(read(&bad), "spec counter\n");
     assert_eq!(read(&good), "spec counter;\nop add(n: int) {\n}\n");
     assert_eq!(output(&["fmt", "--check", good_path]).0, 0);
 }

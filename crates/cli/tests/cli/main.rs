@@ -2,4 +2,6 @@
 
 mod check;
 mod command_line;
+mod edges;
+mod runs;
 mod verify;

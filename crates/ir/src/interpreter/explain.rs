@@ -75,8 +75,8 @@ impl<'a> Execution<'a> {
     pub fn refusal(&self) -> (u32, String) {
         let reasons = self.refused.iter().map(|(action, _)| match action {
             Action::Lock(place) => {
-                let owner = self.owner(place);
-                let held = owner.map_or(String::new(), |id| format!(", held by thread {id}"));
+                let held =
+                    self.owner(place).map_or(String::new(), |id| format!(", held by thread {id}"));
                 format!("{}{held}", self.names().action(action))
             }
             _ => self.attempted(action),
@@ -86,6 +86,20 @@ impl<'a> Execution<'a> {
             Some((_, line)) => (*line, reason),
             None => (self.line, "nothing: no step leads on from here".to_owned()),
         }
+    }
+
+    /// The thread that holds the lock, if one lock is all that was refused.
+    pub fn lock_holder(&self) -> Option<usize> {
+        match &self.refused[..] {
+            [(Action::Lock(place), _)] => usize::try_from(self.owner(place)?).ok(),
+            _ => None,
+        }
+    }
+
+    /// Who holds the lock at a place.
+    fn owner(&self, place: &Place) -> Option<i64> {
+        let value = self.resolve(place).ok().and_then(|at| self.state.get(at));
+        value.and_then(Value::as_int)
     }
 
     /// An action that could not be performed, with the values of its variables.

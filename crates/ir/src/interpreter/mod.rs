@@ -216,7 +216,9 @@ impl Machine {
             };
             let (line, reason) = execution.refusal();
             let held_by = execution.lock_holder();
-            first.get_or_insert(Wait { thread, operation, line, reason, held_by });
+            let wait = first.get_or_insert(Wait { thread, operation, line, reason, held_by });
+            // With other choices it may wait for something else.
+            wait.held_by = wait.held_by.filter(|holder| held_by == Some(*holder));
             given = execution.finish(Ok(Ended::Refused)).next_choices();
         }
         first

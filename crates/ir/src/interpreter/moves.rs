@@ -125,7 +125,7 @@ pub struct Wait {
     pub line: u32,
     /// What it waits for, like `lock(l), held by thread 0`.
     pub reason: String,
-    /// The thread that holds the lock, if it waits for one.
+    /// The thread that holds the lock, if that is all it waits for.
     pub held_by: Option<usize>,
 }
 

@@ -111,7 +111,7 @@ impl Presentation<'_> {
         for assumption in &self.checked.assumptions {
             text += &format!("  assuming: {assumption}\n");
         }
-        if self.args.verbose {
+        if self.args.common.verbose {
             text += &format!("  format: {}\n", self.recording.format.name());
             for note in self.recording.notes.iter().chain(&self.checked.notes) {
                 text += &format!("  note: {note}\n");

@@ -4,7 +4,7 @@
 use super::lines::{Lines, Next};
 use super::recording::{Subject, property};
 use crate::args::CheckArgs;
-use crate::limits::Stop;
+use crate::limits::{self, Stop};
 use crate::{Status, json, output};
 use anyhow::{Context, Result, bail};
 use linchpin_history::online::{Ended, OpenOperation, Refutation, Stream};
@@ -249,9 +249,7 @@ impl<'a> Judge<'a> {
 fn conclude(args: &CheckArgs, judge: &Judge<'_>, outcome: Option<Ended>) -> Result<Status> {
     let outcome = match (outcome, judge.stop.reason()) {
         // Engines know only that they were asked to stop, not why.
-        (Some(Ended::Unknown(_)), Some(reason)) => {
-            Some(Ended::Unknown(Inconclusive::Undecided(reason.describe().to_owned())))
-        }
+        (Some(Ended::Unknown(_)), Some(reason)) => Some(Ended::Unknown(limits::describe(reason))),
         (outcome, _) => outcome,
     };
     let (status, verdict, reason) = match &outcome {
@@ -285,7 +283,7 @@ fn conclude(args: &CheckArgs, judge: &Judge<'_>, outcome: Option<Ended>) -> Resu
         text += &format!("Possible states just before: {}\n", shown.join(", "));
     }
     text += &format!("  {} events, {} operations returned\n", judge.events, judge.completed);
-    if args.verbose {
+    if args.common.verbose {
         text += &format!("  {}\n", judge.method());
         judge.notes().iter().for_each(|note| text += &format!("  {note}\n"));
     }

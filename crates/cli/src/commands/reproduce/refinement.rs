@@ -1,8 +1,9 @@
 //! Table 1 of "Model Checking Linearizability via Refinement" (Liu, Chen, Liu, Sun, 2009).
 
 use crate::args::ReproduceArgs;
-use crate::commands::verify::grouped;
 use crate::limits::Stop;
+use crate::progress::Progress;
+use crate::words::grouped;
 use anyhow::{Result, anyhow};
 use linchpin_ir::interpreter::Memory;
 use linchpin_lang::{Config, Threads, compile};
@@ -105,7 +106,9 @@ pub fn table(args: &ReproduceArgs, stop: &Stop) -> Result<(String, Vec<Json>, bo
         "states"
     );
     let (mut as_json, mut as_expected) = (Vec::new(), true);
+    let progress = Progress::new(&args.common);
     for row in rows() {
+        progress.show(|| format!("{}, {} threads", row.name, row.threads));
         let ours = row.measure(true, None, stop)?;
         let without = row.measure(false, Some(args.patience), stop)?;
         as_expected &= ours.verdict == Some(row.linearizable);

@@ -1,14 +1,17 @@
 //! A run as JSON lines, as one JSON object, as a few lines of text, as a page.
 
-use super::schedule;
+use super::finding::Finding;
+use super::search::Shown;
 use super::view::RunView;
+use super::{again, schedule};
 use crate::args::{MemoryArg, RunArgs, Schedule};
-use crate::json;
-use crate::limits::Reason;
+use crate::words::{counted, grouped};
+use crate::{json, limits, output};
 use linchpin_ir::interpreter::Wait;
 use linchpin_ir::program::Program;
 use linchpin_ir::run::{End, Run};
-use linchpin_report::{Page, Timeline};
+use linchpin_report::{Page, Timeline, escaped, escaped_lines};
+use linchpin_verdict::Verdict;
 use serde_json::{Value as Json, json};
 
 /// Moves shown before the one that went wrong.
@@ -20,23 +23,23 @@ const WIDTH: usize = 100;
 pub struct Presentation<'a> {
     pub args: &'a RunArgs,
     pub program: &'a Program,
-    pub run: &'a Run,
-    /// Absent for a replay.
-    pub seed: Option<u64>,
-    /// Why not all seeds were tried, if they were not.
-    pub stopped: Option<Reason>,
+    pub shown: &'a Shown,
 }
 
 impl<'a> Presentation<'a> {
+    fn run(&self) -> &'a Run {
+        &self.shown.run
+    }
+
     fn view(&self) -> RunView<'a> {
-        RunView { program: self.program, run: self.run }
+        RunView { program: self.program, run: self.run() }
     }
 
     /// The history as JSON lines, with the steps between the events if asked for.
     pub fn history(&self) -> String {
         let mut lines = String::new();
-        let mut events = self.run.events.iter().peekable();
-        for time in 0..self.run.schedule.len() as u64 {
+        let mut events = self.run().events.iter().peekable();
+        for time in 0..self.run().schedule.len() as u64 {
             if let Some(event) = events.next_if(|event| event.time == time) {
                 lines += &format!("{}\n", self.view().event(event));
             }
@@ -54,21 +57,36 @@ impl<'a> Presentation<'a> {
         let subject = self.args.model.model.display().to_string();
         let mut object = json::envelope("run", &subject);
         let mut insert = |key: &str, value: Json| object.insert(key.to_owned(), value);
-        insert("seed", json!(self.seed));
+        let history: Json =
+            self.run().events.iter().map(|event| self.view().event(event)).collect();
+        let schedule = schedule::to_json(self.program, &self.run().schedule);
+        insert("verdict", json!(self.shown.verdict().id()));
+        insert("seed", json!(self.shown.seed));
         insert("memory", json!(memory_name(self.args.memory)));
+        insert("runs", json!({ "tried": self.shown.tried, "undecided": self.shown.undecided }));
         insert("end", json!(self.end_name()));
-        insert("reason", json!(self.end_sentence()));
-        insert("history", self.run.events.iter().map(|event| self.view().event(event)).collect());
-        insert("schedule", schedule::to_json(self.program, &self.run.schedule));
+        insert("reason", json!(self.reason()));
+        if self.shown.verdict() == Verdict::Violated {
+            let core: &[u32] = match &self.shown.finding {
+                Finding::NotLinearizable(violation) => &violation.core,
+                _ => &[],
+            };
+            let counterexample = json!({
+                "history": history, "schedule": schedule, "core": core, "explanation": self.reason(),
+            });
+            insert("counterexample", counterexample);
+        }
+        insert("history", history);
+        insert("schedule", schedule);
         if self.args.trace {
-            let steps = 0..self.run.schedule.len() as u64;
+            let steps = 0..self.run().schedule.len() as u64;
             insert("trace", steps.filter_map(|time| self.view().step(time)).collect());
         }
         format!("{}\n", Json::Object(object))
     }
 
     fn end_name(&self) -> &'static str {
-        match self.run.end {
+        match self.run().end {
             End::Completed => "completed",
             End::Faulted(_) => "fault",
             End::Blocked { .. } => "blocked",
@@ -76,17 +94,26 @@ impl<'a> Presentation<'a> {
         }
     }
 
+    /// How the run ended.
     fn end_sentence(&self) -> String {
-        match &self.run.end {
-            End::Completed => "every operation returned".to_owned(),
-            End::Faulted(fault) => fault.to_string(),
-            End::Blocked { threads } => {
-                let waits: Vec<String> = threads.iter().map(|wait| self.wait(wait)).collect();
-                format!("blocked for ever: {}", waits.join("; "))
+        let waits = |threads: &[Wait]| {
+            threads.iter().map(|wait| self.wait(wait)).collect::<Vec<_>>().join("; ")
+        };
+        match (&self.run().end, &self.shown.finding) {
+            (End::Completed, _) => "every operation returned".to_owned(),
+            (End::Faulted(fault), _) => fault.to_string(),
+            (End::Blocked { threads }, Finding::Deadlock) => {
+                format!("blocked for ever: {}", waits(threads))
             }
-            End::StepLimit => format!(
-                "operations were still running after {} moves; --step-limit allows more",
-                self.run.schedule.len()
+            (End::Blocked { threads }, _) => {
+                format!("blocked, unless a further call helps: {}", waits(threads))
+            }
+            (End::StepLimit, _) if self.shown.seed.is_none() => {
+                "the schedule ends before every operation has returned".to_owned()
+            }
+            (End::StepLimit, _) => format!(
+                "operations were still running after {}; --step-limit allows more",
+                counted(self.run().schedule.len() as u64, "move")
             ),
         }
     }
@@ -99,50 +126,81 @@ impl<'a> Presentation<'a> {
         )
     }
 
-    fn is_bad(&self) -> bool {
-        matches!(self.run.end, End::Faulted(_) | End::Blocked { .. })
+    /// What the verdict rests on.
+    fn reason(&self) -> String {
+        match &self.shown.finding {
+            Finding::NotLinearizable(violation) => {
+                format!("the history is not linearizable: {}", violation.explanation)
+            }
+            Finding::NotJudged(reason) => format!("the history was not judged: {reason}"),
+            Finding::Linearizable if self.shown.tried > 1 => {
+                format!("{} runs, every history is linearizable", grouped(self.shown.tried))
+            }
+            Finding::Linearizable => {
+                format!("{}; the history is linearizable", self.end_sentence())
+            }
+            Finding::Fault | Finding::Deadlock | Finding::Unfinished => self.end_sentence(),
+        }
     }
 
-    /// What people read: a drawing, and how it ended; if it ended badly, also the steps that led there.
+    fn is_bad(&self) -> bool {
+        self.shown.verdict() == Verdict::Violated
+    }
+
+    /// What people read: a drawing, and the verdict; if it is a bad one, also the steps that led there and how to see
+    /// them again.
     pub fn summary(&self) -> String {
         let mut text = String::from("\n");
-        let timeline = self.view().timeline();
-        if let Some(timeline) = timeline {
-            text += &timeline.draw(WIDTH);
-            text.push('\n');
+        if let Some(timeline) = self.view().timeline() {
+            text += &format!("{}\n", timeline.draw(WIDTH));
         }
         if self.is_bad() {
-            text += "The steps that led there:\n\n";
-            let rows = self.view().rows();
-            let hidden = rows.len().saturating_sub(MAX_STEPS);
-            if hidden > 0 {
-                text += &format!("  … {hidden} earlier moves: --trace shows them …\n");
-            }
-            for row in &rows[hidden..] {
-                let line = row.line.map_or(String::new(), |line| format!("line {line}"));
-                let padded =
-                    format!("{:>5}  thread {}  {line:<9} {}", row.time, row.process, row.text);
-                text += &format!("{}\n", padded.trim_end());
-            }
-            text.push('\n');
+            text += &self.last_steps();
         }
-        let seed = self.seed.map_or(String::new(), |seed| format!("seed {seed}: "));
-        text += &format!("{seed}{}\n", self.end_sentence());
-        if let Some(reason) = self.stopped {
-            text += &format!("not every seed was tried: {}\n", reason.describe());
+        let verdict = output::verdict_on_stderr(self.shown.verdict());
+        let seed = self.shown.seed.filter(|_| self.shown.finding.verdict() != Verdict::Holds);
+        let seed = seed.map_or(String::new(), |seed| format!(" with seed {seed}"));
+        text += &format!("{verdict}{seed}: {}\n", escaped_lines(&self.reason()));
+        if self.shown.undecided > 0 && self.shown.tried > 1 {
+            let tried = counted(self.shown.tried, "run");
+            text += &format!("not decided: {} of {tried}\n", grouped(self.shown.undecided));
+        }
+        if let Some(reason) = self.shown.stopped {
+            text += &format!("not every seed was tried: {}\n", limits::describe(reason));
+        }
+        if let (true, Some(seed)) = (self.is_bad(), self.shown.seed) {
+            let command = again::command(std::env::args(), seed);
+            text += &format!("again: {}\n", escaped(&command));
         }
         text
+    }
+
+    fn last_steps(&self) -> String {
+        let mut text = String::from("The steps that led there:\n\n");
+        let rows = self.view().rows();
+        let hidden = rows.len().saturating_sub(MAX_STEPS);
+        if hidden > 0 {
+            let moves = counted(hidden as u64, "earlier move");
+            text += &format!("  … {moves}: --trace shows them …\n");
+        }
+        for row in &rows[hidden..] {
+            let line = row.line.map_or(String::new(), |line| format!("line {line}"));
+            let what = escaped(&row.text);
+            let padded = format!("{:>5}  thread {}  {line:<9} {what}", row.time, row.process);
+            text += &format!("{}\n", padded.trim_end());
+        }
+        text + "\n"
     }
 
     /// The run as a page.
     pub fn page(&self) -> String {
         let mut facts = vec![("model".to_owned(), self.args.model.model.display().to_string())];
         let mut fact = |name: &str, value: String| facts.push((name.to_owned(), value));
-        match self.seed {
+        match self.shown.seed {
             Some(seed) => fact("seed", seed.to_string()),
             None => fact("schedule", "replayed".to_owned()),
         }
-        if self.seed.is_some() {
+        if self.shown.seed.is_some() {
             let schedule = match self.args.schedule {
                 Schedule::Random => "random".to_owned(),
                 Schedule::Pct => format!("pct, depth {}", self.args.depth),
@@ -153,7 +211,7 @@ impl<'a> Presentation<'a> {
         fact("memory", format!("sequentially consistent, {}", memory_name(self.args.memory)));
         Page {
             title: format!("linchpin run {}", self.args.model.model.display()),
-            verdict: self.end_sentence(),
+            verdict: format!("{}: {}", self.shown.verdict(), self.reason()),
             is_bad: self.is_bad(),
             facts,
             timeline: Timeline::new(self.view().bars()),

@@ -1,0 +1,90 @@
+//! What a run shows about the object.
+
+use crate::judge::Judge;
+use linchpin_history::{Limits, Verdict as Judged, Violation};
+use linchpin_ir::interpreter::Wait;
+use linchpin_ir::run::{End, Run};
+use linchpin_verdict::Verdict;
+
+/// What a run shows.
+#[derive(Debug)]
+pub enum Finding {
+    /// Every operation returned, and an order explains the history.
+    Linearizable,
+    /// No order explains the history.
+    NotLinearizable(Violation),
+    /// A step failed: the end of the run says which.
+    Fault,
+    /// Threads wait for each other's locks: no further call can help.
+    Deadlock,
+    /// Nothing is wrong so far, but the run did not come to its end: `run.end` says why.
+    Unfinished,
+    /// The history could not be judged, for this reason.
+    NotJudged(String),
+}
+
+impl Finding {
+    /// What this run shows.
+    pub fn of(run: &Run, judge: Option<&Judge<'_>>, limits: Limits) -> Finding {
+        if let End::Faulted(_) = run.end {
+            return Finding::Fault;
+        }
+        let judged = judge.and_then(|judge| judge.judge(run, limits));
+        match (judged, &run.end) {
+            (Some(Judged::Violated(violation)), _) => Finding::NotLinearizable(violation),
+            (_, End::Blocked { threads }) if is_deadlock(threads) => Finding::Deadlock,
+            (_, End::Blocked { .. } | End::StepLimit) => Finding::Unfinished,
+            (Some(Judged::Inconclusive(reason)), _) => Finding::NotJudged(reason),
+            (None, _) => {
+                Finding::NotJudged("the specification says nothing about such histories".to_owned())
+            }
+            (Some(Judged::Holds(_)), _) => Finding::Linearizable,
+        }
+    }
+
+    /// The word for it.
+    pub const fn verdict(&self) -> Verdict {
+        match self {
+            Finding::Linearizable => Verdict::Holds,
+            Finding::NotLinearizable(_) | Finding::Fault | Finding::Deadlock => Verdict::Violated,
+            Finding::Unfinished | Finding::NotJudged(_) => Verdict::Inconclusive,
+        }
+    }
+}
+
+/// Whether a thread waits for a lock whose holder waits for a lock, and so on in a circle. A thread that waits for
+/// something else, or for a lock that an idle thread holds, may be helped by a further call.
+fn is_deadlock(waits: &[Wait]) -> bool {
+    let holder = |wait: &Wait| waits.iter().find(|other| Some(other.thread) == wait.held_by);
+    let is_in_circle = |start: &Wait| {
+        let mut at = holder(start);
+        // Whoever follows more locks than there are threads goes in a circle.
+        for _ in waits {
+            match at {
+                Some(wait) => at = holder(wait),
+                None => return false,
+            }
+        }
+        true
+    };
+    waits.iter().any(is_in_circle)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wait(thread: usize, held_by: Option<usize>) -> Wait {
+        Wait { thread, operation: 0, line: 1, reason: String::new(), held_by }
+    }
+
+    #[test]
+    fn only_a_circle_of_locks_is_a_deadlock() {
+        assert!(is_deadlock(&[wait(0, Some(1)), wait(1, Some(0))]));
+        assert!(is_deadlock(&[wait(3, Some(3))]), "a lock that was never released");
+        assert!(is_deadlock(&[wait(2, None), wait(0, Some(1)), wait(1, Some(0))]));
+        assert!(!is_deadlock(&[wait(0, Some(1))]), "thread 1 is idle and may release it");
+        assert!(!is_deadlock(&[wait(0, Some(1)), wait(1, None)]), "thread 1 waits for a value");
+        assert!(!is_deadlock(&[]));
+    }
+}
