@@ -56,7 +56,7 @@ fn describe(report: &Report) -> Answer {
     let bounds: Vec<Bound> = report
         .constants
         .iter()
-        .map(|(name, value)| Bound::Constant(name.clone(), *value))
+        .map(|(name, value)| Bound::Constant(name.clone(), value.clone()))
         .collect();
     let within = match bounds.is_empty() {
         true => String::new(),

@@ -4,8 +4,8 @@ use crate::cells::Access;
 use crate::limits;
 use crate::program::*;
 use crate::syntax::ast::BinaryOp;
-use linchpin_verdict::StopReason;
 use linchpin_syntax::Span;
+use linchpin_verdict::StopReason;
 
 /// A step that goes wrong by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,6 +8,7 @@
 
 mod cells;
 mod check;
+mod engine;
 mod evaluate;
 mod future;
 mod limits;
@@ -22,6 +23,7 @@ mod term;
 mod verdict;
 mod verify;
 
+pub use engine::Processes;
 pub use linchpin_syntax::{Diagnostic, Span};
 pub use program::Model;
 pub use verdict::{Counterexample, Failure, Place, Report, TraceStep, Wrong};

@@ -9,7 +9,6 @@ use crate::evaluate::Fault;
 use crate::lts::{Label, Lts};
 use crate::reduction::Walker;
 use linchpin_verdict::Limits;
-use linchpin_syntax::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

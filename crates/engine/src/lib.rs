@@ -28,7 +28,11 @@ pub trait Engine: Sync {
 
     /// What it says. Several answers only where the subject asks several questions, like the assertions of a `.csp` file.
     /// An engine that cannot say anything of this subject answers that, with the reason.
-    fn answer(&self, subject: &Subject<'_>, request: &Request<'_>) -> Result<Vec<Answer>, EngineError>;
+    fn answer(
+        &self,
+        subject: &Subject<'_>,
+        request: &Request<'_>,
+    ) -> Result<Vec<Answer>, EngineError>;
 }
 
 /// Why a subject cannot be asked about at all: something is wrong with the input.

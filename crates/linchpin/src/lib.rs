@@ -9,10 +9,13 @@ pub use error::Error;
 pub use history::check;
 #[cfg(feature = "recordings")]
 pub use history::read_history;
-pub use linchpin_history::{Builder as Recorder, CheckOptions, History, Object, Violation, Witness};
+pub use linchpin_history::{
+    Builder as Recorder, CheckOptions, History, Object, Violation, Witness,
+};
 pub use linchpin_spec::{Spec, Value};
 pub use linchpin_verdict::{
-    Assumption, Bound, Calls, Inconclusive, Limits, Outcome, Sequential, StopFlag, StopReason, Verdict,
+    Assumption, Bound, Calls, Inconclusive, Limits, Outcome, Sequential, StopFlag, StopReason,
+    Verdict,
 };
 #[cfg(feature = "models")]
 pub use model::{Verified, Verifier, verify};

@@ -36,7 +36,11 @@ impl Engine for Refine {
         false
     }
 
-    fn answer(&self, subject: &Subject<'_>, request: &Request<'_>) -> Result<Vec<Answer>, EngineError> {
+    fn answer(
+        &self,
+        subject: &Subject<'_>,
+        request: &Request<'_>,
+    ) -> Result<Vec<Answer>, EngineError> {
         let Source::Lin { program, bounds } = subject.source else { return Ok(Vec::new()) };
         let options = options(request, bounds);
         let observe = |stats: &Stats| {
@@ -195,7 +199,7 @@ fn notes(options: &VerifyOptions, report: &Report) -> Vec<String> {
             "no thread ever made all its calls: the bound on operations was never reached".into(),
         );
     }
-    notes.extend(stuck_note(report.stuck));
+    notes.extend(stuck_note(&report.stuck));
     if options.lossy.is_some() {
         notes.push("lossy search: states may have been left out".to_owned());
     }
@@ -252,7 +256,7 @@ fn stuck(StuckOperation { thread, name, kept_by, .. }: &StuckOperation) -> Strin
 }
 
 /// What became of the check that no operation gets stuck.
-fn stuck_note(check: StuckCheck) -> Option<String> {
+fn stuck_note(check: &StuckCheck) -> Option<String> {
     let reason = match check {
         StuckCheck::Off | StuckCheck::Found => return None,
         StuckCheck::Passed { .. } => {
@@ -260,7 +264,7 @@ fn stuck_note(check: StuckCheck) -> Option<String> {
         }
         StuckCheck::NotMade(reason) => match reason {
             NotMade::TooManyStates { bound } => {
-                format!("there are more than {}", counted(bound as usize, "state"))
+                format!("there are more than {}", counted(*bound as usize, "state"))
             }
             NotMade::Stopped(reason) => reason.to_string(),
             NotMade::Lossy => "a lossy search leaves states out".to_owned(),

@@ -22,8 +22,8 @@ mod suggest;
 mod switches;
 mod verify;
 
-pub use engine::Refine;
 pub use counterexample::{Counterexample, Failure, KeptBy, StuckOperation};
+pub use engine::Refine;
 pub use lossy::explore_lossy;
 pub use options::VerifyOptions;
 pub use sets::{Cache, Place, Policy, Sets};

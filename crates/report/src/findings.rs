@@ -55,7 +55,8 @@ impl Findings<'_> {
     }
 
     fn answer_text(&self, answer: &Answer, decides: bool) -> String {
-        let mut text = format!("  {}: {}", answer.engine, answer.verdict.to_string().to_lowercase());
+        let mut text =
+            format!("  {}: {}", answer.engine, answer.verdict.to_string().to_lowercase());
         // The reason of the answer that decides is on the first line.
         match decides {
             true => text += "\n",

@@ -3,16 +3,16 @@
 //! Knows no engine: it is given typed answers, and lays them out. Everything shown is escaped. Start at [`Findings`].
 
 mod changes;
-mod findings;
 mod escape;
+mod findings;
 mod html;
 pub mod json;
 pub mod run;
 pub mod schedule;
 mod timeline;
 
-pub use findings::{Findings, summary};
 pub use escape::{escaped, escaped_lines};
+pub use findings::{Findings, summary};
 pub use html::{Page, Row};
 pub use run::RunView;
 pub use timeline::{Bar, Timeline};

@@ -1,9 +1,9 @@
 //! A run in words: its events, its bars on a timeline, its moves.
 
 use crate::json;
+use crate::{Bar, Row, Timeline};
 use linchpin_ir::program::{Operation, Program, Type};
 use linchpin_ir::run::{End, Event, EventKind, Run};
-use crate::{Bar, Row, Timeline};
 use linchpin_spec::Value;
 use serde_json::{Value as Json, json};
 

@@ -23,7 +23,7 @@ pub enum Bound {
     /// At most so many heap objects at a time.
     Objects(usize),
     /// A constant of the model has this value.
-    Constant(String, i64),
+    Constant(String, String),
 }
 
 /// A phrase such as "2 threads".

@@ -90,12 +90,10 @@ fn stance(answer: &Answer, found: &Counterexample) -> Stance {
                 _ => Stance::RestsOnTrying,
             }
         }
-        (Wrong::NotLinearizable | Wrong::Fault, Verdict::HoldsWithinBounds) => {
-            match &found.run {
-                Some(run) if is_within(run, &answer.bounds) => Stance::Excludes,
-                _ => Stance::Silent,
-            }
-        }
+        (Wrong::NotLinearizable | Wrong::Fault, Verdict::HoldsWithinBounds) => match &found.run {
+            Some(run) if is_within(run, &answer.bounds) => Stance::Excludes,
+            _ => Stance::Silent,
+        },
         // That an operation gets stuck is no claim about the answers of others.
         _ => Stance::Silent,
     }
@@ -132,13 +130,15 @@ fn is_within(run: &Run, bounds: &[Bound]) -> bool {
                 };
                 run.events.iter().filter(mine).count()
             };
-            run.events.iter().all(|event| of(event.process) <= usize::try_from(*most).unwrap_or(usize::MAX))
+            run.events
+                .iter()
+                .all(|event| of(event.process) <= usize::try_from(*most).unwrap_or(usize::MAX))
         }
-        Bound::Values(last) => run
-            .events
-            .iter()
-            .filter(|event| event.kind == EventKind::Invoke)
-            .all(|event| integers_of(&event.value).iter().all(|value| (1..=*last).contains(value))),
+        Bound::Values(last) => {
+            run.events.iter().filter(|event| event.kind == EventKind::Invoke).all(|event| {
+                integers_of(&event.value).iter().all(|value| (1..=*last).contains(value))
+            })
+        }
         // Whether a run stays below a number of objects is not known here.
         Bound::Objects(_) => false,
         Bound::Constant(..) => true,
@@ -163,7 +163,12 @@ mod tests {
         let events = arguments.iter().enumerate().flat_map(|(process, value)| {
             [event(process, EventKind::Invoke, *value), event(process, EventKind::Ok, *value)]
         });
-        Run { events: events.collect(), trace: Vec::new(), schedule: Vec::new(), end: End::Finished }
+        Run {
+            events: events.collect(),
+            trace: Vec::new(),
+            schedule: Vec::new(),
+            end: End::Completed,
+        }
     }
 
     fn refuted(wrong: Wrong, arguments: &[i64]) -> Answer {
@@ -182,8 +187,7 @@ mod tests {
             answer.assumptions.push(Assumption::SequentialExecutions(known));
         }
         if verdict == Verdict::HoldsWithinBounds {
-            answer.bounds =
-                vec![Bound::Threads(2), Bound::Calls(Calls::Each(1)), Bound::Values(2)];
+            answer.bounds = vec![Bound::Threads(2), Bound::Calls(Calls::Each(1)), Bound::Values(2)];
         }
         answer
     }

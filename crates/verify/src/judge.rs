@@ -1,45 +1,45 @@
-//! The history engine's opinion of a run.
+//! The history engine's opinion of a run of a model.
 
-use linchpin_history::{Builder, CheckOptions, Object, Verdict, check};
+use linchpin_history::{Builder, CheckOptions, Judgement, Object, check};
 use linchpin_ir::model_spec::spec_of;
 use linchpin_ir::program::{Program, SpecSource};
 use linchpin_ir::run::{EventKind, Run};
-use linchpin_verdict::{Inconclusive, Outcome};
+use linchpin_spec::Signature;
+use linchpin_verdict::Limits;
 
-/// Why no order explains a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unexplained {
-    /// Operations that conspire, numbered by their invocations from 0.
-    pub core: Vec<usize>,
-    /// Why, in a sentence.
-    pub explanation: String,
+/// Judges runs of one model.
+pub struct Judge<'a> {
+    program: &'a Program,
+    object: Object,
+    signatures: Vec<Signature>,
 }
 
-/// Whether the events of a run are linearizable; `None` if its specification cannot judge them.
-pub fn judge_run(program: &Program, run: &Run) -> Option<Outcome<(), Unexplained>> {
-    let object = match &program.spec {
-        SpecSource::Builtin { name, init } => Object::builtin(name, init.clone()).ok()?,
-        SpecSource::Model(_) => Object::custom("spec", spec_of(program).ok()?.spec),
-    };
-    let signatures = object.spec.operations().to_vec();
-    let mut builder = Builder::new(&signatures);
-    for event in &run.events {
-        let process = event.process.to_string();
-        let name = &program.operations[event.operation].name;
-        let name = signatures.iter().find(|signature| signature.is_called(name))?.name.clone();
-        match event.kind {
-            EventKind::Invoke => builder.invoke(&process, &name, event.value.clone()).ok()?,
-            EventKind::Ok => builder.ok(&process, event.value.clone()).ok()?,
+impl<'a> Judge<'a> {
+    /// `None` if the model has no specification that histories can be held against.
+    pub fn new(program: &'a Program) -> Option<Judge<'a>> {
+        let object = match &program.spec {
+            SpecSource::Builtin { name, init } => Object::builtin(name, init.clone()).ok()?,
+            SpecSource::Model(_) => Object::custom("spec", spec_of(program).ok()?.spec),
         };
+        let signatures = object.spec.operations().to_vec();
+        Some(Judge { program, object, signatures })
     }
-    let mut history = builder.finish();
-    let judged = check(&object, &mut history, &CheckOptions::default()).ok()?.verdict;
-    Some(match judged {
-        Verdict::Holds(_) => Outcome::Holds(()),
-        Verdict::Violated(violation) => Outcome::Violated(Unexplained {
-            core: violation.core.iter().map(|operation| *operation as usize).collect(),
-            explanation: violation.explanation,
-        }),
-        Verdict::Inconclusive(reason) => Outcome::Inconclusive(Inconclusive::Undecided(reason)),
-    })
+
+    /// Whether the history of the run is linearizable; operations that have not returned may or may not have taken
+    /// effect. `None` if the history is not one of the specified object.
+    pub fn judge(&self, run: &Run, limits: Limits) -> Option<Judgement> {
+        let mut builder = Builder::new(&self.signatures);
+        for event in &run.events {
+            let process = event.process.to_string();
+            let called = &self.program.operations[event.operation].name;
+            let name = &self.signatures.iter().find(|of| of.is_called(called))?.name;
+            match event.kind {
+                EventKind::Invoke => builder.invoke(&process, name, event.value.clone()).ok()?,
+                EventKind::Ok => builder.ok(&process, event.value.clone()).ok()?,
+            };
+        }
+        let mut history = builder.finish();
+        let options = CheckOptions { limits, ..CheckOptions::default() };
+        Some(check(&self.object, &mut history, &options).ok()?.judgement)
+    }
 }

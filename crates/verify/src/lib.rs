@@ -9,18 +9,19 @@ mod load;
 mod progress;
 
 pub use compare::{Contradiction, contradiction};
-pub use judge::judge_run;
+pub use judge::Judge;
 pub use load::{LoadError, Loaded, load};
 pub use progress::{ProgressQuestion, verify_progress};
 
 use linchpin_engine::{Answer, Engine, EngineError, Request, Wrong};
-use linchpin_ir::run::End;
-use linchpin_verdict::{Outcome, Verdict};
+use linchpin_history::Judgement;
+use linchpin_ir::program::Program;
+use linchpin_ir::run::{End, Run};
+use linchpin_verdict::{Limits, Outcome, Verdict};
 use thiserror::Error;
 
 /// The engines, in the order in which they are asked. A new engine is a line here.
-pub const ENGINES: &[&dyn Engine] =
-    &[&linchpin_refine::Refine, &linchpin_csp::Processes, &linchpin_derive::Reduce];
+pub const ENGINES: &[&dyn Engine] = &[&linchpin_refine::Refine, &linchpin_csp::Processes];
 
 /// Why a model cannot be verified.
 #[derive(Debug, Error)]
@@ -128,10 +129,10 @@ fn explain(loaded: &Loaded, answer: &mut Answer) {
     let (Some(program), Some(run)) = (loaded.program(), &found.run) else { return };
     match (&run.end, found.wrong) {
         (End::Faulted(fault), _) => found.explanation = format!("{fault}."),
-        (_, Wrong::NotLinearizable) => match judge_run(program, run) {
+        (_, Wrong::NotLinearizable) => match judged(program, run) {
             Some(Outcome::Violated(violation)) => {
+                found.core = violation.core.iter().map(|operation| *operation as usize).collect();
                 found.explanation = violation.explanation;
-                found.core = violation.core;
             }
             _ => {
                 found.explanation =
@@ -140,4 +141,8 @@ fn explain(loaded: &Loaded, answer: &mut Answer) {
         },
         _ => {}
     }
+}
+
+fn judged(program: &Program, run: &Run) -> Option<Judgement> {
+    Judge::new(program)?.judge(run, Limits::default())
 }

@@ -1,10 +1,10 @@
 //! From text to what engines take.
 
-use linchpin_syntax::Diagnostic;
 use linchpin_engine::{Language, ModelBounds, Source, Subject};
 use linchpin_ir::program::Program;
 use linchpin_lang::{Config, compile};
 use linchpin_spec::Value;
+use linchpin_syntax::Diagnostic;
 use std::fmt;
 use thiserror::Error;
 

@@ -46,9 +46,7 @@ pub fn verify_progress(
     let limits = &request.limits;
     let report = match question {
         ProgressQuestion::Property(property) => check_progress(program, bounds, *property, limits),
-        ProgressQuestion::Formula { text, fair } => {
-            check_ltl(program, bounds, text, *fair, limits)
-        }
+        ProgressQuestion::Formula { text, fair } => check_ltl(program, bounds, text, *fair, limits),
     };
     let report = report.map_err(EngineError::of)?;
     let mut answer = describe(&report, &bounds_said(program, &bounds));

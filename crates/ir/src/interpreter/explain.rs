@@ -63,14 +63,6 @@ impl<'a> Execution<'a> {
         self.resolve(place).ok().and_then(|at| self.state.get(at)).and_then(Value::as_int)
     }
 
-    /// The thread that holds the lock that a refused move waits for, if it waits for one.
-    pub fn lock_holder(&self) -> Option<usize> {
-        self.refused.iter().find_map(|(action, _)| match action {
-            Action::Lock(place) => usize::try_from(self.owner(place)?).ok(),
-            _ => None,
-        })
-    }
-
     /// What a refused move waits for: the line, and the actions that could not be performed.
     pub fn refusal(&self) -> (u32, String) {
         let reasons = self.refused.iter().map(|(action, _)| match action {
@@ -94,12 +86,6 @@ impl<'a> Execution<'a> {
             [(Action::Lock(place), _)] => usize::try_from(self.owner(place)?).ok(),
             _ => None,
         }
-    }
-
-    /// Who holds the lock at a place.
-    fn owner(&self, place: &Place) -> Option<i64> {
-        let value = self.resolve(place).ok().and_then(|at| self.state.get(at));
-        value.and_then(Value::as_int)
     }
 
     /// An action that could not be performed, with the values of its variables.
