@@ -5,7 +5,7 @@ use std::path::Path;
 const INTRODUCTION: &str = "# Models in sub-operations
 
 The data structures of Table I of V. Singh, I. Neamtiu, R. Gupta, *Proving Concurrent Data Structures Linearizable*, in the language of
-[docs/subop.md](../../docs/subop.md). Brute force over two and three instances finds all of them linearizable, and their sequential
+[docs/reference/subop.md](../../docs/reference/subop.md). Brute force over two and three instances finds all of them linearizable, and their sequential
 executions are those of the specification that they name. This page is written by the tests.
 
 | file | what it is | expected | sub-operations |
