@@ -4,13 +4,28 @@ use std::path::Path;
 
 const INTRODUCTION: &str = "# Models in sub-operations
 
-The data structures of Table I of V. Singh, I. Neamtiu, R. Gupta, *Proving Concurrent Data Structures Linearizable*, in the language of
-[docs/reference/subop.md](../../docs/reference/subop.md). Brute force over two and three instances finds all of them linearizable, and their sequential
-executions are those of the specification that they name. This page is written by the tests.
-
-| file | what it is | expected | sub-operations |
-| --- | --- | --- | --- |
+The data structures of Table I of V. Singh, I. Neamtiu, R. Gupta, *Proving Concurrent Data Structures Linearizable*,
+in the language of [docs/reference/subop.md](../../docs/reference/subop.md). Brute force over two and three instances
+finds all of them linearizable, and their sequential executions are those of the specification that they name. This
+page is written by the tests.
 ";
+
+/// Columns of the page.
+const WIDTH: usize = 110;
+
+/// A list item, wrapped.
+fn item(text: &str) -> String {
+    let mut lines = vec!["-".to_owned()];
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= WIDTH => {
+                *line += &format!(" {word}");
+            }
+            _ => lines.push(format!("  {word}")),
+        }
+    }
+    lines.join("\n") + "\n"
+}
 
 /// What stands after `key` in the header, up to the next key or an empty line.
 fn entry(source: &str, key: &str) -> String {
@@ -40,7 +55,9 @@ fn the_page_lists_every_file() {
         assert!(expected.starts_with("linearizable"), "{name}: {expected}");
         assert!(!entry(&source, "Source:").is_empty());
         let count = entry(&source, "Sub-operations:");
-        page += &format!("| [{name}]({name}) | {title} | {expected} | {count} |\n");
+        page += &format!("\n## [{name}]({name})\n\n{title}\n\n");
+        page += &item(&format!("Expected: {expected}"));
+        page += &item(&format!("Sub-operations: {count}"));
     }
     expect_test::expect_file![folder.join("README.md")].assert_eq(&page);
 }

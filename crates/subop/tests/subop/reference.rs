@@ -14,8 +14,10 @@ fn examples_of_the_reference_parse() {
     assert!(blocks.len() >= 3);
     for source in blocks {
         let model = parse(source).unwrap_or_else(|mistakes| {
-            let shown: Vec<_> =
-                mistakes.iter().map(|m| m.render("docs/reference/subop.md", source, false)).collect();
+            let shown: Vec<_> = mistakes
+                .iter()
+                .map(|m| m.render("docs/reference/subop.md", source, false))
+                .collect();
             panic!("{}", shown.join("\n"))
         });
         let printed = print(&model);
