@@ -13,15 +13,16 @@ page is written by the tests.
 /// Columns of the page.
 const WIDTH: usize = 110;
 
-/// A list item, wrapped.
-fn item(text: &str) -> String {
-    let mut lines = vec!["-".to_owned()];
+/// A text in lines, the first of which begins with `start` and the others with as much space.
+fn wrapped(start: &str, text: &str) -> String {
+    let mut lines = vec![start.to_owned()];
     for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= WIDTH => {
-                *line += &format!(" {word}");
-            }
-            _ => lines.push(format!("  {word}")),
+        let line = lines.last_mut().expect("there is always one");
+        if line.len() > start.len() && line.chars().count() + word.chars().count() >= WIDTH {
+            lines.push(format!("{:1$}{word}", "", start.len()));
+        } else {
+            let space = if line.len() > start.len() { " " } else { "" };
+            *line += &format!("{space}{word}");
         }
     }
     lines.join("\n") + "\n"
@@ -55,9 +56,9 @@ fn the_page_lists_every_file() {
         assert!(expected.starts_with("linearizable"), "{name}: {expected}");
         assert!(!entry(&source, "Source:").is_empty());
         let count = entry(&source, "Sub-operations:");
-        page += &format!("\n## [{name}]({name})\n\n{title}\n\n");
-        page += &item(&format!("Expected: {expected}"));
-        page += &item(&format!("Sub-operations: {count}"));
+        page += &format!("\n## [{name}]({name})\n\n{}\n", wrapped("", title));
+        page += &wrapped("- ", &format!("Expected: {expected}"));
+        page += &wrapped("- ", &format!("Sub-operations: {count}"));
     }
     expect_test::expect_file![folder.join("README.md")].assert_eq(&page);
 }
