@@ -8,7 +8,7 @@
 //! 2. [`help`]: steps that are done on behalf of another operation belong to that one;
 //! 3. [`tidy`], [`merge`]: steps that only look are merged with the next one where what they saw is still true there.
 //!
-//! The argument in full is in `docs/reduce.md`.
+//! The argument in full is in `docs/theory/reduce.md`.
 
 mod action;
 mod alone;

@@ -1,6 +1,6 @@
 //! Proves operations given as lists of sub-operations linearizable for any number of threads, by reversing pairs of
 //! sub-operations: Singh, Neamtiu and Gupta, "Proving Concurrent Data Structures Linearizable", with the corrections that make it
-//! sound. The theory, and the argument for soundness, are in `docs/reduce.md`.
+//! sound. The theory, and the argument for soundness, are in `docs/theory/reduce.md`.
 //!
 //! Reading order: [`prove`] below; [`world`](crate) how two instances are executed in all states at once; `settle` and `live` the
 //! facts; `pending` operations that never complete; `closure` Algorithm 1.

@@ -1,4 +1,4 @@
-//! The questions: one function for each rule of `docs/reduce.md`.
+//! The questions: one function for each rule of `docs/theory/reduce.md`.
 
 use linchpin_subop::model::{Condition, LocalId, Place, Statement, SubOperation, Term, Var};
 

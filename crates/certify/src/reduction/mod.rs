@@ -1,7 +1,7 @@
 //! Confirms a proof by reversing sub-operations: its facts, its pair relations and its closures, question by question.
 //!
 //! The certificate says what holds; nothing is searched for. Each question ([`question`]) is answered by executing one or two instances in all
-//! states ([`world`]), which differ in what is compared and looked up only. The rules are those of `docs/reduce.md`; this shares no code with the engine that applies them.
+//! states ([`world`]), which differ in what is compared and looked up only. The rules are those of `docs/theory/reduce.md`; this shares no code with the engine that applies them.
 
 mod check;
 mod execute;

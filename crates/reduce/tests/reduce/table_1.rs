@@ -23,7 +23,7 @@ const PROVED: [&str; 15] = [
     "lazy_set_hindsight",
 ];
 
-/// The sequential execution that explains a concurrent one leaves another state behind, or other locals: `docs/reduce.md` says why.
+/// The sequential execution that explains a concurrent one leaves another state behind, or other locals: `docs/theory/reduce.md` says why.
 const NOT_PROVED: [&str; 3] = ["herlihy_wing_queue", "timestamped_stack", "lazy_set"];
 
 fn model(name: &str) -> Model {

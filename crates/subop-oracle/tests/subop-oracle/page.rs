@@ -4,13 +4,29 @@ use std::path::Path;
 
 const INTRODUCTION: &str = "# Models in sub-operations
 
-The data structures of Table I of V. Singh, I. Neamtiu, R. Gupta, *Proving Concurrent Data Structures Linearizable*, in the language of
-[docs/subop.md](../../docs/subop.md). Brute force over two and three instances finds all of them linearizable, and their sequential
-executions are those of the specification that they name. This page is written by the tests.
-
-| file | what it is | expected | sub-operations |
-| --- | --- | --- | --- |
+The data structures of Table I of V. Singh, I. Neamtiu, R. Gupta, *Proving Concurrent Data Structures Linearizable*,
+in the language of [docs/reference/subop.md](../../docs/reference/subop.md). Brute force over two and three instances
+finds all of them linearizable, and their sequential executions are those of the specification that they name. This
+page is written by the tests.
 ";
+
+/// Columns of the page.
+const WIDTH: usize = 110;
+
+/// A text in lines, the first of which begins with `start` and the others with as much space.
+fn wrapped(start: &str, text: &str) -> String {
+    let mut lines = vec![start.to_owned()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is always one");
+        if line.len() > start.len() && line.chars().count() + word.chars().count() >= WIDTH {
+            lines.push(format!("{:1$}{word}", "", start.len()));
+        } else {
+            let space = if line.len() > start.len() { " " } else { "" };
+            *line += &format!("{space}{word}");
+        }
+    }
+    lines.join("\n") + "\n"
+}
 
 /// What stands after `key` in the header, up to the next key or an empty line.
 fn entry(source: &str, key: &str) -> String {
@@ -40,7 +56,9 @@ fn the_page_lists_every_file() {
         assert!(expected.starts_with("linearizable"), "{name}: {expected}");
         assert!(!entry(&source, "Source:").is_empty());
         let count = entry(&source, "Sub-operations:");
-        page += &format!("| [{name}]({name}) | {title} | {expected} | {count} |\n");
+        page += &format!("\n## [{name}]({name})\n\n{}\n", wrapped("", title));
+        page += &wrapped("- ", &format!("Expected: {expected}"));
+        page += &wrapped("- ", &format!("Sub-operations: {count}"));
     }
     expect_test::expect_file![folder.join("README.md")].assert_eq(&page);
 }

@@ -4,7 +4,7 @@ use linchpin_subop::{parse, print};
 
 #[test]
 fn examples_of_the_reference_parse() {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/subop.md");
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/subop.md");
     let page = std::fs::read_to_string(page).expect("the reference is there");
     let blocks: Vec<&str> = page
         .split("```subop\n")
@@ -14,8 +14,10 @@ fn examples_of_the_reference_parse() {
     assert!(blocks.len() >= 3);
     for source in blocks {
         let model = parse(source).unwrap_or_else(|mistakes| {
-            let shown: Vec<_> =
-                mistakes.iter().map(|m| m.render("docs/subop.md", source, false)).collect();
+            let shown: Vec<_> = mistakes
+                .iter()
+                .map(|m| m.render("docs/reference/subop.md", source, false))
+                .collect();
             panic!("{}", shown.join("\n"))
         });
         let printed = print(&model);

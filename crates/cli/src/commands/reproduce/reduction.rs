@@ -54,7 +54,7 @@ const FROM_CODE: [(&str, &str); 5] = [
 const NOTES: &str = "\
 paper: Intel Xeon E5607 at 2.27 GHz, the time of the check alone; pair relations and facts were made by hand there. ours:
 everything, relations and facts included, on this machine now (the best of five); sequential executions are tried apart.
-\"in one step\" and \"in two steps\" take what a search amounts to for granted: their files say what. docs/reduce.md tells why the
+\"in one step\" and \"in two steps\" take what a search amounts to for granted: their files say what. docs/theory/reduce.md tells why the
 rows above them are not proved.
 ";
 
