@@ -40,3 +40,17 @@ fn page_size() -> u64 {
 fn page_size() -> u64 {
     4096
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_system_tells() {
+        let (used, free) = (in_use().expect("/proc is there"), free().expect("/proc is there"));
+        assert!(used > 100_000 && free > 1_000_000, "{used} {free}");
+        assert_eq!(field("MemTotal: 9 kB\nMemAvailable:   17 kB\n", "MemAvailable:"), Some(17));
+        assert_eq!(field("anon_thp 4\nanon 12\n", "anon"), Some(12));
+        assert_eq!(field("anon", "anon"), None);
+    }
+}

@@ -36,7 +36,8 @@ struct Folder(tempfile::TempDir);
 
 impl Folder {
     fn new() -> Folder {
-        let folder = Folder(tempfile::tempdir().expect("a folder"));
+        let folder = tempfile::Builder::new().prefix("edges").tempdir();
+        let folder = Folder(folder.expect("a folder"));
         let stack = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(STACK);
         fs::copy(stack, folder.path("m.lin")).expect("copied");
         folder.write("h.jsonl", HISTORY);
@@ -245,7 +246,7 @@ fn one_bad_file_does_not_keep_fmt_from_the_others() {
     assert_eq!((code, stderr.as_str()), (2, ""), "the worst decides");
     let object = json(&stdout);
     assert_eq!(object["changed"], serde_json::json!([names[0], names[3]]));
-    assert_eq!(object["errors"][0]["mistakes"][0]["line"], 2, "{object}");
+    assert_eq!(object["errors"][0]["mistakes"][0]["line"], 1, "{object}");
     assert_eq!(object["errors"][1]["kind"], "input");
     assert_eq!((folder.read("a.lin"), folder.read("c.lin")), (tidy.to_owned(), tidy.to_owned()));
     assert_eq!(folder.read("b.lin"), "spec counter\n");

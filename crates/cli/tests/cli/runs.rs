@@ -18,9 +18,9 @@ fn json(args: &[&str]) -> (i32, Json) {
 }
 
 const BROKEN: [&str; 6] = [
-    "models/broken/ms_queue_blind_append.lin",
-    "models/broken/treiber_stack_split_push_cas.lin",
     "models/broken/treiber_stack_split_pop_cas.lin",
+    "models/broken/ms_queue_blind_append.lin",
+    "models/broken/snzi_no_announce.lin",
     "models/broken/pair_snapshot_no_reread.lin",
     "models/broken/lazy_set_no_mark.lin",
     "models/broken/dglm_queue_split_head_cas.lin",
@@ -44,7 +44,7 @@ fn random_and_pct_runs_find_bugs_and_only_bugs() {
             assert_eq!(object["verdict"], "violated");
             assert!(object["counterexample"]["explanation"].is_string(), "{object}");
             let core = object["counterexample"]["core"].as_array().expect("a core");
-            assert!(!core.is_empty(), "{model}: {object}");
+            assert!(!core.is_empty() || object["end"] == "fault", "{model}: {object}");
             // The seed alone makes the run again, and it is wrong again.
             let seed = object["seed"].to_string();
             let (code, again) = json(&[model, "--seed", &seed, "--schedule", schedule]);
@@ -129,5 +129,5 @@ fn a_limit_ends_the_search_with_what_is_known() {
     let (code, _, stderr) = run(&[&[RIGHT[0]], &many[..]].concat());
     assert_eq!(code, 3, "{stderr}");
     assert!(stderr.contains("inconclusive: "), "{stderr}");
-    assert!(stderr.contains("not every seed was tried: stopped by --time-limit"), "{stderr}");
+    assert!(stderr.contains("; not every seed was tried: stopped by --time-limit"), "{stderr}");
 }

@@ -65,7 +65,7 @@ fn a_violation_is_drawn_explained_and_can_be_replayed() {
     std::fs::write(&file, object.to_string()).unwrap();
     let file = file.to_str().unwrap();
     let (code, replayed, _) = output(&["run", model, "--replay", file, "--quiet"]);
-    assert_eq!(code, 0);
+    assert_eq!(code, 1, "a replayed counterexample is judged");
     let events: Vec<Json> =
         replayed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(Json::from(events), object["counterexample"]["history"]);

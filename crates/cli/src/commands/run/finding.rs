@@ -1,10 +1,15 @@
 //! What a run shows about the object.
 
 use crate::judge::Judge;
+use crate::limits::Stop;
 use linchpin_history::{Limits, Verdict as Judged, Violation};
 use linchpin_ir::interpreter::Wait;
 use linchpin_ir::run::{End, Run};
 use linchpin_verdict::Verdict;
+use std::time::{Duration, Instant};
+
+/// How long one history is judged.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What a run shows.
 #[derive(Debug)]
@@ -25,16 +30,16 @@ pub enum Finding {
 
 impl Finding {
     /// What this run shows.
-    pub fn of(run: &Run, judge: Option<&Judge<'_>>, limits: Limits) -> Finding {
+    pub fn of(run: &Run, judge: Option<&Judge<'_>>, stop: &Stop) -> Finding {
         if let End::Faulted(_) = run.end {
             return Finding::Fault;
         }
-        let judged = judge.and_then(|judge| judge.judge(run, limits));
+        let judged = judge.and_then(|judge| judge.judge(run, judging(stop)));
         match (judged, &run.end) {
             (Some(Judged::Violated(violation)), _) => Finding::NotLinearizable(violation),
             (_, End::Blocked { threads }) if is_deadlock(threads) => Finding::Deadlock,
             (_, End::Blocked { .. } | End::StepLimit) => Finding::Unfinished,
-            (Some(Judged::Inconclusive(reason)), _) => Finding::NotJudged(reason),
+            (Some(Judged::Inconclusive(reason)), _) => Finding::NotJudged(stop.explain(&reason)),
             (None, _) => {
                 Finding::NotJudged("the specification says nothing about such histories".to_owned())
             }
@@ -52,13 +57,18 @@ impl Finding {
     }
 }
 
+/// How long a history may be judged.
+fn judging(stop: &Stop) -> Limits {
+    Limits { deadline: Some(Instant::now() + PATIENCE), memory: None, stop: Some(stop.flag()) }
+}
+
 /// Whether a thread waits for a lock whose holder waits for a lock, and so on in a circle. A thread that waits for
 /// something else, or for a lock that an idle thread holds, may be helped by a further call.
 fn is_deadlock(waits: &[Wait]) -> bool {
     let holder = |wait: &Wait| waits.iter().find(|other| Some(other.thread) == wait.held_by);
     let is_in_circle = |start: &Wait| {
         let mut at = holder(start);
-        // Whoever follows more locks than there are threads goes in a circle.
+        // A path over more locks than there are threads is a circle.
         for _ in waits {
             match at {
                 Some(wait) => at = holder(wait),

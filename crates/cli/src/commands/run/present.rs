@@ -128,6 +128,16 @@ impl<'a> Presentation<'a> {
 
     /// What the verdict rests on.
     fn reason(&self) -> String {
+        match self.shown.stopped {
+            Some(by) => {
+                let why = limits::describe(by);
+                format!("{}; not every seed was tried: {why}", self.finding_sentence())
+            }
+            None => self.finding_sentence(),
+        }
+    }
+
+    fn finding_sentence(&self) -> String {
         match &self.shown.finding {
             Finding::NotLinearizable(violation) => {
                 format!("the history is not linearizable: {}", violation.explanation)
@@ -164,9 +174,6 @@ impl<'a> Presentation<'a> {
         if self.shown.undecided > 0 && self.shown.tried > 1 {
             let tried = counted(self.shown.tried, "run");
             text += &format!("not decided: {} of {tried}\n", grouped(self.shown.undecided));
-        }
-        if let Some(reason) = self.shown.stopped {
-            text += &format!("not every seed was tried: {}\n", limits::describe(reason));
         }
         if let (true, Some(seed)) = (self.is_bad(), self.shown.seed) {
             let command = again::command(std::env::args(), seed);

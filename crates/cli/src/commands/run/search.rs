@@ -9,16 +9,11 @@ use crate::model::{self, MOST_RECORDED};
 use crate::progress::Progress;
 use crate::words::grouped;
 use anyhow::{Context, Result};
-use linchpin_history::Limits;
 use linchpin_ir::program::Program;
 use linchpin_ir::run::{Run, RunOptions, Runner, Scheduler, replay};
 use linchpin_lang::Compiled;
 use linchpin_verdict::{StopReason, Verdict};
 use std::path::Path;
-use std::time::{Duration, Instant};
-
-/// How long one history is judged.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The run that is shown, and what is known about the others.
 pub struct Shown {
@@ -54,7 +49,7 @@ pub fn search(args: &RunArgs, compiled: &Compiled, stop: &Stop) -> Result<Shown>
     let (mut tried, mut undecided) = (0, 0);
     let mut shown = (args.seed, Finding::Linearizable);
     for seed in (0..args.tries).map(|number| args.seed.wrapping_add(number)) {
-        let finding = Finding::of(&runner.run(seed), judge.as_ref(), judging(stop));
+        let finding = Finding::of(&runner.run(seed), judge.as_ref(), stop);
         let verdict = finding.verdict();
         // What was stopped while it was judged counts as not tried, unless there is nothing else to show.
         if verdict == Verdict::Inconclusive && stop.reason().is_some() && tried > 0 {
@@ -95,11 +90,6 @@ fn options(args: &RunArgs, compiled: &Compiled) -> RunOptions {
     }
 }
 
-/// How long a history may be judged.
-fn judging(stop: &Stop) -> Limits {
-    Limits { deadline: Some(Instant::now() + PATIENCE), memory: None, stop: Some(stop.flag()) }
-}
-
 /// The run that a schedule describes, judged like any other.
 pub fn replayed(args: &RunArgs, program: &Program, file: &Path, stop: &Stop) -> Result<Shown> {
     let text = stop.ending_at_once(|| model::read_at_most(file, MOST_RECORDED))?;
@@ -107,7 +97,7 @@ pub fn replayed(args: &RunArgs, program: &Program, file: &Path, stop: &Stop) -> 
         .with_context(|| format!("`{}` is not a schedule of this model", file.display()))?;
     let run = replay(program, memory(args), &schedule)
         .with_context(|| format!("`{}` does not fit this model", file.display()))?;
-    let finding = Finding::of(&run, Judge::new(program).as_ref(), judging(stop));
+    let finding = Finding::of(&run, Judge::new(program).as_ref(), stop);
     let undecided = u64::from(finding.verdict() == Verdict::Inconclusive);
     Ok(Shown { run, seed: None, finding, tried: 1, undecided, stopped: None })
 }
