@@ -1,6 +1,7 @@
 //! The command line. Every flag is documented here, where it is declared.
 
 use crate::files::Files;
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use linchpin_ingest::Format;
 use linchpin_lang::{Config, Threads};
@@ -209,8 +210,8 @@ pub struct VerifyArgs {
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// Only this engine. May be repeated.
-    #[arg(long, value_enum, value_name = "NAME")]
-    pub engine: Vec<EngineArg>,
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(engines()))]
+    pub engine: Vec<String>,
     /// How many threads: `3`, or one number a role: `writer=1,reader=2`.
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<Threads>,
@@ -280,12 +281,18 @@ pub struct VerifyArgs {
     pub common: Common,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum EngineArg {
-    /// Model checking by refinement: exhaustive within bounds.
-    Refine,
-    /// Reversing pairs of sub-operations, given or derived from the code: for any number of threads.
-    Reduce,
+/// What `--engine` takes: one engine may read several languages under one name.
+fn engines() -> Vec<&'static str> {
+    let mut names: Vec<&str> =
+        linchpin_verify::ENGINES.iter().map(|engine| engine.name()).collect();
+    names.dedup();
+    names
+}
+
+impl VerifyArgs {
+    pub fn config(&self) -> Config {
+        Config { params: self.set.clone(), threads: self.threads.clone().unwrap_or_default() }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -541,7 +548,8 @@ pub struct SpecsArgs {
 
 fn json_value(text: &str) -> Result<Value, String> {
     let json = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
-    crate::json::parse_value(&json).ok_or_else(|| "only integers, no fractions".to_owned())
+    linchpin_report::json::parse_value(&json)
+        .ok_or_else(|| "only integers, no fractions".to_owned())
 }
 
 fn threads(text: &str) -> Result<Threads, String> {

@@ -2,9 +2,10 @@
 
 use crate::limits::{TooLarge, completed};
 use crate::model::Mistakes;
-use crate::{Status, json, output};
+use crate::{Status, output};
 use clap::error::ErrorKind;
 use linchpin_report::escaped_lines;
+use linchpin_report::json;
 use serde_json::{Map, Value as Json, json};
 
 /// The exit code that an error stands for.
@@ -34,7 +35,7 @@ fn message(error: &anyhow::Error) -> String {
 pub fn to_json(error: &anyhow::Error) -> Json {
     match error.downcast_ref::<Mistakes>() {
         Some(mistakes) => json!({
-            "kind": "model", "message": mistakes.summary(), "mistakes": mistakes.to_json(),
+            "kind": "mistakes", "message": mistakes.summary(), "mistakes": mistakes.to_json(),
         }),
         None => json!({ "kind": "input", "message": message(error) }),
     }

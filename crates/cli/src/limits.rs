@@ -2,8 +2,7 @@
 
 use crate::args::LimitArgs;
 use crate::{Status, allocator, memory, output};
-use linchpin_history::STOPPED;
-use linchpin_verdict::{StopFlag, StopReason};
+use linchpin_verdict::{Limits, StopFlag, StopReason};
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,8 +42,6 @@ pub struct TooLarge {
 pub struct Stop {
     /// Set when the work should stop, with the reason.
     pub asked: StopFlag,
-    /// The same for engines that take a bare flag. INVARIANT: set whenever `asked` is.
-    bare: Arc<AtomicBool>,
     /// Whether the work has come to nothing so far that would be worth waiting for.
     at_once: Arc<AtomicBool>,
     /// How much memory may be used, in bytes.
@@ -57,7 +54,6 @@ impl Stop {
     pub fn watch(limits: &LimitArgs, json: Option<Map<String, Json>>) -> Stop {
         let stop = Stop {
             asked: StopFlag::default(),
-            bare: Arc::default(),
             at_once: Arc::default(),
             memory: limits.memory_limit.or_else(|| memory::free().map(|free| free / 2)),
         };
@@ -66,7 +62,7 @@ impl Stop {
         }
         let on_signal = stop.clone();
         // A second handler cannot be installed; then the default one ends the process, which is right too.
-        let _ = ctrlc::set_handler(move || on_signal.ask(StopReason::Interrupt));
+        let _ = ctrlc::set_handler(move || on_signal.asked.ask(StopReason::Interrupt));
         let (watcher, time) = (stop.clone(), limits.time_limit);
         let watching = move || watcher.watch_until_stopped(time, json);
         // There is no room for a thread: there will be none for the work either.
@@ -81,12 +77,9 @@ impl Stop {
         self.asked.reason()
     }
 
-    /// Why an engine gave up, in words: where it only says that it was asked to, by what and what to do about it.
-    pub fn explain(&self, why: &str) -> String {
-        match self.reason() {
-            Some(reason) if why == STOPPED => describe(reason),
-            _ => why.to_owned(),
-        }
+    /// What engines are given: they stop when they are asked to.
+    pub fn limits(&self) -> Limits {
+        Limits::until(self.asked.clone())
     }
 
     /// Does work that says nothing unless it is completed, like reading: if it should stop it is ended at once.
@@ -105,16 +98,6 @@ impl Stop {
         }
     }
 
-    /// Set when the work should stop, for engines that know nothing of reasons.
-    pub fn flag(&self) -> Arc<AtomicBool> {
-        self.bare.clone()
-    }
-
-    fn ask(&self, reason: StopReason) {
-        self.asked.ask(reason);
-        self.bare.store(true, Ordering::Relaxed);
-    }
-
     fn watch_until_stopped(&self, time: Option<Duration>, json: Option<Map<String, Json>>) {
         let start = Instant::now();
         let reason = loop {
@@ -122,12 +105,12 @@ impl Stop {
                 break reason;
             }
             if time.is_some_and(|limit| start.elapsed() >= limit) {
-                self.ask(StopReason::Time);
+                self.asked.ask(StopReason::Time);
             }
             if let (Some(limit), Some(used)) = (self.memory, memory::in_use())
                 && used > limit
             {
-                self.ask(StopReason::Memory);
+                self.asked.ask(StopReason::Memory);
             }
             std::thread::sleep(INTERVAL);
         };

@@ -5,14 +5,11 @@ mod args;
 mod commands;
 mod errors;
 mod files;
-mod json;
-mod judge;
 mod limits;
 mod memory;
 mod model;
 mod output;
 mod progress;
-mod words;
 
 use anyhow::Result;
 use args::{Cli, Command};

@@ -2,10 +2,12 @@
 
 use crate::args::ModelArgs;
 use crate::output::color_on_stderr;
-use crate::words::counted;
 use anyhow::{Context, Result, bail};
-use linchpin_lang::{Compiled, compile};
+use linchpin_engine::Language;
+use linchpin_lang::{Compiled, Config, compile};
 use linchpin_syntax::Diagnostic;
+use linchpin_verdict::counted;
+use linchpin_verify::{LoadError, Loaded};
 use serde_json::{Value as Json, json};
 use std::fmt;
 use std::fs::File;
@@ -41,7 +43,7 @@ impl fmt::Display for Mistakes {
 impl Mistakes {
     /// How many there are, in which file.
     pub fn summary(&self) -> String {
-        format!("{}: {}", self.file, counted(self.diagnostics.len() as u64, "mistake"))
+        format!("{}: {}", self.file, counted(self.diagnostics.len(), "mistake"))
     }
 
     /// Every mistake with its place, as scripts read it. Lines and columns are counted from 1, columns in characters.
@@ -112,4 +114,18 @@ pub fn load(args: &ModelArgs) -> Result<Compiled> {
     let file = args.model.display().to_string();
     compile(&source, &args.config())
         .map_err(|diagnostics| Mistakes { file, source, diagnostics }.into())
+}
+
+/// Reads a model in any of the languages; its extension says which.
+pub fn load_any(path: &Path, config: &Config) -> Result<Loaded> {
+    let extension = path.extension().map(|extension| extension.to_string_lossy().into_owned());
+    let name = path.display().to_string();
+    let Some(language) = Language::of_extension(extension.as_deref()) else {
+        bail!("`{name}`: a model is a `.lin`, `.subop` or `.csp` file");
+    };
+    let text = read(path)?;
+    linchpin_verify::load(&name, &text, language, config).map_err(|error| {
+        let LoadError { name: file, text: source, mistakes: diagnostics } = error;
+        Mistakes { file, source, diagnostics }.into()
+    })
 }

@@ -94,7 +94,7 @@ fn describe(report: &Report) -> Answer {
     answer.notes.push(format!(
         "{}, {}, {} of the specification in {}, {:.2} s",
         counted(stats.states, "state"),
-        counted(usize::try_from(stats.transitions).unwrap_or(usize::MAX), "transition"),
+        counted(stats.transitions, "transition"),
         counted(report.specification.0, "state"),
         counted(report.specification.1, "set"),
         stats.seconds

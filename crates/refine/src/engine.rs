@@ -216,7 +216,7 @@ fn cost(stats: &Stats) -> String {
     format!(
         "{}{of_model}, {}, depth {}, {:.2} s, {:.1} MB",
         counted(stats.states, "state"),
-        counted(usize::try_from(stats.transitions).unwrap_or(usize::MAX), "transition"),
+        counted(stats.transitions, "transition"),
         stats.depth,
         stats.seconds,
         stats.bytes as f64 / 1e6,
@@ -264,7 +264,7 @@ fn stuck_note(check: &StuckCheck) -> Option<String> {
         }
         StuckCheck::NotMade(reason) => match reason {
             NotMade::TooManyStates { bound } => {
-                format!("there are more than {}", counted(*bound as usize, "state"))
+                format!("there are more than {}", counted(bound, "state"))
             }
             NotMade::Stopped(reason) => reason.to_string(),
             NotMade::Lossy => "a lossy search leaves states out".to_owned(),

@@ -4,7 +4,7 @@ use crate::changes::changes;
 use crate::json;
 use crate::run::RunView;
 use crate::schedule;
-use crate::{Page, Row, Timeline};
+use crate::{Page, Row, Timeline, escaped, escaped_lines};
 use linchpin_engine::{Answer, Counterexample, Stat};
 use linchpin_ir::interpreter::Memory;
 use linchpin_ir::program::Program;
@@ -41,17 +41,17 @@ pub struct Findings<'a> {
 impl Findings<'_> {
     /// What people read; `word` shows the verdict, perhaps coloured.
     pub fn text(&self, word: &dyn Fn(Verdict) -> String) -> String {
-        let mut text = format!("{}: {}", self.subject, word(self.verdict));
-        match (self.contradiction, self.deciding) {
-            (Some(contradiction), _) => text += &format!(": CONTRADICTION: {contradiction}\n"),
-            (None, Some(deciding)) => text += &format!(": {}\n", deciding.reason),
-            (None, None) => text += "\n",
-        }
+        let mut text = match (self.contradiction, self.deciding) {
+            (Some(contradiction), _) => format!(": CONTRADICTION: {contradiction}\n"),
+            (None, Some(deciding)) => format!(": {}\n", deciding.reason),
+            (None, None) => "\n".to_owned(),
+        };
         for answer in self.answers {
             let decides = self.deciding.is_some_and(|deciding| std::ptr::eq(deciding, answer));
             text += &self.answer_text(answer, decides);
         }
-        text
+        // Colours are control characters too: everything else is escaped first.
+        format!("{}: {}{}", escaped(self.subject), word(self.verdict), escaped_lines(&text))
     }
 
     fn answer_text(&self, answer: &Answer, decides: bool) -> String {
@@ -111,10 +111,7 @@ impl Findings<'_> {
         };
         text += &format!("\nThe steps{switches}, and what they changed:\n\n");
         for (row, changed) in self.rows(found) {
-            let line = row.line.map_or(String::new(), |line| format!("line {line}"));
-            let thread = row.process.map_or(String::new(), |thread| format!("thread {thread}"));
-            let shown = format!("{:>5}  {thread}  {line:<9} {}", row.time, row.text);
-            text += &format!("{}\n", shown.trim_end());
+            text += &format!("{}\n", row.text());
             if !changed.is_empty() {
                 text += &format!("{:>27}{changed}\n", "→ ");
             }

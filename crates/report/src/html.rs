@@ -37,6 +37,16 @@ pub struct Row {
     pub text: String,
 }
 
+impl Row {
+    /// The move as a line of text: its number, the thread, the source line, what happened.
+    pub fn text(&self) -> String {
+        let line = self.line.map_or(String::new(), |line| format!("line {line}"));
+        let thread = self.process.map_or(String::new(), |thread| format!("thread {thread}"));
+        let text = format!("{:>5}  {thread}  {line:<9} {}", self.time, escaped(&self.text));
+        text.trim_end().to_owned()
+    }
+}
+
 impl Page {
     /// The page as HTML that needs nothing else.
     pub fn render(&self) -> String {

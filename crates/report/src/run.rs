@@ -107,8 +107,12 @@ impl<'a> RunView<'a> {
             .collect();
         // The step that went wrong did nothing, so its record says nothing.
         if let (End::Faulted(fault), Some(last)) = (&self.run.end, rows.last_mut()) {
-            let tried = if last.text.is_empty() { "" } else { "; " };
-            last.text += &format!("{tried}{}: {}", fault.action, fault.kind);
+            last.text += if last.text.is_empty() { "" } else { "; " };
+            // A loop that never yields tries nothing in particular.
+            if !fault.action.is_empty() {
+                last.text += &format!("{}: ", fault.action);
+            }
+            last.text += &fault.kind.to_string();
             last.line = last.line.or(Some(fault.line));
         }
         rows

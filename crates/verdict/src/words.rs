@@ -1,7 +1,7 @@
 //! Numbers in sentences.
 
 /// A number with its digits in groups of three: `29,179`.
-pub fn grouped(number: usize) -> String {
+pub fn grouped(number: impl ToString) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -14,13 +14,14 @@ pub fn grouped(number: usize) -> String {
 }
 
 /// So many of them: `1 state`, `29,179 states`, `3 processes`.
-pub fn counted(count: usize, noun: &str) -> String {
-    let ending = match (count, noun.ends_with('s')) {
-        (1, _) => "",
+pub fn counted(count: impl ToString, noun: &str) -> String {
+    let count = grouped(count);
+    let ending = match (count.as_str(), noun.ends_with('s')) {
+        ("1", _) => "",
         (_, true) => "es",
         (_, false) => "s",
     };
-    format!("{} {noun}{ending}", grouped(count))
+    format!("{count} {noun}{ending}")
 }
 
 #[cfg(test)]

@@ -4,12 +4,13 @@ use super::check::certificate::{Certificate, Claim};
 use super::check::recording::{Subject, property};
 use crate::args::CertifyArgs;
 use crate::limits::Stop;
-use crate::{Status, json, model, output};
+use crate::{Status, model, output};
 use anyhow::{Context, Result, bail};
 use linchpin_certify::{
     CoreError, Operation, ReductionError, confirm_core, confirm_reduction, confirm_witness,
 };
 use linchpin_history::{History, NEVER, OpId, ValueId, crash};
+use linchpin_report::json;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use std::time::Duration;

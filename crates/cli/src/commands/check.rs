@@ -8,10 +8,11 @@ mod stream;
 
 use crate::args::CheckArgs;
 use crate::limits::Stop;
-use crate::{Status, json, output};
+use crate::{Status, output};
 use anyhow::{Result, bail};
 use linchpin_history::{CheckOptions, Judgement, check};
 use linchpin_report::escaped_lines;
+use linchpin_report::json;
 use linchpin_verdict::{Limits, Verdict};
 use present::Presentation;
 use recording::Subject;
@@ -35,7 +36,7 @@ pub fn execute(args: &CheckArgs) -> Result<Status> {
         limits: Limits {
             deadline: args.limits.time_limit.map(|limit| start + limit),
             memory: args.limits.memory_limit.map(|limit| limit as usize),
-            stop: Some(stop.stop_flag()),
+            stop: Some(stop.asked.clone()),
         },
         monitors: !args.no_monitors,
         ..CheckOptions::default()

@@ -3,8 +3,9 @@
 use crate::args::FmtArgs;
 use crate::limits::Stop;
 use crate::model::{self, Mistakes};
-use crate::{Status, errors, json, output};
+use crate::{Status, errors, output};
 use anyhow::Result;
+use linchpin_report::json;
 use serde_json::{Value as Json, json};
 use std::path::Path;
 

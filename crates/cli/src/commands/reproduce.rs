@@ -5,8 +5,9 @@ mod refinement;
 
 use crate::args::{ReproduceArgs, TableArg};
 use crate::limits::Stop;
-use crate::{Status, json, output};
+use crate::{Status, output};
 use anyhow::Result;
+use linchpin_report::json;
 use serde_json::{Value as Json, json};
 
 pub fn execute(args: &ReproduceArgs) -> Result<Status> {

@@ -3,15 +3,15 @@
 mod again;
 mod finding;
 mod present;
-pub mod schedule;
+mod schedule;
 mod search;
-pub mod view;
 
 use crate::args::{MemoryArg, RunArgs};
 use crate::limits::Stop;
-use crate::{Status, json, model, output};
+use crate::{Status, model, output};
 use anyhow::Result;
 use linchpin_ir::interpreter::Memory;
+use linchpin_report::json;
 use present::Presentation;
 
 pub fn execute(args: &RunArgs) -> Result<Status> {

@@ -1,8 +1,9 @@
 //! `linchpin specs`: the built-in specifications.
 
 use crate::args::SpecsArgs;
-use crate::{Status, json, output};
+use crate::{Status, output};
 use anyhow::{Result, anyhow};
+use linchpin_report::json;
 use linchpin_spec::{BUILTINS, BuiltinInfo, Signature, builtin};
 use serde_json::{Value as Json, json};
 

@@ -2,9 +2,10 @@
 
 use crate::args::StepsArgs;
 use crate::limits::Stop;
-use crate::{Status, json, model, output};
+use crate::{Status, model, output};
 use anyhow::Result;
 use linchpin_ir::print::{self, OperationSteps};
+use linchpin_report::json;
 use serde_json::{Value as Json, json};
 
 pub fn execute(args: &StepsArgs) -> Result<Status> {

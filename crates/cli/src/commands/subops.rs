@@ -3,9 +3,10 @@
 use crate::args::SubopsArgs;
 use crate::commands::verify::tries;
 use crate::limits::Stop;
-use crate::{Status, json, model, output};
+use crate::{Status, model, output};
 use anyhow::Result;
 use linchpin_derive::{Form, derive, prove};
+use linchpin_report::json;
 use serde_json::{Value as Json, json};
 
 pub fn execute(args: &SubopsArgs) -> Result<Status> {

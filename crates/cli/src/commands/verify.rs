@@ -1,39 +1,34 @@
 //! `linchpin verify`: every engine that applies to a model answers; the strongest answer is the verdict.
 
 use crate::args::{MemoryArg, ReductionArg, VerifyArgs};
-use crate::files::Files;
 use crate::limits::Stop;
 use crate::progress::Progress;
-use crate::{Status, errors, json, model, output};
+use crate::{Status, errors, model, output};
 use anyhow::{Context, Result, bail};
 use linchpin_engine::{Answer, Artifact, Extras, Language, Reduction, Request};
 use linchpin_ir::interpreter::Memory;
-use linchpin_report::{Findings, summary};
-use linchpin_verdict::{Limits, Verdict, counted};
+use linchpin_report::{Findings, json, summary};
+use linchpin_verdict::{Verdict, counted};
 use linchpin_verify::{Loaded, ProgressQuestion, Verification, verify, verify_progress};
 use std::path::Path;
 
 pub fn execute(args: &VerifyArgs) -> Result<Status> {
     let named: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
     let json = args.common.json.then(|| json::envelope("verify", &named.join(", ")));
-    let outputs: Vec<_> = [("--report", &args.report), ("--certificate", &args.certificate)]
-        .into_iter()
-        .filter_map(|(flag, path)| path.clone().map(|path| (flag, path)))
-        .collect();
-    if let (Some((flag, _)), [_, _, ..]) = (outputs.first(), &args.files[..]) {
+    let is_batch = args.files.len() > 1;
+    let outputs = [("--report", &args.report), ("--certificate", &args.certificate)];
+    if let (true, Some((flag, _))) = (is_batch, outputs.iter().find(|(_, path)| path.is_some())) {
         bail!("{flag} is about one model: name one file");
     }
-    Files { inputs: args.files.clone(), outputs }.check()?;
     let stop = Stop::watch(&args.limits, json);
-    stop.fits("--lossy", args.lossy)?;
-    let is_batch = args.files.len() > 1;
+    stop.affords("--lossy", args.lossy.unwrap_or(0))?;
     let mut rows = Vec::new();
     let mut worst = Status::Holds;
     for (file, name) in args.files.iter().zip(named) {
         let (status, word) = match one(args, file, &stop) {
             Ok(verdict) => (Status::from(verdict), verdict.to_string()),
             // One bad file does not end a batch.
-            Err(error) if is_batch && !output::is_broken_pipe(&error) => {
+            Err(error) if is_batch => {
                 errors::report(&error, "verify", args.common.json, args.common.quiet);
                 (errors::status(&error), "not verified: see the error".to_owned())
             }
@@ -52,19 +47,13 @@ pub fn execute(args: &VerifyArgs) -> Result<Status> {
 fn one(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Verdict> {
     let name = file.display().to_string();
     let loaded = model::load_any(file, &args.config())?;
-    let progress = Progress::new(&args.common);
-    let observe = |at: linchpin_engine::Progress| {
-        progress.show(|| format!("{}: {}, depth {}", at.engine, counted(at.states, "state"), at.depth));
-    };
-    let request = request(args, stop, &observe);
-    let mut found = ask(args, &loaded, &request).with_context(|| format!("`{name}`"))?;
-    drop(progress);
+    let mut found = ask(args, &loaded, stop).with_context(|| format!("`{name}`"))?;
     note_ignored(args, &loaded, &mut found);
     let contradiction = found.contradiction.map(|contradiction| contradiction.to_string());
     let findings = Findings {
         subject: &name,
         program: loaded.program(),
-        memory: request.memory,
+        memory: memory(args),
         verdict: found.verdict(),
         deciding: found.deciding(),
         answers: &found.answers,
@@ -74,7 +63,7 @@ fn one(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Verdict> {
     // The verdict first: it is never lost because a file cannot be written.
     output::write_stdout(&match args.common.json {
         true => findings.json(),
-        false => findings.text(&|verdict| output::verdict_word(verdict, &args.common)),
+        false => findings.text(&output::verdict_on_stdout),
     })?;
     if let Some(report) = &args.report {
         output::write_file(report, findings.page().as_bytes())?;
@@ -84,18 +73,28 @@ fn one(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Verdict> {
 }
 
 /// Asks for what the command line asks for: linearizability, or a progress or temporal property.
-fn ask(args: &VerifyArgs, loaded: &Loaded, request: &Request<'_>) -> Result<Verification> {
-    let question = match (&args.ltl, args.progress) {
-        (Some(text), _) => {
-            Some(ProgressQuestion::Formula { text: text.clone(), fair: args.fair })
-        }
-        (None, Some(property)) => Some(ProgressQuestion::Property(property)),
-        (None, None) => None,
+fn ask(args: &VerifyArgs, loaded: &Loaded, stop: &Stop) -> Result<Verification> {
+    let progress = Progress::new(&args.common);
+    let observe = |at: linchpin_engine::Progress| {
+        let states = || counted(at.states, "state");
+        progress.show(|| format!("{}: {}, depth {}", at.engine, states(), at.depth));
     };
-    let Some(question) = question else { return Ok(verify(loaded, &args.engine, request)?) };
-    match verify_progress(loaded, &question, request)? {
+    let request = request(args, stop, &observe);
+    let question = match (&args.ltl, args.progress) {
+        (Some(text), _) => ProgressQuestion::Formula { text: text.clone(), fair: args.fair },
+        (None, Some(property)) => ProgressQuestion::Property(property),
+        (None, None) => return Ok(verify(loaded, &args.engine, &request)?),
+    };
+    match verify_progress(loaded, &question, &request)? {
         Some(found) => Ok(found),
         None => bail!("--progress and --ltl are about `.lin` models"),
+    }
+}
+
+fn memory(args: &VerifyArgs) -> Memory {
+    match args.memory {
+        MemoryArg::Collected => Memory::Collected,
+        MemoryArg::Reuse => Memory::Reuse,
     }
 }
 
@@ -108,12 +107,9 @@ fn request<'a>(
         calls: args.ops,
         values: args.values,
         objects: args.size.map(usize::from),
-        memory: match args.memory {
-            MemoryArg::Collected => Memory::Collected,
-            MemoryArg::Reuse => Memory::Reuse,
-        },
+        memory: memory(args),
         // Time and memory are watched for the whole process; the engines are only told to stop.
-        limits: Limits::until(stop.asked.clone()),
+        limits: stop.limits(),
         workers: args.workers.map(usize::from),
         points: !args.no_points,
         suggest_points: args.suggest_points,
@@ -142,8 +138,14 @@ fn left_out(without: ReductionArg) -> &'static [Reduction] {
         ReductionArg::JustInTime => &[JustInTime],
         ReductionArg::Antichain => &[Antichain],
         ReductionArg::All => &[
-            CanonicalHeap, DeadLocals, ThreadSymmetry, ValueSymmetry, PartialOrder, MergedEvents,
-            JustInTime, Antichain,
+            CanonicalHeap,
+            DeadLocals,
+            ThreadSymmetry,
+            ValueSymmetry,
+            PartialOrder,
+            MergedEvents,
+            JustInTime,
+            Antichain,
         ],
     }
 }
@@ -200,6 +202,10 @@ fn write_artifacts(args: &VerifyArgs, found: &Verification) -> Result<()> {
         output::write_file(&file, text.as_bytes())?;
         written += 1;
     }
-    output::say(&format!("--smt2: {} written to `{}`\n", counted(written, "question"), folder.display()));
+    output::say(&format!(
+        "--smt2: {} written to `{}`\n",
+        counted(written, "question"),
+        folder.display()
+    ));
     Ok(())
 }

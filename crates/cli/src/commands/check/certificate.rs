@@ -2,10 +2,10 @@
 
 use super::recording::Subject;
 use crate::args::{FailedCasArg, PropertyArg, RecordingArgs};
-use crate::json;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use linchpin_history::OpId;
+use linchpin_report::json;
 use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
 

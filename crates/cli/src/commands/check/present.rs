@@ -3,10 +3,11 @@
 use super::certificate::{self, Claim};
 use super::recording::Subject;
 use crate::args::{CheckArgs, PropertyArg};
-use crate::{json, output};
+use crate::output;
 use anyhow::Result;
 use linchpin_history::{Checked, Judgement, NEVER, OpId, Rank, Violation};
 use linchpin_ingest::Recording;
+use linchpin_report::json;
 use linchpin_report::{Bar, Page, Timeline};
 use linchpin_spec::{Shape, Value};
 use serde_json::{Value as Json, json};

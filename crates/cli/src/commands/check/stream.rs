@@ -4,14 +4,15 @@
 use super::lines::{Lines, Next};
 use super::recording::{Subject, property};
 use crate::args::CheckArgs;
-use crate::limits::{self, Stop};
-use crate::{Status, json, output};
+use crate::limits::Stop;
+use crate::{Status, output};
 use anyhow::{Context, Result, bail};
 use linchpin_history::online::{Ended, OpenOperation, Refutation, Stream};
 use linchpin_history::{Argument, History, Object, Property};
 use linchpin_ingest::{Event, EventKind, Format, Reader};
+use linchpin_report::{escaped_lines, json};
 use linchpin_spec::{Call, Value};
-use linchpin_verdict::{Inconclusive, Limits, StopReason};
+use linchpin_verdict::{Limits, StopReason, Verdict};
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -102,7 +103,7 @@ impl<'a> Judge<'a> {
     fn new(subject: &'a Subject<'_>, property: Property, stop: &Stop) -> Judge<'a> {
         Judge {
             object: &subject.object,
-            limits: Limits::until(stop.stop_flag()),
+            limits: Limits::until(stop.asked.clone()),
             property,
             stop: stop.clone(),
             streams: HashMap::new(),
@@ -247,35 +248,36 @@ impl<'a> Judge<'a> {
 }
 
 fn conclude(args: &CheckArgs, judge: &Judge<'_>, outcome: Option<Ended>) -> Result<Status> {
-    let outcome = match (outcome, judge.stop.reason()) {
-        // Engines know only that they were asked to stop, not why.
-        (Some(Ended::Unknown(_)), Some(reason)) => Some(Ended::Unknown(limits::describe(reason))),
-        (outcome, _) => outcome,
-    };
-    let (status, verdict, reason) = match &outcome {
-        None => (Status::Holds, "holds", "the history is linearizable".to_owned()),
+    let (verdict, reason) = match &outcome {
+        None => (Verdict::Holds, "the history is linearizable".to_owned()),
         Some(Ended::Violated(Refutation { tag, explanation, .. })) => {
-            (Status::Violated, "violated", format!("line {tag}: {explanation}"))
+            (Verdict::Violated, format!("line {tag}: {explanation}"))
         }
         Some(Ended::Unknown(reason)) => (
-            Status::Inconclusive,
-            "inconclusive",
+            Verdict::Inconclusive,
             format!("{reason}; {} events were read, and nothing was found wrong", judge.events),
         ),
     };
     if args.common.json {
         let mut object = json::envelope("check", &args.history.display().to_string());
-        object.insert("verdict".to_owned(), json!(verdict));
+        object.insert("verdict".to_owned(), json!(verdict.id()));
         let engine = json!({
-            "engine": "history", "verdict": verdict, "reason": reason, "method": judge.method(),
+            "engine": "history", "verdict": verdict.id(), "reason": reason, "method": judge.method(),
             "bounds": {}, "assumptions": [], "notes": judge.notes(),
             "stats": { "events": judge.events, "completed": judge.completed, "kept": judge.kept() },
         });
         object.insert("engines".to_owned(), json!([engine]));
+        if let Some(Ended::Violated(Refutation { tag, explanation, possible, .. })) = &outcome {
+            let counterexample = json!({
+                "kind": "not-linearizable", "explanation": explanation, "history": [],
+                "schedule": [], "core": [], "line": tag, "possible": possible,
+            });
+            object.insert("counterexample".to_owned(), counterexample);
+        }
         output::write_stdout(&format!("{}\n", Json::Object(object)))?;
-        return Ok(status);
+        return Ok(verdict.into());
     }
-    let mut text = format!("{verdict}: {reason}\n");
+    let mut text = format!("{}: {reason}\n", verdict.id());
     if let Some(Ended::Violated(Refutation { possible, .. })) = &outcome
         && !possible.is_empty()
     {
@@ -290,6 +292,6 @@ fn conclude(args: &CheckArgs, judge: &Judge<'_>, outcome: Option<Ended>) -> Resu
     if judge.completed == 0 {
         text += "  This says little: no operation returned an answer that could have been wrong.\n";
     }
-    output::write_stdout(&text)?;
-    Ok(status)
+    output::write_stdout(&output::with_verdict(verdict, &escaped_lines(&text)))?;
+    Ok(verdict.into())
 }

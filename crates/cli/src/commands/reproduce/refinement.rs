@@ -3,7 +3,6 @@
 use crate::args::ReproduceArgs;
 use crate::limits::Stop;
 use crate::progress::Progress;
-use crate::words::grouped;
 use anyhow::{Result, anyhow};
 use linchpin_ir::interpreter::Memory;
 use linchpin_lang::{Config, Threads, compile};
@@ -13,6 +12,7 @@ use linchpin_space::{Bounds, Calls, Reductions};
 use linchpin_spec::Value;
 use linchpin_verdict::Limits;
 use linchpin_verdict::Outcome;
+use linchpin_verdict::grouped;
 use serde_json::{Value as Json, json};
 use std::time::{Duration, Instant};
 

@@ -1,11 +1,11 @@
 //! What a run shows about the object.
 
-use crate::judge::Judge;
-use crate::limits::Stop;
-use linchpin_history::{Limits, Verdict as Judged, Violation};
+use crate::limits::{self, Stop};
+use linchpin_history::{Judgement, Violation};
 use linchpin_ir::interpreter::Wait;
 use linchpin_ir::run::{End, Run};
-use linchpin_verdict::Verdict;
+use linchpin_verdict::{Inconclusive, Limits, Verdict};
+use linchpin_verify::Judge;
 use std::time::{Duration, Instant};
 
 /// How long one history is judged.
@@ -36,14 +36,14 @@ impl Finding {
         }
         let judged = judge.and_then(|judge| judge.judge(run, judging(stop)));
         match (judged, &run.end) {
-            (Some(Judged::Violated(violation)), _) => Finding::NotLinearizable(violation),
+            (Some(Judgement::Violated(violation)), _) => Finding::NotLinearizable(violation),
             (_, End::Blocked { threads }) if is_deadlock(threads) => Finding::Deadlock,
             (_, End::Blocked { .. } | End::StepLimit) => Finding::Unfinished,
-            (Some(Judged::Inconclusive(reason)), _) => Finding::NotJudged(stop.explain(&reason)),
+            (Some(Judgement::Inconclusive(reason)), _) => Finding::NotJudged(said(&reason)),
             (None, _) => {
                 Finding::NotJudged("the specification says nothing about such histories".to_owned())
             }
-            (Some(Judged::Holds(_)), _) => Finding::Linearizable,
+            (Some(Judgement::Holds(_)), _) => Finding::Linearizable,
         }
     }
 
@@ -57,9 +57,18 @@ impl Finding {
     }
 }
 
+/// Why a history was not judged, in the words of the command line.
+fn said(reason: &Inconclusive) -> String {
+    reason.stopped_by().map_or_else(|| reason.to_string(), limits::describe)
+}
+
 /// How long a history may be judged.
 fn judging(stop: &Stop) -> Limits {
-    Limits { deadline: Some(Instant::now() + PATIENCE), memory: None, stop: Some(stop.flag()) }
+    Limits {
+        deadline: Some(Instant::now() + PATIENCE),
+        memory: None,
+        stop: Some(stop.asked.clone()),
+    }
 }
 
 /// Whether a thread waits for a lock whose holder waits for a lock, and so on in a circle. A thread that waits for

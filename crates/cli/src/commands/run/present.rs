@@ -1,17 +1,18 @@
 //! A run as JSON lines, as one JSON object, as a few lines of text, as a page.
 
+use super::again;
 use super::finding::Finding;
 use super::search::Shown;
-use super::view::RunView;
-use super::{again, schedule};
 use crate::args::{MemoryArg, RunArgs, Schedule};
-use crate::words::{counted, grouped};
-use crate::{json, limits, output};
+use crate::{limits, output};
 use linchpin_ir::interpreter::Wait;
 use linchpin_ir::program::Program;
 use linchpin_ir::run::{End, Run};
+use linchpin_report::RunView;
+use linchpin_report::json;
 use linchpin_report::{Page, Timeline, escaped, escaped_lines};
 use linchpin_verdict::Verdict;
+use linchpin_verdict::{counted, grouped};
 use serde_json::{Value as Json, json};
 
 /// Moves shown before the one that went wrong.
@@ -59,7 +60,7 @@ impl<'a> Presentation<'a> {
         let mut insert = |key: &str, value: Json| object.insert(key.to_owned(), value);
         let history: Json =
             self.run().events.iter().map(|event| self.view().event(event)).collect();
-        let schedule = schedule::to_json(self.program, &self.run().schedule);
+        let schedule = linchpin_report::schedule::to_json(self.program, &self.run().schedule);
         insert("verdict", json!(self.shown.verdict().id()));
         insert("seed", json!(self.shown.seed));
         insert("memory", json!(memory_name(self.args.memory)));
@@ -113,7 +114,7 @@ impl<'a> Presentation<'a> {
             }
             (End::StepLimit, _) => format!(
                 "operations were still running after {}; --step-limit allows more",
-                counted(self.run().schedule.len() as u64, "move")
+                counted(self.run().schedule.len(), "move")
             ),
         }
     }
@@ -187,14 +188,11 @@ impl<'a> Presentation<'a> {
         let rows = self.view().rows();
         let hidden = rows.len().saturating_sub(MAX_STEPS);
         if hidden > 0 {
-            let moves = counted(hidden as u64, "earlier move");
+            let moves = counted(hidden, "earlier move");
             text += &format!("  … {moves}: --trace shows them …\n");
         }
         for row in &rows[hidden..] {
-            let line = row.line.map_or(String::new(), |line| format!("line {line}"));
-            let what = escaped(&row.text);
-            let padded = format!("{:>5}  thread {}  {line:<9} {what}", row.time, row.process);
-            text += &format!("{}\n", padded.trim_end());
+            text += &format!("{}\n", row.text());
         }
         text + "\n"
     }

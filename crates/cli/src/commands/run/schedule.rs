@@ -1,33 +1,10 @@
 //! Schedules as JSON: every move with its choices, so that a run can be made again.
 
-use crate::json;
 use anyhow::{Context, Result, anyhow, bail};
 use linchpin_ir::interpreter::{Choices, Move, ScheduledMove};
 use linchpin_ir::program::Program;
-use serde_json::{Value as Json, json};
-
-/// `{"process":0,"move":"invoke","f":"push","args":[1]}`, `{"process":0,"move":"step","choices":[2]}`,
-/// `{"process":0,"move":"respond"}`.
-pub fn to_json(program: &Program, schedule: &[ScheduledMove]) -> Json {
-    schedule.iter().map(|made| move_to_json(program, made)).collect()
-}
-
-fn move_to_json(program: &Program, made: &ScheduledMove) -> Json {
-    let process = made.what.thread();
-    let mut object = match &made.what {
-        Move::Invoke { operation, arguments, .. } => {
-            let arguments: Vec<Json> = arguments.iter().map(json::value).collect();
-            let name = &program.operations[*operation].name;
-            json!({ "process": process, "move": "invoke", "f": name, "args": arguments })
-        }
-        Move::Step { .. } => json!({ "process": process, "move": "step" }),
-        Move::Respond { .. } => json!({ "process": process, "move": "respond" }),
-    };
-    if !made.choices.is_empty() {
-        object["choices"] = json!(made.choices.as_slice());
-    }
-    object
-}
+use linchpin_report::json;
+use serde_json::Value as Json;
 
 /// Reads a schedule: the array itself, or the object that `linchpin run --json` wrote.
 pub fn parse(text: &str, program: &Program) -> Result<Vec<ScheduledMove>> {

@@ -3,16 +3,16 @@
 use super::finding::Finding;
 use super::{memory, schedule};
 use crate::args::{RunArgs, Schedule};
-use crate::judge::Judge;
 use crate::limits::Stop;
 use crate::model::{self, MOST_RECORDED};
 use crate::progress::Progress;
-use crate::words::grouped;
 use anyhow::{Context, Result};
 use linchpin_ir::program::Program;
 use linchpin_ir::run::{Run, RunOptions, Runner, Scheduler, replay};
 use linchpin_lang::Compiled;
+use linchpin_verdict::grouped;
 use linchpin_verdict::{StopReason, Verdict};
+use linchpin_verify::Judge;
 use std::path::Path;
 
 /// The run that is shown, and what is known about the others.
