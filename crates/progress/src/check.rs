@@ -5,6 +5,7 @@ use crate::graph::{Explored, GraphError, Label, explore};
 use crate::lasso::{Lasso, Observation, Walked, walk};
 use crate::ltl::{Automaton, FormulaError, Parsed, Product, TooLarge, holds_on, letters, parse};
 use crate::property::{Property, Violations};
+use crate::slice::without_untested;
 use linchpin_ir::program::Program;
 use linchpin_space::{Bounds, Calls, Unreached};
 use linchpin_verdict::{Inconclusive, Limits, Outcome, StopReason};
@@ -65,6 +66,8 @@ pub struct Report {
     pub operations: Vec<OfOperation>,
     /// What the verdict means, within which bounds.
     pub notes: Vec<String>,
+    /// Shared variables and fields whose values were left out, because nothing tests them.
+    pub left_out: Vec<String>,
     /// The lines that no run executed.
     pub unreached: Vec<Unreached>,
     /// What it has cost.
@@ -117,7 +120,9 @@ pub fn check_progress(
     limits: &Limits,
 ) -> Result<Report, ProgressError> {
     let start = Instant::now();
-    let explored = explore(program, bounds, &share(limits, start, 2))?;
+    let (sliced, left_out) = without_untested(program);
+    let mut explored = explore(&sliced, bounds, &share(limits, start, 2))?;
+    explored.original = program.clone();
     let mut stopped = explored.stopped;
     let mut operations = Vec::new();
     let walked = if property == Property::NoDeadlock {
@@ -136,6 +141,9 @@ pub fn check_progress(
     let outcome = concluded(&explored, stopped, walked);
     let mut notes = vec![format!("{property} means: {}", property.meaning())];
     notes.extend(bound_notes(&explored));
+    if !left_out.is_empty() {
+        notes.push(format!("values that nothing tests are left out: {}", left_out.join(", ")));
+    }
     if property == Property::NoDeadlock
         && let Calls::Each(_) = bounds.calls
     {
@@ -153,7 +161,8 @@ pub fn check_progress(
     }
     let stats = stats(&explored, start);
     let unreached = explored.unreached();
-    Ok(Report { subject: property.to_string(), outcome, operations, notes, unreached, stats })
+    let subject = property.to_string();
+    Ok(Report { subject, outcome, operations, notes, left_out, unreached, stats })
 }
 
 /// Checks a formula about the events of a model: whether it holds on every run, or on every fair run.
@@ -207,6 +216,7 @@ pub fn check_ltl(
         outcome,
         operations: Vec::new(),
         notes,
+        left_out: Vec::new(),
         unreached: explored.unreached(),
         stats,
     })
@@ -261,6 +271,13 @@ fn concluded(
             "a violation was found, but the interpreter could not replay it: please report this"
                 .to_owned(),
         )),
+        (None, Some(by @ StopReason::Budget)) => {
+            let so_far = format!(
+                "no violation among the first {} states; with a bound on calls there may be fewer",
+                explored.graph.states()
+            );
+            Outcome::Inconclusive(Inconclusive::Stopped { by, so_far: Some(so_far) })
+        }
         (None, Some(reason)) => Outcome::Inconclusive(reason.into()),
         (None, None) if explored.faults > 0 => {
             Outcome::Inconclusive(Inconclusive::Undecided(format!(

@@ -7,7 +7,7 @@
 use hashbrown::HashTable;
 use linchpin_ir::program::Program;
 use linchpin_space::{
-    Action, Bounds, Event, Flat, Reductions, Space, SpaceError, Stop, Successor, Unreached,
+    Action, Bounds, Calls, Event, Flat, Reductions, Space, SpaceError, Stop, Successor, Unreached,
     Workspace,
 };
 use linchpin_spec::Value;
@@ -25,6 +25,10 @@ pub const MAX_THREADS: usize = 48;
 
 /// There is no such edge.
 pub const NOWHERE: u32 = u32::MAX;
+
+/// Where threads may call without end, there can be infinitely many states: no more than this many
+/// are explored.
+pub const MOST_STATES: usize = 1_000_000;
 
 /// How often limits are looked at: once in so many states.
 const EVERY: usize = 256;
@@ -136,9 +140,10 @@ impl Graph {
     }
 
     fn bytes(&self) -> usize {
-        self.edges.len() * size_of::<Edge>()
-            + self.enabled.len() * (size_of::<u64>() + 2 * size_of::<u32>())
-            + self.pending.len()
+        self.edges.capacity() * size_of::<Edge>()
+            + self.enabled.capacity() * size_of::<u64>()
+            + (self.first.capacity() + self.parent.capacity()) * size_of::<u32>()
+            + self.pending.capacity()
     }
 }
 
@@ -169,6 +174,8 @@ pub struct Explored {
     pub faults: u64,
     /// Whether the bound on objects kept a step from being taken.
     pub bounded: bool,
+    /// The program as the model has it, where what was explored leaves out values that nothing tests.
+    pub(crate) original: Program,
     states: States,
 }
 
@@ -224,7 +231,10 @@ impl States {
     }
 
     fn bytes(&self) -> usize {
-        self.arena.len() + self.ends.len() * (size_of::<usize>() + 8)
+        // A slot of the table is a number and a byte of control; an eighth of the slots stays empty.
+        self.arena.capacity()
+            + self.ends.capacity() * size_of::<usize>()
+            + self.table.capacity() * (size_of::<u32>() + 1) * 8 / 7
     }
 }
 
@@ -260,7 +270,8 @@ pub fn explore(program: &Program, bounds: Bounds, limits: &Limits) -> Result<Exp
     let stopped = search.run(&space.initial()?, limits);
     let Search { graph, states, faults, .. } = search;
     let bounded = space.was_bounded();
-    Ok(Explored { space, graph, stopped, faults, bounded, states })
+    let original = program.clone();
+    Ok(Explored { space, graph, stopped, faults, bounded, original, states })
 }
 
 struct Search<'a> {
@@ -313,7 +324,11 @@ impl Search<'_> {
 
     fn is_full(&self) -> bool {
         let most = (u32::MAX - (1 << 20)) as usize;
-        self.graph.edges.len() > most || self.states.ends.len() > most
+        let states = match self.space.bounds().calls {
+            Calls::Unlimited => MOST_STATES,
+            Calls::Each(_) => most,
+        };
+        self.graph.edges.len() > most || self.states.ends.len() > states
     }
 
     /// The moves of every thread from a state.

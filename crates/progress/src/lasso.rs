@@ -128,7 +128,8 @@ pub(crate) fn walk(
         ends.push((walker.schedule.len(), walker.seen.len()));
     }
     let (cycle_moves, cycle_seen) = ends[0];
-    let run = replay(space.program(), space.bounds().memory, &walker.schedule).ok()?;
+    // The program as the model has it makes the same moves, with the values that were left out.
+    let run = replay(&explored.original, space.bounds().memory, &walker.schedule).ok()?;
     if matches!(run.end, End::Faulted(_)) || run.schedule.len() != walker.schedule.len() {
         return None;
     }

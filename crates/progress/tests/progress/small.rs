@@ -238,3 +238,46 @@ fn cycles_through_reused_memory() {
         assert!(!holds(&report), "{report}");
     }
 }
+
+/// A counter under a spin lock: nothing tests the counter, so it makes no states, and the answers are
+/// those of the lock.
+#[test]
+fn a_counter_under_a_spin_lock() {
+    let source = "spec { state n: int; op inc() -> int { n = n + 1; return n; } }\n\
+        shared held: int;\nshared n: int;\n\
+        op inc() -> int {\n    while !cas(held, 0, 1) { }\n    n = n + 1;\n    let r = n;\n\
+        \x20   held = 0;\n    return r;\n}\n";
+    for threads in [2, 3] {
+        let program = program(source, Threads::Count(threads));
+        for (property, holds) in [
+            (Property::NoDeadlock, true),
+            (Property::LivelockFree, true),
+            (Property::LockFree, false),
+            (Property::WaitFree, false),
+            (Property::StarvationFree, false),
+        ] {
+            let report = progress(&program, unlimited(), property);
+            assert_eq!(report.left_out, ["n"]);
+            assert_eq!(report.outcome.is_holds(), holds, "{report}");
+            assert_eq!(report.outcome.violation().is_some(), !holds, "{report}");
+            assert!(report.stats.states < 2_000, "{report}");
+        }
+    }
+}
+
+/// A counter that is compared has infinitely many states. The search ends, says why, and finds what
+/// there is to find near the start.
+#[test]
+fn a_counter_that_is_compared() {
+    let source = "spec { state n: int; op inc() -> int { n = n + 1; return n; } }\nshared n: int;\n\
+        op inc() -> int {\n    loop {\n        let c = n;\n        if cas(n, c, c + 1) { return c + 1; }\n    }\n}\n";
+    let program = program(source, Threads::Count(2));
+    let report = progress(&program, unlimited(), Property::WaitFree);
+    assert!(report.left_out.is_empty());
+    let Outcome::Inconclusive(why) = &report.outcome else { panic!("{report}") };
+    assert_eq!(why.stopped_by(), Some(StopReason::Budget));
+    assert!(report.stats.bytes < 400 << 20, "{report}");
+    // With a bound on calls there is an answer.
+    let report = progress(&program, bounds(Calls::Each(2), None), Property::LockFree);
+    assert!(report.outcome.is_holds(), "{report}");
+}
