@@ -144,6 +144,8 @@ impl Graph {
             + self.enabled.capacity() * size_of::<u64>()
             + (self.first.capacity() + self.parent.capacity()) * size_of::<u32>()
             + self.pending.capacity()
+            // Every label is kept twice, here and as a key, and its values are boxed.
+            + self.labels.len() * (2 * size_of::<Label>() + 64)
     }
 }
 

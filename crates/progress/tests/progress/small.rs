@@ -190,7 +190,7 @@ fn part_of_a_space_is_enough_for_a_violation() {
     let source = "spec { state n: int; op spin() { } op count() { } }
         shared n: int; shared go: bool;
         op spin() { while !go { } }
-        op count() { faa(n, 1); }
+        op count() { let a = faa(n, 1); assert(a >= 0); }
         role a: spin; role b: count; bounds { a: 1, b: 1 }";
     let program = program(source, Threads::AsDeclared);
     // Enough memory for some states, and not for all: there is no end of them.
@@ -211,7 +211,8 @@ fn part_of_a_space_is_enough_for_a_violation() {
 /// The states that were not explored must not look like the end of a run.
 #[test]
 fn nothing_is_concluded_from_what_was_not_explored() {
-    let source = "spec counter; shared n: int; op add(k: int) { faa(n, k); }";
+    let source = "spec counter; shared n: int;
+        op add(k: int) { let a = faa(n, k); assert(a >= 0); }";
     let program = program(source, Threads::Count(2));
     let limits = Limits { memory: Some(1 << 22), ..Limits::default() };
     let report = check_ltl(&program, unlimited(), "G F add_inv", true, &limits).unwrap();
