@@ -1,7 +1,7 @@
 //! How large a model and its states may be.
 //!
 //! Each limit is far above what a checkable model needs and low enough that no source, however it was made, exhausts the
-//! stack, the memory or anybody's patience. Whoever exceeds one is told which.
+//! stack, the memory or the patience of users. A model that exceeds one is rejected with which.
 
 /// The longest source in bytes. Positions are 32 bits.
 pub(crate) const SOURCE: usize = 256 << 10;

@@ -288,7 +288,7 @@ struct Search<'a> {
 impl Search<'_> {
     /// Breadth first, until everything is explored or it is given up; then it says why.
     fn run(&mut self, initial: &Flat, limits: &Limits) -> Option<StopReason> {
-        let (mut walk, mut pack) = (Workspace::default(), Workspace::default());
+        let (mut search, mut pack) = (Workspace::default(), Workspace::default());
         let mut bytes = Vec::new();
         self.space.pack(initial, &mut pack, &mut bytes);
         let idle = vec![0; self.graph.threads];
@@ -311,7 +311,7 @@ impl Search<'_> {
             bytes.clear();
             bytes.extend_from_slice(self.states.get(state));
             self.space.unpack(&bytes, &mut flat);
-            self.expand(state, &flat, &mut walk, &mut pack);
+            self.expand(state, &flat, &mut search, &mut pack);
             next += 1;
         }
         // The states that were not expanded: who could move there is not known.
@@ -334,7 +334,7 @@ impl Search<'_> {
     }
 
     /// The moves of every thread from a state.
-    fn expand(&mut self, state: u32, flat: &Flat, walk: &mut Workspace, pack: &mut Workspace) {
+    fn expand(&mut self, state: u32, flat: &Flat, search: &mut Workspace, pack: &mut Workspace) {
         let mut bytes = Vec::new();
         for thread in 0..self.graph.threads {
             let mut can_move = false;
@@ -350,13 +350,13 @@ impl Search<'_> {
                 }
                 true
             };
-            space.successors_of(flat, thread, 0, walk, &mut visit);
+            space.successors_of(flat, thread, 0, search, &mut visit);
             if let (false, Some(unbounded)) = (can_move, self.unbounded) {
                 let mut visit = |_: Successor<'_>| {
                     can_move = true;
                     false
                 };
-                unbounded.successors_of(flat, thread, 0, walk, &mut visit);
+                unbounded.successors_of(flat, thread, 0, search, &mut visit);
             }
             self.graph.enabled[state as usize] |= u64::from(can_move) << thread;
         }
