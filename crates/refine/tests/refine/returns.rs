@@ -16,7 +16,7 @@ use std::collections::HashSet;
 const FURTHER: usize = 2;
 
 /// More states than this are not judged.
-const MOST: usize = 20_000;
+const MOST: usize = 5_000;
 
 /// A state and the calls that each thread has left.
 type Node = (State, Vec<usize>);
