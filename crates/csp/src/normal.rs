@@ -7,7 +7,7 @@
 use crate::cells::Bits;
 use crate::evaluate::Fault;
 use crate::lts::{Label, Lts};
-use crate::reduction::Walker;
+use crate::reduction::Expander;
 use linchpin_verdict::Limits;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,7 +23,7 @@ pub(crate) struct Normal<'a, 'm> {
 }
 
 struct Inner<'a, 'm> {
-    walker: Walker<'a, 'm>,
+    expander: Expander<'a, 'm>,
     numbers: FxHashMap<Arc<[u8]>, u32>,
     states: Vec<Arc<[u8]>>,
     steps: Vec<Option<Steps>>,
@@ -42,7 +42,7 @@ type Set = Arc<[u32]>;
 impl<'a, 'm> Normal<'a, 'm> {
     pub fn new(lts: &'a Lts<'m>, limits: Limits) -> Normal<'a, 'm> {
         let inner = Inner {
-            walker: Walker::new(lts),
+            expander: Expander::new(lts),
             numbers: FxHashMap::default(),
             states: Vec::new(),
             steps: Vec::new(),
@@ -106,7 +106,7 @@ impl<'a, 'm> Normal<'a, 'm> {
         let mut events = Bits::default();
         for &state in inner.members[set as usize].clone().iter() {
             let state = self.lts.unpack(&inner.states[state as usize].clone());
-            events.add(&inner.walker.sole_part(&state, label)?);
+            events.add(&inner.expander.sole_part(&state, label)?);
         }
         Some(events)
     }
@@ -159,7 +159,7 @@ impl<'a, 'm> Normal<'a, 'm> {
             return Ok(known.clone());
         }
         let from = self.lts.unpack(&inner.states[state as usize].clone());
-        let expansion = inner.walker.all(&from);
+        let expansion = inner.expander.all(&from);
         if let Some(fault) = expansion.fault {
             return Err(fault);
         }

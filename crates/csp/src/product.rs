@@ -3,7 +3,7 @@
 use crate::evaluate::Fault;
 use crate::lts::{Label, Lts, Move, State};
 use crate::normal::Normal;
-use crate::reduction::{Expansion, Walker};
+use crate::reduction::{Expander, Expansion};
 use crate::term::Term;
 use linchpin_refine::product::{Product, Step, To};
 use rustc_hash::FxHashMap;
@@ -23,7 +23,7 @@ pub(crate) struct Check<'a, 'm> {
 
 /// What a worker needs for itself.
 pub(crate) struct Worker<'a, 'm> {
-    walker: Walker<'a, 'm>,
+    expander: Expander<'a, 'm>,
     after: FxHashMap<(u32, Label), Option<u32>>,
     members: FxHashMap<u32, Arc<[u32]>>,
     bytes: Vec<u8>,
@@ -38,23 +38,23 @@ pub(crate) enum Next {
 
 impl<'a, 'm> Check<'a, 'm> {
     /// Every step that must be looked at from a state (functions `next` and `next'` of the paper).
-    pub fn expand(&self, walker: &mut Walker<'a, 'm>, state: &State, set: u32) -> Expansion {
+    pub fn expand(&self, expander: &mut Expander<'a, 'm>, state: &State, set: u32) -> Expansion {
         let Some(specification) = self.specification.filter(|_| self.reduce) else {
-            return if self.reduce { walker.reduced(state) } else { walker.all(state) };
+            return if self.reduce { expander.reduced(state) } else { expander.all(state) };
         };
-        let (parts, fault) = walker.parts(state);
+        let (parts, fault) = expander.parts(state);
         if fault.is_none() {
-            if let Some(part) = walker.invisible_part(&parts, &state.cells) {
-                return walker.only(parts, part);
+            if let Some(part) = expander.invisible_part(&parts, &state.cells) {
+                return expander.only(parts, part);
             }
-            for candidate in walker.visible_parts(&parts, &state.cells) {
+            for candidate in expander.visible_parts(&parts, &state.cells) {
                 let sole = specification.sole_parts(set, &candidate.label);
                 if sole.is_some_and(|events| !events.intersects(&candidate.others)) {
-                    return walker.only(parts, candidate.part);
+                    return expander.only(parts, candidate.part);
                 }
             }
         }
-        walker.whole(state, parts, fault)
+        expander.whole(state, parts, fault)
     }
 
     /// The specification's answer to a step.
@@ -83,7 +83,7 @@ impl<'a, 'm> Product for Check<'a, 'm> {
 
     fn worker(&self) -> Worker<'a, 'm> {
         Worker {
-            walker: Walker::new(self.implementation),
+            expander: Expander::new(self.implementation),
             after: FxHashMap::default(),
             members: FxHashMap::default(),
             bytes: Vec::new(),
@@ -104,7 +104,7 @@ impl<'a, 'm> Product for Check<'a, 'm> {
         emit: &mut dyn FnMut(Step<'_>),
     ) {
         let state = self.implementation.unpack(state);
-        let expansion = Check::expand(self, &mut worker.walker, &state, set);
+        let expansion = Check::expand(self, &mut worker.expander, &state, set);
         let mut tell = |to: To<'_>| emit(Step { thread: 0, moves: 1, to });
         if self.is_deadlock(&state, &expansion) {
             tell(To::Unexplained);

@@ -25,11 +25,11 @@ use std::sync::Arc;
 /// How many steps a part may take alone before the question whether it comes back is given up.
 const ALONE: usize = 64;
 
-/// How many futures a walker remembers.
+/// How many futures a expander remembers.
 const REMEMBERED: usize = 1 << 16;
 
 /// Walks through a transition system.
-pub(crate) struct Walker<'a, 'm> {
+pub(crate) struct Expander<'a, 'm> {
     pub lts: &'a Lts<'m>,
     work: Work<'m>,
     futures: FxHashMap<Term, Arc<Future>>,
@@ -60,9 +60,9 @@ pub(crate) struct Candidate {
     pub others: Bits,
 }
 
-impl<'a, 'm> Walker<'a, 'm> {
-    pub fn new(lts: &'a Lts<'m>) -> Walker<'a, 'm> {
-        Walker { lts, work: lts.work(), futures: FxHashMap::default() }
+impl<'a, 'm> Expander<'a, 'm> {
+    pub fn new(lts: &'a Lts<'m>) -> Expander<'a, 'm> {
+        Expander { lts, work: lts.work(), futures: FxHashMap::default() }
     }
 
     /// Every step.

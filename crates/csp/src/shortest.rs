@@ -6,7 +6,7 @@
 use crate::lts::{Event, Label, Move, State};
 use crate::product::{Check, Next};
 use crate::program::NodeId;
-use crate::reduction::Walker;
+use crate::reduction::Expander;
 use linchpin_verdict::Limits;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -60,7 +60,7 @@ struct Node {
 
 /// The shortest way to a refused event or to a deadlock.
 pub(crate) fn shortest(check: &Check<'_, '_>, limits: &Limits) -> Search {
-    let mut walker = Walker::new(check.implementation);
+    let mut expander = Expander::new(check.implementation);
     let mut bytes = Vec::new();
     check.implementation.pack(&check.initial.0, &mut bytes);
     let mut kept = bytes.len();
@@ -83,7 +83,7 @@ pub(crate) fn shortest(check: &Check<'_, '_>, limits: &Limits) -> Search {
         }
         let state = check.implementation.unpack(&nodes[at].state);
         let set = nodes[at].set;
-        let expansion = walker.all(&state);
+        let expansion = expander.all(&state);
         if check.is_deadlock(&state, &expansion) {
             return Search::Found(Way {
                 steps: way(&nodes, at),
@@ -142,13 +142,13 @@ fn way(nodes: &[Node], mut at: usize) -> Vec<Taken> {
 
 /// The steps along the states that the exploration has found. None if some step is not a step at all.
 pub(crate) fn retrace(check: &Check<'_, '_>, path: &[(Vec<u8>, u32)]) -> Option<Way> {
-    let mut walker = Walker::new(check.implementation);
+    let mut expander = Expander::new(check.implementation);
     let mut bytes = Vec::new();
     let mut steps = Vec::new();
     for pair in path.windows(2) {
         let (from, to) = (&pair[0], &pair[1]);
         let state = check.implementation.unpack(&from.0);
-        let step = walker.all(&state).moves.into_iter().find(|step| {
+        let step = expander.all(&state).moves.into_iter().find(|step| {
             check.implementation.pack(&step.to, &mut bytes);
             bytes == to.0
                 && matches!(check.next(from.1, &step.label), Next::Set(set) if set == to.1)
@@ -157,7 +157,7 @@ pub(crate) fn retrace(check: &Check<'_, '_>, path: &[(Vec<u8>, u32)]) -> Option<
     }
     let (last, set) = path.last()?;
     let last = check.implementation.unpack(last);
-    let refused = walker
+    let refused = expander
         .all(&last)
         .moves
         .iter()

@@ -5,7 +5,7 @@ use crate::lts::{Lts, State};
 use crate::normal::Normal;
 use crate::product::{Check, Next};
 use crate::program::{Assertion, Model, NodeId, NodeKind};
-use crate::reduction::Walker;
+use crate::reduction::Expander;
 use crate::shortest::{Search, Way, retrace, shortest};
 use crate::term::Term;
 use crate::verdict::{Counterexample, Failure, Place, Report, Wrong, describe};
@@ -148,7 +148,7 @@ fn violated(
 fn fault(model: &Model, check: &Check<'_, '_>, path: &[(Vec<u8>, u32)]) -> Outcome<(), Failure> {
     let found = path.last().and_then(|(state, set)| {
         let state = check.implementation.unpack(state);
-        let expansion = Walker::new(check.implementation).all(&state);
+        let expansion = Expander::new(check.implementation).all(&state);
         expansion.fault.or_else(|| {
             expansion.moves.iter().find_map(|step| match check.next(*set, &step.label) {
                 Next::Fault(fault) => Some(fault),

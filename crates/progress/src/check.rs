@@ -2,9 +2,10 @@
 
 use crate::cycles::{Via, View, components, cycle};
 use crate::graph::{Explored, GraphError, Label, explore};
-use crate::lasso::{Lasso, Observation, Walked, walk};
+use crate::lasso::{Lasso, Observation, Replayed, replay_lasso};
 use crate::ltl::{Automaton, FormulaError, Parsed, Product, TooLarge, holds_on, letters, parse};
 use crate::property::{Property, Violations};
+use crate::slice::without_untested;
 use linchpin_ir::program::Program;
 use linchpin_space::{Bounds, Calls, Unreached};
 use linchpin_verdict::{Inconclusive, Limits, Outcome, StopReason};
@@ -65,6 +66,8 @@ pub struct Report {
     pub operations: Vec<OfOperation>,
     /// What the verdict means, within which bounds.
     pub notes: Vec<String>,
+    /// Shared variables and fields whose values were left out, because nothing tests them.
+    pub left_out: Vec<String>,
     /// The lines that no run executed.
     pub unreached: Vec<Unreached>,
     /// What it has cost.
@@ -117,25 +120,30 @@ pub fn check_progress(
     limits: &Limits,
 ) -> Result<Report, ProgressError> {
     let start = Instant::now();
-    let explored = explore(program, bounds, &share(limits, start, 2))?;
+    let (sliced, left_out) = without_untested(program);
+    let mut explored = explore(&sliced, bounds, &share(limits, start, 2))?;
+    explored.original = program.clone();
     let mut stopped = explored.stopped;
     let mut operations = Vec::new();
-    let walked = if property == Property::NoDeadlock {
+    let replayed = if property == Property::NoDeadlock {
         deadlock(&explored)
     } else {
         let (found, gave_up) = search(&explored, property, limits);
         stopped = stopped.or(gave_up);
         let first = found.iter().flatten().min_by_key(|found| found.least);
-        let walked = first.map(|found| lasso(&explored, property, found));
+        let replayed = first.map(|found| lasso(&explored, property, found));
         if property.is_per_operation() {
             let known = stopped.is_none() && explored.faults == 0;
             operations = per_operation(&explored, property, &found, known);
         }
-        walked
+        replayed
     };
-    let outcome = concluded(&explored, stopped, walked);
+    let outcome = concluded(&explored, stopped, replayed);
     let mut notes = vec![format!("{property} means: {}", property.meaning())];
     notes.extend(bound_notes(&explored));
+    if !left_out.is_empty() {
+        notes.push(format!("values that nothing tests are left out: {}", left_out.join(", ")));
+    }
     if property == Property::NoDeadlock
         && let Calls::Each(_) = bounds.calls
     {
@@ -153,7 +161,8 @@ pub fn check_progress(
     }
     let stats = stats(&explored, start);
     let unreached = explored.unreached();
-    Ok(Report { subject: property.to_string(), outcome, operations, notes, unreached, stats })
+    let subject = property.to_string();
+    Ok(Report { subject, outcome, operations, notes, left_out, unreached, stats })
 }
 
 /// Checks a formula about the events of a model: whether it holds on every run, or on every fair run.
@@ -173,7 +182,7 @@ pub fn check_ltl(
     let letters = letters(&explored.graph, &parsed.atoms);
     let product =
         Product::explore(&explored.graph, &automaton, &letters, fair, limits, explored.bytes());
-    let mut walked = None;
+    let mut replayed = None;
     match product {
         Err(reason) => stopped = stopped.or(Some(reason)),
         Ok(product) => {
@@ -187,12 +196,12 @@ pub fn check_ltl(
                 }
             });
             stopped = stopped.or(gave_up.err());
-            walked =
+            replayed =
                 best.map(|members| broken_promise(&explored, &product, &parsed, &members, fair));
         }
     }
     stats.seconds = start.elapsed().as_secs_f64();
-    let outcome = concluded(&explored, stopped, walked);
+    let outcome = concluded(&explored, stopped, replayed);
     let fairness = match fair {
         true => "fair runs only: a thread that can go on with its operation for ever does move",
         false => "any scheduling, unfair runs included",
@@ -207,6 +216,7 @@ pub fn check_ltl(
         outcome,
         operations: Vec::new(),
         notes,
+        left_out: Vec::new(),
         unreached: explored.unreached(),
         stats,
     })
@@ -253,14 +263,21 @@ fn bound_notes(explored: &Explored) -> Vec<String> {
 fn concluded(
     explored: &Explored,
     stopped: Option<StopReason>,
-    walked: Option<Option<Walked>>,
+    replayed: Option<Option<Replayed>>,
 ) -> Outcome<(), Box<Lasso>> {
-    match (walked, stopped) {
-        (Some(Some(walked)), _) => Outcome::Violated(Box::new(walked.lasso)),
+    match (replayed, stopped) {
+        (Some(Some(replayed)), _) => Outcome::Violated(Box::new(replayed.lasso)),
         (Some(None), _) => Outcome::Inconclusive(Inconclusive::Undecided(
             "a violation was found, but the interpreter could not replay it: please report this"
                 .to_owned(),
         )),
+        (None, Some(by @ StopReason::Budget)) => {
+            let so_far = format!(
+                "no violation among the first {} states; with a bound on calls there may be fewer",
+                explored.graph.states()
+            );
+            Outcome::Inconclusive(Inconclusive::Stopped { by, so_far: Some(so_far) })
+        }
         (None, Some(reason)) => Outcome::Inconclusive(reason.into()),
         (None, None) if explored.faults > 0 => {
             Outcome::Inconclusive(Inconclusive::Undecided(format!(
@@ -274,7 +291,7 @@ fn concluded(
 }
 
 /// The first state where operations are pending and nobody can move, if there is one.
-fn deadlock(explored: &Explored) -> Option<Option<Walked>> {
+fn deadlock(explored: &Explored) -> Option<Option<Replayed>> {
     let graph = &explored.graph;
     let pending = |state: u32| (0..graph.threads).any(|t| graph.operation(state, t).is_some());
     let stuck = |&state: &u32| graph.is_final(state) && pending(state);
@@ -283,10 +300,10 @@ fn deadlock(explored: &Explored) -> Option<Option<Walked>> {
     let waiting = (0..graph.threads).filter(|&thread| graph.waits(state, thread));
     let cycle: Vec<Via> = waiting.map(|thread| Via::Wait(thread as u8)).collect();
     let claim = "operations are pending and nobody can move".to_owned();
-    let walked = walk(explored, &prefix, &cycle, claim);
-    Some(walked.filter(|walked| {
+    let replayed = replay_lasso(explored, &prefix, &cycle, claim);
+    Some(replayed.filter(|replayed| {
         let stuck = |seen: &Observation| seen.label.is_none() && seen.pending == seen.waiting;
-        walked.ended && !walked.cycle.is_empty() && walked.cycle.iter().all(stuck)
+        replayed.ended && !replayed.cycle.is_empty() && replayed.cycle.iter().all(stuck)
     }))
 }
 
@@ -320,7 +337,7 @@ fn search(
 }
 
 /// The lasso of a violation, made by the interpreter and held against the definition.
-fn lasso(explored: &Explored, property: Property, found: &Found) -> Option<Walked> {
+fn lasso(explored: &Explored, property: Property, found: &Found) -> Option<Replayed> {
     let graph = &explored.graph;
     let view = Violations { graph, property, victim: found.victim };
     let (start, arcs) = cycle(&view, &found.members)?;
@@ -341,8 +358,8 @@ fn lasso(explored: &Explored, property: Property, found: &Found) -> Option<Walke
             format!("the scheduling is fair, but thread {victim} never responds")
         }
     };
-    let walked = walk(explored, &prefix, &cycle, claim)?;
-    violates(property, victim, &walked.cycle).then_some(walked)
+    let replayed = replay_lasso(explored, &prefix, &cycle, claim)?;
+    violates(property, victim, &replayed.cycle).then_some(replayed)
 }
 
 /// Whether a cycle that the interpreter saw violates a property: the definitions again, without a graph.
@@ -353,19 +370,19 @@ fn violates(property: Property, victim: usize, cycle: &[Observation]) -> bool {
     };
     let is_return = |seen: &Observation| matches!(seen.label, Some(Label::Return { .. }));
     let mine = |seen: &&Observation| seen.thread == Some(victim);
-    let somebody_tries = !cycle.is_empty() && cycle.iter().all(tries);
-    let nobody_responds = !cycle.iter().any(is_return);
+    let some_try = !cycle.is_empty() && cycle.iter().all(tries);
+    let none_respond = !cycle.iter().any(is_return);
     let victim_pends =
         cycle.iter().all(|seen| seen.pending[victim]) && !cycle.iter().filter(mine).any(is_return);
-    somebody_tries
+    some_try
         && match property {
             Property::NoDeadlock => false,
             Property::ObstructionFree => {
                 victim_pends && cycle.iter().all(|seen| seen.thread == Some(victim))
             }
-            Property::LockFree => nobody_responds,
+            Property::LockFree => none_respond,
             Property::WaitFree => victim_pends && cycle.iter().any(|seen| mine(&seen)),
-            Property::LivelockFree => nobody_responds && is_fair(cycle),
+            Property::LivelockFree => none_respond && is_fair(cycle),
             Property::StarvationFree => victim_pends && is_fair(cycle),
         }
 }
@@ -388,7 +405,7 @@ fn broken_promise(
     parsed: &Parsed,
     members: &[u32],
     fair: bool,
-) -> Option<Walked> {
+) -> Option<Replayed> {
     let (start, arcs) = cycle(product, members)?;
     let prefix = product.way_to(start);
     let cycle: Vec<Via> = arcs.iter().map(|arc| arc.via).collect();
@@ -396,7 +413,7 @@ fn broken_promise(
         true => "the formula does not hold on this fair run".to_owned(),
         false => "the formula does not hold on this run".to_owned(),
     };
-    let walked = walk(explored, &prefix, &cycle, claim)?;
+    let replayed = replay_lasso(explored, &prefix, &cycle, claim)?;
     let letter = |seen: &Observation| match (&seen.label, seen.thread) {
         (Some(label), Some(thread)) => {
             let shown =
@@ -406,8 +423,8 @@ fn broken_promise(
         _ => 0,
     };
     let word = |part: &[Observation]| part.iter().map(letter).collect::<Vec<u64>>();
-    let broken = !holds_on(&parsed.formula, &word(&walked.prefix), &word(&walked.cycle));
-    (broken && (!fair || is_fair(&walked.cycle))).then_some(walked)
+    let broken = !holds_on(&parsed.formula, &word(&replayed.prefix), &word(&replayed.cycle));
+    (broken && (!fair || is_fair(&replayed.cycle))).then_some(replayed)
 }
 
 /// Which operations have a property. `known`: every violation was found.
@@ -423,13 +440,13 @@ fn per_operation(
         explored.graph.labels.iter().any(calls)
     };
     let of = |number: usize| {
-        let walked = found[number].as_ref().map(|found| lasso(explored, property, found));
-        let holds = match &walked {
+        let replayed = found[number].as_ref().map(|found| lasso(explored, property, found));
+        let holds = match &replayed {
             Some(Some(_)) => Some(false),
             Some(None) => None,
             None => (known && called(number)).then_some(true),
         };
-        let lasso = walked.flatten().map(|walked| Box::new(walked.lasso));
+        let lasso = replayed.flatten().map(|replayed| Box::new(replayed.lasso));
         let operation = explored.space.program().operations[number].name.clone();
         OfOperation { operation, holds, lasso }
     };

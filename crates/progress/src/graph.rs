@@ -7,7 +7,7 @@
 use hashbrown::HashTable;
 use linchpin_ir::program::Program;
 use linchpin_space::{
-    Action, Bounds, Event, Flat, Reductions, Space, SpaceError, Stop, Successor, Unreached,
+    Action, Bounds, Calls, Event, Flat, Reductions, Space, SpaceError, Stop, Successor, Unreached,
     Workspace,
 };
 use linchpin_spec::Value;
@@ -25,6 +25,10 @@ pub const MAX_THREADS: usize = 48;
 
 /// There is no such edge.
 pub const NOWHERE: u32 = u32::MAX;
+
+/// Where threads may call without end, there can be infinitely many states: no more than this many
+/// are explored.
+pub const MOST_STATES: usize = 1_000_000;
 
 /// How often limits are looked at: once in so many states.
 const EVERY: usize = 256;
@@ -136,9 +140,12 @@ impl Graph {
     }
 
     fn bytes(&self) -> usize {
-        self.edges.len() * size_of::<Edge>()
-            + self.enabled.len() * (size_of::<u64>() + 2 * size_of::<u32>())
-            + self.pending.len()
+        self.edges.capacity() * size_of::<Edge>()
+            + self.enabled.capacity() * size_of::<u64>()
+            + (self.first.capacity() + self.parent.capacity()) * size_of::<u32>()
+            + self.pending.capacity()
+            // Every label is kept twice, here and as a key, and its values are boxed.
+            + self.labels.len() * (2 * size_of::<Label>() + 64)
     }
 }
 
@@ -169,6 +176,8 @@ pub struct Explored {
     pub faults: u64,
     /// Whether the bound on objects kept a step from being taken.
     pub bounded: bool,
+    /// The program as the model has it, where what was explored leaves out values that nothing tests.
+    pub(crate) original: Program,
     states: States,
 }
 
@@ -224,7 +233,10 @@ impl States {
     }
 
     fn bytes(&self) -> usize {
-        self.arena.len() + self.ends.len() * (size_of::<usize>() + 8)
+        // A slot of the table is a number and a byte of control; an eighth of the slots stays empty.
+        self.arena.capacity()
+            + self.ends.capacity() * size_of::<usize>()
+            + self.table.capacity() * (size_of::<u32>() + 1) * 8 / 7
     }
 }
 
@@ -260,7 +272,8 @@ pub fn explore(program: &Program, bounds: Bounds, limits: &Limits) -> Result<Exp
     let stopped = search.run(&space.initial()?, limits);
     let Search { graph, states, faults, .. } = search;
     let bounded = space.was_bounded();
-    Ok(Explored { space, graph, stopped, faults, bounded, states })
+    let original = program.clone();
+    Ok(Explored { space, graph, stopped, faults, bounded, original, states })
 }
 
 struct Search<'a> {
@@ -275,7 +288,7 @@ struct Search<'a> {
 impl Search<'_> {
     /// Breadth first, until everything is explored or it is given up; then it says why.
     fn run(&mut self, initial: &Flat, limits: &Limits) -> Option<StopReason> {
-        let (mut walk, mut pack) = (Workspace::default(), Workspace::default());
+        let (mut search, mut pack) = (Workspace::default(), Workspace::default());
         let mut bytes = Vec::new();
         self.space.pack(initial, &mut pack, &mut bytes);
         let idle = vec![0; self.graph.threads];
@@ -298,7 +311,7 @@ impl Search<'_> {
             bytes.clear();
             bytes.extend_from_slice(self.states.get(state));
             self.space.unpack(&bytes, &mut flat);
-            self.expand(state, &flat, &mut walk, &mut pack);
+            self.expand(state, &flat, &mut search, &mut pack);
             next += 1;
         }
         // The states that were not expanded: who could move there is not known.
@@ -313,11 +326,15 @@ impl Search<'_> {
 
     fn is_full(&self) -> bool {
         let most = (u32::MAX - (1 << 20)) as usize;
-        self.graph.edges.len() > most || self.states.ends.len() > most
+        let states = match self.space.bounds().calls {
+            Calls::Unlimited => MOST_STATES,
+            Calls::Each(_) => most,
+        };
+        self.graph.edges.len() > most || self.states.ends.len() > states
     }
 
     /// The moves of every thread from a state.
-    fn expand(&mut self, state: u32, flat: &Flat, walk: &mut Workspace, pack: &mut Workspace) {
+    fn expand(&mut self, state: u32, flat: &Flat, search: &mut Workspace, pack: &mut Workspace) {
         let mut bytes = Vec::new();
         for thread in 0..self.graph.threads {
             let mut can_move = false;
@@ -333,13 +350,13 @@ impl Search<'_> {
                 }
                 true
             };
-            space.successors_of(flat, thread, 0, walk, &mut visit);
+            space.successors_of(flat, thread, 0, search, &mut visit);
             if let (false, Some(unbounded)) = (can_move, self.unbounded) {
                 let mut visit = |_: Successor<'_>| {
                     can_move = true;
                     false
                 };
-                unbounded.successors_of(flat, thread, 0, walk, &mut visit);
+                unbounded.successors_of(flat, thread, 0, search, &mut visit);
             }
             self.graph.enabled[state as usize] |= u64::from(can_move) << thread;
         }

@@ -1,6 +1,6 @@
 //! From a cycle of the state graph to a run that people can follow, made by the reference interpreter.
 //!
-//! The prefix is walked once and the cycle twice, each move being made by the interpreter and leading to a state with
+//! The prefix is replayed once and the cycle twice, each move being made by the interpreter and leading to a state with
 //! the packed form that the graph has there; so the cycle closes, in the interpreter, too. What it observed on the way
 //! ([`Observation`]) is what the definition of the property is held against: see `check.rs`.
 
@@ -86,7 +86,7 @@ pub(crate) struct Observation {
 }
 
 /// A lasso that the interpreter has made, with what it saw.
-pub(crate) struct Walked {
+pub(crate) struct Replayed {
     pub lasso: Lasso,
     /// Whether nobody can move after the prefix.
     pub ended: bool,
@@ -95,14 +95,14 @@ pub(crate) struct Walked {
 }
 
 /// Makes a lasso with the interpreter; `None` if it cannot be made, or the cycle does not close.
-pub(crate) fn walk(
+pub(crate) fn replay_lasso(
     explored: &Explored,
     prefix: &[Via],
     cycle: &[Via],
     claim: String,
-) -> Option<Walked> {
+) -> Option<Replayed> {
     let space = &explored.space;
-    let mut walker = Walker {
+    let mut replayer = Replayer {
         explored,
         workspace: Workspace::default(),
         state: space.machine().initial().ok()?,
@@ -112,29 +112,30 @@ pub(crate) fn walk(
         waits: Vec::new(),
     };
     for &via in prefix {
-        walker.step(via)?;
+        replayer.step(via)?;
     }
-    let (prefix_moves, prefix_seen) = (walker.schedule.len(), walker.seen.len());
-    let start = walker.packed()?;
-    let ended = walker.nobody_can_move()?;
+    let (prefix_moves, prefix_seen) = (replayer.schedule.len(), replayer.seen.len());
+    let start = replayer.packed()?;
+    let ended = replayer.none_can_move()?;
     let mut ends = Vec::new();
     for _ in 0..2 {
         for &via in cycle {
-            walker.step(via)?;
+            replayer.step(via)?;
         }
-        if walker.packed()? != start {
+        if replayer.packed()? != start {
             return None;
         }
-        ends.push((walker.schedule.len(), walker.seen.len()));
+        ends.push((replayer.schedule.len(), replayer.seen.len()));
     }
     let (cycle_moves, cycle_seen) = ends[0];
-    let run = replay(space.program(), space.bounds().memory, &walker.schedule).ok()?;
-    if matches!(run.end, End::Faulted(_)) || run.schedule.len() != walker.schedule.len() {
+    // The program as the model has it makes the same moves, with the values that were left out.
+    let run = replay(&explored.original, space.bounds().memory, &replayer.schedule).ok()?;
+    if matches!(run.end, End::Faulted(_)) || run.schedule.len() != replayer.schedule.len() {
         return None;
     }
     let mut moves = run.trace.iter();
     let mut lines = Vec::new();
-    for (seen, wait) in walker.seen.iter().zip(&walker.waits).take(cycle_seen) {
+    for (seen, wait) in replayer.seen.iter().zip(&replayer.waits).take(cycle_seen) {
         let name = |operation: usize| space.program().operations[operation].name.clone();
         lines.push(match (&seen.label, wait) {
             (None, Some((operation, line, reason))) => Line {
@@ -163,18 +164,18 @@ pub(crate) fn walk(
     }
     let lasso = Lasso {
         claim,
-        prefix: walker.schedule[..prefix_moves].to_vec(),
-        cycle: walker.schedule[prefix_moves..cycle_moves].to_vec(),
+        prefix: replayer.schedule[..prefix_moves].to_vec(),
+        cycle: replayer.schedule[prefix_moves..cycle_moves].to_vec(),
         lines,
         prefix_lines: prefix_seen,
     };
-    let mut prefix = walker.seen;
+    let mut prefix = replayer.seen;
     let mut cycle = prefix.split_off(prefix_seen);
     cycle.truncate(cycle_seen - prefix_seen);
-    Some(Walked { lasso, ended, prefix, cycle })
+    Some(Replayed { lasso, ended, prefix, cycle })
 }
 
-struct Walker<'a> {
+struct Replayer<'a> {
     explored: &'a Explored,
     workspace: Workspace,
     state: State,
@@ -186,7 +187,7 @@ struct Walker<'a> {
     waits: Vec<Option<(usize, u32, String)>>,
 }
 
-impl Walker<'_> {
+impl Replayer<'_> {
     fn pack(&mut self, state: &State, calls: &[i64]) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         let flat = self.explored.space.flatten(state, calls).ok()?;
@@ -206,7 +207,7 @@ impl Walker<'_> {
     }
 
     /// Whether everybody waits or has nothing to call.
-    fn nobody_can_move(&mut self) -> Option<bool> {
+    fn none_can_move(&mut self) -> Option<bool> {
         let flat = self.explored.space.flatten(&self.state, &self.calls).ok()?;
         for thread in 0..self.state.threads.len() {
             let can_move = match self.state.threads[thread].status {
@@ -248,7 +249,7 @@ impl Walker<'_> {
                 Some(())
             }
             Via::Stutter => {
-                if !self.nobody_can_move()? {
+                if !self.none_can_move()? {
                     return None;
                 }
                 self.observe(None, None);

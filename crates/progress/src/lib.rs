@@ -14,6 +14,7 @@ pub mod graph;
 mod lasso;
 pub mod ltl;
 pub mod property;
+mod slice;
 
 pub use check::{OfOperation, ProgressError, Report, Stats, check_ltl, check_progress};
 pub use lasso::{Lasso, Line};

@@ -59,7 +59,7 @@ impl ModelProduct {
 /// What a worker needs.
 #[derive(Default)]
 pub struct ModelWorker {
-    walk: Workspace,
+    search: Workspace,
     pack: Workspace,
     /// What it remembers of the specification.
     pub cache: Cache,
@@ -88,7 +88,7 @@ impl Product for ModelProduct {
         set: u32,
         emit: &mut dyn FnMut(Step<'_>),
     ) {
-        let ModelWorker { walk, pack, cache, bytes } = worker;
+        let ModelWorker { search, pack, cache, bytes } = worker;
         let known = self.sets.largest(cache, set);
         let mut visit = |successor: Successor<'_>| {
             let Successor { thread, actions, events, stop, .. } = successor;
@@ -112,7 +112,7 @@ impl Product for ModelProduct {
             emit(Step { thread, moves: actions.len(), to });
             true
         };
-        self.space.successors(state, known, walk, &mut visit);
+        self.space.successors(state, known, search, &mut visit);
     }
 
     fn is_subset(&self, worker: &mut ModelWorker, smaller: u32, larger: u32) -> bool {

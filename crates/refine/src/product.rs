@@ -15,7 +15,7 @@ pub trait Product: Sync {
     /// The initial state: bytes and set.
     fn initial(&self) -> (Vec<u8>, u32);
 
-    /// Function `next` of Figure 2: every way on, told to `emit`, always in the same order.
+    /// Function `next` of Figure 2: every way on, given to `emit`, always in the same order.
     fn expand(
         &self,
         worker: &mut Self::Worker,

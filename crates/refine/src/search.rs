@@ -5,7 +5,7 @@
 //! wrong from the other (an antichain).
 
 use crate::product::{Product, Step, To};
-use crate::store::{Added, NOBODY, NodeId, Store};
+use crate::store::{Added, NO_NODE, NodeId, Store};
 use linchpin_verdict::{Inconclusive, Limits};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -76,7 +76,7 @@ const EVERY: usize = 256;
 /// A level this small is not worth a second worker.
 const SMALL: usize = 128;
 
-/// Explores a product. `progress` is told now and then.
+/// Explores a product. `progress` is called now and then.
 pub fn explore<P: Product>(
     product: &P,
     options: &SearchOptions,
@@ -95,7 +95,7 @@ pub fn explore<P: Product>(
     workers.resize_with(options.workers.max(1), || product.worker());
     let (bytes, set) = product.initial();
     let mut depth = 0;
-    let mut level = match search.store.add(&bytes, set, NOBODY, |_, _| false) {
+    let mut level = match search.store.add(&bytes, set, NO_NODE, |_, _| false) {
         Added::New(id) => vec![id],
         _ => vec![],
     };
@@ -197,15 +197,15 @@ impl<P: Product> Search<'_, P> {
         let (mut bytes, mut transitions) = (Vec::new(), 0);
         let mut successors: Vec<(u32, u32, u32)> = Vec::new();
         let mut buffer: Vec<u8> = Vec::new();
-        let mut told = Instant::now();
+        let mut shown = Instant::now();
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             if at >= level.len() || at >= stop.load(Ordering::Relaxed) {
                 break;
             }
             if at.is_multiple_of(EVERY) {
-                if told.elapsed() > Duration::from_millis(200) {
-                    told = Instant::now();
+                if shown.elapsed() > Duration::from_millis(200) {
+                    shown = Instant::now();
                     (self.progress)(&self.stats(depth));
                 }
                 let kept = if at.is_multiple_of(EVERY * 16) {
@@ -267,7 +267,7 @@ impl<P: Product> Search<'_, P> {
     fn path(&self, id: NodeId) -> Vec<(Vec<u8>, u32)> {
         let mut path = Vec::new();
         let mut at = id;
-        while at != NOBODY {
+        while at != NO_NODE {
             let mut bytes = Vec::new();
             let node = self.store.get(at, &mut bytes);
             path.push((bytes, node.set));

@@ -12,7 +12,7 @@ const SHARDS: usize = 64;
 pub(crate) type NodeId = u32;
 
 /// No node.
-pub(crate) const NOBODY: NodeId = u32::MAX;
+pub(crate) const NO_NODE: NodeId = u32::MAX;
 
 /// A product state and how it was reached.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ pub(crate) struct Node {
     pub state: u32,
     pub set: u32,
     pub parent: NodeId,
-    /// The next node with the same implementation state, or [`NOBODY`].
+    /// The next node with the same implementation state, or [`NO_NODE`].
     next: u32,
 }
 
@@ -85,7 +85,7 @@ impl Store {
         let state = match table.find(hash, same) {
             Some(&state) => {
                 let mut at = states[state as usize].first;
-                while at != NOBODY {
+                while at != NO_NODE {
                     let node = nodes[at as usize];
                     if node.set == set || is_subset(node.set, set) {
                         return Added::Known;
@@ -102,7 +102,7 @@ impl Store {
                 };
                 let state = states.len() as u32;
                 all.extend_from_slice(bytes);
-                states.push(State { start, length, first: NOBODY });
+                states.push(State { start, length, first: NO_NODE });
                 let rehash = |&state: &u32| {
                     let State { start, length, .. } = states[state as usize];
                     self::hash(&all[start as usize..start as usize + usize::from(length)])
@@ -112,7 +112,7 @@ impl Store {
             }
         };
         let number = nodes.len();
-        let Some(id) = u32::try_from(number * SHARDS + index).ok().filter(|id| *id != NOBODY)
+        let Some(id) = u32::try_from(number * SHARDS + index).ok().filter(|id| *id != NO_NODE)
         else {
             return Added::Full;
         };

@@ -7,10 +7,10 @@ use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A state beside the thread that moved last ([`NOBODY`] at the start).
+/// A state beside the thread that moved last ([`NO_THREAD`] at the start).
 type Key = (Box<[u8]>, u32, usize);
 
-const NOBODY: usize = usize::MAX;
+const NO_THREAD: usize = usize::MAX;
 
 /// A path of states, the last of which can go wrong, and how.
 pub type WrongPath = (Vec<(Vec<u8>, u32)>, Wrong);
@@ -25,7 +25,7 @@ pub(crate) fn fewest_switches<P: Product>(
     let mut worker = product.worker();
     let (bytes, set) = product.initial();
     // For each node its key, its parent and whether its cost is final.
-    let mut nodes: Vec<(Key, u32, bool)> = vec![((bytes.into(), set, NOBODY), u32::MAX, false)];
+    let mut nodes: Vec<(Key, u32, bool)> = vec![((bytes.into(), set, NO_THREAD), u32::MAX, false)];
     let mut numbers: FxHashMap<Key, (u32, (usize, usize))> = FxHashMap::default();
     numbers.insert(nodes[0].0.clone(), (0, (0, 0)));
     let mut queue = BinaryHeap::from([Reverse(((0usize, 0usize), 0u32, false))]);
@@ -45,7 +45,7 @@ pub(crate) fn fewest_switches<P: Product>(
         let (state, set, last) = nodes[at as usize].0.clone();
         let mut found: Vec<((usize, usize), Result<Key, Wrong>)> = Vec::new();
         product.expand(&mut worker, &state, set, &mut |step: Step<'_>| {
-            let switch = usize::from(last != NOBODY && last != step.thread);
+            let switch = usize::from(last != NO_THREAD && last != step.thread);
             let cost = (cost.0 + switch, cost.1 + step.moves);
             let to = match step.to {
                 To::State { bytes, set, mover } => Ok((bytes.into(), set, mover)),

@@ -23,7 +23,7 @@ pub enum Event {
         /// the point with this number again.
         guess: Option<(usize, SmallVec<[i64; 8]>)>,
     },
-    /// A thread went along an edge of its operation; told only by a space that was asked to ([`Space::telling_edges`]).
+    /// A thread went along an edge of its operation; only in a space that was asked to ([`Space::telling_edges`](crate::Space::telling_edges)).
     Edge {
         /// Who.
         thread: usize,
@@ -83,7 +83,7 @@ pub enum Stop<'a> {
     Fault,
 }
 
-/// What the successors of a state are told to. Returning `false` ends the enumeration.
+/// What visits the successors of a state. Returning `false` ends the enumeration.
 pub trait Visit {
     /// One way on.
     fn visit(&mut self, successor: Successor<'_>) -> bool;

@@ -190,7 +190,7 @@ fn part_of_a_space_is_enough_for_a_violation() {
     let source = "spec { state n: int; op spin() { } op count() { } }
         shared n: int; shared go: bool;
         op spin() { while !go { } }
-        op count() { faa(n, 1); }
+        op count() { let a = faa(n, 1); assert(a >= 0); }
         role a: spin; role b: count; bounds { a: 1, b: 1 }";
     let program = program(source, Threads::AsDeclared);
     // Enough memory for some states, and not for all: there is no end of them.
@@ -211,7 +211,8 @@ fn part_of_a_space_is_enough_for_a_violation() {
 /// The states that were not explored must not look like the end of a run.
 #[test]
 fn nothing_is_concluded_from_what_was_not_explored() {
-    let source = "spec counter; shared n: int; op add(k: int) { faa(n, k); }";
+    let source = "spec counter; shared n: int;
+        op add(k: int) { let a = faa(n, k); assert(a >= 0); }";
     let program = program(source, Threads::Count(2));
     let limits = Limits { memory: Some(1 << 22), ..Limits::default() };
     let report = check_ltl(&program, unlimited(), "G F add_inv", true, &limits).unwrap();
@@ -237,4 +238,47 @@ fn cycles_through_reused_memory() {
         let report = progress(&program, bounds, Property::ObstructionFree);
         assert!(!holds(&report), "{report}");
     }
+}
+
+/// A counter under a spin lock: nothing tests the counter, so it makes no states, and the answers are
+/// those of the lock.
+#[test]
+fn a_counter_under_a_spin_lock() {
+    let source = "spec { state n: int; op inc() -> int { n = n + 1; return n; } }\n\
+        shared held: int;\nshared n: int;\n\
+        op inc() -> int {\n    while !cas(held, 0, 1) { }\n    n = n + 1;\n    let r = n;\n\
+        \x20   held = 0;\n    return r;\n}\n";
+    for threads in [2, 3] {
+        let program = program(source, Threads::Count(threads));
+        for (property, holds) in [
+            (Property::NoDeadlock, true),
+            (Property::LivelockFree, true),
+            (Property::LockFree, false),
+            (Property::WaitFree, false),
+            (Property::StarvationFree, false),
+        ] {
+            let report = progress(&program, unlimited(), property);
+            assert_eq!(report.left_out, ["n"]);
+            assert_eq!(report.outcome.is_holds(), holds, "{report}");
+            assert_eq!(report.outcome.violation().is_some(), !holds, "{report}");
+            assert!(report.stats.states < 2_000, "{report}");
+        }
+    }
+}
+
+/// A counter that is compared has infinitely many states. The search ends, says why, and finds what
+/// there is to find near the start.
+#[test]
+fn a_counter_that_is_compared() {
+    let source = "spec { state n: int; op inc() -> int { n = n + 1; return n; } }\nshared n: int;\n\
+        op inc() -> int {\n    loop {\n        let c = n;\n        if cas(n, c, c + 1) { return c + 1; }\n    }\n}\n";
+    let program = program(source, Threads::Count(2));
+    let report = progress(&program, unlimited(), Property::WaitFree);
+    assert!(report.left_out.is_empty());
+    let Outcome::Inconclusive(why) = &report.outcome else { panic!("{report}") };
+    assert_eq!(why.stopped_by(), Some(StopReason::Budget));
+    assert!(report.stats.bytes < 400 << 20, "{report}");
+    // With a bound on calls there is an answer.
+    let report = progress(&program, bounds(Calls::Each(2), None), Property::LockFree);
+    assert!(report.outcome.is_holds(), "{report}");
 }

@@ -10,13 +10,13 @@ use linchpin_refine::{Failure, StuckCheck, VerifyOptions, verify};
 use linchpin_space::Reductions;
 use linchpin_spec::Value;
 use linchpin_verdict::Outcome;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// Each thread, and one more, may make so many calls more than the bound says.
 const FURTHER: usize = 2;
 
 /// More states than this are not judged.
-const MOST: usize = 12_000;
+const MOST: usize = 5_000;
 
 /// A state and the calls that each thread has left.
 type Node = (State, Vec<usize>);
@@ -86,37 +86,34 @@ fn gets_stuck(program: &Program, calls: usize) -> Option<bool> {
         let calls = calls.iter().copied().chain([0]).map(|left| left + FURTHER).collect();
         (state, calls)
     };
-    let starts: Vec<Node> = reachable(&machine, vec![start])?.iter().map(extend).collect();
-    let all = reachable(&larger, starts.clone())?;
-    let numbers: HashMap<&Node, usize> = all.iter().enumerate().map(|(at, n)| (n, at)).collect();
-    let arcs: Vec<Vec<(usize, bool, usize)>> = all
-        .iter()
-        .map(|node| {
-            let arcs = arcs(&larger, node).into_iter();
-            arcs.map(|(thread, responds, to)| (thread, responds, numbers[&to])).collect()
-        })
-        .collect();
-    let stuck = |thread: usize| {
-        let mut can = vec![false; all.len()];
-        loop {
-            let mut changed = false;
-            for at in (0..all.len()).rev() {
-                let leads = |&(who, responds, to): &(usize, bool, usize)| {
-                    (who == thread && responds) || can[to]
-                };
-                if !can[at] && arcs[at].iter().any(leads) {
-                    can[at] = true;
-                    changed = true;
-                }
-            }
-            if !changed {
-                break;
+    for node in reachable(&machine, vec![start])? {
+        for thread in (0..threads).filter(|thread| node.0.pending(*thread).is_some()) {
+            if !can_return(&larger, extend(&node), thread)? {
+                return Some(true);
             }
         }
-        let pending = |node: &&Node| node.0.pending(thread).is_some();
-        starts.iter().filter(pending).any(|node| !can[numbers[node]])
-    };
-    Some((0..threads).any(stuck))
+    }
+    Some(false)
+}
+
+/// Whether some continuation leads to the response of a thread; `None` if there are too many.
+fn can_return(machine: &Machine, from: Node, thread: usize) -> Option<bool> {
+    let mut seen = HashSet::from([from.clone()]);
+    let mut stack = vec![from];
+    while let Some(node) = stack.pop() {
+        let mut next = arcs(machine, &node);
+        if next.iter().any(|&(who, responds, _)| who == thread && responds) {
+            return Some(true);
+        }
+        // What the thread itself does is tried first.
+        next.sort_by_key(|(who, ..)| *who == thread);
+        let new = next.into_iter().map(|(_, _, to)| to).filter(|to| seen.insert(to.clone()));
+        stack.extend(new.collect::<Vec<_>>());
+        if seen.len() > MOST {
+            return None;
+        }
+    }
+    Some(false)
 }
 
 /// Statements over two numbers, two locks and a name. A lock may be forgotten.

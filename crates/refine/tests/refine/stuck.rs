@@ -146,10 +146,6 @@ fn a_dequeue_that_waits_for_an_element() {
     for (threads, ops) in [(1, 2), (2, 1), (2, 2), (3, 1)] {
         passes(&format!("{BLOCKING}bounds {{ threads: {threads}, ops: {ops}, values: 2 }}\n"));
     }
-    let roles = "role producer: enqueue;\nrole consumer: dequeue;\n";
-    passes(&format!(
-        "{BLOCKING}{roles}bounds {{ threads: {{ producer: 1, consumer: 2 }}, ops: 2, values: 1 }}\n"
-    ));
     // One call of one thread: it is not stuck, but no `dequeue` returns, so nothing is known of it.
     let once = report(&format!("{BLOCKING}bounds {{ threads: 1, ops: 1, values: 2 }}\n"));
     assert!(matches!(once.stuck, StuckCheck::Passed { .. }), "{:?}", once.stuck);
