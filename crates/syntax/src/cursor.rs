@@ -40,7 +40,7 @@ pub struct Cursor<'s, K> {
     pub(crate) height: usize,
     /// The token about which something has been said already.
     silent_at: Option<usize>,
-    /// Whether the source is cut off, and a mistake says why: then its end surprises no one.
+    /// Whether the source is cut off and a mistake says why: then its end is not reported again.
     cut_off: bool,
     mistakes: Mistakes,
 }

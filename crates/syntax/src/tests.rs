@@ -91,8 +91,8 @@ fn a_comment_that_does_not_end_is_one_mistake_and_explains_the_end() {
     assert_eq!(mistakes.len(), 1, "{mistakes:?}");
     assert_eq!(mistakes[0].message, "this comment does not end");
     assert_eq!(mistakes[0].span, Span { start: 15, end: 17 });
-    let found = messages("let ,; /* let");
-    assert_eq!(found, ["this comment does not end", "expected a list, found `,`"]);
+    let found = messages("let ; /* let");
+    assert_eq!(found, ["this comment does not end", "expected a list, found `;`"]);
 }
 
 #[test]

@@ -69,6 +69,19 @@ again: linchpin run models/treiber_stack_reclaim.lin --memory reuse --seed 0
 }
 
 #[test]
+fn a_loop_without_a_turn_is_shown_without_an_action() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let model = folder.path().join("loop.lin");
+    let source = "spec counter; shared n: int; op read() -> int { return n; }
+        op add(k: int) { let old = n; loop { if old < 0 { break; } } }";
+    std::fs::write(&model, source).expect("written");
+    let (code, _, stderr) = output(&["run", model.to_str().expect("a path"), "--tries", "200"]);
+    assert_eq!(code, 1, "{stderr}");
+    let step = "old := n = 0; this loop never gives other threads a turn";
+    assert!(stderr.contains(step), "{stderr}");
+}
+
+#[test]
 fn threads_that_block_each_other_are_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     let model = folder.path().join("deadlock.lin");

@@ -3,7 +3,26 @@
 
 use super::Parser;
 use crate::syntax::token::TokenKind;
-use linchpin_syntax::{Diagnostic, Ident, Parser as _};
+use linchpin_syntax::{Diagnostic, Ident, Parser as _, limits};
+
+/// A name as advice shows it: a very long one is left out.
+pub(super) fn short(name: &str) -> &str {
+    if name.len() <= limits::NAME { name } else { "…" }
+}
+
+/// Whether a name is most likely that of a type; types that a model declares start with a capital.
+fn is_type(name: &str) -> bool {
+    let known = ["int", "bool", "tid", "lock", "void", "boolean", "long", "unsigned"];
+    known.contains(&name) || name.starts_with(char::is_uppercase)
+}
+
+/// Advice for the words with which other languages declare what can be called.
+pub(super) fn declares_routine(word: &str) -> Option<&'static str> {
+    let known = ["def", "func", "fun", "function", "method", "proc", "procedure", "operation"];
+    known
+        .contains(&word)
+        .then_some("what clients call is declared by `op`, what operations share by `fn`")
+}
 
 impl Parser<'_> {
     /// Whether two of this token stand here without space between them, as in `++`.
@@ -49,7 +68,7 @@ impl Parser<'_> {
 
     /// Reports `->` before a field, and consumes it.
     pub(super) fn arrow(&mut self) {
-        let help = format!("write `x.{}`", self.text_after(1));
+        let help = format!("write `x.{}`", short(self.text_after(1)));
         let message = "a field is reached by `.`, not by `->`";
         let mistake = Diagnostic::new(message, self.span(), "expected `.`").help(help);
         self.report(mistake);
@@ -59,7 +78,7 @@ impl Parser<'_> {
     /// Reports the arguments of `new Node(v)`, the `(` being next, and consumes them.
     pub(super) fn constructor(&mut self, of: &Ident) {
         let message = "`new` gives each field its value by name";
-        let help = format!("write `new {} {{ field: value, … }}`", of.name);
+        let help = format!("write `new {} {{ field: value, … }}`", short(&of.name));
         let mistake = Diagnostic::new(message, self.span(), "expected `{`").help(help);
         self.report(mistake);
         self.bump();
@@ -73,10 +92,10 @@ impl Parser<'_> {
         let declares = matches!(self.peek_after(1), Op | Fn);
         let name_at = if declares { 2 } else { 1 };
         let shape = (self.peek(), self.peek_after(name_at), self.peek_after(name_at + 1));
-        if shape != (Name, Name, OpenParen) {
+        let (ty, name) = (short(self.text()), short(self.text_after(name_at)));
+        if shape != (Name, Name, OpenParen) || !is_type(ty) {
             return false;
         }
-        let (ty, name) = (self.text(), self.text_after(name_at));
         let word = if declares { self.text_after(1) } else { "op" };
         let result = if ty == "void" { String::new() } else { format!("-> {ty} ") };
         let message = "the type of the result stands behind the parameters";
@@ -88,10 +107,14 @@ impl Parser<'_> {
         true
     }
 
+    /// Whether `first` is a type, and a name is next, as in `int v`.
+    pub(super) fn at_name_after_type(&self, first: &Ident) -> bool {
+        self.peek() == TokenKind::Name && is_type(&first.name) && !is_type(self.text())
+    }
+
     /// `int v` for `v: int`, the second name being next: reports it and answers the real name.
     pub(super) fn name_after_type(&mut self, ty: &Ident) -> Ident {
-        let name = self.text();
-        let help = format!("write `{name}: {}`", ty.name);
+        let help = format!("write `{}: {}`", short(self.text()), short(&ty.name));
         let message = "the name comes first, then `:` and the type";
         let mistake = Diagnostic::new(message, ty.span.to(self.span()), "turned around").help(help);
         self.report(mistake);

@@ -1,5 +1,6 @@
 //! Declarations and types.
 
+use super::foreign::{declares_routine, short};
 use super::{Parser, did_you_mean};
 use crate::syntax::ast::*;
 use crate::syntax::token::TokenKind;
@@ -73,7 +74,8 @@ impl Parser<'_> {
             TokenKind::CloseBrace => mistake.help("this brace closes nothing"),
             TokenKind::Slash => mistake.help("comments are `// …` and `/* … */`"),
             TokenKind::Name => {
-                let advice = did_you_mean(self.text(), ITEM_WORDS);
+                let declares = declares_routine(self.text()).map(str::to_owned);
+                let advice = declares.or_else(|| did_you_mean(self.text(), ITEM_WORDS));
                 mistake.help(advice.unwrap_or_else(|| {
                     "a declaration starts with `spec`, `struct`, `shared`, `op`, `fn`, …".to_owned()
                 }))
@@ -172,7 +174,7 @@ impl Parser<'_> {
     /// `name: T`
     fn typed_name(&mut self, what: &str) -> (Ident, TypeExpr) {
         let name = self.expect_name(what);
-        if self.peek() == TokenKind::Name && !name.name.is_empty() && self.at_declared_name() {
+        if self.at_name_after_type(&name) {
             let kind = TypeKind::Name(name.name.clone());
             let ty = TypeExpr { kind, span: name.span };
             return (self.name_after_type(&name), ty);
@@ -180,20 +182,16 @@ impl Parser<'_> {
         if !self.eat(TokenKind::Colon) {
             let span = self.span();
             let message = format!("expected `:` and a type, found {}", self.found());
-            let mistake = Diagnostic::new(message, span, "expected `:`");
-            self.report(match name.name.as_str() {
-                "" => mistake,
-                name => mistake.help(format!("say of which type `{name}` is: `{name}: int`")),
-            });
+            let mut mistake = Diagnostic::new(message, span, "expected `:`");
+            if !name.name.is_empty() {
+                let name = short(&name.name);
+                let ty = if self.peek() == TokenKind::Name { short(self.text()) } else { "int" };
+                mistake = mistake.help(format!("say of which type `{name}` is: `{name}: {ty}`"));
+            }
+            self.report(mistake);
             return (name, TypeExpr { kind: TypeKind::Missing, span });
         }
         (name, self.ty())
-    }
-
-    /// Whether the name here ends a declaration, as `v` does in `int v,`.
-    fn at_declared_name(&self) -> bool {
-        use TokenKind::*;
-        matches!(self.peek_after(1), Comma | CloseParen | CloseBrace | Semicolon | Equal | In)
     }
 
     pub(super) fn variable(&mut self, what: &str) -> Variable {
@@ -293,7 +291,9 @@ impl Parser<'_> {
             TokenKind::OpenBracket => {
                 self.bump();
                 let item = self.ty();
-                self.expect(TokenKind::Semicolon);
+                if !self.eat(TokenKind::Semicolon) {
+                    self.expected("`;` and a length");
+                }
                 let length = self.expression();
                 self.expect(TokenKind::CloseBracket);
                 TypeKind::Array(Box::new(item), Box::new(length))

@@ -131,7 +131,6 @@ fn words_that_start_nothing() {
             2:1 expected a declaration, found `let`
             3:1 expected a declaration, found `state`
             4:1 expected a declaration, found `}`
-            6:1 expected a declaration, found `/`
             -> op f {}, op g {}
         "#]],
     );
@@ -209,9 +208,9 @@ fn habits_from_other_languages() {
         "op f(int v) : int {\n    x++;\n    if a = b { }\n    if a & b { }\n    lop { }\n    retrun x;\n    let mut y = \"text\";\n    \
          }\n    else { }\n}\nop g() { }",
         expect![[r#"
-            1:10 expected `:` and a type, found `v`
+            1:6 the name comes first, then `:` and the type
             1:13 expected `->`, found `:`
-            2:7 expected an expression, found `+`
+            2:6 there is no `++`
             3:10 expected `{`, found `=`
             4:10 expected `{`, found `&`
             5:5 expected a statement, found `lop`

@@ -51,7 +51,7 @@ fn the_page_is_up_to_date() {
             page += &format!("```text\n{}\n```\n", shown(mistake));
         }
     }
-    expect_file!["../../../../docs/errors.md"].assert_eq(&page);
+    expect_file!["../../../../../docs/errors.md"].assert_eq(&page);
 }
 
 #[test]

@@ -140,5 +140,5 @@ fn the_list_of_models_is_complete() {
         table(&sound),
         table(&broken)
     );
-    expect_test::expect_file!["../../../../models/README.md"].assert_eq(&text);
+    expect_test::expect_file!["../../../../../models/README.md"].assert_eq(&text);
 }

@@ -114,7 +114,12 @@ fn deep() -> Vec<Case> {
     ]
 }
 
+/// What grows where it is expanded.
 fn expanding() -> Vec<Case> {
+    [calls_that_expand(), types_that_expand(), code_that_expands()].concat()
+}
+
+fn calls_that_expand() -> Vec<Case> {
     let bomb = |body: &str| {
         join(30, "\n", |i| {
             let next = format!("f{}(a);", i + 1);
@@ -123,10 +128,6 @@ fn expanding() -> Vec<Case> {
     };
     let silent =
         join(40, "\n", |i| format!("fn f{i}() {{ f{0}(); f{0}(); }}", i + 1)) + "\nfn f40() { }";
-    let big = "record R { a: int, b: int, c: int, d: int, e: int, f: int, g: int, h: int }";
-    let tail = join(900, " ", |i| format!("y = y + {i};"))
-        + &join(6, " ", |i| format!("if y == {i} {{ y = 0; }}"));
-    let ways = join(250, " ", |i| format!("if x == {i} {{ n = {i}; break; }}"));
     vec![
         ("recursion", of("fn f() { f(); }", "f();")),
         ("mutual recursion", of("fn f() { g(); } fn g() { h(); } fn h() { f(); }", "f();")),
@@ -169,6 +170,12 @@ fn expanding() -> Vec<Case> {
                 "n = f(n); ".repeat(2000)
             ),
         ),
+    ]
+}
+
+fn types_that_expand() -> Vec<Case> {
+    let big = "record R { a: int, b: int, c: int, d: int, e: int, f: int, g: int, h: int }";
+    vec![
         (
             "records twice",
             of(
@@ -257,6 +264,14 @@ fn expanding() -> Vec<Case> {
             "tuples of long arrays",
             of(&format!("fn f(x: ({})) {{ }}", "[int; 4096],".repeat(60)), ""),
         ),
+    ]
+}
+
+fn code_that_expands() -> Vec<Case> {
+    let tail = join(900, " ", |i| format!("y = y + {i};"))
+        + &join(6, " ", |i| format!("if y == {i} {{ y = 0; }}"));
+    let ways = join(250, " ", |i| format!("if x == {i} {{ n = {i}; break; }}"));
+    vec![
         (
             "huge arrays",
             of(
@@ -319,6 +334,9 @@ fn large() -> Vec<Case> {
         ("2 MiB of spaces", " ".repeat(2 << 20)),
         ("2 MiB of parentheses", "(".repeat(2 << 20)),
         ("2 MiB of comments", "// nothing\n".repeat(200 << 10)),
+        ("as many comments as fit", fill("/* nothing */")),
+        ("as many open comments as fit", fill("/*")),
+        ("as many NULs as fit", fill("\0")),
         ("20 MiB of operations", "op f() { }\n".repeat(2 << 20)),
         ("as many names as fit", op(&fill("a;"))),
         ("as many semicolons as fit", op(&fill(";"))),
