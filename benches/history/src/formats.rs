@@ -1,15 +1,15 @@
-//! How fast each format is read: the same kind of history as text of every shape that recorders write, and the best of several
-//! times that it takes to read it on one thread; JSON lines also on two.
+//! How fast each format is read: the same kind of history as text of every shape that recorders
+//! write, and the best of several times that it takes to read it; and what each fast path brings.
 
 use fastrand::Rng;
-use linchpin_ingest::{Format, ReadOptions, read_bytes};
+use linchpin_ingest::{FastPath, Format, ReadOptions, read_bytes};
 use std::fmt::Write;
 use std::time::Instant;
 
 /// Times are taken so often, and the best counts: the others say what else the machine was doing.
 const ROUNDS: usize = 8;
 
-/// One way to write a history. It is written when it is its turn: texts of millions of operations are large.
+/// One shape of text. It is written when it is its turn: texts of millions of operations are large.
 struct Text<'a> {
     name: &'static str,
     spec: &'static str,
@@ -24,49 +24,116 @@ struct Histories {
     kv: Vec<Seen>,
 }
 
-/// Prints a row for every shape of every format whose name begins so.
-pub fn print(operations: usize, beginning: &str) {
-    println!("Reading {operations} operations, the best of {ROUNDS} times.\n");
-    println!("{:<44}{:>8}{:>10}{:>10}{:>12}", "text", "MB", "MB/s", "ns/event", "bytes/event");
-    let histories = Histories {
-        register: events(operations, "write", "read"),
-        queue: events(operations, "enqueue", "dequeue"),
-        kv: events(operations, "append", "get"),
-    };
-    for text in texts(&histories).into_iter().filter(|text| text.name.starts_with(beginning)) {
-        let written = (text.write)();
-        row(&text, &written, operations, false);
-        if text.name.starts_with("json-lines") {
-            row(&text, &written, operations, true);
+impl Histories {
+    fn new(operations: usize) -> Histories {
+        Histories {
+            register: events(operations, "write", "read"),
+            queue: events(operations, "enqueue", "dequeue"),
+            kv: events(operations, "append", "get"),
         }
     }
 }
 
-fn row(text: &Text<'_>, written: &str, operations: usize, parallel: bool) {
+/// Prints a row for every shape of every format whose name begins so.
+pub fn print(operations: usize, beginning: &str) {
+    println!("Reading {operations} operations, the best of {ROUNDS} times.\n");
+    println!("{:<44}{:>8}{:>10}{:>10}{:>12}", "text", "MB", "MB/s", "ns/event", "bytes/event");
+    let histories = Histories::new(operations);
+    for text in texts(&histories).into_iter().filter(|text| text.name.starts_with(beginning)) {
+        let written = (text.write)();
+        let [best] = best_seconds(&text, &written, operations, [&[]]);
+        let (bytes, events) = (written.len() as f64, 2.0 * operations as f64);
+        println!(
+            "{:<44}{:>8.1}{:>10.0}{:>10.0}{:>12.1}",
+            text.name,
+            bytes / 1e6,
+            bytes / 1e6 / best,
+            best / events * 1e9,
+            bytes / events
+        );
+    }
+}
+
+/// Prints how long reading takes with all fast paths and, for each that the format has, without it.
+pub fn print_fast_paths(operations: usize, beginning: &str) {
+    println!("Reading {operations} operations: nanoseconds an event with all fast paths, and how");
+    println!("many times as long it takes without each. The best of {ROUNDS} times.\n");
+    println!(
+        "{:<44}{:>8}{:>9}{:>11}{:>7}{:>7}{:>7}",
+        "text", "ns", "scanner", "templates", "uncut", "lines", "plans"
+    );
+    let histories = Histories::new(operations);
+    for text in texts(&histories).into_iter().filter(|text| text.name.starts_with(beginning)) {
+        let [scanner, templates, uncut, lines, plans] = FastPath::ALL.map(|path| [path]);
+        let seconds = best_seconds(
+            &text,
+            &(text.write)(),
+            operations,
+            [&[], &scanner, &templates, &uncut, &lines, &plans],
+        );
+        let ratio = |at: usize| match has(text.format, FastPath::ALL[at - 1]) {
+            true => format!("{:.2}", seconds[at] / seconds[0]),
+            false => "-".to_owned(),
+        };
+        println!(
+            "{:<44}{:>8.0}{:>9}{:>11}{:>7}{:>7}{:>7}",
+            text.name,
+            seconds[0] / (2.0 * operations as f64) * 1e9,
+            ratio(1),
+            ratio(2),
+            ratio(3),
+            ratio(4),
+            ratio(5)
+        );
+    }
+}
+
+/// Whether a format has a fast path.
+fn has(format: Format, path: FastPath) -> bool {
+    match path {
+        FastPath::Scanner => !matches!(format, Format::Fastlin | Format::Limo),
+        FastPath::Templates => {
+            matches!(format, Format::JsonLines | Format::JepsenEdn | Format::PorcupineKv)
+        }
+        FastPath::Uncut => matches!(format, Format::JepsenEdn | Format::PorcupineKv),
+        FastPath::Lines => matches!(format, Format::Fastlin | Format::Limo),
+        FastPath::Plans => format == Format::Fastlin,
+    }
+}
+
+/// Seconds that reading takes without these fast paths. All are measured in turn, so that what else
+/// the machine does disturbs all alike.
+fn best_seconds<const N: usize>(
+    text: &Text<'_>,
+    written: &str,
+    operations: usize,
+    left_out: [&[FastPath]; N],
+) -> [f64; N] {
     let object = linchpin_spec::builtin(text.spec, None).expect("a specification");
-    let options = ReadOptions {
-        parallel: Some(parallel),
-        ..ReadOptions::new(text.spec, object.operations())
-    };
+    let options = ReadOptions::new(text.spec, object.operations());
     let bytes = written.as_bytes();
     assert_eq!(Format::detect(bytes), Some(text.format), "{}", text.name);
-    let best = (0..ROUNDS).map(|_| {
-        let start = Instant::now();
-        let recording = read_bytes(bytes, &options).expect(text.name);
-        let seconds = start.elapsed().as_secs_f64();
-        assert_eq!(recording.history.operations.len(), operations, "{}", text.name);
-        seconds
-    });
-    let best = best.fold(f64::INFINITY, f64::min);
-    let (bytes, events) = (bytes.len() as f64, 2.0 * operations as f64);
-    println!(
-        "{:<44}{:>8.1}{:>10.0}{:>10.0}{:>12.1}",
-        if parallel { "  on two threads" } else { text.name },
-        bytes / 1e6,
-        bytes / 1e6 / best,
-        best / events * 1e9,
-        bytes / events
-    );
+    let mut best = [f64::INFINITY; N];
+    for _ in 0..ROUNDS {
+        for (best, left_out) in best.iter_mut().zip(left_out) {
+            let start = clock();
+            let recording = FastPath::without(left_out, || read_bytes(bytes, &options));
+            *best = best.min(clock() - start);
+            let read = recording.expect(text.name).history.operations.len();
+            assert_eq!(read, operations, "{}", text.name);
+        }
+    }
+    best
+}
+
+/// Seconds that this thread has run, where the system tells (other programs may be using the
+/// machine), or that have passed.
+fn clock() -> f64 {
+    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    let passed = START.get_or_init(Instant::now).elapsed().as_secs_f64();
+    let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let on_cpu = statistics.split(' ').next().and_then(|nanoseconds| nanoseconds.parse().ok());
+    on_cpu.map_or(passed, |nanoseconds: f64| nanoseconds / 1e9)
 }
 
 const PROCESSES: usize = 16;
@@ -195,12 +262,7 @@ fn texts(histories: &Histories) -> Vec<Text<'_>> {
         Box::new(|| fastlin(queue, 12_345)),
     );
     add("limo, queue", "queue", Format::Limo, Box::new(|| limo(queue, false)));
-    add(
-        "limo, queue, answers told in advance",
-        "queue",
-        Format::Limo,
-        Box::new(|| limo(queue, true)),
-    );
+    add("limo, queue, answers in the calls", "queue", Format::Limo, Box::new(|| limo(queue, true)));
     texts
 }
 

@@ -1,16 +1,18 @@
-//! Prints how long `linchpin check` takes for histories of every data type, beside the time of only parsing the same file,
-//! with peak memory, growth, and other checkers on the sizes they survive.
+//! Prints how long `linchpin check` takes for histories of every data type, beside the time of only
+//! parsing the same file, with peak memory, growth, and other checkers on the sizes they survive.
 //!
 //! ```console
 //! $ cargo run --release --manifest-path benches/history/Cargo.toml            # all of it
 //! $ cargo run --release --manifest-path benches/history/Cargo.toml -- queue 100000
 //! ```
 //!
-//! `-- formats` prints instead how fast each format is read, for 200,000 operations or as many as a number after it
-//! says; a name after that restricts it to the formats that begin so.
-//! `-- generate queue 1000000 16` writes one of the histories to standard output instead, for trying things out.
+//! `-- formats` prints instead how fast each format is read, for 200,000 operations or as many as a
+//! number after it says; a name after that restricts it to the formats that begin so. `-- ingest`
+//! prints in the same way what each fast path of reading brings. `-- generate queue 1000000 16`
+//! writes one of the histories to standard output instead, for trying things out.
 //!
-//! Arguments: names of specifications to restrict to, and a number: the largest number of operations.
+//! Arguments: names of specifications to restrict to, and a number: the largest number of
+//! operations.
 
 mod formats;
 mod peers;
@@ -31,9 +33,13 @@ fn main() {
     {
         return generate(spec, operations, processes);
     }
-    if arguments.first().is_some_and(|command| command == "formats") {
+    if let Some(command @ ("formats" | "ingest")) = arguments.first().map(String::as_str) {
         let operations = arguments.get(1).and_then(|a| a.parse().ok()).unwrap_or(200_000);
-        return formats::print(operations, arguments.get(2).map_or("", String::as_str));
+        let beginning = arguments.get(2).map_or("", String::as_str);
+        return match command {
+            "formats" => formats::print(operations, beginning),
+            _ => formats::print_fast_paths(operations, beginning),
+        };
     }
     let largest = arguments.iter().find_map(|a| a.parse().ok()).unwrap_or(1_000_000);
     let wanted: Vec<&str> =
@@ -42,38 +48,65 @@ fn main() {
     let linchpin = build();
     let folder = tempfile::tempdir().expect("a folder for histories");
 
-    println!("One row a history. parse: only reading the file; total: reading and judging it; ratio: total / parse;");
-    println!("B/op: peak memory beyond the file; grow: total against the row with a tenth of the operations.\n");
+    print_own(&specs, largest, &linchpin, folder.path());
+    print_peers(&specs, &linchpin, folder.path());
+}
+
+/// Every object, with and without a late error, by more and more processes and operations.
+fn print_own(specs: &[&'static str], largest: usize, linchpin: &Path, folder: &Path) {
+    println!("One row a history. parse: only reading the file; total: reading and judging it;");
     println!(
-        "{:<15}{:>10}{:>6}  {:<11}{:>8}{:>10}{:>10}{:>7}{:>9}{:>7}{:>7}  method",
-        "spec", "ops", "procs", "history", "MB", "parse s", "total s", "ratio", "ns/op", "B/op", "grow"
+        "ratio: total / parse; B/op: peak memory beyond the file; grow: total against the row"
     );
-    for spec in &specs {
+    println!("with a tenth of the operations.\n");
+    println!(
+        "spec                  ops procs  history          MB   parse s   total s  ratio    \
+         ns/op   B/op   grow  method"
+    );
+    for spec in specs {
         for violated in [false, true] {
             for processes in PROCESSES {
-                let mut before: Option<f64> = None;
-                let mut operations = 1_000;
-                while operations <= largest {
-                    // The hard case is exponential in the processes: 20,000 operations show it.
-                    let operations_here =
-                        if *spec == "cas-register" { operations.min(20_000) } else { operations };
-                    let load = Workload { spec, operations: operations_here, processes: *processes, violated, seed: 7 };
-                    let path = folder.path().join("history.jsonl");
-                    std::fs::write(&path, load.generate()).expect("written");
-                    before = Some(row(&linchpin, &path, load, before));
-                    if operations_here < operations {
-                        break;
-                    }
-                    operations *= 10;
-                }
+                let load = |operations| Workload {
+                    spec,
+                    operations,
+                    processes: *processes,
+                    violated,
+                    seed: 7,
+                };
+                print_growth(load, largest, linchpin, folder);
             }
         }
     }
-    println!("\nOther checkers, linearizable histories, seconds (-: more than {} s):\n", PEER_LIMIT.as_secs());
-    println!("{:<15}{:>8}{:>7}{:>12}{:>12}{:>12}", "spec", "ops", "procs", "linchpin", "todc-utils", "stateright");
+}
+
+/// One history of each size.
+fn print_growth(load: impl Fn(usize) -> Workload, largest: usize, linchpin: &Path, folder: &Path) {
+    // The hard case is exponential in the processes: 20,000 operations show it.
+    let most = if load(0).spec == "cas-register" { 20_000 } else { usize::MAX };
+    let path = folder.join("history.jsonl");
+    let mut before: Option<f64> = None;
+    let mut operations = 1_000;
+    while operations <= largest {
+        let load = load(operations.min(most));
+        std::fs::write(&path, load.generate()).expect("written");
+        before = Some(row(linchpin, &path, load, before));
+        if operations > most {
+            break;
+        }
+        operations *= 10;
+    }
+}
+
+fn print_peers(specs: &[&'static str], linchpin: &Path, folder: &Path) {
+    let limit = PEER_LIMIT.as_secs();
+    println!("\nOther checkers, linearizable histories, seconds (-: more than {limit} s):\n");
+    println!(
+        "{:<15}{:>8}{:>7}{:>12}{:>12}{:>12}",
+        "spec", "ops", "procs", "linchpin", "todc-utils", "stateright"
+    );
     for spec in specs.iter().filter(|spec| ["register", "queue"].contains(spec)) {
         for (operations, processes) in [(100, 4), (1_000, 4), (10_000, 4), (1_000, 16)] {
-            peer_row(&linchpin, folder.path(), spec, operations, processes);
+            peer_row(linchpin, folder, spec, operations, processes);
         }
     }
 }
@@ -81,12 +114,13 @@ fn main() {
 /// Writes one history to standard output.
 fn generate(spec: &str, operations: &str, processes: &str) {
     let spec = SPECS.iter().copied().find(|known| *known == spec);
-    let (Some(spec), Ok(operations), Ok(processes)) = (spec, operations.parse(), processes.parse()) else {
+    let (Some(spec), Ok(operations), Ok(processes)) = (spec, operations.parse(), processes.parse())
+    else {
         eprintln!("generate SPEC OPERATIONS PROCESSES");
         std::process::exit(2);
     };
     let text = Workload { spec, operations, processes, violated: false, seed: 7 }.generate();
-    // Who reads it may stop early.
+    // The reader of the pipe may stop early.
     let _ = std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes());
 }
 
@@ -159,7 +193,13 @@ fn row(linchpin: &Path, path: &Path, load: Workload, before: Option<f64>) -> f64
     measured.total
 }
 
-fn peer_row(linchpin: &Path, folder: &Path, spec: &'static str, operations: usize, processes: usize) {
+fn peer_row(
+    linchpin: &Path,
+    folder: &Path,
+    spec: &'static str,
+    operations: usize,
+    processes: usize,
+) {
     let load = Workload { spec, operations, processes, violated: false, seed: 7 };
     let text = load.generate();
     let path = folder.join("peers.jsonl");

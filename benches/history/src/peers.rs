@@ -1,4 +1,5 @@
-//! Other checkers on the same histories: `todc-utils` (Wing–Gong–Lowe) and the tester of `stateright`.
+//! Other checkers on the same histories: `todc-utils` (Wing–Gong–Lowe) and the tester of
+//! `stateright`.
 
 use serde_json::Value as Json;
 use stateright::semantics::{ConsistencyTester, LinearizabilityTester, SequentialSpec};
@@ -97,7 +98,8 @@ impl SequentialSpec for Object {
     }
 }
 
-/// Seconds that a peer takes, or nothing if it takes longer than the limit (its thread is left behind).
+/// Seconds that a peer takes, or nothing if it takes longer than the limit (its thread is left
+/// behind).
 pub fn measure(peer: fn(Vec<Event>) -> bool, events: &[Event], limit: Duration) -> Option<f64> {
     let events = events.to_vec();
     let (send, receive) = mpsc::channel();

@@ -1,5 +1,6 @@
-//! Histories to judge: processes call an object, each operation takes effect at a random instant between its call and its
-//! return, so the history is linearizable; a late violation changes one answer near the end.
+//! Histories to judge: processes call an object, each operation takes effect at a random instant
+//! between its call and its return, so the history is linearizable; a late violation changes one
+//! answer near the end.
 
 use fastrand::Rng;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -7,7 +8,16 @@ use std::fmt::Write;
 
 /// The objects.
 pub const SPECS: &[&str] = &[
-    "register", "cas-register", "queue", "stack", "priority-queue", "set", "map", "mutex", "counter", "mwcas",
+    "register",
+    "cas-register",
+    "queue",
+    "stack",
+    "priority-queue",
+    "set",
+    "map",
+    "mutex",
+    "counter",
+    "mwcas",
 ];
 
 /// What to generate.
@@ -86,7 +96,8 @@ impl Workload {
     }
 }
 
-/// Whether only operations that wait for ever are left (an `acquire` that nobody will make possible).
+/// Whether only operations that wait for ever are left (an `acquire` that no `release` will
+/// follow).
 fn stuck(processes: &[Process]) -> bool {
     processes.iter().all(|p| match p {
         Process::Idle => true,
@@ -99,7 +110,9 @@ fn stuck(processes: &[Process]) -> bool {
 fn wrong(spec: &str, call: &Call, answer: &str) -> Option<String> {
     match (spec, call.name) {
         ("register" | "cas-register", "read") if answer != "null" => Some("1".to_owned()),
-        ("queue" | "stack" | "priority-queue", "dequeue" | "pop" | "remove-min") if answer != "null" => {
+        ("queue" | "stack" | "priority-queue", "dequeue" | "pop" | "remove-min")
+            if answer != "null" =>
+        {
             Some("1".to_owned())
         }
         ("set", "contains") => Some(if answer == "true" { "false" } else { "true" }.to_owned()),
@@ -111,7 +124,8 @@ fn wrong(spec: &str, call: &Call, answer: &str) -> Option<String> {
 }
 
 fn line(out: &mut String, process: usize, kind: &str, name: &str, value: &str) {
-    let _ = writeln!(out, r#"{{"process":{process},"type":"{kind}","f":"{name}","value":{value}}}"#);
+    let _ =
+        writeln!(out, r#"{{"process":{process},"type":"{kind}","f":"{name}","value":{value}}}"#);
 }
 
 /// Every object at once; only the one that is asked for is used.

@@ -24,7 +24,8 @@ pub(crate) struct Converter {
 }
 
 impl Converter {
-    /// A value of this shape as an argument. What an operation that takes nothing is given is ignored.
+    /// A value of this shape as an argument. What an operation that takes nothing is given is
+    /// ignored.
     pub fn argument(
         &mut self,
         view: View<'_>,
@@ -48,7 +49,8 @@ impl Converter {
         }
     }
 
-    /// The id of a value of this shape. Inside a list, [`Shape::Unit`] is `null`, whatever a recorder echoes there.
+    /// The id of a value of this shape. Inside a list, [`Shape::Unit`] is `null`, whatever a
+    /// recorder echoes there.
     fn element(
         &mut self,
         view: View<'_>,

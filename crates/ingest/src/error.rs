@@ -1,4 +1,5 @@
-//! What can be wrong with a recording. Files are named by the caller: these messages begin with the line.
+//! What can be wrong with a recording. Files are named by the caller: these messages begin with the
+//! line.
 
 use crate::format::names;
 use std::io;
@@ -10,6 +11,12 @@ pub enum IngestError {
     /// Compressed text that is too long when it is not, or a stream that has no end.
     #[error("it has more than {most} bytes; put it into a file, decompressed, if that is meant")]
     TooLarge {
+        /// How many bytes are allowed.
+        most: u64,
+    },
+    /// Bytes that come from no regular file and do not end.
+    #[error("it gives more than {most} bytes and may not end; write it to a file if that is meant")]
+    Endless {
         /// How many bytes are allowed.
         most: u64,
     },
@@ -157,7 +164,10 @@ impl IngestError {
             | IngestError::OtherKey { line, .. }
             | IngestError::LateKeys { line, .. }
             | IngestError::TooLong { line } => Some(*line),
-            IngestError::TooLarge { .. } | IngestError::UnknownFormat | IngestError::Io(_) => None,
+            IngestError::TooLarge { .. }
+            | IngestError::Endless { .. }
+            | IngestError::UnknownFormat
+            | IngestError::Io(_) => None,
         }
     }
 

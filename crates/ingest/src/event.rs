@@ -1,6 +1,6 @@
 //! Events: as a format says them, and as a history keeps them.
 
-use crate::token::{Token, View};
+use crate::token::{Span, Token, View};
 use linchpin_history::{Argument, ValueId};
 
 /// What a recorded line says happened.
@@ -44,25 +44,18 @@ pub(crate) struct RawEvent<'t> {
 /// Where the fields of an operation map are among its tokens, while it is read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Fields {
-    pub process: Option<Field>,
-    pub kind: Option<Field>,
+    pub process: Option<Span>,
+    pub kind: Option<Span>,
     /// The type, where it is known without looking at `kind`.
     pub known_kind: Option<Kind>,
-    pub f: Option<Field>,
-    pub key: Option<Field>,
-    pub value: Option<Field>,
-}
-
-/// The tokens of one field, from and to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Field {
-    pub start: u32,
-    pub end: u32,
+    pub f: Option<Span>,
+    pub key: Option<Span>,
+    pub value: Option<Span>,
 }
 
 impl Fields {
     /// The field with this name; nothing for the names that mean nothing here, such as `time`.
-    pub fn named(&mut self, name: &[u8]) -> Option<&mut Option<Field>> {
+    pub fn named(&mut self, name: &[u8]) -> Option<&mut Option<Span>> {
         Some(match name {
             b"process" => &mut self.process,
             b"type" => &mut self.kind,
@@ -82,10 +75,7 @@ impl Fields {
         tokens: &'t [Token],
         text: &'t str,
     ) -> Result<RawEvent<'t>, Missing> {
-        let view = |field: Option<Field>| {
-            let field = field?;
-            Some(View { tokens: &tokens[field.start as usize..field.end as usize], text })
-        };
+        let view = |field: Option<Span>| Some(View { tokens: tokens.get(field?.range())?, text });
         let present = |field| view(field).filter(|view| view.first() != Token::Null);
         let kind = present(self.kind);
         let read = || kind.and_then(|kind| kind.as_text()).and_then(Kind::named);

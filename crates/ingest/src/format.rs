@@ -8,9 +8,11 @@ use std::str::FromStr;
 pub enum Format {
     /// One event a line, the Jepsen operation map as JSON; also the same objects in a JSON array.
     JsonLines,
-    /// Jepsen's and Knossos's `history.edn`: operation maps, in a vector, in a list or just one after the other.
+    /// Jepsen's and Knossos's `history.edn`: operation maps, in a vector, in a list or just one
+    /// after the other.
     JepsenEdn,
-    /// Jepsen's console log and `history.txt`: `process`, `:type`, `:f`, value between tabs, among other lines.
+    /// Jepsen's console log and `history.txt`: `process`, `:type`, `:f`, value between tabs, among
+    /// other lines.
     JepsenLog,
     /// Porcupine's key-value recordings: one EDN map a line, with a `:key`.
     PorcupineKv,
@@ -43,7 +45,8 @@ impl Format {
         }
     }
 
-    /// The format of a text, judged by its beginning. Other lines may come before the first event of a log.
+    /// The format of a text, judged by its beginning. Other lines may come before the first event
+    /// of a log.
     ///
     /// ```
     /// use linchpin_ingest::Format;

@@ -1,7 +1,8 @@
 //! Bytes to histories.
 //!
-//! [`read_path`] and [`read_bytes`] read a whole recording in any [`Format`], compressed or not; a [`Reader`] takes
-//! lines as they arrive. One file a format, under `formats`, turns text into tokens; `record.rs` decides what they mean.
+//! [`read_path`] and [`read_bytes`] read a whole recording in any [`Format`], compressed or not; a
+//! [`Reader`] takes lines as they arrive. One file a format, under `formats`, turns text into
+//! tokens; `record.rs` decides what they mean.
 //!
 //! ```
 //! use linchpin_ingest::{ReadOptions, read_bytes};
@@ -22,6 +23,7 @@
 mod convert;
 mod error;
 mod event;
+mod fast;
 mod format;
 mod formats;
 mod options;
@@ -33,23 +35,24 @@ mod token;
 
 pub use error::IngestError;
 pub use event::{Event, EventKind};
+#[doc(hidden)]
+pub use fast::FastPath;
 pub use format::{Format, UnknownFormatError};
 pub use options::{FailedCas, ReadOptions};
 pub use reader::Reader;
 pub use recording::Recording;
 pub use source::Source;
 
-use formats::json_ahead;
 use std::path::Path;
 
 /// Reads the recording in a file; `-` is standard input.
 pub fn read_path(path: &Path, options: &ReadOptions<'_>) -> Result<Recording, IngestError> {
-    read_bytes(&Source::open(path, options.most_decompressed)?, options)
+    read_bytes(&Source::open(path, options.most_bytes)?, options)
 }
 
 /// Reads a recording, which may be compressed with gzip or Zstandard.
 pub fn read_bytes(bytes: &[u8], options: &ReadOptions<'_>) -> Result<Recording, IngestError> {
-    let text = source::text(bytes, options.most_decompressed)?;
+    let text = source::text(bytes, options.most_bytes)?;
     let detected = options.format.or_else(|| Format::detect(&text));
     // A text without a word is a history without an event, whatever its format.
     let blank = text.trim_ascii().is_empty().then_some(Format::JsonLines);
@@ -74,11 +77,6 @@ fn read_text(
         return Ok(recorder.finish(format));
     }
     let mut reader = Reader::silent(format, options);
-    if format == Format::JsonLines && text.len() >= json_ahead::WORTHWHILE && options.is_parallel()
-    {
-        json_ahead::read(text, json_ahead::BLOCK, &mut reader)?;
-        return reader.finish();
-    }
     let mut rest = text;
     while !rest.is_empty() {
         let (block, after) = rest.split_at(block_end(rest));
@@ -88,7 +86,8 @@ fn read_text(
     reader.finish()
 }
 
-/// Text is read in blocks of about so many bytes: few enough to be looked at twice while they are at hand.
+/// Text is read in blocks of about so many bytes: few enough to be looked at twice while they are
+/// at hand.
 const BLOCK: usize = 1 << 18;
 
 /// The end of the whole lines that a text begins with: about a block of them, and at least one.
@@ -110,6 +109,11 @@ fn excerpt(text: &[u8]) -> String {
         "" => "nothing".to_owned(),
         shown => format!("`{shown}`"),
     }
+}
+
+/// Where in a text a piece of it begins.
+fn offset(text: &[u8], piece: &[u8]) -> usize {
+    piece.as_ptr().addr().saturating_sub(text.as_ptr().addr())
 }
 
 /// A byte, for messages.

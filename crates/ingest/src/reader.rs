@@ -1,7 +1,7 @@
 //! Reading as the text arrives, line by line.
 
 use crate::error::IngestError;
-use crate::event::{Event, RawEvent};
+use crate::event::Event;
 use crate::format::Format;
 use crate::formats::fastlin::Fastlin;
 use crate::formats::jepsen_edn::EdnLines;
@@ -16,7 +16,7 @@ use linchpin_history::History;
 /// Tokens point into lines with 32 bits.
 pub(crate) const MAX_LENGTH: usize = u32::MAX as usize;
 
-/// Takes a recording line by line and tells at each what happened.
+/// Takes a recording line by line and answers at each what happened.
 ///
 /// ```
 /// use linchpin_ingest::{EventKind, Format, ReadOptions, Reader};
@@ -65,15 +65,16 @@ impl Reader {
         Reader { format, lines, recorder, line: 0 }
     }
 
-    /// A reader of which nobody asks what happened before all is read.
+    /// A reader that does not keep the events: only the whole recording is wanted.
     pub(crate) fn silent(format: Format, options: &ReadOptions<'_>) -> Reader {
         let mut reader = Reader::new(format, options);
-        reader.recorder.tells_events = false;
+        reader.recorder.keeps_events = false;
         reader
     }
 
-    /// Takes the next line, with or without its end; what happened in it, in order. An EDN map may begin on one line and
-    /// end on another; fastlin's lines are in no order, so what happened is only known when all are there.
+    /// Takes the next line, with or without its end; what happened in it, in order. An EDN map may
+    /// begin on one line and end on another; fastlin's lines are in no order, so what happened is
+    /// only known when all are there.
     pub fn push_line(&mut self, line: &[u8]) -> Result<&[Event], IngestError> {
         self.line += 1;
         self.recorder.events.clear();
@@ -92,8 +93,9 @@ impl Reader {
         Ok(&self.recorder.events)
     }
 
-    /// Takes whole lines, of which the last need not have its end. What is read is what [`Reader::push_line`] reads line by line;
-    /// formats whose lines are short, or whose events are written over several, are read faster so.
+    /// Takes whole lines, of which the last need not have its end. What is read is what
+    /// [`Reader::push_line`] reads line by line; formats whose lines are short, or whose events are
+    /// written over several, are read faster so.
     pub(crate) fn push_lines(&mut self, text: &[u8]) -> Result<(), IngestError> {
         let (first, recorder) = (self.line + 1, &mut self.recorder);
         let taken = match &mut self.lines {
@@ -117,21 +119,13 @@ impl Reader {
         Ok(())
     }
 
-    /// Takes the next line, of which the event is known but for its number.
-    #[inline(always)]
-    pub(crate) fn push_event(&mut self, event: RawEvent<'_>) -> Result<(), IngestError> {
-        self.line += 1;
-        self.recorder.events.clear();
-        self.recorder.record(&RawEvent { line: self.line, ..event })
-    }
-
     /// The history under way: its values, and the names behind the numbers of [`Event`].
     pub fn history(&self) -> &History {
         self.recorder.builder.history()
     }
 
-    /// Forgets operations that have returned, so that an endless recording can be read in bounded memory. Operations and
-    /// values get new ids.
+    /// Forgets operations that have returned, so that an endless recording can be read in bounded
+    /// memory. Operations and values get new ids.
     pub fn forget_returned(&mut self) {
         self.recorder.forget_returned();
     }

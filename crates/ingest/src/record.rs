@@ -27,15 +27,14 @@ pub(crate) struct Recorder {
     converter: Converter,
     /// Operations by the names that were met.
     names: Vec<(Box<str>, u16)>,
-    /// Processes by their number, where that is small: index plus one, 0 for none.
-    by_number: Vec<u32>,
-    by_large_number: FxHashMap<i64, u32>,
+    /// Processes by their number.
+    by_number: FxHashMap<i64, u32>,
     processes: Vec<Process>,
     counts: Counts,
-    /// Events since somebody cleared them, if somebody wants them.
+    /// Events since they were last cleared, if they are kept.
     pub events: Vec<Event>,
-    /// Whether somebody wants to know the events one by one.
-    pub tells_events: bool,
+    /// Whether the events are wanted one by one.
+    pub keeps_events: bool,
     pub notes: Vec<String>,
 }
 
@@ -84,9 +83,6 @@ struct Open {
     argument: Argument,
 }
 
-/// Processes with smaller numbers are found by position.
-const SMALL: i64 = 1 << 16;
-
 impl Recorder {
     pub fn new(options: &ReadOptions<'_>) -> Recorder {
         let is_mwcas = options.is_spec("mwcas");
@@ -116,17 +112,17 @@ impl Recorder {
             builder: Builder::new(options.operations),
             converter: Converter::default(),
             names: Vec::new(),
-            by_number: Vec::new(),
-            by_large_number: FxHashMap::default(),
+            by_number: FxHashMap::default(),
             processes: Vec::new(),
             counts: Counts::default(),
             events: Vec::new(),
-            tells_events: true,
+            keeps_events: true,
             notes: Vec::new(),
         }
     }
 
-    /// Forgets what has returned. Values get new ids, so all that is remembered by id is found again or forgotten too.
+    /// Forgets what has returned. Values get new ids, so all that is remembered by id is found
+    /// again or forgotten too.
     pub fn forget_returned(&mut self) {
         self.builder.forget_returned();
         self.converter = Converter::default();
@@ -154,9 +150,6 @@ impl Recorder {
             }
             (kind, Some(process)) => {
                 let process = self.process(raw.line, process)?;
-                if self.record_usual(raw, process) {
-                    return Ok(());
-                }
                 let kind = match kind {
                     Kind::Invoke => self.invoke(raw, process)?,
                     _ => self.answer(raw, process)?,
@@ -166,15 +159,15 @@ impl Recorder {
             }
         };
         match kind {
-            Some(kind) => self.tell(raw.line, kind),
+            Some(kind) => self.keep(raw.line, kind),
             None => self.skip(),
         }
         Ok(())
     }
 
     #[inline]
-    fn tell(&mut self, line: u64, kind: EventKind) {
-        if self.tells_events {
+    fn keep(&mut self, line: u64, kind: EventKind) {
+        if self.keeps_events {
             self.events.push(Event { line, kind });
         }
     }
@@ -293,10 +286,10 @@ impl Recorder {
 
     /// The answer of a swap that was recorded as a `fail` and means `false`.
     fn failure(&mut self, raw: &RawEvent<'_>, open: Open) -> Argument {
-        let is_told = self.operations[open.operation as usize].answer == Answer::MultiSwap
+        let has_reason = self.operations[open.operation as usize].answer == Answer::MultiSwap
             && raw.value.first() == Token::Open(Bracket::Map);
-        let told = is_told.then(|| self.converter.intern(raw.value, &mut self.builder));
-        Argument::One(told.and_then(Result::ok).unwrap_or(ValueId::FALSE))
+        let reason = has_reason.then(|| self.converter.intern(raw.value, &mut self.builder));
+        Argument::One(reason.and_then(Result::ok).unwrap_or(ValueId::FALSE))
     }
 
     /// The answer in an `ok`.
@@ -366,7 +359,8 @@ impl Recorder {
         }
     }
 
-    /// The index of a process, which is a number or a name. The number 3 and the name `3` are the same process.
+    /// The index of a process, which is a number or a name. The number 3 and the name `3` are the
+    /// same process.
     pub fn process(&mut self, line: u64, view: View<'_>) -> Result<u32, IngestError> {
         match view.first() {
             Token::Int(number) => Ok(self.numbered(number)),
@@ -378,28 +372,11 @@ impl Recorder {
     /// The index of a process with a number.
     #[inline]
     pub fn numbered(&mut self, number: i64) -> u32 {
-        let entry = usize::try_from(number).ok().and_then(|at| self.by_number.get(at));
-        match entry.and_then(|entry| entry.checked_sub(1)) {
-            Some(process) => process,
-            None => self.newly_numbered(number),
-        }
-    }
-
-    fn newly_numbered(&mut self, number: i64) -> u32 {
-        if !(0..SMALL).contains(&number) {
-            if let Some(process) = self.by_large_number.get(&number) {
-                return *process;
-            }
-            let process = self.named(&number.to_string());
-            self.by_large_number.insert(number, process);
-            return process;
-        }
-        let at = number as usize;
-        if at >= self.by_number.len() {
-            self.by_number.resize(at + 1, 0);
+        if let Some(process) = self.by_number.get(&number) {
+            return *process;
         }
         let process = self.named(&number.to_string());
-        self.by_number[at] = process + 1;
+        self.by_number.insert(number, process);
         process
     }
 
@@ -453,8 +430,8 @@ fn is_refusal(value: View<'_>) -> bool {
     matches!(name, Some("failed" | "read")) && items.nth(1).is_none()
 }
 
-/// The argument of the key-value store, which is the key, or the key and a string. The key is the object's too: what
-/// happens under one key is a history of its own.
+/// The argument of the key-value store, which is the key, or the key and a string. The key is the
+/// object's too: what happens under one key is a history of its own.
 fn kv_argument(
     key: Option<View<'_>>,
     value: View<'_>,

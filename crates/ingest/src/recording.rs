@@ -58,9 +58,9 @@ impl Recording {
         }
     }
 
-    /// Whether a verdict about this history says nothing, because nobody observed anything: no operation returned, or
-    /// none that did answered although the object has operations that answer. (Those of a mutex do not; that they
-    /// return is what is observed.)
+    /// Whether a verdict about this history says nothing, because nothing was observed: no
+    /// operation returned, or none that did answered although the object has operations that
+    /// answer. (Those of a mutex do not; that they return is what is observed.)
     pub fn is_vacuous(&self) -> bool {
         self.completed == 0 || (self.answers && self.answered == 0)
     }

@@ -1,22 +1,41 @@
-//! What every format is read into: a flat list of tokens for one event, without an allocation an event.
+//! What every format is read into: a flat list of tokens for one event, without an allocation an
+//! event.
 //!
-//! A [`View`] is one value among them. Formats differ in how they make tokens; what the tokens mean is decided once, in
-//! `record.rs` and `convert.rs`.
+//! A [`View`] is one value among them. Formats differ in how they make tokens; what the tokens mean
+//! is decided once, in `record.rs` and `convert.rs`.
 
 use linchpin_spec::Value;
 use std::fmt;
+use std::ops::Range;
 
-/// A piece of a text, from byte to byte.
+/// A piece of a text, or of a list of tokens: from and to. Half the size of a range, since events
+/// are made of many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
-    pub start: u32,
-    pub end: u32,
+    start: u32,
+    end: u32,
 }
 
 impl Span {
+    /// INVARIANT: texts are not longer than [`crate::reader::MAX_LENGTH`]. What is, is cut off.
+    pub fn new(start: usize, end: usize) -> Span {
+        let short = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Span { start: short(start), end: short(end) }
+    }
+
+    pub fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    /// This span of what begins at `start`, of what that is in.
+    pub fn within(self, start: usize) -> Span {
+        Span::new(start + self.range().start, start + self.range().end)
+    }
+
     pub fn of(self, text: &str) -> &str {
-        // INVARIANT: spans are cut at ASCII delimiters of the same text, so at boundaries of characters.
-        &text[self.start as usize..self.end as usize]
+        // INVARIANT: spans are cut at ASCII delimiters of the same text, so at boundaries of
+        // characters.
+        text.get(self.range()).unwrap_or_default()
     }
 }
 

@@ -1,7 +1,8 @@
-//! What the fast ways through JSON and EDN share: a place in a text, and the values that both write in the same way.
+//! What the fast paths through JSON and EDN share: a place in a text, and the values that both
+//! write alike.
 //!
-//! Nothing here says what is wrong with a text. Where it is not as expected, the answer is nothing and the complete parser
-//! of the format is asked.
+//! Nothing here says what is wrong with a text. Where it is not as expected, the answer is nothing
+//! and the complete parser of the format is asked.
 
 use crate::token::{Span, Token};
 
@@ -21,7 +22,8 @@ pub(super) trait Notation {
     /// What a plain text says: where in `value`, which is the whole value as it is written.
     fn plain_text(value: &[u8]) -> Option<Span>;
 
-    /// Whether a value of any kind may begin after this byte without being read as one with what is before it.
+    /// Whether a value of any kind may begin after this byte without being read as one with what is
+    /// before it.
     fn separates(byte: u8) -> bool;
 }
 
@@ -46,27 +48,18 @@ impl Cursor<'_> {
             return None;
         }
         let start = self.at + 1;
-        let mut end = start;
-        while let Some(eight) = self.bytes.get(end..).and_then(<[u8]>::first_chunk::<8>) {
-            let special = special_bytes(u64::from_le_bytes(*eight));
-            if special != 0 {
-                end += special.trailing_zeros() as usize / 8;
-                break;
-            }
-            end += 8;
-        }
-        loop {
-            match self.bytes.get(end)? {
-                b'"' => break,
-                b'\\' | 0..0x20 => return None,
-                _ => end += 1,
-            }
+        let rest = self.bytes.get(start..)?;
+        let ends = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
+        let end = start + rest.iter().position(ends)?;
+        if self.bytes[end] != b'"' {
+            return None;
         }
         self.at = end + 1;
-        Some(Span { start: start as u32, end: end as u32 })
+        Some(Span::new(start, end))
     }
 
-    /// An integer of at most 18 digits, which therefore fits, or of 19 if it does; no zeros before it.
+    /// An integer of at most 18 digits, which therefore fits, or of 19 if it does; no zeros before
+    /// it.
     #[inline]
     pub fn int(&mut self) -> Option<i64> {
         let negative = self.peek() == b'-';
@@ -90,16 +83,4 @@ impl Cursor<'_> {
         }
         if negative { 0_i64.checked_sub_unsigned(int) } else { i64::try_from(int).ok() }
     }
-}
-
-/// The high bits of the bytes (the first is the lowest) that end a plain string: quotes, backslashes, control
-/// characters. Bytes above the first such one may be marked wrongly.
-fn special_bytes(eight: u64) -> u64 {
-    const LOW: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x8080_8080_8080_8080;
-    let zeros = |bytes: u64| bytes.wrapping_sub(LOW) & !bytes;
-    let quotes = zeros(eight ^ (LOW * b'"' as u64));
-    let backslashes = zeros(eight ^ (LOW * b'\\' as u64));
-    let controls = eight.wrapping_sub(LOW * 0x20) & !eight;
-    (quotes | backslashes | controls) & HIGH
 }

@@ -1,25 +1,16 @@
-//! The fast ways against the complete parsers: the same random texts, read with and without them, are the same events or the
-//! same error.
+//! The fast paths against the complete parsers: the same random texts, read with and without them,
+//! are the same events or the same error.
 
 use super::edn::Edn;
 use super::{edn_scan, jepsen_edn};
 use crate::event::{Fields, Missing, RawEvent};
+use crate::fast::FastPath;
 use crate::format::Format;
 use crate::options::ReadOptions;
 use crate::token::View;
 use crate::{Reader, read_bytes};
 use fastrand::Rng;
 use linchpin_spec::builtin;
-use std::cell::Cell;
-
-thread_local! {
-    static COMPLETE_ONLY: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Whether the fast ways are to give up at once.
-pub(super) fn is_complete_only() -> bool {
-    COMPLETE_ONLY.get()
-}
 
 fn seed_and_cases(cases: u64) -> (u64, u64) {
     let number = |name| std::env::var(name).ok().and_then(|it| it.parse().ok());
@@ -125,7 +116,8 @@ fn blank<'a>(rng: &mut Rng, usual: &'a str) -> &'a str {
     }
 }
 
-/// An operation map, mostly of a layout that is common, and mostly with something unusual in it if `wild`.
+/// An operation map, mostly of a layout that is common, and mostly with something unusual in it if
+/// `wild`.
 fn operation_map(rng: &mut Rng, wild: bool) -> String {
     let (process, kind, f) = (
         rng.u8(..3).to_string(),
@@ -211,7 +203,8 @@ fn a_map_that_is_scanned_says_what_the_complete_parser_says() {
     let mut layout = edn_scan::Layout::default();
     let (mut taken, mut left, mut wrong) = (0, 0, 0);
     for case in 0..cases {
-        // What was learnt is forgotten now and then, so that templates of rare layouts are tried too.
+        // What was learnt is forgotten now and then, so that templates of rare layouts are tried
+        // too.
         if case % 1000 == 0 {
             layout = edn_scan::Layout::default();
         }
@@ -260,14 +253,13 @@ fn a_name_next_to_its_value_is_no_template() {
 }
 
 /// All that can be known of how a text is read, at once and line by line.
-fn outcome(text: &[u8], format: Format, keyed: Option<bool>, complete: bool) -> String {
+fn outcome(text: &[u8], format: Format, keyed: Option<bool>) -> String {
     let object = builtin("register", None).unwrap();
     let options = ReadOptions {
         format: Some(format),
         keyed,
         ..ReadOptions::new("register", object.operations())
     };
-    COMPLETE_ONLY.set(complete);
     let at_once = match read_bytes(text, &options) {
         Ok(read) => {
             format!("{:?} {:?} {}", read.history.operations, read.notes, read.skipped_lines)
@@ -275,18 +267,17 @@ fn outcome(text: &[u8], format: Format, keyed: Option<bool>, complete: bool) -> 
         Err(error) => format!("{error} {:?} {:?}", error.line(), error.column()),
     };
     let mut reader = Reader::new(format, &options);
-    let mut told = String::new();
+    let mut one_by_one = String::new();
     for line in text.split_inclusive(|byte| *byte == b'\n') {
         match reader.push_line(line) {
-            Ok(events) => told += &format!("{events:?}"),
+            Ok(events) => one_by_one += &format!("{events:?}"),
             Err(error) => {
-                told += &error.to_string();
+                one_by_one += &error.to_string();
                 break;
             }
         }
     }
-    COMPLETE_ONLY.set(false);
-    format!("{at_once}\n{told}")
+    format!("{at_once}\n{one_by_one}")
 }
 
 /// Events that make a history, as operation maps or lines of a log.
@@ -373,20 +364,19 @@ fn json_text(rng: &mut Rng) -> Vec<u8> {
 }
 
 #[test]
-fn a_map_over_several_lines_ends_where_it_would_be_cut_off() {
-    // On one line the backslash is a part of the keyword, over several it takes the bracket with it.
+fn a_map_that_is_scanned_ends_where_it_would_be_cut_off() {
+    // The backslash takes the bracket with it, so the map has no end.
     let call = "{:process 0,\n :type :invoke, :f :write, :value :a\\}";
     let answer = "{:process 0, :type :ok, :f :write, :value 1}";
     for text in [format!("{call}\n{answer}\n"), format!("{}\n{answer}\n", call.replace('\n', ""))] {
-        let [fast, complete] =
-            [false, true].map(|it| outcome(text.as_bytes(), Format::JepsenEdn, None, it));
-        assert_eq!(fast, complete);
-        assert_eq!(fast.starts_with('['), text.lines().count() == 2, "{fast}");
+        let read = || outcome(text.as_bytes(), Format::JepsenEdn, None);
+        assert_eq!(read(), FastPath::without(&FastPath::ALL, read));
+        assert!(!read().starts_with('['), "{}", read());
     }
 }
 
 #[test]
-fn recordings_are_read_the_same_with_and_without_the_fast_ways() {
+fn recordings_are_read_the_same_with_and_without_the_fast_paths() {
     let (seed, cases) = seed_and_cases(20_000);
     let mut rng = Rng::with_seed(seed);
     let (mut good, mut bad) = (0, 0);
@@ -400,9 +390,13 @@ fn recordings_are_read_the_same_with_and_without_the_fast_ways() {
             spoil(&mut text, &mut rng);
         }
         let keyed = [None, None, Some(false), Some(true)][rng.usize(..4)];
-        let fast = outcome(&text, format, keyed, false);
-        let complete = outcome(&text, format, keyed, true);
-        assert_eq!(fast, complete, "seed {seed}: {}", String::from_utf8_lossy(&text));
+        let read = || outcome(&text, format, keyed);
+        let fast = read();
+        let some = rng.choice(FastPath::ALL).unwrap_or(FastPath::Scanner);
+        for left_out in [&FastPath::ALL[..], &[some]] {
+            let slow = FastPath::without(left_out, read);
+            assert_eq!(fast, slow, "seed {seed}: {}", String::from_utf8_lossy(&text));
+        }
         *(if fast.starts_with('[') { &mut good } else { &mut bad }) += 1;
     }
     println!("good {good}, bad {bad}");

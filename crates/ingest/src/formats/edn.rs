@@ -1,7 +1,7 @@
 //! EDN, the notation of Clojure's data: a form to tokens.
 //!
-//! Keywords and symbols become texts (a keyword without its colon), characters too, vectors and lists both lists,
-//! tags and metadata nothing.
+//! Keywords and symbols become texts (a keyword without its colon), characters too, vectors and
+//! lists both lists, tags and metadata nothing.
 
 use crate::token::{Bracket, Span, Token};
 
@@ -48,7 +48,7 @@ impl<'a> Edn<'a> {
     fn blanks(&mut self) -> Result<(), EdnError> {
         loop {
             match self.peek() {
-                b' ' | b',' | b'\t' | b'\r' | b'\n' | 0x0c => self.at += 1,
+                byte if is_blank(byte) => self.at += 1,
                 b';' => {
                     let rest = &self.text.as_bytes()[self.at..];
                     self.at += memchr::memchr(b'\n', rest).unwrap_or(rest.len());
@@ -183,25 +183,7 @@ impl<'a> Edn<'a> {
     fn atom(&mut self) -> &'a str {
         let start = self.at;
         let rest = &self.text.as_bytes()[start..];
-        let is_end = |byte: &u8| {
-            matches!(
-                byte,
-                b' ' | b','
-                    | b'\t'
-                    | b'\r'
-                    | b'\n'
-                    | 0x0c
-                    | b';'
-                    | b'"'
-                    | b'('
-                    | b')'
-                    | b'['
-                    | b']'
-                    | b'{'
-                    | b'}'
-            )
-        };
-        let length = rest.iter().position(is_end).unwrap_or(rest.len());
+        let length = rest.iter().position(|byte| is_delimiter(*byte)).unwrap_or(rest.len());
         self.at += length;
         let text: &'a str = self.text;
         &text[start..start + length]
@@ -250,8 +232,7 @@ impl<'a> Edn<'a> {
             }
             self.escape()?;
         }
-        let span = Span { start: start as u32, end: self.scratch.len() as u32 };
-        self.push(Token::Text(span))
+        self.push(Token::Text(Span::new(start, self.scratch.len())))
     }
 
     /// What follows a backslash in a string.
@@ -335,10 +316,20 @@ impl<'a> Edn<'a> {
     }
 
     fn push_span(&mut self, text: &str, token: fn(Span) -> Token) {
-        let start = self.scratch.len() as u32;
+        let start = self.scratch.len();
         self.scratch.push_str(text);
-        self.tokens.push(token(Span { start, end: self.scratch.len() as u32 }));
+        self.tokens.push(token(Span::new(start, self.scratch.len())));
     }
+}
+
+/// Commas are blanks.
+pub(super) fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b',' | b'\t' | b'\r' | b'\n' | 0x0c)
+}
+
+/// Whether a byte ends keywords, numbers and symbols.
+pub(super) fn is_delimiter(byte: u8) -> bool {
+    is_blank(byte) || matches!(byte, b';' | b'"' | b'(' | b')' | b'[' | b']' | b'{' | b'}')
 }
 
 fn is_number(word: &str) -> bool {

@@ -1,12 +1,15 @@
-//! The fast way through an operation map in EDN: exact for the maps that histories are made of, and it gives up on all others.
+//! The fast path through an operation map in EDN: exact for the maps that histories are made of,
+//! and it gives up on all others.
 //!
-//! INVARIANT: what this accepts, `edn.rs` accepts with the same tokens and the same end. What it gives up on (comments, discarded
-//! forms, escapes, sets, symbols, numbers that are no plain integers) is parsed there, so this file decides how fast a map is
-//! read, never what it says.
+//! INVARIANT: what this accepts, `edn.rs` accepts with the same tokens and the same end. What it
+//! gives up on (comments, discarded forms, escapes, sets, symbols, numbers that are no plain
+//! integers) is parsed there, so this file decides how fast a map is read, never what it says.
 
 use super::cursor::{Cursor, Notation};
+use super::edn::{is_blank, is_delimiter};
 use super::template::{Seen, Templates};
-use crate::event::{Field, Fields};
+use crate::event::Fields;
+use crate::fast::FastPath;
 use crate::token::{Bracket, Span, Token};
 
 /// What was learnt from the maps before.
@@ -19,31 +22,33 @@ pub(super) struct Layout {
 /// Forms nested deeper are left to the complete parser.
 const MAX_DEPTH: u32 = 8;
 
-/// Finds the fields of the operation map at the beginning of a text, and where it ends, if it is of the usual kind.
+/// Finds the fields of the operation map at the beginning of a text, and where it ends, if it is of
+/// the usual kind.
 pub(super) fn scan(
     text: &str,
     layout: &mut Layout,
     tokens: &mut Vec<Token>,
     fields: &mut Fields,
 ) -> Option<usize> {
-    #[cfg(test)]
-    if super::differential::is_complete_only() {
+    if !FastPath::Scanner.is_taken() {
         return None;
     }
     let mut cursor = Cursor { bytes: text.as_bytes(), at: 0, tokens };
-    if layout.templates.scan::<EdnNotation>(&mut cursor, fields).is_some() {
+    let with_templates = FastPath::Templates.is_taken();
+    if with_templates && layout.templates.scan::<EdnNotation>(&mut cursor, fields).is_some() {
         return Some(cursor.at);
     }
     layout.seen.clear();
     map(&mut cursor, &mut layout.seen, fields)?;
-    layout.templates.learn::<EdnNotation>(&cursor.bytes[..cursor.at], &layout.seen);
+    if with_templates {
+        layout.templates.learn::<EdnNotation>(&cursor.bytes[..cursor.at], &layout.seen);
+    }
     Some(cursor.at)
 }
 
 /// Pushes the tokens of the form at the beginning of a text, if it is of the usual kind.
 pub(super) fn form(text: &str, tokens: &mut Vec<Token>) -> Option<()> {
-    #[cfg(test)]
-    if super::differential::is_complete_only() {
+    if !FastPath::Scanner.is_taken() {
         return None;
     }
     let mut cursor = Cursor { bytes: text.as_bytes(), at: 0, tokens };
@@ -81,37 +86,13 @@ impl Notation for EdnNotation {
 
     fn plain_text(value: &[u8]) -> Option<Span> {
         let is_keyword = value.first() == Some(&b':');
-        is_keyword.then_some(Span { start: 1, end: value.len() as u32 })
+        is_keyword.then_some(Span::new(1, value.len()))
     }
 
     /// `:value 1` is a keyword and a number, `:value1` is not.
     fn separates(byte: u8) -> bool {
         is_blank(byte)
     }
-}
-
-fn is_blank(byte: u8) -> bool {
-    matches!(byte, b' ' | b',' | b'\t' | b'\r' | b'\n' | 0x0c)
-}
-
-/// The bytes that end keywords, numbers and symbols.
-const fn is_delimiter(byte: u8) -> bool {
-    matches!(
-        byte,
-        b' ' | b','
-            | b'\t'
-            | b'\r'
-            | b'\n'
-            | 0x0c
-            | b';'
-            | b'"'
-            | b'('
-            | b')'
-            | b'['
-            | b']'
-            | b'{'
-            | b'}'
-    )
 }
 
 fn blanks(cursor: &mut Cursor<'_>) {
@@ -134,9 +115,10 @@ fn keyword(cursor: &mut Cursor<'_>) -> Option<Span> {
     cursor.at += 1;
     let start = cursor.at;
     atom(cursor);
-    // More colons are no part of the name either: they are rare enough to be left to the complete parser.
+    // More colons are no part of the name either: they are rare enough to be left to the complete
+    // parser.
     let is_plain = cursor.at > start && cursor.bytes[start] != b':';
-    is_plain.then_some(Span { start: start as u32, end: cursor.at as u32 })
+    is_plain.then_some(Span::new(start, cursor.at))
 }
 
 fn list(cursor: &mut Cursor<'_>, bracket: Bracket, close: u8, depth: u32) -> Option<()> {
@@ -174,15 +156,12 @@ fn map(cursor: &mut Cursor<'_>, seen: &mut Vec<Seen>, fields: &mut Fields) -> Op
     while cursor.peek() != b'}' {
         let name = keyword(cursor)?;
         blanks(cursor);
-        let (start, from) = (cursor.tokens.len(), cursor.at as u32);
+        let (start, from) = (cursor.tokens.len(), cursor.at);
         EdnNotation::value(cursor, 0)?;
-        seen.push(Seen { name, value: Span { start: from, end: cursor.at as u32 } });
-        match fields.named(&cursor.bytes[name.start as usize..name.end as usize]) {
+        seen.push(Seen { name, value: Span::new(from, cursor.at) });
+        match fields.named(&cursor.bytes[name.range()]) {
             // Where a name repeats, the last one counts, as for the complete parser.
-            Some(field) => {
-                let end = cursor.tokens.len() as u32;
-                *field = Some(Field { start: start as u32, end });
-            }
+            Some(field) => *field = Some(Span::new(start, cursor.tokens.len())),
             None => cursor.tokens.truncate(start),
         }
         blanks(cursor);

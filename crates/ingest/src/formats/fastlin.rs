@@ -1,12 +1,13 @@
-//! fastlin's and PolyLin's text: a header `# stack`, then one complete operation a line, `method value start end`.
+//! fastlin's and PolyLin's text: a header `# stack`, then one complete operation a line, `method
+//! value start end`.
 //!
-//! Times are stamps: equal ones are concurrent, so at one stamp invocations come before responses. There are no
-//! processes; each operation goes to the first one that is free.
+//! Times are stamps: equal ones are concurrent, so at one stamp invocations come before responses.
+//! There are no processes; each operation goes to the first one that is free.
 
 use super::plain::Plain;
-use super::stamp_order::StampOrder;
 use crate::error::IngestError;
 use crate::event::{Kind, RawEvent};
+use crate::fast::FastPath;
 use crate::options::ReadOptions;
 use crate::record::{Part, Recorder, Whole, malformed_at};
 use crate::token::{Span, Token, View};
@@ -24,10 +25,10 @@ pub(crate) struct Fastlin {
     object: Object,
     operations: Vec<Timed>,
     /// Values that are no integers.
-    texts: Vec<Span>,
-    text: String,
-    /// The lines of operations that are not on the line after the one before, with the operation: mostly there are few.
-    jumps: Vec<(u32, u64)>,
+    texts: Vec<Box<str>>,
+    /// The lines of operations that are not on the line after the one before, with the operation:
+    /// mostly there are few.
+    jumps: Vec<(usize, u64)>,
     /// The line after that of the last operation.
     next_line: u64,
 }
@@ -153,8 +154,8 @@ impl Fastlin {
         } else {
             Object::Other
         };
-        let (operations, texts, text, jumps) = Default::default();
-        Fastlin { object, operations, texts, text, jumps, next_line: 0 }
+        let (operations, texts, jumps) = Default::default();
+        Fastlin { object, operations, texts, jumps, next_line: 0 }
     }
 
     /// Takes whole lines, the first of which has this number; how many.
@@ -175,14 +176,13 @@ impl Fastlin {
         Ok(number - first)
     }
 
-    /// Takes the line that a text begins with, if it is of the usual kind: words with a blank between, numbers of at most 18
-    /// digits; what comes after it.
+    /// Takes the line that a text begins with, if it is of the usual kind: words with a blank
+    /// between, numbers of at most 18 digits; what comes after it.
     ///
     /// INVARIANT: what this takes, `line` would take with the same result.
     #[inline]
     fn fast<'t>(&mut self, number: u64, text: &'t [u8]) -> Option<&'t [u8]> {
-        #[cfg(test)]
-        if super::differential::is_complete_only() {
+        if !FastPath::Lines.is_taken() {
             return None;
         }
         let name = text.iter().take(MOST_LETTERS + 1).position(|byte| *byte == b' ')?;
@@ -208,29 +208,26 @@ impl Fastlin {
         if start > end {
             return None;
         }
-        self.push(number, Timed { start, end, value, process: 0, method, kind }).ok()?;
+        self.push(number, Timed { start, end, value, process: 0, method, kind });
         Some(plain.rest)
     }
 
     // Inlined, for otherwise the operation is written twice.
     #[inline(always)]
-    fn push(&mut self, line: u64, operation: Timed) -> Result<(), IngestError> {
-        let at = u32::try_from(self.operations.len());
-        let at = at.map_err(|_| IngestError::TooLong { line })?;
+    fn push(&mut self, line: u64, operation: Timed) {
         if line != self.next_line {
-            self.jumps.push((at, line));
+            self.jumps.push((self.operations.len(), line));
         }
         self.next_line = line + 1;
         self.operations.push(operation);
-        Ok(())
     }
 
     /// The line of an operation.
-    fn line_of(&self, at: u32) -> u64 {
+    fn line_of(&self, at: usize) -> u64 {
         let after = self.jumps.partition_point(|(operation, _)| *operation <= at);
         // INVARIANT: the first operation is a jump, since no line has the number 0.
         let (operation, line) = self.jumps[after.saturating_sub(1)];
-        line + u64::from(at - operation)
+        line + (at - operation) as u64
     }
 
     /// Takes a line without its end. This defines what a line says.
@@ -251,8 +248,12 @@ impl Fastlin {
         }
         // What is found is a piece of the line, or the line.
         let expected = |expected, found: &[u8]| {
-            let byte = blank + (found.as_ptr() as usize - line.as_ptr() as usize);
-            malformed_at(number, byte, expected, &crate::excerpt(found))
+            malformed_at(
+                number,
+                blank + crate::offset(line, found),
+                expected,
+                &crate::excerpt(found),
+            )
         };
         let mut words = words(line);
         let mut word = || words.next().ok_or_else(|| expected("`method value start end`", line));
@@ -271,61 +272,44 @@ impl Fastlin {
         if start > end {
             return Err(expected("a start that is not after the end", line));
         }
-        let token = self.value(value).ok_or_else(|| expected("a value", value))?;
-        let token = match method.role() {
-            Role::Adds if token == Token::Int(EMPTY) => {
+        let word = std::str::from_utf8(value).map_err(|_| expected("a value", value))?;
+        let not_ranked = || expected("an integer in a priority queue", value);
+        let (value, kind) = match (word.parse(), method.role()) {
+            (Ok(EMPTY), Role::Adds) => {
                 return Err(expected("a value other than -1, which says empty", value));
             }
-            Role::Answers if token == Token::Int(EMPTY) => Token::Null,
-            Role::Adds | Role::Answers => self
-                .ranked(token)
-                .ok_or_else(|| expected("an integer in a priority queue", value))?,
-            Role::Tells(_) => token,
-        };
-        let (value, kind) = match token {
-            Token::Int(value) => (value, ValueKind::Int),
-            Token::Text(span) => {
-                self.texts.push(span);
-                (self.texts.len() as i64 - 1, ValueKind::Text)
+            (Ok(EMPTY), Role::Answers) => (0, ValueKind::Empty),
+            (Ok(int), Role::Tells(_)) => (int, ValueKind::Int),
+            (Ok(int), _) => (self.ranked(int).ok_or_else(not_ranked)?, ValueKind::Int),
+            (Err(_), Role::Adds | Role::Answers) if self.object == Object::PriorityQueue => {
+                return Err(not_ranked());
             }
-            _ => (0, ValueKind::Empty),
+            (Err(_), _) => {
+                let at = i64::try_from(self.texts.len());
+                self.texts.push(word.into());
+                (at.map_err(|_| IngestError::TooLong { line: number })?, ValueKind::Text)
+            }
         };
-        self.push(number, Timed { start, end, value, process: 0, method, kind })
+        self.push(number, Timed { start, end, value, process: 0, method, kind });
+        Ok(())
     }
 
-    /// An integer, or else a text.
-    fn value(&mut self, word: &[u8]) -> Option<Token> {
-        let word = std::str::from_utf8(word).ok()?;
-        if let Ok(int) = word.parse() {
-            return Some(Token::Int(int));
-        }
-        let start = u32::try_from(self.text.len()).ok()?;
-        self.text.push_str(word);
-        Some(Token::Text(Span { start, end: u32::try_from(self.text.len()).ok()? }))
+    /// fastlin takes the largest value out of a priority queue first and `remove-min` the smallest,
+    /// so the values of priority queues change their sign.
+    fn ranked(&self, value: i64) -> Option<i64> {
+        if self.object == Object::PriorityQueue { value.checked_neg() } else { Some(value) }
     }
 
-    /// fastlin takes the largest value out of a priority queue first and `remove-min` the smallest, so the values of
-    /// priority queues change their sign.
-    fn ranked(&self, value: Token) -> Option<Token> {
-        match value {
-            _ if self.object != Object::PriorityQueue => Some(value),
-            Token::Int(int) => int.checked_neg().map(Token::Int),
-            _ => None,
-        }
-    }
-
-    /// What an operation takes and what it answers.
-    #[inline]
-    fn tokens(&self, operation: &Timed) -> (Token, Token) {
-        let value = match operation.kind {
-            ValueKind::Int => Token::Int(operation.value),
-            ValueKind::Text => Token::Text(self.texts[operation.value as usize]),
-            ValueKind::Empty => Token::Null,
-        };
-        match operation.method.role() {
-            Role::Adds => (value, Token::Null),
-            Role::Answers => (Token::Null, value),
-            Role::Tells(answer) => (value, Token::Bool(answer)),
+    /// The value of an operation, and what it points into.
+    fn value(&self, operation: &Timed) -> (Token, &str) {
+        match operation.kind {
+            ValueKind::Int => (Token::Int(operation.value), ""),
+            ValueKind::Empty => (Token::Null, ""),
+            ValueKind::Text => {
+                let at = usize::try_from(operation.value).unwrap_or(usize::MAX);
+                let text = self.texts.get(at).map_or("", |text| &**text);
+                (Token::Text(Span::new(0, text.len())), text)
+            }
         }
     }
 
@@ -339,19 +323,21 @@ impl Fastlin {
         }
         recorder.builder.reserve(operations.len());
         let usual = METHODS.map(|method| Usual::of(method, recorder));
-        let starts = StampOrder::of(&operations, |operation| operation.start);
-        let ends = StampOrder::of(&operations, |operation| operation.end);
+        let with_plans = FastPath::Plans.is_taken();
+        let starts = in_order(&operations, |operation| operation.start);
+        let ends = in_order(&operations, |operation| operation.end);
         let mut free = Free::default();
         let (mut started, mut ended) = (0, 0);
         while ended < operations.len() {
-            let ending = ends.get(ended);
+            let ending = ends[ended];
             let until = operations[ending].end;
-            let starting = if started < operations.len() { starts.get(started) } else { ending };
+            let starting = if started < operations.len() { starts[started] } else { ending };
             // Each operation that has not ended has started, or starts not later than it ends.
             let is_call = started < operations.len() && operations[starting].start <= until;
             let at = if is_call { starting } else { ending };
             let operation = &mut operations[at];
             let whole = usual[operation.method as usize].of_kind(operation.kind);
+            let whole = whole.filter(|_| with_plans);
             let taken = if is_call {
                 started += 1;
                 operation.process = free.take();
@@ -380,14 +366,19 @@ impl Fastlin {
         is_call: bool,
         recorder: &mut Recorder,
     ) -> Result<(), IngestError> {
-        let (argument, response) = self.tokens(operation);
+        let (value, text) = self.value(operation);
+        let said = match (operation.method.role(), is_call) {
+            (Role::Adds | Role::Tells(_), true) | (Role::Answers, false) => value,
+            (Role::Adds, false) | (Role::Answers, true) => Token::Null,
+            (Role::Tells(answer), false) => Token::Bool(answer),
+        };
         recorder.record(&RawEvent {
-            line: self.line_of(at as u32),
+            line: self.line_of(at),
             kind: if is_call { Kind::Invoke } else { Kind::Ok },
             process: Some(View { tokens: &[Token::Int(i64::from(operation.process))], text: "" }),
             f: Some(operation.method.name()),
             key: None,
-            value: View { tokens: &[if is_call { argument } else { response }], text: &self.text },
+            value: View { tokens: &[said], text },
         })
     }
 }
@@ -422,38 +413,35 @@ impl Usual {
     }
 }
 
+/// The positions of the operations in the order of a time stamp, the first one first where they are
+/// equal. Recorders write operations as they start or end, so this is mostly nearly the order
+/// given.
+fn in_order(operations: &[Timed], stamp: impl Fn(&Timed) -> u64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..operations.len()).collect();
+    order.sort_by_key(|at| stamp(&operations[*at]));
+    order
+}
+
 /// Processes without an operation in progress.
 #[derive(Default)]
 struct Free {
     used: u32,
-    /// The first 64, a bit each: mostly these are all.
-    first: u64,
-    others: BinaryHeap<Reverse<u32>>,
+    given_back: BinaryHeap<Reverse<u32>>,
 }
 
 impl Free {
     /// The first one that is free.
     #[inline]
     fn take(&mut self) -> u32 {
-        if self.first != 0 {
-            let process = self.first.trailing_zeros();
-            self.first &= self.first - 1;
+        if let Some(Reverse(process)) = self.given_back.pop() {
             return process;
         }
-        self.others.pop().map_or_else(
-            || {
-                self.used += 1;
-                self.used - 1
-            },
-            |Reverse(process)| process,
-        )
+        self.used += 1;
+        self.used - 1
     }
 
     #[inline]
     fn give(&mut self, process: u32) {
-        match process {
-            0..64 => self.first |= 1 << process,
-            _ => self.others.push(Reverse(process)),
-        }
+        self.given_back.push(Reverse(process));
     }
 }

@@ -1,15 +1,17 @@
-//! Jepsen's operation maps as EDN: in a vector, in a list, one a line, over several lines, with comments between.
+//! Jepsen's operation maps as EDN: in a vector, in a list, one a line, over several lines, with
+//! comments between.
 //!
-//! [`EdnLines`] cuts what arrives into maps without looking inside, so that each map is parsed once, when it is whole.
-//! Porcupine's key-value recordings are such maps too.
+//! [`EdnLines`] cuts what arrives into maps without looking inside, so that each map is parsed
+//! once, when it is whole. Porcupine's key-value recordings are such maps too.
 
 use super::edn::{Edn, EdnError};
 use super::edn_scan::{self, Layout};
 use crate::error::IngestError;
-use crate::event::{Field, Fields};
+use crate::event::Fields;
+use crate::fast::FastPath;
 use crate::reader::MAX_LENGTH;
-use crate::record::{Recorder, malformed};
-use crate::token::Token;
+use crate::record::{Recorder, malformed, malformed_at};
+use crate::token::{Span, Token};
 
 /// Takes lines of EDN.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +45,7 @@ enum Mode {
     InString,
     /// After a backslash in a string.
     Escape,
-    /// After a backslash outside strings: the next byte is a character, whatever it looks like.
+    /// After a backslash outside strings: the next byte is a character, whatever it is.
     Character,
 }
 
@@ -122,7 +124,9 @@ impl EdnLines {
                     b']' | b')' if self.bracketed => self.bracketed = false,
                     _ => {
                         if let Some(text) = text.filter(|_| matches!(byte, b'{' | b'#'))
-                            && let Some(length) = self.maps.whole(text, at, line, recorder)?
+                            && FastPath::Uncut.is_taken()
+                            && let Some(length) =
+                                self.maps.uncut(&text[at..], line.number, recorder)?
                         {
                             line = line.after(at, at + length, bytes);
                             at += length;
@@ -178,12 +182,7 @@ impl EdnLines {
                 return Err(error);
             }
             let (line, column) = self.cut.start;
-            return Err(IngestError::Malformed {
-                line,
-                column: Some(column as u64 + 1),
-                expected: "a map with its end".to_owned(),
-                found: "the end of the text".to_owned(),
-            });
+            return Err(malformed_at(line, column, "a map with its end", "the end of the text"));
         }
         if self.bracketed {
             recorder.notes.push(
@@ -258,36 +257,24 @@ struct Maps {
 }
 
 impl Maps {
-    /// Takes the map that begins at this place of this line, and gives its length: the short way for maps that are not cut apart
-    /// first. Nothing if there is anything wrong with it; `read` will say what.
-    fn whole(
+    /// Takes the map that a text begins with, of which this is the line, without cutting it out
+    /// first; its length. Nothing if it is not of the usual kind or anything is wrong: it is cut
+    /// out and given to `read` then.
+    fn uncut(
         &mut self,
         text: &str,
-        at: usize,
-        line: Line,
+        line: u64,
         recorder: &mut Recorder,
     ) -> Result<Option<usize>, IngestError> {
         self.tokens.clear();
         let mut fields = Fields::default();
-        let rest = &text[at..];
-        if let Some(length) = edn_scan::scan(rest, &mut self.layout, &mut self.tokens, &mut fields)
-            && (at + length <= line.end || is_cut_there(&rest[..length]))
-            && let Ok(event) = fields.event(line.number, &self.tokens, rest)
-        {
-            return recorder.record(&event).map(|()| Some(length));
-        }
-        if !rest.starts_with('{') {
-            return Ok(None);
-        }
-        self.tokens.clear();
-        self.scratch.clear();
-        let rest = &text[at..line.end];
-        let mut edn = Edn::new(rest, &mut self.tokens, &mut self.scratch);
-        let Ok(fields) = map(&mut edn) else {
-            return Ok(None);
-        };
-        let length = edn.at;
-        match fields.event(line.number, &self.tokens, &self.scratch) {
+        let length = edn_scan::scan(text, &mut self.layout, &mut self.tokens, &mut fields);
+        // A backslash may be part of a keyword for the scanner, and takes the next byte with it
+        // where maps are cut out.
+        let is_usual =
+            |length: &usize| memchr::memchr(b'\\', &text.as_bytes()[..*length]).is_none();
+        let Some(length) = length.filter(is_usual) else { return Ok(None) };
+        match fields.event(line, &self.tokens, text) {
             Ok(event) => recorder.record(&event).map(|()| Some(length)),
             Err(_) => Ok(None),
         }
@@ -338,13 +325,8 @@ impl Maps {
     }
 }
 
-/// Whether a map of the usual kind ends where it would be cut off. Only backslashes are taken differently there: as
-/// the beginning of a character, and here as a part of a keyword.
-fn is_cut_there(map: &str) -> bool {
-    memchr::memchr(b'\\', map.as_bytes()).is_none()
-}
-
-/// The fields of an operation map that is all of a text; nothing if the text holds only a discarded form.
+/// The fields of an operation map that is all of a text; nothing if the text holds only a discarded
+/// form.
 fn whole_map(edn: &mut Edn<'_>) -> Result<Option<Fields>, EdnError> {
     if edn.at_end()? {
         return Ok(None);
@@ -376,10 +358,7 @@ pub(super) fn map(edn: &mut Edn<'_>) -> Result<Fields, EdnError> {
         edn.scratch.truncate(scratch);
         edn.form()?;
         match field {
-            Some(field) => {
-                let end = edn.tokens.len() as u32;
-                *field = Some(Field { start: tokens as u32, end });
-            }
+            Some(field) => *field = Some(Span::new(tokens, edn.tokens.len())),
             None => {
                 edn.tokens.truncate(tokens);
                 edn.scratch.truncate(scratch);
@@ -401,10 +380,5 @@ fn place(form: &[u8], at: usize, start: (u64, usize), expected: &str) -> IngestE
         None => "the end".to_owned(),
         Some(_) => crate::excerpt(&form[at..]),
     };
-    IngestError::Malformed {
-        line: start.0 + newlines as u64,
-        column: Some(column as u64 + 1),
-        expected: expected.to_owned(),
-        found,
-    }
+    malformed_at(start.0 + newlines as u64, column, expected, &found)
 }

@@ -1,11 +1,11 @@
-//! Jepsen's console log and its `history.txt`: `process`, `:type`, `:f` and the value, between tabs, after whatever the
-//! logger writes before them. Lines that are not so are skipped.
+//! Jepsen's console log and its `history.txt`: `process`, `:type`, `:f` and the value, between
+//! tabs, after whatever the logger writes before them. Lines that are not so are skipped.
 
 use super::edn::{Edn, EdnError};
 use super::edn_scan;
 use crate::error::IngestError;
 use crate::event::{Kind, RawEvent};
-use crate::record::Recorder;
+use crate::record::{Recorder, malformed_at};
 use crate::token::{Token, View};
 
 /// Whether a line is an event.
@@ -125,11 +125,5 @@ impl JepsenLog {
 
 /// An error where this part of the line begins.
 fn at(line: &[u8], part: &[u8], number: u64, expected: &str) -> IngestError {
-    let column = (part.as_ptr() as usize).saturating_sub(line.as_ptr() as usize);
-    IngestError::Malformed {
-        line: number,
-        column: Some(column as u64 + 1),
-        expected: expected.to_owned(),
-        found: crate::excerpt(part),
-    }
+    malformed_at(number, crate::offset(line, part), expected, &crate::excerpt(part))
 }

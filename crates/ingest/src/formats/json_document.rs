@@ -3,7 +3,7 @@
 use super::json_lines::{JsonLines, syntax};
 use crate::error::IngestError;
 use crate::reader::MAX_LENGTH;
-use crate::record::{Recorder, malformed};
+use crate::record::{Recorder, malformed, malformed_at};
 use serde_json::{Deserializer, Value as Json};
 
 /// Whether a text is JSON but not one object a line.
@@ -54,7 +54,7 @@ pub(crate) fn read(text: &[u8], recorder: &mut Recorder) -> Result<(), IngestErr
             continue;
         }
         first = !in_array;
-        // Nobody asks for the events of a text that is read as a whole.
+        // The events of a text that is read as a whole are not asked for.
         recorder.events.clear();
         let (line, column) = (place.line, place.column());
         if let Some(valid) = valid
@@ -118,10 +118,6 @@ impl Place<'_> {
 
     fn malformed(&self, expected: &str) -> IngestError {
         let found = self.peek().map_or_else(|| "the end".to_owned(), crate::quoted);
-        let mut error = malformed(self.line, expected, &found);
-        if let IngestError::Malformed { column, .. } = &mut error {
-            *column = Some(self.column() as u64 + 1);
-        }
-        error
+        malformed_at(self.line, self.column(), expected, &found)
     }
 }

@@ -1,9 +1,10 @@
-//! JSON lines: one object a line, `{"process":0,"type":"invoke","f":"enqueue","value":7}`, fields in any order.
+//! JSON lines: one object a line, `{"process":0,"type":"invoke","f":"enqueue","value":7}`, fields
+//! in any order.
 
 use super::json_scan::{self, Layout};
 use crate::error::IngestError;
-use crate::event::{Field, Fields, RawEvent};
-use crate::record::{Recorder, malformed};
+use crate::event::Fields;
+use crate::record::{Recorder, malformed, malformed_at};
 use crate::token::{Bracket, Span, Token};
 use serde_json::Value as Json;
 use std::fmt::Write;
@@ -35,7 +36,8 @@ impl JsonLines {
         self.object(number, &json, recorder)
     }
 
-    /// Takes the event that a text begins with, if it is of the usual kind and what follows is as wanted; its length.
+    /// Takes the event that a text begins with, if it is of the usual kind and what follows is as
+    /// wanted; its length.
     // Inlined, for otherwise the event is copied around.
     #[inline(always)]
     pub fn fast(
@@ -55,27 +57,6 @@ impl JsonLines {
             Ok(event) => recorder.record(&event).map(|()| Some(end)),
             Err(_) => Ok(None),
         }
-    }
-
-    /// What is made of a line that is one event of the usual kind.
-    #[inline(always)]
-    pub fn scan<'t, T>(
-        &mut self,
-        line: &'t str,
-        make: impl FnOnce(&RawEvent<'_>, Option<&'t str>) -> T,
-    ) -> Option<T> {
-        self.tokens.clear();
-        let mut fields = Fields::default();
-        let end = json_scan::scan(line, &mut self.layout, &mut self.tokens, &mut fields)?;
-        if !line.as_bytes()[end..].iter().all(is_blank) {
-            return None;
-        }
-        let event = fields.event(0, &self.tokens, line).ok()?;
-        let name = fields.f.and_then(|f| match self.tokens[f.start as usize] {
-            Token::Text(span) => Some(span.of(line)),
-            _ => None,
-        });
-        Some(make(&event, name))
     }
 
     /// One event, as complete JSON.
@@ -101,9 +82,9 @@ impl JsonLines {
         let mut fields = Fields::default();
         for (name, value) in object {
             if let Some(field) = fields.named(name.as_bytes()) {
-                let start = self.tokens.len() as u32;
+                let start = self.tokens.len();
                 push(value, &mut self.tokens, &mut self.scratch);
-                *field = Some(Field { start, end: self.tokens.len() as u32 });
+                *field = Some(Span::new(start, self.tokens.len()));
             }
         }
         Ok(fields)
@@ -123,10 +104,10 @@ fn push(json: &Json, tokens: &mut Vec<Token>, scratch: &mut String) {
         Json::Number(number) => match number.as_i64() {
             Some(int) => tokens.push(Token::Int(int)),
             None => {
-                let start = scratch.len() as u32;
+                let start = scratch.len();
                 // Writing to a string does not fail.
                 let _ = write!(scratch, "{number}");
-                tokens.push(Token::Unsupported(Span { start, end: scratch.len() as u32 }));
+                tokens.push(Token::Unsupported(Span::new(start, scratch.len())));
             }
         },
         Json::String(text) => push_text(text, tokens, scratch),
@@ -147,9 +128,9 @@ fn push(json: &Json, tokens: &mut Vec<Token>, scratch: &mut String) {
 }
 
 fn push_text(text: &str, tokens: &mut Vec<Token>, scratch: &mut String) {
-    let start = scratch.len() as u32;
+    let start = scratch.len();
     scratch.push_str(text);
-    tokens.push(Token::Text(Span { start, end: scratch.len() as u32 }));
+    tokens.push(Token::Text(Span::new(start, scratch.len())));
 }
 
 /// What the JSON parser says about a text that begins at this line, after so many bytes of it.
@@ -164,12 +145,9 @@ pub(crate) fn syntax(
     let before = error.line().saturating_sub(1);
     let wrong_line = text.split(|byte| *byte == b'\n').nth(before).unwrap_or_default();
     let rest = &wrong_line[error.column().saturating_sub(1).min(wrong_line.len())..];
-    IngestError::Malformed {
-        line: line + before as u64,
-        column: Some((error.column() + if before == 0 { column } else { 0 }).max(1) as u64),
-        expected: "JSON".to_owned(),
-        found: format!("{} ({reason})", crate::excerpt(rest)),
-    }
+    let byte = error.column().saturating_sub(1) + if before == 0 { column } else { 0 };
+    let found = format!("{} ({reason})", crate::excerpt(rest));
+    malformed_at(line + before as u64, byte, "JSON", &found)
 }
 
 #[cfg(test)]

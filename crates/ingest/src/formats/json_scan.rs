@@ -1,51 +1,47 @@
-//! The fast way through a JSON object: exact for the events that histories are made of, and it gives up on all others.
+//! The fast path through a JSON object: exact for the events that histories are made of, and it
+//! gives up on all others.
 //!
-//! INVARIANT: what this accepts, `json_lines::parse` accepts with the same fields. What it gives up on is parsed
-//! there, so this file decides how fast an event is read, never what it says.
+//! INVARIANT: what this accepts, `json_lines::parse` accepts with the same fields. What it gives up
+//! on is parsed there, so this file decides how fast an event is read, never what it says.
 
 use super::cursor::{Cursor, Notation};
 use super::template::{Seen, Templates};
-use crate::event::{Field, Fields};
+use crate::event::Fields;
+use crate::fast::FastPath;
 use crate::token::{Bracket, Span, Token};
 
-/// The names of the members of the last event, in order, each with its quotes and colon: the next one most likely has
-/// the same.
+/// What was learnt from the events before.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layout {
-    members: Vec<Member>,
     seen: Vec<Seen>,
     templates: Templates,
-}
-
-#[derive(Clone, Debug)]
-struct Member {
-    /// `"process":`, as it was written.
-    text: Box<[u8]>,
-    name: Span,
 }
 
 /// Lists nested deeper are left to the complete parser.
 const MAX_DEPTH: u32 = 8;
 
-/// Finds the fields of the event at the beginning of a text, and where it ends, if it is of the usual kind: one object, no
-/// escapes in strings, integers of 64 bits, no object inside but `{"failed": scalar}` and the like.
+/// Finds the fields of the event at the beginning of a text, and where it ends, if it is of the
+/// usual kind: one object, no escapes in strings, integers of 64 bits, no object inside but
+/// `{"failed": scalar}` and the like.
 pub(crate) fn scan(
     text: &str,
     layout: &mut Layout,
     tokens: &mut Vec<Token>,
     fields: &mut Fields,
 ) -> Option<usize> {
-    #[cfg(test)]
-    if super::differential::is_complete_only() {
+    if !FastPath::Scanner.is_taken() {
         return None;
     }
     let mut cursor = Cursor { bytes: text.as_bytes(), at: 0, tokens };
-    if layout.templates.scan::<JsonNotation>(&mut cursor, fields).is_some() {
+    let with_templates = FastPath::Templates.is_taken();
+    if with_templates && layout.templates.scan::<JsonNotation>(&mut cursor, fields).is_some() {
         return Some(cursor.at);
     }
     layout.seen.clear();
-    object(&mut cursor, layout, fields)?;
-    layout.templates.learn::<JsonNotation>(&cursor.bytes[..cursor.at], &layout.seen);
+    object(&mut cursor, &mut layout.seen, fields)?;
+    if with_templates {
+        layout.templates.learn::<JsonNotation>(&cursor.bytes[..cursor.at], &layout.seen);
+    }
     Some(cursor.at)
 }
 
@@ -75,7 +71,7 @@ impl Notation for JsonNotation {
 
     fn plain_text(value: &[u8]) -> Option<Span> {
         match value {
-            [b'"', content @ .., b'"'] => Some(Span { start: 1, end: 1 + content.len() as u32 }),
+            [b'"', content @ .., b'"'] => Some(Span::new(1, 1 + content.len())),
             _ => None,
         }
     }
@@ -103,19 +99,17 @@ fn expect(cursor: &mut Cursor<'_>, byte: u8) -> Option<()> {
     Some(())
 }
 
-fn object(cursor: &mut Cursor<'_>, layout: &mut Layout, fields: &mut Fields) -> Option<()> {
+fn object(cursor: &mut Cursor<'_>, seen: &mut Vec<Seen>, fields: &mut Fields) -> Option<()> {
     expect(cursor, b'{')?;
-    for at in 0.. {
-        let name = name(cursor, at, layout)?;
-        let (start, from) = (cursor.tokens.len(), cursor.at as u32);
+    loop {
+        let name = cursor.string()?;
+        expect(cursor, b':')?;
+        let (start, from) = (cursor.tokens.len(), cursor.at);
         JsonNotation::value(cursor, 0)?;
-        layout.seen.push(Seen { name, value: Span { start: from, end: cursor.at as u32 } });
-        match fields.named(&cursor.bytes[name.start as usize..name.end as usize]) {
+        seen.push(Seen { name, value: Span::new(from, cursor.at) });
+        match fields.named(&cursor.bytes[name.range()]) {
             // Where a name repeats, the last one counts, as for the complete parser.
-            Some(field) => {
-                let end = cursor.tokens.len();
-                *field = Some(Field { start: start as u32, end: end as u32 });
-            }
+            Some(field) => *field = Some(Span::new(start, cursor.tokens.len())),
             None => cursor.tokens.truncate(start),
         }
         blanks(cursor);
@@ -128,26 +122,6 @@ fn object(cursor: &mut Cursor<'_>, layout: &mut Layout, fields: &mut Fields) -> 
             _ => return None,
         }
     }
-    None
-}
-
-/// The name of the member at this position, stepped over with its colon.
-fn name(cursor: &mut Cursor<'_>, at: usize, layout: &mut Layout) -> Option<Span> {
-    let start = cursor.at as u32;
-    if let Some(member) = layout.members.get(at)
-        && cursor.bytes[cursor.at..].starts_with(&member.text)
-    {
-        cursor.at += member.text.len();
-        blanks(cursor);
-        return Some(Span { start: start + member.name.start, end: start + member.name.end });
-    }
-    let name = cursor.string()?;
-    expect(cursor, b':')?;
-    let text = cursor.bytes[start as usize..cursor.at].into();
-    let member = Member { text, name: Span { start: name.start - start, end: name.end - start } };
-    layout.members.truncate(at);
-    layout.members.push(member);
-    Some(name)
 }
 
 fn list(cursor: &mut Cursor<'_>, depth: u32) -> Option<()> {

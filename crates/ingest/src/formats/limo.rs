@@ -1,16 +1,18 @@
-//! LiMo's and Violin's text: `# @object atomic-stack`, then `[thread] call push(3)` and `[thread] return`, or
-//! `[thread] return 3`. LiMo's durable histories also have lines that say `crash`, and calls that tell the answer in
-//! advance (`call pop(3)`).
+//! LiMo's and Violin's text: `# @object atomic-stack`, then `[thread] call push(3)` and `[thread]
+//! return`, or `[thread] return 3`. LiMo's durable histories also have lines that say `crash`, and
+//! calls that say the answer in advance (`call pop(3)`).
 
 use super::plain::Plain;
 use crate::error::IngestError;
 use crate::event::{Kind, RawEvent};
+use crate::fast::FastPath;
 use crate::options::ReadOptions;
 use crate::record::{Recorder, malformed_at};
 use crate::token::{Span, Token, View};
 use linchpin_spec::{Shape, Signature};
 
-/// Names that stand for adding a value, and names of operations that may do it, the likeliest first.
+/// Names that stand for adding a value, and names of operations that may do it, the likeliest
+/// first.
 const ADD: [&[&str]; 2] =
     [&["add", "put", "push", "enq", "enqueue", "insert"], &["enqueue", "push", "insert", "add"]];
 
@@ -28,8 +30,8 @@ const NEMESIS: &str = "nemesis";
 pub(crate) struct Limo {
     spec: String,
     operations: Vec<Signature>,
-    /// For each process the answer that its open call told in advance.
-    told: Vec<Told>,
+    /// For each process the answer that its open call said in advance.
+    early: Vec<Early>,
     /// The operations that names were found to stand for.
     names: Vec<Name>,
 }
@@ -43,7 +45,7 @@ struct Name {
 }
 
 #[derive(Clone, Debug, Default)]
-enum Told {
+enum Early {
     #[default]
     Nothing,
     Int(i64),
@@ -85,8 +87,8 @@ fn action(line: &str) -> Option<(&str, Action<'_>)> {
 impl Limo {
     pub fn new(options: &ReadOptions<'_>) -> Limo {
         let operations = options.operations.to_vec();
-        let (told, names) = (Vec::new(), Vec::new());
-        Limo { spec: options.spec.to_owned(), operations, told, names }
+        let (early, names) = (Vec::new(), Vec::new());
+        Limo { spec: options.spec.to_owned(), operations, early, names }
     }
 
     /// Takes whole lines, the first of which has this number; how many.
@@ -112,8 +114,8 @@ impl Limo {
         Ok(number - first)
     }
 
-    /// Takes the line that a text begins with, if it is of the usual kind: a thread with a number, a name that is known, and an
-    /// integer or nothing; what comes after it.
+    /// Takes the line that a text begins with, if it is of the usual kind: a thread with a number,
+    /// a name that is known, and an integer or nothing; what comes after it.
     ///
     /// INVARIANT: what this takes, `line` would take with the same result.
     #[inline]
@@ -123,8 +125,7 @@ impl Limo {
         text: &'t [u8],
         recorder: &mut Recorder,
     ) -> Option<&'t [u8]> {
-        #[cfg(test)]
-        if super::differential::is_complete_only() {
+        if !FastPath::Lines.is_taken() {
             return None;
         }
         let mut plain = Plain { rest: text };
@@ -172,8 +173,8 @@ impl Limo {
         if !recorder.call(number, process, name.operation, argument) {
             return None;
         }
-        if let Some(told) = value.filter(|_| !name.takes) {
-            self.tell(process, Told::Int(told));
+        if let Some(early) = value.filter(|_| !name.takes) {
+            self.keep_early(process, Early::Int(early));
         }
         Some(plain.rest)
     }
@@ -204,17 +205,17 @@ impl Limo {
             None => self.unsaid(process, recorder.open_operation(process)?)?,
         };
         recorder.returned(number, process, value).then(|| {
-            self.take_told(process);
+            self.take_early(process);
             plain.rest
         })
     }
 
-    /// The answer of an operation that is not told when it returns, if it is of the usual kind.
+    /// The answer of an operation that says nothing when it returns, if it is of the usual kind.
     fn unsaid(&self, process: u32, operation: u16) -> Option<Token> {
-        match self.told.get(process as usize) {
-            Some(Told::Int(int)) => return Some(Token::Int(*int)),
-            Some(Told::Text(_)) => return None,
-            Some(Told::Nothing) | None => {}
+        match self.early.get(process as usize) {
+            Some(Early::Int(int)) => return Some(Token::Int(*int)),
+            Some(Early::Text(_)) => return None,
+            Some(Early::Nothing) | None => {}
         }
         match self.operations[usize::from(operation)].response {
             Shape::Unit => Some(Token::Null),
@@ -223,17 +224,17 @@ impl Limo {
         }
     }
 
-    /// Remembers the answer that the call of a process told in advance.
-    fn tell(&mut self, process: u32, told: Told) {
+    /// Remembers the answer that the call of a process said in advance.
+    fn keep_early(&mut self, process: u32, early: Early) {
         let process = process as usize;
-        if process >= self.told.len() {
-            self.told.resize(process + 1, Told::Nothing);
+        if process >= self.early.len() {
+            self.early.resize(process + 1, Early::Nothing);
         }
-        self.told[process] = told;
+        self.early[process] = early;
     }
 
-    fn take_told(&mut self, process: u32) -> Told {
-        self.told.get_mut(process as usize).map(std::mem::take).unwrap_or_default()
+    fn take_early(&mut self, process: u32) -> Early {
+        self.early.get_mut(process as usize).map(std::mem::take).unwrap_or_default()
     }
 
     /// Takes a line without its end. This defines what a line says.
@@ -257,7 +258,7 @@ impl Limo {
             return Ok(());
         }
         if text == "crash" {
-            self.told.clear();
+            self.early.clear();
             return recorder.record(&RawEvent {
                 line: number,
                 kind: Kind::Crash,
@@ -287,7 +288,9 @@ impl Limo {
             return;
         };
         let object = object.trim();
-        if object.strip_prefix("atomic-").unwrap_or(object) != self.spec {
+        let is_other = object.strip_prefix("atomic-").unwrap_or(object) != self.spec;
+        // Once: notes must not grow with the recording.
+        if is_other && recorder.notes.is_empty() {
             recorder.notes.push(format!(
                 "the recording says that it is of an {object}, and is read as one of a {}",
                 self.spec
@@ -308,12 +311,13 @@ impl Limo {
             return record(line, Kind::Invoke, thread, Some(name), value, recorder);
         };
         let Signature { name, argument, .. } = &self.operations[operation];
-        let (argument, told) = if *argument == Shape::Unit { (None, value) } else { (value, None) };
+        let (argument, early) =
+            if *argument == Shape::Unit { (None, value) } else { (value, None) };
         record(line, Kind::Invoke, thread, Some(name), argument, recorder)?;
-        if let Some(told) = told
+        if let Some(early) = early
             && thread != NEMESIS
         {
-            self.tell(process(line, thread, recorder)?, Told::Text(told.into()));
+            self.keep_early(process(line, thread, recorder)?, Early::Text(early.into()));
         }
         Ok(())
     }
@@ -332,12 +336,12 @@ impl Limo {
             return record(line, Kind::Ok, thread, None, value, recorder);
         }
         let process = process(line, thread, recorder)?;
-        let told = match self.take_told(process) {
-            Told::Nothing => None,
-            Told::Int(int) => Some(int.to_string().into_boxed_str()),
-            Told::Text(text) => Some(text),
+        let early = match self.take_early(process) {
+            Early::Nothing => None,
+            Early::Int(int) => Some(int.to_string().into_boxed_str()),
+            Early::Text(text) => Some(text),
         };
-        let value = value.or(told.as_deref());
+        let value = value.or(early.as_deref());
         if let (None, Some(open)) = (value, recorder.open_operation(process)) {
             let signature = &self.operations[usize::from(open)];
             if signature.response == Shape::Bool {
@@ -402,8 +406,7 @@ fn record(
 fn token(word: &str) -> Token {
     match word.parse() {
         Ok(int) => Token::Int(int),
-        // Spans hold 32 bits; a word that is longer is no word of such a history.
-        Err(_) => Token::Text(Span { start: 0, end: u32::try_from(word.len()).unwrap_or(0) }),
+        Err(_) => Token::Text(Span::new(0, word.len())),
     }
 }
 

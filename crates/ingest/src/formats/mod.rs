@@ -1,5 +1,6 @@
-//! One file a format: lines to tokens, tokens to the recorder. `edn.rs` reads the notation that three of them share;
-//! `json_scan.rs` and `edn_scan.rs` are the fast ways through what recorders write, `plain.rs` what those of the terse formats share.
+//! One file a format: lines to tokens, tokens to the recorder. `edn.rs` reads the notation that
+//! three of them share; `json_scan.rs` and `edn_scan.rs` are the fast paths through what recorders
+//! write, `plain.rs` what those of the terse formats share.
 
 mod cursor;
 #[cfg(test)]
@@ -9,11 +10,9 @@ mod edn_scan;
 pub(crate) mod fastlin;
 pub(crate) mod jepsen_edn;
 pub(crate) mod jepsen_log;
-pub(crate) mod json_ahead;
 pub(crate) mod json_document;
 pub(crate) mod json_lines;
 mod json_scan;
 pub(crate) mod limo;
 mod plain;
-mod stamp_order;
 mod template;

@@ -1,7 +1,8 @@
-//! What the fast ways through terse lines share: a place in a text of plain bytes, stepped over word by word.
+//! What the fast paths through terse lines share: a place in a text of plain bytes, stepped over
+//! word by word.
 //!
-//! Nothing here says what is wrong with a line. Where it is not as expected, the answer is nothing and the complete reader of
-//! the format is asked.
+//! Nothing here says what is wrong with a line. Where it is not as expected, the answer is nothing
+//! and the complete reader of the format is asked.
 
 /// A place in a text.
 #[derive(Clone, Copy, Debug)]
@@ -28,14 +29,7 @@ impl Plain<'_> {
     pub fn digits(&mut self) -> Option<u64> {
         let mut number = 0_u64;
         let mut count = 0;
-        if let Some(eight) = self.rest.first_chunk::<8>() {
-            (number, count) = leading_digits(u64::from_le_bytes(*eight));
-            if count < 8 {
-                self.rest = &self.rest[count..];
-                return (count > 0).then_some(number);
-            }
-        }
-        for byte in &self.rest[count..] {
+        for byte in self.rest {
             let digit = byte.wrapping_sub(b'0');
             if digit > 9 {
                 break;
@@ -67,26 +61,6 @@ impl Plain<'_> {
         };
         Some(())
     }
-}
-
-/// The number at the beginning of eight bytes (the first is the lowest), and how many digits it has.
-#[inline]
-fn leading_digits(eight: u64) -> (u64, usize) {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x80 * ONES;
-    let digits = eight ^ (ONES * 0x30);
-    // Marked: bytes that are more than 9. No sum reaches into the next byte.
-    let others = (digits | (digits & !HIGH).wrapping_add(ONES * 0x76)) & HIGH;
-    let count = others.trailing_zeros() as usize / 8;
-    if count == 0 {
-        return (0, 0);
-    }
-    // The digits at the high end, zeros before them; then pairs, fours, eight.
-    let digits = digits << (64 - 8 * count);
-    let pairs = (digits.wrapping_mul(10) + (digits >> 8)) & 0x00ff_00ff_00ff_00ff;
-    let fours = (pairs.wrapping_mul(100) + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
-    let all = (fours.wrapping_mul(10_000) + (fours >> 32)) & 0xffff_ffff;
-    (all, count)
 }
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
-//! The fastest way through an event: it is written like one before, but for a few values.
+//! The fastest path through an event: it is written like one before, but for a few values.
 //!
-//! A template is an event that was read, with holes where its values were; only `type` and `f`, of which there are few, are part
-//! of the text between. An event that fits costs a comparison and the values in its holes. Templates that begin alike share
-//! their beginnings: they are the paths of a tree.
+//! A template is an event that was read, with holes where its values were; only `type` and `f`, of
+//! which there are few, are part of the text between. An event that fits costs a comparison and the
+//! values in its holes. Templates that begin alike share their beginnings: they are the paths of a
+//! tree.
 //!
-//! INVARIANT: what fits a template, the scanner that it was learnt from reads with the same fields: the text between is what it
-//! accepted, and the same code reads the values.
+//! INVARIANT: what fits a template, the scanner that it was learnt from reads with the same fields:
+//! the text between is what it accepted, and the same code reads the values.
 
 use super::cursor::{Cursor, Notation};
-use crate::event::{Field, Fields, Kind};
+use crate::event::{Fields, Kind};
 use crate::token::{Span, Token};
 
 /// There are so many templates at most.
@@ -65,7 +66,7 @@ enum Hole {
 impl Templates {
     /// Finds the fields of an event that fits one of the templates, and stops at its end.
     pub fn scan<N: Notation>(&self, cursor: &mut Cursor<'_>, fields: &mut Fields) -> Option<()> {
-        walk::<N>(&self.roots, cursor, fields)
+        follow::<N>(&self.roots, cursor, fields)
     }
 
     /// Remembers an event that was read from the beginning of a text, with its members.
@@ -88,14 +89,14 @@ impl Templates {
 }
 
 /// Follows the path that fits, if there is one.
-fn walk<N: Notation>(nodes: &[Node], cursor: &mut Cursor<'_>, fields: &mut Fields) -> Option<()> {
+fn follow<N: Notation>(nodes: &[Node], cursor: &mut Cursor<'_>, fields: &mut Fields) -> Option<()> {
     for node in nodes {
         if !cursor.bytes[cursor.at..].starts_with(&node.part.text) {
             continue;
         }
         let (at, tokens, before) = (cursor.at, cursor.tokens.len(), *fields);
         if node.part.step::<N>(cursor, fields).is_some()
-            && (node.next.is_empty() || walk::<N>(&node.next, cursor, fields).is_some())
+            && (node.next.is_empty() || follow::<N>(&node.next, cursor, fields).is_some())
         {
             return Some(());
         }
@@ -111,18 +112,17 @@ fn parts<N: Notation>(event: &[u8], members: &[Seen]) -> Option<Vec<Part>> {
     let mut start = 0;
     let (mut kind, mut f) = (None, None);
     for member in members {
-        let text = |range: Span| &event[range.start as usize..range.end as usize];
+        let text = |span: Span| &event[span.range()];
         let hole = match text(member.name) {
             name @ (b"type" | b"f") => {
                 let content = N::plain_text(text(member.value))?;
-                let (from, to) =
-                    (member.value.start + content.start, member.value.start + content.end);
+                let value = member.value.range().start;
                 match name {
                     b"type" => {
-                        let name = text(Span { start: from, end: to });
+                        let name = text(content.within(value));
                         kind = Some(Kind::named(std::str::from_utf8(name).ok()?)?);
                     }
-                    _ => f = Some(Span { start: from - start, end: to - start }),
+                    _ => f = Some(content.within(value - start)),
                 }
                 continue;
             }
@@ -131,14 +131,14 @@ fn parts<N: Notation>(event: &[u8], members: &[Seen]) -> Option<Vec<Part>> {
             b"value" => Hole::Value,
             _ => Hole::Other,
         };
-        let between = &event[start as usize..member.value.start as usize];
+        let between = &event[start..member.value.range().start];
         if !between.last().is_some_and(|byte| N::separates(*byte)) {
             return None;
         }
         parts.push(Part { text: between.into(), kind: kind.take(), f: f.take(), hole });
-        start = member.value.end;
+        start = member.value.range().end;
     }
-    parts.push(Part { text: event[start as usize..].into(), kind, f, hole: Hole::End });
+    parts.push(Part { text: event[start..].into(), kind, f, hole: Hole::End });
     Some(parts)
 }
 
@@ -150,9 +150,9 @@ impl Part {
             fields.known_kind = self.kind;
         }
         if let Some(f) = self.f {
-            let (at, start) = (cursor.at as u32, cursor.tokens.len() as u32);
-            cursor.tokens.push(Token::Text(Span { start: at + f.start, end: at + f.end }));
-            fields.f = Some(Field { start, end: start + 1 });
+            let start = cursor.tokens.len();
+            cursor.tokens.push(Token::Text(f.within(cursor.at)));
+            fields.f = Some(Span::new(start, start + 1));
         }
         cursor.at += self.text.len();
         if self.hole == Hole::End {
@@ -160,7 +160,7 @@ impl Part {
         }
         let start = cursor.tokens.len();
         N::value(cursor, 0)?;
-        let field = Some(Field { start: start as u32, end: cursor.tokens.len() as u32 });
+        let field = Some(Span::new(start, cursor.tokens.len()));
         match self.hole {
             Hole::Process => fields.process = field,
             Hole::Key => fields.key = field,

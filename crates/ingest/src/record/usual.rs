@@ -1,11 +1,13 @@
-//! The short way into the history, for events that are like most: no key, and a number, a truth value or nothing as the value.
+//! The fast path into the history, for events that are like most: no key, and a number, a truth
+//! value or nothing as the value.
 //!
-//! INVARIANT: what this takes, [`Recorder::record`] would take with the same result; what it does not take has changed nothing
-//! that `record` would not change too, so the caller goes there, and whatever is wrong is said there.
+//! INVARIANT: what this takes, [`Recorder::record`] would take with the same result; what it does
+//! not take has changed nothing that `record` would not change too, so the caller goes there, and
+//! whatever is wrong is said there.
 
 use super::{Keys, Open, Operation, Recorder};
 use crate::convert::Scalars;
-use crate::event::{EventKind, Kind, RawEvent};
+use crate::event::EventKind;
 use crate::token::Token;
 use linchpin_history::{Argument, ValueId};
 
@@ -53,7 +55,7 @@ pub(crate) struct Whole {
 }
 
 impl Recorder {
-    /// Says that the format has no pairs of key and value, so that nobody has to look for them.
+    /// Says that the format has no pairs of key and value, so that they are not looked for.
     pub fn without_pairs(&mut self) {
         if matches!(self.keys, Keys::Unknown { .. }) {
             self.keys = Keys::Plain;
@@ -68,23 +70,6 @@ impl Recorder {
     /// The operation that a process has called and that has not returned.
     pub fn open_operation(&self, process: u32) -> Option<u16> {
         self.processes[process as usize].open.map(|open| open.operation)
-    }
-
-    /// Takes a call or an `ok`, if there is nothing unusual about it.
-    #[inline]
-    #[must_use]
-    pub(super) fn record_usual(&mut self, raw: &RawEvent<'_>, process: u32) -> bool {
-        let ([value], None) = (raw.value.tokens, raw.key) else { return false };
-        let known = |name: &str| self.names.iter().find(|(known, _)| **known == *name);
-        let operation = raw.f.and_then(known).map(|(_, operation)| *operation);
-        match (raw.kind, operation) {
-            (Kind::Invoke, Some(operation)) => self.call(raw.line, process, operation, *value),
-            (Kind::Ok, answered) => {
-                let is_open = raw.f.is_none() || answered == self.open_operation(process);
-                is_open && self.returned(raw.line, process, *value)
-            }
-            _ => false,
-        }
     }
 
     /// Takes a call, if there is nothing unusual about it.
@@ -103,12 +88,12 @@ impl Recorder {
         let caller = &mut self.processes[process as usize];
         caller.line = line;
         caller.open = Some(Open { operation, key, argument });
-        self.tell(line, EventKind::Invoke { process, operation, key, argument });
+        self.keep(line, EventKind::Invoke { process, operation, key, argument });
         true
     }
 
-    /// How operations are recorded of which a line tells both what they take and what they answer; nothing if there is anything
-    /// unusual about them.
+    /// How operations are recorded of which a line tells both what they take and what they answer;
+    /// nothing if there is anything unusual about them.
     pub fn whole(&self, operation: u16, argument: Part, response: Part) -> Option<Whole> {
         let Operation { takes, answers, .. } = &self.operations[operation as usize];
         let is_plain = self.keys == Keys::Plain && !self.is_kv;
@@ -116,7 +101,8 @@ impl Recorder {
         Some(Whole { operation, argument, response: Slot::of(response, *answers)? })
     }
 
-    /// Takes the call of a whole operation with this value; whether it did. [`Recorder::whole_return`] takes its return.
+    /// Takes the call of a whole operation with this value; whether it did.
+    /// [`Recorder::whole_return`] takes its return.
     #[inline]
     #[must_use]
     pub fn whole_call(&mut self, process: u32, whole: Whole, value: Option<i64>) -> bool {
@@ -161,7 +147,7 @@ impl Recorder {
         self.counts.answered += u64::from(response != Argument::None);
         let caller = &mut self.processes[process as usize];
         (caller.line, caller.open) = (line, None);
-        self.tell(line, EventKind::Ok { process, response });
+        self.keep(line, EventKind::Ok { process, response });
         true
     }
 }

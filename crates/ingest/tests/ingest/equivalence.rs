@@ -1,11 +1,12 @@
-//! The same recording in every format, compressed, in pieces, and made by hand: always the same history.
+//! The same recording in every format, compressed, in pieces, and made by hand: always the same
+//! history.
 
 use crate::common;
 
 use common::*;
 use flate2::{Compression, write::GzEncoder};
 use linchpin_history::Builder;
-use linchpin_ingest::{EventKind, Format, ReadOptions, Reader, read_bytes, read_path};
+use linchpin_ingest::{EventKind, Format, IngestError, ReadOptions, Reader, read_bytes, read_path};
 use linchpin_spec::{Value, builtin};
 use std::io::Write;
 
@@ -138,7 +139,7 @@ fn files_are_read_compressed_or_not() {
     assert!(read_path("/nonexistent/history".as_ref(), &options).is_err());
     assert!(read_bytes(&gzip(&text)[..1000], &options).is_err());
     // A small file may hold any number of bytes: it is read up to the limit.
-    let strict = ReadOptions { most_decompressed: text.len() as u64 - 1, ..options };
+    let strict = ReadOptions { most_bytes: text.len() as u64 - 1, ..options };
     let halves = text.len() / 2;
     for bomb in [
         gzip(&text),
@@ -146,11 +147,51 @@ fn files_are_read_compressed_or_not() {
         [zstandard(&text[..halves]), zstandard(&text[halves..])].concat(),
     ] {
         let error = read_bytes(&bomb, &strict).unwrap_err().to_string();
-        assert!(error.starts_with("it has more than"), "{error}");
-        let exact = ReadOptions { most_decompressed: text.len() as u64, ..options };
+        assert!(error.starts_with("it decompresses to more than"), "{error}");
+        let exact = ReadOptions { most_bytes: text.len() as u64, ..options };
         assert!(read_bytes(&bomb, &exact).is_ok());
     }
     assert!(read_bytes(&zstandard(&text)[..1000], &options).is_err());
+}
+
+/// What is no regular file may never end: reading it stops at the limit.
+#[cfg(unix)]
+#[test]
+fn endless_inputs_are_read_up_to_the_limit() {
+    let object = builtin("register", None).unwrap();
+    let options = ReadOptions::new("register", object.operations());
+    let strict = |most_bytes| ReadOptions { most_bytes, ..options };
+    let error = read_path("/dev/zero".as_ref(), &strict(1 << 20)).unwrap_err();
+    assert!(matches!(error, IngestError::Endless { most } if most == 1 << 20), "{error}");
+    assert_eq!(error.line(), None);
+    // A pipe that another thread never stops writing to, and one with just as much as is allowed.
+    let folder = tempfile::tempdir().unwrap();
+    let fifo = folder.path().join("fifo");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let written = |line: &'static [u8], lines: usize| {
+        let fifo = fifo.clone();
+        std::thread::spawn(move || {
+            let mut pipe = std::fs::OpenOptions::new().write(true).open(fifo).unwrap();
+            (0..lines).try_for_each(|_| pipe.write_all(line)).is_ok()
+        })
+    };
+    let writer = written(b"\n", usize::MAX);
+    let error = read_path(&fifo, &strict(100_000)).unwrap_err();
+    assert!(matches!(error, IngestError::Endless { most: 100_000 }), "{error}");
+    assert!(!writer.join().unwrap(), "the pipe is closed when the limit is reached");
+    let line = b"{\"type\":\"crash\"}\n";
+    for most in [line.len() * 9, line.len() * 9 - 1] {
+        let writer = written(line, 9);
+        let read = read_path(&fifo, &strict(most as u64));
+        assert_eq!(read.is_ok(), most == line.len() * 9);
+        writer.join().unwrap();
+    }
+    // A regular file of any size says how long it is.
+    for lines in [9, 100_000] {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&line.repeat(lines)).unwrap();
+        assert!(read_path(file.path(), &strict(10)).is_ok());
+    }
 }
 
 /// A reader that forgets what has returned says the same as one that does not.

@@ -1,4 +1,5 @@
-//! fastlin's text against a reader that is slow and obvious: the same history, or the same mistake at the same place.
+//! fastlin's text against a reader that is slow and obvious: the same history, or the same mistake
+//! at the same place.
 
 use crate::common;
 
@@ -153,7 +154,8 @@ const WORDS: &[&str] = &[
     "1234567890123456789",
 ];
 
-/// Mostly operations of this object, with stamps that are often equal; now and then something that is wrong.
+/// Mostly operations of this object, with stamps that are often equal; now and then something that
+/// is wrong.
 fn random_text(spec: &str, rng: &mut Rng) -> Vec<u8> {
     let names: &[&str] = match spec {
         "queue" => &["enq", "deq", "peek"],
@@ -169,7 +171,8 @@ fn random_text(spec: &str, rng: &mut Rng) -> Vec<u8> {
         "set" => "# set",
         _ => "# stack",
     };
-    // Many, so that some are far from where they belong, and more are in progress than fit into a word.
+    // Many, so that some are far from where they belong, and more are in progress than fit into a
+    // word.
     let (count, longest, latest) = match rng.u8(..60) {
         0 => (rng.usize(..300), 200, 100),
         1 => (rng.usize(..300), 5, 1_000),

@@ -1,4 +1,5 @@
-//! LiMo's text against a reader that is slow and obvious: the same history, or the same mistake at the same place.
+//! LiMo's text against a reader that is slow and obvious: the same history, or the same mistake at
+//! the same place.
 
 use crate::common;
 

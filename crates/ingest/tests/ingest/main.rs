@@ -5,4 +5,5 @@ mod equivalence;
 mod fastlin;
 mod formats;
 mod limo;
+mod memory;
 mod mutation;

@@ -33,8 +33,7 @@ impl<'a> Subject<'a> {
                 FailedCasArg::ReturnedFalse => FailedCas::ReturnedFalse,
             },
             keyed: self.args.keyed,
-            most_decompressed: ReadOptions::MOST_DECOMPRESSED,
-            parallel: None,
+            most_bytes: ReadOptions::MOST_BYTES,
         }
     }
 
@@ -44,7 +43,7 @@ impl<'a> Subject<'a> {
             bail!("`{}` is a directory: name a file", path.display());
         }
         let mut options = self.options();
-        options.most_decompressed = most.unwrap_or(options.most_decompressed);
+        options.most_bytes = most.unwrap_or(options.most_bytes);
         read_path(path, &options).with_context(|| format!("`{}`", path.display()))
     }
 }

@@ -1,4 +1,4 @@
-//! The fast way and the complete parser on the same random lines.
+//! The fast path and the complete parser on the same random lines.
 
 use super::*;
 use crate::event::RawEvent;
@@ -23,7 +23,7 @@ fn summary(event: Result<RawEvent<'_>, crate::event::Missing>) -> Result<String,
     }
 }
 
-/// What the fast way says; nothing if it gives up.
+/// What the fast path says; nothing if it gives up.
 fn fast(line: &[u8], layout: &mut Layout) -> Option<Result<String, String>> {
     let (mut tokens, mut fields) = (Vec::new(), Fields::default());
     let text = std::str::from_utf8(line).ok()?;

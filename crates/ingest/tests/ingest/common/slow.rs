@@ -1,5 +1,6 @@
-//! What the slow readers of the terse formats share: a history as a plain list of operations, the shapes of a few objects
-//! written out, and mistakes in comparable form. Nothing here is fast, and nothing is shared with the readers that it judges.
+//! What the slow readers of the terse formats share: a history as a plain list of operations, the
+//! shapes of a few objects written out, and mistakes in comparable form. Nothing here is fast, and
+//! nothing is shared with the readers that it judges.
 
 use linchpin_history::History;
 use linchpin_ingest::IngestError;
