@@ -7,13 +7,20 @@
 
 mod closure;
 mod count;
+mod hash;
+mod header;
 mod reduction;
 mod sum;
 mod swap;
 mod walk;
 mod witness;
 
-pub use reduction::{ReductionError, confirm_reduction};
+pub use hash::{NotAHash, Sha256};
+pub use header::{Claim, FileHash, HeaderError, header, read_header};
+pub use reduction::{
+    Confirmed, Ranges, ReductionCertificate, ReductionError, SequentialError, confirm_reduction,
+    try_sequential,
+};
 pub use witness::{WitnessError, confirm_witness};
 
 use linchpin_spec::{Call, Spec, Value};

@@ -6,15 +6,14 @@ use std::collections::HashSet;
 use linchpin_subop::execute::{Instance, Machine, Progress, State, Value};
 use linchpin_subop::model::{Claim, Model, OperationId, SubOperationId, Type};
 
-use crate::{Line, Options, prepare};
+use crate::Line;
 
 /// How many operations are executed before an interleaving, at most.
 const LONGEST_PROLOGUE: usize = 2;
 
 /// Looks for an execution of an interleaving that stopped a proof: the operations to execute before it, one after the other. `None`: none was
 /// found with few of them and all arguments 1; then it may be an incompleteness of the method (Section VIII).
-pub fn find_execution(model: &Model, options: &Options, lines: &[Line]) -> Option<Vec<String>> {
-    let model = &prepare(model, options).model;
+pub fn find_execution(model: &Model, lines: &[Line]) -> Option<Vec<String>> {
     let machine = Machine::new(model);
     let mut prologues: Vec<Vec<usize>> = vec![Vec::new()];
     let mut at = 0;

@@ -1,15 +1,15 @@
 //! The tables of the paper for any model: Figure 5 (pair-wise ordering and reversibility) and Figure 13 (how operations interact).
 
+use linchpin_subop::Names;
 use linchpin_subop::model::{Condition, SubOperationId, Type};
-use linchpin_subop::{Model, Names};
 
 use crate::candidates::same_condition;
 use crate::claims;
 use crate::context::Context;
 use crate::relate::{self, Alias};
 use crate::search::explore;
+use crate::words;
 use crate::world::Mode;
-use crate::{Options, facts_of, prepare, words};
 
 /// An ordered pair of sub-operations of different instances.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,9 +49,7 @@ pub struct Tables {
 }
 
 /// The tables of a model.
-pub fn tables(model: &Model, options: &Options) -> Tables {
-    let prepared = prepare(model, options);
-    let Some(context) = facts_of(&prepared.model, options) else { return Tables::default() };
+pub fn tables(context: &Context) -> Tables {
     let reachable = |id: &SubOperationId| {
         context
             .prefixes
@@ -63,12 +61,12 @@ pub fn tables(model: &Model, options: &Options) -> Tables {
     let mut tables = Tables::default();
     for first in &all {
         for second in &all {
-            tables.pairs.push(pair(&context, *first, *second));
+            tables.pairs.push(pair(context, *first, *second));
         }
     }
     for first in 0..context.model.operations.len() {
         for second in first..context.model.operations.len() {
-            tables.aliases.push(aliases(&context, first, second));
+            tables.aliases.push(aliases(context, first, second));
         }
     }
     tables

@@ -18,7 +18,7 @@ pub enum Pending {
     /// It can be left out.
     Droppable,
     /// Neither: the step that ends the first prefix cannot be moved past the step that ends the second, by another instance.
-    Stuck { step: usize, past: usize },
+    Neither { step: usize, past: usize },
 }
 
 /// Decides each proper prefix.
@@ -31,15 +31,15 @@ pub fn decide(context: &Context) -> Vec<(usize, Pending)> {
             found.push((at, Pending::Enabled));
             continue;
         }
-        let stuck = context.path(at).into_iter().find_map(|step| {
+        let blocked = context.path(at).into_iter().find_map(|step| {
             *obstacle[step]
                 .get_or_insert_with(|| cannot_move(context, step).map(|past| (step, past)))
         });
         found.push((
             at,
-            match stuck {
+            match blocked {
                 None => Pending::Droppable,
-                Some((step, past)) => Pending::Stuck { step, past },
+                Some((step, past)) => Pending::Neither { step, past },
             },
         ));
     }

@@ -11,11 +11,11 @@ use linchpin_subop::model::{
 
 use crate::context::Context;
 use crate::footprint::Footprint;
+use crate::houdini::{chosen_objects, old_or_new};
 use crate::search::{TooManyCases, explore, explore_from, explore_start};
-use crate::settle::{chosen_objects, old_or_new};
 use crate::start::combinations;
 use crate::world::{Env, Memory, Mode, Run, World};
-use crate::{Options, candidates, settle};
+use crate::{Options, candidates, houdini};
 
 /// A model with its stable facts.
 pub struct Questions<'m> {
@@ -36,7 +36,7 @@ impl<'m> Questions<'m> {
     pub fn new(model: &'m Model, options: &Options) -> Option<Questions<'m>> {
         let mut context = Context::new(model, options).ok()?;
         candidates::propose(&mut context);
-        settle::settle(&mut context);
+        houdini::eliminate(&mut context);
         Some(Questions { context })
     }
 

@@ -6,14 +6,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use linchpin_subop::Model;
 use linchpin_subop::model::{
     Atom, Condition, FieldId, GlobalId, GlobalKind, Index, LocalId, Place, Relation, Statement,
     StructId, Term, Type, Var,
 };
 
 use crate::context::Context;
-use crate::{Options, claims, facts_of, nature::Nature, prepare};
+use crate::{claims, nature::Nature};
 
 /// A question about two steps of different instances.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,9 +27,7 @@ pub struct Obligation {
 
 /// The questions about all pairs of steps. Pairs in which one step stores an object that the other may guess are left out: what may be
 /// guessed depends on what was ever stored, which is not expressed here.
-pub fn obligations(model: &Model, options: &Options) -> Vec<Obligation> {
-    let prepared = prepare(model, options);
-    let Some(context) = facts_of(&prepared.model, options) else { return Vec::new() };
+pub fn obligations(context: &Context) -> Vec<Obligation> {
     let mut found = Vec::new();
     for one in context.prefixes.nonempty() {
         for two in context.prefixes.nonempty() {
@@ -41,7 +38,7 @@ pub fn obligations(model: &Model, options: &Options) -> Vec<Obligation> {
             if guesses(first, second) || guesses(second, first) {
                 continue;
             }
-            let answer = claims::steps(&context, one, two);
+            let answer = claims::steps(context, one, two);
             if answer.unknown {
                 continue;
             }
@@ -49,7 +46,7 @@ pub fn obligations(model: &Model, options: &Options) -> Vec<Obligation> {
             for (sign, reversed, satisfiable) in
                 [("≀", false, answer.orderable), ("¬⊖", true, answer.order_matters)]
             {
-                let text = Writer::new(&context).question(one, two, reversed);
+                let text = Writer::new(context).question(one, two, reversed);
                 found.push(Obligation {
                     name: format!("{} {sign} {}", names.0, names.1),
                     text,

@@ -119,8 +119,11 @@ fn texts(value: &Value) -> Result<Vec<String>, ReductionError> {
 
 fn numbers(value: &Value, below: usize) -> Result<Vec<usize>, ReductionError> {
     let items = value.as_array().ok_or_else(|| malformed("a list is missing"))?;
-    let number =
-        |item: &Value| item.as_u64().map(|number| number as usize).filter(|number| *number < below);
+    let number = |item: &Value| {
+        item.as_u64()
+            .and_then(|number| usize::try_from(number).ok())
+            .filter(|number| *number < below)
+    };
     items
         .iter()
         .map(|item| number(item).ok_or_else(|| malformed("a number is out of range")))
@@ -131,7 +134,7 @@ fn list(value: &Value) -> Result<&Vec<Value>, ReductionError> {
     value.as_array().ok_or_else(|| malformed("a list is missing"))
 }
 
-fn parse(source: &str) -> Result<Model, ReductionError> {
+pub fn parse(source: &str) -> Result<Model, ReductionError> {
     linchpin_subop::parse(source).map_err(|mistakes| {
         malformed(&mistakes.first().map_or_else(String::new, |mistake| mistake.message.clone()))
     })
@@ -140,11 +143,7 @@ fn parse(source: &str) -> Result<Model, ReductionError> {
 /// The model of a certificate with one sub-operation after the other taken out; and, to be checked, each of these.
 pub type Replacement = (Model, Model, usize, usize);
 
-pub fn read(json: &Value) -> Result<(Proof, Vec<Replacement>), ReductionError> {
-    if json["format"] != "linchpin-reduction/1" {
-        return Err(malformed("not a certificate of a reduction"));
-    }
-    let source = json["model"].as_str().ok_or_else(|| malformed("the model is missing"))?;
+pub fn read(source: &str, json: &Value) -> Result<(Proof, Vec<Replacement>), ReductionError> {
     let original = parse(source)?;
     let mut model = original.clone();
     let mut replaced = Vec::new();

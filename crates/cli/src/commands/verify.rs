@@ -16,6 +16,7 @@ use crate::limits::Stop;
 use crate::{Status, json, model, output};
 use answer::{Answer, Found, Word};
 use anyhow::{Result, bail};
+use linchpin_certify::ReductionCertificate;
 use linchpin_report::{Page, Timeline};
 use serde_json::{Value as Json, json};
 use std::path::Path;
@@ -26,6 +27,9 @@ pub fn execute(args: &VerifyArgs) -> Result<Status> {
     let stop = Stop::watch(&args.limits, json);
     if args.report.is_some() && args.files.len() > 1 {
         bail!("--report is about one model: name one file");
+    }
+    if args.certificate.is_some() && args.files.len() > 1 {
+        bail!("--certificate is about one model: name one file");
     }
     let mut worst = Status::Holds;
     for file in &args.files {
@@ -64,10 +68,15 @@ fn verify(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Subject> {
             "`{shown}`: `refine` reads `.lin` and `.csp` files, `reduce` reads `.lin` and `.subop` files"
         );
     }
+    let mut certificate = None;
     let mut answers = match extension {
-        Some("subop") => vec![reduce::answer(args, file)?],
+        Some("subop") => {
+            let (answer, found) = reduce::answer(args, file)?;
+            certificate = found;
+            vec![answer]
+        }
         Some("csp") => csp::answers(args, file, stop)?,
-        _ => of_model(args, file, stop)?,
+        _ => of_model(args, file, stop, &mut certificate)?,
     };
     let ignored = bounds_given(args);
     if let (Some("subop" | "csp"), [_, ..], Some(answer)) =
@@ -75,7 +84,11 @@ fn verify(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Subject> {
     {
         answer.notes.push(format!("{}: for `.lin` files only, ignored here", ignored.join(", ")));
     }
-    Ok(Subject { file: shown, answers, separate: extension == Some("csp") })
+    let mut subject = Subject { file: shown, answers, separate: extension == Some("csp") };
+    if let Some(path) = &args.certificate {
+        subject.write_certificate(path, certificate)?;
+    }
+    Ok(subject)
 }
 
 /// The flags about bounds that were given.
@@ -91,7 +104,12 @@ fn bounds_given(args: &VerifyArgs) -> Vec<&'static str> {
 }
 
 /// What the engines say of a `.lin` model.
-fn of_model(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Vec<Answer>> {
+fn of_model(
+    args: &VerifyArgs,
+    file: &Path,
+    stop: &Stop,
+    certificate: &mut Option<ReductionCertificate>,
+) -> Result<Vec<Answer>> {
     let model = ModelArgs {
         model: file.to_path_buf(),
         threads: args.threads.clone(),
@@ -109,7 +127,8 @@ fn of_model(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Vec<Answer>> 
     // A search for violations only, or one of a state space that is reduced in some other way, is not about proofs.
     let proofs = args.lossy.is_none() && args.memory == MemoryArg::Collected;
     if asked(EngineArg::Reduce) || (args.engine.is_empty() && proofs) {
-        let answer = derived::answer(args, &compiled)?;
+        let (answer, found) = derived::answer(args, file, &compiled)?;
+        *certificate = found;
         // Unasked, it speaks only if it has something to say.
         if answer.word == Word::Proved || asked(EngineArg::Reduce) {
             answers.push(answer);
@@ -123,6 +142,26 @@ fn of_model(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Vec<Answer>> 
 }
 
 impl Subject {
+    /// Writes a certificate, unless some engine found a violation: then there is nothing to certify.
+    fn write_certificate(
+        &mut self,
+        path: &Path,
+        certificate: Option<ReductionCertificate>,
+    ) -> Result<()> {
+        let why_not = match (self.word(), certificate) {
+            (Word::Violated, _) => "the model is violated",
+            (_, None) => "there is no proof",
+            (_, Some(certificate)) => {
+                let text = format!("{:#}\n", certificate.to_json());
+                return output::write_file(path, text.as_bytes());
+            }
+        };
+        if let Some(answer) = self.answers.last_mut() {
+            answer.notes.push(format!("--certificate: not written, {why_not}"));
+        }
+        Ok(())
+    }
+
     /// The strongest answer: a violation is one whatever others say, then proofs, then what holds within bounds. Where the
     /// answers are to different questions, the weakest, unless one is violated.
     fn word(&self) -> Word {

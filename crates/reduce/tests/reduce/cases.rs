@@ -2,7 +2,7 @@
 
 use linchpin_reduce::{Options, prove};
 
-fn report(source: &str) -> linchpin_reduce::Report {
+fn report(source: &str) -> linchpin_reduce::Proof {
     let model = linchpin_subop::parse(source)
         .unwrap_or_else(|mistakes| panic!("{}\n{source}", mistakes[0].message));
     prove(&model, &Options::default())

@@ -1,6 +1,6 @@
 //! A verdict as text, as JSON, as a page, as certificates.
 
-use super::certificate::{self, Claim};
+use super::certificate::{self, Evidence};
 use super::recording::Subject;
 use crate::args::{CheckArgs, PropertyArg};
 use crate::{json, output};
@@ -28,16 +28,18 @@ pub struct Presentation<'a> {
 
 impl Presentation<'_> {
     pub fn write_certificates(&self) -> Result<()> {
-        let (file, claim) = match &self.judgement.verdict {
-            Verdict::Holds(witness) => (&self.args.witness, Claim::Witness(witness.order.clone())),
+        let (file, evidence) = match &self.judgement.verdict {
+            Verdict::Holds(witness) => {
+                (&self.args.witness, Evidence::Witness(witness.order.clone()))
+            }
             Verdict::Violated(violation) => {
-                (&self.args.core, Claim::Core(violation.core.clone(), violation.at))
+                (&self.args.core, Evidence::Core(violation.core.clone(), violation.at))
             }
             Verdict::Inconclusive(_) => return Ok(()),
         };
         let Some(file) = file else { return Ok(()) };
         let operations = self.recording.history.operations.len();
-        let text = certificate::to_json(self.subject, &self.args.history, operations, &claim);
+        let text = certificate::to_json(self.subject, &self.args.history, operations, &evidence)?;
         output::write_file(file, text.as_bytes())
     }
 

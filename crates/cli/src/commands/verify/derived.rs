@@ -1,14 +1,17 @@
 //! The reduction engine on `.lin` models: their sub-operations are derived from the code.
 
 use super::answer::{Answer, Word};
-use super::reduce;
+use super::reduce::{self, Certified};
 use crate::args::{MemoryArg, VerifyArgs};
 use anyhow::Result;
-use linchpin_derive::{Attempt, Fault, Tries, derive, prove};
+use linchpin_certify::Ranges;
+use linchpin_derive::{Attempt, Fault, Form, Tries, derive, prove};
 use linchpin_lang::Compiled;
 use linchpin_space::Calls;
+use linchpin_subop::model::SpecLine;
 use linchpin_subop::sequential::SequentialVerdict;
 use serde_json::json;
+use std::path::Path;
 
 /// How sequential executions of the sub-operations are tried: with as many calls as the bounds of the model have, at least.
 pub fn tries(compiled: &Compiled) -> Tries {
@@ -26,7 +29,8 @@ fn tries_of(args: &VerifyArgs, compiled: &Compiled) -> Tries {
     Tries::of(compiled.program.threads.len(), calls, values)
 }
 
-pub fn answer(args: &VerifyArgs, compiled: &Compiled) -> Result<Answer> {
+pub fn answer(args: &VerifyArgs, file: &Path, compiled: &Compiled) -> Result<Certified> {
+    let inconclusive = |reason: String| (inconclusive(reason), None);
     if args.memory == MemoryArg::Reuse {
         return Ok(inconclusive(
             "the sub-operations are derived for collected memory only".to_owned(),
@@ -42,8 +46,24 @@ pub fn answer(args: &VerifyArgs, compiled: &Compiled) -> Result<Answer> {
     };
     let attempt = prove(&derivation, &compiled.program, &tries_of(args, compiled))?;
     let mut answer = describe(&attempt);
-    reduce::extras(args, &attempt.form.model, &attempt.report, &mut answer)?;
-    Ok(answer)
+    reduce::extras(args, &attempt.proof, &mut answer)?;
+    let ranges = ranges(compiled, &attempt.form);
+    let certificate = reduce::certificate(args, file, &attempt.proof, &answer, ranges)?;
+    Ok((answer, certificate))
+}
+
+/// The integers that clients pass to each operation of a form.
+fn ranges(compiled: &Compiled, form: &Form) -> Vec<Ranges> {
+    let operations = &compiled.program.operations;
+    let of = |line: &SpecLine| {
+        operations
+            .iter()
+            .find(|operation| operation.name == line.method)
+            .map_or_else(Vec::new, |operation| {
+                operation.parameters.iter().map(|parameter| parameter.range).collect()
+            })
+    };
+    form.lines.iter().map(of).collect()
 }
 
 fn inconclusive(reason: String) -> Answer {
@@ -74,9 +94,9 @@ fn places(faults: &[Fault]) -> String {
 
 fn describe(attempt: &Attempt) -> Answer {
     let values: Vec<String> = attempt.values.iter().map(i64::to_string).collect();
-    let Attempt { form, report, sequential, open_guess, beyond_the_code, tried, .. } = attempt;
-    let mut assumptions: Vec<String> =
-        report.assumptions.iter().filter(|text| !text.contains("Assumption 1")).cloned().collect();
+    let Attempt { form, proof: report, sequential, open_guess, beyond_the_code, tried, .. } =
+        attempt;
+    let mut assumptions = reduce::assumptions(report);
     if !attempt.faults.is_empty() {
         assumptions.push(format!(
             "no step fails, which is not shown of {}: up to the first that does, every run is linearizable",

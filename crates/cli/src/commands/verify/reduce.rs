@@ -5,13 +5,12 @@ use crate::args::VerifyArgs;
 use crate::model::{self, Mistakes};
 use crate::output;
 use anyhow::{Context, Result};
-use linchpin_reduce::{
-    Answer as Claimed, Obstacle, Options, Report, Verdict as Proof, certificate, find_execution,
-    obligations, prove, tables,
-};
+use linchpin_certify::{FileHash, Ranges, ReductionCertificate};
+use linchpin_reduce::{Answer as Claimed, Obligation, Obstacle, Options, Proof, prove};
 use linchpin_subop::sequential::{self, SequentialCall, SequentialVerdict};
 use linchpin_subop::{Model, parse};
 use linchpin_subop_oracle::{Comparison, Verdict as Judged, judge_all};
+use linchpin_verdict::Assumption;
 use serde_json::json;
 use std::path::Path;
 
@@ -29,45 +28,57 @@ pub fn read(file: &Path) -> Result<Model> {
     })
 }
 
-pub fn answer(args: &VerifyArgs, file: &Path) -> Result<Answer> {
+/// An answer, and the certificate to be written if the verdict on the whole model allows it.
+pub type Certified = (Answer, Option<ReductionCertificate>);
+
+pub fn answer(args: &VerifyArgs, file: &Path) -> Result<Certified> {
     let model = read(file)?;
-    let report = prove(&model, &Options::default());
-    let mut answer = describe(&model, &report);
-    extras(args, &model, &report, &mut answer)?;
-    Ok(answer)
+    let proof = prove(&model, &Options::default());
+    let mut answer = describe(&model, &proof);
+    extras(args, &proof, &mut answer)?;
+    let certificate = certificate(args, file, &proof, &answer, Vec::new())?;
+    Ok((answer, certificate))
 }
 
-/// Whatever else the command line asks for: certificate, questions, facts, table.
-pub fn extras(
+/// The certificate of a proof, if one is asked for. Where a sequential execution is wrong there is none.
+pub fn certificate(
     args: &VerifyArgs,
-    model: &Model,
-    report: &Report,
-    answer: &mut Answer,
-) -> Result<()> {
-    let options = Options::default();
-    if let Some(path) = &args.certificate {
-        match certificate(model, &options) {
-            Some(proof) => output::write_file(path, format!("{proof:#}\n").as_bytes())?,
-            None => answer.notes.push("--certificate: there is no proof to write".to_owned()),
-        }
+    file: &Path,
+    proof: &Proof,
+    answer: &Answer,
+    ranges: Vec<Ranges>,
+) -> Result<Option<ReductionCertificate>> {
+    if args.certificate.is_none() || answer.word != Word::Proved {
+        return Ok(None);
     }
+    let Some(found) = proof.certificate() else { return Ok(None) };
+    let is_file = file != Path::new("-");
+    let name = file.file_stem().filter(|_| is_file).unwrap_or("standard input".as_ref());
+    let name = name.to_string_lossy().into_owned();
+    let hash = || FileHash::of(file).with_context(|| format!("cannot read `{}`", file.display()));
+    let source = if is_file { Some(hash()?) } else { None };
+    let certificate = ReductionCertificate::new(name, found.model, found.proof);
+    Ok(Some(ReductionCertificate { source, ranges, ..certificate }))
+}
+
+/// What else the command line asks for: questions, facts, table.
+pub fn extras(args: &VerifyArgs, proof: &Proof, answer: &mut Answer) -> Result<()> {
     if let Some(folder) = &args.smt2 {
-        answer.notes.push(export(model, &options, folder)?);
+        answer.notes.push(export(&proof.obligations(), folder)?);
     }
     if args.facts {
-        answer.notes.extend(report.facts_text().lines().map(str::to_owned));
+        answer.notes.extend(proof.facts_text().lines().map(str::to_owned));
     }
     if args.table {
-        answer.notes.extend(tables(model, &options).text().lines().map(str::to_owned));
+        answer.notes.extend(proof.tables().text().lines().map(str::to_owned));
     }
     Ok(())
 }
 
 /// Writes the questions about pairs as SMT-LIB files.
-fn export(model: &Model, options: &Options, folder: &Path) -> Result<String> {
+fn export(all: &[Obligation], folder: &Path) -> Result<String> {
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make `{}`", folder.display()))?;
-    let all = obligations(model, options);
     for (number, obligation) in all.iter().enumerate() {
         let answer = if obligation.satisfiable { "perhaps sat" } else { "unsat" };
         let name: String = obligation
@@ -84,11 +95,10 @@ fn export(model: &Model, options: &Options, folder: &Path) -> Result<String> {
 }
 
 /// The verdict: a proof needs that sequential executions are right too (Assumption 1 of the paper).
-fn describe(model: &Model, report: &Report) -> Answer {
+fn describe(model: &Model, report: &Proof) -> Answer {
     let sequential = sequential::check(model, &sequential::Bounds::default());
     // Assumption 1 is tried here; what came of it is said instead of that it was assumed.
-    let mut assumptions: Vec<String> =
-        report.assumptions.iter().filter(|text| !text.contains("Assumption 1")).cloned().collect();
+    let mut assumptions = assumptions(report);
     let mut notes = vec![format!(
         "{} operations, {} sub-operations, {} cases looked at, {:.1} ms",
         model.operations.len(),
@@ -159,7 +169,7 @@ fn describe(model: &Model, report: &Report) -> Answer {
     });
     if word == Word::Inconclusive {
         notes.extend(report.obstacle_text().lines().map(str::to_owned));
-        notes.extend(executable(model, report));
+        notes.extend(executable(report));
     }
     Answer {
         engine: "reduce",
@@ -172,6 +182,14 @@ fn describe(model: &Model, report: &Report) -> Answer {
         notes,
         found,
     }
+}
+
+/// What a proof takes for granted, but for Assumption 1, of which more is known.
+pub fn assumptions(proof: &Proof) -> Vec<String> {
+    let all = proof.assumptions.iter();
+    let others =
+        all.filter(|assumption| !matches!(assumption, Assumption::SequentialExecutions(_)));
+    others.map(Assumption::to_string).collect()
 }
 
 /// That sequential executions were tried.
@@ -191,9 +209,9 @@ pub fn in_words(model: &Model, calls: &[SequentialCall]) -> Vec<String> {
 }
 
 /// Whether the interleaving that stopped a proof can be executed at all.
-fn executable(model: &Model, report: &Report) -> Option<String> {
-    let Proof::NotProved(Obstacle::Interleaving(lines)) = &report.verdict else { return None };
-    Some(match find_execution(model, &Options::default(), lines) {
+fn executable(proof: &Proof) -> Option<String> {
+    let Some(Obstacle::Interleaving(_)) = &proof.obstacle else { return None };
+    Some(match proof.find_execution() {
         Some(before) if before.is_empty() => {
             "this interleaving can be executed from the start".to_owned()
         }
@@ -204,7 +222,7 @@ fn executable(model: &Model, report: &Report) -> Option<String> {
 }
 
 /// A failed proof: a few instances are executed in every order, to tell a violation from a weakness of the method.
-fn not_proved(model: &Model, report: &Report) -> (Word, String, Option<String>) {
+fn not_proved(model: &Model, report: &Proof) -> (Word, String, Option<String>) {
     match judge_all(model, INSTANCES, &[1, 2], Comparison::Observations, STATES) {
         Judged::Violated(counterexample) if counterexample.open_guesses => (
             Word::Inconclusive,

@@ -52,7 +52,7 @@ struct Dropped {
 }
 
 /// Drops candidates until the rest is inductive.
-pub fn settle(context: &mut Context) {
+pub fn eliminate(context: &mut Context) {
     drop_false_at_start(context);
     let steps: Vec<usize> = context.prefixes.nonempty().collect();
     let proper: Vec<usize> = context.prefixes.proper().collect();
