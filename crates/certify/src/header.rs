@@ -4,8 +4,8 @@
 //! { "format": "linchpin-certificate", "version": 2, "claim": "witness", "claim_in_words": "…", … }
 //! ```
 //!
-//! What follows depends on the claim: [`ReductionCertificate`](crate::ReductionCertificate) for proofs; the command
-//! line reads the two claims about histories.
+//! What follows depends on the claim: [`ReductionCertificate`](crate::ReductionCertificate) for
+//! proofs; the command line reads the two claims about histories.
 
 use crate::hash::Sha256;
 use serde_json::{Map, Value, json};

@@ -1,4 +1,5 @@
-//! A proof as JSON: all that a checker needs to confirm it, with code of its own, without searching for anything.
+//! A proof as JSON: all that a checker needs to confirm it, with code of its own, without searching
+//! for anything.
 
 use serde_json::{Value, json};
 

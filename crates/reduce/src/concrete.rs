@@ -1,5 +1,5 @@
-//! Reachable states that show something about a pair of sub-operations, and executions of an interleaving that stopped a proof: a few
-//! instances, executed concretely.
+//! Reachable states that show something about a pair of sub-operations, and executions of an
+//! interleaving that stopped a proof: a few instances, executed concretely.
 
 use std::collections::HashSet;
 
@@ -11,8 +11,9 @@ use crate::Line;
 /// How many operations are executed before an interleaving, at most.
 const LONGEST_PROLOGUE: usize = 2;
 
-/// Looks for an execution of an interleaving that stopped a proof: the operations to execute before it, one after the other. `None`: none was
-/// found with few of them and all arguments 1; then it may be an incompleteness of the method (Section VIII).
+/// Looks for an execution of an interleaving that stopped a proof: the operations to execute before
+/// it, one after the other. `None`: none was found with few of them and all arguments 1; then it
+/// may be an incompleteness of the method (Section VIII).
 pub fn find_execution(model: &Model, lines: &[Line]) -> Option<Vec<String>> {
     let machine = Machine::new(model);
     let mut prologues: Vec<Vec<usize>> = vec![Vec::new()];
@@ -86,7 +87,8 @@ pub struct Shown {
     pub order_matters: bool,
 }
 
-/// Looks for states in which the claim's second sub-operation follows its first, by different instances.
+/// Looks for states in which the claim's second sub-operation follows its first, by different
+/// instances.
 pub fn observe(model: &Model, claim: &Claim) -> Shown {
     let mut shown = Shown::default();
     if claim.condition.is_some() {

@@ -1,4 +1,5 @@
-//! What every question about a model needs: its prefixes, which variables hold what, and the facts found so far.
+//! What every question about a model needs: its prefixes, which variables hold what, and the facts
+//! found so far.
 
 use std::cell::Cell;
 

@@ -1,9 +1,11 @@
-//! Proves operations given as lists of sub-operations linearizable for any number of threads, by reversing pairs of
-//! sub-operations: Singh, Neamtiu and Gupta, "Proving Concurrent Data Structures Linearizable", with the corrections that make it
-//! sound. The theory, and the argument for soundness, are in `docs/reduce.md`.
+//! Proves operations given as lists of sub-operations linearizable for any number of threads, by
+//! reversing pairs of sub-operations: Singh, Neamtiu and Gupta, "Proving Concurrent Data Structures
+//! Linearizable", with the corrections that make it sound. The theory, and the argument for
+//! soundness, are in `docs/reduce.md`.
 //!
-//! Reading order: [`prove`] below; [`world`](crate) how two instances are executed in all states at once; `settle` and `live` the
-//! facts; `pending` operations that never complete; `closure` Algorithm 1.
+//! Reading order: [`prove`] below; `symbolic`, how two instances are executed in all states at
+//! once, and `search`, which visits all cases; `houdini` and `live`, the facts; `pending`,
+//! operations that never complete; `closure`, Algorithm 1.
 //!
 //! ```
 //! let model = linchpin_subop::parse("int x; Add() 1 x = x + 1; Get() 1 READ x;").unwrap();
@@ -34,13 +36,14 @@ mod prefix;
 mod proof;
 mod questions;
 mod relate;
+mod script;
 mod search;
 mod smt;
 mod solver;
 mod start;
+mod symbolic;
 mod validated;
 mod words;
-mod world;
 
 pub use certificate::Certificate;
 pub use claims::{Answer, ClaimAnswer};
@@ -61,7 +64,8 @@ use pending::Pending;
 /// Bounds on the work.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How many cases one question about a pair may have; beyond that, nothing is concluded from it.
+    /// How many cases one question about a pair may have; beyond that, nothing is concluded from
+    /// it.
     pub most_cases: usize,
     /// How many cases all questions may have together.
     pub most_in_total: usize,
@@ -82,7 +86,8 @@ impl Default for Options {
     }
 }
 
-/// What was found out about a model. A [`Context`] is made of it again in no time: the facts are what took long.
+/// What was found out about a model. A [`Context`] is made of it again in no time: the facts are
+/// what took long.
 #[derive(Clone, Debug)]
 pub(crate) struct Analysis {
     /// The model as it was analysed, without the reads that were replaced.
@@ -113,8 +118,8 @@ pub(crate) fn facts_of<'m>(model: &'m Model, options: &Options) -> Result<Contex
     }
 }
 
-/// Tries to prove the model linearizable: every execution of any number of instances has the same answers as a
-/// sequential execution of the same operations that respects their order in time.
+/// Tries to prove the model linearizable: every execution of any number of instances has the same
+/// answers as a sequential execution of the same operations that respects their order in time.
 pub fn prove(model: &Model, options: &Options) -> Proof {
     let start = Instant::now();
     let (analysed, replaced) = match options.replace_reads {

@@ -1,4 +1,5 @@
-//! The tables of the paper for any model: Figure 5 (pair-wise ordering and reversibility) and Figure 13 (how operations interact).
+//! The tables of the paper for any model: Figure 5 (pair-wise ordering and reversibility) and
+//! Figure 13 (how operations interact).
 
 use linchpin_subop::Names;
 use linchpin_subop::model::{Condition, SubOperationId, Type};
@@ -8,8 +9,8 @@ use crate::claims;
 use crate::context::Context;
 use crate::relate::{self, Alias};
 use crate::search::explore;
+use crate::symbolic::Mode;
 use crate::words;
-use crate::world::Mode;
 
 /// An ordered pair of sub-operations of different instances.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +25,8 @@ pub struct Pair {
     pub condition: Vec<String>,
     /// The first ends its operation and the second starts one.
     pub boundary: bool,
-    /// Every state that lets the second follow the first also lets them be executed the other way round, to the same end (Definition 4).
+    /// Every state that lets the second follow the first also lets them be executed the other way
+    /// round, to the same end (Definition 4).
     pub reversible: bool,
 }
 
@@ -107,11 +109,11 @@ fn aliases(context: &Context, first: usize, second: usize) -> AliasCases {
     let mut cases: Vec<String> = Vec::new();
     for one in complete(first) {
         for two in complete(second) {
-            let outcome = explore(context, &starts, &mut |world, start| {
+            let outcome = explore(context, &starts, &mut |symbolic, start| {
                 let mut there = start.clone();
-                world.execute_all(&mut there, 0, one, Mode::Assume)?;
-                world.execute_all(&mut there, 1, two, Mode::Assume)?;
-                let all = relate::alias(world, &there);
+                symbolic.execute_all(&mut there, 0, one, Mode::Assume)?;
+                symbolic.execute_all(&mut there, 1, two, Mode::Assume)?;
+                let all = relate::alias(symbolic, &there);
                 let references = all.pairs.into_iter().filter(|(left, _, equal)| {
                     *equal && context.model.operations[first].locals[*left].ty != Type::Int
                 });

@@ -1,5 +1,5 @@
-//! What a proof attempt found: the verdict's reasons, the facts, and all that certificate, tables and SMT questions are
-//! read from.
+//! What a proof attempt found: the verdict's reasons, the facts, and all that certificate, tables
+//! and SMT questions are read from.
 
 use linchpin_subop::Model;
 use linchpin_subop::model::SubOperationId;
@@ -21,7 +21,8 @@ use crate::{Analysis, Options, concrete, words};
 /// What stopped a proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// The last step of this interleaving cannot be moved next to the first line's steps: the sequence `x, …, y, next(x)` of Section V.
+    /// The last step of this interleaving cannot be moved next to the first line's steps: the
+    /// sequence `x, …, y, next(x)` of Section V.
     Interleaving(Vec<Line>),
     /// An operation that stops here can neither be completed nor left out.
     Pending {
@@ -134,7 +135,8 @@ pub struct Proof {
     pub closures: Vec<(String, Vec<String>)>,
     /// What became of the claims in `relations { }`. The proof uses none of them.
     pub claims: Vec<ClaimAnswer>,
-    /// `invariant after` lines about instances that nothing is asked about: of an operation that has ended, or after a read that was replaced.
+    /// `invariant after` lines about instances that nothing is asked about: of an operation that
+    /// has ended, or after a read that was replaced.
     pub unchecked: Vec<String>,
     /// What the verdict takes for granted.
     pub assumptions: Vec<Assumption>,
@@ -241,9 +243,9 @@ impl Proof {
         context.map_or_else(Vec::new, |context| smt::obligations(&context))
     }
 
-    /// Looks for an execution of the interleaving that stopped the proof: the operations to execute before it, one after
-    /// the other. `None`: none was found with few of them and all arguments 1; then it may be an incompleteness of the
-    /// method (Section VIII).
+    /// Looks for an execution of the interleaving that stopped the proof: the operations to execute
+    /// before it, one after the other. `None`: none was found with few of them and all arguments 1;
+    /// then it may be an incompleteness of the method (Section VIII).
     pub fn find_execution(&self) -> Option<Vec<String>> {
         let Some(Obstacle::Interleaving(lines)) = &self.obstacle else { return None };
         concrete::find_execution(&self.analysis.as_ref()?.model, lines)
@@ -334,7 +336,8 @@ fn interleaving(lines: &[Line]) -> String {
     text
 }
 
-/// What stops the proof: an interleaving first, then an operation that is never completed, then too many cases.
+/// What stops the proof: an interleaving first, then an operation that is never completed, then too
+/// many cases.
 fn obstacle(
     context: &Context,
     pending: &[(usize, Pending)],
@@ -385,8 +388,8 @@ fn failing(context: &Context, closure: &Closure, member: usize, step: usize) -> 
     let mut chain = Vec::new();
     let mut at = Some(member);
     while let Some(member) = at {
-        // INVARIANT: `after` leads back to a member that is irreversible with the prefix itself; a block may be revisited once its
-        // cases were widened, so stop at the first repetition.
+        // INVARIANT: `after` leads back to a member that is irreversible with the prefix itself; a
+        // block may be revisited once its cases were widened, so stop at the first repetition.
         if chain.contains(&member) {
             break;
         }

@@ -1,7 +1,8 @@
 //! The questions about pairs of steps as SMT-LIB 2 text, for solvers that know nothing of this one.
 //!
-//! Each is satisfiable if there is a state of the asked kind: one that lets the second step follow the first (`≀`), or one that does but in which the
-//! reverse order cannot be executed or ends differently (`¬ ⊖`).
+//! Each is satisfiable if there is a state of the asked kind: one that lets the second step follow
+//! the first (`≀`), or one that does but in which the reverse order cannot be executed or ends
+//! differently (`¬ ⊖`).
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -21,12 +22,14 @@ pub struct Obligation {
     pub name: String,
     /// The question, ending in `(check-sat)`.
     pub text: String,
-    /// Whether such a state may exist, as far as this crate can tell. If not, the question must not be satisfiable.
+    /// Whether such a state may exist, as far as this crate can tell. If not, the question must not
+    /// be satisfiable.
     pub satisfiable: bool,
 }
 
-/// The questions about all pairs of steps. Pairs in which one step stores an object that the other may guess are left out: what may be
-/// guessed depends on what was ever stored, which is not expressed here.
+/// The questions about all pairs of steps. Pairs in which one step stores an object that the other
+/// may guess are left out: what may be guessed depends on what was ever stored, which is not
+/// expressed here.
 pub fn obligations(context: &Context) -> Vec<Obligation> {
     let mut found = Vec::new();
     for one in context.prefixes.nonempty() {
@@ -202,7 +205,8 @@ impl<'c> Writer<'c> {
                 let operation = &context.model.operations[theirs.operation.0];
                 for (at, variable) in operation.locals.iter().enumerate() {
                     let owned = theirs.owned.iter().any(|(known, _)| known.0 == at);
-                    // What is not set yet will be guessed, and cannot be something that was never stored either.
+                    // What is not set yet will be guessed, and cannot be something that was never
+                    // stored either.
                     let apart = variable.ty == Type::Ref(*of)
                         && (peer, at) != (who, local.0)
                         && (private || owned);

@@ -1,5 +1,5 @@
-//! A proof by reversing sub-operations with all that says what it is about: the sub-operations as text, where they come
-//! from, and the facts and pair relations.
+//! A proof by reversing sub-operations with all that says what it is about: the sub-operations as
+//! text, where they come from, and the facts and pair relations.
 
 use super::ReductionError;
 use super::sequential::{self, Ranges};
@@ -79,8 +79,8 @@ impl ReductionCertificate {
         })
     }
 
-    /// Confirms that every interleaving of the sub-operations is equivalent to a sequential one, and tries sequential
-    /// executions.
+    /// Confirms that every interleaving of the sub-operations is equivalent to a sequential one,
+    /// and tries sequential executions.
     pub fn confirm(&self) -> Result<Confirmed, ReductionError> {
         let found = Sha256::of(self.text.as_bytes());
         if found != self.sha256 {

@@ -1,9 +1,11 @@
-//! Confirms a proof by reversing sub-operations: its facts, its pair relations and its closures, question by question.
+//! Confirms a proof by reversing sub-operations: its facts, its pair relations and its closures,
+//! question by question.
 //!
-//! The certificate says what holds; nothing is searched for. Each question ([`question`]) is answered by executing one or
-//! two instances in all states ([`world`]), which differ in what is compared and looked up only. The rules are those of
-//! `docs/reduce.md`; this shares no code with the engine that applies them. Sequential executions, of which the proof
-//! says nothing, are tried apart ([`sequential`]).
+//! The certificate says what holds; nothing is searched for. Each question ([`question`]) is
+//! answered by executing one or two instances in all states ([`symbolic`]), which differ in what is
+//! compared and looked up only. The rules are those of `docs/reduce.md`; this shares no code with
+//! the engine that applies them. Sequential executions, of which the proof says nothing, are tried
+//! apart ([`sequential`]).
 
 mod certificate;
 mod check;
@@ -15,7 +17,7 @@ mod proof;
 mod question;
 mod replace;
 mod sequential;
-mod world;
+mod symbolic;
 
 pub use certificate::{Confirmed, ReductionCertificate};
 pub use sequential::{Ranges, SequentialError, attempt as try_sequential};
@@ -51,8 +53,8 @@ pub enum ReductionError {
     TooLarge(String),
 }
 
-/// Confirms that every interleaving of the sub-operations in `model`, for any number of instances, is equivalent to a
-/// sequential one; returns how many cases were looked at.
+/// Confirms that every interleaving of the sub-operations in `model`, for any number of instances,
+/// is equivalent to a sequential one; returns how many cases were looked at.
 pub fn confirm_reduction(model: &str, proof: &serde_json::Value) -> Result<usize, ReductionError> {
     let (proof, replaced) = proof::read(model, proof)?;
     check::confirm(&proof, &replaced)

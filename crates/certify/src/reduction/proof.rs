@@ -26,7 +26,8 @@ pub struct Path {
     pub private: Vec<usize>,
     /// The locals whose object a step stored.
     pub stored: Vec<usize>,
-    /// The locals that may hold an object which was never stored: one that was allocated, or a copy of such a local.
+    /// The locals that may hold an object which was never stored: one that was allocated, or a copy
+    /// of such a local.
     pub new: Vec<usize>,
     pub facts: Vec<Condition>,
     pub reaches: Vec<(usize, Vec<Place>)>,
@@ -140,7 +141,8 @@ pub fn parse(source: &str) -> Result<Model, ReductionError> {
     })
 }
 
-/// The model of a certificate with one sub-operation after the other taken out; and, to be checked, each of these.
+/// The model of a certificate with one sub-operation after the other taken out; and, to be checked,
+/// each of these.
 pub type Replacement = (Model, Model, usize, usize);
 
 pub fn read(source: &str, json: &Value) -> Result<(Proof, Vec<Replacement>), ReductionError> {
@@ -270,7 +272,8 @@ impl Reader<'_> {
 
     fn prefix(&mut self, model: &Model, record: &Value) -> Result<(), ReductionError> {
         let path = self.path(model, &record["steps"])?;
-        // INVARIANT: what is said of an instance is asked about; nothing is asked of one that has ended.
+        // INVARIANT: what is said of an instance is asked about; nothing is asked of one that has
+        // ended.
         if self.paths[path].next.is_empty() {
             return Err(malformed("something is said of an operation that has ended"));
         }
@@ -363,7 +366,8 @@ fn stays(model: &Model, place: &Place) -> bool {
     }
 }
 
-/// What is known of `ID`s: they are no numbers of the file. What only the certificate mentions may be one.
+/// What is known of `ID`s: they are no numbers of the file. What only the certificate mentions may
+/// be one.
 pub fn identities(model: &Model) -> Order {
     let steps = || model.operations.iter().flat_map(|operation| &operation.sub_operations);
     let conditions = steps()

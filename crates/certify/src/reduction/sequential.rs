@@ -1,8 +1,9 @@
-//! Sequential executions of the sub-operations, tried: a few calls, one after the other, with small integers and those
-//! of the text, compared with the specification that the text names.
+//! Sequential executions of the sub-operations, tried: a few calls, one after the other, with small
+//! integers and those of the text, compared with the specification that the text names.
 //!
-//! This is a second meaning of [`linchpin_subop::model`] as code, for one instance at a time, written anew so that it
-//! shares nothing with what `linchpin verify` tries. It can only find something wrong: what it did not try it says.
+//! This is a second meaning of [`linchpin_subop::model`] as code, for one instance at a time,
+//! written anew so that it shares nothing with what `linchpin verify` tries. It can only find
+//! something wrong: what it did not try it says.
 
 use linchpin_spec::{self as spec, BuiltinSpec, Call, Shape, builtin};
 use linchpin_subop::Model;
@@ -26,7 +27,8 @@ const INTEGERS: usize = 8;
 /// `ID`s start here; constants of a text are smaller.
 const IDS: i64 = 1 << 40;
 
-/// For each argument of an operation, the integers that clients pass, the last one excluded; all if there is none.
+/// For each argument of an operation, the integers that clients pass, the last one excluded; all if
+/// there is none.
 pub type Ranges = Vec<Option<(i64, i64)>>;
 
 /// Calls, one after the other, of which the last is not one of the specification.
@@ -104,7 +106,8 @@ enum Value {
 struct Object {
     of: StructId,
     fields: Vec<Value>,
-    /// Whether a reference to it was ever stored, or it was there from the start: only then may it be guessed.
+    /// Whether a reference to it was ever stored, or it was there from the start: only then may it
+    /// be guessed.
     stored: bool,
 }
 
@@ -253,8 +256,8 @@ impl Run<'_> {
                 self.state.heap[at].fields.fill(Value::Poison);
                 Some(())
             }
-            // What it sees goes nowhere but to the observer of an operation that returns nothing, which a
-            // specification does not know.
+            // What it sees goes nowhere but to the observer of an operation that returns nothing,
+            // which a specification does not know.
             Statement::Read { place, .. } => self.place(place).map(|_| ()),
         }
     }
@@ -365,7 +368,8 @@ fn reads(step: &SubOperation) -> Vec<LocalId> {
     read
 }
 
-/// An execution of some calls: what it leaves, the states that the specification may be in, and the calls in words.
+/// An execution of some calls: what it leaves, the states that the specification may be in, and the
+/// calls in words.
 struct Execution {
     state: State,
     allowed: BTreeSet<spec::Value>,
@@ -492,7 +496,8 @@ impl<'m> Trial<'m> {
         Ok(())
     }
 
-    /// Every choice of the locals in `read` that are not set: what an equality demands, or else some values.
+    /// Every choice of the locals in `read` that are not set: what an equality demands, or else
+    /// some values.
     fn guess(
         &mut self,
         operation: &Operation,
@@ -575,8 +580,8 @@ impl<'m> Trial<'m> {
         if !allowed.is_empty() {
             return Ok(Some(Execution { state: after.clone(), allowed, calls }));
         }
-        // An argument that the specification answers in no state, like an index that is not there, is passed by no
-        // client, unless the certificate says what clients pass.
+        // An argument that the specification answers in no state, like an index that is not there,
+        // is passed by no client, unless the certificate says what clients pass.
         let limited = self.ranges.get(line.operation.0).is_some();
         let mut known = before.allowed.iter().chain(met);
         match limited || known.any(|state| !answers(state, None).is_empty()) {

@@ -1,4 +1,5 @@
-//! `linchpin certify`: confirm what `linchpin check` and `linchpin verify` claim, and say what is not confirmed.
+//! `linchpin certify`: confirm what `linchpin check` and `linchpin verify` claim, and say what is
+//! not confirmed.
 
 use super::check::certificate::{self, Certificate, Evidence};
 use super::check::recording::{Subject, property};
@@ -211,7 +212,8 @@ fn sequential(confirmed: &Confirmed) -> String {
     format!("that sequential executions are those of {spec} ({tried})")
 }
 
-/// Whether a `.subop` file has these sub-operations. From other files they are derived, which is not repeated here.
+/// Whether a `.subop` file has these sub-operations. From other files they are derived, which is
+/// not repeated here.
 fn is_printed(certificate: &ReductionCertificate, file: &str) -> bool {
     let read = || linchpin_subop::parse(&std::fs::read_to_string(file).ok()?).ok();
     file.ends_with(".subop")
@@ -256,8 +258,8 @@ fn recorded(args: &CertifyArgs, claim: Claim, certificate: &Certificate) -> Resu
     let applied = crash::apply(&mut history, property(certificate.recording.property))?;
     let is_witness = claim == Claim::Witness;
     if !applied.interrupted.is_empty() && is_witness {
-        // Before the next call is stricter than before its effect, and a plain deadline. What explains this explains
-        // the history; but that nothing explains it would say nothing.
+        // Before the next call is stricter than before its effect, and a plain deadline. What
+        // explains this explains the history; but that nothing explains it would say nothing.
         applied.tighten(&mut history);
     }
     let (mut status, mut words) = judge(&subject, &history, &certificate.evidence);

@@ -1,4 +1,5 @@
-//! Certificates about histories: a witness or a core, with all that says which history, object and property it is about.
+//! Certificates about histories: a witness or a core, with all that says which history, object and
+//! property it is about.
 
 use super::recording::Subject;
 use crate::args::{FailedCasArg, PropertyArg, RecordingArgs};
