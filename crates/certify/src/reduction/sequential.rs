@@ -76,12 +76,10 @@ fn integers(model: &Model) -> BTreeSet<i64> {
             see(&atom.right);
         });
         step.result.iter().flatten().for_each(&mut see);
-        for statement in &step.body {
-            if let Statement::Assign { value, .. } = statement {
-                see(value);
-            }
-        }
+        step.body.iter().filter_map(assigned).for_each(&mut see);
     }
+    model.initially.statements.iter().filter_map(assigned).for_each(&mut see);
+    model.initially.fills.iter().for_each(|(_, term)| see(term));
     // The small ones and the most remote ones; those in between are like the others.
     while found.len() > INTEGERS {
         let far = found.iter().copied().filter(|value| !(-1..=2).contains(value));
@@ -91,6 +89,13 @@ fn integers(model: &Model) -> BTreeSet<i64> {
         };
     }
     found
+}
+
+fn assigned(statement: &Statement) -> Option<&Term> {
+    match statement {
+        Statement::Assign { value, .. } => Some(value),
+        _ => None,
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
