@@ -4,9 +4,10 @@
 //!
 //! - every operation called after some event (with what had not returned by then as pending),
 //! - an operation that changes nothing: take it out of the witness,
-//! - every operation on some values of a collection, on some elements of a set, on some keys of a map, or with some values of a
-//!   register (or of a place of a snapshot): take them out of the witness, and the others still find what they found. (Not so where an answer says what a register is *not*:
-//!   a failed `cas`.)
+//! - every operation on some values of a collection, on some elements of a set, on some keys of a
+//!   map, or with some values of a register (or of a place of a snapshot): take them out of the
+//!   witness, and the others still find what they found. (Not so where an answer says what a
+//!   register is *not*: a failed `cas`.)
 //!
 //! So if what is left by such omissions is not linearizable, neither is the history.
 
@@ -31,7 +32,7 @@ pub(crate) fn context<S: Spec + ?Sized>(
     for id in core {
         touched.extend(found(spec_name, names[history[*id].call.operation], &history[*id]));
         match touched_by(*id) {
-            Touched::Values(values) | Touched::Looks(values) => touched.extend(values),
+            Touched::Values(values) | Touched::Reads(values) => touched.extend(values),
             // Which value it takes is open: it is in the core, so it may take any.
             Touched::Nothing | Touched::Anything => {}
             Touched::Observes | Touched::Everything => by_value = false,
@@ -45,7 +46,7 @@ pub(crate) fn context<S: Spec + ?Sized>(
                 continue;
             }
             match touched_by(id) {
-                Touched::Nothing | Touched::Observes | Touched::Looks(_) => {}
+                Touched::Nothing | Touched::Observes | Touched::Reads(_) => {}
                 Touched::Values(values) => {
                     if !by_value || values.iter().any(|value| touched.contains(value)) {
                         kept.insert(id);
@@ -66,12 +67,12 @@ pub(crate) fn context<S: Spec + ?Sized>(
 }
 
 /// Which operations never change anything, with the answer that they gave.
-pub(crate) fn only_look<S: Spec + ?Sized>(
+pub(crate) fn observers<S: Spec + ?Sized>(
     spec: &S,
     spec_name: &str,
     operations: &[Operation],
 ) -> Vec<bool> {
-    let looks = |operation: &Operation| {
+    let observes = |operation: &Operation| {
         let name = spec.operations()[operation.call.operation].name.as_str();
         match (spec_name, name) {
             ("register" | "cas-register" | "counter", "read")
@@ -89,7 +90,7 @@ pub(crate) fn only_look<S: Spec + ?Sized>(
             _ => false,
         }
     };
-    operations.iter().map(|operation| operation.is_completed() && looks(operation)).collect()
+    operations.iter().map(|operation| operation.is_completed() && observes(operation)).collect()
 }
 
 /// What an operation has to do with.
@@ -101,8 +102,8 @@ enum Touched {
     /// Only these values (elements, keys).
     Values(Vec<Value>),
     /// It changes nothing, and saw these values.
-    Looks(Vec<Value>),
-    /// Some value, but nobody knows which: a removal that did not return.
+    Reads(Vec<Value>),
+    /// Some value, not known which: a removal that did not return.
     Anything,
     /// The state as a whole.
     Everything,
@@ -136,19 +137,20 @@ fn touches(spec_name: &str, name: &str, operation: &Operation) -> Touched {
         ("queue" | "stack", "peek") => found(Touched::Nothing),
         ("queue" | "stack" | "priority-queue", _) => found(Touched::Anything),
         // With the answer false, `add` and `remove` found nothing to do.
-        ("set", "contains") => Touched::Looks(vec![argument()]),
+        ("set", "contains") => Touched::Reads(vec![argument()]),
         ("set", _) if operation.response == Some(Value::Bool(false)) => {
-            Touched::Looks(vec![argument()])
+            Touched::Reads(vec![argument()])
         }
         ("set", _) => Touched::Values(vec![argument()]),
         ("kv", "put" | "append") => Touched::Values(vec![part(0)]),
-        ("kv", _) => Touched::Looks(vec![argument()]),
-        // Each key of a map is a register. `put` leaves a value there whatever it found, `remove` leaves nothing.
+        ("kv", _) => Touched::Reads(vec![argument()]),
+        // Each key of a map is a register. `put` leaves a value there whatever it found, `remove`
+        // leaves nothing.
         ("map", "put") => Touched::Values(vec![Value::list([part(0), part(1)])]),
         ("map", "remove") if operation.response != Some(Value::Null) => {
             Touched::Values(vec![Value::list([argument(), Value::Null])])
         }
-        ("map", _) => Touched::Looks(Vec::new()),
+        ("map", _) => Touched::Reads(Vec::new()),
         ("register" | "cas-register", "write") => Touched::Values(vec![argument()]),
         ("register" | "cas-register", "read") => match &operation.response {
             Some(value) => Touched::Values(vec![value.clone()]),
@@ -175,7 +177,7 @@ fn touches(spec_name: &str, name: &str, operation: &Operation) -> Touched {
                 let place = |(at, value): (usize, &Value)| {
                     Value::list([Value::Int(at as i64), value.clone()])
                 };
-                Touched::Looks(places.map(place).collect())
+                Touched::Reads(places.map(place).collect())
             }
             _ => Touched::Nothing,
         },

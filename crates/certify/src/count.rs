@@ -1,16 +1,18 @@
-//! Counters and semaphores, by counting: what must have been added by some instant, and what can have been.
+//! Counters and semaphores, by counting: what must have been added by some instant, and what can
+//! have been.
 //!
-//! The operations outside the core may have taken effect in their time or not. So they are counted where something *can* have
-//! happened and not where it *must* have.
+//! The operations outside the core may have taken effect in their time or not. So they are counted
+//! where something *can* have happened and not where it *must* have.
 
 use crate::Operation;
 use linchpin_spec::{Call, Spec, Value};
 
-/// After so many pairs times operations the search for two sums that contradict each other gives up.
+/// After so many pairs times operations the search for two sums that contradict each other gives
+/// up.
 const MOST_WORK: usize = 400_000_000;
 
-/// Whether more acquired a semaphore than can have by then: for some return, the acquires of the core up to it outnumber the permits
-/// at the start and all calls of release before it.
+/// Whether more acquired a semaphore than can have by then: for some return, the acquires of the
+/// core up to it outnumber the permits at the start and all calls of release before it.
 pub(crate) fn too_many_acquired<S: Spec + ?Sized>(
     spec: &S,
     core: &[Operation],
@@ -52,8 +54,9 @@ struct Known {
     found: Option<i128>,
 }
 
-/// Two sums of a counter contradict each other if between them more *must* have been added than their difference, or less *can* have been.
-/// All amounts have the same sign (else nothing is said), so the sum never turns back: that is how a sum tells what came before what.
+/// Two sums of a counter contradict each other if between them more *must* have been added than
+/// their difference, or less *can* have been. All amounts have the same sign (else nothing is
+/// said), so the sum never turns back: that is how a sum tells what came before what.
 pub(crate) fn sums_contradict<S: Spec + ?Sized>(
     spec: &S,
     core: &[Operation],
@@ -134,8 +137,8 @@ fn contradict(one: &Known, is_first: bool, other: &Known, core: &[Known], all: &
         return false;
     }
     let itself = |known: &Known| std::ptr::eq(known, one) || std::ptr::eq(known, other);
-    // An operation that adds something to a sum at least as large as the one that `one` left came after it; one that found less than
-    // `other` did came before that.
+    // An operation that adds something to a sum at least as large as the one that `one` left came
+    // after it; one that found less than `other` did came before that.
     let adds = |known: &Known| known.amount > 0;
     let above = |known: &Known| known.found.is_some_and(|found| found >= one.after());
     let below = |known: &Known| known.found < other.found && known.found.is_some();

@@ -1,19 +1,28 @@
 //! Confirms what the engines claim, with small code that shares nothing with them.
 //!
-//! A witness is confirmed by walking it once ([`confirm_witness`]). A core is confirmed in two steps ([`confirm_core`]): what is not in
-//! it is left out where that cannot matter (`closure`), and may have taken effect in its time, with any answer, where it can; then no
-//! order explains the core, by an argument that needs little of the rest (`count`, `sum`, `swap`) or by trying all orders (`walk`). A proof by reversing sub-operations is confirmed by executing them in all small
-//! states ([`confirm_reduction`]).
+//! A witness is confirmed by walking it once ([`confirm_witness`]). A core is confirmed in two
+//! steps ([`confirm_core`]): what is not in it is left out where that cannot matter (`closure`),
+//! and may have taken effect in its time, with any answer, where it can; then no order explains the
+//! core, by an argument that needs little of the rest (`count`, `sum`, `swap`) or by trying all
+//! orders (`frontier`). A proof by reversing sub-operations is confirmed by executing them in all
+//! small states ([`confirm_reduction`]).
 
 mod closure;
 mod count;
+mod frontier;
+mod hash;
+mod header;
 mod reduction;
 mod sum;
 mod swap;
-mod walk;
 mod witness;
 
-pub use reduction::{ReductionError, confirm_reduction};
+pub use hash::{NotAHash, Sha256};
+pub use header::{Claim, FileHash, HeaderError, header, read_header};
+pub use reduction::{
+    Confirmed, Ranges, ReductionCertificate, ReductionError, SequentialError, confirm_reduction,
+    try_sequential,
+};
 pub use witness::{WitnessError, confirm_witness};
 
 use linchpin_spec::{Call, Spec, Value};
@@ -29,7 +38,8 @@ pub struct Operation {
     pub response: Option<Value>,
     /// When it was called.
     pub invoked: u64,
-    /// When it returned; if it did not, the instant by which it took effect if it ever did. [`u64::MAX`]: no limit.
+    /// When it returned; if it did not, the instant by which it took effect if it ever did.
+    /// [`u64::MAX`]: no limit.
     pub returned: u64,
 }
 
@@ -53,11 +63,13 @@ pub enum CoreError {
     TooLarge,
 }
 
-/// Confirms that no order of the operations in `core` explains them, and that therefore none explains the history.
+/// Confirms that no order of the operations in `core` explains them, and that therefore none
+/// explains the history.
 ///
-/// `spec_name` is the name of a built-in specification (it decides which operations can be left out of a core); any other
-/// name is allowed, and then only operations called after `at` are left out. `at` is the event at which the history so
-/// far cannot be explained: what happens later is ignored.
+/// `spec_name` is the name of a built-in specification (it decides which operations can be left out
+/// of a core); any other name is allowed, and then only operations called after `at` are left out.
+/// `at` is the event at which the history so far cannot be explained: what happens later is
+/// ignored.
 pub fn confirm_core<S: Spec + ?Sized>(
     spec: &S,
     spec_name: &str,
@@ -90,11 +102,11 @@ pub fn confirm_core<S: Spec + ?Sized>(
     }
     ids.extend(others);
     let operations = [core, context].concat();
-    let looks = closure::only_look(spec, spec_name, &operations);
-    match walk::explain(spec, vec![spec.initial()], &operations, &looks) {
-        walk::Found::Nothing => Ok(()),
-        walk::Found::TooMuch => Err(CoreError::TooLarge),
-        walk::Found::Order(order) => {
+    let observers = closure::observers(spec, spec_name, &operations);
+    match frontier::explain(spec, vec![spec.initial()], &operations, &observers) {
+        frontier::Found::Nothing => Ok(()),
+        frontier::Found::TooMuch => Err(CoreError::TooLarge),
+        frontier::Found::Order(order) => {
             Err(CoreError::Explained(order.into_iter().map(|at| ids[at]).collect()))
         }
     }
@@ -103,8 +115,9 @@ pub fn confirm_core<S: Spec + ?Sized>(
 /// Objects with more states are not started from each of them.
 const FEW_STATES: usize = 3_000;
 
-/// Whether nothing explains what of the core comes after all of the context has returned, whatever the state was by then. What of the core was
-/// called before may have taken effect by then, and otherwise must by its return: so it may take effect until then, or not.
+/// Whether nothing explains what of the core comes after all of the context has returned, whatever
+/// the state was by then. What of the core was called before may have taken effect by then, and
+/// otherwise must by its return: so it may take effect until then, or not.
 fn at_the_end<S: Spec + ?Sized>(
     spec: &S,
     spec_name: &str,
@@ -126,13 +139,14 @@ fn at_the_end<S: Spec + ?Sized>(
         return false;
     }
     let all = [core, context].concat();
-    let Some(states) = walk::all_states(spec, &all, FEW_STATES) else { return false };
-    let looks = closure::only_look(spec, spec_name, &late);
-    matches!(walk::explain(spec, states, &late, &looks), walk::Found::Nothing)
+    let Some(states) = frontier::all_states(spec, &all, FEW_STATES) else { return false };
+    let observers = closure::observers(spec, spec_name, &late);
+    matches!(frontier::explain(spec, states, &late, &observers), frontier::Found::Nothing)
 }
 
-/// The operation if nothing is known of it but its call and its time: it may have taken effect, with any answer. A history that is
-/// linearizable stays so if some of its operations are replaced by this.
+/// The operation if nothing is known of it but its call and its time: it may have taken effect,
+/// with any answer. A history that is linearizable stays so if some of its operations are replaced
+/// by this.
 fn weakened(operation: &Operation) -> Operation {
     Operation { response: None, ..operation.clone() }
 }

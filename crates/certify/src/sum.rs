@@ -1,21 +1,26 @@
-//! Indicators and mailboxes: what had come and gone by some instant, and nothing else, decides how many are there.
+//! Indicators and mailboxes: what had come and gone by some instant, and nothing else, decides how
+//! many are there.
 //!
-//! Take an instant, and an order that explains a history. Let `n` be how many more came than went among the operations that returned before the instant; all of these took
-//! effect, whatever the order. Looks called before the instant can be left out of the order. Operations that were in progress then and come before one of those that had returned can be moved to just
-//! after them: arrivals first, then departures, which only lead to the same number in the end, and that was not negative. So what was in progress and what was called later is explained
-//! from the state in which `n` more are there than at the start. If it is not, neither is the history.
+//! Take an instant, and an order that explains a history. Let `n` be how many more came than went
+//! among the operations that returned before the instant; all of these took effect, whatever the
+//! order. Observers called before the instant can be left out of the order. Operations that were in
+//! progress then and come before one of those that had returned can be moved to just after them:
+//! arrivals first, then departures, which only lead to the same number in the end, and that was not
+//! negative. So what was in progress and what was called later is explained from the state in which
+//! `n` more are there than at the start. If it is not, neither is the history.
 
 use crate::Operation;
-use crate::closure::only_look;
-use crate::walk::{Found, explain};
+use crate::closure;
+use crate::frontier::{Found, explain};
 use crate::weakened;
 use linchpin_spec::{Call, Spec, Value};
 
 /// So many instants are tried.
 const INSTANTS: usize = 64;
 
-/// Whether, from some instant on, nothing explains the core, even if the other operations took effect in their time or not. `known` are all operations
-/// as they are known by the end, and whether each is in the core.
+/// Whether, from some instant on, nothing explains the core, even if the other operations took
+/// effect in their time or not. `known` are all operations as they are known by the end, and
+/// whether each is in the core.
 pub(crate) fn no_order<S: Spec + ?Sized>(
     spec: &S,
     spec_name: &str,
@@ -29,8 +34,8 @@ pub(crate) fn no_order<S: Spec + ?Sized>(
     let (Some(up), Some(down)) = (spec.operation(up), spec.operation(down)) else { return false };
     let changes = |operation: &Operation| [up, down].contains(&operation.call.operation);
     let in_core = || known.iter().filter(|(_, in_core)| *in_core).map(|(operation, _)| operation);
-    let looks = in_core().filter(|operation| !changes(operation));
-    let last = looks.map(|operation| operation.invoked).min().unwrap_or(u64::MAX);
+    let reads = in_core().filter(|operation| !changes(operation));
+    let last = reads.map(|operation| operation.invoked).min().unwrap_or(u64::MAX);
     let mut instants: Vec<u64> = in_core().map(|operation| operation.invoked).collect();
     instants.retain(|instant| *instant <= last);
     instants.sort_unstable();
@@ -47,8 +52,8 @@ pub(crate) fn no_order<S: Spec + ?Sized>(
             }
         }
         let Some(start) = after(spec, up, sum) else { return false };
-        let looks = only_look(spec, spec_name, &rest);
-        matches!(explain(spec, vec![start], &rest, &looks), Found::Nothing)
+        let observers = closure::observers(spec, spec_name, &rest);
+        matches!(explain(spec, vec![start], &rest, &observers), Found::Nothing)
     })
 }
 

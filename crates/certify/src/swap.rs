@@ -1,11 +1,14 @@
 //! Multi-word compare-and-swap, by what must come before what.
 //!
-//! Where every value is written to a location by at most one operation of the whole history, and was not there at the start, a value that is
-//! replaced never comes back. So whoever saw it came after the one who wrote it and before the one who replaced it, two cannot have replaced it, and
-//! what nobody wrote was there at the start. A swap that failed came before what it expected was written, or after it was
-//! replaced: each way is tried. If every way leads to a cycle, there is no order.
+//! Where every value is written to a location by at most one operation of the whole history, and
+//! was not there at the start, a value that is replaced never comes back. So what saw it came after
+//! what wrote it and before what replaced it, two operations cannot have replaced it, and what no
+//! operation wrote was there at the start. A swap that failed came before what it expected was
+//! written, or after it was replaced: each way is tried. If every way leads to a cycle, there is no
+//! order.
 //!
-//! Of operations outside the core only the call is used: that they are the only ones who could have written or replaced a value.
+//! Of operations outside the core only the call is used: that they are the only ones who could have
+//! written or replaced a value.
 
 use crate::Operation;
 use linchpin_spec::{Call, Spec, Value};
@@ -32,7 +35,8 @@ impl Word {
     }
 }
 
-/// Whether the core cannot be explained, whatever the context did. False also where that is not known.
+/// Whether the core cannot be explained, whatever the context did. False also where that is not
+/// known.
 pub(crate) fn no_order<S: Spec + ?Sized>(
     spec: &S,
     core: &[Operation],
@@ -83,7 +87,8 @@ enum Way {
 }
 
 impl<'a, S: Spec + ?Sized> Memory<'a, S> {
-    /// Reads the operations; nothing if a value is written twice, or what they are is not understood.
+    /// Reads the operations; nothing if a value is written twice, or what they are is not
+    /// understood.
     fn new(
         spec: &'a S,
         swaps: usize,
@@ -118,7 +123,7 @@ impl<'a, S: Spec + ?Sized> Memory<'a, S> {
             mentioned.extend(memory.words[id].iter().map(|word| word.at.clone()));
             let seen = memory.seen(id, memory.all[id].is_completed())?;
             mentioned.extend(seen.iter().map(|(at, _)| at.clone()));
-            // What the core saw and nobody wrote was there at the start.
+            // What the core saw and no operation wrote was there at the start.
             for (at, value) in seen.into_iter().filter(|_| memory.all[id].is_completed()) {
                 let version = (at, value);
                 if !memory.writer.contains_key(&version) {
@@ -126,7 +131,8 @@ impl<'a, S: Spec + ?Sized> Memory<'a, S> {
                 }
             }
         }
-        // INVARIANT: what is written was not there at the start, for locations that the core speaks of.
+        // INVARIANT: what is written was not there at the start, for locations that the core speaks
+        // of.
         let twice =
             |version: &&Version| mentioned.contains(&version.0) && memory.may_start_with(version);
         if memory.writer.keys().any(|version| twice(&version)) {
@@ -175,7 +181,8 @@ impl<'a, S: Spec + ?Sized> Memory<'a, S> {
         self.succeeded(id) || !self.all[id].is_completed()
     }
 
-    /// Whether nothing explains the core, given what is known; `at` is the first failure of the core that has not been explained yet.
+    /// Whether nothing explains the core, given what is known; `at` is the first failure of the
+    /// core that has not been explained yet.
     fn refuted(&self, mut known: Known, at: usize, budget: &mut usize) -> bool {
         if *budget == 0 {
             return false;
@@ -242,7 +249,8 @@ impl<'a, S: Spec + ?Sized> Memory<'a, S> {
         true
     }
 
-    /// The ways to explain a swap of the core that failed; `None` if it is none, or needs no explanation.
+    /// The ways to explain a swap of the core that failed; `None` if it is none, or needs no
+    /// explanation.
     fn ways(&self, id: usize, known: &Known) -> Option<Vec<Way>> {
         if !self.all[id].is_completed() || self.succeeded(id) || self.words[id].is_empty() {
             return None;

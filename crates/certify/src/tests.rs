@@ -49,7 +49,8 @@ fn explained(spec: &dyn Spec<State = Value>, history: &[Operation]) -> bool {
     linchpin_oracle::is_linearizable(spec, &operations)
 }
 
-/// Any core that is confirmed belongs to a history that the oracle rejects; the whole history is always a core.
+/// Any core that is confirmed belongs to a history that the oracle rejects; the whole history is
+/// always a core.
 #[test]
 fn confirmed_cores_are_violations() {
     let seed = std::env::var("LINCHPIN_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1);
@@ -80,7 +81,8 @@ fn confirmed_cores_are_violations() {
     assert!(good > 2_000 && smaller > 500);
 }
 
-/// What the oracle says explains a history is confirmed; changed orders are confirmed only if they explain it too.
+/// What the oracle says explains a history is confirmed; changed orders are confirmed only if they
+/// explain it too.
 #[test]
 fn witnesses_are_confirmed_exactly() {
     let mut random = fastrand::Rng::with_seed(2);

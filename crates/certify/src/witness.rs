@@ -39,7 +39,8 @@ pub fn confirm_witness<S: Spec + ?Sized>(
     order: &[usize],
 ) -> Result<(), WitnessError> {
     let mut done = vec![false; history.len()];
-    // The operation called last among those that have taken effect: nothing that had returned before may follow.
+    // The operation called last among those that have taken effect: nothing that had returned
+    // before may follow.
     let mut latest: Option<usize> = None;
     // A nondeterministic object may be in one of several states.
     let mut states = HashSet::from([spec.initial()]);

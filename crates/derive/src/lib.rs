@@ -31,7 +31,7 @@ use explore::Paths;
 pub use fault::Fault;
 use linchpin_ir::model_spec::{SpecError, spec_of};
 use linchpin_ir::program::{Program, SpecSource, Type};
-use linchpin_reduce::{Options, Questions, Report};
+use linchpin_reduce::{Options, Proof, Questions};
 use linchpin_spec::Value;
 use linchpin_subop::model::{
     LARGEST_CONSTANT, LocalId, Model, OperationId, SpecLine, SpecMapping, SpecResponse, SpecTerm,
@@ -267,7 +267,7 @@ pub struct Attempt {
     /// The sub-operations that were analysed.
     pub form: Form,
     /// What the reduction engine found out about them.
-    pub report: Report,
+    pub proof: Proof,
     /// What their sequential executions are, compared with the specification.
     pub sequential: SequentialVerdict,
     /// An integer that an operation guesses and no comparison pins down: its sequential executions cannot all be tried.
@@ -289,7 +289,7 @@ pub struct Attempt {
 impl Attempt {
     /// Whether the sub-operations are proved, and sequential executions of all of them were tried and are right.
     pub fn is_proved(&self) -> bool {
-        self.report.is_proved() && self.is_right_alone()
+        self.proof.is_proved() && self.is_right_alone()
     }
 
     fn is_right_alone(&self) -> bool {
@@ -379,8 +379,8 @@ pub fn prove(
         let last = forms.is_empty();
         let open_guess = form.model.operations.iter().find_map(build::open_guess);
         let beyond_the_code = derivation.beyond_the_code(&form);
-        let report = linchpin_reduce::prove(&form.model, &Options::default());
-        let promising = report.is_proved() && open_guess.is_none() && beyond_the_code.is_none();
+        let proof = linchpin_reduce::prove(&form.model, &Options::default());
+        let promising = proof.is_proved() && open_guess.is_none() && beyond_the_code.is_none();
         if !promising && !last {
             continue;
         }
@@ -392,7 +392,7 @@ pub fn prove(
         let least_calls = tries.least;
         let attempt = Attempt {
             form,
-            report,
+            proof,
             sequential,
             open_guess,
             beyond_the_code,

@@ -3,9 +3,9 @@
 use linchpin_subop::model::{Relation, Term};
 
 use crate::solver::{NULL, POISON, Value, ZERO};
-use crate::world::{Env, Memory, Mode, Run, Stop, World};
+use crate::symbolic::{Env, Memory, Mode, Run, Stop, Symbolic};
 
-impl World<'_> {
+impl Symbolic<'_> {
     /// The value of a term; `None` if it is not defined (or, when required, may not be).
     pub fn term(
         &mut self,

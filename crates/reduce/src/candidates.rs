@@ -1,5 +1,6 @@
-//! Candidate facts: the comparisons that the operations make, what their assignments establish, what `malloc` leaves behind, where
-//! allocated objects were stored, and the author's `invariant` lines.
+//! Candidate facts: the comparisons that the operations make, what their assignments establish,
+//! what `malloc` leaves behind, where allocated objects were stored, and the author's `invariant`
+//! lines.
 
 use linchpin_subop::model::{
     Atom, Condition, FieldId, GlobalId, GlobalKind, LocalId, Place, Relation, Statement as Action,

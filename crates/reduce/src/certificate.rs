@@ -1,6 +1,6 @@
-//! A proof as JSON: all that a checker needs to confirm it, with code of its own, without searching for anything.
+//! A proof as JSON: all that a checker needs to confirm it, with code of its own, without searching
+//! for anything.
 
-use linchpin_subop::Model;
 use serde_json::{Value, json};
 
 use crate::closure::{Closure, Member};
@@ -8,23 +8,19 @@ use crate::context::Context;
 use crate::facts::{Facts, Statement};
 use crate::pending::Pending;
 use crate::relate::{Alias, Block, Known};
-use crate::{Analysis, Options, analyse, prepare, words};
+use crate::{Analysis, words};
 
-/// The certificate of a proof; `None` if the model is not proved. Facts are in the language of `.subop` files.
-pub fn certificate(model: &Model, options: &Options) -> Option<Value> {
-    let prepared = prepare(model, options);
-    let analysis = analyse(&prepared.model, options)?;
-    let failed = analysis.closures.iter().any(|closure| closure.failure.is_some())
-        || analysis.pending.iter().any(|(_, pending)| matches!(pending, Pending::Stuck { .. }));
-    if failed {
-        return None;
-    }
-    let step_name = |operation: usize, step: usize| {
-        model.operations[operation].sub_operations[step].name.clone()
-    };
-    let replaced: Vec<String> =
-        prepared.replaced.iter().map(|read| step_name(read.operation, read.step)).collect();
-    let Analysis { context, pending, closures } = &analysis;
+/// What a checker needs to confirm a proof.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Certificate {
+    /// The sub-operations as text.
+    pub model: String,
+    /// Facts, pair relations and closures; conditions are in the language of the text.
+    pub proof: Value,
+}
+
+/// The facts, pair relations and closures of a proof.
+pub fn proof(context: &Context, analysis: &Analysis, replaced: &[String]) -> Value {
     let invariants: Vec<String> = context
         .facts
         .invariants
@@ -32,14 +28,14 @@ pub fn certificate(model: &Model, options: &Options) -> Option<Value> {
         .filter(|invariant| invariant.dropped.is_none())
         .map(|invariant| words::invariant(context, invariant))
         .collect();
-    Some(json!({
-        "format": "linchpin-reduction/1",
-        "model": linchpin_subop::print(model),
-        "replaced": replaced,
-        "invariants": invariants,
-        "prefixes": pending.iter().map(|(prefix, pending)| facts(context, *prefix, pending)).collect::<Vec<_>>(),
-        "closures": closures.iter().map(|closure| self::closure(context, closure)).collect::<Vec<_>>(),
-    }))
+    let prefixes = analysis.pending.iter();
+    let prefixes: Vec<Value> =
+        prefixes.map(|(prefix, pending)| facts(context, *prefix, pending)).collect();
+    let closures: Vec<Value> =
+        analysis.closures.iter().map(|closure| self::closure(context, closure)).collect();
+    json!({
+        "replaced": replaced, "invariants": invariants, "prefixes": prefixes, "closures": closures,
+    })
 }
 
 fn steps(context: &Context, prefix: usize) -> Vec<String> {

@@ -1,5 +1,6 @@
-//! The paper's hand-made mode: claims of `relations { }` about ordered pairs of sub-operations. Each is first tried to be proved from
-//! the facts, then to be refuted by an execution. The proof of linearizability uses none of them, so none is taken on trust for it.
+//! The paper's hand-made mode: claims of `relations { }` about ordered pairs of sub-operations.
+//! Each is first tried to be proved from the facts, then to be refuted by an execution. The proof
+//! of linearizability uses none of them, so none is taken on trust for it.
 
 use linchpin_subop::model::{
     Atom, Claim, ClaimKind, Condition, Index, LocalId, Place, Relation, Statement, SubOperationId,
@@ -8,7 +9,7 @@ use linchpin_subop::model::{
 
 use crate::context::Context;
 use crate::search::explore;
-use crate::world::{Env, Matters, Memory, Mode, Run, Stop, World};
+use crate::symbolic::{Env, Matters, Memory, Mode, Run, Stop, Symbolic};
 
 /// What became of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,9 +49,11 @@ pub struct Found {
     pub orderable: bool,
     /// In some such state the reverse order does something else, or cannot be executed.
     pub order_matters: bool,
-    /// What is true of the shared variables whenever the second follows the first; `None` if it never does.
+    /// What is true of the shared variables whenever the second follows the first; `None` if it
+    /// never does.
     pub whenever: Option<Vec<Condition>>,
-    /// What is true of them whenever the first is executed and the second is next for another instance.
+    /// What is true of them whenever the first is executed and the second is next for another
+    /// instance.
     pub anyway: Option<Vec<Condition>>,
     /// Not all cases could be looked at.
     pub unknown: bool,
@@ -126,7 +129,8 @@ fn step_pair(context: &Context, one: usize, two: usize, claim: Option<&Claim>, f
     };
     let condition = claim.and_then(|claim| claim.condition.as_ref());
     let env = Env { who: 0, peer: 1, bound: &[] };
-    // A condition may be about what the two guess: then it is known only afterwards which states are meant.
+    // A condition may be about what the two guess: then it is known only afterwards which states
+    // are meant.
     let guessed = match condition.map(|condition| guessed(context, one, two, condition)) {
         None => Vec::new(),
         Some(Some(guessed)) => guessed,
@@ -135,36 +139,36 @@ fn step_pair(context: &Context, one: usize, two: usize, claim: Option<&Claim>, f
             return;
         }
     };
-    let outcome = explore(context, &[before, peer], &mut |world, start| {
+    let outcome = explore(context, &[before, peer], &mut |symbolic, start| {
         if let (Some(condition), []) = (condition, &guessed[..]) {
-            world.assume(start, env, condition)?;
+            symbolic.assume(start, env, condition)?;
         }
         let mut there = start.clone();
-        world.execute(&mut there, 0, one, Mode::Assume)?;
-        world.assume_facts(&there, 0, one)?;
-        world.assume_facts(&there, 1, peer)?;
-        world.assume_invariants(&there)?;
-        remember(&mut found.anyway, comparisons(world, start)?);
-        world.execute(&mut there, 1, two, Mode::Assume)?;
-        world.assume_facts(&there, 0, one)?;
-        world.assume_facts(&there, 1, two)?;
-        world.assume_invariants(&there)?;
+        symbolic.execute(&mut there, 0, one, Mode::Assume)?;
+        symbolic.assume_facts(&there, 0, one)?;
+        symbolic.assume_facts(&there, 1, peer)?;
+        symbolic.assume_invariants(&there)?;
+        remember(&mut found.anyway, comparisons(symbolic, start)?);
+        symbolic.execute(&mut there, 1, two, Mode::Assume)?;
+        symbolic.assume_facts(&there, 0, one)?;
+        symbolic.assume_facts(&there, 1, two)?;
+        symbolic.assume_invariants(&there)?;
         if let (Some(condition), [_, ..]) = (condition, &guessed[..]) {
             let mut then = start.clone();
             for (who, local) in &guessed {
                 then.instances[*who].locals[local.0] = there.instances[*who].locals[local.0];
             }
-            world.assume(&then, env, condition)?;
+            symbolic.assume(&then, env, condition)?;
         }
         found.orderable = true;
-        remember(&mut found.whenever, comparisons(world, start)?);
+        remember(&mut found.whenever, comparisons(symbolic, start)?);
         let mut back = start.clone();
-        let reversed = |world: &mut World, back: &mut Memory| -> Run<()> {
-            world.execute(back, 1, two, Mode::Require)?;
-            world.execute(back, 0, one, Mode::Require)
+        let reversed = |symbolic: &mut Symbolic, back: &mut Memory| -> Run<()> {
+            symbolic.execute(back, 1, two, Mode::Require)?;
+            symbolic.execute(back, 0, one, Mode::Require)
         };
-        let same = match reversed(world, &mut back) {
-            Ok(()) => world.same_state(&there, &back, [Matters::Everything; 2])?,
+        let same = match reversed(symbolic, &mut back) {
+            Ok(()) => symbolic.same_state(&there, &back, [Matters::Everything; 2])?,
             Err(Stop::Blocked) => false,
             Err(Stop::Prune) => return Err(Stop::Prune),
         };
@@ -174,8 +178,8 @@ fn step_pair(context: &Context, one: usize, two: usize, claim: Option<&Claim>, f
     found.unknown |= outcome.is_err();
 }
 
-/// The locals in a condition that the last steps of the two prefixes guess, each with whose it is; `None` if one has no value before the steps for
-/// another reason.
+/// The locals in a condition that the last steps of the two prefixes guess, each with whose it is;
+/// `None` if one has no value before the steps for another reason.
 fn guessed(
     context: &Context,
     one: usize,
@@ -234,9 +238,10 @@ fn remember(kept: &mut Option<Vec<Condition>>, now: Vec<Condition>) {
     });
 }
 
-/// Which shared variables of the same type are known to be equal or different, and which references are `NULL` or not.
-fn comparisons(world: &mut World, memory: &Memory) -> Run<Vec<Condition>> {
-    let variables = world.context.shared_variables();
+/// Which shared variables of the same type are known to be equal or different, and which references
+/// are `NULL` or not.
+fn comparisons(symbolic: &mut Symbolic, memory: &Memory) -> Run<Vec<Condition>> {
+    let variables = symbolic.context.shared_variables();
     let mut found = Vec::new();
     for (at, (left, ty)) in variables.iter().enumerate() {
         let mut others: Vec<Term> = Vec::new();
@@ -254,7 +259,7 @@ fn comparisons(world: &mut World, memory: &Memory) -> Run<Vec<Condition>> {
                 let atom =
                     Atom { left: Term::Place(*left), relation, right, span: Default::default() };
                 let condition = Condition::Atom(atom);
-                if world.require(memory, Env::of(0), &condition)? {
+                if symbolic.require(memory, Env::of(0), &condition)? {
                     found.push(condition);
                 }
             }

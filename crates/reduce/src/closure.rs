@@ -1,8 +1,10 @@
-//! Algorithm 1, corrected, over alias cases: whether every interleaving of complete operations can be rewritten to a sequential one.
+//! Algorithm 1, corrected, over alias cases: whether every interleaving of complete operations can
+//! be rewritten to a sequential one.
 //!
-//! A *block* is a prefix executed without interruption. After a history was rewritten to blocks, the next sub-operation `s` of an
-//! instance at prefix `x` is appended. Blocks after `x` that can be moved to its left are; those that cannot are in the
-//! closure of `x`: irreversible with `x`, or with another member. `s` must be reversible with all of them.
+//! A *block* is a prefix executed without interruption. After a history was rewritten to blocks,
+//! the next sub-operation `s` of an instance at prefix `x` is appended. Blocks after `x` that can
+//! be moved to its left are; those that cannot are in the closure of `x`: irreversible with `x`, or
+//! with another member. `s` must be reversible with all of them.
 
 use linchpin_subop::model::Condition;
 
@@ -13,7 +15,7 @@ use crate::relate::{
     same_in_the_end,
 };
 use crate::search::{Stage, TooManyCases, explore_from, explore_stages};
-use crate::world::{Env, Memory, Mode, Run, World};
+use crate::symbolic::{Env, Memory, Mode, Run, Symbolic};
 
 /// A closure with more members is given up.
 const MOST_MEMBERS: usize = 600;
@@ -39,7 +41,8 @@ pub struct Closure {
     /// The conditions that members are told apart by; none if that was not needed.
     pub lasting: Vec<Condition>,
     pub members: Vec<Member>,
-    /// A member, the prefix with the next step, and whether it is only that there were too many cases.
+    /// A member, the prefix with the next step, and whether it is only that there were too many
+    /// cases.
     pub failure: Option<(usize, usize, bool)>,
 }
 
@@ -190,14 +193,14 @@ fn by_knowledge(relation: Relation) -> Vec<(Known, Vec<Alias>)> {
 }
 
 fn assume_known(
-    world: &mut World,
+    symbolic: &mut Symbolic,
     memory: &Memory,
     known: Known,
     lasting: &[Condition],
 ) -> Run<()> {
     for (at, condition) in lasting.iter().enumerate() {
         if known & (1 << at) != 0 {
-            world.assume(memory, Env::of(0), condition)?;
+            symbolic.assume(memory, Env::of(0), condition)?;
         }
     }
     Ok(())
@@ -213,7 +216,7 @@ struct Entrances<'c> {
 
 /// A case of such a state.
 struct Entrance<'c> {
-    world: World<'c>,
+    symbolic: Symbolic<'c>,
     memory: Memory,
 }
 
@@ -227,11 +230,11 @@ impl<'c> Entrances<'c> {
         let (context, prefix) = (self.context, self.prefix);
         let found = self.of[operation].get_or_insert_with(|| {
             let live: [Stage<'_, 'c>; 1] =
-                [Box::new(move |world, memory| world.assume_live(memory, 0, prefix))];
+                [Box::new(move |symbolic, memory| symbolic.assume_live(memory, 0, prefix))];
             let mut found = Vec::new();
             let starts = [prefix, context.prefixes.empty[operation]];
-            let outcome = explore_stages(context, &starts, &live, &mut |world, _, memory| {
-                found.push(Entrance { world: world.clone(), memory: memory.clone() });
+            let outcome = explore_stages(context, &starts, &live, &mut |symbolic, _, memory| {
+                found.push(Entrance { symbolic: symbolic.clone(), memory: memory.clone() });
                 Ok(true)
             });
             outcome.is_ok().then_some(found)
@@ -239,28 +242,29 @@ impl<'c> Entrances<'c> {
         found.as_deref()
     }
 
-    /// Visits every case in which a block is executed when `known` is true: the state before and the state after.
+    /// Visits every case in which a block is executed when `known` is true: the state before and
+    /// the state after.
     fn explore(
         &mut self,
         block: Block,
         known: Known,
         lasting: &[Condition],
-        visit: &mut dyn FnMut(&mut World<'c>, &Memory, &Memory) -> Run<bool>,
+        visit: &mut dyn FnMut(&mut Symbolic<'c>, &Memory, &Memory) -> Run<bool>,
     ) -> Result<(), TooManyCases> {
         let (context, prefix) = (self.context, self.prefix);
         let operation = context.prefixes.all[block.prefix].operation.0;
         let entrances = self.of(operation).ok_or(TooManyCases)?;
         let mut stages: Vec<Stage<'_, 'c>> =
-            vec![Box::new(move |world, memory| assume_known(world, memory, known, lasting))];
+            vec![Box::new(move |symbolic, memory| assume_known(symbolic, memory, known, lasting))];
         stages.extend(block_stages(context, 1, block));
-        stages.push(Box::new(move |world, memory| {
-            world.assume_facts(memory, 0, prefix)?;
-            world.assume_live(memory, 0, prefix)
+        stages.push(Box::new(move |symbolic, memory| {
+            symbolic.assume_facts(memory, 0, prefix)?;
+            symbolic.assume_live(memory, 0, prefix)
         }));
-        for Entrance { world, memory: begin } in entrances {
+        for Entrance { symbolic, memory: begin } in entrances {
             let mut open = true;
-            explore_from(world, begin, &stages, &mut |world, there| {
-                open = visit(world, begin, there)?;
+            explore_from(symbolic, begin, &stages, &mut |symbolic, there| {
+                open = visit(symbolic, begin, there)?;
                 Ok(open)
             })?;
             if !open {
@@ -271,7 +275,8 @@ impl<'c> Entrances<'c> {
     }
 }
 
-/// What is known after a block that starts when `known` is true; `None` if it cannot be executed then.
+/// What is known after a block that starts when `known` is true; `None` if it cannot be executed
+/// then.
 fn follow(
     entrances: &mut Entrances,
     block: Block,
@@ -282,8 +287,8 @@ fn follow(
         return Some(0);
     }
     let mut then: Option<Known> = None;
-    let outcome = entrances.explore(block, known, lasting, &mut |world, _, there| {
-        let now = knowledge(world, there, lasting)? | known;
+    let outcome = entrances.explore(block, known, lasting, &mut |symbolic, _, there| {
+        let now = knowledge(symbolic, there, lasting)? | known;
         then = Some(then.map_or(now, |then| then & now));
         // What was known lasts: nothing less can come.
         Ok(then != Some(known))
@@ -292,10 +297,10 @@ fn follow(
 }
 
 /// Whether this case of a later state may be one of the cases.
-fn matches(world: &World, memory: &Memory, cases: &Option<Vec<Alias>>) -> bool {
+fn matches(symbolic: &Symbolic, memory: &Memory, cases: &Option<Vec<Alias>>) -> bool {
     let Some(cases) = cases else { return true };
     cases.iter().any(|case| {
-        let mut solver = world.solver.clone();
+        let mut solver = symbolic.solver.clone();
         case.pairs.iter().all(|(one, two, equal)| {
             let (Some(left), Some(right)) =
                 (memory.instances[0].locals[*one], memory.instances[1].locals[*two])
@@ -335,22 +340,23 @@ fn passes(
     }
     let mut passes = true;
     let last = Block { prefix: step, complete: !context.prefixes.is_proper(step) };
-    let outcome = entrances.explore(*block, *before, lasting, &mut |world, begin, there| {
+    let outcome = entrances.explore(*block, *before, lasting, &mut |symbolic, begin, there| {
         // The aliases are compared before the step, which may assign locals.
-        if !matches(world, there, cases) {
+        if !matches(symbolic, there, cases) {
             return Ok(true);
         }
-        // The step has passed everything that came later, so it is executed in the state that the member left.
-        assume_known(world, there, *then, lasting)?;
+        // The step has passed everything that came later, so it is executed in the state that the
+        // member left.
+        assume_known(symbolic, there, *then, lasting)?;
         let mut there = there.clone();
-        world.execute(&mut there, 0, step, Mode::Assume)?;
-        assume_after(world, &there, 0, last, true)?;
-        assume_after(world, &there, 1, *block, true)?;
-        world.assume_invariants(&there)?;
+        symbolic.execute(&mut there, 0, step, Mode::Assume)?;
+        assume_after(symbolic, &there, 0, last, true)?;
+        assume_after(symbolic, &there, 1, *block, true)?;
+        symbolic.assume_invariants(&there)?;
         let matters = [last.matters(), block.matters()];
-        let same = same_in_the_end(world, begin, &there, matters, &mut |world, back| {
-            world.execute(back, 0, step, Mode::Require)?;
-            world.execute_all(back, 1, block.prefix, Mode::Require)
+        let same = same_in_the_end(symbolic, begin, &there, matters, &mut |symbolic, back| {
+            symbolic.execute(back, 0, step, Mode::Require)?;
+            symbolic.execute_all(back, 1, block.prefix, Mode::Require)
         })?;
         passes &= same;
         Ok(passes)

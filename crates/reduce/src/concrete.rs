@@ -1,20 +1,20 @@
-//! Reachable states that show something about a pair of sub-operations, and executions of an interleaving that stopped a proof: a few
-//! instances, executed concretely.
+//! Reachable states that show something about a pair of sub-operations, and executions of an
+//! interleaving that stopped a proof: a few instances, executed concretely.
 
 use std::collections::HashSet;
 
 use linchpin_subop::execute::{Instance, Machine, Progress, State, Value};
 use linchpin_subop::model::{Claim, Model, OperationId, SubOperationId, Type};
 
-use crate::{Line, Options, prepare};
+use crate::Line;
 
 /// How many operations are executed before an interleaving, at most.
 const LONGEST_PROLOGUE: usize = 2;
 
-/// Looks for an execution of an interleaving that stopped a proof: the operations to execute before it, one after the other. `None`: none was
-/// found with few of them and all arguments 1; then it may be an incompleteness of the method (Section VIII).
-pub fn find_execution(model: &Model, options: &Options, lines: &[Line]) -> Option<Vec<String>> {
-    let model = &prepare(model, options).model;
+/// Looks for an execution of an interleaving that stopped a proof: the operations to execute before
+/// it, one after the other. `None`: none was found with few of them and all arguments 1; then it
+/// may be an incompleteness of the method (Section VIII).
+pub fn find_execution(model: &Model, lines: &[Line]) -> Option<Vec<String>> {
     let machine = Machine::new(model);
     let mut prologues: Vec<Vec<usize>> = vec![Vec::new()];
     let mut at = 0;
@@ -87,7 +87,8 @@ pub struct Shown {
     pub order_matters: bool,
 }
 
-/// Looks for states in which the claim's second sub-operation follows its first, by different instances.
+/// Looks for states in which the claim's second sub-operation follows its first, by different
+/// instances.
 pub fn observe(model: &Model, claim: &Claim) -> Shown {
     let mut shown = Shown::default();
     if claim.condition.is_some() {

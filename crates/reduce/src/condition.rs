@@ -1,11 +1,12 @@
-//! Conditions, assumed, required or decided by cases; [`atom`](crate::atom) does the same for comparisons.
+//! Conditions, assumed, required or decided by cases; [`atom`](crate::atom) does the same for
+//! comparisons.
 
 use linchpin_subop::model::{Condition, Relation};
 
 use crate::solver::{NULL, POISON, Value};
-use crate::world::{Env, Memory, Run, Stop, World};
+use crate::symbolic::{Env, Memory, Run, Stop, Symbolic};
 
-impl<'c> World<'c> {
+impl<'c> Symbolic<'c> {
     /// Decides whether two values are equal.
     pub fn equal(&mut self, left: Value, right: Value) -> Run<bool> {
         if let Some(known) = self.solver.same(left, right) {
@@ -40,7 +41,8 @@ impl<'c> World<'c> {
                 parts.iter().try_for_each(|part| self.assume(memory, env, part))
             }
             Condition::Any(parts) => {
-                // What is known to be false is no case, and nothing is to be assumed if one part is known to be true.
+                // What is known to be false is no case, and nothing is to be assumed if one part is
+                // known to be true.
                 let mut open = Vec::new();
                 for part in parts {
                     match self.known(memory, env, part) {

@@ -1,4 +1,5 @@
-//! What every question about a model needs: its prefixes, which variables hold what, and the facts found so far.
+//! What every question about a model needs: its prefixes, which variables hold what, and the facts
+//! found so far.
 
 use std::cell::Cell;
 
@@ -6,11 +7,16 @@ use linchpin_subop::model::{
     Condition, FieldId, GlobalId, GlobalKind, Index, Model, Place, Statement, Term, Type, Var,
 };
 
+use linchpin_verdict::{Limits, StopReason};
+
 use crate::Options;
 use crate::facts::Facts;
 use crate::footprint::{Footprint, Kind};
 use crate::nature::Natures;
 use crate::prefix::{Prefixes, TooManyPrefixes};
+
+/// The limits are asked once in so many cases.
+const ASK_EVERY: usize = 32;
 
 #[derive(Debug)]
 pub struct Context<'m> {
@@ -27,6 +33,9 @@ pub struct Context<'m> {
     /// How many all questions may have together.
     pub most_in_total: usize,
     cases: Cell<usize>,
+    limits: Limits,
+    /// What stopped the work: then no question is answered any more.
+    stopped: Cell<Option<StopReason>>,
     footprints: Vec<Footprint>,
 }
 
@@ -54,14 +63,26 @@ impl<'m> Context<'m> {
             most_cases: options.most_cases,
             most_in_total: options.most_in_total,
             cases: Cell::new(0),
+            limits: options.limits.clone(),
+            stopped: Cell::new(None),
             footprints,
         })
     }
 
-    /// Counts a case; false if there were too many altogether.
+    /// Counts a case; false if there were too many altogether, or something asks to stop.
     pub fn count_case(&self) -> bool {
-        self.cases.set(self.cases.get() + 1);
-        self.cases.get() <= self.most_in_total
+        let cases = self.cases.get();
+        self.cases.set(cases + 1);
+        if cases.is_multiple_of(ASK_EVERY) && self.stopped.get().is_none() {
+            // Little is kept from one question to the next, so memory is not what ends this.
+            self.stopped.set(self.limits.exceeded(0));
+        }
+        self.stopped.get().is_none() && cases < self.most_in_total
+    }
+
+    /// What stopped the work, if something did.
+    pub fn stopped(&self) -> Option<StopReason> {
+        self.stopped.get()
     }
 
     /// How many cases were looked at.

@@ -11,9 +11,9 @@ use linchpin_subop::model::{
 use crate::footprint::Kind;
 use crate::nature::Nature;
 use crate::solver::{NULL, POISON, Value, ZERO, flag};
-use crate::world::{Cell, Env, Guess, Instance, Matters, Memory, Mode, Run, Stop, World};
+use crate::symbolic::{Cell, Env, Guess, Instance, Matters, Memory, Mode, Run, Stop, Symbolic};
 
-impl<'c> World<'c> {
+impl<'c> Symbolic<'c> {
     /// Executes `initially`.
     pub(crate) fn begin(&mut self) -> Run<Memory> {
         let initially = &self.context.model.initially;
@@ -74,7 +74,8 @@ impl<'c> World<'c> {
         Ok(value)
     }
 
-    /// Executes the last sub-operation of `prefix` by the instance, which executed all others of it.
+    /// Executes the last sub-operation of `prefix` by the instance, which executed all others of
+    /// it.
     pub fn execute(
         &mut self,
         memory: &mut Memory,
@@ -262,7 +263,8 @@ impl<'c> World<'c> {
         memory.hidden.retain(|hidden| self.solver.same(*hidden, value) == Some(false));
     }
 
-    /// Whether the guess among the two may be chosen to be the other: nothing else is known of it, and the other can be guessed.
+    /// Whether the guess among the two may be chosen to be the other: nothing else is known of it,
+    /// and the other can be guessed.
     pub fn may_choose(&self, guess: Value, other: Value) -> bool {
         let root = self.solver.find(guess);
         let Some(found) = self.guesses.iter().find(|known| known.value == guess) else {

@@ -1,8 +1,10 @@
-//! Facts: what holds whenever an instance has executed a prefix, whatever the others do; and the invariants of the shared state.
+//! Facts: what holds whenever an instance has executed a prefix, whatever the others do; and the
+//! invariants of the shared state.
 //!
-//! *Stable* facts hold in every reachable state. Candidates come from the model's own comparisons and assignments
-//! ([`candidates`](crate::candidates)); those that some step breaks are dropped until none is ([`settle`](crate::settle)).
-//! *Live* facts hold in every state of an execution in which the instance completes ([`live`](crate::live)).
+//! *Stable* facts hold in every reachable state. Candidates come from the model's own comparisons
+//! and assignments ([`candidates`](crate::candidates)); those that some step breaks are dropped
+//! until none is ([`houdini`](crate::houdini)). *Live* facts hold in every state of an execution in
+//! which the instance completes ([`live`](crate::live)).
 
 use linchpin_subop::model::{Condition, LocalId, Place, StructId};
 

@@ -1,5 +1,5 @@
-//! Which kinds of locations a sub-operation reads and writes, told apart by name only: a global, a field of a struct, an array.
-//! Two sub-operations without a common kind need no closer look.
+//! Which kinds of locations a sub-operation reads and writes, told apart by name only: a global, a
+//! field of a struct, an array. Two sub-operations without a common kind need no closer look.
 
 use linchpin_subop::model::{
     Atom, Condition, FieldId, GlobalId, Index, Place, Statement, StructId, SubOperation, Term, Var,
@@ -57,7 +57,8 @@ impl Footprint {
         footprint
     }
 
-    /// Whether executing the other in between may change what this one does, or the other way round.
+    /// Whether executing the other in between may change what this one does, or the other way
+    /// round.
     pub fn conflicts(&self, other: &Footprint) -> bool {
         let meet = |a: &[Kind], b: &[Kind]| a.iter().any(|kind| b.contains(kind));
         meet(&self.writes, &other.reads)

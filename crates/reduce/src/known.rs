@@ -5,9 +5,9 @@ use linchpin_subop::model::{Atom, Condition, Index, Place, Relation, Term, Var};
 use crate::atom::ordered;
 use crate::footprint::Kind;
 use crate::solver::{NULL, Value, ZERO};
-use crate::world::{Env, Memory, World};
+use crate::symbolic::{Env, Memory, Symbolic};
 
-impl World<'_> {
+impl Symbolic<'_> {
     /// Whether a condition is known to hold, or not to.
     pub fn known(&self, memory: &Memory, env: Env, condition: &Condition) -> Option<bool> {
         match condition {

@@ -1,7 +1,8 @@
 //! Lasting conditions of a prefix: once true, they stay true as long as the instance does nothing.
 //!
-//! A member of a closure may make one true: it removed the node that the instance stands on. Then every later member finds it true.
-//! Executions in which all operations complete are meant, so live facts may be used.
+//! A member of a closure may make one true: it removed the node that the instance stands on. Then
+//! every later member finds it true. Executions in which all operations complete are meant, so live
+//! facts may be used.
 
 use linchpin_subop::model::{
     Atom, Condition, FieldId, LocalId, Place, Relation, Statement, Term, Type, Var,
@@ -12,7 +13,7 @@ use crate::candidates::same_condition;
 use crate::context::Context;
 use crate::footprint::{Footprint, Kind};
 use crate::search::{Stage, explore, explore_from};
-use crate::world::{Env, Memory, Mode, World};
+use crate::symbolic::{Env, Memory, Mode, Symbolic};
 
 /// As many as a set of them holds.
 const MOST: usize = 64;
@@ -34,7 +35,8 @@ pub fn find(context: &Context, prefix: usize) -> Vec<Condition> {
     written.map(|open| open.condition).take(MOST).collect()
 }
 
-/// Comparisons of the fields of what the instance's locals refer to, and those that the operation makes itself.
+/// Comparisons of the fields of what the instance's locals refer to, and those that the operation
+/// makes itself.
 fn candidates(context: &Context, prefix: usize) -> Vec<Condition> {
     let data = &context.prefixes.all[prefix];
     let operation = &context.model.operations[data.operation.0];
@@ -123,10 +125,10 @@ fn drop_broken(context: &Context, prefix: usize, other: usize, open: &mut Vec<Op
     if touched.is_empty() {
         return;
     }
-    let outcome = explore(context, &[prefix, parent], &mut |world, before| {
+    let outcome = explore(context, &[prefix, parent], &mut |symbolic, before| {
         for at in &touched {
             if kept[*at] {
-                kept[*at] = lasts(world, before, prefix, other, &open[*at].condition);
+                kept[*at] = lasts(symbolic, before, prefix, other, &open[*at].condition);
             }
         }
         Ok(touched.iter().any(|at| kept[*at]))
@@ -140,21 +142,21 @@ fn drop_broken(context: &Context, prefix: usize, other: usize, open: &mut Vec<Op
 
 /// Whether the condition, if true before the step, is true after it.
 fn lasts<'c>(
-    world: &World<'c>,
+    symbolic: &Symbolic<'c>,
     before: &Memory,
     prefix: usize,
     other: usize,
     condition: &Condition,
 ) -> bool {
     let stages: [Stage<'_, 'c>; 4] = [
-        Box::new(|world, memory| world.assume(memory, Env::of(0), condition)),
-        Box::new(|world, memory| world.execute(memory, 1, other, Mode::Assume)),
-        Box::new(|world, memory| world.assume_facts(memory, 0, prefix)),
-        Box::new(|world, memory| world.assume_live(memory, 0, prefix)),
+        Box::new(|symbolic, memory| symbolic.assume(memory, Env::of(0), condition)),
+        Box::new(|symbolic, memory| symbolic.execute(memory, 1, other, Mode::Assume)),
+        Box::new(|symbolic, memory| symbolic.assume_facts(memory, 0, prefix)),
+        Box::new(|symbolic, memory| symbolic.assume_live(memory, 0, prefix)),
     ];
     let mut kept = true;
-    let outcome = explore_from(world, before, &stages, &mut |world, after| {
-        kept &= world.require(after, Env::of(0), condition)?;
+    let outcome = explore_from(symbolic, before, &stages, &mut |symbolic, after| {
+        kept &= symbolic.require(after, Env::of(0), condition)?;
         Ok(kept)
     });
     kept && outcome.is_ok()

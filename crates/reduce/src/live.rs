@@ -1,11 +1,13 @@
 //! Live facts: conditions that hold in every state of an execution in which the instance completes.
 //!
-//! A later sub-operation of the instance tests `g`. If no step can make `g` true once it is false, then `g` is true from now on, or
-//! the instance never completes: in an execution in which it does, `g` is a fact already. This is what a validated read gives:
-//! that the version did not change, that the node was not marked.
+//! A later sub-operation of the instance tests `g`. If no step can make `g` true once it is false,
+//! then `g` is true from now on, or the instance never completes: in an execution in which it does,
+//! `g` is a fact already. This is what a validated read gives: that the version did not change,
+//! that the node was not marked.
 //!
-//! INVARIANT: the argument goes backwards in time. At the latest state in which some live fact is false, all of them hold in the next
-//! state; so live facts may be assumed after the step that is looked at, never before it.
+//! INVARIANT: the argument goes backwards in time. At the latest state in which some live fact is
+//! false, all of them hold in the next state; so live facts may be assumed after the step that is
+//! looked at, never before it.
 
 use linchpin_subop::model::{
     Atom, Condition, LocalId, Place, Relation, Statement, SubOperation, Term, Type, Var,
@@ -18,9 +20,9 @@ use crate::candidates::{conjuncts, same_condition};
 use crate::context::Context;
 use crate::prefix;
 use crate::search::explore;
-use crate::world::{Env, Mode};
+use crate::symbolic::{Env, Mode};
 
-/// Finds the live facts. The stable facts must be settled.
+/// Finds the live facts. The stable facts must be inductive already.
 pub fn find(context: &mut Context) {
     let tests: Vec<Vec<Condition>> =
         (0..context.prefixes.all.len()).map(|prefix| tested(context, prefix)).collect();
@@ -38,7 +40,8 @@ pub fn find(context: &mut Context) {
         });
         context.facts.live[at] = needed;
     }
-    // How often live facts of each prefix were dropped, and how often that was when a question that assumes them was asked.
+    // How often live facts of each prefix were dropped, and how often that was when a question that
+    // assumes them was asked.
     let mut drops = vec![0u32; context.prefixes.all.len()];
     let mut asked: FxHashMap<(usize, usize), (u32, u32)> = FxHashMap::default();
     loop {
@@ -63,7 +66,8 @@ pub fn find(context: &mut Context) {
     }
 }
 
-/// The comparisons that every way from here to completion makes, with locals that do not change before.
+/// The comparisons that every way from here to completion makes, with locals that do not change
+/// before.
 fn needed(context: &Context, at: usize, tests: &[Vec<Condition>]) -> Vec<Condition> {
     let data = &context.prefixes.all[at];
     if data.complete {
@@ -96,7 +100,8 @@ fn needed(context: &Context, at: usize, tests: &[Vec<Condition>]) -> Vec<Conditi
     distinct
 }
 
-/// What must hold for the last step of a prefix to be executed: its comparisons, and that what is equal to an object is not `NULL`.
+/// What must hold for the last step of a prefix to be executed: its comparisons, and that what is
+/// equal to an object is not `NULL`.
 fn tested(context: &Context, child: usize) -> Vec<Condition> {
     let (Some(step), Some(parent)) =
         (context.prefixes.last(child), context.prefixes.all[child].parent)
@@ -126,13 +131,14 @@ fn tested(context: &Context, child: usize) -> Vec<Condition> {
     }
     implied.retain(|condition| {
         let mut holds = true;
-        let outcome = explore(context, &[parent], &mut |world, before| {
-            // Guessed locals have a value only afterwards; the condition is about places that do not change.
+        let outcome = explore(context, &[parent], &mut |symbolic, before| {
+            // Guessed locals have a value only afterwards; the condition is about places that do
+            // not change.
             let mut after = before.clone();
-            world.execute(&mut after, 0, child, Mode::Assume)?;
+            symbolic.execute(&mut after, 0, child, Mode::Assume)?;
             let mut then = before.clone();
             then.instances[0].locals.clone_from(&after.instances[0].locals);
-            holds &= world.require(&then, Env::of(0), condition)?;
+            holds &= symbolic.require(&then, Env::of(0), condition)?;
             Ok(holds)
         });
         holds
@@ -184,14 +190,15 @@ fn own_step(context: &mut Context, at: usize, child: usize, tested: &[Condition]
             !kept
         })
         .collect();
-    let outcome = explore(context, &[at], &mut |world, before| {
+    let outcome = explore(context, &[at], &mut |symbolic, before| {
         let mut after = before.clone();
-        world.execute(&mut after, 0, child, Mode::Assume)?;
-        world.assume_facts(&after, 0, child)?;
-        world.assume_live(&after, 0, child)?;
+        symbolic.execute(&mut after, 0, child, Mode::Assume)?;
+        symbolic.assume_facts(&after, 0, child)?;
+        symbolic.assume_live(&after, 0, child)?;
         for fact in &open {
             // Asked even if it is bad already: what is decided for it the script remembers.
-            let holds = world.require(before, Env::of(0), &world.context.facts.live[at][*fact])?;
+            let holds =
+                symbolic.require(before, Env::of(0), &symbolic.context.facts.live[at][*fact])?;
             if !holds && !bad.contains(fact) {
                 bad.push(*fact);
             }
@@ -216,18 +223,19 @@ fn interference(context: &mut Context, at: usize, other: usize) -> bool {
         return false;
     }
     let mut bad: Vec<usize> = Vec::new();
-    let outcome = explore(context, &[at, parent], &mut |world, before| {
+    let outcome = explore(context, &[at, parent], &mut |symbolic, before| {
         let mut after = before.clone();
-        world.execute(&mut after, 1, other, Mode::Assume)?;
-        world.assume_facts(&after, 0, at)?;
-        world.assume_live(&after, 0, at)?;
-        if !world.context.prefixes.all[other].complete {
-            world.assume_facts(&after, 1, other)?;
-            world.assume_live(&after, 1, other)?;
+        symbolic.execute(&mut after, 1, other, Mode::Assume)?;
+        symbolic.assume_facts(&after, 0, at)?;
+        symbolic.assume_live(&after, 0, at)?;
+        if !symbolic.context.prefixes.all[other].complete {
+            symbolic.assume_facts(&after, 1, other)?;
+            symbolic.assume_live(&after, 1, other)?;
         }
         for fact in &open {
             // Asked even if it is bad already: what is decided for it the script remembers.
-            let holds = world.require(before, Env::of(0), &world.context.facts.live[at][*fact])?;
+            let holds =
+                symbolic.require(before, Env::of(0), &symbolic.context.facts.live[at][*fact])?;
             if !holds && !bad.contains(fact) {
                 bad.push(*fact);
             }

@@ -5,9 +5,9 @@ use linchpin_subop::model::{GlobalId, GlobalKind, Index, Place, StructId, Term, 
 use crate::footprint::Kind;
 use crate::nature::Nature;
 use crate::solver::{NULL, POISON, Value, ZERO, flag};
-use crate::world::{Cell, Env, Memory, Mode, Reached, Run, World};
+use crate::symbolic::{Cell, Env, Memory, Mode, Reached, Run, Symbolic};
 
-impl<'c> World<'c> {
+impl<'c> Symbolic<'c> {
     /// What a location holds at the start.
     pub(crate) fn default_of(&self, kind: Kind) -> Value {
         if let Kind::Array(array) = kind
@@ -178,7 +178,8 @@ impl<'c> World<'c> {
         Ok(())
     }
 
-    /// Assumes the invariants about two objects, for each object that came up and what its fields referred to before the run, if that came up, too.
+    /// Assumes the invariants about two objects, for each object that came up and what its fields
+    /// referred to before the run, if that came up, too.
     pub(crate) fn pair_up(&mut self) -> Run<()> {
         if !self.context.facts.about_pairs() {
             return Ok(());
@@ -204,7 +205,8 @@ impl<'c> World<'c> {
         Ok(())
     }
 
-    /// Assumes the invariants about two objects of these structs, for these, unless one of them did not exist before the run.
+    /// Assumes the invariants about two objects of these structs, for these, unless one of them did
+    /// not exist before the run.
     pub(crate) fn assume_of_pair(
         &mut self,
         before: &Memory,

@@ -1,5 +1,6 @@
-//! Which variables may hold `NULL` or poison, for all executions at once: one bit for each variable, field and array, closed under
-//! assignments. An `int` that is never `NULL` needs no case split when one is added to it.
+//! Which variables may hold `NULL` or poison, for all executions at once: one bit for each
+//! variable, field and array, closed under assignments. An `int` that is never `NULL` needs no case
+//! split when one is added to it.
 
 use rustc_hash::FxHashSet;
 

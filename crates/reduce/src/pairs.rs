@@ -1,15 +1,16 @@
-//! The tables of the paper for any model: Figure 5 (pair-wise ordering and reversibility) and Figure 13 (how operations interact).
+//! The tables of the paper for any model: Figure 5 (pair-wise ordering and reversibility) and
+//! Figure 13 (how operations interact).
 
+use linchpin_subop::Names;
 use linchpin_subop::model::{Condition, SubOperationId, Type};
-use linchpin_subop::{Model, Names};
 
 use crate::candidates::same_condition;
 use crate::claims;
 use crate::context::Context;
 use crate::relate::{self, Alias};
 use crate::search::explore;
-use crate::world::Mode;
-use crate::{Options, facts_of, prepare, words};
+use crate::symbolic::Mode;
+use crate::words;
 
 /// An ordered pair of sub-operations of different instances.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +25,8 @@ pub struct Pair {
     pub condition: Vec<String>,
     /// The first ends its operation and the second starts one.
     pub boundary: bool,
-    /// Every state that lets the second follow the first also lets them be executed the other way round, to the same end (Definition 4).
+    /// Every state that lets the second follow the first also lets them be executed the other way
+    /// round, to the same end (Definition 4).
     pub reversible: bool,
 }
 
@@ -49,9 +51,7 @@ pub struct Tables {
 }
 
 /// The tables of a model.
-pub fn tables(model: &Model, options: &Options) -> Tables {
-    let prepared = prepare(model, options);
-    let Some(context) = facts_of(&prepared.model, options) else { return Tables::default() };
+pub fn tables(context: &Context) -> Tables {
     let reachable = |id: &SubOperationId| {
         context
             .prefixes
@@ -63,12 +63,12 @@ pub fn tables(model: &Model, options: &Options) -> Tables {
     let mut tables = Tables::default();
     for first in &all {
         for second in &all {
-            tables.pairs.push(pair(&context, *first, *second));
+            tables.pairs.push(pair(context, *first, *second));
         }
     }
     for first in 0..context.model.operations.len() {
         for second in first..context.model.operations.len() {
-            tables.aliases.push(aliases(&context, first, second));
+            tables.aliases.push(aliases(context, first, second));
         }
     }
     tables
@@ -109,11 +109,11 @@ fn aliases(context: &Context, first: usize, second: usize) -> AliasCases {
     let mut cases: Vec<String> = Vec::new();
     for one in complete(first) {
         for two in complete(second) {
-            let outcome = explore(context, &starts, &mut |world, start| {
+            let outcome = explore(context, &starts, &mut |symbolic, start| {
                 let mut there = start.clone();
-                world.execute_all(&mut there, 0, one, Mode::Assume)?;
-                world.execute_all(&mut there, 1, two, Mode::Assume)?;
-                let all = relate::alias(world, &there);
+                symbolic.execute_all(&mut there, 0, one, Mode::Assume)?;
+                symbolic.execute_all(&mut there, 1, two, Mode::Assume)?;
+                let all = relate::alias(symbolic, &there);
                 let references = all.pairs.into_iter().filter(|(left, _, equal)| {
                     *equal && context.model.operations[first].locals[*left].ty != Type::Int
                 });

@@ -1,14 +1,16 @@
 //! Operations that never complete.
 //!
-//! The rewriting of [`closure`](crate::closure) is about executions in which every operation completes. Any execution becomes such a
-//! one if each proper prefix is *enabled* (its stable facts imply that some next sub-operation can be executed, so the operation can be
-//! completed) or *droppable* (its steps can be taken out, from the last to the first, without anyone noticing).
+//! The rewriting of [`closure`](crate::closure) is about executions in which every operation
+//! completes. Any execution becomes such a one if each proper prefix is *enabled* (its stable facts
+//! imply that some next sub-operation can be executed, so the operation can be completed) or
+//! *droppable* (its steps can be taken out, from the last to the first, without any other instance
+//! noticing).
 
 use linchpin_subop::model::{LocalId, Place, Statement, Term, Var};
 
 use crate::context::Context;
 use crate::search::explore;
-use crate::world::{Matters, Mode, Run, Stop};
+use crate::symbolic::{Matters, Mode, Run, Stop};
 
 /// How an operation that stays at a prefix is dealt with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,8 +19,9 @@ pub enum Pending {
     Enabled,
     /// It can be left out.
     Droppable,
-    /// Neither: the step that ends the first prefix cannot be moved past the step that ends the second, by another instance.
-    Stuck { step: usize, past: usize },
+    /// Neither: the step that ends the first prefix cannot be moved past the step that ends the
+    /// second, by another instance.
+    Neither { step: usize, past: usize },
 }
 
 /// Decides each proper prefix.
@@ -31,15 +34,15 @@ pub fn decide(context: &Context) -> Vec<(usize, Pending)> {
             found.push((at, Pending::Enabled));
             continue;
         }
-        let stuck = context.path(at).into_iter().find_map(|step| {
+        let blocked = context.path(at).into_iter().find_map(|step| {
             *obstacle[step]
                 .get_or_insert_with(|| cannot_move(context, step).map(|past| (step, past)))
         });
         found.push((
             at,
-            match stuck {
+            match blocked {
                 None => Pending::Droppable,
-                Some((step, past)) => Pending::Stuck { step, past },
+                Some((step, past)) => Pending::Neither { step, past },
             },
         ));
     }
@@ -49,13 +52,13 @@ pub fn decide(context: &Context) -> Vec<(usize, Pending)> {
 /// Whether the stable facts imply that some next sub-operation can be executed.
 fn enabled(context: &Context, at: usize) -> bool {
     let mut enabled = true;
-    let outcome = explore(context, &[at], &mut |world, memory| {
-        world.choosing = true;
+    let outcome = explore(context, &[at], &mut |symbolic, memory| {
+        symbolic.choosing = true;
         let mut some = false;
         for child in context.prefixes.all[at].next.clone() {
-            if world
-                .attempt(memory, |world, memory| world.execute(memory, 0, child, Mode::Require))?
-            {
+            if symbolic.attempt(memory, |symbolic, memory| {
+                symbolic.execute(memory, 0, child, Mode::Require)
+            })? {
                 some = true;
                 break;
             }
@@ -66,7 +69,8 @@ fn enabled(context: &Context, at: usize) -> bool {
     enabled && outcome.is_ok()
 }
 
-/// A step of another instance that the last step of this prefix can neither be moved past nor ignored.
+/// A step of another instance that the last step of this prefix can neither be moved past nor
+/// ignored.
 fn cannot_move(context: &Context, at: usize) -> Option<usize> {
     if is_invisible(context, at) {
         return None;
@@ -74,7 +78,8 @@ fn cannot_move(context: &Context, at: usize) -> Option<usize> {
     context.prefixes.nonempty().find(|other| !slides(context, at, *other))
 }
 
-/// Whether the step changes nothing but the instance's locals and objects that nobody else can know.
+/// Whether the step changes nothing but the instance's locals and objects that no other instance
+/// can know.
 pub fn is_invisible(context: &Context, at: usize) -> bool {
     let data = &context.prefixes.all[at];
     let (Some(parent), Some(step)) = (data.parent, context.prefixes.last(at)) else { return true };
@@ -108,7 +113,8 @@ pub fn is_invisible(context: &Context, at: usize) -> bool {
     true
 }
 
-/// Whether a local may ever hold an object that its instance allocated, or a copy of such a reference.
+/// Whether a local may ever hold an object that its instance allocated, or a copy of such a
+/// reference.
 fn may_be_own(context: &Context, at: usize, local: LocalId) -> bool {
     let operation = &context.model.operations[context.prefixes.all[at].operation.0];
     operation.sub_operations.iter().flat_map(|step| &step.body).any(|statement| match statement {
@@ -122,7 +128,8 @@ fn may_be_own(context: &Context, at: usize, local: LocalId) -> bool {
     })
 }
 
-/// Whether the last step of `at` can be moved to the right of the last step of `other`, up to what its own instance holds.
+/// Whether the last step of `at` can be moved to the right of the last step of `other`, up to what
+/// its own instance holds.
 fn slides(context: &Context, at: usize, other: usize) -> bool {
     let (Some(before), Some(peer)) =
         (context.prefixes.all[at].parent, context.prefixes.all[other].parent)
@@ -133,21 +140,21 @@ fn slides(context: &Context, at: usize, other: usize) -> bool {
         return true;
     }
     let mut slides = true;
-    let outcome = explore(context, &[before, peer], &mut |world, start| {
+    let outcome = explore(context, &[before, peer], &mut |symbolic, start| {
         let mut one = start.clone();
-        world.execute(&mut one, 0, at, Mode::Assume)?;
-        world.assume_facts(&one, 0, at)?;
-        world.execute(&mut one, 1, other, Mode::Assume)?;
-        world.assume_facts(&one, 0, at)?;
-        world.assume_facts(&one, 1, other)?;
-        world.assume_invariants(&one)?;
+        symbolic.execute(&mut one, 0, at, Mode::Assume)?;
+        symbolic.assume_facts(&one, 0, at)?;
+        symbolic.execute(&mut one, 1, other, Mode::Assume)?;
+        symbolic.assume_facts(&one, 0, at)?;
+        symbolic.assume_facts(&one, 1, other)?;
+        symbolic.assume_invariants(&one)?;
         let mut two = start.clone();
-        let second = |world: &mut crate::world::World, two: &mut _| -> Run<()> {
-            world.execute(two, 1, other, Mode::Require)?;
-            world.execute(two, 0, at, Mode::Require)
+        let second = |symbolic: &mut crate::symbolic::Symbolic, two: &mut _| -> Run<()> {
+            symbolic.execute(two, 1, other, Mode::Require)?;
+            symbolic.execute(two, 0, at, Mode::Require)
         };
-        slides &= match second(world, &mut two) {
-            Ok(()) => world.same_state(&one, &two, [Matters::Nothing, Matters::Everything])?,
+        slides &= match second(symbolic, &mut two) {
+            Ok(()) => symbolic.same_state(&one, &two, [Matters::Nothing, Matters::Everything])?,
             Err(Stop::Blocked) => false,
             Err(Stop::Prune) => return Err(Stop::Prune),
         };

@@ -1,4 +1,5 @@
-//! The prefixes of all operations: the set `I` of Algorithm 1. An operation is a graph without cycles, so a prefix is a path.
+//! The prefixes of all operations: the set `I` of Algorithm 1. An operation is a graph without
+//! cycles, so a prefix is a path.
 
 use linchpin_subop::model::{
     LocalId, Model, Next, OperationId, Place, Statement, StructId, SubOperation, Term, Type, Var,
@@ -134,7 +135,8 @@ impl<'m> Prefixes<'m> {
         longer
     }
 
-    /// What a step reads and writes when executed after `parent`; that objects are published and guessed included.
+    /// What a step reads and writes when executed after `parent`; that objects are published and
+    /// guessed included.
     pub fn step_footprint(&self, parent: usize, step: &SubOperation) -> Footprint {
         let structs = &self.model.structs;
         let mut footprint = Footprint::of(step, &|of| structs[of.0].fields.len());

@@ -1,21 +1,24 @@
-//! Questions about single instances of a model, for whoever derives one model from another: what holds after a prefix, what stays true while
-//! an instance waits there, and whether an instance that waits there exists.
+//! Questions about single instances of a model, for deriving one model from another: what holds
+//! after a prefix, what stays true while an instance waits there, and whether an instance that
+//! waits there exists.
 //!
-//! Unlike in a [proof](crate::prove), nothing is assumed about whether operations complete: every answer holds in all executions.
+//! Unlike in a [proof](crate::prove), nothing is assumed about whether operations complete: every
+//! answer holds in all executions.
 
 use linchpin_subop::model::{
     Atom, Condition, FieldId, GlobalId, GlobalKind, LocalId, Model, OperationId, Place, Relation,
     StructId, Term, Type, Var,
 };
 use linchpin_syntax::Span;
+use linchpin_verdict::StopReason;
 
 use crate::context::Context;
 use crate::footprint::Footprint;
+use crate::houdini::{chosen_objects, old_or_new};
 use crate::search::{TooManyCases, explore, explore_from, explore_start};
-use crate::settle::{chosen_objects, old_or_new};
 use crate::start::combinations;
-use crate::world::{Env, Memory, Mode, Run, World};
-use crate::{Options, candidates, settle};
+use crate::symbolic::{Env, Memory, Mode, Run, Symbolic};
+use crate::{Options, candidates, houdini};
 
 /// A model with its stable facts.
 pub struct Questions<'m> {
@@ -36,8 +39,13 @@ impl<'m> Questions<'m> {
     pub fn new(model: &'m Model, options: &Options) -> Option<Questions<'m>> {
         let mut context = Context::new(model, options).ok()?;
         candidates::propose(&mut context);
-        settle::settle(&mut context);
+        houdini::eliminate(&mut context);
         Some(Questions { context })
+    }
+
+    /// What stopped the work, if something did: then no question is answered any more.
+    pub fn stopped(&self) -> Option<StopReason> {
+        self.context.stopped()
     }
 
     fn prefix(&self, at: At) -> Option<usize> {
@@ -64,8 +72,8 @@ impl<'m> Questions<'m> {
             return false;
         }
         let mut holds = true;
-        let outcome = explore(&self.context, &[prefix], &mut |world, memory| {
-            holds &= world.require(memory, Env::of(0), condition)?;
+        let outcome = explore(&self.context, &[prefix], &mut |symbolic, memory| {
+            holds &= symbolic.require(memory, Env::of(0), condition)?;
             Ok(holds)
         });
         holds && outcome.is_ok()
@@ -76,16 +84,16 @@ impl<'m> Questions<'m> {
         let Some(prefix) = self.prefix(at) else { return false };
         let Some(parent) = self.context.prefixes.all[prefix].parent else { return false };
         let mut never = true;
-        let outcome = explore(&self.context, &[parent], &mut |world, before| {
-            world.execute(&mut before.clone(), 0, prefix, Mode::Assume)?;
+        let outcome = explore(&self.context, &[parent], &mut |symbolic, before| {
+            symbolic.execute(&mut before.clone(), 0, prefix, Mode::Assume)?;
             never = false;
             Ok(false)
         });
         never && outcome.is_ok()
     }
 
-    /// Whether no step of another instance makes the condition false while an instance waits there, as long as all of `given` hold
-    /// before and after that step.
+    /// Whether no step of another instance makes the condition false while an instance waits there,
+    /// as long as all of `given` hold before and after that step.
     pub fn is_kept(&self, at: At, condition: &Condition, given: &[Condition]) -> bool {
         let Some(prefix) = self.prefix(at) else { return false };
         if !self.is_set(prefix, condition) {
@@ -95,24 +103,25 @@ impl<'m> Questions<'m> {
             given.iter().filter(|condition| self.is_set(prefix, condition)).collect();
         self.others(condition).into_iter().all(|(parent, other)| {
             let mut kept = true;
-            let outcome = explore(&self.context, &[prefix, parent], &mut |world, before| {
-                world.assume(before, Env::of(0), condition)?;
+            let outcome = explore(&self.context, &[prefix, parent], &mut |symbolic, before| {
+                symbolic.assume(before, Env::of(0), condition)?;
                 for known in &given {
-                    world.assume(before, Env::of(0), known)?;
+                    symbolic.assume(before, Env::of(0), known)?;
                 }
-                let after = self.after(world, before, prefix, other)?;
+                let after = self.after(symbolic, before, prefix, other)?;
                 for known in &given {
-                    world.assume(&after, Env::of(0), known)?;
+                    symbolic.assume(&after, Env::of(0), known)?;
                 }
-                kept &= world.require(&after, Env::of(0), condition)?;
+                kept &= symbolic.require(&after, Env::of(0), condition)?;
                 Ok(kept)
             });
             kept && outcome.is_ok()
         })
     }
 
-    /// Those of the conditions that hold all the time while an instance waits there, provided that all of them hold at the end: no step of
-    /// another instance makes one of them true, all of them holding after it.
+    /// Those of the conditions that hold all the time while an instance waits there, provided that
+    /// all of them hold at the end: no step of another instance makes one of them true, all of them
+    /// holding after it.
     pub fn held_until(&self, at: At, conditions: &[Condition]) -> Vec<Condition> {
         let Some(prefix) = self.prefix(at) else { return Vec::new() };
         let mut left: Vec<Condition> =
@@ -129,20 +138,21 @@ impl<'m> Questions<'m> {
     fn held_before(&self, prefix: usize, condition: &Condition, at_the_end: &[Condition]) -> bool {
         self.others(condition).into_iter().all(|(parent, other)| {
             let mut held = true;
-            let outcome = explore(&self.context, &[prefix, parent], &mut |world, before| {
-                let after = self.after(world, before, prefix, other)?;
+            let outcome = explore(&self.context, &[prefix, parent], &mut |symbolic, before| {
+                let after = self.after(symbolic, before, prefix, other)?;
                 for known in at_the_end {
-                    world.assume(&after, Env::of(0), known)?;
+                    symbolic.assume(&after, Env::of(0), known)?;
                 }
-                held &= world.require(before, Env::of(0), condition)?;
+                held &= symbolic.require(before, Env::of(0), condition)?;
                 Ok(held)
             });
             held && outcome.is_ok()
         })
     }
 
-    /// Whether, whenever an instance executes the whole operation without interruption and nobody else is under way, all conditions of one of the
-    /// alternatives hold: each after as many sub-operations as it says, of the values that the locals have in the end.
+    /// Whether, whenever an instance executes the whole operation without interruption and nobody
+    /// else is under way, all conditions of one of the alternatives hold: each after as many
+    /// sub-operations as it says, of the values that the locals have in the end.
     pub fn holds_alone(
         &self,
         operation: OperationId,
@@ -150,13 +160,13 @@ impl<'m> Questions<'m> {
         at_rest: &[Condition],
     ) -> bool {
         let mut good = true;
-        let outcome = self.alone(operation, at_rest, &mut |world, states| {
+        let outcome = self.alone(operation, at_rest, &mut |symbolic, states| {
             for conditions in alternatives {
                 let mut all = true;
                 for (at, condition) in conditions {
                     all = all
                         && match states.get(*at) {
-                            Some(state) => world.decide(state, Env::of(0), condition)?,
+                            Some(state) => symbolic.decide(state, Env::of(0), condition)?,
                             None => false,
                         };
                 }
@@ -170,14 +180,14 @@ impl<'m> Questions<'m> {
         good && outcome.is_ok()
     }
 
-    /// What is true of the shared variables whenever no operation is under way: at the start, and kept by every operation that is executed
-    /// without interruption.
+    /// What is true of the shared variables whenever no operation is under way: at the start, and
+    /// kept by every operation that is executed without interruption.
     pub fn at_rest(&self) -> Vec<Condition> {
         let mut left = self.resting_candidates();
         let mut good = vec![true; left.len()];
-        let outcome = explore_start(&self.context, &mut |world, memory| {
+        let outcome = explore_start(&self.context, &mut |symbolic, memory| {
             for (condition, good) in left.iter().zip(&mut good) {
-                *good &= world.require(memory, Env::of(0), condition)?;
+                *good &= symbolic.require(memory, Env::of(0), condition)?;
             }
             Ok(true)
         });
@@ -189,10 +199,10 @@ impl<'m> Questions<'m> {
             left.retain(|_| kept.next() == Some(true));
             good = vec![true; left.len()];
             for operation in 0..self.context.model.operations.len() {
-                let outcome = self.alone(OperationId(operation), &left, &mut |world, states| {
+                let outcome = self.alone(OperationId(operation), &left, &mut |symbolic, states| {
                     let Some(end) = states.last() else { return Ok(true) };
                     for (condition, good) in left.iter().zip(&mut good) {
-                        *good &= world.require(end, Env::of(0), condition)?;
+                        *good &= symbolic.require(end, Env::of(0), condition)?;
                     }
                     Ok(true)
                 });
@@ -206,7 +216,8 @@ impl<'m> Questions<'m> {
         }
     }
 
-    /// That a shared variable, or a field of what it refers to, is NULL or 0, or that it is not NULL.
+    /// That a shared variable, or a field of what it refers to, is NULL or 0, or that it is not
+    /// NULL.
     fn resting_candidates(&self) -> Vec<Condition> {
         let model = self.context.model;
         let mut found = Vec::new();
@@ -236,34 +247,35 @@ impl<'m> Questions<'m> {
         found
     }
 
-    /// Visits every case of an uninterrupted execution of the operation, with `at_rest` true before it: the states before and after its sub-operations,
-    /// each with the locals of the end.
+    /// Visits every case of an uninterrupted execution of the operation, with `at_rest` true before
+    /// it: the states before and after its sub-operations, each with the locals of the end.
     fn alone(
         &self,
         operation: OperationId,
         at_rest: &[Condition],
-        visit: &mut dyn FnMut(&mut World<'_>, &[Memory]) -> Run<bool>,
+        visit: &mut dyn FnMut(&mut Symbolic<'_>, &[Memory]) -> Run<bool>,
     ) -> Result<(), TooManyCases> {
         let steps = self.context.model.operations[operation.0].sub_operations.len();
         let whole = self.prefix(At { operation, steps }).ok_or(TooManyCases)?;
         let start = self.context.prefixes.empty[operation.0];
-        explore(&self.context, &[start], &mut |world, begin| {
+        explore(&self.context, &[start], &mut |symbolic, begin| {
             for condition in at_rest {
-                world.assume(begin, Env::of(0), condition)?;
+                symbolic.assume(begin, Env::of(0), condition)?;
             }
             let mut memory = begin.clone();
             let mut states = vec![begin.clone()];
             for prefix in self.context.path(whole) {
-                world.execute(&mut memory, 0, prefix, Mode::Assume)?;
+                symbolic.execute(&mut memory, 0, prefix, Mode::Assume)?;
                 states.push(memory.clone());
             }
             let locals = &memory.instances[0].locals;
             states.iter_mut().for_each(|state| state.instances[0].locals = locals.clone());
-            visit(world, &states)
+            visit(symbolic, &states)
         })
     }
 
-    /// The steps that write what the condition reads: the prefix before each and the prefix after it.
+    /// The steps that write what the condition reads: the prefix before each and the prefix after
+    /// it.
     fn others(&self, condition: &Condition) -> Vec<(usize, usize)> {
         let reads = Footprint::of_condition(condition).reads;
         let writes = |other: usize| {
@@ -280,24 +292,26 @@ impl<'m> Questions<'m> {
     /// The state after a step of the other instance.
     fn after(
         &self,
-        world: &mut World,
+        symbolic: &mut Symbolic,
         before: &Memory,
         prefix: usize,
         other: usize,
     ) -> Run<Memory> {
         let mut after = before.clone();
-        world.execute(&mut after, 1, other, Mode::Assume)?;
-        world.assume_facts(&after, 0, prefix)?;
-        world.assume_facts(&after, 1, other)?;
-        world.assume_invariants(&after)?;
+        symbolic.execute(&mut after, 1, other, Mode::Assume)?;
+        symbolic.assume_facts(&after, 0, prefix)?;
+        symbolic.assume_facts(&after, 1, other)?;
+        symbolic.assume_invariants(&after)?;
         Ok(after)
     }
 
-    /// Whether, in every reachable state and for all objects of the structs `bound`, the condition on them implies that some instance
-    /// waits at `owner` whose locals are these objects: `locals` says which local is which object.
+    /// Whether, in every reachable state and for all objects of the structs `bound`, the condition
+    /// on them implies that some instance waits at `owner` whose locals are these objects: `locals`
+    /// says which local is which object.
     ///
-    /// By induction on executions: the condition is false at the start, every step that makes it true brings such an instance to
-    /// `owner`, and when such an instance goes on, the condition is false afterwards.
+    /// By induction on executions: the condition is false at the start, every step that makes it
+    /// true brings such an instance to `owner`, and when such an instance goes on, the condition is
+    /// false afterwards.
     pub fn implies_waiting(
         &self,
         condition: &Condition,
@@ -316,11 +330,12 @@ impl<'m> Questions<'m> {
 
     fn is_false_at_start(&self, condition: &Condition, bound: &[StructId]) -> bool {
         let mut never = true;
-        let outcome = explore_start(&self.context, &mut |world, memory| {
-            let objects: Vec<Vec<_>> = bound.iter().map(|of| world.objects_at_start(*of)).collect();
+        let outcome = explore_start(&self.context, &mut |symbolic, memory| {
+            let objects: Vec<Vec<_>> =
+                bound.iter().map(|of| symbolic.objects_at_start(*of)).collect();
             for chosen in combinations(objects) {
                 let env = Env { who: 0, peer: 1, bound: &chosen };
-                never &= !world.decide(memory, env, condition)?;
+                never &= !symbolic.decide(memory, env, condition)?;
             }
             Ok(never)
         });
@@ -337,9 +352,9 @@ impl<'m> Questions<'m> {
     ) -> bool {
         self.context.prefixes.all[owner].next.iter().all(|next| {
             let mut ends = true;
-            let outcome = explore(&self.context, &[owner], &mut |world, before| {
+            let outcome = explore(&self.context, &[owner], &mut |symbolic, before| {
                 let mut after = before.clone();
-                world.execute(&mut after, 0, *next, Mode::Assume)?;
+                symbolic.execute(&mut after, 0, *next, Mode::Assume)?;
                 let mut chosen = Vec::new();
                 for at in 0..bound {
                     let local = locals.iter().find(|(_, object)| *object == at);
@@ -352,7 +367,7 @@ impl<'m> Questions<'m> {
                     }
                 }
                 let env = Env { who: 0, peer: 1, bound: &chosen };
-                ends &= !world.decide(&after, env, condition)?;
+                ends &= !symbolic.decide(&after, env, condition)?;
                 Ok(ends)
             });
             ends && outcome.is_ok()
@@ -370,25 +385,26 @@ impl<'m> Questions<'m> {
         step: usize,
     ) -> bool {
         let mut begins = true;
-        let outcome = explore(&self.context, &[parent], &mut |world, before| {
+        let outcome = explore(&self.context, &[parent], &mut |symbolic, before| {
             let mut after = before.clone();
-            world.execute(&mut after, 0, step, Mode::Assume)?;
-            for chosen in old_or_new(world, bound) {
-                let outcome = explore_from(world, &after, &[], &mut |world, after| {
-                    let objects = chosen_objects(world, bound, &chosen)?;
+            symbolic.execute(&mut after, 0, step, Mode::Assume)?;
+            for chosen in old_or_new(symbolic, bound) {
+                let outcome = explore_from(symbolic, &after, &[], &mut |symbolic, after| {
+                    let objects = chosen_objects(symbolic, bound, &chosen)?;
                     let env = Env { who: 0, peer: 1, bound: &objects };
-                    // With objects that existed before, it may have been true before: then somebody waits already.
+                    // With objects that existed before, it may have been true before: then an
+                    // instance waits already.
                     let is_old = chosen.iter().all(Option::is_none);
-                    if is_old && world.decide(before, env, condition)? {
+                    if is_old && symbolic.decide(before, env, condition)? {
                         return Ok(true);
                     }
-                    if !world.decide(after, env, condition)? {
+                    if !symbolic.decide(after, env, condition)? {
                         return Ok(true);
                     }
                     begins &= step == owner
                         && locals.iter().all(|(local, object)| {
                             after.instances[0].locals[local.0].is_some_and(|value| {
-                                world.solver.same(value, objects[*object]) == Some(true)
+                                symbolic.solver.same(value, objects[*object]) == Some(true)
                             })
                         });
                     Ok(begins)

@@ -1,7 +1,9 @@
-//! How blocks relate: whether one may follow another, and in which cases the order matters (Definitions 3 and 4 for prefixes).
+//! How blocks relate: whether one may follow another, and in which cases the order matters
+//! (Definitions 3 and 4 for prefixes).
 //!
-//! Blocks of one operation share their first steps. So all that may follow a block are asked about together, along the
-//! tree of the operation's prefixes: a step is executed once in each case, however many blocks it is a part of.
+//! Blocks of one operation share their first steps. So all that may follow a block are asked about
+//! together, along the tree of the operation's prefixes: a step is executed once in each case,
+//! however many blocks it is a part of.
 
 use linchpin_subop::model::Condition;
 
@@ -9,7 +11,7 @@ use crate::context::Context;
 use crate::footprint::Kind;
 use crate::search::{Stage, explore_from, explore_stages};
 use crate::solver::{Value, flag};
-use crate::world::{Env, Matters, Memory, Mode, Run, Stop, World};
+use crate::symbolic::{Env, Matters, Memory, Mode, Run, Stop, Symbolic};
 
 /// A prefix executed without interruption, by an operation that goes on later or is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -86,17 +88,18 @@ pub fn blocks(context: &Context) -> Vec<Block> {
 }
 
 /// Which of the lasting conditions of the first instance are known to be true.
-pub fn knowledge(world: &mut World, memory: &Memory, lasting: &[Condition]) -> Run<Known> {
+pub fn knowledge(symbolic: &mut Symbolic, memory: &Memory, lasting: &[Condition]) -> Run<Known> {
     let mut known = 0;
     for (at, condition) in lasting.iter().enumerate() {
-        if world.require(memory, Env::of(0), condition)? {
+        if symbolic.require(memory, Env::of(0), condition)? {
             known |= 1 << at;
         }
     }
     Ok(known)
 }
 
-/// Whether the condition compares by order. Whether it is true may be open in a case, for cases tell apart what is equal.
+/// Whether the condition compares by order. Whether it is true may be open in a case, for cases
+/// tell apart what is equal.
 fn is_order(condition: &Condition) -> bool {
     use linchpin_subop::model::Relation::{Equal, NotEqual};
     matches!(condition, Condition::Atom(atom) if !matches!(atom.relation, Equal | NotEqual))
@@ -104,66 +107,67 @@ fn is_order(condition: &Condition) -> bool {
 
 /// Whether the blocks, executed in the other order from `begin`, lead to the same state.
 fn is_reversed(
-    world: &mut World,
+    symbolic: &mut Symbolic,
     begin: &Memory,
     there: &Memory,
     first: Block,
     second: Block,
 ) -> Run<bool> {
     let matters = [first.matters(), second.matters()];
-    same_in_the_end(world, begin, there, matters, &mut |world, back| {
-        world.execute_all(back, 1, second.prefix, Mode::Require)?;
-        world.execute_all(back, 0, first.prefix, Mode::Require)
+    same_in_the_end(symbolic, begin, there, matters, &mut |symbolic, back| {
+        symbolic.execute_all(back, 1, second.prefix, Mode::Require)?;
+        symbolic.execute_all(back, 0, first.prefix, Mode::Require)
     })
 }
 
 /// Whether executing `other` from `begin` is possible and leads to the same state.
 pub fn same_in_the_end(
-    world: &mut World,
+    symbolic: &mut Symbolic,
     begin: &Memory,
     there: &Memory,
     matters: [Matters; 2],
-    other: &mut dyn FnMut(&mut World, &mut Memory) -> Run<()>,
+    other: &mut dyn FnMut(&mut Symbolic, &mut Memory) -> Run<()>,
 ) -> Run<bool> {
-    let mut once = |world: &mut World| {
+    let mut once = |symbolic: &mut Symbolic| {
         let mut back = begin.clone();
-        match other(world, &mut back) {
-            Ok(()) => world.same_state(there, &back, matters),
+        match other(symbolic, &mut back) {
+            Ok(()) => symbolic.same_state(there, &back, matters),
             Err(Stop::Blocked) => Ok(false),
             Err(Stop::Prune) => Err(Stop::Prune),
         }
     };
-    if once(world)? {
+    if once(symbolic)? {
         return Ok(true);
     }
-    // An invariant may keep objects apart that were only written to, or brought together by what was decided since.
-    if !world.context.facts.about_pairs() {
+    // An invariant may keep objects apart that were only written to, or brought together by what
+    // was decided since.
+    if !symbolic.context.facts.about_pairs() {
         return Ok(false);
     }
     for cell in &there.writes {
         // A guess may be an object of this run, of which nothing held before.
         if let Kind::Field(of, _) = cell.kind
-            && world.solver.has(cell.base, flag::OLD)
+            && symbolic.solver.has(cell.base, flag::OLD)
         {
-            world.instantiate(of, cell.base)?;
+            symbolic.instantiate(of, cell.base)?;
         }
     }
-    world.pair_up()?;
-    once(world)
+    symbolic.pair_up()?;
+    once(symbolic)
 }
 
 /// After a step: what holds of the instance there, if it goes on.
 pub fn assume_after(
-    world: &mut World,
+    symbolic: &mut Symbolic,
     memory: &Memory,
     who: usize,
     block: Block,
     last: bool,
 ) -> Run<()> {
     let prefix = memory.instances[who].prefix;
-    world.assume_facts(memory, who, prefix)?;
+    symbolic.assume_facts(memory, who, prefix)?;
     if !(last && block.complete) {
-        world.assume_live(memory, who, prefix)?;
+        symbolic.assume_live(memory, who, prefix)?;
     }
     Ok(())
 }
@@ -172,9 +176,9 @@ pub fn assume_after(
 pub fn block_stages<'c>(context: &'c Context<'c>, who: usize, block: Block) -> Vec<Stage<'c, 'c>> {
     let path = context.path(block.prefix).into_iter();
     path.map(|prefix| -> Stage<'c, 'c> {
-        Box::new(move |world, memory| {
-            world.execute(memory, who, prefix, Mode::Assume)?;
-            assume_after(world, memory, who, block, prefix == block.prefix)
+        Box::new(move |symbolic, memory| {
+            symbolic.execute(memory, who, prefix, Mode::Assume)?;
+            assume_after(symbolic, memory, who, block, prefix == block.prefix)
         })
     })
     .collect()
@@ -193,8 +197,8 @@ pub fn relate<'c>(
     let found = vec![Relation::default(); wanted.len()];
     let mut followers = Followers { context, first, wanted, found, lasting };
     let stages = block_stages(context, 0, first);
-    let outcome = explore_stages(context, &starts, &stages, &mut |world, begin, there| {
-        followers.descend(world, begin, there, starts[1]);
+    let outcome = explore_stages(context, &starts, &stages, &mut |symbolic, begin, there| {
+        followers.descend(symbolic, begin, there, starts[1]);
         Ok(followers.is_open(starts[1]))
     });
     if outcome.is_err() {
@@ -214,18 +218,18 @@ struct Followers<'l, 'c> {
 
 impl<'c> Followers<'_, 'c> {
     /// Executes one more step of the second instance, in every way, and the rest from there.
-    fn descend(&mut self, world: &World<'c>, begin: &Memory, there: &Memory, at: usize) {
+    fn descend(&mut self, symbolic: &Symbolic<'c>, begin: &Memory, there: &Memory, at: usize) {
         for child in self.context.prefixes.all[at].next.iter().copied() {
             if !self.is_open(child) {
                 continue;
             }
-            let step: [Stage<'_, 'c>; 1] = [Box::new(move |world, memory| {
-                world.execute(memory, 1, child, Mode::Assume)?;
-                world.assume_facts(memory, 1, child)
+            let step: [Stage<'_, 'c>; 1] = [Box::new(move |symbolic, memory| {
+                symbolic.execute(memory, 1, child, Mode::Assume)?;
+                symbolic.assume_facts(memory, 1, child)
             })];
-            let outcome = explore_from(world, there, &step, &mut |world, there| {
-                self.compare(world, begin, there, Block { prefix: child, complete: true });
-                self.go_on(world, begin, there, child);
+            let outcome = explore_from(symbolic, there, &step, &mut |symbolic, there| {
+                self.compare(symbolic, begin, there, Block { prefix: child, complete: true });
+                self.go_on(symbolic, begin, there, child);
                 Ok(self.is_open(child))
             });
             if outcome.is_err() {
@@ -235,16 +239,16 @@ impl<'c> Followers<'_, 'c> {
     }
 
     /// The second instance goes on after a prefix: its live facts hold.
-    fn go_on(&mut self, world: &World<'c>, begin: &Memory, there: &Memory, at: usize) {
+    fn go_on(&mut self, symbolic: &Symbolic<'c>, begin: &Memory, there: &Memory, at: usize) {
         let goes_on = |block: &Block| !(block.prefix == at && block.complete);
         if !self.open(at).any(|at| goes_on(&self.wanted[at])) {
             return;
         }
         let live: [Stage<'_, 'c>; 1] =
-            [Box::new(move |world, memory| world.assume_live(memory, 1, at))];
-        let outcome = explore_from(world, there, &live, &mut |world, there| {
-            self.compare(world, begin, there, Block { prefix: at, complete: false });
-            self.descend(world, begin, there, at);
+            [Box::new(move |symbolic, memory| symbolic.assume_live(memory, 1, at))];
+        let outcome = explore_from(symbolic, there, &live, &mut |symbolic, there| {
+            self.compare(symbolic, begin, there, Block { prefix: at, complete: false });
+            self.descend(symbolic, begin, there, at);
             Ok(self.open(at).any(|at| goes_on(&self.wanted[at])))
         });
         if outcome.is_err() {
@@ -253,7 +257,7 @@ impl<'c> Followers<'_, 'c> {
     }
 
     /// Compares the two orders in one case.
-    fn compare(&mut self, world: &World<'c>, begin: &Memory, there: &Memory, second: Block) {
+    fn compare(&mut self, symbolic: &Symbolic<'c>, begin: &Memory, there: &Memory, second: Block) {
         let Some(at) = self.wanted.iter().position(|wanted| *wanted == second) else { return };
         if self.is_answered(at) {
             return;
@@ -261,27 +265,27 @@ impl<'c> Followers<'_, 'c> {
         let (first, lasting, order_matters) =
             (self.first, self.lasting, self.order_may_matter(second));
         let relation = &mut self.found[at];
-        let end: [Stage<'_, 'c>; 1] = [Box::new(move |world, memory| {
-            assume_after(world, memory, 0, first, true)?;
-            world.assume_invariants(memory)
+        let end: [Stage<'_, 'c>; 1] = [Box::new(move |symbolic, memory| {
+            assume_after(symbolic, memory, 0, first, true)?;
+            symbolic.assume_invariants(memory)
         })];
-        let outcome = explore_from(world, there, &end, &mut |world, there| {
+        let outcome = explore_from(symbolic, there, &end, &mut |symbolic, there| {
             relation.orderable = true;
             if !order_matters {
                 return Ok(false);
             }
-            if is_reversed(world, begin, there, first, second)? {
+            if is_reversed(symbolic, begin, there, first, second)? {
                 return Ok(true);
             }
             let orders: Vec<_> = lasting.iter().filter(|condition| is_order(condition)).collect();
             for condition in &orders {
-                world.decide(there, Env::of(0), condition)?;
+                symbolic.decide(there, Env::of(0), condition)?;
             }
-            if !orders.is_empty() && is_reversed(world, begin, there, first, second)? {
+            if !orders.is_empty() && is_reversed(symbolic, begin, there, first, second)? {
                 return Ok(true);
             }
-            let known = knowledge(world, there, lasting)?;
-            relation.add(alias(world, there), known);
+            let known = knowledge(symbolic, there, lasting)?;
+            relation.add(alias(symbolic, there), known);
             Ok(true)
         });
         if outcome.is_err() {
@@ -322,10 +326,10 @@ impl<'c> Followers<'_, 'c> {
 }
 
 /// What is known about the locals of the two instances.
-pub fn alias(world: &World, memory: &Memory) -> Alias {
+pub fn alias(symbolic: &Symbolic, memory: &Memory) -> Alias {
     let mut pairs = Vec::new();
-    for (one, left, right) in local_pairs(world, memory) {
-        if let Some(equal) = world.solver.same(left, right) {
+    for (one, left, right) in local_pairs(symbolic, memory) {
+        if let Some(equal) = symbolic.solver.same(left, right) {
             pairs.push((one.0, one.1, equal));
         }
     }
@@ -333,10 +337,10 @@ pub fn alias(world: &World, memory: &Memory) -> Alias {
 }
 
 /// Pairs of set locals of the same type, of the first instance and of the second.
-fn local_pairs(world: &World, memory: &Memory) -> Vec<((usize, usize), Value, Value)> {
+fn local_pairs(symbolic: &Symbolic, memory: &Memory) -> Vec<((usize, usize), Value, Value)> {
     let operation = |who: usize| {
         let prefix = memory.instances[who].prefix;
-        &world.context.model.operations[world.context.prefixes.all[prefix].operation.0]
+        &symbolic.context.model.operations[symbolic.context.prefixes.all[prefix].operation.0]
     };
     let mut pairs = Vec::new();
     for (one, left) in memory.instances[0].locals.iter().enumerate() {

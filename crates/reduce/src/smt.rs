@@ -1,19 +1,19 @@
 //! The questions about pairs of steps as SMT-LIB 2 text, for solvers that know nothing of this one.
 //!
-//! Each is satisfiable if there is a state of the asked kind: one that lets the second step follow the first (`≀`), or one that does but in which the
-//! reverse order cannot be executed or ends differently (`¬ ⊖`).
+//! Each is satisfiable if there is a state of the asked kind: one that lets the second step follow
+//! the first (`≀`), or one that does but in which the reverse order cannot be executed or ends
+//! differently (`¬ ⊖`).
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use linchpin_subop::Model;
 use linchpin_subop::model::{
     Atom, Condition, FieldId, GlobalId, GlobalKind, Index, LocalId, Place, Relation, Statement,
     StructId, Term, Type, Var,
 };
 
 use crate::context::Context;
-use crate::{Options, claims, facts_of, nature::Nature, prepare};
+use crate::{claims, nature::Nature};
 
 /// A question about two steps of different instances.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,15 +22,15 @@ pub struct Obligation {
     pub name: String,
     /// The question, ending in `(check-sat)`.
     pub text: String,
-    /// Whether such a state may exist, as far as this crate can tell. If not, the question must not be satisfiable.
+    /// Whether such a state may exist, as far as this crate can tell. If not, the question must not
+    /// be satisfiable.
     pub satisfiable: bool,
 }
 
-/// The questions about all pairs of steps. Pairs in which one step stores an object that the other may guess are left out: what may be
-/// guessed depends on what was ever stored, which is not expressed here.
-pub fn obligations(model: &Model, options: &Options) -> Vec<Obligation> {
-    let prepared = prepare(model, options);
-    let Some(context) = facts_of(&prepared.model, options) else { return Vec::new() };
+/// The questions about all pairs of steps. Pairs in which one step stores an object that the other
+/// may guess are left out: what may be guessed depends on what was ever stored, which is not
+/// expressed here.
+pub fn obligations(context: &Context) -> Vec<Obligation> {
     let mut found = Vec::new();
     for one in context.prefixes.nonempty() {
         for two in context.prefixes.nonempty() {
@@ -41,7 +41,7 @@ pub fn obligations(model: &Model, options: &Options) -> Vec<Obligation> {
             if guesses(first, second) || guesses(second, first) {
                 continue;
             }
-            let answer = claims::steps(&context, one, two);
+            let answer = claims::steps(context, one, two);
             if answer.unknown {
                 continue;
             }
@@ -49,7 +49,7 @@ pub fn obligations(model: &Model, options: &Options) -> Vec<Obligation> {
             for (sign, reversed, satisfiable) in
                 [("≀", false, answer.orderable), ("¬⊖", true, answer.order_matters)]
             {
-                let text = Writer::new(&context).question(one, two, reversed);
+                let text = Writer::new(context).question(one, two, reversed);
                 found.push(Obligation {
                     name: format!("{} {sign} {}", names.0, names.1),
                     text,
@@ -205,7 +205,8 @@ impl<'c> Writer<'c> {
                 let operation = &context.model.operations[theirs.operation.0];
                 for (at, variable) in operation.locals.iter().enumerate() {
                     let owned = theirs.owned.iter().any(|(known, _)| known.0 == at);
-                    // What is not set yet will be guessed, and cannot be something that was never stored either.
+                    // What is not set yet will be guessed, and cannot be something that was never
+                    // stored either.
                     let apart = variable.ty == Type::Ref(*of)
                         && (peer, at) != (who, local.0)
                         && (private || owned);

@@ -1,9 +1,9 @@
-//! What is known about a handful of unknown values: equalities with constant offsets (a weighted union-find), disequalities, and
-//! difference bounds between integers.
+//! What is known about a handful of unknown values: equalities with constant offsets (a weighted
+//! union-find), disequalities, and difference bounds between integers.
 //!
-//! The answers `Some(true)` and `Some(false)` follow from what was asserted. `None` means that nothing was found out: the solver is
-//! incomplete for disequalities between bounded integers, which costs proofs but never soundness, for whoever asks treats `None`
-//! as "may be either".
+//! The answers `Some(true)` and `Some(false)` follow from what was asserted. `None` means that
+//! nothing was found out: the solver is incomplete for disequalities between bounded integers,
+//! which costs proofs but never soundness, for whoever asks treats `None` as "may be either".
 
 use std::rc::Rc;
 
@@ -46,11 +46,13 @@ struct Node {
     parent: u16,
     plus: i64,
     flags: u8,
-    /// Of a root: the roots that it is known to differ from, as far as both are among the first [`MASKED`].
+    /// Of a root: the roots that it is known to differ from, as far as both are among the first
+    /// [`MASKED`].
     apart: u64,
 }
 
-/// How many values have their disequalities in masks; those of others, and those with an offset, are in a list.
+/// How many values have their disequalities in masks; those of others, and those with an offset,
+/// are in a list.
 const MASKED: u16 = 64;
 
 /// `left - right != gap`
@@ -384,7 +386,8 @@ impl Bounds {
         }
     }
 
-    /// If `left - right` is at most `gap`, it is less than that, for they differ by something else. Whether that is new.
+    /// If `left - right` is at most `gap`, it is less than that, for they differ by something else.
+    /// Whether that is new.
     fn sharpen(&mut self, left: u16, right: u16, gap: i64) -> bool {
         let sharper = self.between(left, right) == Some(gap);
         if sharper {

@@ -3,21 +3,21 @@
 use crate::context::Context;
 use crate::facts::Invariant;
 use crate::search::explore_start;
-use crate::world::Env;
+use crate::symbolic::Env;
 
 /// Whether an invariant holds at the start, for all objects that exist there.
 pub fn holds(context: &Context, invariant: &Invariant) -> bool {
     let mut holds = true;
-    let outcome = explore_start(context, &mut |world, memory| {
+    let outcome = explore_start(context, &mut |symbolic, memory| {
         let objects: Vec<_> =
-            invariant.bound.iter().map(|of| world.objects_at_start(*of)).collect();
+            invariant.bound.iter().map(|of| symbolic.objects_at_start(*of)).collect();
         for bound in combinations(objects) {
             if !context.count_case() {
                 holds = false;
                 break;
             }
             let env = Env { who: 0, peer: 1, bound: &bound };
-            holds &= world.require(memory, env, &invariant.condition)?;
+            holds &= symbolic.require(memory, env, &invariant.condition)?;
         }
         Ok(holds)
     });

@@ -1,10 +1,12 @@
 //! Reads that a later comparison validates.
 //!
-//! `C = P.next;` and later `<P.next == C; …>`: whenever the operation is executed without interruption and gets past the comparison, the
-//! read would have given the very value that the comparison saw. So the read can be replaced by a guess: every execution of the
-//! operation is one of the operation without the read (which guesses what was read), and every *sequential* execution without the read is
-//! one with it. If all executions without it are linearizable, so are those with it. (Without the first sub-operation the operation
-//! starts later: more operations are ordered in time, never fewer.)
+//! `C = P.next;` and later `<P.next == C; …>`: whenever the operation is executed without
+//! interruption and gets past the comparison, the read would have given the very value that the
+//! comparison saw. So the read can be replaced by a guess: every execution of the operation is one
+//! of the operation without the read (which guesses what was read), and every *sequential*
+//! execution without the read is one with it. If all executions without it are linearizable, so are
+//! those with it. (Without the first sub-operation the operation starts later: more operations are
+//! ordered in time, never fewer.)
 
 use linchpin_subop::model::{LocalId, Model, Next, Place, Statement, Term, Type, Var};
 
@@ -13,7 +15,7 @@ use crate::context::Context;
 use crate::prefix::{self, Prefixes};
 use crate::search::explore;
 use crate::solver::flag;
-use crate::world::{Env, Memory, Mode};
+use crate::symbolic::{Env, Memory, Mode};
 
 /// A read that was replaced by a guess.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +50,8 @@ pub fn replace_reads(model: &Model, options: &Options) -> (Model, Vec<Replaced>)
     (current, replaced)
 }
 
-/// Whether a sub-operation does nothing but read shared locations into locals that nothing else assigns.
+/// Whether a sub-operation does nothing but read shared locations into locals that nothing else
+/// assigns.
 fn is_read(model: &Model, operation: usize, step: usize) -> bool {
     let body = &model.operations[operation];
     let sub_operation = &body.sub_operations[step];
@@ -81,7 +84,8 @@ fn assignments(model: &Model, operation: usize, local: LocalId) -> usize {
         .count()
 }
 
-/// The model in which what led to the step leads to what follows it. The step stays where it is, unreachable.
+/// The model in which what led to the step leads to what follows it. The step stays where it is,
+/// unreachable.
 fn without(model: &Model, operation: usize, step: usize) -> Model {
     let mut model = model.clone();
     let body = &mut model.operations[operation];
@@ -143,7 +147,8 @@ fn is_validated(
         if targets.iter().any(|local| earlier.set[local.0]) {
             return false;
         }
-        // What the read guesses itself is guessed later without it: it must be the same all the time.
+        // What the read guesses itself is guessed later without it: it must be the same all the
+        // time.
         let changes =
             |local: &LocalId| !earlier.set[local.0] && assignments(model, operation, *local) > 0;
         if prefix::read_first(read).iter().any(changes) {
@@ -170,7 +175,8 @@ fn is_validated(
     validated
 }
 
-/// Whether the read, executed after `position` steps of an uninterrupted run, gives what was guessed.
+/// Whether the read, executed after `position` steps of an uninterrupted run, gives what was
+/// guessed.
 fn reads_the_guess(
     context: &Context,
     whole: usize,
@@ -182,11 +188,11 @@ fn reads_the_guess(
     let start = context.prefixes.empty[operation.0];
     let guessed = prefix::read_first(read);
     let mut good = true;
-    let outcome = explore(context, &[start], &mut |world, begin| {
+    let outcome = explore(context, &[start], &mut |symbolic, begin| {
         let mut memory = begin.clone();
         let mut there: Option<Memory> = (position == 0).then(|| memory.clone());
         for (at, prefix) in context.path(whole).into_iter().enumerate() {
-            world.execute(&mut memory, 0, prefix, Mode::Assume)?;
+            symbolic.execute(&mut memory, 0, prefix, Mode::Assume)?;
             if at + 1 == position {
                 there = Some(memory.clone());
             }
@@ -202,15 +208,16 @@ fn reads_the_guess(
                 return Ok(false);
             };
             let ty = context.model.operations[operation.0].locals[local.0].ty;
-            if ty != Type::Int && !world.solver.has(value, flag::PUBLISHED) {
+            if ty != Type::Int && !symbolic.solver.has(value, flag::PUBLISHED) {
                 good = false;
                 return Ok(false);
             }
             there.instances[0].locals[local.0] = Some(value);
         }
-        good &= world.require(&there, Env::of(0), &read.precondition)?;
-        let mut value_of =
-            |memory: &Memory, place: &Place| world.place(memory, Env::of(0), place, Mode::Require);
+        good &= symbolic.require(&there, Env::of(0), &read.precondition)?;
+        let mut value_of = |memory: &Memory, place: &Place| {
+            symbolic.place(memory, Env::of(0), place, Mode::Require)
+        };
         for (statement, target) in read.body.iter().zip(targets) {
             let Statement::Assign { value: Term::Place(place), .. } = statement else { continue };
             let value = value_of(&there, place)?;
@@ -219,7 +226,7 @@ fn reads_the_guess(
         for target in targets {
             let (read, guess) =
                 (there.instances[0].locals[target.0], memory.instances[0].locals[target.0]);
-            good &= matches!((read, guess), (Some(read), Some(guess)) if world.solver.same(read, guess) == Some(true));
+            good &= matches!((read, guess), (Some(read), Some(guess)) if symbolic.solver.same(read, guess) == Some(true));
         }
         Ok(good)
     });

@@ -4,7 +4,7 @@ use linchpin_subop::Names;
 use linchpin_subop::model::Condition;
 
 use crate::context::Context;
-use crate::facts::{Invariant, Reach, Reason, Statement};
+use crate::facts::{Invariant, Reach, Statement};
 use crate::relate::Alias;
 
 /// A condition about an instance of the operation that `prefix` belongs to.
@@ -28,19 +28,6 @@ fn reach(context: &Context, prefix: usize, reach: &Reach) -> String {
     match places.as_slice() {
         [] => format!("no shared location holds {local}"),
         places => format!("no shared location but {} holds {local}", places.join(", ")),
-    }
-}
-
-pub fn reason(context: &Context, reason: &Reason) -> String {
-    match reason {
-        Reason::NotEstablished => "not established by the prefix".to_owned(),
-        Reason::BrokenBy(prefix) => {
-            let step = context.prefixes.last(*prefix).map_or("", |step| step.name.as_str());
-            format!("broken by {step}")
-        }
-        Reason::NotAtStart => "false at the start".to_owned(),
-        Reason::Unsupported => "quantifies in a way that is not decided here".to_owned(),
-        Reason::TooManyCases => "too many cases".to_owned(),
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use super::ReductionError;
 use super::proof::{Block, Closure, Member, Proof, Replacement};
 use super::question::{MOST, Question};
-use super::world::{Impossible, Run, State, V, World};
+use super::symbolic::{Impossible, Run, State, Symbolic, V};
 
 pub fn confirm(proof: &Proof, replaced: &[Replacement]) -> Result<usize, ReductionError> {
     let mut check = Check::new(proof);
@@ -56,7 +56,8 @@ impl<'p> Check<'p> {
         Check { proof, cases: 0, sticky: BTreeSet::new() }
     }
 
-    /// Asks about each of these, several at a time; of what is refused, what the first one is refused for is said.
+    /// Asks about each of these, several at a time; of what is refused, what the first one is
+    /// refused for is said.
     fn in_parallel<T: Sync, A: Send>(
         &mut self,
         all: &[T],
@@ -113,7 +114,7 @@ impl<'p> Check<'p> {
 
     fn start(&mut self) -> Result<(), ReductionError> {
         let proof = self.proof;
-        let Ok((mut world, state)) = World::start(proof) else {
+        let Ok((mut symbolic, state)) = Symbolic::start(proof) else {
             return if proof.invariants.is_empty() {
                 Ok(())
             } else {
@@ -121,12 +122,12 @@ impl<'p> Check<'p> {
             };
         };
         for (bound, condition) in &proof.invariants {
-            for objects in world.choices_of(bound, |_| true) {
+            for objects in symbolic.choices_of(bound, |_| true) {
                 self.cases += 1;
                 if self.cases > MOST {
                     return Err(ReductionError::TooLarge("there are too many objects".to_owned()));
                 }
-                if world.holds(&state, 0, &objects, condition) != Ok(true) {
+                if symbolic.holds(&state, 0, &objects, condition) != Ok(true) {
                     return Err(ReductionError::NotConfirmed(
                         "an invariant does not hold at the start".to_owned(),
                     ));
@@ -144,40 +145,41 @@ impl<'p> Check<'p> {
         let executed = || Question::about(proof, &[parent]).run(0, path);
         let mut question = executed();
         for fact in &data.facts {
-            question = question.must(move |world, _, after| world.holds(after, 0, &[], fact));
+            question = question.must(move |symbolic, _, after| symbolic.holds(after, 0, &[], fact));
         }
         for (local, places) in &data.reaches {
-            question = question.must(move |world, before, after| {
-                let (then, now) = (world.local(before, 0, *local)?, world.local(after, 0, *local)?);
+            question = question.must(move |symbolic, before, after| {
+                let (then, now) =
+                    (symbolic.local(before, 0, *local)?, symbolic.local(after, 0, *local)?);
                 let Some(V::Ref(object)) = now else { return Ok(false) };
                 let before_this = known.private.contains(local)
                     || known.reaches.iter().any(|(other, from)| {
                         other == local && from.iter().all(|place| places.contains(place))
                     });
-                if !(world.is_fresh(object) || then == now && before_this) {
+                if !(symbolic.is_fresh(object) || then == now && before_this) {
                     return Ok(false);
                 }
                 for place in places {
                     if let Place::Field(Var::Local(LocalId(base)), ..) = place
-                        && !world.is_fresh(object)
+                        && !symbolic.is_fresh(object)
                         && known
                             .reaches
                             .iter()
                             .any(|(other, from)| other == local && from.contains(place))
-                        && world.local(before, 0, *base)? != world.local(after, 0, *base)?
+                        && symbolic.local(before, 0, *base)? != symbolic.local(after, 0, *base)?
                     {
                         return Ok(false);
                     }
                 }
-                reach(world, after, 0, object, places)
+                reach(symbolic, after, 0, object, places)
             });
         }
         self.require("a step does not establish a fact", path, question)?;
         let mut question = executed();
         for (bound, condition) in &proof.invariants {
-            question = question.must(move |world, _, after| {
-                let objects: Vec<usize> = bound.iter().map(|of| world.any_object(*of)).collect();
-                world.holds(after, 0, &objects, condition)
+            question = question.must(move |symbolic, _, after| {
+                let objects: Vec<usize> = bound.iter().map(|of| symbolic.any_object(*of)).collect();
+                symbolic.holds(after, 0, &objects, condition)
             });
         }
         self.require("a step breaks an invariant", path, question)
@@ -192,14 +194,14 @@ impl<'p> Check<'p> {
         }
         let mut question = Question::about(proof, &[path, proof.parent(other)]).run(1, other);
         for fact in &data.facts {
-            question = question.must(move |world, _, after| world.holds(after, 0, &[], fact));
+            question = question.must(move |symbolic, _, after| symbolic.holds(after, 0, &[], fact));
         }
         for (local, places) in &data.reaches {
-            question = question.must(move |world, _, after| {
-                let Some(V::Ref(object)) = world.local(after, 0, *local)? else {
+            question = question.must(move |symbolic, _, after| {
+                let Some(V::Ref(object)) = symbolic.local(after, 0, *local)? else {
                     return Ok(false);
                 };
-                reach(world, after, 0, object, places)
+                reach(symbolic, after, 0, object, places)
             });
         }
         self.require("a fact is not stable", path, question)
@@ -229,7 +231,8 @@ impl<'p> Check<'p> {
         }
         let all_live = |mut question: Question<'p, 'p>| {
             for fact in &data.live {
-                question = question.must(move |world, before, _| world.holds(before, 0, &[], fact));
+                question =
+                    question.must(move |symbolic, before, _| symbolic.holds(before, 0, &[], fact));
             }
             question
         };
@@ -261,9 +264,9 @@ impl<'p> Check<'p> {
         if data.enabled {
             // Facts first: they may say that an object was stored, which can be guessed then.
             let question = Question::about(proof, &[path]).facts(0, path, false);
-            let question = question.must(|world, state, _| {
+            let question = question.must(|symbolic, state, _| {
                 for child in &data.next {
-                    if world.enabled(state, 0, *child)? {
+                    if symbolic.enabled(state, 0, *child)? {
                         return Ok(true);
                     }
                 }
@@ -281,14 +284,14 @@ impl<'p> Check<'p> {
                     .facts(0, step, false)
                     .run(1, other)
                     .facts(0, step, false)
-                    .must(|world, start, there| {
+                    .must(|symbolic, start, there| {
                         let mut back = start.clone();
-                        if !world.execute(&mut back, 1, other)?
-                            || !world.execute(&mut back, 0, step)?
+                        if !symbolic.execute(&mut back, 1, other)?
+                            || !symbolic.execute(&mut back, 0, step)?
                         {
                             return Ok(false);
                         }
-                        world.same(there, &back, [None, Some(true)])
+                        symbolic.same(there, &back, [None, Some(true)])
                     });
                 self.require("an operation cannot be left out", path, question)?;
             }
@@ -296,7 +299,8 @@ impl<'p> Check<'p> {
         Ok(())
     }
 
-    /// Whether the last step of a path writes nothing but locals and fields of objects that were never stored.
+    /// Whether the last step of a path writes nothing but locals and fields of objects that were
+    /// never stored.
     fn invisible(&self, path: usize) -> bool {
         let data = &self.proof.paths[path];
         let model = &self.proof.model;
@@ -371,7 +375,8 @@ impl<'p> Check<'p> {
         firsts.iter().flat_map(|first| seconds.iter().map(|second| (*first, *second))).collect()
     }
 
-    /// Two blocks of different instances, one after the other, in executions in which all operations complete.
+    /// Two blocks of different instances, one after the other, in executions in which all
+    /// operations complete.
     fn following(&self, first: Block, second: Block) -> Question<'p, 'p> {
         let starts = [self.proof.empty(first.path), self.proof.empty(second.path)];
         let question = Question::about(self.proof, &starts).block(0, first).block(1, second);
@@ -381,8 +386,8 @@ impl<'p> Check<'p> {
     /// Whether `second` may follow `first` in a way that keeps them from being reversed.
     fn sticks(&mut self, first: Block, second: Block) -> Result<bool, ReductionError> {
         let proof = self.proof;
-        let question = self.following(first, second).must(move |world, start, there| {
-            Ok(!first.complete && reverses(proof, world, start, there, first, second)?)
+        let question = self.following(first, second).must(move |symbolic, start, there| {
+            Ok(!first.complete && reverses(proof, symbolic, start, there, first, second)?)
         });
         Ok(!self.ask(&question)?)
     }
@@ -400,9 +405,9 @@ impl<'p> Check<'p> {
                 .iter()
                 .filter(|m| m.block == block && m.before.is_empty())
                 .collect();
-            let question = self.following(first, block).must(|world, start, there| {
-                Ok(reverses(proof, world, start, there, first, block)?
-                    || covered(world, there, closure, &members)?)
+            let question = self.following(first, block).must(|symbolic, start, there| {
+                Ok(reverses(proof, symbolic, start, there, first, block)?
+                    || covered(symbolic, there, closure, &members)?)
             });
             self.require("a closure lacks a member", path, question)?;
         }
@@ -431,7 +436,7 @@ impl<'p> Check<'p> {
                     .assume(0, closure.chosen(&member.then))
                     .block(1, block)
                     .facts(0, path, true)
-                    .must(|world, _, there| covered(world, there, closure, &members));
+                    .must(|symbolic, _, there| covered(symbolic, there, closure, &members));
                 self.require("a closure lacks a member", path, question)?;
             }
             self.passes(closure, member)?;
@@ -450,7 +455,7 @@ impl<'p> Check<'p> {
                 .assume(0, [condition])
                 .run(1, other)
                 .facts(0, path, true)
-                .must(|world, _, after| world.holds(after, 0, &[], condition));
+                .must(|symbolic, _, after| symbolic.holds(after, 0, &[], condition));
             self.require("a condition does not last", path, question)?;
         }
         Ok(())
@@ -467,23 +472,24 @@ impl<'p> Check<'p> {
                 .block(1, block)
                 .facts(0, path, true)
                 .then(
-                    |world, there| {
-                        if in_cases(world, there, member)? { Ok(()) } else { Err(Impossible) }
+                    |symbolic, there| {
+                        if in_cases(symbolic, there, member)? { Ok(()) } else { Err(Impossible) }
                     },
                 )
-                // The step has passed everything that came later, so it is executed in the state that the member left.
+                // The step has passed everything that came later, so it is executed in the state
+                // that the member left.
                 .assume(0, closure.chosen(&member.then))
                 .run(0, step)
                 .facts(0, step, goes_on)
                 .facts(1, block.path, !block.complete)
-                .must(|world, start, there| {
+                .must(|symbolic, start, there| {
                     let mut back = start.clone();
-                    if !world.execute(&mut back, 0, step)?
-                        || !execute_block(proof, world, &mut back, 1, block)?
+                    if !symbolic.execute(&mut back, 0, step)?
+                        || !execute_block(proof, symbolic, &mut back, 1, block)?
                     {
                         return Ok(false);
                     }
-                    world.same(there, &back, [Some(goes_on), Some(!block.complete)])
+                    symbolic.same(there, &back, [Some(goes_on), Some(!block.complete)])
                 });
             self.require("a step does not pass a member", step, question)?;
         }
@@ -493,40 +499,41 @@ impl<'p> Check<'p> {
 
 fn execute_block(
     proof: &Proof,
-    world: &mut World,
+    symbolic: &mut Symbolic,
     state: &mut State,
     who: usize,
     block: Block,
 ) -> Run<bool> {
     for path in proof.chain(block.path) {
-        if !world.execute(state, who, path)? {
+        if !symbolic.execute(state, who, path)? {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-/// Whether the blocks, which led from the one state to the other, can be executed the other way round and lead to the same.
+/// Whether the blocks, which led from the one state to the other, can be executed the other way
+/// round and lead to the same.
 fn reverses(
     proof: &Proof,
-    world: &mut World,
+    symbolic: &mut Symbolic,
     start: &State,
     there: &State,
     first: Block,
     second: Block,
 ) -> Run<bool> {
     let mut back = start.clone();
-    if !execute_block(proof, world, &mut back, 1, second)?
-        || !execute_block(proof, world, &mut back, 0, first)?
+    if !execute_block(proof, symbolic, &mut back, 1, second)?
+        || !execute_block(proof, symbolic, &mut back, 0, first)?
     {
         return Ok(false);
     }
-    world.same(there, &back, [Some(!first.complete), Some(!second.complete)])
+    symbolic.same(there, &back, [Some(!first.complete), Some(!second.complete)])
 }
 
 /// Whether nothing but the places was written with the object.
 fn reach(
-    world: &mut World,
+    symbolic: &mut Symbolic,
     state: &State,
     who: usize,
     object: usize,
@@ -534,21 +541,22 @@ fn reach(
 ) -> Run<bool> {
     let mut allowed = Vec::new();
     for place in places {
-        allowed.extend(world.find(state, who, place)?);
+        allowed.extend(symbolic.find(state, who, place)?);
     }
-    Ok(world.holders(state, object).iter().all(|location| allowed.contains(location)))
+    Ok(symbolic.holders(state, object).iter().all(|location| allowed.contains(location)))
 }
 
-fn in_cases(world: &mut World, state: &State, member: &Member) -> Run<bool> {
+fn in_cases(symbolic: &mut Symbolic, state: &State, member: &Member) -> Run<bool> {
     let Some(cases) = &member.cases else { return Ok(true) };
     for case in cases {
         let mut all = true;
         for (mine, theirs, equal) in case {
-            let (mine, theirs) = (world.local(state, 0, *mine)?, world.local(state, 1, *theirs)?);
+            let (mine, theirs) =
+                (symbolic.local(state, 0, *mine)?, symbolic.local(state, 1, *theirs)?);
             all = all
                 && (mine.is_none()
                     || theirs.is_none()
-                    || world.agree(state, mine, theirs)? == *equal);
+                    || symbolic.agree(state, mine, theirs)? == *equal);
         }
         if all {
             return Ok(true);
@@ -558,9 +566,15 @@ fn in_cases(world: &mut World, state: &State, member: &Member) -> Run<bool> {
 }
 
 /// Whether one of the members stands for this state.
-fn covered(world: &mut World, state: &State, closure: &Closure, members: &[&Member]) -> Run<bool> {
+fn covered(
+    symbolic: &mut Symbolic,
+    state: &State,
+    closure: &Closure,
+    members: &[&Member],
+) -> Run<bool> {
     for member in members {
-        if in_cases(world, state, member)? && all_hold(world, state, closure.chosen(&member.then))?
+        if in_cases(symbolic, state, member)?
+            && all_hold(symbolic, state, closure.chosen(&member.then))?
         {
             return Ok(true);
         }
@@ -569,12 +583,12 @@ fn covered(world: &mut World, state: &State, closure: &Closure, members: &[&Memb
 }
 
 fn all_hold<'c>(
-    world: &mut World,
+    symbolic: &mut Symbolic,
     state: &State,
     conditions: impl Iterator<Item = &'c Condition>,
 ) -> Run<bool> {
     for condition in conditions {
-        if !world.holds(state, 0, &[], condition)? {
+        if !symbolic.holds(state, 0, &[], condition)? {
             return Ok(false);
         }
     }

@@ -5,9 +5,9 @@ use linchpin_subop::model::{
 };
 
 use super::proof::Path;
-use super::world::{Location, Object, Run, State, V, World, zero};
+use super::symbolic::{Location, Object, Run, State, Symbolic, V, zero};
 
-impl<'p> World<'p> {
+impl<'p> Symbolic<'p> {
     /// Executes the last step of a path; false if it cannot be.
     pub fn execute(&mut self, state: &mut State, who: usize, path: usize) -> Run<bool> {
         let proof = self.proof;
@@ -79,7 +79,8 @@ impl<'p> World<'p> {
         }
     }
 
-    /// Whether two states are the same; `matters` says for each instance if it does, and if it goes on.
+    /// Whether two states are the same; `matters` says for each instance if it does, and if it goes
+    /// on.
     pub fn same(&mut self, one: &State, other: &State, matters: [Option<bool>; 2]) -> Run<bool> {
         let written: Vec<Location> =
             one.changed.keys().chain(other.changed.keys()).copied().collect();
@@ -128,8 +129,8 @@ impl<'p> World<'p> {
         Ok(true)
     }
 
-    /// Whether a read, in the state `there`, gives what the locals hold at the end; `guessed` are the locals that it reads before it writes them, `assigned` those that some step
-    /// assigns.
+    /// Whether a read, in the state `there`, gives what the locals hold at the end; `guessed` are
+    /// the locals that it reads before it writes them, `assigned` those that some step assigns.
     pub fn would_read(
         &mut self,
         there: &State,
@@ -150,7 +151,8 @@ impl<'p> World<'p> {
             {
                 continue;
             }
-            // INVARIANT: it is what was guessed all the time, for nothing assigns it. What is guessed later must be possible to be guessed now.
+            // INVARIANT: it is what was guessed all the time, for nothing assigns it. What is
+            // guessed later must be possible to be guessed now.
             there.instances[0].locals[local] = match self.local(end, 0, local)? {
                 Some(V::Ref(object)) if !self.guessable(&there, object) => None,
                 value => value.map(Some),
@@ -211,8 +213,9 @@ impl<'p> World<'p> {
         known.chain([V::Ref(self.objects.len()), V::Null]).collect()
     }
 
-    /// Integers, one of which fits a precondition if any does, in most cases: those that make an atom about the local true or false, those that elements
-    /// are found by, and any other. To overlook one is to find fewer steps enabled.
+    /// Integers, one of which fits a precondition if any does, in most cases: those that make an
+    /// atom about the local true or false, those that elements are found by, and any other. To
+    /// overlook one is to find fewer steps enabled.
     fn fitting(
         &mut self,
         state: &State,

@@ -1,8 +1,9 @@
 //! Which variables can hold `NULL` or poison at all, over all executions: found by executing.
 //!
-//! First nothing is thought to hold either but what does at the start, and arguments, which may be `NULL`. Then every step is executed, alone, in
-//! all states in which variables hold only what they are thought to; what it stores somewhere else is added, until nothing is. Then every
-//! step leads from such a state to such a state, and by induction there are no others.
+//! First nothing is thought to hold either but what does at the start, and arguments, which may be
+//! `NULL`. Then every step is executed, alone, in all states in which variables hold only what they
+//! are thought to; what it stores somewhere else is added, until nothing is. Then every step leads
+//! from such a state to such a state, and by induction there are no others.
 
 use linchpin_subop::Model;
 use linchpin_subop::model::{GlobalKind, Type};
@@ -11,12 +12,13 @@ use std::collections::BTreeSet;
 use super::ReductionError;
 use super::order::{Number, Order};
 use super::proof::{Path, Proof};
-use super::world::{Location, Run, Script, State, V, World};
+use super::symbolic::{Location, Run, Script, State, Symbolic, V};
 
 /// So many executions of one step are looked at.
 const MOST: usize = 200_000;
 
-/// A variable of the model, all objects and elements taken together. Locals: the operation and the local.
+/// A variable of the model, all objects and elements taken together. Locals: the operation and the
+/// local.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Holder {
     Global(usize),
@@ -65,13 +67,13 @@ impl Natures {
     /// What the last step of a path stores.
     fn observe(&mut self, proof: &Proof, path: usize) -> Result<(), ReductionError> {
         let parent = proof.paths[path].parent.unwrap_or(path);
-        let (world, before) = World::new(proof, &[parent]);
+        let (symbolic, before) = Symbolic::new(proof, &[parent]);
         let mut script = Script::default();
         for _ in 0..MOST {
-            let mut world = world.with(script);
+            let mut symbolic = symbolic.with(script);
             // A run that is not possible stores nothing.
-            let _ = self.stored(&mut world, before.clone(), path);
-            script = world.script;
+            let _ = self.stored(&mut symbolic, before.clone(), path);
+            script = symbolic.script;
             if !script.advance() {
                 return Ok(());
             }
@@ -79,18 +81,18 @@ impl Natures {
         Err(ReductionError::TooLarge("a step has too many cases".to_owned()))
     }
 
-    fn stored(&mut self, world: &mut World, mut state: State, path: usize) -> Run<()> {
-        if !world.execute(&mut state, 0, path)? {
+    fn stored(&mut self, symbolic: &mut Symbolic, mut state: State, path: usize) -> Run<()> {
+        if !symbolic.execute(&mut state, 0, path)? {
             return Ok(());
         }
         for (location, value) in state.changed.clone() {
-            let value = world.resolve(&state, value)?;
-            self.record(world.holder(location, &state), value);
+            let value = symbolic.resolve(&state, value)?;
+            self.record(symbolic.holder(location, &state), value);
         }
         for local in 0..state.instances[0].locals.len() {
             if let Some(Some(value)) = state.instances[0].locals[local] {
-                let value = world.resolve(&state, value)?;
-                self.record(world.holder(Location::Local(0, local), &state), value);
+                let value = symbolic.resolve(&state, value)?;
+                self.record(symbolic.holder(Location::Local(0, local), &state), value);
             }
         }
         Ok(())
@@ -103,7 +105,7 @@ fn at_the_start(proof: &Proof) -> Natures {
     for (operation, body) in proof.model.operations.iter().enumerate() {
         natures.null.extend((0..body.arguments).map(|argument| Holder::Local(operation, argument)));
     }
-    let Ok((mut world, state)) = World::start(proof) else { return natures };
+    let Ok((mut symbolic, state)) = Symbolic::start(proof) else { return natures };
     let mut locations: Vec<Location> = state.changed.keys().copied().collect();
     for (global, declared) in proof.model.globals.iter().enumerate() {
         match declared.kind {
@@ -119,15 +121,15 @@ fn at_the_start(proof: &Proof) -> Natures {
         for (field, variable) in structure.fields.iter().enumerate() {
             // In objects that exist at the start; of others the steps tell.
             if variable.ty != Type::Int
-                && !world.objects_of(linchpin_subop::model::StructId(of)).is_empty()
+                && !symbolic.objects_of(linchpin_subop::model::StructId(of)).is_empty()
             {
                 natures.null.insert(Holder::Field(of, field));
             }
         }
     }
     for location in locations {
-        if let Ok(value) = world.read(&state, location) {
-            natures.record(world.holder(location, &state), value);
+        if let Ok(value) = symbolic.read(&state, location) {
+            natures.record(symbolic.holder(location, &state), value);
         }
     }
     natures

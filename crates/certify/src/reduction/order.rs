@@ -1,8 +1,11 @@
-//! How unknown integers compare, as far as it has been decided: for each two of them the most that one can exceed the other by.
+//! How unknown integers compare, as far as it has been decided: for each two of them the most that
+//! one can exceed the other by.
 //!
-//! These are difference bounds: `a - b <= n` and `b - c <= m` give `a - c <= n + m`. As long as nothing makes the difference of a number and itself
-//! negative there are whole numbers with all these bounds. Numbers that differ are kept apart from that, as pairs whose
-//! difference is not a certain one; several of those together may rule out more than is noticed here, and then states are tried that do not exist, which is harmless.
+//! These are difference bounds: `a - b <= n` and `b - c <= m` give `a - c <= n + m`. As long as
+//! nothing makes the difference of a number and itself negative there are whole numbers with all
+//! these bounds. Numbers that differ are kept apart from that, as pairs whose difference is not a
+//! certain one; several of those together may rule out more than is noticed here, and then states
+//! are tried that do not exist, which is harmless.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +31,8 @@ impl Number {
         Number { of: 1 + who, plus: 0 }
     }
 
-    /// It takes more statements than fit into a file for that to overflow, since constants are small.
+    /// It takes more statements than fit into a file for that to overflow, since constants are
+    /// small.
     pub fn plus(self, offset: i64) -> Number {
         Number { plus: self.plus.saturating_add(offset), ..self }
     }
@@ -46,14 +50,16 @@ const OPEN: i128 = i128::MAX;
 pub struct Order {
     /// The unknown numbers of which something is known.
     nodes: Vec<usize>,
-    /// `most[a][b]` is the most that `a - b` can be. INVARIANT: no two of these bounds together give a smaller one.
+    /// `most[a][b]` is the most that `a - b` can be. INVARIANT: no two of these bounds together
+    /// give a smaller one.
     most: Vec<Vec<i128>>,
     /// Two nodes, and what their difference is not.
     unequal: Vec<(usize, usize, i128)>,
 }
 
 impl Order {
-    /// What is known of the `ID`s of two instances: they are positive, they differ, and no constant of the model is one.
+    /// What is known of the `ID`s of two instances: they are positive, they differ, and no constant
+    /// of the model is one.
     pub fn of_identities(constants: &BTreeSet<i64>) -> Order {
         let mut order = Order::default();
         let apart = LESS | GREATER;
@@ -210,8 +216,9 @@ mod tests {
         }
     }
 
-    /// Random comparisons of three unknown numbers and constants, beside all values that make them true: none may be ruled out, and what is not
-    /// ruled out must have one, unless numbers that only differ are many.
+    /// Random comparisons of three unknown numbers and constants, beside all values that make them
+    /// true: none may be ruled out, and what is not ruled out must have one, unless numbers that
+    /// only differ are many.
     #[test]
     fn no_numbers_are_overlooked() {
         let mut random = fastrand::Rng::with_seed(1);

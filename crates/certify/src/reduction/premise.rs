@@ -4,14 +4,15 @@ use linchpin_subop::model::{Atom, Condition, Index, Place, Relation, StructId, T
 use std::collections::BTreeMap;
 
 use super::order::{EQUAL, Number};
-use super::world::{Impossible, Location, Premise, Run, State, V, World, plus, ways};
+use super::symbolic::{Impossible, Location, Premise, Run, State, Symbolic, V, plus, ways};
 
 /// One choice of objects after the other: there may be too many to have them all at once.
 pub type Choices = Box<dyn Iterator<Item = Vec<usize>>>;
 
-impl<'p> World<'p> {
-    /// Whether everything that is said of the state before the run holds; of invariants about objects, for those that came up, and of those about two, for
-    /// those of which one is known to refer to the other. To leave some out is to look at more states than there are.
+impl<'p> Symbolic<'p> {
+    /// Whether everything that is said of the state before the run holds; of invariants about
+    /// objects, for those that came up, and of those about two, for those of which one is known to
+    /// refer to the other. To leave some out is to look at more states than there are.
     pub fn satisfies_premises(&mut self, start: &State) -> Run<bool> {
         let proof = self.proof;
         for (who, instance) in start.instances.iter().enumerate() {
@@ -63,7 +64,8 @@ impl<'p> World<'p> {
         }))
     }
 
-    /// Goes on only if this holds of the instance. Where that is open it is decided here: there is no need to try the other way.
+    /// Goes on only if this holds of the instance. Where that is open it is decided here: there is
+    /// no need to try the other way.
     pub fn assume(&mut self, state: &State, who: usize, condition: &Condition) -> Run<()> {
         match condition {
             Condition::All(parts) => {
@@ -162,7 +164,8 @@ impl<'p> World<'p> {
             stored: Vec::new(),
             instances: state.instances.clone(),
         };
-        // INVARIANT: a local that was set before the run has the value that it had then; the others had none.
+        // INVARIANT: a local that was set before the run has the value that it had then; the others
+        // had none.
         let mut plain = plain;
         plain.instances[who].path = self.begun[who];
         let set = &self.proof.paths[self.begun[who]].set;

@@ -26,7 +26,8 @@ pub struct Path {
     pub private: Vec<usize>,
     /// The locals whose object a step stored.
     pub stored: Vec<usize>,
-    /// The locals that may hold an object which was never stored: one that was allocated, or a copy of such a local.
+    /// The locals that may hold an object which was never stored: one that was allocated, or a copy
+    /// of such a local.
     pub new: Vec<usize>,
     pub facts: Vec<Condition>,
     pub reaches: Vec<(usize, Vec<Place>)>,
@@ -119,8 +120,11 @@ fn texts(value: &Value) -> Result<Vec<String>, ReductionError> {
 
 fn numbers(value: &Value, below: usize) -> Result<Vec<usize>, ReductionError> {
     let items = value.as_array().ok_or_else(|| malformed("a list is missing"))?;
-    let number =
-        |item: &Value| item.as_u64().map(|number| number as usize).filter(|number| *number < below);
+    let number = |item: &Value| {
+        item.as_u64()
+            .and_then(|number| usize::try_from(number).ok())
+            .filter(|number| *number < below)
+    };
     items
         .iter()
         .map(|item| number(item).ok_or_else(|| malformed("a number is out of range")))
@@ -131,20 +135,17 @@ fn list(value: &Value) -> Result<&Vec<Value>, ReductionError> {
     value.as_array().ok_or_else(|| malformed("a list is missing"))
 }
 
-fn parse(source: &str) -> Result<Model, ReductionError> {
+pub fn parse(source: &str) -> Result<Model, ReductionError> {
     linchpin_subop::parse(source).map_err(|mistakes| {
         malformed(&mistakes.first().map_or_else(String::new, |mistake| mistake.message.clone()))
     })
 }
 
-/// The model of a certificate with one sub-operation after the other taken out; and, to be checked, each of these.
+/// The model of a certificate with one sub-operation after the other taken out; and, to be checked,
+/// each of these.
 pub type Replacement = (Model, Model, usize, usize);
 
-pub fn read(json: &Value) -> Result<(Proof, Vec<Replacement>), ReductionError> {
-    if json["format"] != "linchpin-reduction/1" {
-        return Err(malformed("not a certificate of a reduction"));
-    }
-    let source = json["model"].as_str().ok_or_else(|| malformed("the model is missing"))?;
+pub fn read(source: &str, json: &Value) -> Result<(Proof, Vec<Replacement>), ReductionError> {
     let original = parse(source)?;
     let mut model = original.clone();
     let mut replaced = Vec::new();
@@ -271,7 +272,8 @@ impl Reader<'_> {
 
     fn prefix(&mut self, model: &Model, record: &Value) -> Result<(), ReductionError> {
         let path = self.path(model, &record["steps"])?;
-        // INVARIANT: what is said of an instance is asked about; nothing is asked of one that has ended.
+        // INVARIANT: what is said of an instance is asked about; nothing is asked of one that has
+        // ended.
         if self.paths[path].next.is_empty() {
             return Err(malformed("something is said of an operation that has ended"));
         }
@@ -364,7 +366,8 @@ fn stays(model: &Model, place: &Place) -> bool {
     }
 }
 
-/// What is known of `ID`s: they are no numbers of the file. What only the certificate mentions may be one.
+/// What is known of `ID`s: they are no numbers of the file. What only the certificate mentions may
+/// be one.
 pub fn identities(model: &Model) -> Order {
     let steps = || model.operations.iter().flat_map(|operation| &operation.sub_operations);
     let conditions = steps()

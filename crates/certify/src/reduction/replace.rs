@@ -92,16 +92,16 @@ impl Check<'_> {
             let target = target.ok_or_else(refuse)?;
             let chain = whole.chain(target);
             let question =
-                Question::about(&whole, &[whole.empty(target)]).must(|world, begin, _| {
+                Question::about(&whole, &[whole.empty(target)]).must(|symbolic, begin, _| {
                     let mut state = begin.clone();
                     let mut there = begin.clone();
                     for (at, path) in chain.iter().enumerate() {
-                        run(world, &mut state, 0, *path)?;
+                        run(symbolic, &mut state, 0, *path)?;
                         if at + 1 == position {
                             there = state.clone();
                         }
                     }
-                    world.would_read(&there, &state, read, &targets, (&guessed, &assigned))
+                    symbolic.would_read(&there, &state, read, &targets, (&guessed, &assigned))
                 });
             if !check.ask(&question)? {
                 return Err(refuse());

@@ -1,14 +1,14 @@
 //! Proofs by reversing sub-operations are confirmed; certificates that say too much or too little are not.
 
-use linchpin_certify::{ReductionError, confirm_reduction};
-use linchpin_reduce::{Options, certificate};
+use crate::{certificate, confirm_reduction};
+use linchpin_certify::ReductionError;
 use serde_json::{Value, json};
 
 fn certificate_of(name: &str) -> Value {
     let path = format!("{}/../../models/subop/{name}.subop", env!("CARGO_MANIFEST_DIR"));
     let source = std::fs::read_to_string(&path).expect("the model is there");
     let model = linchpin_subop::parse(&source).expect("the model parses");
-    certificate(&model, &Options::default()).expect("the model is proved")
+    certificate(&model).expect("the model is proved")
 }
 
 fn confirmed(name: &str) {
@@ -67,7 +67,7 @@ fn no_model_is_left_out() {
         let source = std::fs::read_to_string(&path).expect("the model is there");
         let model = linchpin_subop::parse(&source).expect("the model parses");
         let tested = this.contains(&format!("\"{name}\""));
-        assert_eq!(certificate(&model, &Options::default()).is_some(), tested, "{name}");
+        assert_eq!(certificate(&model).is_some(), tested, "{name}");
     }
 }
 
@@ -113,7 +113,7 @@ fn the_model_is_what_is_judged() {
          R() 1 y = 1; READ x;";
     let harmless = source.replace("y = 1; READ x", "READ l");
     let model = linchpin_subop::parse(&harmless).expect("it parses");
-    let Some(mut proof) = certificate(&model, &Options::default()) else { return };
+    let Some(mut proof) = certificate(&model) else { return };
     proof["model"] = json!(source);
     assert!(confirm_reduction(&proof).is_err());
 }
@@ -123,7 +123,7 @@ fn the_model_is_what_is_judged() {
 fn guesses_of_identities() {
     let source = "int p; A() int s; 1 p = 1; 1 <s == ID;> return s;";
     let model = linchpin_subop::parse(source).expect("it parses");
-    let proof = certificate(&model, &Options::default()).expect("it is proved");
+    let proof = certificate(&model).expect("it is proved");
     let answer = confirm_reduction(&proof);
     assert!(answer.is_ok(), "{answer:?}");
 }
@@ -137,7 +137,7 @@ fn random_proofs_are_confirmed() {
     for seed in 0..cases {
         let source = linchpin_subop_oracle::generate(seed);
         let model = linchpin_subop::parse(&source).expect("a random program parses");
-        let Some(proof) = certificate(&model, &Options::default()) else { continue };
+        let Some(proof) = certificate(&model) else { continue };
         if let Err(error) = confirm_reduction(&proof) {
             panic!("seed {seed}: {error}\n{source}");
         }

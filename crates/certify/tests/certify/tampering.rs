@@ -1,8 +1,8 @@
 //! Certificates of proved models with one thing changed. What claims more than is so must be refused. What claims less may be confirmed only because
 //! the rest is a proof still: a fact that nothing needs, a member that others stand for, a prefix that can be completed *and* left out.
 
-use linchpin_certify::{ReductionError, confirm_reduction};
-use linchpin_reduce::{Options, certificate};
+use crate::{certificate, confirm_reduction};
+use linchpin_certify::ReductionError;
 use serde_json::{Value, json};
 
 const MODELS: [&str; 8] = [
@@ -24,7 +24,7 @@ fn certificate_of(name: &str) -> Value {
 
 fn proof_of(source: &str) -> Value {
     let model = linchpin_subop::parse(source).expect("the model parses");
-    certificate(&model, &Options::default()).expect("the model is proved")
+    certificate(&model).expect("the model is proved")
 }
 
 /// Whether it is refused; it is never too large, nor malformed.

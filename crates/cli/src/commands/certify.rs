@@ -1,113 +1,295 @@
-//! `linchpin certify`: confirm what `linchpin check` claims.
+//! `linchpin certify`: confirm what `linchpin check` and `linchpin verify` claim, and say what is
+//! not confirmed.
 
-use super::check::certificate::{Certificate, Claim};
+use super::check::certificate::{self, Certificate, Evidence};
 use super::check::recording::{Subject, property};
 use crate::args::CertifyArgs;
 use crate::limits::Stop;
 use crate::{Status, model, output};
 use anyhow::{Context, Result, bail};
 use linchpin_certify::{
-    CoreError, Operation, ReductionError, confirm_core, confirm_reduction, confirm_witness,
+    Claim, Confirmed, CoreError, FileHash, Operation, ReductionCertificate, ReductionError, Sha256,
+    confirm_core, confirm_witness, read_header,
 };
 use linchpin_history::{History, NEVER, OpId, ValueId, crash};
 use linchpin_report::json;
+use linchpin_verdict::Sequential;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 /// How long a certificate may take where no limit is given.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// What may be confirmed or not.
+#[derive(Clone, Copy)]
+enum Point {
+    Interleavings,
+    SequentialExecutions,
+    SubOperations,
+    Witness,
+    Core,
+    Recording,
+}
+
+impl Point {
+    const fn id(self) -> &'static str {
+        match self {
+            Point::Interleavings => "interleavings-are-sequential",
+            Point::SequentialExecutions => "sequential-executions",
+            Point::SubOperations => "sub-operations",
+            Point::Witness => "witness",
+            Point::Core => "core",
+            Point::Recording => "recording",
+        }
+    }
+}
+
+/// What came of checking a certificate.
+struct Findings {
+    claim: Claim,
+    status: Status,
+    /// Why the claim is not confirmed.
+    reason: Option<String>,
+    confirmed: Vec<(Point, String)>,
+    not_confirmed: Vec<(Point, String)>,
+    /// What the certificate is about, each with the hash that it states.
+    hashes: Vec<(&'static str, String, Sha256)>,
+}
+
+impl Findings {
+    fn of(claim: Claim) -> Findings {
+        Findings {
+            claim,
+            status: Status::Holds,
+            reason: None,
+            confirmed: Vec::new(),
+            not_confirmed: Vec::new(),
+            hashes: Vec::new(),
+        }
+    }
+
+    fn refuse(mut self, status: Status, reason: String) -> Findings {
+        (self.status, self.reason) = (status, Some(reason));
+        self
+    }
+
+    fn text(&self) -> String {
+        let mut text =
+            self.reason.as_ref().map_or_else(String::new, |reason| format!("{reason}\n"));
+        for (_, words) in &self.confirmed {
+            text += &format!("confirmed: {words}\n");
+        }
+        for (_, words) in &self.not_confirmed {
+            text += &format!("not confirmed: {words}\n");
+        }
+        text
+    }
+
+    fn json(&self, file: &str) -> String {
+        let mut object = json::envelope("certify", file);
+        let points = |points: &[(Point, String)]| -> Json {
+            points.iter().map(|(id, words)| json!({ "id": id.id(), "words": words })).collect()
+        };
+        let hashes: Vec<Json> = self
+            .hashes
+            .iter()
+            .map(|(what, name, hash)| json!({ "of": what, "name": name, "sha256": hash.to_string() }))
+            .collect();
+        let outcome = match self.status {
+            Status::Holds => "confirmed",
+            Status::Inconclusive => "inconclusive",
+            _ => "refused",
+        };
+        let mut insert = |key: &str, value: Json| object.insert(key.to_owned(), value);
+        insert("claim", json!(self.claim.id()));
+        insert("claim_in_words", json!(self.claim.to_string()));
+        insert("outcome", json!(outcome));
+        insert("confirmed", points(&self.confirmed));
+        insert("not_confirmed", points(&self.not_confirmed));
+        insert("reason", json!(self.reason));
+        insert("hashes", json!(hashes));
+        format!("{}\n", Json::Object(object))
+    }
+}
+
 pub fn execute(args: &CertifyArgs) -> Result<Status> {
-    let path = args.certificate.display();
-    // Checking may take longer than finding: nobody should have to wait for ever.
+    let path = args.certificate.display().to_string();
+    // Checking may take longer than finding: it must end even if no limit is given.
     let mut limits = args.limits.clone();
     limits.time_limit = limits.time_limit.or(Some(PATIENCE));
-    let json = args.common.json.then(|| json::envelope("certify", &path.to_string()));
+    let json = args.common.json.then(|| json::envelope("certify", &path));
     let _watched = Stop::watch(&limits, json);
     let text = model::read_at_most(&args.certificate, model::MOST_RECORDED)?;
-    if let Ok(proof) = serde_json::from_str::<Json>(&text)
-        && proof["format"] == "linchpin-reduction/1"
-    {
-        return reduction(args, &proof);
+    let in_file = || format!("`{path}`");
+    let (claim, json) = read_header(&text).with_context(in_file)?;
+    let findings = match claim {
+        Claim::LinearizableIfSequential => {
+            reduction(&ReductionCertificate::read(&json).with_context(in_file)?)
+                .with_context(in_file)?
+        }
+        Claim::Witness | Claim::Core => {
+            recorded(args, claim, &Certificate::read(claim, &json).with_context(in_file)?)?
+        }
+    };
+    output::write_stdout(&if args.common.json { findings.json(&path) } else { findings.text() })?;
+    Ok(findings.status)
+}
+
+/// What became of a file that a certificate is about.
+enum Found {
+    Same,
+    Missing,
+    Changed(Sha256),
+}
+
+fn compared(stated: &FileHash, at: &Path) -> Found {
+    match FileHash::of(at) {
+        Ok(now) if now.sha256 == stated.sha256 => Found::Same,
+        Ok(now) => Found::Changed(now.sha256),
+        Err(_) => Found::Missing,
     }
-    let certificate = Certificate::parse(&text).with_context(|| format!("`{path}`"))?;
+}
+
+/// Confirms a proof of the `reduce` engine.
+fn reduction(certificate: &ReductionCertificate) -> Result<Findings> {
+    let ReductionCertificate { name, sha256, source, .. } = certificate;
+    let mut findings = Findings::of(Claim::LinearizableIfSequential);
+    findings.hashes.push(("sub-operations", name.clone(), *sha256));
+    findings.hashes.extend(source.iter().map(|from| ("source", from.file.clone(), from.sha256)));
+    let source = source.as_ref().map(|from| (from, compared(from, Path::new(&from.file))));
+    if let Some((from, Found::Changed(now))) = &source {
+        let reason = changed(from, now);
+        return Ok(findings.refuse(Status::Violated, reason));
+    }
+    let confirmed = match certificate.confirm() {
+        Ok(confirmed) => confirmed,
+        Err(error @ ReductionError::Malformed(_)) => bail!("{error}"),
+        Err(error @ ReductionError::TooLarge(_)) => {
+            return Ok(findings.refuse(Status::Inconclusive, error.to_string()));
+        }
+        Err(error) => return Ok(findings.refuse(Status::Violated, error.to_string())),
+    };
+    let words = format!(
+        "every interleaving of the sub-operations of {name} (sha256 {}) is equivalent to a sequential one, \
+         for any number of threads ({} cases looked at)",
+        sha256.short(),
+        confirmed.cases
+    );
+    findings.confirmed.push((Point::Interleavings, words));
+    findings.not_confirmed.push((Point::SequentialExecutions, sequential(&confirmed)));
+    if let Some((from, found)) = source {
+        let words = format!(
+            "the sub-operations are those of {} (sha256 {})",
+            from.file,
+            from.sha256.short()
+        );
+        match found {
+            Found::Same if is_printed(certificate, &from.file) => {
+                findings.confirmed.push((Point::SubOperations, words));
+            }
+            Found::Same => {
+                let words = format!("that {words}, which has not changed");
+                findings.not_confirmed.push((Point::SubOperations, words));
+            }
+            _ => {
+                let words = format!("that {words}, which is not there");
+                findings.not_confirmed.push((Point::SubOperations, words));
+            }
+        }
+    }
+    Ok(findings)
+}
+
+/// That sequential executions are right is not confirmed, but some were tried.
+fn sequential(confirmed: &Confirmed) -> String {
+    let spec = confirmed.spec.as_deref();
+    let spec = spec.map_or_else(|| "the specification".to_owned(), |spec| format!("`{spec}`"));
+    let tried = match &confirmed.sequential {
+        Sequential::Tried { .. } => format!("{}; none is wrong", confirmed.sequential),
+        Sequential::NotTried { .. } => confirmed.sequential.to_string(),
+    };
+    format!("that sequential executions are those of {spec} ({tried})")
+}
+
+/// Whether a `.subop` file has these sub-operations. From other files they are derived, which is
+/// not repeated here.
+fn is_printed(certificate: &ReductionCertificate, file: &str) -> bool {
+    let read = || linchpin_subop::parse(&std::fs::read_to_string(file).ok()?).ok();
+    file.ends_with(".subop")
+        && read().is_some_and(|model| linchpin_subop::print(&model) == certificate.text)
+}
+
+fn changed(stated: &FileHash, now: &Sha256) -> String {
+    format!(
+        "not confirmed: `{}` is not the file that the certificate is about: its hash is {}, that of the \
+         certificate {}",
+        stated.file,
+        now.short(),
+        stated.sha256.short()
+    )
+}
+
+/// Confirms a witness or a core.
+fn recorded(args: &CertifyArgs, claim: Claim, certificate: &Certificate) -> Result<Findings> {
+    let mut findings = Findings::of(claim);
+    let file = args.history.clone().unwrap_or_else(|| certificate.file());
+    let stated = FileHash { file: file.display().to_string(), ..certificate.history.clone() };
+    findings.hashes.push(("history", stated.file.clone(), stated.sha256));
+    let spec = certificate.spec.iter();
+    findings.hashes.extend(spec.map(|spec| ("specification", spec.file.clone(), spec.sha256)));
+    let spec = certificate.spec.as_ref().map(|spec| (spec, Path::new(&spec.file)));
+    for (stated, at) in [(&stated, file.as_path())].into_iter().chain(spec) {
+        if let Found::Changed(now) = compared(stated, at) {
+            return Ok(findings.refuse(Status::Violated, changed(stated, &now)));
+        }
+    }
     let subject = Subject::new(&certificate.recording)?;
-    let file = args.history.as_ref().unwrap_or(&certificate.history);
-    let mut history = subject.read(file, None)?.history;
+    let mut history = subject.read(&file, None)?.history;
     if history.operations.len() != certificate.operations {
-        bail!(
-            "`{path}` is about a history of {} operations, but `{}` has {}",
+        let reason = format!(
+            "not confirmed: the certificate is about a history of {} operations, but `{}` has {}",
             certificate.operations,
             file.display(),
             history.operations.len()
         );
+        return Ok(findings.refuse(Status::Violated, reason));
     }
-    let property = property(certificate.recording.property);
-    let applied = crash::apply(&mut history, property)?;
-    let is_witness = matches!(certificate.claim, Claim::Witness(_));
+    let applied = crash::apply(&mut history, property(certificate.recording.property))?;
+    let is_witness = claim == Claim::Witness;
     if !applied.interrupted.is_empty() && is_witness {
-        // Before the next call is stricter than before its effect, and a plain deadline. What explains this explains the history;
-        // but that nothing explains it would say nothing.
+        // Before the next call is stricter than before its effect, and a plain deadline. What
+        // explains this explains the history; but that nothing explains it would say nothing.
         applied.tighten(&mut history);
     }
-    let (mut status, mut sentence) = judge(&subject, &history, &certificate.claim);
+    let (mut status, mut words) = judge(&subject, &history, &certificate.evidence);
     if !applied.interrupted.is_empty() && !is_witness && status == Status::Violated {
         status = Status::Inconclusive;
-        sentence +=
+        words +=
             "; that interrupted operations come before what their processes did next was not used";
     }
-    if args.common.json {
-        let mut object = json::envelope("certify", &path.to_string());
-        let confirmed = match status {
-            Status::Holds => json!(true),
-            Status::Inconclusive => Json::Null,
-            _ => json!(false),
-        };
-        object.insert("confirmed".to_owned(), confirmed);
-        object.insert("reason".to_owned(), json!(sentence));
-        output::write_stdout(&format!("{}\n", Json::Object(object)))?;
-    } else {
-        output::write_stdout(&format!("{sentence}\n"))?;
+    if status != Status::Holds {
+        return Ok(findings.refuse(status, words));
     }
-    Ok(status)
+    let named = certificate::name(&certificate.recording.property).unwrap_or_default();
+    let words = format!(
+        "{words} (history {}, sha256 {}, specification {}, property {named})",
+        file.display(),
+        stated.sha256.short(),
+        certificate.recording.spec
+    );
+    let point = if is_witness { Point::Witness } else { Point::Core };
+    findings.confirmed.push((point, words));
+    let words = format!("that {} is what the system did, and means what was read", file.display());
+    findings.not_confirmed.push((Point::Recording, words));
+    Ok(findings)
 }
 
-/// Confirms a proof of the `reduce` engine.
-fn reduction(args: &CertifyArgs, proof: &Json) -> Result<Status> {
-    let (status, sentence) = match confirm_reduction(proof) {
-        Ok(cases) => (
-            Status::Holds,
-            format!(
-                "confirmed: every sub-operation keeps the facts, and every pair can be reversed where \
-                 the proof says so ({cases} cases looked at)"
-            ),
-        ),
-        Err(error @ ReductionError::Malformed(_)) => {
-            bail!("`{}`: {error}", args.certificate.display())
-        }
-        Err(error @ ReductionError::TooLarge(_)) => (Status::Inconclusive, error.to_string()),
-        Err(error) => (Status::Violated, error.to_string()),
-    };
-    if args.common.json {
-        let mut object = json::envelope("certify", &args.certificate.display().to_string());
-        let confirmed = match status {
-            Status::Inconclusive => Json::Null,
-            status => json!(status == Status::Holds),
-        };
-        object.insert("confirmed".to_owned(), confirmed);
-        object.insert("reason".to_owned(), json!(sentence));
-        output::write_stdout(&format!("{}\n", Json::Object(object)))?;
-    } else {
-        output::write_stdout(&format!("{sentence}\n"))?;
-    }
-    Ok(status)
-}
-
-/// Whether the claim is confirmed, and in a sentence why.
-fn judge(subject: &Subject<'_>, history: &History, claim: &Claim) -> (Status, String) {
-    match claim {
-        Claim::Witness(order) => {
+/// Whether the evidence is right, and in words why.
+fn judge(subject: &Subject<'_>, history: &History, evidence: &Evidence) -> (Status, String) {
+    match evidence {
+        Evidence::Witness(order) => {
             for (key, part) in parts(history, order) {
                 if let Err(error) =
                     confirm_witness(&*subject.object.spec, &part.operations, &part.claimed)
@@ -116,12 +298,9 @@ fn judge(subject: &Subject<'_>, history: &History, claim: &Claim) -> (Status, St
                 }
             }
             let count = order.len();
-            (
-                Status::Holds,
-                format!("confirmed: these {count} operations in this order explain the history"),
-            )
+            (Status::Holds, format!("these {count} operations, in this order, explain the history"))
         }
-        Claim::Core(core, at) => {
+        Evidence::Core(core, at) => {
             let parts = parts(history, core);
             // One object is enough to make the history wrong.
             let Some((key, part)) = parts.into_iter().find(|(_, part)| !part.claimed.is_empty())
@@ -132,9 +311,7 @@ fn judge(subject: &Subject<'_>, history: &History, claim: &Claim) -> (Status, St
             match confirm_core(spec, name, &part.operations, &part.claimed, at.map(u64::from)) {
                 Ok(()) => {
                     let count = core.len();
-                    let what =
-                        format!("confirmed{key}: no order explains these {count} operations");
-                    (Status::Holds, what)
+                    (Status::Holds, format!("no order explains these {count} operations{key}"))
                 }
                 Err(error @ CoreError::TooLarge) => {
                     (Status::Inconclusive, format!("cannot tell{key}: {error}"))
@@ -156,12 +333,12 @@ struct Part {
 fn parts(history: &History, claimed: &[OpId]) -> Vec<(String, Part)> {
     let mut parts: BTreeMap<ValueId, Part> = BTreeMap::new();
     let mut places = Vec::with_capacity(history.operations.len());
-    for (id, operation) in history.operations.iter().enumerate() {
+    for (id, operation) in (0..).zip(&history.operations) {
         let part = parts.entry(operation.key).or_default();
         places.push(part.operations.len());
         part.operations.push(Operation {
-            call: history.call(id as OpId),
-            response: history.response(id as OpId),
+            call: history.call(id),
+            response: history.response(id),
             invoked: operation.invoked.into(),
             returned: if operation.returned == NEVER {
                 u64::MAX
@@ -171,13 +348,13 @@ fn parts(history: &History, claimed: &[OpId]) -> Vec<(String, Part)> {
         });
     }
     for id in claimed {
-        match history.operations.get(*id as usize) {
-            Some(operation) => {
-                let part = parts.entry(operation.key).or_default();
-                part.claimed.push(places[*id as usize]);
+        let at = usize::try_from(*id).unwrap_or(usize::MAX);
+        match (history.operations.get(at), places.get(at)) {
+            (Some(operation), Some(place)) => {
+                parts.entry(operation.key).or_default().claimed.push(*place);
             }
             // Beyond the end: every part refuses it.
-            None => parts.entry(ValueId::NULL).or_default().claimed.push(usize::MAX),
+            _ => parts.entry(ValueId::NULL).or_default().claimed.push(usize::MAX),
         }
     }
     let name = |key: ValueId| match key {

@@ -60,7 +60,8 @@ fn a_violation_is_explained_drawn_and_certified() {
     assert!(stdout.contains("enqueue(7)"), "{stdout}");
     assert!(stdout.contains("process 1"), "{stdout}");
     linchpin().args(["certify", &core]).assert().code(0).stdout_eq(str![[r#"
-confirmed: no order explains these 2 operations
+confirmed: no order explains these 2 operations (history [..], sha256 [..]…, specification queue, property linearizable)
+not confirmed: that [..] is what the system did, and means what was read
 
 "#]]);
     let text = std::fs::read_to_string(&core).expect("written");
@@ -95,6 +96,9 @@ fn a_core_is_not_confirmed_by_deadlines_that_are_stricter_than_the_property() {
     let mut claim: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let object = claim.as_object_mut().expect("an object");
     object.remove("witness");
+    object.insert("claim".to_owned(), serde_json::json!("core"));
+    let words = "no order explains these operations of the history";
+    object.insert("claim_in_words".to_owned(), serde_json::json!(words));
     object.insert("core".to_owned(), serde_json::json!([0, 1, 2, 3]));
     std::fs::write(&core, claim.to_string()).expect("written");
     let (code, stdout, _) = output(&["certify", &core]);
@@ -134,6 +138,63 @@ fn a_history_that_holds_has_a_witness_that_certifies() {
     let (code, stdout, _) = output(&["certify", &witness]);
     assert_eq!(code, 1, "{stdout}");
     assert!(stdout.starts_with("not confirmed"), "{stdout}");
+}
+
+/// A certificate is about one history, one specification and one claim.
+#[test]
+fn a_certificate_is_tied_to_its_history_and_claim() {
+    let recorded = Recorded::new(LOST);
+    let core = recorded.beside("core.json");
+    assert_eq!(recorded.check(&["--spec", "queue", "--core", &core]).0, 1);
+    let good = std::fs::read_to_string(&core).expect("written");
+    let certify = |text: String| {
+        std::fs::write(&core, text).expect("written");
+        output(&["certify", &core])
+    };
+    // Another claim: the evidence is of another kind, and the words are others.
+    let (code, _, stderr) = certify(good.replace("\"claim\":\"core\"", "\"claim\":\"witness\""));
+    assert_eq!(code, 2);
+    assert!(stderr.contains("other words"), "{stderr}");
+    let words = "these operations, in this order, explain the history";
+    let forged = good.replace("\"claim\":\"core\"", "\"claim\":\"witness\"");
+    let forged = forged.replace("no order explains these operations of the history", words);
+    let (code, _, stderr) = certify(forged);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("`witness` is missing"), "{stderr}");
+    // Another specification under which it holds, another number of operations.
+    assert_eq!(certify(good.replace("\"name\":\"queue\"", "\"name\":\"bag\"")).0, 2);
+    let (code, stdout, _) = certify(good.replace("\"operations\":2", "\"operations\":3"));
+    assert_eq!(code, 1);
+    assert!(stdout.contains("3 operations, but"), "{stdout}");
+    // A history that means the same, in other bytes.
+    assert_eq!(certify(good.clone()).0, 0);
+    std::fs::write(recorded.path(), format!("{LOST}\n")).expect("written");
+    let (code, stdout, _) = certify(good.clone());
+    assert_eq!(code, 1);
+    assert!(stdout.contains("is not the file that the certificate is about"), "{stdout}");
+    let elsewhere = recorded.beside("elsewhere.jsonl");
+    std::fs::write(&elsewhere, LOST).expect("written");
+    assert_eq!(output(&["certify", &core, "--history", &elsewhere]).0, 0);
+    // What an earlier version wrote.
+    let old = "{\"schema\":\"linchpin/1\",\"command\":\"certificate\",\"core\":[0,1]}";
+    let (code, _, stderr) = certify(old.to_owned());
+    assert_eq!(code, 2);
+    assert!(stderr.contains("make a new one with `linchpin check"), "{stderr}");
+}
+
+/// A specification that is a file must be the same file.
+#[test]
+fn a_certificate_is_tied_to_its_specification() {
+    let recorded = Recorded::new(LOST);
+    let (core, spec) = (recorded.beside("core.json"), recorded.beside("queue.lin"));
+    std::fs::write(&spec, "spec queue;\n").expect("written");
+    assert_eq!(recorded.check(&["--spec", &spec, "--core", &core]).0, 1);
+    let (code, stdout, _) = output(&["certify", &core]);
+    assert_eq!(code, 0, "{stdout}");
+    std::fs::write(&spec, "spec stack;\n").expect("written");
+    let (code, stdout, _) = output(&["certify", &core]);
+    assert_eq!(code, 1);
+    assert!(stdout.contains("queue.lin` is not the file"), "{stdout}");
 }
 
 #[test]

@@ -158,10 +158,29 @@ fn a_proof_is_written_and_certified() {
     assert!(stdout.contains("(Assumption 1): tried with up to 4 calls"), "{stdout}");
     let (code, stdout, _) = output(&["certify", proof]);
     assert_eq!(code, 0, "{stdout}");
+    assert!(stdout.starts_with(
+        "confirmed: every interleaving of the sub-operations of treiber_stack (sha256 "
+    ));
+    assert!(
+        stdout.contains(
+            "confirmed: the sub-operations are those of models/subop/treiber_stack.subop"
+        )
+    );
+    assert!(
+        stdout.contains("not confirmed: that sequential executions are those of `stack` (tried: "),
+        "{stdout}"
+    );
+    let (_, stdout, _) = output(&["certify", proof, "--json"]);
+    let json: Json = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(json["claim"], "linearizable-if-sequential");
+    assert_eq!(json["outcome"], "confirmed");
+    assert_eq!(json["confirmed"][0]["id"], "interleavings-are-sequential");
+    assert_eq!(json["not_confirmed"][0]["id"], "sequential-executions");
+    assert_eq!(json["hashes"][1]["name"], "models/subop/treiber_stack.subop");
     // A proof that says more than is true is not confirmed.
     let text = std::fs::read_to_string(proof).unwrap();
     let mut tampered: Json = serde_json::from_str(&text).unwrap();
-    tampered["closures"] = Json::Array(Vec::new());
+    tampered["proof"]["closures"] = Json::Array(Vec::new());
     std::fs::write(proof, tampered.to_string()).unwrap();
     assert_ne!(output(&["certify", proof]).0, 0);
     let (code, stdout, _) = output(&["verify", "models/subop/herlihy_wing_queue.subop", "--table"]);
@@ -178,6 +197,47 @@ fn a_proof_is_written_and_certified() {
     ]);
     assert_eq!(code, 0, "{stdout}");
     assert!(std::fs::read_dir(questions).unwrap().count() > 5, "{stdout}");
+}
+
+/// A certificate is about the file it was made of, as it was then.
+#[test]
+fn a_certificate_is_tied_to_its_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let (model, proof) = (folder.path().join("stack.lin"), folder.path().join("proof.json"));
+    let stack = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/treiber_stack.lin");
+    let source = std::fs::read_to_string(stack).unwrap();
+    std::fs::write(&model, &source).unwrap();
+    let (file, proof) = (model.to_str().unwrap(), proof.to_str().unwrap());
+    let (code, stdout, stderr) =
+        output(&["verify", file, "--engine", "reduce", "--certificate", proof]);
+    assert_eq!(code, 0, "{stdout}{stderr}");
+    let (code, stdout, _) = output(&["certify", proof]);
+    assert_eq!(code, 0, "{stdout}");
+    assert!(stdout.contains("not confirmed: that the sub-operations are those of "), "{stdout}");
+    assert!(stdout.contains("stack.lin") && stdout.contains("which has not changed"), "{stdout}");
+    std::fs::write(&model, format!("{source}// changed\n")).unwrap();
+    let (code, stdout, _) = output(&["certify", proof]);
+    assert_eq!(code, 1, "{stdout}");
+    assert!(stdout.contains("is not the file that the certificate is about"), "{stdout}");
+    std::fs::remove_file(&model).unwrap();
+    let (code, stdout, _) = output(&["certify", proof]);
+    assert_eq!(code, 0, "{stdout}");
+    assert!(stdout.contains("stack.lin") && stdout.contains("which is not there"), "{stdout}");
+}
+
+/// Every interleaving is a sequential one, but sequential executions are wrong: there is nothing to certify.
+#[test]
+fn no_certificate_of_what_is_violated() {
+    let folder = tempfile::tempdir().unwrap();
+    let (model, proof) = (folder.path().join("counter.subop"), folder.path().join("proof.json"));
+    let source = "int x; Add(int v) 1 x = v; return; Get() 1 return x;
+        spec counter { Add = add(v); Get = read(); }";
+    std::fs::write(&model, source).unwrap();
+    let (code, stdout, _) =
+        output(&["verify", model.to_str().unwrap(), "--certificate", proof.to_str().unwrap()]);
+    assert_eq!(code, 1, "{stdout}");
+    assert!(stdout.contains("--certificate: not written, the model is violated"), "{stdout}");
+    assert!(!proof.exists());
 }
 
 #[test]

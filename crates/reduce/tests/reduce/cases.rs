@@ -2,7 +2,7 @@
 
 use linchpin_reduce::{Options, prove};
 
-fn report(source: &str) -> linchpin_reduce::Report {
+fn report(source: &str) -> linchpin_reduce::Proof {
     let model = linchpin_subop::parse(source)
         .unwrap_or_else(|mistakes| panic!("{}\n{source}", mistakes[0].message));
     prove(&model, &Options::default())
@@ -52,4 +52,37 @@ fn invariants_that_are_not_used() {
     for invariant in ["for (node n) after a: n.v == 0", "for (int k) x == k"] {
         report(&format!("{source}\ninvariant {invariant};"));
     }
+}
+
+/// A limit ends the proof with its reason, and what is asked of it then ends too.
+#[test]
+fn a_limit_stops_the_proof() {
+    use linchpin_reduce::Obstacle;
+    use linchpin_verdict::{Limits, StopFlag, StopReason};
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/subop/ms_queue.subop");
+    let source = std::fs::read_to_string(path).expect("the model is there");
+    let model = linchpin_subop::parse(&source).expect("it parses");
+    let stop = StopFlag::default();
+    let options = Options { limits: Limits::until(stop.clone()), ..Options::default() };
+    assert!(prove(&model, &options).is_proved());
+    stop.ask(StopReason::Interrupt);
+    let proof = prove(&model, &options);
+    assert_eq!(proof.obstacle, Some(Obstacle::Stopped(StopReason::Interrupt)));
+    assert_eq!(proof.certificate(), None);
+    assert!(proof.tables().pairs.is_empty() && proof.obligations().is_empty());
+    let limits = Limits { deadline: Some(std::time::Instant::now()), ..Limits::default() };
+    let proof = prove(&model, &Options { limits, ..Options::default() });
+    assert_eq!(proof.obstacle, Some(Obstacle::Stopped(StopReason::Time)));
+}
+
+/// Certificate, tables and questions are read from one analysis: nothing is proved again.
+#[test]
+fn everything_is_read_from_the_proof() {
+    let source = "int x; A() 1 x = 1; 1 return; B() 1 return x;";
+    let proof = report(source);
+    assert_eq!(proof.certificate().is_some(), proof.is_proved());
+    let text = proof.certificate().map(|certificate| certificate.model);
+    let model = linchpin_subop::parse(source).expect("it parses");
+    assert!(text.is_none_or(|text| text == linchpin_subop::print(&model)));
+    assert!(!proof.tables().pairs.is_empty() && !proof.obligations().is_empty());
 }

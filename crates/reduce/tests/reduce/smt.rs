@@ -1,6 +1,6 @@
 //! The questions about pairs, asked of Z3 where there is one: it never finds a state that this crate says does not exist.
 
-use linchpin_reduce::{Options, obligations};
+use linchpin_reduce::{Options, prove};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -17,7 +17,7 @@ fn z3_agrees() {
         let path = format!("{}/../../models/subop/{name}.subop", env!("CARGO_MANIFEST_DIR"));
         let source = std::fs::read_to_string(&path).expect("the model is there");
         let model = linchpin_subop::parse(&source).expect("the model parses");
-        let all = obligations(&model, &Options::default());
+        let all = prove(&model, &Options::default()).obligations();
         assert!(!all.is_empty(), "{name} has no questions");
         let text: Vec<String> = all
             .iter()

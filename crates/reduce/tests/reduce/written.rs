@@ -1,9 +1,9 @@
 //! What the author writes: reads, claims and invariants are judged as they stand in the file.
 
-use linchpin_reduce::{Answer, Options, Report, prove};
+use linchpin_reduce::{Answer, Options, Proof, prove};
 use linchpin_subop_oracle::{Comparison, Verdict, judge_all};
 
-fn report(source: &str) -> Report {
+fn report(source: &str) -> Proof {
     let model = linchpin_subop::parse(source).expect("it parses");
     prove(&model, &Options::default())
 }

@@ -1,102 +1,155 @@
-//! Certificates: what lets somebody else confirm a verdict.
+//! Certificates about histories: a witness or a core, with all that says which history, object and
+//! property it is about.
 
 use super::recording::Subject;
 use crate::args::{FailedCasArg, PropertyArg, RecordingArgs};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow};
 use clap::ValueEnum;
+use linchpin_certify::{Claim, FileHash, HeaderError, header};
 use linchpin_history::OpId;
 use linchpin_report::json;
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 use std::path::{Path, PathBuf};
 
-/// What is claimed.
-pub enum Claim {
+/// What is claimed of a history. Operations are numbered in the order of their invocations, from 0.
+pub enum Evidence {
     /// These operations, in this order, explain the history.
     Witness(Vec<OpId>),
     /// No order explains these operations, known at this event.
     Core(Vec<OpId>, Option<u32>),
 }
 
-/// A certificate as it is read back.
-pub struct Certificate {
-    pub history: PathBuf,
-    pub recording: RecordingArgs,
-    pub operations: usize,
-    pub claim: Claim,
+impl Evidence {
+    const fn claim(&self) -> Claim {
+        match self {
+            Evidence::Witness(_) => Claim::Witness,
+            Evidence::Core(..) => Claim::Core,
+        }
+    }
 }
 
-/// The certificate as JSON. Operations are numbered in the order of their invocations, from 0.
-pub fn to_json(subject: &Subject<'_>, history: &Path, operations: usize, claim: &Claim) -> String {
-    let mut object = json::envelope("certificate", &history.display().to_string());
+/// A certificate as it is read back.
+pub struct Certificate {
+    /// The history, as it was when the certificate was written.
+    pub history: FileHash,
+    pub recording: RecordingArgs,
+    /// The `.lin` file of the specification, if it is one.
+    pub spec: Option<FileHash>,
+    pub operations: usize,
+    pub evidence: Evidence,
+}
+
+/// The certificate as JSON.
+pub fn to_json(
+    subject: &Subject<'_>,
+    history: &Path,
+    operations: usize,
+    evidence: &Evidence,
+) -> Result<String> {
     let args = subject.args;
+    let hash = |file: &Path| {
+        FileHash::of(file).with_context(|| format!("cannot read `{}`", file.display()))
+    };
+    let mut object = header(evidence.claim());
+    let mut recorded = fields(hash(history)?.to_json());
+    recorded.insert("operations".to_owned(), json!(operations));
+    recorded.insert("format".to_owned(), json!(args.format.map(|format| format.name())));
+    recorded.insert("failed_cas".to_owned(), json!(name(&args.failed_cas)));
+    recorded.insert("keyed".to_owned(), json!(args.keyed));
     let mut insert = |key: &str, value: Json| object.insert(key.to_owned(), value);
-    insert("spec", json!(args.spec));
-    insert("init", args.init.as_ref().map_or(Json::Null, json::value));
-    insert("format", json!(args.format.map(|format| format.name())));
-    insert("failed_cas", json!(name(&args.failed_cas)));
-    insert("keyed", json!(args.keyed));
+    insert("history", Json::Object(recorded));
+    let init = args.init.as_ref().map_or(Json::Null, json::value);
+    let mut spec = fields(json!({ "name": args.spec, "init": init }));
+    if is_file(&args.spec) {
+        spec.extend(fields(hash(Path::new(&args.spec))?.to_json()));
+    }
+    insert("spec", Json::Object(spec));
     insert("property", json!(name(&args.property)));
-    insert("operations", json!(operations));
-    match claim {
-        Claim::Witness(order) => insert("witness", json!(order)),
-        Claim::Core(core, at) => {
+    match evidence {
+        Evidence::Witness(order) => insert("witness", json!(order)),
+        Evidence::Core(core, at) => {
             insert("core", json!(core));
             insert("at", json!(at))
         }
     };
-    format!("{}\n", Json::Object(object))
+    Ok(format!("{}\n", Json::Object(object)))
 }
 
-fn name(value: &impl ValueEnum) -> Option<String> {
+fn fields(json: Json) -> Map<String, Json> {
+    match json {
+        Json::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}
+
+/// Whether a specification is a file and not a name.
+fn is_file(spec: &str) -> bool {
+    spec.ends_with(".lin")
+}
+
+/// The name of a choice on the command line.
+pub fn name(value: &impl ValueEnum) -> Option<String> {
     value.to_possible_value().map(|value| value.get_name().to_owned())
 }
 
 impl Certificate {
-    /// Reads a certificate.
-    pub fn parse(text: &str) -> Result<Certificate> {
-        let json: Json = serde_json::from_str(text).context("it is not JSON")?;
-        if json["schema"] != json::SCHEMA || json["command"] != "certificate" {
-            bail!(
-                "it is not a certificate: `linchpin check --witness FILE` or `--core FILE` writes one"
-            );
-        }
-        let text =
-            |key: &str| json[key].as_str().with_context(|| format!("\"{key}\" must be a string"));
-        let chosen = |key: &str| text(key).map(str::to_owned);
-        let ids = |key: &str| -> Result<Vec<OpId>> {
-            let list =
-                json[key].as_array().with_context(|| format!("\"{key}\" must be an array"))?;
-            let id = |id: &Json| id.as_u64().and_then(|id| u32::try_from(id).ok());
-            list.iter().map(id).collect::<Option<Vec<_>>>().context("operations must be numbers")
+    /// Reads a certificate, once its header is read.
+    pub fn read(claim: Claim, json: &Json) -> Result<Certificate> {
+        let (history, spec) = (&json["history"], &json["spec"]);
+        let text = |json: &'_ Json, key: &'static str| -> Result<String, HeaderError> {
+            json.as_str().map(str::to_owned).ok_or(HeaderError::Field(key))
         };
-        let claim = match json.get("witness") {
-            Some(_) => Claim::Witness(ids("witness")?),
-            None => Claim::Core(ids("core")?, json["at"].as_u64().map(|at| at as u32)),
-        };
-        let init = match json.get("init") {
-            None | Some(Json::Null) => None,
-            Some(init) => {
-                Some(json::parse_value(init).context("\"init\" must have integers only")?)
+        let evidence = match claim {
+            Claim::Core => {
+                let at = match &json["at"] {
+                    Json::Null => None,
+                    at => Some(number(at).ok_or(HeaderError::Field("at"))?),
+                };
+                Evidence::Core(ids(json, "core")?, at)
             }
+            _ => Evidence::Witness(ids(json, "witness")?),
         };
-        let format = match json["format"].as_str() {
+        let init = match &spec["init"] {
+            Json::Null => None,
+            init => Some(json::parse_value(init).context("\"init\" must have integers only")?),
+        };
+        let format = match history["format"].as_str() {
             Some(format) => Some(format.parse()?),
             None => None,
         };
-        let bad = |what: String| anyhow::anyhow!(what);
+        let chosen = text(&spec["name"], "spec")?;
+        let file = if is_file(&chosen) { Some(FileHash::read(spec, "spec")?) } else { None };
+        let failed_cas = text(&history["failed_cas"], "history")?;
+        let property = text(&json["property"], "property")?;
+        let operations = history["operations"].as_u64().and_then(|count| count.try_into().ok());
+        let bad = |what: String| anyhow!(what);
         Ok(Certificate {
-            history: PathBuf::from(text("subject")?),
+            history: FileHash::read(history, "history")?,
             recording: RecordingArgs {
-                spec: chosen("spec")?,
+                spec: chosen,
                 init,
                 format,
-                failed_cas: FailedCasArg::from_str(text("failed_cas")?, true).map_err(bad)?,
-                keyed: json["keyed"].as_bool(),
-                property: PropertyArg::from_str(text("property")?, true).map_err(bad)?,
+                failed_cas: FailedCasArg::from_str(&failed_cas, true).map_err(bad)?,
+                keyed: history["keyed"].as_bool(),
+                property: PropertyArg::from_str(&property, true).map_err(bad)?,
             },
-            operations: json["operations"].as_u64().context("\"operations\" must be a number")?
-                as usize,
-            claim,
+            spec: file,
+            operations: operations.ok_or(HeaderError::Field("history"))?,
+            evidence,
         })
     }
+
+    /// Where the history is, unless the command line says otherwise.
+    pub fn file(&self) -> PathBuf {
+        PathBuf::from(&self.history.file)
+    }
+}
+
+fn number(json: &Json) -> Option<u32> {
+    json.as_u64().and_then(|number| u32::try_from(number).ok())
+}
+
+fn ids(json: &Json, key: &'static str) -> Result<Vec<OpId>, HeaderError> {
+    let list = json[key].as_array().ok_or(HeaderError::Field(key))?;
+    list.iter().map(|id| number(id).ok_or(HeaderError::Field(key))).collect()
 }

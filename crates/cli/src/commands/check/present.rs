@@ -1,6 +1,6 @@
 //! A verdict as text, as JSON, as a page, as certificates.
 
-use super::certificate::{self, Claim};
+use super::certificate::{self, Evidence};
 use super::recording::Subject;
 use crate::args::{CheckArgs, PropertyArg};
 use crate::output;
@@ -29,18 +29,18 @@ pub struct Presentation<'a> {
 
 impl Presentation<'_> {
     pub fn write_certificates(&self) -> Result<()> {
-        let (file, claim) = match &self.checked.judgement {
+        let (file, evidence) = match &self.checked.judgement {
             Judgement::Holds(witness) => {
-                (&self.args.witness, Claim::Witness(witness.order.clone()))
+                (&self.args.witness, Evidence::Witness(witness.order.clone()))
             }
             Judgement::Violated(violation) => {
-                (&self.args.core, Claim::Core(violation.core.clone(), violation.at))
+                (&self.args.core, Evidence::Core(violation.core.clone(), violation.at))
             }
             Judgement::Inconclusive(_) => return Ok(()),
         };
         let Some(file) = file else { return Ok(()) };
         let operations = self.recording.history.operations.len();
-        let text = certificate::to_json(self.subject, &self.args.history, operations, &claim);
+        let text = certificate::to_json(self.subject, &self.args.history, operations, &evidence)?;
         output::write_file(file, text.as_bytes())
     }
 

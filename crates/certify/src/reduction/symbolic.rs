@@ -1,7 +1,8 @@
 //! All states of one or two operation instances, one concrete state at a time.
 //!
-//! A location gets a value when it is first read: every value it may have is tried, one after the other. Of references these are the objects that
-//! came up so far and one more. An integer stays unknown: how it compares with another one is tried when that first matters (`order`).
+//! A location gets a value when it is first read: every value it may have is tried, one after the
+//! other. Of references these are the objects that came up so far and one more. An integer stays
+//! unknown: how it compares with another one is tried when that first matters (`order`).
 
 use linchpin_subop::model::{
     Atom, Condition, GlobalKind, Index, Model, Place, Relation, StructId, Term, Type, Var,
@@ -17,7 +18,8 @@ pub enum V {
     Null,
     Poison,
     Ref(usize),
-    /// An integer of which nothing is known but how it compares with others, as far as that came up.
+    /// An integer of which nothing is known but how it compares with others, as far as that came
+    /// up.
     Number(Number),
     /// What a location of type `int` holds before the run, not chosen yet: it may never matter.
     Later(Location),
@@ -115,7 +117,7 @@ pub(super) struct Premise<'p> {
 }
 
 #[derive(Clone)]
-pub struct World<'p> {
+pub struct Symbolic<'p> {
     pub proof: &'p Proof,
     pub(super) model: &'p Model,
     pub script: Script,
@@ -137,14 +139,16 @@ pub struct World<'p> {
     pub(super) order: Order,
     /// The elements that came up.
     pub(super) elements: Vec<(usize, Number)>,
-    /// A step that cannot be executed ends the run: then its precondition is not tried the other way.
+    /// A step that cannot be executed ends the run: then its precondition is not tried the other
+    /// way.
     pub must: bool,
 }
 
-impl<'p> World<'p> {
-    /// Instances that executed these paths, in any state that satisfies what the proof says of them.
-    pub fn new(proof: &'p Proof, paths: &[usize]) -> (World<'p>, State) {
-        let mut world = World {
+impl<'p> Symbolic<'p> {
+    /// Instances that executed these paths, in any state that satisfies what the proof says of
+    /// them.
+    pub fn new(proof: &'p Proof, paths: &[usize]) -> (Symbolic<'p>, State) {
+        let mut symbolic = Symbolic {
             proof,
             model: &proof.model,
             script: Script::default(),
@@ -162,10 +166,10 @@ impl<'p> World<'p> {
             elements: Vec::new(),
             must: false,
         };
-        for (global, declared) in world.model.globals.iter().enumerate() {
+        for (global, declared) in symbolic.model.globals.iter().enumerate() {
             if let GlobalKind::Place(of) = declared.kind {
-                world.places.insert(global, world.objects.len());
-                world.objects.push(Object { of, fresh: false, hidden: false, certain: true });
+                symbolic.places.insert(global, symbolic.objects.len());
+                symbolic.objects.push(Object { of, fresh: false, hidden: false, certain: true });
             }
         }
         let mut instances = Vec::new();
@@ -175,40 +179,42 @@ impl<'p> World<'p> {
             instances.push(Instance { path: *path, locals, reads: BTreeMap::new(), results: None });
             for (local, of) in &data.owned {
                 let hidden = data.private.contains(local);
-                world.before.insert(Location::Local(who, *local), V::Ref(world.objects.len()));
+                symbolic
+                    .before
+                    .insert(Location::Local(who, *local), V::Ref(symbolic.objects.len()));
                 let certain = data.stored.contains(local);
-                world.objects.push(Object { of: *of, fresh: false, hidden, certain });
+                symbolic.objects.push(Object { of: *of, fresh: false, hidden, certain });
             }
             for condition in &data.facts {
-                world.premises.push(Premise { who, condition });
+                symbolic.premises.push(Premise { who, condition });
             }
             for (local, places) in &data.reaches {
-                world.reaches.push((who, *local, places));
+                symbolic.reaches.push((who, *local, places));
             }
         }
         for (bound, condition) in &proof.invariants {
             if bound.is_empty() {
-                world.premises.push(Premise { who: 0, condition });
+                symbolic.premises.push(Premise { who: 0, condition });
             }
         }
-        (world, State { changed: BTreeMap::new(), stored: Vec::new(), instances })
+        (symbolic, State { changed: BTreeMap::new(), stored: Vec::new(), instances })
     }
 
     /// What is known so far, to go on with these choices.
-    pub fn with(&self, script: Script) -> World<'p> {
-        World { script, ..self.clone() }
+    pub fn with(&self, script: Script) -> Symbolic<'p> {
+        Symbolic { script, ..self.clone() }
     }
 
     /// The start of all executions, after `initially`.
-    pub fn start(proof: &'p Proof) -> Run<(World<'p>, State)> {
-        let (mut world, mut state) = World::new(proof, &[]);
-        world.premises.clear();
-        world.beginning = true;
+    pub fn start(proof: &'p Proof) -> Run<(Symbolic<'p>, State)> {
+        let (mut symbolic, mut state) = Symbolic::new(proof, &[]);
+        symbolic.premises.clear();
+        symbolic.beginning = true;
         let initially = &proof.model.initially;
         let locals = initially.locals.iter().map(|local| Some(Some(zero(local.ty)))).collect();
         state.instances.push(Instance { path: 0, locals, reads: BTreeMap::new(), results: None });
-        if world.statements(&mut state, 0, usize::MAX, &initially.statements)? {
-            Ok((world, state))
+        if symbolic.statements(&mut state, 0, usize::MAX, &initially.statements)? {
+            Ok((symbolic, state))
         } else {
             Err(Impossible)
         }
@@ -261,7 +267,8 @@ impl<'p> World<'p> {
         }
     }
 
-    /// What a location holds before the run; integers are chosen when they are compared, references at once.
+    /// What a location holds before the run; integers are chosen when they are compared, references
+    /// at once.
     pub(super) fn initial(&mut self, state: &State, location: Location) -> Run<V> {
         let chosen = self.before.contains_key(&location) || self.beginning;
         if !chosen && self.type_of(location, state) == Type::Int {

@@ -1,5 +1,7 @@
-//! Dropping candidate facts until those that remain are stable: each prefix establishes its facts, and no step of another instance
-//! breaks them. What remains is inductive, so it holds in every reachable state.
+//! Houdini: inductive facts by elimination. Candidates are dropped until those that remain are
+//! stable: each prefix establishes its facts, and no step of another instance breaks them. What
+//! remains is inductive, so it holds in every reachable state. Unlike in Flanagan and Leino's, a
+//! question is asked again only if one of its premises was dropped.
 
 use crate::context::Context;
 use crate::facts::{Reach, Reason, Statement};
@@ -7,10 +9,11 @@ use crate::footprint::Kind;
 use crate::search::{explore, explore_from};
 use crate::solver::{Value, flag};
 use crate::start::combinations;
-use crate::world::{Env, Memory, Mode, Run, World};
+use crate::symbolic::{Env, Memory, Mode, Run, Symbolic};
 use linchpin_subop::model::{Place, StructId, Type, Var};
 
-/// Which questions are open: all at first, and again those whose premises a dropped candidate was among.
+/// Which questions are open: all at first, and again those whose premises a dropped candidate was
+/// among.
 struct Open {
     own: Vec<bool>,
     /// For each prefix and each step of another instance.
@@ -52,13 +55,14 @@ struct Dropped {
 }
 
 /// Drops candidates until the rest is inductive.
-pub fn settle(context: &mut Context) {
+pub fn eliminate(context: &mut Context) {
     drop_false_at_start(context);
     let steps: Vec<usize> = context.prefixes.nonempty().collect();
     let proper: Vec<usize> = context.prefixes.proper().collect();
     let mut open = Open::all(context);
     while open.any() {
-        // The longest prefixes first: what falls there makes invariants fall, and that opens everything again.
+        // The longest prefixes first: what falls there makes invariants fall, and that opens
+        // everything again.
         for prefix in proper.iter().rev() {
             own_steps(context, &steps, &mut open);
             for step in &steps {
@@ -123,16 +127,16 @@ fn own_step(context: &mut Context, prefix: usize) -> Dropped {
     }
     let (mut bad_facts, mut bad_invariants) =
         (vec![false; facts.len()], vec![false; invariants.len()]);
-    let outcome = explore(context, &[parent], &mut |world, before| {
+    let outcome = explore(context, &[parent], &mut |symbolic, before| {
         let mut after = before.clone();
-        world.execute(&mut after, 0, prefix, Mode::Assume)?;
+        symbolic.execute(&mut after, 0, prefix, Mode::Assume)?;
         for (at, fact) in facts.iter().enumerate() {
             // Asked even if it is bad already: what is decided for it the script remembers.
-            bad_facts[at] |= !holds(world, before, &after, 0, prefix, *fact, Some(parent))?;
+            bad_facts[at] |= !holds(symbolic, before, &after, 0, prefix, *fact, Some(parent))?;
         }
         for (at, invariant) in invariants.iter().enumerate() {
             if !bad_invariants[at] {
-                bad_invariants[at] = !invariant_kept(world, before, &after, *invariant);
+                bad_invariants[at] = !invariant_kept(symbolic, before, &after, *invariant);
             }
         }
         Ok(true)
@@ -178,11 +182,11 @@ fn interference(context: &mut Context, prefix: usize, other: usize) -> bool {
         return false;
     }
     let mut bad = vec![false; facts.len()];
-    let outcome = explore(context, &[prefix, parent], &mut |world, before| {
+    let outcome = explore(context, &[prefix, parent], &mut |symbolic, before| {
         let mut after = before.clone();
-        world.execute(&mut after, 1, other, Mode::Assume)?;
+        symbolic.execute(&mut after, 1, other, Mode::Assume)?;
         for (at, fact) in facts.iter().enumerate() {
-            bad[at] |= !holds(world, before, &after, 0, prefix, *fact, None)?;
+            bad[at] |= !holds(symbolic, before, &after, 0, prefix, *fact, None)?;
         }
         Ok(!bad.iter().all(|bad| *bad))
     });
@@ -206,7 +210,7 @@ fn alive(context: &Context, prefix: usize) -> Vec<usize> {
 
 /// Whether a fact of `who` at `prefix` holds after a step; `parent` if the step was its own.
 fn holds(
-    world: &mut World,
+    symbolic: &mut Symbolic,
     before: &Memory,
     after: &Memory,
     who: usize,
@@ -214,34 +218,34 @@ fn holds(
     fact: usize,
     parent: Option<usize>,
 ) -> Run<bool> {
-    let context = world.context;
+    let context = symbolic.context;
     let candidate = &context.facts.at[prefix][fact];
     match &candidate.statement {
-        Statement::Condition(condition) => world.require(after, Env::of(who), condition),
+        Statement::Condition(condition) => symbolic.require(after, Env::of(who), condition),
         Statement::Reach(reach) => {
             if let Some(parent) = parent
-                && !reached_before(world, before, after, who, parent, reach)
+                && !reached_before(symbolic, before, after, who, parent, reach)
             {
                 return Ok(false);
             }
-            reach_holds(world, after, who, reach)
+            reach_holds(symbolic, after, who, reach)
         }
     }
 }
 
 /// Whether all locations that held the object before an own step are allowed after it.
 fn reached_before(
-    world: &World,
+    symbolic: &Symbolic,
     before: &Memory,
     after: &Memory,
     who: usize,
     parent: usize,
     reach: &Reach,
 ) -> bool {
-    let context = world.context;
+    let context = symbolic.context;
     let now = after.instances[who].locals[reach.local.0];
     // Allocated in this step: it stood nowhere.
-    if now.is_some_and(|now| world.solver.has(now, flag::FRESH)) {
+    if now.is_some_and(|now| symbolic.solver.has(now, flag::FRESH)) {
         return true;
     }
     if now != before.instances[who].locals[reach.local.0] {
@@ -263,10 +267,10 @@ fn reached_before(
 }
 
 /// Whether no location outside of the places was written with the object.
-fn reach_holds(world: &mut World, after: &Memory, who: usize, reach: &Reach) -> Run<bool> {
+fn reach_holds(symbolic: &mut Symbolic, after: &Memory, who: usize, reach: &Reach) -> Run<bool> {
     let Some(object) = after.instances[who].locals[reach.local.0] else { return Ok(false) };
-    for (kind, base, value) in world.written_references(after, reach.of) {
-        if world.equal(value, object)? && !is_member(world, after, who, reach, kind, base)? {
+    for (kind, base, value) in symbolic.written_references(after, reach.of) {
+        if symbolic.equal(value, object)? && !is_member(symbolic, after, who, reach, kind, base)? {
             return Ok(false);
         }
     }
@@ -274,7 +278,7 @@ fn reach_holds(world: &mut World, after: &Memory, who: usize, reach: &Reach) -> 
 }
 
 fn is_member(
-    world: &mut World,
+    symbolic: &mut Symbolic,
     after: &Memory,
     who: usize,
     reach: &Reach,
@@ -288,8 +292,8 @@ fn is_member(
         match (place, base) {
             (Place::Variable(_), None) => return Ok(true),
             (Place::Field(var, ..), Some(base)) => {
-                let Some(holder) = world.variable(after, Env::of(who), *var)? else { continue };
-                if world.equal(holder, base)? {
+                let Some(holder) = symbolic.variable(after, Env::of(who), *var)? else { continue };
+                if symbolic.equal(holder, base)? {
                     return Ok(true);
                 }
             }
@@ -299,14 +303,15 @@ fn is_member(
     Ok(false)
 }
 
-/// Whether an invariant holds after a step in this case. What is decided about one invariant does not matter for the next.
-fn invariant_kept(world: &World, before: &Memory, after: &Memory, invariant: usize) -> bool {
-    let bound = &world.context.facts.invariants[invariant].bound;
-    old_or_new(world, bound).all(|chosen| {
+/// Whether an invariant holds after a step in this case. What is decided about one invariant does
+/// not matter for the next.
+fn invariant_kept(symbolic: &Symbolic, before: &Memory, after: &Memory, invariant: usize) -> bool {
+    let bound = &symbolic.context.facts.invariants[invariant].bound;
+    old_or_new(symbolic, bound).all(|chosen| {
         let kept_if = |holds: Holds| {
             let mut kept = true;
-            let outcome = explore_from(world, after, &[], &mut |world, after| {
-                kept &= holds(world, before, after, invariant, &chosen)?;
+            let outcome = explore_from(symbolic, after, &[], &mut |symbolic, after| {
+                kept &= holds(symbolic, before, after, invariant, &chosen)?;
                 Ok(kept)
             });
             kept && outcome.is_ok()
@@ -317,17 +322,19 @@ fn invariant_kept(world: &World, before: &Memory, after: &Memory, invariant: usi
 }
 
 /// Whether an invariant holds after a step, for chosen objects.
-type Holds = fn(&mut World, &Memory, &Memory, usize, &[Option<Value>]) -> Run<bool>;
+type Holds = fn(&mut Symbolic, &Memory, &Memory, usize, &[Option<Value>]) -> Run<bool>;
 
-/// Every choice of objects of these structs, each either one that was allocated or any old one (`None`).
+/// Every choice of objects of these structs, each either one that was allocated or any old one
+/// (`None`).
 ///
-/// INVARIANT: each choice is looked at on its own. Where there can be no old object there can still be new ones.
+/// INVARIANT: each choice is looked at on its own. Where there can be no old object there can still
+/// be new ones.
 pub fn old_or_new(
-    world: &World,
+    symbolic: &Symbolic,
     structs: &[StructId],
 ) -> impl Iterator<Item = Vec<Option<Value>>> + use<> {
     let objects = structs.iter().map(|of| {
-        let new = world.allocated(*of).into_iter().map(Some);
+        let new = symbolic.allocated(*of).into_iter().map(Some);
         new.chain([None]).collect()
     });
     combinations(objects.collect::<Vec<Vec<Option<Value>>>>())
@@ -335,7 +342,7 @@ pub fn old_or_new(
 
 /// The chosen objects, with what is known of old ones.
 pub fn chosen_objects(
-    world: &mut World,
+    symbolic: &mut Symbolic,
     structs: &[StructId],
     chosen: &[Option<Value>],
 ) -> Run<Vec<Value>> {
@@ -343,54 +350,55 @@ pub fn chosen_objects(
     for (of, object) in structs.iter().zip(chosen) {
         objects.push(match object {
             Some(object) => *object,
-            None => world.any_object(*of)?,
+            None => symbolic.any_object(*of)?,
         });
     }
     Ok(objects)
 }
 
-/// Whether an invariant holds after a step if nothing else is known of the chosen objects than that it held before.
+/// Whether an invariant holds after a step if nothing else is known of the chosen objects than that
+/// it held before.
 fn still_holds(
-    world: &mut World,
+    symbolic: &mut Symbolic,
     before: &Memory,
     after: &Memory,
     invariant: usize,
     chosen: &[Option<Value>],
 ) -> Run<bool> {
-    let invariant = &world.context.facts.invariants[invariant];
+    let invariant = &symbolic.context.facts.invariants[invariant];
     let objects: Vec<Value> = invariant
         .bound
         .iter()
         .zip(chosen)
-        .map(|(of, object)| object.unwrap_or_else(|| world.unfamiliar_object(*of)))
+        .map(|(of, object)| object.unwrap_or_else(|| symbolic.unfamiliar_object(*of)))
         .collect();
     let env = Env { who: 0, peer: 1, bound: &objects };
     // INVARIANT: of a new object nothing held before.
     if chosen.iter().all(Option::is_none) {
-        world.assume(before, env, &invariant.condition)?;
+        symbolic.assume(before, env, &invariant.condition)?;
     }
-    world.require(after, env, &invariant.condition)
+    symbolic.require(after, env, &invariant.condition)
 }
 
 /// Whether an invariant holds after a step, for the chosen objects if it is about objects.
 fn invariant_holds(
-    world: &mut World,
+    symbolic: &mut Symbolic,
     before: &Memory,
     after: &Memory,
     invariant: usize,
     chosen: &[Option<Value>],
 ) -> Run<bool> {
-    let context = world.context;
+    let context = symbolic.context;
     let invariant = &context.facts.invariants[invariant];
-    let bound = chosen_objects(world, &invariant.bound, chosen)?;
+    let bound = chosen_objects(symbolic, &invariant.bound, chosen)?;
     // What existed before satisfied it before, and all others about two objects.
     if let [one, two] = bound[..] {
-        world.assume_of_pair(before, &invariant.bound, one, two)?;
+        symbolic.assume_of_pair(before, &invariant.bound, one, two)?;
     }
     let env = Env { who: 0, peer: 1, bound: &bound };
-    if world.require(after, env, &invariant.condition)? {
+    if symbolic.require(after, env, &invariant.condition)? {
         return Ok(true);
     }
-    world.pair_up()?;
-    world.require(after, env, &invariant.condition)
+    symbolic.pair_up()?;
+    symbolic.require(after, env, &invariant.condition)
 }

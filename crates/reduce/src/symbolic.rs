@@ -1,11 +1,13 @@
 //! Two operation instances in an arbitrary state, executed symbolically.
 //!
-//! The state before the run is not enumerated: a location gets an unknown value when it is first read, and whether two unknown
-//! values are equal is decided when it first matters. Every decision is a branch; [`explore`](crate::search::explore) visits all of them, so each visit stands
-//! for all states with one equality (and order) pattern of the terms that matter: one of the interactions of Section VI.
+//! The state before the run is not enumerated: a location gets an unknown value when it is first
+//! read, and whether two unknown values are equal is decided when it first matters. Every decision
+//! is a branch; `search` visits all of them, so each visit stands for all states with one equality
+//! (and order) pattern of the terms that matter: one of the interactions of Section VI.
 //!
-//! A first order of execution is *assumed* to run ([`Mode::Assume`]: states in which it does not are left out), a second one is
-//! *required* to ([`Mode::Require`]: it must run in every state of the pattern).
+//! A first order of execution is *assumed* to run ([`Mode::Assume`]: states in which it does not
+//! are left out), a second one is *required* to ([`Mode::Require`]: it must run in every state of
+//! the pattern).
 
 use std::rc::Rc;
 
@@ -16,7 +18,7 @@ use linchpin_subop::model::{GlobalKind, LocalId, Place, StructId, Type};
 use crate::context::Context;
 use crate::facts::Reach;
 use crate::footprint::Kind;
-use crate::search::Script;
+use crate::script::Script;
 use crate::solver::{Contradiction, Solver, Value, ZERO, flag};
 
 /// Why a run ends early.
@@ -132,7 +134,7 @@ pub(crate) struct Reached {
 }
 
 #[derive(Clone)]
-pub struct World<'c> {
+pub struct Symbolic<'c> {
     pub context: &'c Context<'c>,
     pub solver: Solver,
     pub(crate) script: Script,
@@ -145,14 +147,16 @@ pub struct World<'c> {
     pub(crate) instantiated: SmallVec<[(StructId, Value); 4]>,
     /// Pairs of objects that the invariants about two objects were assumed for.
     pub(crate) paired: Vec<(Value, Value)>,
-    /// Whether the state before the run is the one at the start: integers 0, references `NULL`, arrays as filled.
+    /// Whether the state before the run is the one at the start: integers 0, references `NULL`,
+    /// arrays as filled.
     pub(crate) beginning: bool,
-    /// Whether a guess may still be chosen to fit (when asking whether a sub-operation is enabled at all).
+    /// Whether a guess may still be chosen to fit (when asking whether a sub-operation is enabled
+    /// at all).
     pub choosing: bool,
 }
 
-impl<'c> World<'c> {
-    pub(crate) fn new(context: &'c Context<'c>) -> World<'c> {
+impl<'c> Symbolic<'c> {
+    pub(crate) fn new(context: &'c Context<'c>) -> Symbolic<'c> {
         let mut solver = Solver::new();
         let places = context.model.globals.iter().map(|global| match global.kind {
             GlobalKind::Place(_) => {
@@ -170,7 +174,7 @@ impl<'c> World<'c> {
             hidden: SmallVec::new(),
         };
         let given = Given { before, identities: Vec::new(), places, reaches: Vec::new() };
-        World {
+        Symbolic {
             context,
             solver,
             script: Script::default(),
@@ -186,7 +190,8 @@ impl<'c> World<'c> {
         }
     }
 
-    /// Instances that executed `prefixes`, in any state; what the stable facts say of it is yet to be assumed.
+    /// Instances that executed `prefixes`, in any state; what the stable facts say of it is yet to
+    /// be assumed.
     pub(crate) fn enter(&mut self, prefixes: &[usize]) -> Run<()> {
         let context = self.context;
         let mut given = (*self.given).clone();
@@ -220,7 +225,8 @@ impl<'c> World<'c> {
         Ok(())
     }
 
-    /// What `malloc` promises: objects of different allocations differ, and one that was never stored is in nobody else's variables.
+    /// What `malloc` promises: objects of different allocations differ, and one that was never
+    /// stored is in no variable of another instance.
     fn ownership(&mut self, given: &mut Given, prefixes: &[usize]) -> Run<()> {
         let context = self.context;
         let Given { before, reaches, .. } = given;
@@ -233,7 +239,8 @@ impl<'c> World<'c> {
                 for (peer, other) in prefixes.iter().enumerate() {
                     for (at, mine) in &context.prefixes.all[*other].owned {
                         let same_local = peer == who && at == owned;
-                        // INVARIANT: an instance that allocates twice into different locals allocates different objects.
+                        // INVARIANT: an instance that allocates twice into different locals
+                        // allocates different objects.
                         if mine == of
                             && !same_local
                             && let Some(theirs) = local(peer, at.0)
@@ -294,7 +301,8 @@ impl<'c> World<'c> {
         Ok(())
     }
 
-    /// Assumes the invariants without bound variables; the others are assumed for each object that comes up.
+    /// Assumes the invariants without bound variables; the others are assumed for each object that
+    /// comes up.
     pub fn assume_invariants(&mut self, memory: &Memory) -> Run<()> {
         let context = self.context;
         for condition in context.facts.invariants() {

@@ -1,29 +1,28 @@
-//! What a proof attempt found, as words and numbers: all that a command line needs to print.
+//! What a proof attempt found: the verdict's reasons, the facts, and all that certificate, tables
+//! and SMT questions are read from.
 
 use linchpin_subop::Model;
 use linchpin_subop::model::SubOperationId;
+use linchpin_verdict::{Assumption, Sequential, StopReason};
+use std::fmt;
 
+use crate::certificate::{self, Certificate};
 use crate::claims::{self, ClaimAnswer};
 use crate::closure::Closure;
 use crate::context::Context;
+use crate::facts::Reason;
+use crate::pairs::{self, Tables};
 use crate::pending::Pending;
 use crate::relate::Block;
-use crate::words;
-use crate::{Analysis, Options, Prepared};
-
-/// Whether the model is proved.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Linearizable, for any number of instances.
-    Proved,
-    /// Not proved: it may be linearizable or not.
-    NotProved(Obstacle),
-}
+use crate::smt::{self, Obligation};
+use crate::validated::Replaced;
+use crate::{Analysis, Options, concrete, words};
 
 /// What stopped a proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// The last step of this interleaving cannot be moved next to the first line's steps: the sequence `x, …, y, next(x)` of Section V.
+    /// The last step of this interleaving cannot be moved next to the first line's steps: the
+    /// sequence `x, …, y, next(x)` of Section V.
     Interleaving(Vec<Line>),
     /// An operation that stops here can neither be completed nor left out.
     Pending {
@@ -38,6 +37,8 @@ pub enum Obstacle {
     TooManyCases(Vec<Line>),
     /// The operations have too many paths.
     TooManyPrefixes,
+    /// A limit or a person stopped it.
+    Stopped(StopReason),
 }
 
 /// Steps that one instance executes without interruption.
@@ -55,13 +56,51 @@ pub struct Line {
     pub complete: bool,
 }
 
+/// Why a candidate fact was dropped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Dropped {
+    /// The prefix does not establish it.
+    NotEstablished,
+    /// This sub-operation of another instance breaks it.
+    BrokenBy(String),
+    /// It does not hold at the start.
+    NotAtStart,
+    /// It quantifies in a way that is not decided here.
+    Unsupported,
+    /// Too many cases.
+    TooManyCases,
+}
+
+impl fmt::Display for Dropped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Dropped::NotEstablished => f.write_str("not established by the prefix"),
+            Dropped::BrokenBy(step) => write!(f, "broken by {step}"),
+            Dropped::NotAtStart => f.write_str("false at the start"),
+            Dropped::Unsupported => f.write_str("quantifies in a way that is not decided here"),
+            Dropped::TooManyCases => f.write_str("too many cases"),
+        }
+    }
+}
+
+/// How an operation that is never completed is dealt with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfinished {
+    /// It can be completed.
+    Completed,
+    /// It can be left out.
+    LeftOut,
+    /// Neither.
+    Neither,
+}
+
 /// A candidate fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FactLine {
     /// What it says.
     pub text: String,
     /// Why it was dropped, if it was.
-    pub dropped: Option<String>,
+    pub dropped: Option<Dropped>,
     /// Whether it is an `invariant` line of the model.
     pub written: bool,
 }
@@ -81,9 +120,9 @@ pub struct PrefixFacts {
 
 /// What was found out about a model.
 #[derive(Clone, Debug)]
-pub struct Report {
-    /// Whether it is proved.
-    pub verdict: Verdict,
+pub struct Proof {
+    /// What stopped the proof; nothing if the model is proved linearizable.
+    pub obstacle: Option<Obstacle>,
     /// Sub-operations that were replaced by guesses because a later one validates what they read.
     pub replaced: Vec<String>,
     /// Invariants of the shared state, and candidates that are none.
@@ -91,41 +130,125 @@ pub struct Report {
     /// Facts about instances.
     pub facts: Vec<PrefixFacts>,
     /// How operations that stop after each prefix are dealt with.
-    pub pending: Vec<(String, &'static str)>,
+    pub pending: Vec<(String, Unfinished)>,
     /// The closure of each proper prefix.
     pub closures: Vec<(String, Vec<String>)>,
     /// What became of the claims in `relations { }`. The proof uses none of them.
     pub claims: Vec<ClaimAnswer>,
-    /// `invariant after` lines about instances that nothing is asked about: of an operation that has ended, or after a read that was replaced.
+    /// `invariant after` lines about instances that nothing is asked about: of an operation that
+    /// has ended, or after a read that was replaced.
     pub unchecked: Vec<String>,
     /// What the verdict takes for granted.
-    pub assumptions: Vec<String>,
+    pub assumptions: Vec<Assumption>,
     /// How many cases were looked at.
     pub cases: usize,
     /// How long it took.
     pub seconds: f64,
+    written: Model,
+    options: Options,
+    pub(crate) analysis: Option<Analysis>,
 }
 
-impl Report {
+impl Proof {
     /// Whether the model is proved linearizable.
     pub fn is_proved(&self) -> bool {
-        self.verdict == Verdict::Proved
+        self.obstacle.is_none()
     }
 
-    pub(crate) fn too_large() -> Report {
-        Report {
-            verdict: Verdict::NotProved(Obstacle::TooManyPrefixes),
-            replaced: Vec::new(),
+    /// Nothing is found out yet.
+    pub(crate) fn new(written: &Model, options: &Options, replaced: &[Replaced]) -> Proof {
+        let name = |read: &Replaced| {
+            written.operations[read.operation].sub_operations[read.step].name.clone()
+        };
+        let sequential = Sequential::NotTried { reason: "the proof is not about them".to_owned() };
+        Proof {
+            obstacle: None,
+            replaced: replaced.iter().map(name).collect(),
             invariants: Vec::new(),
             facts: Vec::new(),
             pending: Vec::new(),
             closures: Vec::new(),
             claims: Vec::new(),
             unchecked: Vec::new(),
-            assumptions: assumptions(),
+            assumptions: vec![
+                Assumption::SequentialConsistency,
+                Assumption::NoReuse,
+                Assumption::SequentialExecutions(sequential),
+            ],
             cases: 0,
             seconds: 0.0,
+            written: written.clone(),
+            options: options.clone(),
+            analysis: None,
         }
+    }
+
+    /// Puts what was found in words.
+    pub(crate) fn conclude(
+        &mut self,
+        context: &Context,
+        pending: &[(usize, Pending)],
+        closures: &[Closure],
+    ) {
+        let name = |prefix: usize| context.prefixes.name(prefix);
+        self.obstacle = obstacle(context, pending, closures);
+        if let (Some(_), Some(reason)) = (&self.obstacle, context.stopped()) {
+            self.obstacle = Some(Obstacle::Stopped(reason));
+        }
+        self.pending = pending
+            .iter()
+            .map(|(prefix, pending)| match pending {
+                Pending::Enabled => (name(*prefix), Unfinished::Completed),
+                Pending::Droppable => (name(*prefix), Unfinished::LeftOut),
+                Pending::Neither { .. } => (name(*prefix), Unfinished::Neither),
+            })
+            .collect();
+        let members = |closure: &Closure| {
+            closure.members.iter().map(|member| name(member.block.prefix)).collect()
+        };
+        self.closures =
+            closures.iter().map(|closure| (name(closure.prefix), members(closure))).collect();
+        self.invariants = invariants(context);
+        self.facts = facts(context);
+        self.unchecked = unchecked(&self.written, context);
+        // Claims are about the sub-operations as they are written.
+        self.claims = match (&self.replaced[..], &self.written.claims[..]) {
+            (_, []) => Vec::new(),
+            ([], _) => claims::judge(context),
+            _ => crate::facts_of(&self.written, &self.options)
+                .map_or_else(|_| Vec::new(), |context| claims::judge(&context)),
+        };
+        self.cases = context.cases();
+    }
+
+    /// What lets a small checker confirm the proof; none if the model is not proved.
+    pub fn certificate(&self) -> Option<Certificate> {
+        let analysis = self.analysis.as_ref().filter(|_| self.is_proved())?;
+        let context = analysis.context(&self.options)?;
+        Some(Certificate {
+            model: linchpin_subop::print(&self.written),
+            proof: certificate::proof(&context, analysis, &self.replaced),
+        })
+    }
+
+    /// The tables of the paper.
+    pub fn tables(&self) -> Tables {
+        let context = self.analysis.as_ref().and_then(|found| found.context(&self.options));
+        context.map_or_else(Tables::default, |context| pairs::tables(&context))
+    }
+
+    /// The questions about pairs of steps, for SMT solvers.
+    pub fn obligations(&self) -> Vec<Obligation> {
+        let context = self.analysis.as_ref().and_then(|found| found.context(&self.options));
+        context.map_or_else(Vec::new, |context| smt::obligations(&context))
+    }
+
+    /// Looks for an execution of the interleaving that stopped the proof: the operations to execute
+    /// before it, one after the other. `None`: none was found with few of them and all arguments 1;
+    /// then it may be an incompleteness of the method (Section VIII).
+    pub fn find_execution(&self) -> Option<Vec<String>> {
+        let Some(Obstacle::Interleaving(lines)) = &self.obstacle else { return None };
+        concrete::find_execution(&self.analysis.as_ref()?.model, lines)
     }
 
     /// The facts, for `--facts`.
@@ -137,7 +260,7 @@ impl Report {
             }
             for fact in facts {
                 if let Some(reason) = &fact.dropped
-                    && (fact.written || reason.starts_with("broken"))
+                    && (fact.written || matches!(reason, Dropped::BrokenBy(_)))
                 {
                     *text += &format!("    [dropped] {}: {reason}\n", fact.text);
                 }
@@ -179,7 +302,7 @@ impl Report {
 
     /// What stopped the proof, in words; empty if nothing did.
     pub fn obstacle_text(&self) -> String {
-        let Verdict::NotProved(obstacle) = &self.verdict else { return String::new() };
+        let Some(obstacle) = &self.obstacle else { return String::new() };
         match obstacle {
             Obstacle::Interleaving(lines) => {
                 format!(
@@ -197,6 +320,7 @@ impl Report {
                 "An operation that stops after {prefix} may never be completed, and cannot be left out: {step} cannot be moved past {past}.\n"
             ),
             Obstacle::TooManyPrefixes => "The operations have too many paths.\n".to_owned(),
+            Obstacle::Stopped(reason) => format!("{reason}.\n"),
         }
     }
 }
@@ -212,94 +336,50 @@ fn interleaving(lines: &[Line]) -> String {
     text
 }
 
-fn assumptions() -> Vec<String> {
-    vec![
-        "sequential consistency".to_owned(),
-        "memory is not reused".to_owned(),
-        "sequential executions of the operations are right (Assumption 1)".to_owned(),
-    ]
-}
-
-pub(crate) fn report(
-    written: &Model,
-    prepared: &Prepared,
-    analysis: &Analysis,
-    options: &Options,
-) -> Report {
-    let context = &analysis.context;
-    let name = |prefix: usize| context.prefixes.name(prefix);
-    let replaced = prepared
-        .replaced
-        .iter()
-        .map(|read| written.operations[read.operation].sub_operations[read.step].name.clone())
-        .collect();
-    let pending = analysis.pending.iter().map(|(prefix, pending)| {
-        let word = match pending {
-            Pending::Enabled => "can be completed",
-            Pending::Droppable => "can be left out",
-            Pending::Stuck { .. } => "neither can be completed nor left out",
-        };
-        (name(*prefix), word)
-    });
-    let closures = analysis.closures.iter().map(|closure| {
-        (
-            name(closure.prefix),
-            closure.members.iter().map(|member| name(member.block.prefix)).collect(),
-        )
-    });
-    // Claims are about the sub-operations as they are written.
-    let claims = match (&prepared.replaced[..], &written.claims[..]) {
-        (_, []) => Vec::new(),
-        ([], _) => claims::judge(context),
-        _ => crate::facts_of(written, options)
-            .map_or_else(Vec::new, |context| claims::judge(&context)),
-    };
-    Report {
-        verdict: verdict(analysis),
-        replaced,
-        invariants: invariants(context),
-        facts: facts(context),
-        pending: pending.collect(),
-        closures: closures.collect(),
-        claims,
-        unchecked: unchecked(written, context),
-        assumptions: assumptions(),
-        cases: context.cases(),
-        seconds: 0.0,
-    }
-}
-
-fn verdict(analysis: &Analysis) -> Verdict {
-    let context = &analysis.context;
+/// What stops the proof: an interleaving first, then an operation that is never completed, then too
+/// many cases.
+fn obstacle(
+    context: &Context,
+    pending: &[(usize, Pending)],
+    closures: &[Closure],
+) -> Option<Obstacle> {
     let last = |prefix: usize| {
         context.prefixes.last(prefix).map_or(String::new(), |step| step.name.clone())
     };
     let mut unknown = None;
-    for closure in &analysis.closures {
+    for closure in closures {
         match closure.failure {
             Some((member, step, false)) => {
-                return Verdict::NotProved(Obstacle::Interleaving(failing(
-                    context, closure, member, step,
-                )));
+                return Some(Obstacle::Interleaving(failing(context, closure, member, step)));
             }
             Some((member, step, true)) => {
-                unknown = Some(Obstacle::TooManyCases(failing(context, closure, member, step)))
+                unknown = Some(Obstacle::TooManyCases(failing(context, closure, member, step)));
             }
             None => {}
         }
     }
-    for (prefix, pending) in &analysis.pending {
-        if let Pending::Stuck { step, past } = pending {
-            return Verdict::NotProved(Obstacle::Pending {
+    for (prefix, pending) in pending {
+        if let Pending::Neither { step, past } = pending {
+            return Some(Obstacle::Pending {
                 prefix: context.prefixes.name(*prefix),
                 step: last(*step),
                 past: last(*past),
             });
         }
     }
-    match unknown {
-        Some(obstacle) => Verdict::NotProved(obstacle),
-        None => Verdict::Proved,
+    unknown
+}
+
+fn dropped(context: &Context, reason: &Reason) -> Dropped {
+    match reason {
+        Reason::NotEstablished => Dropped::NotEstablished,
+        Reason::BrokenBy(prefix) => {
+            let step = context.prefixes.last(*prefix).map_or("", |step| step.name.as_str());
+            Dropped::BrokenBy(step.to_owned())
+        }
+        Reason::NotAtStart => Dropped::NotAtStart,
+        Reason::Unsupported => Dropped::Unsupported,
+        Reason::TooManyCases => Dropped::TooManyCases,
     }
 }
 
@@ -308,8 +388,8 @@ fn failing(context: &Context, closure: &Closure, member: usize, step: usize) -> 
     let mut chain = Vec::new();
     let mut at = Some(member);
     while let Some(member) = at {
-        // INVARIANT: `after` leads back to a member that is irreversible with the prefix itself; a block may be revisited once its
-        // cases were widened, so stop at the first repetition.
+        // INVARIANT: `after` leads back to a member that is irreversible with the prefix itself; a
+        // block may be revisited once its cases were widened, so stop at the first repetition.
         if chain.contains(&member) {
             break;
         }
@@ -362,7 +442,7 @@ fn unchecked(written: &Model, context: &Context) -> Vec<String> {
 fn invariants(context: &Context) -> Vec<FactLine> {
     let lines = context.facts.invariants.iter().map(|invariant| FactLine {
         text: words::invariant(context, invariant),
-        dropped: invariant.dropped.as_ref().map(|reason| words::reason(context, reason)),
+        dropped: invariant.dropped.as_ref().map(|reason| dropped(context, reason)),
         written: invariant.written,
     });
     lines.collect()
@@ -373,7 +453,7 @@ fn facts(context: &Context) -> Vec<PrefixFacts> {
     for prefix in context.prefixes.proper() {
         let stable = context.facts.at[prefix].iter().map(|candidate| FactLine {
             text: words::statement(context, prefix, &candidate.statement),
-            dropped: candidate.dropped.as_ref().map(|reason| words::reason(context, reason)),
+            dropped: candidate.dropped.as_ref().map(|reason| dropped(context, reason)),
             written: candidate.written,
         });
         all.push(PrefixFacts {

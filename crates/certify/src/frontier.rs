@@ -1,15 +1,18 @@
-//! All explanations at once: the events are walked in order, and after each one all ways to explain it are kept.
+//! All explanations at once: the events are taken in order, and after each one the frontier is
+//! kept: all configurations that explain it.
 //!
-//! A *way* is a state of the object and those of the operations in progress that have taken effect. Two rules leave out ways without losing an
-//! explanation. Of operations in progress with the same call and the same answer, the one that returns first takes effect first: in
-//! any explanation the two can change places. And one that only looks takes effect as soon as what it saw is there.
+//! A *configuration* is a state of the object and those of the operations in progress that have
+//! taken effect. Two rules leave out configurations without losing an explanation. Of operations in
+//! progress with the same call and the same answer, the one that returns first takes effect first:
+//! in any explanation the two can change places. And an observer, which changes nothing, takes
+//! effect as soon as what it saw is there.
 
 use crate::Operation;
 use linchpin_spec::Spec;
 use std::collections::{HashMap, HashSet};
 
-/// After so many ways, counted over all events, the walk gives up.
-const MOST_WAYS: usize = 3_000_000;
+/// After so many configurations, counted over all events, the search gives up.
+const MOST_CONFIGURATIONS: usize = 3_000_000;
 
 pub(crate) enum Found {
     /// No order explains the operations.
@@ -20,12 +23,13 @@ pub(crate) enum Found {
     TooMuch,
 }
 
-/// Looks for an order that explains the operations, from one of these states. An operation without an answer need not take effect.
+/// Looks for an order that explains the operations, from one of these states. An operation without
+/// an answer need not take effect.
 pub(crate) fn explain<S: Spec + ?Sized>(
     spec: &S,
     starts: Vec<S::State>,
     operations: &[Operation],
-    only_looks: &[bool],
+    observers: &[bool],
 ) -> Found {
     let mut events: Vec<(u64, bool, usize)> = Vec::new();
     for (id, operation) in operations.iter().enumerate() {
@@ -35,72 +39,76 @@ pub(crate) fn explain<S: Spec + ?Sized>(
         }
     }
     events.sort_unstable();
-    let mut walk = Walk {
+    let mut frontier = Frontier {
         spec,
         operations,
-        only_looks,
+        observers,
         open: Vec::new(),
-        ways: starts.into_iter().map(|state| ((state, Vec::new()), NOBODY)).collect(),
+        configurations: starts
+            .into_iter()
+            .map(|state| ((state, Vec::new()), NOTHING_BEFORE))
+            .collect(),
         log: Vec::new(),
-        looked_at: 0,
+        visited: 0,
     };
     for (_, returns, id) in events {
         if !returns {
-            walk.open.push(id);
-        } else if !walk.returns(id) {
+            frontier.open.push(id);
+        } else if !frontier.returns(id) {
             return Found::TooMuch;
         }
-        if walk.ways.is_empty() {
+        if frontier.configurations.is_empty() {
             return Found::Nothing;
         }
     }
-    walk.order().map_or(Found::Nothing, Found::Order)
+    frontier.order().map_or(Found::Nothing, Found::Order)
 }
 
-const NOBODY: usize = usize::MAX;
+const NOTHING_BEFORE: usize = usize::MAX;
 
 /// A state, and which operations in progress have taken effect, in the order of their numbers.
-type Way<State> = (State, Vec<usize>);
+type Configuration<State> = (State, Vec<usize>);
 
-struct Walk<'a, S: Spec + ?Sized> {
+struct Frontier<'a, S: Spec + ?Sized> {
     spec: &'a S,
     operations: &'a [Operation],
-    only_looks: &'a [bool],
+    observers: &'a [bool],
     /// What is in progress.
     open: Vec<usize>,
-    /// All ways, each with the entry of the log that says how it came about.
-    ways: HashMap<Way<S::State>, usize>,
+    /// All configurations, each with the entry of the log that says how it came about.
+    configurations: HashMap<Configuration<S::State>, usize>,
     /// What took effect, and the entry of what took effect before it.
     log: Vec<(usize, usize)>,
-    looked_at: usize,
+    visited: usize,
 }
 
-impl<S: Spec + ?Sized> Walk<'_, S> {
-    /// The operation returns: it has taken effect by now, unless it never did. False if there are too many ways.
+impl<S: Spec + ?Sized> Frontier<'_, S> {
+    /// The operation returns: it has taken effect by now, unless it never did. False if there are
+    /// too many configurations.
     fn returns(&mut self, id: usize) -> bool {
         let must = self.operations[id].is_completed();
-        let mut kept: HashMap<Way<S::State>, usize> = HashMap::new();
-        let mut seen: HashSet<Way<S::State>> = HashSet::new();
-        let mut todo: Vec<(Way<S::State>, usize)> = self.ways.drain().collect();
-        while let Some((mut way, entry)) = todo.pop() {
-            self.looked_at += 1;
-            if self.looked_at > MOST_WAYS {
+        let mut kept: HashMap<Configuration<S::State>, usize> = HashMap::new();
+        let mut seen: HashSet<Configuration<S::State>> = HashSet::new();
+        let mut todo: Vec<(Configuration<S::State>, usize)> = self.configurations.drain().collect();
+        while let Some((mut configuration, entry)) = todo.pop() {
+            self.visited += 1;
+            if self.visited > MOST_CONFIGURATIONS {
                 return false;
             }
-            if let Some(at) = way.1.iter().position(|done| *done == id) {
-                way.1.remove(at);
-                kept.entry(way).or_insert(entry);
+            if let Some(at) = configuration.1.iter().position(|done| *done == id) {
+                configuration.1.remove(at);
+                kept.entry(configuration).or_insert(entry);
                 continue;
             }
-            if !seen.insert(way.clone()) {
+            if !seen.insert(configuration.clone()) {
                 continue;
             }
             if !must {
-                kept.entry(way.clone()).or_insert(entry);
+                kept.entry(configuration.clone()).or_insert(entry);
             }
-            self.continue_with(way, entry, &mut todo);
+            self.continue_with(configuration, entry, &mut todo);
         }
-        self.ways = kept;
+        self.configurations = kept;
         self.open.retain(|open| *open != id);
         true
     }
@@ -108,16 +116,18 @@ impl<S: Spec + ?Sized> Walk<'_, S> {
     /// All that may take effect next.
     fn continue_with(
         &mut self,
-        way: Way<S::State>,
+        configuration: Configuration<S::State>,
         entry: usize,
-        todo: &mut Vec<(Way<S::State>, usize)>,
+        todo: &mut Vec<(Configuration<S::State>, usize)>,
     ) {
-        let open: Vec<usize> = self.open.iter().copied().filter(|id| !way.1.contains(id)).collect();
-        for &id in open.iter().filter(|id| self.only_looks[**id]) {
+        let open: Vec<usize> =
+            self.open.iter().copied().filter(|id| !configuration.1.contains(id)).collect();
+        for &id in open.iter().filter(|id| self.observers[**id]) {
             let operation = &self.operations[id];
-            let outcomes = self.spec.apply(&way.0, &operation.call, operation.response.as_ref());
-            if outcomes.iter().any(|outcome| outcome.state == way.0) {
-                todo.push(self.extended(&way, entry, id, way.0.clone()));
+            let outcomes =
+                self.spec.apply(&configuration.0, &operation.call, operation.response.as_ref());
+            if outcomes.iter().any(|outcome| outcome.state == configuration.0) {
+                todo.push(self.extended(&configuration, entry, id, configuration.0.clone()));
                 return;
             }
         }
@@ -132,9 +142,11 @@ impl<S: Spec + ?Sized> Walk<'_, S> {
             if open.iter().any(|other| first(&other)) {
                 continue;
             }
-            for outcome in self.spec.apply(&way.0, &operation.call, operation.response.as_ref()) {
-                if operation.is_completed() || outcome.state != way.0 {
-                    todo.push(self.extended(&way, entry, id, outcome.state));
+            for outcome in
+                self.spec.apply(&configuration.0, &operation.call, operation.response.as_ref())
+            {
+                if operation.is_completed() || outcome.state != configuration.0 {
+                    todo.push(self.extended(&configuration, entry, id, outcome.state));
                 }
             }
         }
@@ -142,21 +154,21 @@ impl<S: Spec + ?Sized> Walk<'_, S> {
 
     fn extended(
         &mut self,
-        way: &Way<S::State>,
+        configuration: &Configuration<S::State>,
         entry: usize,
         id: usize,
         state: S::State,
-    ) -> (Way<S::State>, usize) {
+    ) -> (Configuration<S::State>, usize) {
         self.log.push((id, entry));
-        let mut done = way.1.clone();
+        let mut done = configuration.1.clone();
         let at = done.partition_point(|other| *other < id);
         done.insert(at, id);
         ((state, done), self.log.len() - 1)
     }
 
-    /// The order in which operations took effect on one of the ways.
+    /// The order in which operations took effect in one of the configurations.
     fn order(&self) -> Option<Vec<usize>> {
-        let mut at = *self.ways.values().next()?;
+        let mut at = *self.configurations.values().next()?;
         let mut order = Vec::new();
         while let Some((id, before)) = self.log.get(at) {
             order.push(*id);
