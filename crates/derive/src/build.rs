@@ -2,8 +2,8 @@
 
 use crate::layout::free_name;
 use crate::path::{End, Path, Step};
+use crate::simplify::reading;
 use crate::symbol::{Substitute, as_symbol, symbols_of};
-use crate::tidy::reading;
 use linchpin_diagnostic::Span;
 use linchpin_subop::model::{
     Condition, LocalId, Mark, Model, Next, Operation, Place, Relation, Statement, SubOperation,

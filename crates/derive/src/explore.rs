@@ -60,7 +60,7 @@ pub fn paths(program: &Program, layout: &Layout, operation: usize) -> Result<Pat
     let words: usize = body.locals.iter().map(|local| local.ty.words()).sum();
     if words > MOST_WORDS {
         let reason = format!("the locals of an operation have more than {MOST_WORDS} words");
-        return Err(Refusal::new(program.operations[operation].line, reason));
+        return Err(Refusal::at(program.operations[operation].line, reason));
     }
     let mut havoc: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     let mut edges = 0;
@@ -107,7 +107,7 @@ pub struct Explorer<'a> {
 impl Explorer<'_> {
     fn start(&mut self) -> Result<(), Refusal> {
         let operation = &self.program.operations[self.operation];
-        let refuse = |reason: String| Refusal::new(operation.line, reason);
+        let refuse = |reason: String| Refusal::at(operation.line, reason);
         if operation.requires.is_some() {
             return Err(refuse("`requires`: clients with a protocol are not covered".to_owned()));
         }
@@ -134,7 +134,7 @@ impl Explorer<'_> {
 
     fn node(&mut self, id: NodeId, mut walk: Walk) -> Result<(), Refusal> {
         let node = &self.body.nodes[id.0 as usize];
-        let refuse = |reason: &str| Err(Refusal::new(node.line, reason.to_owned()));
+        let refuse = |reason: &str| Err(Refusal::at(node.line, reason.to_owned()));
         if node.yields {
             walk.finish_step(node.line);
             // Each of them: a step of its own for a new object may stand after a visible one.
@@ -153,7 +153,7 @@ impl Explorer<'_> {
         }
         if let Some(locals) = self.havoc.get(&id.0) {
             for local in locals {
-                walk.guess(self.body, *local).map_err(|reason| Refusal::new(node.line, reason))?;
+                walk.guess(self.body, *local).map_err(|reason| Refusal::at(node.line, reason))?;
             }
         }
         let counts = walk.counts(&self.live[id.0 as usize]);
@@ -187,7 +187,7 @@ impl Explorer<'_> {
                     match self.action(way, action, *line, site, apart) {
                         Ok(found) => next.extend(found),
                         Err(Halt::Never) => {}
-                        Err(Halt::Refused(reason)) => return Err(Refusal::new(*line, reason)),
+                        Err(Halt::Refused(reason)) => return Err(Refusal::at(*line, reason)),
                     }
                 }
                 ways = next;
@@ -233,7 +233,7 @@ impl Explorer<'_> {
     }
 
     fn returns(&mut self, walk: Walk, value: &Expr, line: u32) -> Result<(), Refusal> {
-        let refuse = |reason: String| Refusal::new(line, reason);
+        let refuse = |reason: String| Refusal::at(line, reason);
         let operation = &self.program.operations[self.operation];
         let mut walk = walk;
         match self.takes_no_none(&mut walk, value) {
@@ -289,7 +289,7 @@ impl Explorer<'_> {
             }
         }
         if visit.inside || !walk.current.is_empty() {
-            return Err(Refusal::new(node.line, "a loop inside one atomic step".to_owned()));
+            return Err(Refusal::at(node.line, "a loop inside one atomic step".to_owned()));
         }
         if visit.steps == walk.steps.len() {
             self.may_fail(&walk, Vec::new(), "a loop never gives other threads a turn");

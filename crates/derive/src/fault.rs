@@ -7,11 +7,11 @@
 use crate::build;
 use crate::evaluate::{MOST_CASES, Tree, Words};
 use crate::explore::Explorer;
-use crate::help::{Sites, only_looking};
+use crate::help::{Sites, only_observing};
 use crate::path::{End, Path};
+use crate::simplify;
 use crate::symbol::{Word, all, compare, known, symbol, symbols_of, truth};
 use crate::text::has_large_constants;
-use crate::tidy;
 use crate::walk::{Walk, Way};
 use linchpin_diagnostic::Span;
 use linchpin_ir::program::{Action, BinaryOp, Expr, Place as From, Type};
@@ -275,10 +275,11 @@ pub fn possible<'f>(
     // For each fault that a way leads to the operation that comes to it; none if that cannot be asked, and it counts as possible.
     let mut asked: Vec<(&Fault, Option<At>)> = Vec::new();
     for fault in faults {
-        let Some(path) = sites.stripped(fault.path.clone()).and_then(tidy::tidied) else {
+        let Some(path) = sites.stripped(fault.path.clone()).and_then(simplify::simplified_path)
+        else {
             continue;
         };
-        if path.steps.is_empty() || tidy::is_expressible(&path).is_err() {
+        if path.steps.is_empty() || simplify::is_expressible(&path).is_err() {
             asked.push((fault, None));
             continue;
         }
@@ -296,7 +297,7 @@ pub fn possible<'f>(
         }
         let (steps, operation) = (path.steps.len(), OperationId(model.operations.len()));
         let name = format!("x{}", operation.0);
-        let built = build::operation(&model, &name, &only_looking(path), &[]);
+        let built = build::operation(&model, &name, &only_observing(path), &[]);
         model.operations.push(built);
         asked.push((fault, Some(At { operation, steps })));
     }

@@ -15,8 +15,8 @@ use crate::build::{self, condition_of, is_same_kind, local_of, rename_condition}
 use crate::explore::Paths;
 use crate::merge::Merged;
 use crate::path::{Attempt, End, Path, Site, Step};
+use crate::simplify::reading;
 use crate::symbol::{as_symbol, symbols_of};
-use crate::tidy::reading;
 use linchpin_reduce::{At, Options, Questions};
 use linchpin_subop::model::{
     Condition, LocalId, Model, OperationId, Place, Relation, StructId, Term, Type, Var,
@@ -120,7 +120,7 @@ pub fn is_adjacent(path: &Path) -> Result<(), Refusal> {
     match own[..] {
         [] => Ok(()),
         [at] if at > 0 && visible[at - 1] => Ok(()),
-        [at, ..] => Err(Refusal::new(
+        [at, ..] => Err(Refusal::at(
             path.steps[at].line,
             "others may do this step, but it is not shown that nothing comes between it and the visible step before it"
                 .to_owned(),
@@ -134,7 +134,6 @@ pub fn check(
     options: &Options,
     returning: &[(String, Merged)],
     helping: &[Merged],
-    lines: &dyn Fn(&Path) -> u32,
 ) -> Result<Vec<String>, Refusal> {
     let mut notes = Vec::new();
     // The operation's own attempt, once somebody has helped, as a step after it: so that what holds then can be asked.
@@ -159,7 +158,7 @@ pub fn check(
         model.operations.push(operation);
     }
     let Some(questions) = Questions::new(&model, options) else {
-        return Err(Refusal::new(0, "there are too many sub-operations".to_owned()));
+        return Err(Refusal::of_model("there are too many sub-operations".to_owned()));
     };
     for (operation, at, attempt, path) in &own {
         let line = path.steps[*at].line;
@@ -168,7 +167,7 @@ pub fn check(
         let works =
             crate::symbol::atom(Term::Place(attempt.place), Relation::Equal, attempt.expected);
         let refuse = |reason: &str| {
-            Err(Refusal::new(
+            Err(Refusal::at(
                 line,
                 format!("others may do this step, but it is not shown that {reason}"),
             ))
@@ -201,9 +200,9 @@ pub fn check(
                     &helper.path,
                 )
         });
-        let line = lines(&helper.path);
+        let line = helper.path.steps.last().map_or(0, |step| step.line);
         if !served {
-            return Err(Refusal::new(
+            return Err(Refusal::at(
                 line,
                 "it is not shown that this `cas` does a step for an operation that waits for it"
                     .to_owned(),
@@ -294,7 +293,7 @@ fn is_served(
 }
 
 /// A path up to an attempt as an operation that only looks: the step is somebody else's.
-pub fn only_looking(mut path: Path) -> Path {
+pub fn only_observing(mut path: Path) -> Path {
     if let Some(last) = path.steps.last_mut() {
         last.statements.clear();
     }

@@ -97,7 +97,7 @@ pub fn words(ty: &Type) -> Result<Vec<(String, Kind)>, String> {
 /// The structs, shared variables and initial values; no operations yet.
 pub fn skeleton(program: &Program) -> Result<(Model, Layout), Refusal> {
     let refuse = |what: String, name: &str| {
-        Refusal::new(0, format!("`{name}` holds {what}, which sub-operations do not have"))
+        Refusal::of_model(format!("`{name}` holds {what}, which sub-operations do not have"))
     };
     let mut model = Model::default();
     let mut fields = Vec::new();
@@ -199,9 +199,9 @@ fn home(first: usize, parts: &[(String, Kind)], array: bool) -> Home {
 fn initially(program: &Program, layout: &Layout) -> Result<Initially, Refusal> {
     let state = Machine::new(program, Memory::Collected)
         .initial()
-        .map_err(|fault| Refusal::new(0, format!("`init` fails: {fault}")))?;
+        .map_err(|fault| Refusal::of_model(format!("`init` fails: {fault}")))?;
     if state.heap.len() > MOST_OBJECTS {
-        return Err(Refusal::new(0, "there are too many objects at the start".to_owned()));
+        return Err(Refusal::of_model("there are too many objects at the start".to_owned()));
     }
     let mut start = Initially::default();
     let span = Span::default();

@@ -7,8 +7,8 @@
 
 use crate::build::condition_of;
 use crate::path::{Path, Step};
+use crate::simplify::reading;
 use crate::symbol::{is_local, symbols_of};
-use crate::tidy::reading;
 use linchpin_reduce::{At, Questions};
 use linchpin_subop::model::{Condition, Model, OperationId};
 

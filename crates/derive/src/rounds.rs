@@ -21,7 +21,7 @@ fn check_round(paths: &Paths, sites: &Sites, round: &Round) -> Result<(), Refusa
             continue;
         }
         if visible {
-            return Err(Refusal::new(
+            return Err(Refusal::at(
                 step.line,
                 format!(
                     "this step changes what others see, and the loop goes on at line {}",
@@ -40,7 +40,7 @@ fn check_round(paths: &Paths, sites: &Sites, round: &Round) -> Result<(), Refusa
             };
             let known = round.steps[..round.from].iter().any(|step| allocates(step, *base));
             if known && !is_overwritten(paths, round, (*base, *of, *field)) {
-                return Err(Refusal::new(
+                return Err(Refusal::at(
                     step.line,
                     format!(
                         "this field of a new object may be read before it is written again, and the loop goes on at line {}",

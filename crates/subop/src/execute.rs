@@ -6,8 +6,8 @@
 pub(crate) mod guess;
 
 use crate::model::{
-    Atom, Condition, GlobalKind, Index, Model, Next, OperationId, Place, Relation, Statement,
-    StructId, Term, Type, Var,
+    Atom, Condition, GlobalId, GlobalKind, Index, Model, Next, OperationId, Place, Relation,
+    Statement, StructId, Term, Type, Var,
 };
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -292,6 +292,11 @@ impl<'m> Machine<'m> {
         View { machine: self, shared: state.shared.clone(), own, me: me as u16 }.holds(condition)
     }
 
+    /// An element of an array.
+    pub(crate) fn element(&self, shared: &Shared, array: GlobalId, index: i64) -> Value {
+        shared.elements[array.0].get(&index).copied().unwrap_or(self.fills[array.0])
+    }
+
     fn allocate(
         &self,
         shared: &mut Shared,
@@ -373,8 +378,7 @@ impl View<'_, '_> {
             }
             Place::Element(array, index) => {
                 let index = self.index(index)?;
-                let value = self.shared.elements[array.0].get(&index).copied();
-                Some(value.unwrap_or(self.machine.fills[array.0]))
+                Some(self.machine.element(&self.shared, array, index))
             }
         }
     }

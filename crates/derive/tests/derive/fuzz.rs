@@ -51,7 +51,7 @@ fn no_proof_beside_a_counterexample() {
         };
         let bad = is_refuted(&source, 2, 2);
         refuted += u32::from(bad);
-        if attempt.is_proved() {
+        if attempt.verdict().is_proof() {
             proved += 1;
             assert!(
                 !bad && !is_refuted(&source, 3, 1) && !is_refuted(&source, 2, 3),

@@ -2,6 +2,7 @@
 
 use linchpin_derive::{derive, prove};
 use linchpin_lang::{Config, compile};
+use linchpin_verdict::Verdict;
 
 const REGISTER: &str =
     "spec { state x: int; op set(v: int) { x = v; } op get() -> int { return x; } }
@@ -22,9 +23,10 @@ fn outcome_of(source: &str) -> String {
         Err(refusal) => refusal.to_string(),
         Ok(derivation) => {
             let tries = linchpin_derive::Tries::of(2, Some(2), 2);
-            match prove(&derivation, &compiled.program, &tries).unwrap().is_proved() {
-                true => "proved".to_owned(),
-                false => "not proved".to_owned(),
+            let verdict = prove(&derivation, &compiled.program, &tries).unwrap().verdict();
+            match verdict {
+                Verdict::Proved | Verdict::ProvedIfSequential => verdict.id().to_owned(),
+                _ => "not proved".to_owned(),
             }
         }
     }

@@ -200,7 +200,19 @@ pub(crate) fn guesses(operation: &Operation) -> Vec<Vec<LocalId>> {
     guesses
 }
 
-/// The locals that a sub-operation reads before it writes them, in the order of their first use, and those that it writes.
+/// The locals that a sub-operation reads before it writes them, in the order of their first use.
+pub(crate) fn reads(sub_operation: &SubOperation) -> Vec<LocalId> {
+    uses(sub_operation).read
+}
+
+/// The locals that a term reads.
+pub(crate) fn locals_of(term: Term) -> Vec<LocalId> {
+    let mut uses = Uses::default();
+    uses.term(term);
+    uses.read
+}
+
+/// The same, and those that it writes.
 fn uses(sub_operation: &SubOperation) -> Uses {
     let mut uses = Uses::default();
     for atom in sub_operation.precondition.atoms() {

@@ -11,7 +11,7 @@ use crate::symbol::{Substitute, as_symbol, is_local, known, symbols_of};
 use linchpin_subop::model::{Atom, Condition, LocalId, Place, Relation, Statement, Term, Var};
 
 /// The path in its shortest form; none if it cannot be taken without a fault.
-pub fn tidied(mut path: Path) -> Option<Path> {
+pub fn simplified_path(mut path: Path) -> Option<Path> {
     loop {
         let before = path.clone();
         unify(&mut path)?;
@@ -50,7 +50,7 @@ pub fn is_expressible(path: &Path) -> Result<(), Refusal> {
         let tested = step.conditions.iter().flat_map(symbols_of).any(|id| allocated.contains(&id));
         if tested {
             let reason = "compares a new object in the step that allocates it".to_owned();
-            return Err(Refusal::new(step.line, reason));
+            return Err(Refusal::at(step.line, reason));
         }
     }
     Ok(())
