@@ -1,12 +1,11 @@
 //! The passes from a program to paths whose steps are sub-operations.
 
 use crate::Refusal;
-use crate::explore::{self, Paths};
-use crate::fault::{self, Fault};
+use crate::explorer::{Fault, Paths};
 use crate::help::{self, Sites};
 use crate::merge::{self, Merged};
 use crate::path::{End, Path, Step};
-use crate::{build, integers, layout, rounds, simplify, text};
+use crate::{build, explore, fault, integers, layout, rounds, simplify, text};
 use linchpin_ir::program::{Program, SpecSource, Type};
 use linchpin_reduce::{Options, Questions};
 use linchpin_spec::Value;

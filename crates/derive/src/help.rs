@@ -1,10 +1,10 @@
 //! Steps that one operation does on behalf of another.
 //!
-//! `cas(tail, t, s);`, whose outcome nobody looks at, may be the last step of some enqueue, done by a dequeue. Then it is that enqueue's
+//! `cas(tail, t, s);`, whose outcome nothing looks at, may be the last step of some enqueue, done by a dequeue. Then it is that enqueue's
 //! sub-operation, with the mark `*`, and no step of the dequeue. Three things must hold, in every reachable state of the sub-operations:
 //!
-//! - *somebody waits*: where the helper's `cas` succeeds, an operation waits at this very step, with these values;
-//! - *it works*: where an operation waits there, its own `cas` would succeed, so it fails only if somebody helped;
+//! - *an operation waits*: where the helper's `cas` succeeds, an operation waits at this very step, with these values;
+//! - *it works*: where an operation waits there, its own `cas` would succeed, so it fails only if another thread helped;
 //! - *it is done once*: after the step, the operation's own `cas` cannot succeed any more.
 //!
 //! By induction on the execution of the code: up to any moment, the steps executed are those of a history of the sub-operations, with the same
@@ -12,7 +12,7 @@
 
 use crate::Refusal;
 use crate::build::{self, condition_of, is_same_kind, local_of, rename_condition};
-use crate::explore::Paths;
+use crate::explorer::Paths;
 use crate::merge::Merged;
 use crate::path::{Attempt, End, Path, Site, Step};
 use crate::simplify::reading;
@@ -48,7 +48,7 @@ pub fn sites(all: &[Paths]) -> Sites {
             found.helping.push(attempt.site);
         }
     }
-    // A step that nobody else does is an ordinary one.
+    // A step that no other operation does is an ordinary one.
     found.own.retain(|site| {
         attempts().any(|(_, own)| {
             own.site == *site
@@ -76,7 +76,7 @@ fn last_attempt(path: &Path) -> Option<(&Path, Attempt)> {
 }
 
 impl Sites {
-    /// Whether the last of these steps is one of somebody else, or the way there is one that [`Sites::stripped`] leaves to another.
+    /// Whether the last of these steps is one of another operation, or the way there is one that [`Sites::stripped`] leaves to another.
     pub fn is_elsewhere(&self, steps: &[Step]) -> bool {
         let helps =
             |step: &Step| step.attempt.is_some_and(|attempt| self.helping.contains(&attempt.site));
@@ -88,7 +88,7 @@ impl Sites {
     }
 
     /// The path without the steps that are done for others; none if it is one on which the operation's own step has been done by
-    /// somebody else, which is then the same path with that step.
+    /// another one, which is then the same path with that step.
     pub fn stripped(&self, mut path: Path) -> Option<Path> {
         let failed = |step: &Step| {
             step.attempt
@@ -136,7 +136,7 @@ pub fn check(
     helping: &[Merged],
 ) -> Result<Vec<String>, Refusal> {
     let mut notes = Vec::new();
-    // The operation's own attempt, once somebody has helped, as a step after it: so that what holds then can be asked.
+    // The operation's own attempt, once another thread has helped, as a step after it: so that what holds then can be asked.
     let mut model = skeleton.clone();
     let mut own = Vec::new();
     for (name, merged) in returning {
@@ -180,7 +180,7 @@ pub fn check(
         let renamed =
             |condition: &Condition| condition_of(path, condition).unwrap_or(condition.clone());
         if !questions.holds(waiting, &renamed(&works)) {
-            return refuse("the `cas` succeeds unless somebody has done so");
+            return refuse("the `cas` succeeds unless another operation has done so");
         }
         if !questions.holds(done, &renamed(&works.negated())) {
             return refuse("it is not done twice");
@@ -292,7 +292,7 @@ fn is_served(
     locals.is_some_and(|locals| questions.implies_waiting(&condition, &bound, owner, &locals))
 }
 
-/// A path up to an attempt as an operation that only looks: the step is somebody else's.
+/// A path up to an attempt as an operation that only observes: the step is another operation's.
 pub fn only_observing(mut path: Path) -> Path {
     if let Some(last) = path.steps.last_mut() {
         last.statements.clear();

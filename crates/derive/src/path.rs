@@ -3,7 +3,7 @@
 use crate::symbol::{Substitute, Undefined, as_symbol, simplified, symbols_of};
 use linchpin_subop::model::{Condition, LocalId, Place, Statement, Term, Type, Var};
 
-/// A place in the code where a `cas` is tried whose outcome nobody looks at: a step that others may already have done.
+/// A place in the code where a `cas` is tried whose outcome nothing looks at: a step that others may already have done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Site {
     pub operation: usize,
@@ -77,7 +77,7 @@ pub struct Symbol {
 pub enum End {
     /// The operation answers these words.
     Return(Vec<Term>),
-    /// With this attempt, which succeeds: what is known when somebody helps.
+    /// With this attempt, which succeeds: what is known when another thread helps.
     Help,
     /// The last step fails.
     Fault,

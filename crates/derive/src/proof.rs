@@ -1,7 +1,7 @@
 //! Proving the forms of a derivation, and comparing their sequential executions with the specification.
 
 use crate::derivation::Derivation;
-use crate::fault::Fault;
+use crate::explorer::Fault;
 use crate::form::Form;
 use crate::observed::observed;
 use crate::{build, integers, replay, symbolic_spec};

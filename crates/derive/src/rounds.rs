@@ -1,7 +1,7 @@
 //! The rounds of loops that paths leave out: each must have changed nothing that matters.
 
 use crate::Refusal;
-use crate::explore::{Paths, Round};
+use crate::explorer::{Paths, Round};
 use crate::help::Sites;
 use crate::path::{Path, Step, is_visible};
 use crate::symbol::symbols_of;
@@ -78,7 +78,7 @@ fn is_overwritten(paths: &Paths, round: &Round, field: (LocalId, StructId, Field
                 Fate::Open => other.from >= round.from,
             }
     });
-    // A path that ends without storing the object: nobody else ever sees it.
+    // A path that ends without storing the object: no other thread ever sees it.
     in_rounds && going_on.all(|path| fate(&path.steps[round.from..], field) != Fate::Seen)
 }
 

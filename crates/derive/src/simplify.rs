@@ -2,7 +2,7 @@
 //! set, and a value that is only compared is compared where it is read.
 //!
 //! All of this stays between two visible steps. An operation that stops in between has done nothing that others could notice since the
-//! first of them, so nobody asks how it would have gone on; conditions from further down may be used there. They are never used before a visible
+//! first of them, so it is not asked how it would have gone on; conditions from further down may be used there. They are never used before a visible
 //! step, for an operation may stop after it and never come to test them.
 
 use crate::Refusal;

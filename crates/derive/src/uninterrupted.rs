@@ -1,6 +1,6 @@
 //! Whether sub-operations that are executed without interruption do what the code does.
 //!
-//! Steps that only look may be left out, and conditions that are tested again later, so sub-operations can do more than the code. That makes a proof
+//! Steps that only observe may be left out, and conditions that are tested again later, so sub-operations can do more than the code. That makes a proof
 //! harder, not wrong, as long as what they do one after the other is what the code does one call after the other: the sequential
 //! executions, which the specification is compared with, are then those of the code.
 

@@ -69,7 +69,11 @@ fn verify(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Subject> {
         Some("csp") => csp::answers(args, file, stop)?,
         _ => of_model(args, file, stop)?,
     };
-    let ignored = bounds_given(args);
+    let mut ignored = bounds_given(args);
+    if extension == Some("subop") {
+        // Sequential executions are tried within these.
+        ignored.retain(|flag| !["--ops", "--values"].contains(flag));
+    }
     if let (Some("subop" | "csp"), [_, ..], Some(answer)) =
         (extension, &ignored[..], answers.first_mut())
     {
