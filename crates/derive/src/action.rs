@@ -1,5 +1,5 @@
-//! What each action of an edge does to an execution: where a `cas` may succeed or fail, or a truth value is stored that is
-//! not known, it branches.
+//! What each action of an edge does to an execution: where a `cas` may succeed or fail, or a truth
+//! value is stored that is not known, it branches.
 
 use crate::evaluate::Tree;
 use crate::execution::{Execution, Followed, Halt};
@@ -75,25 +75,8 @@ impl Explorer<'_> {
                 execution.values[into.0 as usize] = old;
                 self.store(execution, place, &sum)
             }
-            Action::Lock(place) => {
-                let target = self.only_word(&mut execution, place)?;
-                let id = execution.observe(target, Kind::Lock, "holder")?;
-                execution.assume(vec![compare(id, Relation::Equal, Term::Int(0), &[])])?;
-                execution.put(target, Term::Id);
-                execution.held.push(target);
-                Ok(vec![execution])
-            }
-            Action::Unlock(place) => {
-                let target = self.only_word(&mut execution, place)?;
-                let Some(at) = execution.held.iter().position(|held| *held == target) else {
-                    return Err("unlocks what it has not locked itself".to_owned().into());
-                };
-                execution.held.remove(at);
-                let id = execution.observe(target, Kind::Lock, "holder")?;
-                execution.assume(vec![compare(id, Relation::Equal, Term::Id, &[])])?;
-                execution.put(target, Term::Int(0));
-                Ok(vec![execution])
-            }
+            Action::Lock(place) => self.lock(execution, place),
+            Action::Unlock(place) => self.unlock(execution, place),
             Action::LoadLinked { .. } | Action::StoreConditional { .. } => {
                 Err("`ll` and `sc`".to_owned().into())
             }
@@ -123,7 +106,8 @@ impl Explorer<'_> {
         Ok(branches)
     }
 
-    /// A `cas` succeeds or fails; if nothing looks at its outcome, it may be a step on behalf of another operation.
+    /// A `cas` succeeds or fails; if nothing looks at its outcome, it may be a step on behalf of
+    /// another operation.
     fn compare_and_swap(
         &self,
         mut execution: Execution,
@@ -174,6 +158,29 @@ impl Explorer<'_> {
             branches.push(failure);
         }
         Ok(branches)
+    }
+
+    /// Takes a lock that is free.
+    fn lock(&self, mut execution: Execution, place: &From) -> Followed<Vec<Execution>> {
+        let target = self.only_word(&mut execution, place)?;
+        let id = execution.observe(target, Kind::Lock, "holder")?;
+        execution.assume(vec![compare(id, Relation::Equal, Term::Int(0), &[])])?;
+        execution.put(target, Term::Id);
+        execution.held.push(target);
+        Ok(vec![execution])
+    }
+
+    /// Gives back a lock that this operation has taken.
+    fn unlock(&self, mut execution: Execution, place: &From) -> Followed<Vec<Execution>> {
+        let target = self.only_word(&mut execution, place)?;
+        let Some(at) = execution.held.iter().position(|held| *held == target) else {
+            return Err("unlocks what it has not locked itself".to_owned().into());
+        };
+        execution.held.remove(at);
+        let id = execution.observe(target, Kind::Lock, "holder")?;
+        execution.assume(vec![compare(id, Relation::Equal, Term::Id, &[])])?;
+        execution.put(target, Term::Int(0));
+        Ok(vec![execution])
     }
 
     fn guard(&self, execution: Execution, condition: &Expr) -> Followed<Vec<Execution>> {

@@ -116,7 +116,8 @@ fn too_large() -> Refusal {
     ))
 }
 
-/// The paths of all operations to their returns, simplified, without what is done on behalf of others.
+/// The paths of all operations to their returns, simplified, without what is done on behalf of
+/// others.
 fn returning_paths(program: &Program, all: &[Paths], sites: &Sites) -> Result<Vec<Path>, Refusal> {
     let mut returning: Vec<Path> = Vec::new();
     for (operation, paths) in program.operations.iter().zip(all) {

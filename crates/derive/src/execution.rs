@@ -1,4 +1,5 @@
-//! One symbolic execution of an operation, as far as it has got: what its locals hold, and the steps so far.
+//! One symbolic execution of an operation, as far as it has got: what its locals hold, and the
+//! steps so far.
 
 use crate::evaluate::{Tree, Words};
 use crate::layout::{Kind, words};
@@ -125,7 +126,8 @@ impl Execution {
             .map_err(|what| format!("the loop changes `{}`, which holds {what}", variable.name))?;
         let mut values = Vec::new();
         for (suffix, kind) in parts {
-            // It may be an object of a round that is left out, found again in a field: no guess can be that one.
+            // It may be an object of a round that is left out, found again in a field: no guess can
+            // be that one.
             if let Kind::Ref(of) = kind
                 && allocates(body, of)
             {

@@ -1,9 +1,10 @@
 //! All paths of an operation, by symbolic execution of its steps.
 //!
-//! A way that comes back to a node where it has been closes a round. Rounds are left out of the paths, so each must have changed
-//! nothing that matters: no shared location (a `cas` on behalf of another operation is dealt with in [`help`](crate::help)), no field of
-//! an object of its own that is read before it is written again, and no local that is still needed. A local that a round changes and that
-//! is still needed becomes a guess: it may be anything.
+//! A way that comes back to a node where it has been closes a round. Rounds are left out of the
+//! paths, so each must have changed nothing that matters: no shared location (a `cas` on behalf of
+//! another operation is dealt with in [`help`](crate::help)), no field of an object of its own that
+//! is read before it is written again, and no local that is still needed. A local that a round
+//! changes and that is still needed becomes a guess: it may be anything.
 
 use crate::Refusal;
 use crate::action::stored;
@@ -160,7 +161,8 @@ impl Explorer<'_> {
         }
     }
 
-    /// Executes the actions of an edge in every way, and notes the attempts among them that succeed.
+    /// Executes the actions of an edge in every way, and notes the attempts among them that
+    /// succeed.
     fn edge(
         &mut self,
         id: NodeId,

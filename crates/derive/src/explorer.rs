@@ -1,4 +1,5 @@
-//! What symbolic execution of an operation knows and finds: the bottom of `fault`, `action` and `explore`.
+//! What symbolic execution of an operation knows and finds: the bottom of `fault`, `action` and
+//! `explore`.
 
 use crate::execution::Execution;
 use crate::layout::Layout;

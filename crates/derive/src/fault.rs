@@ -1,8 +1,10 @@
 //! Steps that may fail: a field of null, an index out of range, an assertion, the value of `none`.
 //!
-//! Paths go on only where nothing fails. What is left to show is that nothing does: each way to a place where a step would fail is an operation that
-//! only observes there, and its last step must be impossible in every state that satisfies the facts. By induction on the execution of the
-//! code: up to its first failing step it is one of the paths, so the facts hold just before that step.
+//! Paths go on only where nothing fails. What is left to show is that nothing does: each way to a
+//! place where a step would fail is an operation that only observes there, and its last step must
+//! be impossible in every state that satisfies the facts. By induction on the execution of the
+//! code: up to its first failing step it is one of the paths, so the facts hold just before that
+//! step.
 
 use crate::build;
 use crate::evaluate::{MOST_CASES, Tree, Words};
@@ -174,7 +176,8 @@ impl Words<'_> {
         }
     }
 
-    /// The conditions under which evaluating an expression takes the value of `none`; each list is one way to do so.
+    /// The conditions under which evaluating an expression takes the value of `none`; each list is
+    /// one way to do so.
     pub fn failing(&self, expr: &Expr) -> Result<Vec<Vec<Condition>>, String> {
         let mut found = Vec::new();
         match expr {
@@ -268,7 +271,8 @@ pub fn possible<'f>(
     faults: &'f [Fault],
 ) -> Vec<&'f Fault> {
     let mut model = raw.clone();
-    // For each fault that a way leads to the operation that comes to it; none if that cannot be asked, and it counts as possible.
+    // For each fault that a way leads to the operation that comes to it; none if that cannot be
+    // asked, and it counts as possible.
     let mut asked: Vec<(&Fault, Option<At>)> = Vec::new();
     for fault in faults {
         let Some(path) = sites.stripped(fault.path.clone()).and_then(simplify::simplified_path)
@@ -279,7 +283,8 @@ pub fn possible<'f>(
             asked.push((fault, None));
             continue;
         }
-        // It fails only if such a thing is true of the shared variables: perhaps it never is. Invariants are checked, not believed.
+        // It fails only if such a thing is true of the shared variables: perhaps it never is.
+        // Invariants are checked, not believed.
         for condition in path.steps.iter().flat_map(|step| &step.conditions) {
             if symbols_of(condition).is_empty() {
                 let never = Invariant {

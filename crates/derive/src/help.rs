@@ -1,14 +1,18 @@
 //! Steps that one operation does on behalf of another.
 //!
-//! `cas(tail, t, s);`, whose outcome nothing looks at, may be the last step of some enqueue, done by a dequeue. Then it is that enqueue's
-//! sub-operation, with the mark `*`, and no step of the dequeue. Three things must hold, in every reachable state of the sub-operations:
+//! `cas(tail, t, s);`, whose outcome nothing looks at, may be the last step of some enqueue, done
+//! by a dequeue. Then it is that enqueue's sub-operation, with the mark `*`, and no step of the
+//! dequeue. Three things must hold, in every reachable state of the sub-operations:
 //!
-//! - *an operation waits*: where the helper's `cas` succeeds, an operation waits at this very step, with these values;
-//! - *it works*: where an operation waits there, its own `cas` would succeed, so it fails only if another thread helped;
+//! - *an operation waits*: where the helper's `cas` succeeds, an operation waits at this very step,
+//!   with these values;
+//! - *it works*: where an operation waits there, its own `cas` would succeed, so it fails only if
+//!   another thread helped;
 //! - *it is done once*: after the step, the operation's own `cas` cannot succeed any more.
 //!
-//! By induction on the execution of the code: up to any moment, the steps executed are those of a history of the sub-operations, with the same
-//! shared state; so what holds in their reachable states tells which sub-operation the next step of the code is.
+//! By induction on the execution of the code: up to any moment, the steps executed are those of a
+//! history of the sub-operations, with the same shared state; so what holds in their reachable
+//! states tells which sub-operation the next step of the code is.
 
 use crate::Refusal;
 use crate::build::{self, condition_of, is_same_kind, local_of, rename_condition};
@@ -31,7 +35,8 @@ pub struct Sites {
     pub helping: Vec<Site>,
 }
 
-/// Which sites are which: an operation that stores an object of its own does its own step; others help it.
+/// Which sites are which: an operation that stores an object of its own does its own step; others
+/// help it.
 pub fn sites(all: &[Paths]) -> Sites {
     let attempts = || all.iter().flat_map(|paths| &paths.helping).filter_map(last_attempt);
     let mut found = Sites::default();
@@ -76,7 +81,8 @@ fn last_attempt(path: &Path) -> Option<(&Path, Attempt)> {
 }
 
 impl Sites {
-    /// Whether the last of these steps is one of another operation, or the way there is one that [`Sites::stripped`] leaves to another.
+    /// Whether the last of these steps is one of another operation, or the way there is one that
+    /// [`Sites::stripped`] leaves to another.
     pub fn is_elsewhere(&self, steps: &[Step]) -> bool {
         let helps =
             |step: &Step| step.attempt.is_some_and(|attempt| self.helping.contains(&attempt.site));
@@ -87,8 +93,9 @@ impl Sites {
         steps.last().is_some_and(helps) || steps.iter().any(failed)
     }
 
-    /// The path without the steps that are done for others; none if it is one on which the operation's own step has been done by
-    /// another one, which is then the same path with that step.
+    /// The path without the steps that are done for others; none if it is one on which the
+    /// operation's own step has been done by another one, which is then the same path with that
+    /// step.
     pub fn stripped(&self, mut path: Path) -> Option<Path> {
         let failed = |step: &Step| {
             step.attempt
@@ -111,8 +118,9 @@ impl Sites {
     }
 }
 
-/// A step that others may do comes right after a visible one, before anything that the operation looks at: it may be done before the
-/// operation itself goes on, and then the facts about its path must hold all the same. There is one such step on a path.
+/// A step that others may do comes right after a visible one, before anything that the operation
+/// looks at: it may be done before the operation itself goes on, and then the facts about its path
+/// must hold all the same. There is one such step on a path.
 pub fn is_adjacent(path: &Path) -> Result<(), Refusal> {
     let visible = path.visible();
     let own: Vec<usize> =
@@ -128,6 +136,44 @@ pub fn is_adjacent(path: &Path) -> Result<(), Refusal> {
     }
 }
 
+/// A path with a step that others may do for it, which the next one compares with what it did.
+struct Own {
+    operation: OperationId,
+    /// Which step it is.
+    at: usize,
+    attempt: Attempt,
+    path: Path,
+}
+
+/// Checks that the operation's own step works while it waits, and only then.
+fn is_done_once(questions: &Questions, own: &Own) -> Result<(), Refusal> {
+    let Own { operation, at, attempt, path } = own;
+    let line = path.steps[*at].line;
+    let waiting = At { operation: *operation, steps: *at };
+    let done = At { operation: *operation, steps: at + 1 };
+    let works = crate::symbol::atom(Term::Place(attempt.place), Relation::Equal, attempt.expected);
+    let refuse = |reason: &str| {
+        Err(Refusal::at(
+            line,
+            format!("others may do this step, but it is not shown that {reason}"),
+        ))
+    };
+    let alone =
+        path.steps[*at].conditions.len() == 1 && path.steps[*at].conditions.contains(&works);
+    if *at == 0 || !alone || !path.visible()[at - 1] {
+        return refuse("nothing comes between it and the visible step before it");
+    }
+    let renamed =
+        |condition: &Condition| condition_of(path, condition).unwrap_or(condition.clone());
+    if !questions.holds(waiting, &renamed(&works)) {
+        return refuse("the `cas` succeeds unless another operation has done so");
+    }
+    if !questions.holds(done, &renamed(&works.negated())) {
+        return refuse("it is not done twice");
+    }
+    Ok(())
+}
+
 /// Checks the three conditions; `returning` and `helping` are the merged paths.
 pub fn check(
     skeleton: &Model,
@@ -136,7 +182,8 @@ pub fn check(
     helping: &[Merged],
 ) -> Result<Vec<String>, Refusal> {
     let mut notes = Vec::new();
-    // The operation's own attempt, once another thread has helped, as a step after it: so that what holds then can be asked.
+    // The operation's own attempt, once another thread has helped, as a step after it: so that what
+    // holds then can be asked.
     let mut model = skeleton.clone();
     let mut own = Vec::new();
     for (name, merged) in returning {
@@ -152,7 +199,8 @@ pub fn check(
             let step =
                 Step { line: path.steps[at].line, conditions: vec![fails], ..Step::default() };
             path.steps.insert(at + 1, step);
-            own.push((model.operations.len(), at, attempt, path.clone()));
+            let operation = OperationId(model.operations.len());
+            own.push(Own { operation, at, attempt, path: path.clone() });
         }
         let operation = build::operation(&model, name, &path, &[]);
         model.operations.push(operation);
@@ -160,45 +208,14 @@ pub fn check(
     let Some(questions) = Questions::new(&model, options) else {
         return Err(Refusal::of_model("there are too many sub-operations".to_owned()));
     };
-    for (operation, at, attempt, path) in &own {
-        let line = path.steps[*at].line;
-        let waiting = At { operation: OperationId(*operation), steps: *at };
-        let done = At { operation: OperationId(*operation), steps: at + 1 };
-        let works =
-            crate::symbol::atom(Term::Place(attempt.place), Relation::Equal, attempt.expected);
-        let refuse = |reason: &str| {
-            Err(Refusal::at(
-                line,
-                format!("others may do this step, but it is not shown that {reason}"),
-            ))
-        };
-        let alone =
-            path.steps[*at].conditions.len() == 1 && path.steps[*at].conditions.contains(&works);
-        if *at == 0 || !alone || !path.visible()[at - 1] {
-            return refuse("nothing comes between it and the visible step before it");
-        }
-        let renamed =
-            |condition: &Condition| condition_of(path, condition).unwrap_or(condition.clone());
-        if !questions.holds(waiting, &renamed(&works)) {
-            return refuse("the `cas` succeeds unless another operation has done so");
-        }
-        if !questions.holds(done, &renamed(&works.negated())) {
-            return refuse("it is not done twice");
-        }
-    }
+    own.iter().try_for_each(|own| is_done_once(&questions, own))?;
     for helper in helping {
         let attempt =
             helper.path.steps.last().and_then(attempt_of).expect("it ends with an attempt");
-        let served = own.iter().any(|(operation, at, own, path)| {
-            is_same_kind(&own.place, &attempt.place)
-                && is_served(
-                    &questions,
-                    At { operation: OperationId(*operation), steps: *at },
-                    own,
-                    path,
-                    &attempt,
-                    &helper.path,
-                )
+        let served = own.iter().any(|own| {
+            let waiting = At { operation: own.operation, steps: own.at };
+            is_same_kind(&own.attempt.place, &attempt.place)
+                && is_served(&questions, waiting, &own.attempt, &own.path, &attempt, &helper.path)
         });
         let line = helper.path.steps.last().map_or(0, |step| step.line);
         if !served {

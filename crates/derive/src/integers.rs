@@ -1,4 +1,5 @@
-//! What a program and its specification do with integers, also where the sub-operations no longer say so.
+//! What a program and its specification do with integers, also where the sub-operations no longer
+//! say so.
 
 use linchpin_ir::program::{
     Action, BinaryOp, Body, Expr, Program, SpecSource, Target, UnaryOp, Variable,

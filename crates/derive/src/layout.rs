@@ -1,5 +1,5 @@
-//! The shared state of a program as the words of a `.subop` model: records fall apart into components, truth values become 0 and 1, a
-//! lock is 0 or the `ID` of its holder.
+//! The shared state of a program as the words of a `.subop` model: records fall apart into
+//! components, truth values become 0 and 1, a lock is 0 or the `ID` of its holder.
 
 use crate::Refusal;
 use linchpin_diagnostic::Span;
@@ -212,7 +212,8 @@ fn initially(program: &Program, layout: &Layout) -> Result<Initially, Refusal> {
     }
     let mut assign = |place: Place, kind: Kind, value: &Value| {
         let value = constant(kind, value);
-        // A variable that no step assigns is a structure in place unless something says that it starts as NULL.
+        // A variable that no step assigns is a structure in place unless something says that it
+        // starts as NULL.
         let is_variable = matches!((place, kind), (Place::Variable(_), Kind::Ref(_)));
         if value != kind.blank() || is_variable {
             start.statements.push(Statement::Assign { place, value, span });

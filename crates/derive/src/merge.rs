@@ -1,10 +1,12 @@
-//! Steps that only observe are put together with the next step of their operation, where what they saw is still true then.
+//! Steps that only observe are put together with the next step of their operation, where what they
+//! saw is still true then.
 //!
-//! What a step saw may be tested at the next step instead if no step of another operation can make it false in between, as
-//! long as what the operation goes on to find holds too. What it goes on to find may be used for the time in between if it
-//! cannot become true again once it is false ([`Questions::held_until`]): `t.next == NULL` is such a condition, and while it
-//! holds no step moves `tail` away from `t`. A condition may also be left out: then the sub-operations can do more than the
-//! code, and a proof for them is one for the code.
+//! What a step saw may be tested at the next step instead if no step of another operation can make
+//! it false in between, as long as what the operation goes on to find holds too. What it goes on to
+//! find may be used for the time in between if it cannot become true again once it is false
+//! ([`Questions::held_until`]): `t.next == NULL` is such a condition, and while it holds no step
+//! moves `tail` away from `t`. A condition may also be left out: then the sub-operations can do
+//! more than the code, and a proof for them is one for the code.
 
 use crate::build::condition_of;
 use crate::path::{Path, Step};
@@ -44,7 +46,8 @@ pub fn merged(model: &Model, questions: &Questions, operation: OperationId, path
     Merged { path: Path { steps, ..path.clone() }, optional, notes }
 }
 
-/// For the time after each step: conditions that hold throughout because they hold at the end of it.
+/// For the time after each step: conditions that hold throughout because they hold at the end of
+/// it.
 fn throughout(questions: &Questions, operation: OperationId, path: &Path) -> Vec<Vec<Condition>> {
     let count = path.steps.len();
     let set = path.set_at();
@@ -73,7 +76,8 @@ fn throughout(questions: &Questions, operation: OperationId, path: &Path) -> Vec
     throughout
 }
 
-/// Whether a step cannot be left out: a value is read there only, and the operation stores or answers it.
+/// Whether a step cannot be left out: a value is read there only, and the operation stores or
+/// answers it.
 fn is_needed(path: &Path, steps: &[Step], at: usize) -> bool {
     let read = |step: &Step| step.conditions.iter().filter_map(reading).collect::<Vec<_>>();
     let elsewhere = |id| {

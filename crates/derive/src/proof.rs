@@ -1,4 +1,5 @@
-//! Proving the forms of a derivation, and comparing their sequential executions with the specification.
+//! Proving the forms of a derivation, and comparing their sequential executions with the
+//! specification.
 
 use crate::derivation::Derivation;
 use crate::explorer::Fault;
@@ -14,24 +15,27 @@ use linchpin_subop::sequential::{
 };
 use linchpin_verdict::Verdict;
 
-/// No more calls in a row than this are asked for: there are several times as many executions with every further call.
+/// No more calls in a row than this are asked for: there are several times as many executions with
+/// every further call.
 const MOST_CALLS: usize = 8;
 
 /// Sub-operations executed to say why something is not proved.
 const STEPS_TO_EXPLAIN: usize = 50_000;
 
-/// How sequential executions are tried: `bounds.calls` in a row, or fewer if there are too many executions, but no proof without
-/// `least`.
+/// How sequential executions are tried: `bounds.calls` in a row, or fewer if there are too many
+/// executions, but no proof without `least`.
 #[derive(Clone, Debug)]
 pub struct Tries {
-    /// As many calls as an exploration of all interleavings would execute, up to 8: what that finds must not be proved.
+    /// As many calls as an exploration of all interleavings would execute, up to 8: what that finds
+    /// must not be proved.
     pub least: usize,
     /// How far they are tried.
     pub bounds: Bounds,
 }
 
 impl Tries {
-    /// For a model that is explored with so many threads, calls of each (any number if there is none), and integers.
+    /// For a model that is explored with so many threads, calls of each (any number if there is
+    /// none), and integers.
     pub fn of(threads: usize, calls: Option<usize>, values: i64) -> Tries {
         let least = calls.map_or(MOST_CALLS, |calls| threads.saturating_mul(calls).min(MOST_CALLS));
         let default = Bounds::default();
@@ -49,9 +53,11 @@ pub struct Attempt {
     pub report: Report,
     /// What their sequential executions are, compared with the specification.
     pub sequential: Sequential,
-    /// Whether the code itself can be executed as the wrong sequential execution that was found, if one was.
+    /// Whether the code itself can be executed as the wrong sequential execution that was found, if
+    /// one was.
     pub replayed: bool,
-    /// An integer that an operation guesses and no comparison pins down: its sequential executions cannot all be tried.
+    /// An integer that an operation guesses and no comparison pins down: its sequential executions
+    /// cannot all be tried.
     pub open_guess: Option<String>,
     /// An operation whose sub-operations, executed without interruption, may do more than its code.
     pub beyond_the_code: Option<String>,
@@ -70,9 +76,11 @@ pub struct Attempt {
 pub enum Conclusion {
     /// Linearizable for any number of threads; nothing rests on trying.
     Proved,
-    /// Linearizable for any number of threads if every sequential execution is right; those were tried.
+    /// Linearizable for any number of threads if every sequential execution is right; those were
+    /// tried.
     ProvedIfSequential,
-    /// These calls, one after the other, are not those of the specification; the code can be executed so.
+    /// These calls, one after the other, are not those of the specification; the code can be
+    /// executed so.
     Violated(Vec<SequentialCall>),
     /// Nothing.
     Inconclusive(Obstacle),
@@ -87,7 +95,8 @@ pub enum Obstacle {
     OpenGuess(String),
     /// The sub-operations of this operation may do more than its code, even without interruption.
     BeyondTheCode(String),
-    /// One after the other, the sub-operations can do what the specification does not allow; perhaps the code cannot.
+    /// One after the other, the sub-operations can do what the specification does not allow;
+    /// perhaps the code cannot.
     SubOperations(Vec<SequentialCall>),
     /// No sequential execution that was tried comes to the end of these operations.
     NeverExecuted(Vec<String>),
@@ -193,7 +202,8 @@ fn domains_of(program: &Program, line: &SpecLine) -> Vec<Domain> {
         .collect()
 }
 
-/// Tries the forms one after the other. The last one tried, which has all steps, is returned if none is proved.
+/// Tries the forms one after the other. The last one tried, which has all steps, is returned if
+/// none is proved.
 pub fn prove(
     derivation: &Derivation,
     program: &Program,

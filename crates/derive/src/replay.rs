@@ -1,4 +1,5 @@
-//! Whether the code itself, not only its sub-operations, answers a sequence of calls in a given way.
+//! Whether the code itself, not only its sub-operations, answers a sequence of calls in a given
+//! way.
 
 use crate::form::Form;
 use linchpin_ir::interpreter::{Machine, Memory, Move, State, Status};

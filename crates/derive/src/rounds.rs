@@ -59,15 +59,16 @@ fn allocates(step: &Step, id: LocalId) -> bool {
         .any(|statement| matches!(statement, Statement::Malloc { var: Var::Local(new), .. } if *new == id))
 }
 
-/// Whether every path that goes on from the start of the round writes the field before anybody can read it.
+/// Whether every path that goes on from the start of the round writes the field before anybody can
+/// read it.
 fn is_overwritten(paths: &Paths, round: &Round, field: (LocalId, StructId, FieldId)) -> bool {
     let goes_on = |path: &&Path| {
         path.steps.len() >= round.from && path.steps[..round.from] == round.steps[..round.from]
     };
     let failing = paths.faults.iter().map(|fault| &fault.path);
     let mut going_on = paths.returning.iter().chain(&paths.helping).chain(failing).filter(goes_on);
-    // A round of an outer loop goes on where the field may have another fate: it must have written it. One that comes back here, or
-    // closes further down, must only not have read it.
+    // A round of an outer loop goes on where the field may have another fate: it must have written
+    // it. One that comes back here, or closes further down, must only not have read it.
     let in_rounds = paths.rounds.iter().all(|other| {
         let passes = other.steps.len() >= round.from
             && other.steps[..round.from] == round.steps[..round.from];

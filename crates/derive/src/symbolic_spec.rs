@@ -1,7 +1,8 @@
 //! A `spec { }` block whose state is a few words, executed with unknown integers.
 //!
-//! It covers straight code and branches over integers, truth values, optional integers, tuples, records and arrays at constant
-//! indexes. Whatever else an operation does, nothing is concluded about it.
+//! It covers straight code and branches over integers, truth values, optional integers, tuples,
+//! records and arrays at constant indexes. Whatever else an operation does, nothing is concluded
+//! about it.
 
 use linchpin_ir::program::{
     Action, BinaryOp, Body, Edge, Expr, LocalTarget, NodeId, Place, Program, SpecSource, Target,

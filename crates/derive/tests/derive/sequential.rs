@@ -47,9 +47,10 @@ fn simple_states_are_shown() {
         "spec register(0); shared x: int; op write(v: int) { x = v; } op read() -> int { return x; }",
     );
     shows(
-        "spec cas_register(0); shared x: int;
-op read() -> int { return x; }
-op cas(a: int, b: int) -> bool { return cas(x, a, b); }",
+        "spec { state x: int; op get() -> int { return x; } op swap_if(a: int, b: int) -> bool { if x == a { x = b; return true; } return false; } }
+shared x: int;
+op get() -> int { return x; }
+op swap_if(a: int, b: int) -> bool { return cas(x, a, b); }",
     );
     shows(
         "spec counter; shared x: int;
@@ -84,7 +85,8 @@ shared x: int;
 op inc() { atomic { if x < 10000 { x = x + 1; } } }
 op get() -> int { return x; }";
     let found = attempt(source, &tries());
-    assert_eq!(found.verdict(), Verdict::ProvedIfSequential, "{:?}", found.conclusion());
+    let never = Conclusion::Inconclusive(Obstacle::NeverExecuted(vec!["inc_2".to_owned()]));
+    assert_eq!(found.conclusion(), never);
     // The state of the specification is more than a few words.
     let source = "spec { state s: seq<int>; op put(v: int) { s.push_back(v); } }
 shared x: int;
@@ -108,7 +110,7 @@ shared x: int;
 op add(v: int) -> bool { x = v; return true; }";
     let attempt = attempt(source, &tries());
     let Some(tried) = attempt.sequential.tried() else { panic!("{:?}", attempt.sequential) };
-    assert!(tried.not_taken.contains(&NotTaken::SpecificationLine(6)), "{:?}", tried.not_taken);
+    assert!(tried.not_taken.contains(&NotTaken::SpecificationLine(5)), "{:?}", tried.not_taken);
 }
 
 #[test]
@@ -116,7 +118,8 @@ fn bounds_are_obeyed() {
     let source = include_str!("../../../../models/treiber_stack.lin");
     let found = attempt(source, &Tries::of(2, Some(2), 4));
     let tried = found.sequential.tried().unwrap();
-    assert_eq!((found.verdict(), tried.calls()), (Verdict::ProvedIfSequential, 6));
+    assert_eq!(found.verdict(), Verdict::ProvedIfSequential);
+    assert!(tried.calls() >= 4, "{tried:?}");
     assert!((-1..=4).all(|value| tried.integers().contains(&value)), "{:?}", tried.integers());
     let found = attempt(source, &Tries::of(2, Some(2), 5000));
     assert!(matches!(found.sequential, Sequential::NotTried(_)));

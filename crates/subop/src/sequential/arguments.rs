@@ -36,7 +36,8 @@ fn within(domain: Domain, integers: &[i64]) -> Vec<i64> {
     }
 }
 
-/// Every list of arguments, or if there are more than `most`: all the same, one that differs, and each with another offset.
+/// Every list of arguments, or if there are more than `most`: all the same, one that differs, and
+/// each with another offset.
 pub(super) fn combinations(domains: &[Domain], integers: &[i64], most: usize) -> Combinations {
     let values: Vec<Vec<i64>> = domains.iter().map(|domain| within(*domain, integers)).collect();
     let total = values.iter().try_fold(1_usize, |total, values| total.checked_mul(values.len()));

@@ -1,5 +1,5 @@
-//! The integers that sequential executions are tried with: what code and specification mention, what lies beside it, and
-//! what makes a comparison of a sum, a product or a quotient true.
+//! The integers that sequential executions are tried with: what code and specification mention,
+//! what lies beside it, and what makes a comparison of a sum, a product or a quotient true.
 
 use crate::model::{Index, Model, Place, SpecResponse, SpecTerm, Statement, Term};
 use std::collections::BTreeSet;
@@ -84,7 +84,8 @@ fn beside(value: i64) -> impl Iterator<Item = i64> {
     [value.checked_sub(1), value.checked_add(1)].into_iter().flatten()
 }
 
-/// The values that make simple comparisons of a sum, a product or a quotient true or just false: 15 to 17 for `v / 3 == 5`.
+/// The values that make simple comparisons of a sum, a product or a quotient true or just false: 15
+/// to 17 for `v / 3 == 5`.
 fn combined(part: &Constants) -> Vec<i64> {
     if !part.adds && !part.multiplies {
         return Vec::new();
@@ -108,7 +109,8 @@ fn combined(part: &Constants) -> Vec<i64> {
     found.iter().copied().chain(found.iter().flat_map(|value| beside(*value))).collect()
 }
 
-/// The constants of the operations of a model, of its start, and of the specification that it names.
+/// The constants of the operations of a model, of its start, and of the specification that it
+/// names.
 pub(super) fn of_model(model: &Model) -> Vec<Constants> {
     let mut all = Vec::new();
     for operation in &model.operations {

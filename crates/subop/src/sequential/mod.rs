@@ -1,8 +1,10 @@
-//! Assumption 1 of the paper: every sequential execution of the operations is one of the abstract data structure. The paper
-//! assumes it. Here sequential executions are compared with the specification that the file names: [`check`] tries many, and
-//! where [`induction`] over one call shows it of all, it says so.
+//! Assumption 1 of the paper: every sequential execution of the operations is one of the abstract
+//! data structure. The paper assumes it. Here sequential executions are compared with the
+//! specification that the file names: [`check`] tries many, and where [`induction`] over one call
+//! shows it of all, it says so.
 //!
-//! Reading order: [`Sequential`] is the answer; `search` executes; `integers` and `arguments` choose what is passed.
+//! Reading order: [`Sequential`] is the answer; `search` executes; `integers` and `arguments`
+//! choose what is passed.
 
 mod arguments;
 pub mod induction;
@@ -65,8 +67,8 @@ pub struct Reference<'a> {
     pub spec: BuiltinSpec,
     /// The same for symbolic values, if there is such a thing.
     pub symbolic: Option<&'a dyn SymbolicSpec>,
-    /// For each operation, the arguments that clients pass. Every argument within is passed, so a specification that answers one
-    /// in no state does not allow the call.
+    /// For each operation, the arguments that clients pass. Every argument within is passed, so a
+    /// specification that answers one in no state does not allow the call.
     pub domains: &'a [Vec<Domain>],
     /// The constants of the specification, and of code that became these operations.
     pub constants: &'a [Constants],
@@ -86,7 +88,8 @@ pub struct SequentialCall {
 /// What is known about sequential executions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sequential {
-    /// Every sequential execution is one of the specification: nothing rests on those that were tried.
+    /// Every sequential execution is one of the specification: nothing rests on those that were
+    /// tried.
     Shown {
         /// Why.
         shown: Shown,
@@ -100,14 +103,16 @@ pub enum Sequential {
         /// Why it is not shown of all.
         not_shown: NotShown,
     },
-    /// Every one that was tried is one of the specification, but some operations never came to an end.
+    /// Every one that was tried is one of the specification, but some operations never came to an
+    /// end.
     NeverExecuted {
         /// Those.
         operations: Vec<OperationId>,
         /// What was tried.
         tried: Tried,
     },
-    /// The last call of this execution is not one of the specification. It is a shortest one of those tried.
+    /// The last call of this execution is not one of the specification. It is a shortest one of
+    /// those tried.
     Violated {
         /// The calls, in their order.
         calls: Vec<SequentialCall>,
@@ -147,7 +152,8 @@ pub struct Tried {
     pub not_taken: Vec<NotTaken>,
     /// Whether an operation guessed an integer that might have been any: then not all were tried.
     pub open_guesses: bool,
-    /// Whether code or specification computes with integers: what is said holds as far as none overflows.
+    /// Whether code or specification computes with integers: what is said holds as far as none
+    /// overflows.
     pub adds: bool,
 }
 
@@ -217,8 +223,13 @@ impl Tried {
 
     /// Every integer that was passed, in increasing order.
     pub fn integers(&self) -> Vec<i64> {
-        let mut all: Vec<i64> =
-            self.rounds.iter().flat_map(|round| round.integers.iter().copied()).collect();
+        self.integers_of(0)
+    }
+
+    /// The integers of which every sequence of so many calls was tried, in increasing order.
+    fn integers_of(&self, calls: usize) -> Vec<i64> {
+        let rounds = self.rounds.iter().filter(|round| round.calls >= calls);
+        let mut all: Vec<i64> = rounds.flat_map(|round| round.integers.iter().copied()).collect();
         all.sort_unstable();
         all.dedup();
         all
@@ -246,7 +257,8 @@ impl Sequential {
         }
     }
 
-    /// The verdict on operations of which every interleaving is proved to be a sequential execution.
+    /// The verdict on operations of which every interleaving is proved to be a sequential
+    /// execution.
     pub fn verdict(&self) -> Verdict {
         match self {
             Sequential::Shown { .. } => Verdict::Proved,
@@ -256,15 +268,21 @@ impl Sequential {
         }
     }
 
-    /// What such a verdict takes for granted about sequential executions; nothing if they are shown to be right.
+    /// What such a verdict takes for granted about sequential executions; nothing if they are shown
+    /// to be right.
     pub fn assumption(&self) -> Option<Assumption> {
         let known = match self {
             Sequential::Shown { .. } | Sequential::Violated { .. } => return None,
             Sequential::Tried { tried, .. } | Sequential::NeverExecuted { tried, .. } => {
+                let calls = tried.calls();
+                let integers = tried.integers_of(calls);
+                let mut further = tried.integers();
+                further.retain(|value| !integers.contains(value));
                 verdict::Sequential::Tried {
-                    calls: tried.calls(),
+                    calls,
                     executions: tried.executions,
-                    integers: tried.integers(),
+                    integers,
+                    further,
                 }
             }
             Sequential::NotTried(why) => verdict::Sequential::NotTried { reason: why.to_string() },

@@ -1,4 +1,5 @@
-//! Executes sequences of calls one after the other: every one up to a length, and random longer ones.
+//! Executes sequences of calls one after the other: every one up to a length, and random longer
+//! ones.
 
 use super::arguments::{Domain, combinations};
 use super::induction::Sample;
@@ -104,7 +105,8 @@ impl<'a> Search<'a> {
         &self.samples
     }
 
-    /// Tries all integers in short sequences, few in long ones, and random sequences; or finds a wrong one.
+    /// Tries all integers in short sequences, few in long ones, and random sequences; or finds a
+    /// wrong one.
     pub fn run(&mut self, integers: &Integers) -> Result<Tried, Vec<SequentialCall>> {
         let (long, total) = (self.bounds.calls, self.bounds.steps);
         let plan = [
@@ -138,7 +140,8 @@ impl<'a> Search<'a> {
         all.filter(|(_, reached)| !**reached).map(|(index, _)| OperationId(index)).collect()
     }
 
-    /// Every sequence of up to so many calls, as far as the steps suffice; nothing if not even single calls could be tried.
+    /// Every sequence of up to so many calls, as far as the steps suffice; nothing if not even
+    /// single calls could be tried.
     fn round(
         &mut self,
         values: &[i64],
@@ -171,8 +174,8 @@ impl<'a> Search<'a> {
                 }
             }
             done += 1;
-            // Whatever follows has been tried after the first of equal situations. `ID`s differ, but none is left from one call to
-            // the next that is not the same in both.
+            // Whatever follows has been tried after the first of equal situations. `ID`s differ,
+            // but none is left from one call to the next that is not the same in both.
             next.retain(|after: &Situation| {
                 seen.insert((after.state.shared.clone(), after.states.clone()))
             });
@@ -222,7 +225,8 @@ impl<'a> Search<'a> {
             lines = (0..self.lines.len()).collect();
         }
         let mut situation = self.start();
-        // An operation that waits is not a call: others are made instead, up to a number of attempts.
+        // An operation that waits is not a call: others are made instead, up to a number of
+        // attempts.
         for _ in 0..calls.saturating_mul(2) {
             if situation.calls.len() >= calls {
                 break;
@@ -380,8 +384,8 @@ impl<'a> Search<'a> {
         let call = Call { operation: method, argument };
         let states = self.after(&from.states, &call, &response);
         if states.is_empty() {
-            // One that the specification answers in no state, like an index that is not there, is no argument of a client, unless
-            // it is said that it is.
+            // One that the specification answers in no state, like an index that is not there, is
+            // no argument of a client, unless it is said that it is.
             let answered =
                 |state: &spec::Value| !self.sequential.apply(state, &call, None).is_empty();
             if self.domains.is_none() && !from.states.iter().chain(&self.met).any(answered) {
@@ -404,7 +408,8 @@ impl<'a> Search<'a> {
         Ok(Some(Situation { state, states, calls, script }))
     }
 
-    /// What a call was passed: the operation may have assigned to its arguments since. Those of struct type were guessed.
+    /// What a call was passed: the operation may have assigned to its arguments since. Those of
+    /// struct type were guessed.
     fn arguments(&self, made: &Scripted, instance: &Instance) -> Vec<spec::Value> {
         let body = &self.machine.model().operations[instance.operation.0];
         let mut integers = made.arguments.iter();

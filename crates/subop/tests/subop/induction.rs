@@ -1,5 +1,6 @@
-//! What is shown of all sequential executions, against brute force: small programs with an interpreter and specifications of
-//! their own, executed with more integers and more calls than anything is tried with.
+//! What is shown of all sequential executions, against brute force: small programs with an
+//! interpreter and specifications of their own, executed with more integers and more calls than
+//! anything is tried with.
 
 use fastrand::Rng;
 use linchpin_subop::parse;
@@ -9,7 +10,8 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// What is read: a variable, an argument, a constant, or a sum of one of the first two and a constant.
+/// What is read: a variable, an argument, a constant, or a sum of one of the first two and a
+/// constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Source {
     Variable(usize),

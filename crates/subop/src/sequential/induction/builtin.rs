@@ -1,4 +1,5 @@
-//! The built-in specifications whose state is a few words: registers, counters, snapshots of a fixed size.
+//! The built-in specifications whose state is a few words: registers, counters, snapshots of a
+//! fixed size.
 
 use super::linear::{Constraint, Linear};
 use super::{Answer, Branch, SymbolicSpec, Word};

@@ -1,7 +1,9 @@
-//! Every call from every state that the shared words may be in between calls, executed symbolically.
+//! Every call from every state that the shared words may be in between calls, executed
+//! symbolically.
 //!
-//! What is known of the words between calls is found first, as a fixpoint: a word keeps its first value, or is an integer, or may
-//! be anything. Where it may be `NULL` or an integer, both are cases.
+//! What is known of the words between calls is found first, as a fixpoint: a word keeps its first
+//! value, or is an integer, or may be anything. Where it may be `NULL` or an integer, both are
+//! cases.
 
 use super::linear::{Constraint, Linear, is_unsatisfiable};
 use super::relation::Function;
@@ -172,7 +174,8 @@ impl<'a> Calls<'a> {
         }
     }
 
-    /// The words of the specification's state, for shared words that a call leaves behind; those it did not look at are as before.
+    /// The words of the specification's state, for shared words that a call leaves behind; those it
+    /// did not look at are as before.
     fn related(
         &mut self,
         relation: &[Function],
@@ -217,7 +220,8 @@ impl<'a> Calls<'a> {
         Ok(())
     }
 
-    /// Whether every call of each operation of the specification has a path in every state: none waits for ever.
+    /// Whether every call of each operation of the specification has a path in every state: none
+    /// waits for ever.
     pub fn answers_always(
         &mut self,
         relation: &[Function],
@@ -296,7 +300,8 @@ fn cases(known: &BTreeMap<Location, Known>) -> Result<Vec<Case>, NotShown> {
     Ok(cases)
 }
 
-/// The lists of arguments of an operation, each with what holds of them: indexes and small ranges one by one.
+/// The lists of arguments of an operation, each with what holds of them: indexes and small ranges
+/// one by one.
 fn arguments_of(
     model: &Model,
     line: &SpecLine,
@@ -437,7 +442,8 @@ fn are_equal(condition: &[Constraint], one: &[Word], other: &[Word]) -> bool {
         .is_some_and(|all| all.iter().all(|equality| is_entailed(condition, equality)))
 }
 
-/// Whether, wherever the condition holds, an outcome of the specification applies, and it has this answer and leads to this state.
+/// Whether, wherever the condition holds, an outcome of the specification applies, and it has this
+/// answer and leads to this state.
 fn is_matched(
     condition: &[Constraint],
     branches: &[Branch],

@@ -1,5 +1,6 @@
-//! Linear expressions over integers, and a small decision procedure: Gaussian elimination, Fourier and Motzkin's elimination,
-//! and a split for each disequality. It is sound where it says "unsatisfiable", and says less where a bound is reached.
+//! Linear expressions over integers, and a small decision procedure: Gaussian elimination, Fourier
+//! and Motzkin's elimination, and a split for each disequality. It is sound where it says
+//! "unsatisfiable", and says less where a bound is reached.
 
 use std::collections::BTreeMap;
 
@@ -75,7 +76,8 @@ impl Linear {
         self.coefficients.get(&symbol).copied().unwrap_or(0)
     }
 
-    /// With `symbol`, whose coefficient in `equation` is 1 or -1, replaced by what makes `equation` 0.
+    /// With `symbol`, whose coefficient in `equation` is 1 or -1, replaced by what makes `equation`
+    /// 0.
     fn eliminate(&self, symbol: Symbol, equation: &Linear) -> Option<Linear> {
         let factor = self.coefficient(symbol).checked_mul(equation.coefficient(symbol))?;
         self.add(factor.checked_neg()?, equation)

@@ -1,12 +1,14 @@
 //! Sequential executions, all of them: induction over one call.
 //!
-//! A relation says what the state of the specification is in terms of the shared words. It holds at the start, and each
-//! operation, executed alone from any state in which it holds and with any argument, answers what the specification answers
-//! and establishes it again. Then every sequential execution, of any length and with any integers, is one of the
-//! specification. Operations are executed symbolically (`symbolic`); what is asked about integers goes to `linear`. Integers are
+//! A relation says what the state of the specification is in terms of the shared words. It holds at
+//! the start, and each operation, executed alone from any state in which it holds and with any
+//! argument, answers what the specification answers and establishes it again. Then every sequential
+//! execution, of any length and with any integers, is one of the specification. Operations are
+//! executed symbolically (`symbolic`); what is asked about integers goes to `linear`. Integers are
 //! not bounded here: [`Tried::adds`](super::Tried::adds) says where that is an assumption.
 //!
-//! The relation is found by comparing words in executions that were tried (`relation`), but nothing rests on them.
+//! The relation is found by comparing words in executions that were tried (`relation`), but nothing
+//! rests on them.
 
 mod builtin;
 mod calls;
@@ -43,11 +45,12 @@ pub trait SymbolicSpec {
         Vec::new()
     }
 
-    /// The outcomes of a call, which exclude each other; where none applies, the specification does not allow the call. Nothing if
-    /// the call is not covered.
+    /// The outcomes of a call, which exclude each other; where none applies, the specification does
+    /// not allow the call. Nothing if the call is not covered.
     fn apply(&self, method: &str, state: &[Word], arguments: &[Word]) -> Option<Vec<Branch>>;
 
-    /// If the argument at this position is an index: from which one on, and which one is the first beyond.
+    /// If the argument at this position is an index: from which one on, and which one is the first
+    /// beyond.
     fn indexes(&self, _method: &str, _position: usize) -> Option<(i64, i64)> {
         None
     }
@@ -97,7 +100,8 @@ pub enum NotShown {
     TooManyCases,
     /// No relation between the states was found that holds in what was tried.
     NoRelation,
-    /// The relation that was found is not established again, or the answer may differ, by this operation.
+    /// The relation that was found is not established again, or the answer may differ, by this
+    /// operation.
     NotInductive {
         /// The operation.
         operation: String,
@@ -139,7 +143,8 @@ pub(super) struct Sample {
     pub spec: spec::Value,
 }
 
-/// Shows that every sequential execution is one of the specification, or says why not. The first sample is the start.
+/// Shows that every sequential execution is one of the specification, or says why not. The first
+/// sample is the start.
 pub(super) fn show(
     model: &Model,
     lines: &[SpecLine],

@@ -1,4 +1,5 @@
-//! The relation between the states: each word of the specification's state as a function of the shared words.
+//! The relation between the states: each word of the specification's state as a function of the
+//! shared words.
 
 use super::calls::Calls;
 use super::linear::Linear;

@@ -1,7 +1,9 @@
-//! Symbolic execution of an operation that nothing interrupts: every path, with its condition and what it leaves behind.
+//! Symbolic execution of an operation that nothing interrupts: every path, with its condition and
+//! what it leaves behind.
 //!
-//! Whether a word is `NULL` is decided before anything is executed, so a word is `NULL` or a sum of symbols. Objects on the
-//! heap and elements at an index that is not a constant are not covered: nothing is concluded about such operations.
+//! Whether a word is `NULL` is decided before anything is executed, so a word is `NULL` or a sum of
+//! symbols. Objects on the heap and elements at an index that is not a constant are not covered:
+//! nothing is concluded about such operations.
 
 use super::linear::{Constraint, Linear, Symbol, is_unsatisfiable};
 use super::{NotShown, Word};
@@ -165,7 +167,8 @@ impl Executor<'_> {
         Ok(done)
     }
 
-    /// Sets the locals that the sub-operation guesses: to what an equality demands, else to anything.
+    /// Sets the locals that the sub-operation guesses: to what an equality demands, else to
+    /// anything.
     fn guessed(
         &mut self,
         operation: &Operation,
@@ -197,7 +200,8 @@ impl Executor<'_> {
         Ok(all)
     }
 
-    /// The value that an equality of the precondition demands of a guess, if the other side is known.
+    /// The value that an equality of the precondition demands of a guess, if the other side is
+    /// known.
     fn demanded(
         &mut self,
         unset: &[LocalId],
