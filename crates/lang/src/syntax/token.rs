@@ -38,11 +38,20 @@ impl Language for TokenKind {
 
     fn starts_item(self) -> bool {
         use TokenKind::*;
-        match self {
-            Spec | Param | Struct | Record | Shared | Local | State => true,
-            Init | Op | Fn | Role | Bounds => true,
-            _ => false,
-        }
+        matches!(
+            self,
+            Spec | Param
+                | Struct
+                | Record
+                | Shared
+                | Local
+                | State
+                | Init
+                | Op
+                | Fn
+                | Role
+                | Bounds
+        )
     }
 
     fn habit(cursor: &Cursor<'_, Self>, expected: &str) -> Option<&'static str> {
