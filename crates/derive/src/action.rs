@@ -7,7 +7,6 @@ use crate::explorer::{Explorer, MOST_PATHS};
 use crate::layout::{Kind, words};
 use crate::path::{Attempt, Site};
 use crate::symbol::{Word, all, any, compare, known, symbol, truth};
-use linchpin_syntax::Span;
 use linchpin_ir::program::{
     Action, Body, Cell, Expr, LocalId as Local, LocalTarget, Place as From, Target, Type,
 };

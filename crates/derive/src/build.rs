@@ -4,7 +4,6 @@ use crate::layout::free_name;
 use crate::path::{End, Path, Step};
 use crate::simplify::reading;
 use crate::symbol::{Substitute, as_symbol, symbols_of};
-use linchpin_syntax::Span;
 use linchpin_subop::model::{
     Condition, LocalId, Mark, Model, Next, Operation, Place, Relation, Statement, SubOperation,
     Term, Type, Var, Variable,

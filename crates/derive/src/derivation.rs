@@ -10,13 +10,14 @@ use linchpin_ir::program::{Program, SpecSource, Type};
 use linchpin_reduce::{Options, Questions};
 use linchpin_spec::Value;
 use linchpin_subop::model::{LARGEST_CONSTANT, Model, OperationId, Term};
+use linchpin_verdict::Limits;
 
 /// How many cases the questions about a model may have.
 const MOST_CASES: usize = 500_000;
 
 /// The bounds on questions about a model.
-pub(crate) fn options() -> Options {
-    Options { most_in_total: MOST_CASES, ..Options::default() }
+pub(crate) fn options(limits: &Limits) -> Options {
+    Options { most_in_total: MOST_CASES, limits: limits.clone(), ..Options::default() }
 }
 
 /// A path through an operation, as sub-operations.
@@ -45,10 +46,17 @@ pub struct Derivation {
     raw: Model,
     sites: Sites,
     faults: Vec<Fault>,
+    /// When to give up.
+    pub(crate) limits: Limits,
 }
 
 /// Derives the sub-operations of a program; memory is collected.
 pub fn derive(program: &Program) -> Result<Derivation, Refusal> {
+    derive_within(program, &Limits::default())
+}
+
+/// The same, as long as the limits allow. What is asked of a derivation later obeys them too.
+pub fn derive_within(program: &Program, limits: &Limits) -> Result<Derivation, Refusal> {
     let integers = integers::of(program);
     is_covered(program, integers.are_large)?;
     let (skeleton, layout) = layout::skeleton(program)?;
@@ -62,7 +70,7 @@ pub fn derive(program: &Program) -> Result<Derivation, Refusal> {
     let helping = helping_paths(&all, &sites);
     let raw = raw_model(&skeleton, &returning, &helping)?;
     let (paths, notes) = {
-        let Some(questions) = Questions::new(&raw, &options()) else {
+        let Some(questions) = Questions::new(&raw, &options(limits)) else {
             return Err(Refusal::of_model("the operations have too many paths"));
         };
         let mut paths = merged_paths(&raw, &questions, &returning);
@@ -70,9 +78,12 @@ pub fn derive(program: &Program) -> Result<Derivation, Refusal> {
         let helpers = (!sites.own.is_empty())
             .then(|| merged_helpers(&raw, &questions, returning.len(), &helping));
         let notes = match helpers {
-            Some(helpers) => is_helped(&skeleton, &paths, &helpers)?,
+            Some(helpers) => is_helped(&skeleton, limits, &paths, &helpers)?,
             None => Vec::new(),
         };
+        if let Some(reason) = questions.stopped() {
+            return Err(Refusal::of_model(reason.to_string()));
+        }
         (paths, notes)
     };
     let builtin = match &program.spec {
@@ -90,6 +101,7 @@ pub fn derive(program: &Program) -> Result<Derivation, Refusal> {
         program_operations,
         builtin,
         counts,
+        limits: limits.clone(),
         raw,
         sites,
         faults,
@@ -226,12 +238,13 @@ fn merged_helpers(
 /// Checks that each helping step is one of the operation that it helps; the reasons.
 fn is_helped(
     skeleton: &Model,
+    limits: &Limits,
     paths: &[DerivedPath],
     helpers: &[Merged],
 ) -> Result<Vec<String>, Refusal> {
     let named: Vec<(String, Merged)> =
         paths.iter().map(|path| (path.name.clone(), path.merged.clone())).collect();
-    help::check(skeleton, &options(), &named, helpers)
+    help::check(skeleton, &options(limits), &named, helpers)
 }
 
 /// Names each path after its operation and how it ends.
@@ -286,7 +299,8 @@ fn suffix(response: &Type, end: &End) -> &'static str {
 impl Derivation {
     /// Where a step of the code may fail, as far as is known.
     pub fn possible_faults(&self) -> Vec<Fault> {
-        let possible = fault::possible(&self.raw, &options(), &self.sites, &self.faults);
+        let possible =
+            fault::possible(&self.raw, &options(&self.limits), &self.sites, &self.faults);
         possible.into_iter().cloned().collect()
     }
 }

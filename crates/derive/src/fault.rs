@@ -15,7 +15,6 @@ use crate::path::End;
 use crate::simplify;
 use crate::symbol::{Word, all, compare, known, symbol, symbols_of, truth};
 use crate::text::has_large_constants;
-use linchpin_syntax::Span;
 use linchpin_ir::program::{Action, BinaryOp, Expr, Place as From, Type};
 use linchpin_reduce::{At, Options, Questions};
 use linchpin_subop::model::{

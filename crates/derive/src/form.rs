@@ -133,7 +133,8 @@ impl Derivation {
             paths.push(path.merged.without(&steps_of(&form.left_out, at)));
             code.push(&path.code);
         }
-        let fits = uninterrupted::as_the_code(&self.skeleton, &options(), &paths, &code);
+        let fits =
+            uninterrupted::as_the_code(&self.skeleton, &options(&self.limits), &paths, &code);
         let beyond = form.paths.iter().position(|paths| !paths.iter().any(|path| fits[*path]))?;
         Some(form.model.operations[beyond].name.clone())
     }

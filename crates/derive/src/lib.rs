@@ -18,6 +18,7 @@
 mod action;
 mod build;
 mod derivation;
+mod engine;
 mod evaluate;
 mod execution;
 mod explore;
@@ -40,7 +41,8 @@ mod symbolic_spec;
 mod text;
 mod uninterrupted;
 
-pub use derivation::{Derivation, derive};
+pub use derivation::{Derivation, derive, derive_within};
+pub use engine::Reduce;
 pub use explorer::Fault;
 pub use form::Form;
 pub use proof::{Attempt, Conclusion, Obstacle, Tries, prove};

@@ -8,12 +8,12 @@ use crate::observed::observed;
 use crate::{build, integers, replay, symbolic_spec};
 use linchpin_ir::model_spec::{SpecError, spec_of};
 use linchpin_ir::program::{Program, SpecSource};
-use linchpin_reduce::{Options, Report};
+use linchpin_reduce::{Options, Proof};
 use linchpin_subop::model::SpecLine;
 use linchpin_subop::sequential::{
     self, Bounds, Domain, NotTaken, NotTried, Reference, Sequential, SequentialCall,
 };
-use linchpin_verdict::Verdict;
+use linchpin_verdict::{StopReason, Verdict};
 
 /// No more calls in a row than this are asked for: there are several times as many executions with
 /// every further call.
@@ -50,7 +50,7 @@ pub struct Attempt {
     /// The sub-operations that were analysed.
     pub form: Form,
     /// What the reduction engine found out about them.
-    pub report: Report,
+    pub proof: Proof,
     /// What their sequential executions are, compared with the specification.
     pub sequential: Sequential,
     /// Whether the code itself can be executed as the wrong sequential execution that was found, if
@@ -91,6 +91,8 @@ pub enum Conclusion {
 pub enum Obstacle {
     /// The reduction engine does not prove that every interleaving is a sequential execution.
     Interleavings,
+    /// It was stopped before it did.
+    Stopped(StopReason),
     /// An integer that an operation guesses may be any.
     OpenGuess(String),
     /// The sub-operations of this operation may do more than its code, even without interruption.
@@ -127,7 +129,10 @@ impl Attempt {
         }
         let obstacle = match &self.sequential {
             Sequential::Violated { calls } => Obstacle::SubOperations(calls.clone()),
-            _ if !self.report.is_proved() => Obstacle::Interleavings,
+            _ if !self.proof.is_proved() => match self.proof.obstacle {
+                Some(linchpin_reduce::Obstacle::Stopped(reason)) => Obstacle::Stopped(reason),
+                _ => Obstacle::Interleavings,
+            },
             Sequential::Shown { .. } => return Conclusion::Proved,
             Sequential::Tried { tried, .. } if tried.calls() < self.least_calls => {
                 Obstacle::FewCalls { tried: tried.calls(), wanted: self.least_calls }
@@ -236,7 +241,7 @@ fn with_faults(derivation: &Derivation, attempt: Attempt) -> Attempt {
 /// A form with what is known about its interleavings.
 struct Analysed {
     form: Form,
-    report: Report,
+    proof: Proof,
     open_guess: Option<String>,
     beyond_the_code: Option<String>,
 }
@@ -245,13 +250,14 @@ impl Analysed {
     fn new(derivation: &Derivation, form: Form) -> Analysed {
         let open_guess = form.model.operations.iter().find_map(build::open_guess);
         let beyond_the_code = derivation.beyond_the_code(&form);
-        let report = linchpin_reduce::prove(&form.model, &Options::default());
-        Analysed { form, report, open_guess, beyond_the_code }
+        let options = Options { limits: derivation.limits.clone(), ..Options::default() };
+        let proof = linchpin_reduce::prove(&form.model, &options);
+        Analysed { form, proof, open_guess, beyond_the_code }
     }
 
     /// Whether it is proved if its sequential executions are right.
     fn is_promising(&self) -> bool {
-        self.report.is_proved() && self.open_guess.is_none() && self.beyond_the_code.is_none()
+        self.proof.is_proved() && self.open_guess.is_none() && self.beyond_the_code.is_none()
     }
 
     /// Compares its sequential executions with the specification.
@@ -267,7 +273,7 @@ impl Analysed {
             // What is not proved anyway is tried only to say more about it.
             bounds.steps = bounds.steps.min(STEPS_TO_EXPLAIN);
         }
-        let Analysed { form, report, open_guess, beyond_the_code } = self;
+        let Analysed { form, proof, open_guess, beyond_the_code } = self;
         let sequential = sequential_check(&form, program, &bounds)?;
         let replayed = match &sequential {
             Sequential::Violated { calls } => replay::is_possible(program, &form, calls),
@@ -275,7 +281,7 @@ impl Analysed {
         };
         Ok(Attempt {
             form,
-            report,
+            proof,
             sequential,
             replayed,
             open_guess,

@@ -21,7 +21,8 @@ use linchpin_verdict::{Limits, Outcome, Verdict};
 use thiserror::Error;
 
 /// The engines, in the order in which they are asked. A new engine is a line here.
-pub const ENGINES: &[&dyn Engine] = &[&linchpin_refine::Refine, &linchpin_csp::Processes];
+pub const ENGINES: &[&dyn Engine] =
+    &[&linchpin_refine::Refine, &linchpin_csp::Processes, &linchpin_derive::Reduce];
 
 /// Why a model cannot be verified.
 #[derive(Debug, Error)]

@@ -57,7 +57,7 @@ pub fn attempt(model: &Model, ranges: &[Ranges]) -> Result<Sequential, Sequentia
         return not_tried("there are too many sequential executions");
     }
     let integers = trial.integers.into_iter().collect();
-    Ok(Sequential::Tried { calls, executions: trial.executions, integers })
+    Ok(Sequential::Tried { calls, executions: trial.executions, integers, further: Vec::new() })
 }
 
 /// Small integers, and those of the text with their neighbours, as many as are passed.

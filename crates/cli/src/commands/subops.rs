@@ -1,11 +1,10 @@
 //! `linchpin subops`: a model as sub-operations, with the reason for every merge.
 
 use crate::args::SubopsArgs;
-use crate::commands::verify::tries;
 use crate::limits::Stop;
 use crate::{Status, model, output};
 use anyhow::Result;
-use linchpin_derive::{Form, derive, prove};
+use linchpin_derive::{Form, Tries, derive, prove};
 use linchpin_report::json;
 use serde_json::{Value as Json, json};
 
@@ -35,7 +34,8 @@ fn derived(args: &SubopsArgs, subject: &str) -> Result<Status> {
         }
     };
     // The form that is proved, if there is one; else all that the code does.
-    let tries = tries(&compiled);
+    let (threads, bounds) = (compiled.program.threads.len(), compiled.bounds);
+    let tries = Tries::of(threads, Some(bounds.ops), bounds.values);
     let form = match args.whole {
         true => derivation.whole(),
         false => prove(&derivation, &compiled.program, &tries)?.form,

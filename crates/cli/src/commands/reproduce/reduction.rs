@@ -1,6 +1,5 @@
 //! Table I of "Proving Concurrent Data Structures Linearizable" (Singh, Neamtiu, Gupta, 2016).
 
-use crate::commands::verify::tries;
 use anyhow::{Result, anyhow};
 use linchpin_reduce::{Answer, Options, prove};
 use linchpin_subop::parse;
@@ -133,7 +132,8 @@ pub fn table() -> Result<(String, Vec<Json>, bool)> {
 fn from_code(name: &str, source: &str) -> Result<Json> {
     let compiled = linchpin_lang::compile(source, &Default::default())
         .map_err(|_| anyhow!("the bundled model of `{name}` has mistakes"))?;
-    let tries = tries(&compiled);
+    let (threads, bounds) = (compiled.program.threads.len(), compiled.bounds);
+    let tries = linchpin_derive::Tries::of(threads, Some(bounds.ops), bounds.values);
     let mut best = f64::INFINITY;
     let mut outcome = None;
     for _ in 0..3 {

@@ -1,0 +1,148 @@
+//! `.lin` models: their sub-operations are derived from the code.
+
+use super::{
+    NAME, add_extras, assumptions, in_words, inconclusive, proof_reason, sequential_notes,
+    wrong_calls,
+};
+use crate::{Attempt, Conclusion, Fault, Form, Obstacle, Tries, derive_within, prove};
+use linchpin_certify::Ranges;
+use linchpin_engine::{Answer, EngineError, Faults, ModelBounds, Request, Stat, Subject};
+use linchpin_ir::interpreter::Memory;
+use linchpin_ir::program::Program;
+use linchpin_subop::model::SpecLine;
+use linchpin_verdict::{Assumption, Calls, Verdict, counted};
+
+/// What the engine says of a model.
+pub fn answer(
+    subject: &Subject<'_>,
+    program: &Program,
+    bounds: ModelBounds,
+    request: &Request<'_>,
+) -> Result<Answer, EngineError> {
+    if request.memory == Memory::Reuse {
+        return Ok(inconclusive(
+            "the sub-operations are derived for collected memory only".to_owned(),
+        ));
+    }
+    let derivation = match derive_within(program, &request.limits) {
+        Ok(derivation) => derivation,
+        Err(refusal) => {
+            return Ok(inconclusive(format!(
+                "no sub-operations can be derived from the code: {refusal}"
+            )));
+        }
+    };
+    let tries = tries(program, bounds, request);
+    let attempt = prove(&derivation, program, &tries).map_err(EngineError::of)?;
+    let mut answer = describe(&attempt);
+    let ranges = ranges(program, &attempt.form);
+    add_extras(subject, request, &attempt.proof, ranges, &mut answer);
+    Ok(answer)
+}
+
+/// How sequential executions are tried: with as many calls as the bounds have, at least.
+fn tries(program: &Program, bounds: ModelBounds, request: &Request<'_>) -> Tries {
+    let calls = match (request.calls, request.objects) {
+        (Some(Calls::Each(calls)), _) => Some(calls),
+        (None, None) => Some(bounds.calls),
+        (Some(Calls::Unlimited), _) | (None, Some(_)) => None,
+    };
+    let calls = calls.map(|calls| usize::try_from(calls).unwrap_or(usize::MAX));
+    let values = request.values.unwrap_or(bounds.values);
+    Tries::of(program.threads.len(), calls, values)
+}
+
+/// The integers that clients pass to each operation of a form.
+fn ranges(program: &Program, form: &Form) -> Vec<Ranges> {
+    let of = |line: &SpecLine| {
+        let operation = program.operations.iter().find(|operation| operation.name == line.method);
+        operation.map_or_else(Vec::new, |operation| {
+            operation.parameters.iter().map(|parameter| parameter.range).collect()
+        })
+    };
+    form.lines.iter().map(of).collect()
+}
+
+/// Where steps may fail, each line and reason once.
+fn places(faults: &[Fault]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for Fault { line, what, .. } in faults {
+        let place = format!("line {line} ({what})");
+        if !found.contains(&place) {
+            found.push(place);
+        }
+    }
+    found
+}
+
+fn describe(attempt: &Attempt) -> Answer {
+    let Attempt { form, proof, sequential, tried, .. } = attempt;
+    let conclusion = attempt.conclusion();
+    let verdict = attempt.verdict();
+    let reason = match &conclusion {
+        Conclusion::Proved | Conclusion::ProvedIfSequential => proof_reason(sequential),
+        Conclusion::Violated(_) => "a sequential execution is wrong".to_owned(),
+        Conclusion::Inconclusive(obstacle) => format!("not proved: {}", said(form, obstacle)),
+    };
+    let mut answer = Answer::new(NAME, verdict, reason);
+    answer.assumptions = assumptions(proof, sequential, attempt.counts);
+    if !attempt.faults.is_empty() {
+        answer.assumptions.push(Assumption::NoStepFails { open: places(&attempt.faults) });
+    }
+    answer.stats = vec![
+        ("cases", Stat::Count(proof.cases as u64)),
+        ("seconds", Stat::Seconds(proof.seconds)),
+        ("forms", Stat::Count(*tried as u64)),
+    ];
+    answer.notes = vec![format!(
+        "{} derived from the code (`linchpin subops` prints them), {}, {:.1} ms, {} tried",
+        counted(form.model.sub_operations().count(), "sub-operation"),
+        counted(proof.cases, "case"),
+        proof.seconds * 1e3,
+        counted(tried, "form"),
+    )];
+    if verdict.is_proof() && attempt.faults.is_empty() {
+        answer.notes.push("no step fails: no field of null is accessed, no assertion is false, no index is out of range".to_owned());
+        // Overflow is assumed not to happen, so a step that counts may still fail.
+        if !attempt.counts {
+            answer.faults = Faults::NeverFails;
+        }
+    }
+    answer.notes.extend(sequential_notes(sequential));
+    if verdict == Verdict::Inconclusive && sequential.tried().is_some() {
+        answer.notes.extend(proof.obstacle_text().lines().map(str::to_owned));
+    }
+    match conclusion {
+        Conclusion::Violated(calls) => {
+            answer.counterexample = Some(Box::new(wrong_calls(&form.model, &calls)));
+        }
+        Conclusion::Inconclusive(Obstacle::NeverExecuted(names)) => answer.unreached = names,
+        _ => {}
+    }
+    answer
+}
+
+fn said(form: &Form, obstacle: &Obstacle) -> String {
+    match obstacle {
+        Obstacle::Interleavings => "a weakness of the method, or a violation".to_owned(),
+        Obstacle::Stopped(reason) => reason.to_string(),
+        Obstacle::OpenGuess(guess) => {
+            format!("{guess} may be any integer, so not all sequential executions can be tried")
+        }
+        Obstacle::BeyondTheCode(operation) => format!(
+            "executed without interruption, the sub-operations of {operation} may do more than the code"
+        ),
+        Obstacle::SubOperations(calls) => format!(
+            "one after the other, the sub-operations can do what the specification does not allow: {}",
+            in_words(&form.model, calls).join(", ")
+        ),
+        Obstacle::NeverExecuted(names) => format!(
+            "no sequential execution that was tried comes to the end of {}",
+            names.join(", ")
+        ),
+        Obstacle::NotTried(why) => format!("sequential executions were not tried, {why}"),
+        Obstacle::FewCalls { tried, wanted } => format!(
+            "there are too many sequential executions; {tried} calls in a row were tried, of {wanted} within the bounds"
+        ),
+    }
+}
