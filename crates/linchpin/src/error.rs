@@ -16,13 +16,13 @@ pub enum Error {
     Verify(#[from] linchpin_verify::VerifyError),
     /// There is no such specification, or its initial value is none.
     #[error(transparent)]
-    Object(#[from] linchpin_history::ObjectError),
+    Object(#[from] linchpin_spec::BuiltinError),
     /// The events are no history.
     #[error(transparent)]
     History(#[from] linchpin_history::HistoryError),
     /// The history cannot be judged as asked.
     #[error(transparent)]
-    Check(#[from] linchpin_history::CheckError),
+    Check(#[from] linchpin_history::crash::CrashError),
     /// The recording cannot be read.
     #[cfg(feature = "recordings")]
     #[error(transparent)]

@@ -6,7 +6,7 @@ use linchpin_verdict::Outcome;
 
 /// Whether a history is linearizable: with the order that explains it, or with the operations that no order explains.
 pub fn check(object: &Object, mut history: History) -> Result<Outcome<Witness, Violation>, Error> {
-    Ok(linchpin_history::check(object, &mut history, &CheckOptions::default())?.verdict)
+    Ok(linchpin_history::check(object, &mut history, &CheckOptions::default())?.judgement)
 }
 
 /// Reads a recorded history of an object from a file, in any of the formats that people have.

@@ -190,12 +190,12 @@ impl Verified {
 
     /// The object that `linchpin verify --json` prints.
     pub fn json(&self) -> String {
-        self.findings(Findings::json)
+        self.findings(|findings| findings.json())
     }
 
     /// A self-contained page.
     pub fn page(&self) -> String {
-        self.findings(Findings::page)
+        self.findings(|findings| findings.page())
     }
 
     fn findings(&self, show: impl FnOnce(&Findings<'_>) -> String) -> String {

@@ -183,7 +183,12 @@ mod tests {
         let mut answer = Answer::new("reduce", verdict, "");
         answer.faults = faults;
         if verdict == Verdict::ProvedIfSequential {
-            let known = Sequential::Tried { calls: 2, executions: 9, integers: vec![0, 1, 2] };
+            let known = Sequential::Tried {
+                calls: 2,
+                executions: 9,
+                integers: vec![0, 1, 2],
+                further: vec![7],
+            };
             answer.assumptions.push(Assumption::SequentialExecutions(known));
         }
         if verdict == Verdict::HoldsWithinBounds {
