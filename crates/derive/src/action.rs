@@ -1,15 +1,15 @@
-//! What each action of an edge does to a way: where a `cas` may succeed or fail, or a truth value is stored that is not known, there are
-//! several ways on.
+//! What each action of an edge does to an execution: where a `cas` may succeed or fail, or a truth
+//! value is stored that is not known, it branches.
 
 use crate::evaluate::Tree;
-use crate::explore::{Explorer, MOST_PATHS};
+use crate::execution::{Execution, Followed, Halt};
+use crate::explorer::{Explorer, MOST_PATHS};
 use crate::layout::{Kind, words};
 use crate::path::{Attempt, Site};
 use crate::symbol::{Word, all, any, compare, known, symbol, truth};
-use crate::walk::{Halt, Walk, Way};
 use linchpin_diagnostic::Span;
 use linchpin_ir::program::{
-    Action, Body, Cell, Expr, LocalId as Local, Place as From, Target, Type,
+    Action, Body, Cell, Expr, LocalId as Local, LocalTarget, Place as From, Target, Type,
 };
 use linchpin_subop::model::{
     Condition, FieldId, GlobalId, Index, Place, Relation, Statement, StructId, Term, Var,
@@ -18,152 +18,65 @@ use linchpin_subop::model::{
 impl Explorer<'_> {
     pub fn action(
         &self,
-        mut walk: Walk,
+        mut execution: Execution,
         action: &Action,
         line: u32,
         site: Site,
         apart: bool,
-    ) -> Way<Vec<Walk>> {
-        if !action.places().is_empty() && walk.current.is_empty() {
-            walk.current.line = line;
+    ) -> Followed<Vec<Execution>> {
+        if !action.places().is_empty() && execution.current.is_empty() {
+            execution.current.line = line;
         }
-        walk.line = line;
-        self.evaluates(&mut walk, action)?;
+        execution.line = line;
+        self.evaluates(&mut execution, action)?;
         match action {
-            Action::Guard(condition) => self.guard(walk, condition),
+            Action::Guard(condition) => self.guard(execution, condition),
             // A failing assertion is a fault: the run ends there.
-            Action::Assert(condition) => self.guard(walk, condition),
-            Action::Assign { local, value } => {
-                let mut ways = Vec::new();
-                for (conditions, tree) in walk.words().evaluate(value)? {
-                    let mut way = walk.clone();
-                    if way.assume(conditions).is_ok() {
-                        if let Err(halt) = way.assign(local, tree) {
-                            if let Halt::Never = halt {
-                                self.may_fail(&way, Vec::new(), "an index is out of range");
-                            }
-                            return Err(halt);
-                        }
-                        ways.push(way);
-                    }
-                }
-                Ok(ways)
-            }
-            Action::Choose { into, from, to } => {
-                let (Some(from), Some(to)) =
-                    (walk.words().constant(from), walk.words().constant(to))
-                else {
-                    return Err("`choose` between bounds that are not constant".to_owned().into());
-                };
-                if to.checked_sub(from).is_none_or(|count| count > 8) {
-                    return Err("`choose` among more than eight values".to_owned().into());
-                }
-                let ways = (from..to).map(|value| {
-                    let mut way = walk.clone();
-                    way.values[into.0 as usize] = Tree::Word(Word::Term(Term::Int(value)));
-                    way
-                });
-                Ok(ways.collect())
-            }
+            Action::Assert(condition) => self.guard(execution, condition),
+            Action::Assign { local, value } => self.assign(execution, local, value),
+            Action::Choose { into, from, to } => choose(&execution, *into, from, to),
             Action::New { into, object, fields } => {
-                let mut ways = Vec::new();
-                for (conditions, trees) in walk.words().together(fields)? {
-                    let mut way = walk.clone();
-                    if way.assume(conditions).is_ok() {
-                        ways.extend(self.allocate(way, *into, *object, &trees, line, apart)?);
+                let mut branches = Vec::new();
+                for (conditions, trees) in execution.words().together(fields)? {
+                    let mut branch = execution.clone();
+                    if branch.assume(conditions).is_ok() {
+                        branches
+                            .extend(self.allocate(branch, *into, *object, &trees, line, apart)?);
                     }
                 }
-                Ok(ways)
+                Ok(branches)
             }
             // Memory is collected: giving an object back changes nothing.
-            Action::Free(_) => Ok(vec![walk]),
+            Action::Free(_) => Ok(vec![execution]),
             Action::Read { into, place } => {
                 let name = self.body.locals[into.0 as usize].name.clone();
-                let tree = self.read(&mut walk, place, &name)?;
-                walk.values[into.0 as usize] = tree;
-                Ok(vec![walk])
+                let tree = self.read(&mut execution, place, &name)?;
+                execution.values[into.0 as usize] = tree;
+                Ok(vec![execution])
             }
-            Action::Write { place, value } => self.write(walk, place, value),
+            Action::Write { place, value } => self.write(execution, place, value),
             Action::Cas { into, cells } => {
-                let alone = apart && walk.current.is_empty();
-                let mut parts = Vec::new();
-                let mut writes = Vec::new();
-                let mut words = Vec::new();
-                for cell in cells {
-                    let targets = self.targets(&mut walk, &cell.place)?;
-                    words.extend(targets.iter().map(|(place, _)| *place));
-                }
-                self.same_words(&mut walk, &words)?;
-                for cell in cells {
-                    let expected = walk.words().single(&cell.expected)?;
-                    let seen = self.read(&mut walk, &cell.place, "seen")?;
-                    parts.push(walk.words().equal(&seen, &expected)?);
-                    writes.push((&cell.place, walk.words().single(&cell.new)?));
-                }
-                let attempt = if alone { self.attempt(&walk, *into, cells, site)? } else { None };
-                let mut ways = Vec::new();
-                let mut success = walk.clone();
-                if success.assume(vec![all(parts.clone())]).is_ok() {
-                    success.values[into.0 as usize] = Tree::Word(Word::Truth(truth(true)));
-                    let mut open = vec![success];
-                    for (place, value) in &writes {
-                        let mut next = Vec::new();
-                        for way in open {
-                            next.extend(unless_never(self.store(way, place, value))?);
-                            next = few(next)?;
-                        }
-                        open = next;
-                    }
-                    for way in &mut open {
-                        way.current.attempt = attempt;
-                    }
-                    ways.extend(open);
-                }
-                let mut failure = walk;
-                if failure.assume(vec![any(parts.iter().map(Condition::negated))]).is_ok() {
-                    failure.values[into.0 as usize] = Tree::Word(Word::Truth(truth(false)));
-                    failure.current.attempt =
-                        attempt.map(|attempt| Attempt { succeeded: false, ..attempt });
-                    ways.push(failure);
-                }
-                Ok(ways)
+                self.compare_and_swap(execution, *into, cells, site, apart)
             }
             Action::Swap { into, place, value } => {
                 let name = self.body.locals[into.0 as usize].name.clone();
-                let new = walk.words().single(value)?;
-                let old = self.read(&mut walk, place, &name)?;
-                walk.values[into.0 as usize] = old;
-                self.store(walk, place, &new)
+                let new = execution.words().single(value)?;
+                let old = self.read(&mut execution, place, &name)?;
+                execution.values[into.0 as usize] = old;
+                self.store(execution, place, &new)
             }
             Action::FetchAdd { into, place, value } => {
                 let name = self.body.locals[into.0 as usize].name.clone();
-                let Some(more) = walk.words().constant(value) else {
+                let Some(more) = execution.words().constant(value) else {
                     return Err("adding what is not a constant".to_owned().into());
                 };
-                let old = self.read(&mut walk, place, &name)?;
-                let sum = walk.words().plus(&old, more)?;
-                walk.values[into.0 as usize] = old;
-                self.store(walk, place, &sum)
+                let old = self.read(&mut execution, place, &name)?;
+                let sum = execution.words().plus(&old, more)?;
+                execution.values[into.0 as usize] = old;
+                self.store(execution, place, &sum)
             }
-            Action::Lock(place) => {
-                let target = self.only_word(&mut walk, place)?;
-                let id = walk.observe(target, Kind::Lock, "holder")?;
-                walk.assume(vec![compare(id, Relation::Equal, Term::Int(0), &[])])?;
-                walk.put(target, Term::Id);
-                walk.held.push(target);
-                Ok(vec![walk])
-            }
-            Action::Unlock(place) => {
-                let target = self.only_word(&mut walk, place)?;
-                let Some(at) = walk.held.iter().position(|held| *held == target) else {
-                    return Err("unlocks what it has not locked itself".to_owned().into());
-                };
-                walk.held.remove(at);
-                let id = walk.observe(target, Kind::Lock, "holder")?;
-                walk.assume(vec![compare(id, Relation::Equal, Term::Id, &[])])?;
-                walk.put(target, Term::Int(0));
-                Ok(vec![walk])
-            }
+            Action::Lock(place) => self.lock(execution, place),
+            Action::Unlock(place) => self.unlock(execution, place),
             Action::LoadLinked { .. } | Action::StoreConditional { .. } => {
                 Err("`ll` and `sc`".to_owned().into())
             }
@@ -171,77 +84,176 @@ impl Explorer<'_> {
         }
     }
 
-    fn guard(&self, walk: Walk, condition: &Expr) -> Way<Vec<Walk>> {
-        let mut ways = Vec::new();
-        for (conditions, tree) in walk.words().evaluate(condition)? {
-            let mut way = walk.clone();
-            let holds = way.words().truth(&tree)?;
-            if way.assume(conditions.into_iter().chain([holds]).collect()).is_ok() {
-                ways.push(way);
+    fn assign(
+        &self,
+        execution: Execution,
+        local: &LocalTarget,
+        value: &Expr,
+    ) -> Followed<Vec<Execution>> {
+        let mut branches = Vec::new();
+        for (conditions, tree) in execution.words().evaluate(value)? {
+            let mut branch = execution.clone();
+            if branch.assume(conditions).is_ok() {
+                if let Err(halt) = branch.assign(local, tree) {
+                    if let Halt::Never = halt {
+                        self.may_fail(&branch, Vec::new(), "an index is out of range");
+                    }
+                    return Err(halt);
+                }
+                branches.push(branch);
             }
         }
-        Ok(ways)
+        Ok(branches)
+    }
+
+    /// A `cas` succeeds or fails; if nothing looks at its outcome, it may be a step on behalf of
+    /// another operation.
+    fn compare_and_swap(
+        &self,
+        mut execution: Execution,
+        into: Local,
+        cells: &[Cell],
+        site: Site,
+        apart: bool,
+    ) -> Followed<Vec<Execution>> {
+        let alone = apart && execution.current.is_empty();
+        let mut parts = Vec::new();
+        let mut writes = Vec::new();
+        let mut words = Vec::new();
+        for cell in cells {
+            let targets = self.targets(&mut execution, &cell.place)?;
+            words.extend(targets.iter().map(|(place, _)| *place));
+        }
+        self.same_words(&mut execution, &words)?;
+        for cell in cells {
+            let expected = execution.words().single(&cell.expected)?;
+            let seen = self.read(&mut execution, &cell.place, "seen")?;
+            parts.push(execution.words().equal(&seen, &expected)?);
+            writes.push((&cell.place, execution.words().single(&cell.new)?));
+        }
+        let attempt = if alone { self.attempt(&execution, into, cells, site)? } else { None };
+        let mut branches = Vec::new();
+        let mut success = execution.clone();
+        if success.assume(vec![all(parts.clone())]).is_ok() {
+            success.values[into.0 as usize] = Tree::Word(Word::Truth(truth(true)));
+            let mut open = vec![success];
+            for (place, value) in &writes {
+                let mut next = Vec::new();
+                for branch in open {
+                    next.extend(unless_never(self.store(branch, place, value))?);
+                    next = few(next)?;
+                }
+                open = next;
+            }
+            for branch in &mut open {
+                branch.current.attempt = attempt;
+            }
+            branches.extend(open);
+        }
+        let mut failure = execution;
+        if failure.assume(vec![any(parts.iter().map(Condition::negated))]).is_ok() {
+            failure.values[into.0 as usize] = Tree::Word(Word::Truth(truth(false)));
+            failure.current.attempt =
+                attempt.map(|attempt| Attempt { succeeded: false, ..attempt });
+            branches.push(failure);
+        }
+        Ok(branches)
+    }
+
+    /// Takes a lock that is free.
+    fn lock(&self, mut execution: Execution, place: &From) -> Followed<Vec<Execution>> {
+        let target = self.only_word(&mut execution, place)?;
+        let id = execution.observe(target, Kind::Lock, "holder")?;
+        execution.assume(vec![compare(id, Relation::Equal, Term::Int(0), &[])])?;
+        execution.put(target, Term::Id);
+        execution.held.push(target);
+        Ok(vec![execution])
+    }
+
+    /// Gives back a lock that this operation has taken.
+    fn unlock(&self, mut execution: Execution, place: &From) -> Followed<Vec<Execution>> {
+        let target = self.only_word(&mut execution, place)?;
+        let Some(at) = execution.held.iter().position(|held| *held == target) else {
+            return Err("unlocks what it has not locked itself".to_owned().into());
+        };
+        execution.held.remove(at);
+        let id = execution.observe(target, Kind::Lock, "holder")?;
+        execution.assume(vec![compare(id, Relation::Equal, Term::Id, &[])])?;
+        execution.put(target, Term::Int(0));
+        Ok(vec![execution])
+    }
+
+    fn guard(&self, execution: Execution, condition: &Expr) -> Followed<Vec<Execution>> {
+        let mut branches = Vec::new();
+        for (conditions, tree) in execution.words().evaluate(condition)? {
+            let mut branch = execution.clone();
+            let holds = branch.words().truth(&tree)?;
+            if branch.assume(conditions.into_iter().chain([holds]).collect()).is_ok() {
+                branches.push(branch);
+            }
+        }
+        Ok(branches)
     }
 
     fn allocate(
         &self,
-        mut walk: Walk,
+        mut execution: Execution,
         into: Local,
         object: usize,
         fields: &[Tree],
         line: u32,
         apart: bool,
-    ) -> Way<Vec<Walk>> {
+    ) -> Followed<Vec<Execution>> {
         let name = self.body.locals[into.0 as usize].name.clone();
         if apart {
-            // Nobody notices: a step of its own, after what was read before.
-            walk.finish_step(line);
+            // No other thread notices: a step of its own, after what was read before.
+            execution.finish_step(line);
         }
-        let id = walk.fresh(&name, Kind::Ref(object));
-        walk.new.push(id);
+        let id = execution.fresh(&name, Kind::Ref(object));
+        execution.new.push(id);
         let (of, span) = (StructId(object), Span::default());
-        walk.current.statements.push(Statement::Malloc { var: Var::Local(id), of, span });
-        walk.values[into.0 as usize] = Tree::Word(Word::Term(symbol(id)));
-        let mut ways = vec![walk];
+        execution.current.statements.push(Statement::Malloc { var: Var::Local(id), of, span });
+        execution.values[into.0 as usize] = Tree::Word(Word::Term(symbol(id)));
+        let mut branches = vec![execution];
         for (home, tree) in self.layout.fields[object].iter().zip(fields) {
             for (word, (value, kind)) in tree.words().iter().zip(&home.kinds).enumerate() {
                 let place = Place::Field(Var::Local(id), of, FieldId(home.first + word));
                 let mut next = Vec::new();
-                for way in ways {
+                for branch in branches {
                     for (condition, term) in stored(value, *kind) {
-                        let mut way = way.clone();
-                        if way.assume(vec![condition]).is_ok() {
+                        let mut branch = branch.clone();
+                        if branch.assume(vec![condition]).is_ok() {
                             if term != kind.blank() {
-                                way.put(place, term);
+                                branch.put(place, term);
                             }
-                            next.push(way);
+                            next.push(branch);
                         }
                     }
                 }
-                ways = few(next)?;
+                branches = few(next)?;
             }
         }
         if apart {
-            ways.iter_mut().for_each(|way| way.finish_step(line));
+            branches.iter_mut().for_each(|branch| branch.finish_step(line));
         }
-        Ok(ways)
+        Ok(branches)
     }
 
-    /// The attempt that a `cas` is, if nobody looks at its outcome.
+    /// The attempt that a `cas` is, if nothing looks at its outcome.
     fn attempt(
         &self,
-        walk: &Walk,
+        execution: &Execution,
         into: Local,
         cells: &[Cell],
         site: Site,
-    ) -> Way<Option<Attempt>> {
+    ) -> Followed<Option<Attempt>> {
         let [cell] = cells else { return Ok(None) };
-        if is_read(self.body, into) || !walk.current.statements.is_empty() {
+        if is_read(self.body, into) || !execution.current.statements.is_empty() {
             return Ok(None);
         }
-        let targets = self.words_of(walk, &cell.place)?;
+        let targets = self.words_of(execution, &cell.place)?;
         let (expected, new) =
-            (walk.words().single(&cell.expected)?, walk.words().single(&cell.new)?);
+            (execution.words().single(&cell.expected)?, execution.words().single(&cell.new)?);
         Ok(match (&targets[..], &expected.words()[..], &new.words()[..]) {
             ([(place, _)], [Word::Term(expected)], [Word::Term(new)]) => Some(Attempt {
                 site,
@@ -255,15 +267,15 @@ impl Explorer<'_> {
     }
 
     /// The words of a place.
-    fn targets(&self, walk: &mut Walk, place: &From) -> Way<Vec<(Place, Kind)>> {
-        let targets = self.words_of(walk, place)?;
+    fn targets(&self, execution: &mut Execution, place: &From) -> Followed<Vec<(Place, Kind)>> {
+        let targets = self.words_of(execution, place)?;
         if let Some((target, _)) = targets.first() {
-            self.access(walk, place, *target)?;
+            self.access(execution, place, *target)?;
         }
         Ok(targets)
     }
 
-    fn words_of(&self, walk: &Walk, place: &From) -> Way<Vec<(Place, Kind)>> {
+    fn words_of(&self, execution: &Execution, place: &From) -> Followed<Vec<(Place, Kind)>> {
         Ok(match place {
             From::Shared(at) => {
                 let home = &self.layout.shared[*at];
@@ -277,7 +289,7 @@ impl Explorer<'_> {
             }
             From::SharedElement(at, index) => {
                 let home = &self.layout.shared[*at];
-                let index = match walk.words().single(index)? {
+                let index = match execution.words().single(index)? {
                     Tree::Word(Word::Term(Term::Int(value))) => Index::Int(value),
                     Tree::Word(Word::Term(Term::Place(Place::Variable(var)))) => {
                         Index::Variable(var)
@@ -293,11 +305,11 @@ impl Explorer<'_> {
                 home.kinds.iter().enumerate().map(word).collect()
             }
             From::Field { object, of, field } => {
-                let base = match walk.words().single(object)? {
+                let base = match execution.words().single(object)? {
                     Tree::Word(Word::Term(Term::Place(Place::Variable(var)))) => var,
                     // A fault: the run ends here.
                     Tree::Word(Word::Term(Term::Null)) => {
-                        self.may_fail(walk, Vec::new(), "an object is null");
+                        self.may_fail(execution, Vec::new(), "an object is null");
                         return Err(Halt::Never);
                     }
                     _ => return Err("an object that is not a variable".to_owned().into()),
@@ -312,14 +324,14 @@ impl Explorer<'_> {
         })
     }
 
-    fn only_word(&self, walk: &mut Walk, place: &From) -> Way<Place> {
-        match &self.targets(walk, place)?[..] {
+    fn only_word(&self, execution: &mut Execution, place: &From) -> Followed<Place> {
+        match &self.targets(execution, place)?[..] {
             [(place, _)] => Ok(*place),
             _ => Err("a lock of several words".to_owned().into()),
         }
     }
 
-    fn read(&self, walk: &mut Walk, place: &From, name: &str) -> Way<Tree> {
+    fn read(&self, execution: &mut Execution, place: &From, name: &str) -> Followed<Tree> {
         let ty = match place {
             From::Shared(at) => &self.program.shared[*at].ty,
             From::SharedElement(at, _) => match &self.program.shared[*at].ty {
@@ -330,11 +342,11 @@ impl Explorer<'_> {
                 &self.program.structs[*of].fields[*field].ty
             }
         };
-        let targets = self.targets(walk, place)?;
+        let targets = self.targets(execution, place)?;
         let suffixes = words(ty)?;
         let mut values = Vec::new();
         for ((place, kind), (suffix, _)) in targets.into_iter().zip(suffixes) {
-            let term = walk.observe(place, kind, &format!("{name}{suffix}"))?;
+            let term = execution.observe(place, kind, &format!("{name}{suffix}"))?;
             values.push(match kind {
                 Kind::Bool => Word::Truth(compare(term, Relation::Equal, Term::Int(1), &[])),
                 _ => Word::Term(term),
@@ -343,49 +355,66 @@ impl Explorer<'_> {
         Ok(Tree::shaped(ty, &mut values.into_iter()))
     }
 
-    fn write(&self, walk: Walk, place: &From, value: &Expr) -> Way<Vec<Walk>> {
-        let mut ways = Vec::new();
-        for (conditions, tree) in walk.words().evaluate(value)? {
-            let mut way = walk.clone();
-            if way.assume(conditions).is_ok() {
-                ways.extend(unless_never(self.store(way, place, &tree))?);
+    fn write(&self, execution: Execution, place: &From, value: &Expr) -> Followed<Vec<Execution>> {
+        let mut branches = Vec::new();
+        for (conditions, tree) in execution.words().evaluate(value)? {
+            let mut branch = execution.clone();
+            if branch.assume(conditions).is_ok() {
+                branches.extend(unless_never(self.store(branch, place, &tree))?);
             }
         }
-        Ok(ways)
+        Ok(branches)
     }
 
-    fn store(&self, walk: Walk, place: &From, tree: &Tree) -> Way<Vec<Walk>> {
-        let mut walk = walk;
-        let targets = self.targets(&mut walk, place)?;
-        let mut ways = vec![walk];
+    fn store(&self, execution: Execution, place: &From, tree: &Tree) -> Followed<Vec<Execution>> {
+        let mut execution = execution;
+        let targets = self.targets(&mut execution, place)?;
+        let mut branches = vec![execution];
         for ((place, kind), word) in targets.into_iter().zip(tree.words()) {
             let mut next = Vec::new();
-            for way in ways {
+            for branch in branches {
                 for (condition, term) in stored(&word, kind) {
-                    let mut way = way.clone();
-                    if way.assume(vec![condition]).is_ok() {
-                        way.put(place, term);
-                        next.push(way);
+                    let mut branch = branch.clone();
+                    if branch.assume(vec![condition]).is_ok() {
+                        branch.put(place, term);
+                        next.push(branch);
                     }
                 }
             }
-            ways = few(next)?;
+            branches = few(next)?;
         }
-        Ok(ways)
+        Ok(branches)
     }
 }
 
-/// The ways, unless there are too many of them.
-fn few(ways: Vec<Walk>) -> Way<Vec<Walk>> {
-    if ways.len() > MOST_PATHS {
+/// One execution for each value of a choice.
+fn choose(execution: &Execution, into: Local, from: &Expr, to: &Expr) -> Followed<Vec<Execution>> {
+    let (Some(from), Some(to)) = (execution.words().constant(from), execution.words().constant(to))
+    else {
+        return Err("`choose` between bounds that are not constant".to_owned().into());
+    };
+    if to.checked_sub(from).is_none_or(|count| count > 8) {
+        return Err("`choose` among more than eight values".to_owned().into());
+    }
+    let branches = (from..to).map(|value| {
+        let mut branch = execution.clone();
+        branch.values[into.0 as usize] = Tree::Word(Word::Term(Term::Int(value)));
+        branch
+    });
+    Ok(branches.collect())
+}
+
+/// The branches, unless there are too many of them.
+fn few(branches: Vec<Execution>) -> Followed<Vec<Execution>> {
+    if branches.len() > MOST_PATHS {
         return Err("there are too many ways through this operation".to_owned().into());
     }
-    Ok(ways)
+    Ok(branches)
 }
 
-/// A way that cannot be taken says nothing about the others.
-fn unless_never(ways: Way<Vec<Walk>>) -> Way<Vec<Walk>> {
-    match ways {
+/// A branch that cannot be taken says nothing about the others.
+fn unless_never(branches: Followed<Vec<Execution>>) -> Followed<Vec<Execution>> {
+    match branches {
         Err(Halt::Never) => Ok(Vec::new()),
         other => other,
     }

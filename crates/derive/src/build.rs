@@ -2,8 +2,8 @@
 
 use crate::layout::free_name;
 use crate::path::{End, Path, Step};
+use crate::simplify::reading;
 use crate::symbol::{Substitute, as_symbol, symbols_of};
-use crate::tidy::reading;
 use linchpin_diagnostic::Span;
 use linchpin_subop::model::{
     Condition, LocalId, Mark, Model, Next, Operation, Place, Relation, Statement, SubOperation,
@@ -15,7 +15,8 @@ pub fn operation(model: &Model, name: &str, path: &Path, helped: &[usize]) -> Op
     written(model, name, path, helped, true)
 }
 
-/// The same with every condition of the path as a condition, so that all symbols are set in the end.
+/// The same with every condition of the path as a condition, so that all symbols are set in the
+/// end.
 pub fn comparing(model: &Model, name: &str, path: &Path) -> Operation {
     written(model, name, path, &[], false)
 }
@@ -92,7 +93,8 @@ fn written(model: &Model, name: &str, path: &Path, helped: &[usize], reads: bool
     operation
 }
 
-/// Writes the location where the symbol stands, if it is used just once, in this step, before the location can have changed.
+/// Writes the location where the symbol stands, if it is used just once, in this step, before the
+/// location can have changed.
 fn read_in_place(
     path: &Path,
     at: usize,
@@ -151,7 +153,8 @@ fn is_only_read(step: &Step, position: usize, id: LocalId) -> bool {
 
 /// Leaves out locals that nothing mentions and gives the others names of their own.
 ///
-/// INVARIANT: every symbol that a step mentions keeps a local, in the order of [`local_of`], even if the location stands in its place now.
+/// INVARIANT: every symbol that a step mentions keeps a local, in the order of [`local_of`], even
+/// if the location stands in its place now.
 fn compact(model: &Model, operation: &mut Operation, path: &Path) {
     let mut used = used(path);
     for id in path.result_symbols() {
@@ -182,7 +185,8 @@ fn compact(model: &Model, operation: &mut Operation, path: &Path) {
     });
 }
 
-/// Leaves out what says nothing: `x != NULL` next to an access to a field of `x`, and locals that nothing mentions any more.
+/// Leaves out what says nothing: `x != NULL` next to an access to a field of `x`, and locals that
+/// nothing mentions any more.
 pub fn pruned(mut operation: Operation) -> Operation {
     for step in &mut operation.sub_operations {
         let Condition::All(parts) = &mut step.precondition else { continue };

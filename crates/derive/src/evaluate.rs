@@ -107,41 +107,7 @@ impl Words<'_> {
                 },
                 _ => Err("arithmetic other than adding a constant".to_owned()),
             })?,
-            Expr::Binary(operator, left, right) => {
-                let decides = match operator {
-                    BinaryOp::And => Some(false),
-                    BinaryOp::Or => Some(true),
-                    _ => None,
-                };
-                let rights = self.evaluate(right)?;
-                let plain = matches!(&rights[..], [(conditions, _)] if conditions.is_empty());
-                let mut found = Vec::new();
-                for (mut conditions, left) in self.evaluate(left)? {
-                    // Where the left side decides, nothing is known of what the right side would need.
-                    if let (Some(decides), false) = (decides, plain) {
-                        let holds = self.truth(&left)?;
-                        let (short, goes_on) = match decides {
-                            true => (holds.clone(), holds.negated()),
-                            false => (holds.negated(), holds.clone()),
-                        };
-                        if known(&short) != Some(false) {
-                            let decided = Tree::Word(Word::Truth(truth(decides)));
-                            let mut conditions = conditions.clone();
-                            conditions.push(short);
-                            found.push((conditions, decided));
-                        }
-                        if known(&goes_on) == Some(false) {
-                            continue;
-                        }
-                        conditions.push(goes_on);
-                    }
-                    for (more, right) in &rights {
-                        let both = conditions.iter().chain(more).cloned().collect();
-                        found.push((both, self.binary(*operator, &left, right)?));
-                    }
-                }
-                found
-            }
+            Expr::Binary(operator, left, right) => self.operator(*operator, left, right)?,
             Expr::Component(inner, at) => self.map(inner, |_, tree| match tree {
                 Tree::List(parts) if *at < parts.len() => Ok(parts[*at].clone()),
                 _ => Err("a component of a value that has none".to_owned()),
@@ -179,6 +145,44 @@ impl Words<'_> {
             Expr::Unwrap(inner) => self.evaluate(inner)?,
             Expr::Query(..) => return Err("collections".to_owned()),
         })
+    }
+
+    /// The values of an operator applied to two expressions.
+    fn operator(&self, operator: BinaryOp, left: &Expr, right: &Expr) -> Result<Cases, String> {
+        let decides = match operator {
+            BinaryOp::And => Some(false),
+            BinaryOp::Or => Some(true),
+            _ => None,
+        };
+        let rights = self.evaluate(right)?;
+        let plain = matches!(&rights[..], [(conditions, _)] if conditions.is_empty());
+        let mut found = Vec::new();
+        for (mut conditions, left) in self.evaluate(left)? {
+            // Where the left side decides, nothing is known of what the right side would
+            // need.
+            if let (Some(decides), false) = (decides, plain) {
+                let holds = self.truth(&left)?;
+                let (short, goes_on) = match decides {
+                    true => (holds.clone(), holds.negated()),
+                    false => (holds.negated(), holds.clone()),
+                };
+                if known(&short) != Some(false) {
+                    let decided = Tree::Word(Word::Truth(truth(decides)));
+                    let mut conditions = conditions.clone();
+                    conditions.push(short);
+                    found.push((conditions, decided));
+                }
+                if known(&goes_on) == Some(false) {
+                    continue;
+                }
+                conditions.push(goes_on);
+            }
+            for (more, right) in &rights {
+                let both = conditions.iter().chain(more).cloned().collect();
+                found.push((both, self.binary(operator, &left, right)?));
+            }
+        }
+        Ok(found)
     }
 
     /// The values that several expressions may have together.

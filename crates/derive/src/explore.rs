@@ -1,27 +1,26 @@
 //! All paths of an operation, by symbolic execution of its steps.
 //!
-//! A way that comes back to a node where it has been closes a round. Rounds are left out of the paths, so each must have changed
-//! nothing that matters: no shared location (a `cas` on behalf of another operation is dealt with in [`help`](crate::help)), no field of
-//! an object of its own that is read before it is written again, and no local that is still needed. A local that a round changes and that
-//! is still needed becomes a guess: it may be anything.
+//! A way that comes back to a node where it has been closes a round. Rounds are left out of the
+//! paths, so each must have changed nothing that matters: no shared location (a `cas` on behalf of
+//! another operation is dealt with in [`help`](crate::help)), no field of an object of its own that
+//! is read before it is written again, and no local that is still needed. A local that a round
+//! changes and that is still needed becomes a guess: it may be anything.
 
 use crate::Refusal;
 use crate::action::stored;
 use crate::evaluate::{Tree, tree_of};
-use crate::fault::Fault;
+use crate::execution::{Execution, Halt, Visit};
+use crate::explorer::{Explorer, MOST_PATHS, Paths, Round};
 use crate::layout::{Kind, Layout, words};
-use crate::path::{End, Path, Site, Step, is_visible};
+use crate::path::{End, Site, Step, is_visible};
 use crate::symbol::{Word, symbol};
-use crate::walk::{Halt, Visit, Walk};
 use linchpin_ir::liveness::live_locals;
-use linchpin_ir::program::{Body, Expr, NodeId, Operation, Program, Target, Type};
+use linchpin_ir::program::{Edge, Expr, NodeId, Operation, Program, Target, Type};
 use linchpin_subop::model::Term;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// An operation with more paths than this is refused.
-pub const MOST_PATHS: usize = 64;
 /// Edges that are followed for one operation.
 const MOST_EDGES: usize = 20_000;
 /// Steps of a path.
@@ -31,28 +30,6 @@ const MOST_WORDS: usize = 1_000;
 /// Nodes of a path: exploring is recursive, so this bounds the stack.
 const MOST_NODES: usize = 300;
 
-/// A round of a loop: the path up to where it closes, and where in it the round starts.
-#[derive(Clone, Debug)]
-pub struct Round {
-    pub steps: Vec<Step>,
-    pub from: usize,
-    /// The line to which it goes back.
-    pub line: u32,
-}
-
-/// Everything that an operation can do.
-#[derive(Clone, Debug, Default)]
-pub struct Paths {
-    pub returning: Vec<Path>,
-    /// Up to each attempt that succeeds.
-    pub helping: Vec<Path>,
-    pub rounds: Vec<Round>,
-    /// Up to each step that others can notice, wherever the way goes from there.
-    pub noticed: Vec<Vec<Step>>,
-    /// Wherever a step may fail.
-    pub faults: Vec<Fault>,
-}
-
 /// All paths of an operation.
 pub fn paths(program: &Program, layout: &Layout, operation: usize) -> Result<Paths, Refusal> {
     let body = &program.operations[operation].body;
@@ -60,7 +37,7 @@ pub fn paths(program: &Program, layout: &Layout, operation: usize) -> Result<Pat
     let words: usize = body.locals.iter().map(|local| local.ty.words()).sum();
     if words > MOST_WORDS {
         let reason = format!("the locals of an operation have more than {MOST_WORDS} words");
-        return Err(Refusal::new(program.operations[operation].line, reason));
+        return Err(Refusal::at(program.operations[operation].line, reason));
     }
     let mut havoc: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     let mut edges = 0;
@@ -90,28 +67,14 @@ pub fn paths(program: &Program, layout: &Layout, operation: usize) -> Result<Pat
     }
 }
 
-pub struct Explorer<'a> {
-    pub program: &'a Program,
-    pub layout: &'a Layout,
-    pub operation: usize,
-    pub body: &'a Body,
-    pub live: &'a [Vec<bool>],
-    pub havoc: &'a BTreeMap<u32, BTreeSet<u32>>,
-    pub found: Paths,
-    /// Noted while a way is followed, which may end there.
-    pub faults: RefCell<Vec<Fault>>,
-    pub edges: usize,
-    pub changed: Option<(u32, u32)>,
-}
-
 impl Explorer<'_> {
     fn start(&mut self) -> Result<(), Refusal> {
         let operation = &self.program.operations[self.operation];
-        let refuse = |reason: String| Refusal::new(operation.line, reason);
+        let refuse = |reason: String| Refusal::at(operation.line, reason);
         if operation.requires.is_some() {
             return Err(refuse("`requires`: clients with a protocol are not covered".to_owned()));
         }
-        let mut walk = Walk {
+        let mut execution = Execution {
             symbols: Vec::new(),
             new: Vec::new(),
             values: self.body.locals.iter().map(|local| tree_of(&local.initial)).collect(),
@@ -126,48 +89,44 @@ impl Explorer<'_> {
             if parameter.ty != Type::Int {
                 return Err(refuse("arguments other than `int`".to_owned()));
             }
-            let id = walk.fresh(&self.body.locals[at].name, Kind::Int);
-            walk.values[at] = Tree::Word(Word::Term(symbol(id)));
+            let id = execution.fresh(&self.body.locals[at].name, Kind::Int);
+            execution.values[at] = Tree::Word(Word::Term(symbol(id)));
         }
-        self.node(self.body.entry, walk)
+        self.node(self.body.entry, execution)
     }
 
-    fn node(&mut self, id: NodeId, mut walk: Walk) -> Result<(), Refusal> {
+    fn node(&mut self, id: NodeId, mut execution: Execution) -> Result<(), Refusal> {
         let node = &self.body.nodes[id.0 as usize];
-        let refuse = |reason: &str| Err(Refusal::new(node.line, reason.to_owned()));
+        let refuse = |reason: &str| Err(Refusal::at(node.line, reason.to_owned()));
         if node.yields {
-            walk.finish_step(node.line);
-            // Each of them: a step of its own for a new object may stand after a visible one.
-            let mut private = Vec::new();
-            for at in 0..walk.steps.len() {
-                let steps = &walk.steps[..=at];
-                if is_visible(&walk.steps[at], &mut private)
-                    && !self.found.noticed.iter().any(|known| known == steps)
-                {
-                    self.found.noticed.push(steps.to_vec());
-                }
-            }
+            execution.finish_step(node.line);
+            self.notice(&execution);
         }
-        if walk.steps.len() > MOST_STEPS || walk.visits.len() > MOST_NODES {
+        if execution.steps.len() > MOST_STEPS || execution.visits.len() > MOST_NODES {
             return refuse("a path has too many steps");
         }
         if let Some(locals) = self.havoc.get(&id.0) {
             for local in locals {
-                walk.guess(self.body, *local).map_err(|reason| Refusal::new(node.line, reason))?;
+                execution
+                    .guess(self.body, *local)
+                    .map_err(|reason| Refusal::at(node.line, reason))?;
             }
         }
-        let counts = walk.counts(&self.live[id.0 as usize]);
-        if let Some(visit) =
-            walk.visits.iter().find(|visit| visit.node == id && visit.counts == counts).cloned()
+        let counts = execution.counts(&self.live[id.0 as usize]);
+        if let Some(visit) = execution
+            .visits
+            .iter()
+            .find(|visit| visit.node == id && visit.counts == counts)
+            .cloned()
         {
-            return self.close(id, &visit, walk);
+            return self.close(id, &visit, execution);
         }
-        walk.visits.push(Rc::new(Visit {
+        execution.visits.push(Rc::new(Visit {
             node: id,
             counts,
-            values: walk.values.clone(),
-            steps: walk.steps.len(),
-            inside: !walk.current.is_empty(),
+            values: execution.values.clone(),
+            steps: execution.steps.len(),
+            inside: !execution.current.is_empty(),
             line: node.line,
         }));
         for edge in &node.edges {
@@ -175,39 +134,10 @@ impl Explorer<'_> {
             if self.edges > MOST_EDGES {
                 return refuse("there are too many ways through this operation");
             }
-            let mut ways = vec![walk.clone()];
-            for (at, (action, line)) in edge.actions.iter().enumerate() {
-                let last = matches!(edge.target, Target::Return(_))
-                    || matches!(edge.target, Target::Node(to) if self.body.nodes[to.0 as usize].yields);
-                let rest = &edge.actions[at + 1..];
-                let apart = last && rest.iter().all(|(action, _)| action.places().is_empty());
-                let site = Site { operation: self.operation, node: id.0, action: at };
-                let mut next = Vec::new();
-                for way in ways {
-                    match self.action(way, action, *line, site, apart) {
-                        Ok(found) => next.extend(found),
-                        Err(Halt::Never) => {}
-                        Err(Halt::Refused(reason)) => return Err(Refusal::new(*line, reason)),
-                    }
-                }
-                ways = next;
-                if ways.len() > MOST_PATHS {
-                    return refuse("there are too many ways through this operation");
-                }
-            }
-            for way in ways {
-                let all: Vec<Step> = way.steps.iter().chain([&way.current]).cloned().collect();
-                for at in 0..all.len() {
-                    if all[at].attempt.is_some_and(|attempt| attempt.succeeded) {
-                        let path = self.path(&way, all[..=at].to_vec(), End::Help);
-                        if !self.found.helping.contains(&path) {
-                            self.found.helping.push(path);
-                        }
-                    }
-                }
+            for branch in self.edge(id, edge, execution.clone())? {
                 match &edge.target {
-                    Target::Node(to) => self.node(*to, way)?,
-                    Target::Return(value) => self.returns(way, value, node.line)?,
+                    Target::Node(to) => self.node(*to, branch)?,
+                    Target::Return(value) => self.returns(branch, value, node.line)?,
                 }
                 if self.changed.is_some() {
                     return Ok(());
@@ -217,56 +147,101 @@ impl Explorer<'_> {
         Ok(())
     }
 
-    pub fn path(&self, walk: &Walk, steps: Vec<Step>, end: End) -> Path {
-        let mut path = Path {
-            operation: self.operation,
-            symbols: walk.symbols.clone(),
-            arguments: self.program.operations[self.operation].parameters.len(),
-            new: walk.new.clone(),
-            guesses: false,
-            steps,
-            end,
-        };
-        let mut mentioned = path.steps.iter().flat_map(Step::symbols).chain(path.result_symbols());
-        path.guesses = mentioned.any(|id| walk.guessed.contains(&id));
-        path
+    /// Notes every step so far that others can notice.
+    fn notice(&mut self, execution: &Execution) {
+        // Each of them: a step of its own for a new object may stand after a visible one.
+        let mut private = Vec::new();
+        for at in 0..execution.steps.len() {
+            let steps = &execution.steps[..=at];
+            if is_visible(&execution.steps[at], &mut private)
+                && !self.found.noticed.iter().any(|known| known == steps)
+            {
+                self.found.noticed.push(steps.to_vec());
+            }
+        }
     }
 
-    fn returns(&mut self, walk: Walk, value: &Expr, line: u32) -> Result<(), Refusal> {
-        let refuse = |reason: String| Refusal::new(line, reason);
+    /// Executes the actions of an edge in every way, and notes the attempts among them that
+    /// succeed.
+    fn edge(
+        &mut self,
+        id: NodeId,
+        edge: &Edge,
+        execution: Execution,
+    ) -> Result<Vec<Execution>, Refusal> {
+        let line = self.body.nodes[id.0 as usize].line;
+        let mut branches = vec![execution];
+        for (at, (action, line_here)) in edge.actions.iter().enumerate() {
+            let last = matches!(edge.target, Target::Return(_))
+                || matches!(edge.target, Target::Node(to) if self.body.nodes[to.0 as usize].yields);
+            let rest = &edge.actions[at + 1..];
+            let apart = last && rest.iter().all(|(action, _)| action.places().is_empty());
+            let site = Site { operation: self.operation, node: id.0, action: at };
+            let mut next = Vec::new();
+            for branch in branches {
+                match self.action(branch, action, *line_here, site, apart) {
+                    Ok(found) => next.extend(found),
+                    Err(Halt::Never) => {}
+                    Err(Halt::Refused(reason)) => return Err(Refusal::at(*line_here, reason)),
+                }
+            }
+            branches = next;
+            if branches.len() > MOST_PATHS {
+                return Err(Refusal::at(line, "there are too many ways through this operation"));
+            }
+        }
+        branches.iter().for_each(|branch| self.attempts(branch));
+        Ok(branches)
+    }
+
+    /// Notes the paths up to each attempt that succeeds.
+    fn attempts(&mut self, branch: &Execution) {
+        let all: Vec<Step> = branch.steps.iter().chain([&branch.current]).cloned().collect();
+        for at in 0..all.len() {
+            if all[at].attempt.is_some_and(|attempt| attempt.succeeded) {
+                let path = self.path(branch, all[..=at].to_vec(), End::Help);
+                if !self.found.helping.contains(&path) {
+                    self.found.helping.push(path);
+                }
+            }
+        }
+    }
+
+    fn returns(&mut self, execution: Execution, value: &Expr, line: u32) -> Result<(), Refusal> {
+        let refuse = |reason: String| Refusal::at(line, reason);
         let operation = &self.program.operations[self.operation];
-        let mut walk = walk;
-        match self.takes_no_none(&mut walk, value) {
+        let mut execution = execution;
+        match self.takes_no_none(&mut execution, value) {
             Ok(()) => {}
             Err(Halt::Never) => return Ok(()),
             Err(Halt::Refused(reason)) => return Err(refuse(reason)),
         }
-        for (conditions, tree) in walk.words().evaluate(value).map_err(refuse)? {
-            let mut ways = vec![(walk.clone(), conditions, Vec::new())];
+        for (conditions, tree) in execution.words().evaluate(value).map_err(refuse)? {
+            let mut branches = vec![(execution.clone(), conditions, Vec::new())];
             let expected = result_words(operation).map_err(refuse)?;
             for (word, kind) in tree.words().into_iter().zip(&expected) {
                 let mut next = Vec::new();
-                for (way, conditions, terms) in ways {
+                for (branch, conditions, terms) in branches {
                     for (condition, term) in stored(&word, *kind) {
                         let mut conditions = conditions.clone();
                         conditions.push(condition);
                         let mut terms: Vec<Term> = terms.clone();
                         terms.push(term);
-                        next.push((way.clone(), conditions, terms));
+                        next.push((branch.clone(), conditions, terms));
                     }
                 }
-                ways = next;
+                branches = next;
             }
-            for (mut way, conditions, terms) in ways {
-                if way.assume(conditions).is_err() {
+            for (mut branch, conditions, terms) in branches {
+                if branch.assume(conditions).is_err() {
                     continue;
                 }
-                way.finish_step(line);
+                branch.finish_step(line);
                 if self.found.returning.len() >= MOST_PATHS {
                     return Err(refuse("the operation has too many paths".to_owned()));
                 }
-                let steps = way.steps.clone();
-                let path = self.path(&way, steps, End::Return(terms));
+                let steps = branch.steps.clone();
+                let path = self.path(&branch, steps, End::Return(terms));
                 self.found.returning.push(path);
             }
         }
@@ -274,7 +249,7 @@ impl Explorer<'_> {
     }
 
     /// A way has come back to where it was.
-    fn close(&mut self, id: NodeId, visit: &Visit, walk: Walk) -> Result<(), Refusal> {
+    fn close(&mut self, id: NodeId, visit: &Visit, execution: Execution) -> Result<(), Refusal> {
         let node = &self.body.nodes[id.0 as usize];
         let live = &self.live[id.0 as usize];
         let havoc = self.havoc.get(&id.0);
@@ -283,18 +258,22 @@ impl Explorer<'_> {
             if !live || havoc.is_some_and(|locals| locals.contains(&local_id)) {
                 continue;
             }
-            if walk.values[local] != visit.values[local] {
+            if execution.values[local] != visit.values[local] {
                 self.changed = Some((id.0, local_id));
                 return Ok(());
             }
         }
-        if visit.inside || !walk.current.is_empty() {
-            return Err(Refusal::new(node.line, "a loop inside one atomic step".to_owned()));
+        if visit.inside || !execution.current.is_empty() {
+            return Err(Refusal::at(node.line, "a loop inside one atomic step".to_owned()));
         }
-        if visit.steps == walk.steps.len() {
-            self.may_fail(&walk, Vec::new(), "a loop never gives other threads a turn");
+        if visit.steps == execution.steps.len() {
+            self.may_fail(&execution, Vec::new(), "a loop never gives other threads a turn");
         }
-        self.found.rounds.push(Round { steps: walk.steps, from: visit.steps, line: visit.line });
+        self.found.rounds.push(Round {
+            steps: execution.steps,
+            from: visit.steps,
+            line: visit.line,
+        });
         Ok(())
     }
 }

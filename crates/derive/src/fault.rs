@@ -1,18 +1,20 @@
 //! Steps that may fail: a field of null, an index out of range, an assertion, the value of `none`.
 //!
-//! Paths go on only where nothing fails. What is left to show is that nothing does: each way to a place where a step would fail is an operation that
-//! only looks there, and its last step must be impossible in every state that satisfies the facts. By induction on the execution of the
-//! code: up to its first failing step it is one of the paths, so the facts hold just before that step.
+//! Paths go on only where nothing fails. What is left to show is that nothing does: each way to a
+//! place where a step would fail is an operation that only observes there, and its last step must
+//! be impossible in every state that satisfies the facts. By induction on the execution of the
+//! code: up to its first failing step it is one of the paths, so the facts hold just before that
+//! step.
 
 use crate::build;
 use crate::evaluate::{MOST_CASES, Tree, Words};
-use crate::explore::Explorer;
-use crate::help::{Sites, only_looking};
-use crate::path::{End, Path};
+use crate::execution::{Execution, Followed};
+use crate::explorer::{Explorer, Fault};
+use crate::help::{Sites, only_observing};
+use crate::path::End;
+use crate::simplify;
 use crate::symbol::{Word, all, compare, known, symbol, symbols_of, truth};
 use crate::text::has_large_constants;
-use crate::tidy;
-use crate::walk::{Walk, Way};
 use linchpin_diagnostic::Span;
 use linchpin_ir::program::{Action, BinaryOp, Expr, Place as From, Type};
 use linchpin_reduce::{At, Options, Questions};
@@ -23,34 +25,24 @@ use linchpin_subop::model::{
 /// More ways to fail are not told apart.
 const MOST_FAULTS: usize = 400;
 
-/// A step that fails if it is reached in this way.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// The source line.
-    pub line: u32,
-    /// What would be wrong.
-    pub what: String,
-    pub(crate) path: Path,
-}
-
 impl Explorer<'_> {
     /// Notes that the way fails here if all of the conditions hold.
-    pub fn may_fail(&self, walk: &Walk, conditions: Vec<Condition>, what: &str) {
-        let mut way = walk.clone();
-        let line = way.line;
+    pub fn may_fail(&self, execution: &Execution, conditions: Vec<Condition>, what: &str) {
+        let mut branch = execution.clone();
+        let line = branch.line;
         let ranges = self.program.operations[self.operation].parameters.iter().enumerate();
         for (at, parameter) in ranges {
             let Some((from, to)) = parameter.range else { continue };
             let argument = symbol(LocalId(at));
             let least = compare(argument, Relation::GreaterOrEqual, Term::Int(from), &[]);
             let most = compare(argument, Relation::Less, Term::Int(to), &[]);
-            way.current.conditions.extend([least, most]);
+            branch.current.conditions.extend([least, most]);
         }
-        if way.assume(conditions).is_err() {
+        if branch.assume(conditions).is_err() {
             return;
         }
-        way.finish_step(line);
-        let path = self.path(&way, way.steps.clone(), End::Fault);
+        branch.finish_step(line);
+        let path = self.path(&branch, branch.steps.clone(), End::Fault);
         let mut faults = self.faults.borrow_mut();
         if faults.len() > MOST_FAULTS {
             return;
@@ -67,18 +59,23 @@ impl Explorer<'_> {
     }
 
     /// The same, and the way goes on where they do not all hold.
-    pub fn must_not(&self, walk: &mut Walk, failing: Vec<Condition>, what: &str) -> Way<()> {
-        self.may_fail(walk, failing.clone(), what);
-        walk.assume(vec![all(failing).negated()])
+    pub fn must_not(
+        &self,
+        execution: &mut Execution,
+        failing: Vec<Condition>,
+        what: &str,
+    ) -> Followed<()> {
+        self.may_fail(execution, failing.clone(), what);
+        execution.assume(vec![all(failing).negated()])
     }
 
     /// An access fails at a field of null, or at an index out of range.
-    pub fn access(&self, walk: &mut Walk, place: &From, target: Place) -> Way<()> {
+    pub fn access(&self, execution: &mut Execution, place: &From, target: Place) -> Followed<()> {
         match target {
             Place::Field(Var::Local(base), ..) => {
-                let null = compare(symbol(base), Relation::Equal, Term::Null, &walk.new);
-                let what = format!("`{}` is null", walk.symbols[base.0].name);
-                self.must_not(walk, vec![null], &what)
+                let null = compare(symbol(base), Relation::Equal, Term::Null, &execution.new);
+                let what = format!("`{}` is null", execution.symbols[base.0].name);
+                self.must_not(execution, vec![null], &what)
             }
             Place::Element(_, index) => {
                 let From::SharedElement(shared, _) = place else { return Ok(()) };
@@ -94,10 +91,11 @@ impl Explorer<'_> {
                     Index::Variable(var) => Term::Place(Place::Variable(var)),
                     Index::Plus(var, plus) => Term::Plus(Place::Variable(var), plus),
                 };
-                let below = compare(at, Relation::Less, Term::Int(0), &walk.new);
-                let beyond = compare(at, Relation::GreaterOrEqual, Term::Int(length), &walk.new);
-                self.must_not(walk, vec![below], "an index is out of range")?;
-                self.must_not(walk, vec![beyond], "an index is out of range")
+                let below = compare(at, Relation::Less, Term::Int(0), &execution.new);
+                let beyond =
+                    compare(at, Relation::GreaterOrEqual, Term::Int(length), &execution.new);
+                self.must_not(execution, vec![below], "an index is out of range")?;
+                self.must_not(execution, vec![beyond], "an index is out of range")
             }
             _ => Ok(()),
         }
@@ -112,13 +110,13 @@ impl Explorer<'_> {
     }
 
     /// A `cas` of several words fails if two of them are the same one.
-    pub fn same_words(&self, walk: &mut Walk, places: &[Place]) -> Way<()> {
+    pub fn same_words(&self, execution: &mut Execution, places: &[Place]) -> Followed<()> {
         for (at, one) in places.iter().enumerate() {
             for other in &places[at + 1..] {
                 let same = match (one, other) {
                     _ if !build::is_same_kind(one, other) => continue,
                     (Place::Field(Var::Local(a), ..), Place::Field(Var::Local(b), ..)) => {
-                        compare(symbol(*a), Relation::Equal, symbol(*b), &walk.new)
+                        compare(symbol(*a), Relation::Equal, symbol(*b), &execution.new)
                     }
                     (Place::Element(_, Index::Int(a)), Place::Element(_, Index::Int(b))) => {
                         truth(a == b)
@@ -128,37 +126,37 @@ impl Explorer<'_> {
                     }
                     _ => truth(true),
                 };
-                self.must_not(walk, vec![same], "a word is twice in one `cas`")?;
+                self.must_not(execution, vec![same], "a word is twice in one `cas`")?;
             }
         }
         Ok(())
     }
 
     /// An expression fails that takes the value of `none`.
-    pub fn takes_no_none(&self, walk: &mut Walk, expr: &Expr) -> Way<()> {
-        for conditions in walk.words().failing(expr)? {
-            self.must_not(walk, conditions, "the value of `none` is taken")?;
+    pub fn takes_no_none(&self, execution: &mut Execution, expr: &Expr) -> Followed<()> {
+        for conditions in execution.words().failing(expr)? {
+            self.must_not(execution, conditions, "the value of `none` is taken")?;
         }
         Ok(())
     }
 
     /// What an action evaluates, asserts or gives back may fail.
-    pub fn evaluates(&self, walk: &mut Walk, action: &Action) -> Way<()> {
+    pub fn evaluates(&self, execution: &mut Execution, action: &Action) -> Followed<()> {
         for expr in action.expressions() {
-            self.takes_no_none(walk, expr)?;
+            self.takes_no_none(execution, expr)?;
         }
         match action {
             // The way goes on where it holds.
             Action::Assert(condition) => {
-                for (mut conditions, tree) in walk.words().evaluate(condition)? {
-                    conditions.push(walk.words().truth(&tree)?.negated());
-                    self.may_fail(walk, conditions, "an assertion fails");
+                for (mut conditions, tree) in execution.words().evaluate(condition)? {
+                    conditions.push(execution.words().truth(&tree)?.negated());
+                    self.may_fail(execution, conditions, "an assertion fails");
                 }
             }
             Action::Free(object) => {
-                for (mut conditions, tree) in walk.words().evaluate(object)? {
-                    conditions.push(walk.words().none(&tree)?);
-                    self.must_not(walk, conditions, "what is given back is null")?;
+                for (mut conditions, tree) in execution.words().evaluate(object)? {
+                    conditions.push(execution.words().none(&tree)?);
+                    self.must_not(execution, conditions, "what is given back is null")?;
                 }
             }
             _ => {}
@@ -178,7 +176,8 @@ impl Words<'_> {
         }
     }
 
-    /// The conditions under which evaluating an expression takes the value of `none`; each list is one way to do so.
+    /// The conditions under which evaluating an expression takes the value of `none`; each list is
+    /// one way to do so.
     pub fn failing(&self, expr: &Expr) -> Result<Vec<Vec<Condition>>, String> {
         let mut found = Vec::new();
         match expr {
@@ -272,17 +271,20 @@ pub fn possible<'f>(
     faults: &'f [Fault],
 ) -> Vec<&'f Fault> {
     let mut model = raw.clone();
-    // For each fault that a way leads to the operation that comes to it; none if that cannot be asked, and it counts as possible.
+    // For each fault that a way leads to the operation that comes to it; none if that cannot be
+    // asked, and it counts as possible.
     let mut asked: Vec<(&Fault, Option<At>)> = Vec::new();
     for fault in faults {
-        let Some(path) = sites.stripped(fault.path.clone()).and_then(tidy::tidied) else {
+        let Some(path) = sites.stripped(fault.path.clone()).and_then(simplify::simplified_path)
+        else {
             continue;
         };
-        if path.steps.is_empty() || tidy::is_expressible(&path).is_err() {
+        if path.steps.is_empty() || simplify::is_expressible(&path).is_err() {
             asked.push((fault, None));
             continue;
         }
-        // It fails only if such a thing is true of the shared variables: perhaps it never is. Invariants are checked, not believed.
+        // It fails only if such a thing is true of the shared variables: perhaps it never is.
+        // Invariants are checked, not believed.
         for condition in path.steps.iter().flat_map(|step| &step.conditions) {
             if symbols_of(condition).is_empty() {
                 let never = Invariant {
@@ -296,7 +298,7 @@ pub fn possible<'f>(
         }
         let (steps, operation) = (path.steps.len(), OperationId(model.operations.len()));
         let name = format!("x{}", operation.0);
-        let built = build::operation(&model, &name, &only_looking(path), &[]);
+        let built = build::operation(&model, &name, &only_observing(path), &[]);
         model.operations.push(built);
         asked.push((fault, Some(At { operation, steps })));
     }

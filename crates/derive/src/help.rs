@@ -1,22 +1,26 @@
 //! Steps that one operation does on behalf of another.
 //!
-//! `cas(tail, t, s);`, whose outcome nobody looks at, may be the last step of some enqueue, done by a dequeue. Then it is that enqueue's
-//! sub-operation, with the mark `*`, and no step of the dequeue. Three things must hold, in every reachable state of the sub-operations:
+//! `cas(tail, t, s);`, whose outcome nothing looks at, may be the last step of some enqueue, done
+//! by a dequeue. Then it is that enqueue's sub-operation, with the mark `*`, and no step of the
+//! dequeue. Three things must hold, in every reachable state of the sub-operations:
 //!
-//! - *somebody waits*: where the helper's `cas` succeeds, an operation waits at this very step, with these values;
-//! - *it works*: where an operation waits there, its own `cas` would succeed, so it fails only if somebody helped;
+//! - *an operation waits*: where the helper's `cas` succeeds, an operation waits at this very step,
+//!   with these values;
+//! - *it works*: where an operation waits there, its own `cas` would succeed, so it fails only if
+//!   another thread helped;
 //! - *it is done once*: after the step, the operation's own `cas` cannot succeed any more.
 //!
-//! By induction on the execution of the code: up to any moment, the steps executed are those of a history of the sub-operations, with the same
-//! shared state; so what holds in their reachable states tells which sub-operation the next step of the code is.
+//! By induction on the execution of the code: up to any moment, the steps executed are those of a
+//! history of the sub-operations, with the same shared state; so what holds in their reachable
+//! states tells which sub-operation the next step of the code is.
 
 use crate::Refusal;
 use crate::build::{self, condition_of, is_same_kind, local_of, rename_condition};
-use crate::explore::Paths;
+use crate::explorer::Paths;
 use crate::merge::Merged;
 use crate::path::{Attempt, End, Path, Site, Step};
+use crate::simplify::reading;
 use crate::symbol::{as_symbol, symbols_of};
-use crate::tidy::reading;
 use linchpin_reduce::{At, Options, Questions};
 use linchpin_subop::model::{
     Condition, LocalId, Model, OperationId, Place, Relation, StructId, Term, Type, Var,
@@ -31,7 +35,8 @@ pub struct Sites {
     pub helping: Vec<Site>,
 }
 
-/// Which sites are which: an operation that stores an object of its own does its own step; others help it.
+/// Which sites are which: an operation that stores an object of its own does its own step; others
+/// help it.
 pub fn sites(all: &[Paths]) -> Sites {
     let attempts = || all.iter().flat_map(|paths| &paths.helping).filter_map(last_attempt);
     let mut found = Sites::default();
@@ -48,7 +53,7 @@ pub fn sites(all: &[Paths]) -> Sites {
             found.helping.push(attempt.site);
         }
     }
-    // A step that nobody else does is an ordinary one.
+    // A step that no other operation does is an ordinary one.
     found.own.retain(|site| {
         attempts().any(|(_, own)| {
             own.site == *site
@@ -76,7 +81,8 @@ fn last_attempt(path: &Path) -> Option<(&Path, Attempt)> {
 }
 
 impl Sites {
-    /// Whether the last of these steps is one of somebody else, or the way there is one that [`Sites::stripped`] leaves to another.
+    /// Whether the last of these steps is one of another operation, or the way there is one that
+    /// [`Sites::stripped`] leaves to another.
     pub fn is_elsewhere(&self, steps: &[Step]) -> bool {
         let helps =
             |step: &Step| step.attempt.is_some_and(|attempt| self.helping.contains(&attempt.site));
@@ -87,8 +93,9 @@ impl Sites {
         steps.last().is_some_and(helps) || steps.iter().any(failed)
     }
 
-    /// The path without the steps that are done for others; none if it is one on which the operation's own step has been done by
-    /// somebody else, which is then the same path with that step.
+    /// The path without the steps that are done for others; none if it is one on which the
+    /// operation's own step has been done by another one, which is then the same path with that
+    /// step.
     pub fn stripped(&self, mut path: Path) -> Option<Path> {
         let failed = |step: &Step| {
             step.attempt
@@ -111,8 +118,9 @@ impl Sites {
     }
 }
 
-/// A step that others may do comes right after a visible one, before anything that the operation looks at: it may be done before the
-/// operation itself goes on, and then the facts about its path must hold all the same. There is one such step on a path.
+/// A step that others may do comes right after a visible one, before anything that the operation
+/// looks at: it may be done before the operation itself goes on, and then the facts about its path
+/// must hold all the same. There is one such step on a path.
 pub fn is_adjacent(path: &Path) -> Result<(), Refusal> {
     let visible = path.visible();
     let own: Vec<usize> =
@@ -120,12 +128,50 @@ pub fn is_adjacent(path: &Path) -> Result<(), Refusal> {
     match own[..] {
         [] => Ok(()),
         [at] if at > 0 && visible[at - 1] => Ok(()),
-        [at, ..] => Err(Refusal::new(
+        [at, ..] => Err(Refusal::at(
             path.steps[at].line,
             "others may do this step, but it is not shown that nothing comes between it and the visible step before it"
                 .to_owned(),
         )),
     }
+}
+
+/// A path with a step that others may do for it, which the next one compares with what it did.
+struct Own {
+    operation: OperationId,
+    /// Which step it is.
+    at: usize,
+    attempt: Attempt,
+    path: Path,
+}
+
+/// Checks that the operation's own step works while it waits, and only then.
+fn is_done_once(questions: &Questions, own: &Own) -> Result<(), Refusal> {
+    let Own { operation, at, attempt, path } = own;
+    let line = path.steps[*at].line;
+    let waiting = At { operation: *operation, steps: *at };
+    let done = At { operation: *operation, steps: at + 1 };
+    let works = crate::symbol::atom(Term::Place(attempt.place), Relation::Equal, attempt.expected);
+    let refuse = |reason: &str| {
+        Err(Refusal::at(
+            line,
+            format!("others may do this step, but it is not shown that {reason}"),
+        ))
+    };
+    let alone =
+        path.steps[*at].conditions.len() == 1 && path.steps[*at].conditions.contains(&works);
+    if *at == 0 || !alone || !path.visible()[at - 1] {
+        return refuse("nothing comes between it and the visible step before it");
+    }
+    let renamed =
+        |condition: &Condition| condition_of(path, condition).unwrap_or(condition.clone());
+    if !questions.holds(waiting, &renamed(&works)) {
+        return refuse("the `cas` succeeds unless another operation has done so");
+    }
+    if !questions.holds(done, &renamed(&works.negated())) {
+        return refuse("it is not done twice");
+    }
+    Ok(())
 }
 
 /// Checks the three conditions; `returning` and `helping` are the merged paths.
@@ -134,10 +180,10 @@ pub fn check(
     options: &Options,
     returning: &[(String, Merged)],
     helping: &[Merged],
-    lines: &dyn Fn(&Path) -> u32,
 ) -> Result<Vec<String>, Refusal> {
     let mut notes = Vec::new();
-    // The operation's own attempt, once somebody has helped, as a step after it: so that what holds then can be asked.
+    // The operation's own attempt, once another thread has helped, as a step after it: so that what
+    // holds then can be asked.
     let mut model = skeleton.clone();
     let mut own = Vec::new();
     for (name, merged) in returning {
@@ -153,57 +199,27 @@ pub fn check(
             let step =
                 Step { line: path.steps[at].line, conditions: vec![fails], ..Step::default() };
             path.steps.insert(at + 1, step);
-            own.push((model.operations.len(), at, attempt, path.clone()));
+            let operation = OperationId(model.operations.len());
+            own.push(Own { operation, at, attempt, path: path.clone() });
         }
         let operation = build::operation(&model, name, &path, &[]);
         model.operations.push(operation);
     }
     let Some(questions) = Questions::new(&model, options) else {
-        return Err(Refusal::new(0, "there are too many sub-operations".to_owned()));
+        return Err(Refusal::of_model("there are too many sub-operations".to_owned()));
     };
-    for (operation, at, attempt, path) in &own {
-        let line = path.steps[*at].line;
-        let waiting = At { operation: OperationId(*operation), steps: *at };
-        let done = At { operation: OperationId(*operation), steps: at + 1 };
-        let works =
-            crate::symbol::atom(Term::Place(attempt.place), Relation::Equal, attempt.expected);
-        let refuse = |reason: &str| {
-            Err(Refusal::new(
-                line,
-                format!("others may do this step, but it is not shown that {reason}"),
-            ))
-        };
-        let alone =
-            path.steps[*at].conditions.len() == 1 && path.steps[*at].conditions.contains(&works);
-        if *at == 0 || !alone || !path.visible()[at - 1] {
-            return refuse("nothing comes between it and the visible step before it");
-        }
-        let renamed =
-            |condition: &Condition| condition_of(path, condition).unwrap_or(condition.clone());
-        if !questions.holds(waiting, &renamed(&works)) {
-            return refuse("the `cas` succeeds unless somebody has done so");
-        }
-        if !questions.holds(done, &renamed(&works.negated())) {
-            return refuse("it is not done twice");
-        }
-    }
+    own.iter().try_for_each(|own| is_done_once(&questions, own))?;
     for helper in helping {
         let attempt =
             helper.path.steps.last().and_then(attempt_of).expect("it ends with an attempt");
-        let served = own.iter().any(|(operation, at, own, path)| {
-            is_same_kind(&own.place, &attempt.place)
-                && is_served(
-                    &questions,
-                    At { operation: OperationId(*operation), steps: *at },
-                    own,
-                    path,
-                    &attempt,
-                    &helper.path,
-                )
+        let served = own.iter().any(|own| {
+            let waiting = At { operation: own.operation, steps: own.at };
+            is_same_kind(&own.attempt.place, &attempt.place)
+                && is_served(&questions, waiting, &own.attempt, &own.path, &attempt, &helper.path)
         });
-        let line = lines(&helper.path);
+        let line = helper.path.steps.last().map_or(0, |step| step.line);
         if !served {
-            return Err(Refusal::new(
+            return Err(Refusal::at(
                 line,
                 "it is not shown that this `cas` does a step for an operation that waits for it"
                     .to_owned(),
@@ -293,8 +309,8 @@ fn is_served(
     locals.is_some_and(|locals| questions.implies_waiting(&condition, &bound, owner, &locals))
 }
 
-/// A path up to an attempt as an operation that only looks: the step is somebody else's.
-pub fn only_looking(mut path: Path) -> Path {
+/// A path up to an attempt as an operation that only observes: the step is another operation's.
+pub fn only_observing(mut path: Path) -> Path {
     if let Some(last) = path.steps.last_mut() {
         last.statements.clear();
     }

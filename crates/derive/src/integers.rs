@@ -1,81 +1,107 @@
-//! What a program does with integers, also where the sub-operations no longer say so.
+//! What a program and its specification do with integers, also where the sub-operations no longer
+//! say so.
 
-use linchpin_ir::program::{Action, BinaryOp, Expr, Program, SpecSource, Target, UnaryOp};
+use linchpin_ir::program::{
+    Action, BinaryOp, Body, Expr, Program, SpecSource, Target, UnaryOp, Variable,
+};
 use linchpin_spec::Value;
 use linchpin_subop::model::LARGEST_CONSTANT;
+use linchpin_subop::sequential::Constants;
 
 /// What a program does with integers.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Integers {
-    /// It computes with them.
+    /// The constants of each operation, of the start, and of the specification.
+    pub constants: Vec<Constants>,
+    /// The code computes with them.
     pub are_added: bool,
-    /// It has constants that a `.subop` file cannot have.
+    /// The code has constants that a `.subop` file cannot have.
     pub are_large: bool,
 }
 
 pub fn of(program: &Program) -> Integers {
-    let mut found = Integers::default();
+    let mut constants = of_operations(program);
+    let is_added = |part: &Constants| part.adds || part.multiplies;
+    let are_added = constants.iter().any(is_added);
+    let are_large = constants.iter().flat_map(|part| &part.values).any(|value| is_large(*value));
+    let mut start = Constants::default();
+    see_start(program, &mut start);
+    match &program.spec {
+        SpecSource::Builtin { name, init } => {
+            init.iter().for_each(|value| see_value(value, &mut start));
+            start.adds |= name == "counter";
+        }
+        SpecSource::Model(spec) => {
+            see_start(spec, &mut start);
+            constants.extend(of_operations(spec));
+        }
+    }
+    constants.push(start);
+    Integers { constants, are_added, are_large }
+}
+
+/// The constants of each operation.
+fn of_operations(program: &Program) -> Vec<Constants> {
+    let mut all = Vec::new();
     for operation in &program.operations {
-        let ranges = operation.parameters.iter().filter_map(|parameter| parameter.range);
-        found.are_large |= ranges.into_iter().any(|(from, to)| is_large(from) || is_large(to));
-        let initial = operation.body.locals.iter().map(|local| &local.initial);
-        found.are_large |= initial.into_iter().any(has_large);
-        for edge in operation.body.nodes.iter().flat_map(|node| &node.edges) {
-            for (action, _) in &edge.actions {
-                found.are_added |= matches!(action, Action::FetchAdd { .. });
-                action.expressions().into_iter().for_each(|expr| found.see(expr));
-            }
-            if let Target::Return(value) = &edge.target {
-                found.see(value);
-            }
+        let mut part = Constants::default();
+        for (from, to) in operation.parameters.iter().filter_map(|parameter| parameter.range) {
+            part.values.extend([from, to]);
         }
+        see_variables(&operation.body.locals, &mut part);
+        see_body(&operation.body, &mut part);
+        all.push(part);
     }
-    found
+    all
 }
 
-/// The constants of the operations of a specification that is written in the model.
-pub fn of_spec(program: &Program) -> Vec<i64> {
-    let SpecSource::Model(spec) = &program.spec else { return Vec::new() };
-    let mut found = Vec::new();
-    for operation in &spec.operations {
-        let edges = operation.body.nodes.iter().flat_map(|node| &node.edges);
-        for (action, _) in edges.flat_map(|edge| &edge.actions) {
-            for expr in action.expressions() {
-                expr.walk(&mut |inner| {
-                    if let Expr::Const(Value::Int(value)) = inner {
-                        found.push(*value);
-                    }
-                });
-            }
-        }
-    }
-    found.sort_unstable();
-    found.dedup();
-    found
+/// The initial values of the shared variables or of the state.
+fn see_start(program: &Program, part: &mut Constants) {
+    see_variables(&program.shared, part);
+    program.init.iter().for_each(|body| see_body(body, part));
 }
 
-impl Integers {
-    fn see(&mut self, expr: &Expr) {
-        use BinaryOp::{Add, Divide, Multiply, Remainder, Subtract};
-        expr.walk(&mut |inner| match inner {
-            Expr::Const(value) => self.are_large |= has_large(value),
-            Expr::Unary(UnaryOp::Negate, _)
-            | Expr::Binary(Add | Subtract | Multiply | Divide | Remainder, ..) => {
-                self.are_added = true;
-            }
-            _ => {}
-        });
+fn see_variables(variables: &[Variable], part: &mut Constants) {
+    variables.iter().for_each(|variable| see_value(&variable.initial, part));
+}
+
+fn see_body(body: &Body, part: &mut Constants) {
+    for edge in body.nodes.iter().flat_map(|node| &node.edges) {
+        for (action, _) in &edge.actions {
+            part.adds |= matches!(action, Action::FetchAdd { .. });
+            action.expressions().into_iter().for_each(|expr| see(expr, part));
+        }
+        if let Target::Return(value) = &edge.target {
+            see(value, part);
+        }
+    }
+}
+
+fn see(expr: &Expr, part: &mut Constants) {
+    use BinaryOp::{Add, Divide, Multiply, Remainder, Subtract};
+    expr.walk(&mut |inner| match inner {
+        Expr::Const(value) => see_value(value, part),
+        Expr::Unary(UnaryOp::Negate, _) | Expr::Binary(Add | Subtract, ..) => part.adds = true,
+        Expr::Binary(Multiply | Divide | Remainder, ..) => part.multiplies = true,
+        _ => {}
+    });
+}
+
+fn see_value(value: &Value, part: &mut Constants) {
+    match value {
+        Value::Int(value) => {
+            part.values.insert(*value);
+        }
+        Value::List(items) => items.iter().for_each(|item| see_value(item, part)),
+        Value::Set(items) => items.iter().for_each(|item| see_value(item, part)),
+        Value::Map(items) => items.iter().for_each(|(key, item)| {
+            see_value(key, part);
+            see_value(item, part);
+        }),
+        _ => {}
     }
 }
 
 fn is_large(value: i64) -> bool {
     value.unsigned_abs() > LARGEST_CONSTANT.unsigned_abs()
-}
-
-fn has_large(value: &Value) -> bool {
-    match value {
-        Value::Int(value) => is_large(*value),
-        Value::List(parts) => parts.iter().any(has_large),
-        _ => false,
-    }
 }

@@ -1,5 +1,5 @@
-//! The shared state of a program as the words of a `.subop` model: records fall apart into components, truth values become 0 and 1, a
-//! lock is 0 or the `ID` of its holder.
+//! The shared state of a program as the words of a `.subop` model: records fall apart into
+//! components, truth values become 0 and 1, a lock is 0 or the `ID` of its holder.
 
 use crate::Refusal;
 use linchpin_diagnostic::Span;
@@ -97,7 +97,7 @@ pub fn words(ty: &Type) -> Result<Vec<(String, Kind)>, String> {
 /// The structs, shared variables and initial values; no operations yet.
 pub fn skeleton(program: &Program) -> Result<(Model, Layout), Refusal> {
     let refuse = |what: String, name: &str| {
-        Refusal::new(0, format!("`{name}` holds {what}, which sub-operations do not have"))
+        Refusal::of_model(format!("`{name}` holds {what}, which sub-operations do not have"))
     };
     let mut model = Model::default();
     let mut fields = Vec::new();
@@ -199,9 +199,9 @@ fn home(first: usize, parts: &[(String, Kind)], array: bool) -> Home {
 fn initially(program: &Program, layout: &Layout) -> Result<Initially, Refusal> {
     let state = Machine::new(program, Memory::Collected)
         .initial()
-        .map_err(|fault| Refusal::new(0, format!("`init` fails: {fault}")))?;
+        .map_err(|fault| Refusal::of_model(format!("`init` fails: {fault}")))?;
     if state.heap.len() > MOST_OBJECTS {
-        return Err(Refusal::new(0, "there are too many objects at the start".to_owned()));
+        return Err(Refusal::of_model("there are too many objects at the start".to_owned()));
     }
     let mut start = Initially::default();
     let span = Span::default();
@@ -212,7 +212,8 @@ fn initially(program: &Program, layout: &Layout) -> Result<Initially, Refusal> {
     }
     let mut assign = |place: Place, kind: Kind, value: &Value| {
         let value = constant(kind, value);
-        // A variable that no step assigns is a structure in place unless something says that it starts as NULL.
+        // A variable that no step assigns is a structure in place unless something says that it
+        // starts as NULL.
         let is_variable = matches!((place, kind), (Place::Variable(_), Kind::Ref(_)));
         if value != kind.blank() || is_variable {
             start.statements.push(Statement::Assign { place, value, span });

@@ -3,7 +3,8 @@
 use crate::symbol::{Substitute, Undefined, as_symbol, simplified, symbols_of};
 use linchpin_subop::model::{Condition, LocalId, Place, Statement, Term, Type, Var};
 
-/// A place in the code where a `cas` is tried whose outcome nobody looks at: a step that others may already have done.
+/// A place in the code where a `cas` is tried whose outcome nothing looks at: a step that others
+/// may already have done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Site {
     pub operation: usize,
@@ -27,7 +28,8 @@ pub struct Attempt {
 pub struct Step {
     /// The source line of its first access.
     pub line: u32,
-    /// Comparisons of shared locations with symbols, `tail == t` (if `t` is not set yet, this is a read), and of symbols with each other.
+    /// Comparisons of shared locations with symbols, `tail == t` (if `t` is not set yet, this is a
+    /// read), and of symbols with each other.
     pub conditions: Vec<Condition>,
     pub statements: Vec<Statement>,
     pub attempt: Option<Attempt>,
@@ -77,7 +79,7 @@ pub struct Symbol {
 pub enum End {
     /// The operation answers these words.
     Return(Vec<Term>),
-    /// With this attempt, which succeeds: what is known when somebody helps.
+    /// With this attempt, which succeeds: what is known when another thread helps.
     Help,
     /// The last step fails.
     Fault,
@@ -93,14 +95,16 @@ pub struct Path {
     pub arguments: usize,
     /// The symbols that are objects which the operation allocated.
     pub new: Vec<LocalId>,
-    /// Whether it depends on what rounds of loops, which are left out, have left in locals: then it is more than one way through the code.
+    /// Whether it depends on what rounds of loops, which are left out, have left in locals: then it
+    /// is more than one way through the code.
     pub guesses: bool,
     pub steps: Vec<Step>,
     pub end: End,
 }
 
 impl Path {
-    /// For each step, whether others can notice it: it writes more than objects that only this operation knows.
+    /// For each step, whether others can notice it: it writes more than objects that only this
+    /// operation knows.
     pub fn visible(&self) -> Vec<bool> {
         let mut private: Vec<LocalId> = Vec::new();
         self.steps.iter().map(|step| is_visible(step, &mut private)).collect()

@@ -1,7 +1,7 @@
 //! The rounds of loops that paths leave out: each must have changed nothing that matters.
 
 use crate::Refusal;
-use crate::explore::{Paths, Round};
+use crate::explorer::{Paths, Round};
 use crate::help::Sites;
 use crate::path::{Path, Step, is_visible};
 use crate::symbol::symbols_of;
@@ -21,7 +21,7 @@ fn check_round(paths: &Paths, sites: &Sites, round: &Round) -> Result<(), Refusa
             continue;
         }
         if visible {
-            return Err(Refusal::new(
+            return Err(Refusal::at(
                 step.line,
                 format!(
                     "this step changes what others see, and the loop goes on at line {}",
@@ -40,7 +40,7 @@ fn check_round(paths: &Paths, sites: &Sites, round: &Round) -> Result<(), Refusa
             };
             let known = round.steps[..round.from].iter().any(|step| allocates(step, *base));
             if known && !is_overwritten(paths, round, (*base, *of, *field)) {
-                return Err(Refusal::new(
+                return Err(Refusal::at(
                     step.line,
                     format!(
                         "this field of a new object may be read before it is written again, and the loop goes on at line {}",
@@ -59,15 +59,16 @@ fn allocates(step: &Step, id: LocalId) -> bool {
         .any(|statement| matches!(statement, Statement::Malloc { var: Var::Local(new), .. } if *new == id))
 }
 
-/// Whether every path that goes on from the start of the round writes the field before anybody can read it.
+/// Whether every path that goes on from the start of the round writes the field before anybody can
+/// read it.
 fn is_overwritten(paths: &Paths, round: &Round, field: (LocalId, StructId, FieldId)) -> bool {
     let goes_on = |path: &&Path| {
         path.steps.len() >= round.from && path.steps[..round.from] == round.steps[..round.from]
     };
     let failing = paths.faults.iter().map(|fault| &fault.path);
     let mut going_on = paths.returning.iter().chain(&paths.helping).chain(failing).filter(goes_on);
-    // A round of an outer loop goes on where the field may have another fate: it must have written it. One that comes back here, or
-    // closes further down, must only not have read it.
+    // A round of an outer loop goes on where the field may have another fate: it must have written
+    // it. One that comes back here, or closes further down, must only not have read it.
     let in_rounds = paths.rounds.iter().all(|other| {
         let passes = other.steps.len() >= round.from
             && other.steps[..round.from] == round.steps[..round.from];
@@ -78,7 +79,7 @@ fn is_overwritten(paths: &Paths, round: &Round, field: (LocalId, StructId, Field
                 Fate::Open => other.from >= round.from,
             }
     });
-    // A path that ends without storing the object: nobody else ever sees it.
+    // A path that ends without storing the object: no other thread ever sees it.
     in_rounds && going_on.all(|path| fate(&path.steps[round.from..], field) != Fate::Seen)
 }
 

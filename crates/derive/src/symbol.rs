@@ -1,6 +1,8 @@
-//! The values of a path: what every local word holds, in terms of what the operation was passed, what it read and what it allocated.
+//! The values of a path: what every local word holds, in terms of what the operation was passed,
+//! what it read and what it allocated.
 //!
-//! Each of those is a *symbol*, a local of the sub-operations that is set once. So a condition on symbols, once true, stays true.
+//! Each of those is a *symbol*, a local of the sub-operations that is set once. So a condition on
+//! symbols, once true, stays true.
 
 use linchpin_diagnostic::Span;
 use linchpin_subop::model::{
@@ -73,7 +75,8 @@ pub fn as_symbol(term: &Term) -> Option<LocalId> {
     }
 }
 
-/// Compares two terms; what is known of constants, of equal terms and of allocated objects is decided at once.
+/// Compares two terms; what is known of constants, of equal terms and of allocated objects is
+/// decided at once.
 pub fn compare(left: Term, relation: Relation, right: Term, new: &[LocalId]) -> Condition {
     let order = |left: i64, right: i64| match relation {
         Relation::Equal => left == right,
@@ -95,13 +98,15 @@ pub fn compare(left: Term, relation: Relation, right: Term, new: &[LocalId]) -> 
             truth(relation == Relation::NotEqual)
         }
         _ if left == right && equality => truth(relation == Relation::Equal),
-        // Symbols are numbered as they come: what was there before an object was allocated is not that object.
+        // Symbols are numbered as they come: what was there before an object was allocated is not
+        // that object.
         _ if equality && is_before(&left, &right, new) => truth(relation == Relation::NotEqual),
         _ => atom(left, relation, right),
     }
 }
 
-/// Whether one of the terms is a new object and the other a symbol from before, or another new object.
+/// Whether one of the terms is a new object and the other a symbol from before, or another new
+/// object.
 fn is_before(left: &Term, right: &Term, new: &[LocalId]) -> bool {
     match (as_symbol(left), as_symbol(right)) {
         (Some(a), Some(b)) => {
@@ -114,7 +119,8 @@ fn is_before(left: &Term, right: &Term, new: &[LocalId]) -> bool {
 
 /// Replaces symbols.
 pub trait Substitute {
-    /// Everywhere, `from` by `to`. `Err` if an object or index would be `NULL` or a computed value: no such state is defined.
+    /// Everywhere, `from` by `to`. `Err` if an object or index would be `NULL` or a computed value:
+    /// no such state is defined.
     fn substitute(&mut self, from: LocalId, to: &Term) -> Result<(), Undefined>;
     /// Every symbol that is mentioned.
     fn symbols(&self, into: &mut Vec<LocalId>);
@@ -207,7 +213,8 @@ impl Substitute for Condition {
                 parts.iter_mut().try_for_each(|part| part.substitute(from, to))
             }
             Condition::Atom(atom) => {
-                // A comparison with what is not defined does not hold; what else stands beside it may.
+                // A comparison with what is not defined does not hold; what else stands beside it
+                // may.
                 if atom.left.substitute(from, to).is_err()
                     || atom.right.substitute(from, to).is_err()
                 {

@@ -1,6 +1,6 @@
 //! Derived sub-operations as a `.subop` file.
 
-use crate::Form;
+use crate::form::Form;
 use linchpin_spec::Value;
 use linchpin_subop::model::{
     Index, LARGEST_CONSTANT, Model, Operation, Place, SpecTerm, Statement, Term,
@@ -79,17 +79,6 @@ pub fn print(form: &Form) -> String {
 /// Whether the model has constants that a `.subop` file cannot have.
 pub fn has_large_constants(model: &Model) -> bool {
     constants(model).iter().any(|value| value.unsigned_abs() > LARGEST_CONSTANT.unsigned_abs())
-}
-
-/// The integers that are passed in sequential executions: from 1 up to `most`, and those near the constants of the model and `others`.
-pub fn values(model: &Model, most: i64, others: &[i64]) -> Vec<i64> {
-    let near = |value: i64| value.saturating_sub(1)..=value.saturating_add(1);
-    let known = constants(model).into_iter().chain(others.iter().copied());
-    let mut values: Vec<i64> = known.filter(|value| *value > 1).flat_map(near).collect();
-    values.extend(1..=most);
-    values.sort_unstable();
-    values.dedup();
-    values
 }
 
 /// The integers that a model mentions.

@@ -1,13 +1,15 @@
-//! The meaning of a model as code: concrete states, and the steps that instances can take from them.
+//! The meaning of a model as code: concrete states, and the steps that instances can take from
+//! them.
 //!
-//! This is the operational semantics that [`model`](crate::model) describes. Objects are named after the instance that allocated them
-//! and how many it had allocated before, so states of different interleavings of the same instances can be compared directly.
+//! This is the operational semantics that [`model`](crate::model) describes. Objects are named
+//! after the instance that allocated them and how many it had allocated before, so states of
+//! different interleavings of the same instances can be compared directly.
 
 pub(crate) mod guess;
 
 use crate::model::{
-    Atom, Condition, GlobalKind, Index, Model, Next, OperationId, Place, Relation, Statement,
-    StructId, Term, Type, Var,
+    Atom, Condition, GlobalId, GlobalKind, Index, Model, Next, OperationId, Place, Relation,
+    Statement, StructId, Term, Type, Var,
 };
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -103,7 +105,8 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// An instance that has not started, with these arguments; missing ones are unset, that is, guessed.
+    /// An instance that has not started, with these arguments; missing ones are unset, that is,
+    /// guessed.
     pub fn new(model: &Model, operation: OperationId, arguments: &[Value]) -> Instance {
         let body = &model.operations[operation.0];
         let mut locals = vec![None; body.locals.len()];
@@ -148,7 +151,8 @@ pub struct Machine<'m> {
     model: &'m Model,
     /// What every element of each array starts as.
     fills: Vec<Value>,
-    /// The integers that guesses are tried with, apart from neighbours: those that the file mentions, and more if told.
+    /// The integers that guesses are tried with, apart from neighbours: those that the file
+    /// mentions, and more if told.
     constants: Vec<i64>,
     /// Whether an integer was guessed that no equality demands: then not all were tried.
     open: AtomicBool,
@@ -172,13 +176,14 @@ impl<'m> Machine<'m> {
         Machine { model, fills, constants: guess::constants(model), open: AtomicBool::new(false) }
     }
 
-    /// Whether some integer that was guessed might have been another one as well, that was not tried.
+    /// Whether some integer that was guessed might have been another one as well, that was not
+    /// tried.
     pub fn has_open_guesses(&self) -> bool {
         self.open.load(Ordering::Relaxed)
     }
 
-    /// The same machine, in which guesses of integers may have these values too. Whoever passes arguments that the file does not
-    /// mention should say so here.
+    /// The same machine, in which guesses of integers may have these values too. Whoever passes
+    /// arguments that the file does not mention should say so here.
     pub fn with_integers(mut self, values: impl IntoIterator<Item = i64>) -> Machine<'m> {
         self.constants.extend(values);
         self
@@ -189,8 +194,8 @@ impl<'m> Machine<'m> {
         self.model
     }
 
-    /// The state in which nothing has been executed but `initially`. Statements of it that are not defined, of which there are none
-    /// in a file that was parsed, do nothing.
+    /// The state in which nothing has been executed but `initially`. Statements of it that are not
+    /// defined, of which there are none in a file that was parsed, do nothing.
     pub fn start(&self, instances: Vec<Instance>) -> State {
         self.start_with(instances).0
     }
@@ -233,7 +238,8 @@ impl<'m> Machine<'m> {
         (State { shared, instances }, undefined)
     }
 
-    /// Every step that instance number `me` can take. Where the operation may end or go on, there is one step for each.
+    /// Every step that instance number `me` can take. Where the operation may end or go on, there
+    /// is one step for each.
     pub fn steps(&self, state: &State, me: usize) -> Vec<Step> {
         let instance = &state.instances[me];
         let body = &self.model.operations[instance.operation.0];
@@ -290,6 +296,11 @@ impl<'m> Machine<'m> {
     pub fn holds(&self, state: &State, me: usize, condition: &Condition) -> bool {
         let own = state.instances[me].clone();
         View { machine: self, shared: state.shared.clone(), own, me: me as u16 }.holds(condition)
+    }
+
+    /// An element of an array.
+    pub(crate) fn element(&self, shared: &Shared, array: GlobalId, index: i64) -> Value {
+        shared.elements[array.0].get(&index).copied().unwrap_or(self.fills[array.0])
     }
 
     fn allocate(
@@ -373,8 +384,7 @@ impl View<'_, '_> {
             }
             Place::Element(array, index) => {
                 let index = self.index(index)?;
-                let value = self.shared.elements[array.0].get(&index).copied();
-                Some(value.unwrap_or(self.machine.fills[array.0]))
+                Some(self.machine.element(&self.shared, array, index))
             }
         }
     }
@@ -431,7 +441,8 @@ impl View<'_, '_> {
     }
 }
 
-/// Whether a condition holds where terms have these values; an atom with a term that has none does not.
+/// Whether a condition holds where terms have these values; an atom with a term that has none does
+/// not.
 pub(crate) fn holds(condition: &Condition, term: &dyn Fn(Term) -> Option<Value>) -> bool {
     match condition {
         Condition::All(parts) => parts.iter().all(|part| holds(part, term)),

@@ -2,40 +2,48 @@
 //!
 //! # What a model means
 //!
-//! **Values** are integers, `NULL`, references to objects, and *poison*. A variable of type `int` holds an integer, `NULL` or
-//! poison; one of struct type a reference, `NULL` or poison. Equality is equality of values. `<`, `<=`, `>`, `>=` hold only
-//! between two integers. `t + n` of anything but an integer is poison.
+//! **Values** are integers, `NULL`, references to objects, and *poison*. A variable of type `int`
+//! holds an integer, `NULL` or poison; one of struct type a reference, `NULL` or poison. Equality
+//! is equality of values. `<`, `<=`, `>`, `>=` hold only between two integers. `t + n` of anything
+//! but an integer is poison.
 //!
-//! **State**: the globals (an array is a total map from integers), the heap (objects with their fields), and one record for
-//! every operation instance: which sub-operation it executed last, its arguments and locals (each set or *unset*), what each of its
-//! `READ`s saw, what it returned. `ID` is a positive integer, different for every instance and from every
-//! constant of the file.
+//! **State**: the globals (an array is a total map from integers), the heap (objects with their
+//! fields), and one record for every operation instance: which sub-operation it executed last, its
+//! arguments and locals (each set or *unset*), what each of its `READ`s saw, what it returned. `ID`
+//! is a positive integer, different for every instance and from every constant of the file.
 //!
-//! **Start**: integers are 0 and references `NULL`; a global that [is in place](GlobalKind::Place) refers to an object of its
-//! own, its fields 0 and `NULL`; then `initially` is executed. An instance starts with its arguments set by the client and its locals unset.
+//! **Start**: integers are 0 and references `NULL`; a global that [is in place](GlobalKind::Place)
+//! refers to an object of its own, its fields 0 and `NULL`; then `initially` is executed. An
+//! instance starts with its arguments set by the client and its locals unset.
 //!
-//! **Enabledness**: an instance may execute a sub-operation that its last one allows next ([`SubOperation::next`];
-//! [`Operation::first`] at the start) in a state in which the sub-operation is *defined* and its precondition holds, for some choice of the *guesses*:
-//! each unset local that the sub-operation reads before writing is first set to any value of its type — any integer, `NULL`, any published
-//! object. (The paper's operations guess what a later comparison validates: `Z` in Figure 4. Choosing as late as the first use is
-//! the same as choosing at the start, for nobody else sees a local; but then a `malloc` by anyone differs from every value that any
-//! local holds at that time.) An object is *published* when a reference to it was stored in a global, an element or a field, or it exists from
-//! the start. An atom of the precondition that accesses a field of anything but an object, or an element at anything but an
-//! integer, is false; conditions are in negation normal form, so the negation of such an atom is false too. A body that does either is
-//! not defined: the instance waits.
+//! **Enabledness**: an instance may execute a sub-operation that its last one allows next
+//! ([`SubOperation::next`]; [`Operation::first`] at the start) in a state in which the
+//! sub-operation is *defined* and its precondition holds, for some choice of the *guesses*: each
+//! unset local that the sub-operation reads before writing is first set to any value of its type —
+//! any integer, `NULL`, any published object. (The paper's operations guess what a later comparison
+//! validates: `Z` in Figure 4. Choosing as late as the first use is the same as choosing at the
+//! start, for nobody else sees a local; but then a `malloc` by anyone differs from every value that
+//! any local holds at that time.) An object is *published* when a reference to it was stored in a
+//! global, an element or a field, or it exists from the start. An atom of the precondition that
+//! accesses a field of anything but an object, or an element at anything but an integer, is false;
+//! conditions are in negation normal form, so the negation of such an atom is false too. A body
+//! that does either is not defined: the instance waits.
 //!
-//! **Step**: the precondition is tested and the statements are executed one after the other, each seeing the effects of those
-//! before it, all as one atomic step. `malloc` gives an object that no variable ever referred to, fields 0 and
-//! `NULL`; memory is not reused. `free` writes poison to every field. `READ t` stores the value of `t` in the anonymous
-//! destination [`Statement::Read::slot`], which is part of the state: Definition 4 compares it. `return` stores the results.
+//! **Step**: the precondition is tested and the statements are executed one after the other, each
+//! seeing the effects of those before it, all as one atomic step. `malloc` gives an object that no
+//! variable ever referred to, fields 0 and `NULL`; memory is not reused. `free` writes poison to
+//! every field. `READ t` stores the value of `t` in the anonymous destination
+//! [`Statement::Read::slot`], which is part of the state: Definition 4 compares it. `return` stores
+//! the results.
 //!
-//! **Completion**: the instance is complete when it executed a sub-operation whose `next` contains [`Next::Return`]
-//! (with others beside it: it may stop there, or go on). It is *invoked* at its first sub-operation and *returns* at its last. The
-//! mark does not restrict who executes a sub-operation: an instance is not a thread (Section II.A). `*` says that helpers
-//! execute it too; it still happens before the instance is complete.
+//! **Completion**: the instance is complete when it executed a sub-operation whose `next` contains
+//! [`Next::Return`] (with others beside it: it may stop there, or go on). It is *invoked* at its
+//! first sub-operation and *returns* at its last. The mark does not restrict who executes a
+//! sub-operation: an instance is not a thread (Section II.A). `*` says that helpers execute it too;
+//! it still happens before the instance is complete.
 //!
-//! **Observation**: an operation with a `return` is observed through what it returns. One without is observed through all it saw:
-//! its locals at the end and its `READ`s.
+//! **Observation**: an operation with a `return` is observed through what it returns. One without
+//! is observed through all it saw: its locals at the end and its `READ`s.
 
 use linchpin_diagnostic::Span;
 
@@ -126,8 +134,9 @@ pub struct Global {
 pub enum GlobalKind {
     /// `int x;` or `node Top;`: a variable.
     Scalar(Type),
-    /// `queue Q;`, never assigned as a whole: a structure in place, that is, a constant reference to an object that nothing else
-    /// refers to at the start. [`Place::Field`] accesses it like any other object.
+    /// `queue Q;`, never assigned as a whole: a structure in place, that is, a constant reference
+    /// to an object that nothing else refers to at the start. [`Place::Field`] accesses it like any
+    /// other object.
     Place(StructId),
     /// `int AR[];`: one element for every integer.
     Array(Type),
@@ -144,7 +153,8 @@ pub struct Operation {
     pub arguments: usize,
     /// How many anonymous destinations its `READ`s have.
     pub reads: usize,
-    /// The sub-operations. INVARIANT: those in [`SubOperation::next`] stand after it, so there is no cycle.
+    /// The sub-operations. INVARIANT: those in [`SubOperation::next`] stand after it, so there is
+    /// no cycle.
     pub sub_operations: Vec<SubOperation>,
     /// Which sub-operations may come first. Never empty.
     pub first: Vec<usize>,
@@ -164,7 +174,8 @@ pub struct SubOperationId {
 /// A guarded atomic action: `tmark < precondition > body`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubOperation {
-    /// Its name, unique in the model: what `...d` gave it, or made from the operation's name and its number.
+    /// Its name, unique in the model: what `...d` gave it, or made from the operation's name and
+    /// its number.
     pub name: String,
     /// Whether the name was made, not given.
     pub unnamed: bool,
@@ -259,7 +270,8 @@ pub const LARGEST_CONSTANT: i64 = 1 << 31;
 pub enum Place {
     /// `x`
     Variable(Var),
-    /// `x.f`: the variable is of type [`Type::Ref`] to that struct, or [in place](GlobalKind::Place).
+    /// `x.f`: the variable is of type [`Type::Ref`] to that struct, or [in
+    /// place](GlobalKind::Place).
     Field(Var, StructId, FieldId),
     /// `A[i]`: the global is an [array](GlobalKind::Array).
     Element(GlobalId, Index),
@@ -281,8 +293,8 @@ pub enum Index {
 pub enum Var {
     /// A shared variable, never an array.
     Global(GlobalId),
-    /// An argument or local of the operation in question; in a claim, of the first sub-operation's; in `initially`, of
-    /// [`Initially::locals`].
+    /// An argument or local of the operation in question; in a claim, of the first sub-operation's;
+    /// in `initially`, of [`Initially::locals`].
     Local(LocalId),
     /// In a claim, a local of the second sub-operation's instance. Nowhere else.
     Peer(LocalId),
@@ -324,7 +336,8 @@ pub enum Statement {
     Read {
         /// What is read.
         place: Place,
-        /// The anonymous destination, below [`Operation::reads`]; every `READ` of an operation has its own.
+        /// The anonymous destination, below [`Operation::reads`]; every `READ` of an operation has
+        /// its own.
         slot: usize,
         /// Where it stands.
         span: Span,
@@ -348,7 +361,8 @@ impl Statement {
 pub struct Initially {
     /// Its local variables, which start as 0 and `NULL`.
     pub locals: Vec<Variable>,
-    /// Arrays whose elements all start as this, [`Term::Int`] or [`Term::Null`]; the others as 0 or `NULL`.
+    /// Arrays whose elements all start as this, [`Term::Int`] or [`Term::Null`]; the others as 0 or
+    /// `NULL`.
     pub fills: Vec<(GlobalId, Term)>,
     /// What is executed after the fills: no `READ`.
     pub statements: Vec<Statement>,
@@ -359,7 +373,8 @@ pub struct Initially {
 pub struct Invariant {
     /// `for (node n; …)`: for all values of these; references range over all objects, never `NULL`.
     pub bound: Vec<Variable>,
-    /// `after d:` for every instance whose last executed sub-operation is this one; its locals may be mentioned then.
+    /// `after d:` for every instance whose last executed sub-operation is this one; its locals may
+    /// be mentioned then.
     pub after: Option<SubOperationId>,
     /// What holds.
     pub condition: Condition,
@@ -367,7 +382,8 @@ pub struct Invariant {
     pub span: Span,
 }
 
-/// A claim of the paper's hand-made mode (Figure 5) about an ordered pair of sub-operations of different instances.
+/// A claim of the paper's hand-made mode (Figure 5) about an ordered pair of sub-operations of
+/// different instances.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// The sub-operation that is executed first.
@@ -397,12 +413,14 @@ pub enum ClaimKind {
     NotReversible,
 }
 
-/// `spec queue { … }`: which operation of a built-in specification each operation performs (for Assumption 1).
+/// `spec queue { … }`: which operation of a built-in specification each operation performs (for
+/// Assumption 1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecMapping {
     /// The name of the built-in specification.
     pub name: String,
-    /// `spec snapshot(0, 0)`: its initial value, a list if there are several; its default if there is none. No arguments.
+    /// `spec snapshot(0, 0)`: its initial value, a list if there are several; its default if there
+    /// is none. No arguments.
     pub initial: Vec<SpecTerm>,
     /// One line for each operation.
     pub lines: Vec<SpecLine>,

@@ -1,4 +1,5 @@
-//! A model as text. What is printed parses to the same model, positions apart; names that were made are made again.
+//! A model as text. What is printed parses to the same model, positions apart; names that were made
+//! are made again.
 
 use crate::model::{
     Claim, ClaimKind, Condition, GlobalKind, Index, Initially, Invariant, Mark, Model, Next,

@@ -38,8 +38,10 @@ pub enum Sequential {
         calls: usize,
         /// How many calls were executed.
         executions: usize,
-        /// The integers that were passed, in increasing order.
+        /// The integers that were passed in those, in increasing order.
         integers: Vec<i64>,
+        /// Further integers, in increasing order: of these only shorter or random sequences were tried.
+        further: Vec<i64>,
     },
 }
 
@@ -78,12 +80,15 @@ impl fmt::Display for Sequential {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Sequential::NotTried { reason } => write!(f, "not tried, {reason}"),
-            Sequential::Tried { calls, executions, integers } => {
+            Sequential::Tried { calls, executions, integers, further } => {
                 let plural = if *calls == 1 { "" } else { "s" };
                 write!(f, "tried: {calls} call{plural}, {executions} executions")?;
-                match integers.is_empty() {
+                if !integers.is_empty() {
+                    write!(f, ", integers {}", in_ranges(integers))?;
+                }
+                match further.is_empty() {
                     true => Ok(()),
-                    false => write!(f, ", integers {}", in_ranges(integers)),
+                    false => write!(f, "; with fewer calls {}", in_ranges(further)),
                 }
             }
         }

@@ -69,7 +69,11 @@ fn verify(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Subject> {
         Some("csp") => csp::answers(args, file, stop)?,
         _ => of_model(args, file, stop)?,
     };
-    let ignored = bounds_given(args);
+    let mut ignored = bounds_given(args);
+    if extension == Some("subop") {
+        // Sequential executions are tried within these.
+        ignored.retain(|flag| !["--ops", "--values"].contains(flag));
+    }
     if let (Some("subop" | "csp"), [_, ..], Some(answer)) =
         (extension, &ignored[..], answers.first_mut())
     {
@@ -111,7 +115,7 @@ fn of_model(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Vec<Answer>> 
     if asked(EngineArg::Reduce) || (args.engine.is_empty() && proofs) {
         let answer = derived::answer(args, &compiled)?;
         // Unasked, it speaks only if it has something to say.
-        if answer.word == Word::Proved || asked(EngineArg::Reduce) {
+        if answer.word != Word::Inconclusive || asked(EngineArg::Reduce) {
             answers.push(answer);
         }
     }
@@ -135,17 +139,18 @@ impl Subject {
     fn status(&self) -> Status {
         match self.word() {
             Word::Violated => Status::Violated,
-            Word::Proved | Word::HoldsWithinBounds => Status::Holds,
+            Word::Proved | Word::ProvedIfSequential | Word::HoldsWithinBounds => Status::Holds,
             Word::Inconclusive => Status::Inconclusive,
         }
     }
 
     /// Engines that contradict each other: one of them is wrong, which nobody must overlook.
     fn contradiction(&self) -> Option<String> {
-        let engine = |word: Word| {
-            self.answers.iter().find(|answer| answer.word == word).map(|answer| answer.engine)
+        let engine = |is: &dyn Fn(Word) -> bool| {
+            self.answers.iter().find(|answer| is(answer.word)).map(|answer| answer.engine)
         };
-        let (proved, violated) = (engine(Word::Proved)?, engine(Word::Violated)?);
+        let proved = engine(&Word::is_proof)?;
+        let violated = engine(&|word| word == Word::Violated)?;
         // A step that fails is no history that is not linearizable, but it is said where steps may fail.
         let is_fault = |answer: &Answer| answer.found.as_ref().is_some_and(|found| found.is_fault);
         let never_fails = |answer: &Answer| answer.stats["never_fails"] == json!(true);
@@ -172,9 +177,9 @@ impl Subject {
 
     /// Why a proof beside a violation is no contradiction.
     fn caution(&self) -> Option<String> {
-        let is = |word: Word| self.answers.iter().any(|answer| answer.word == word);
+        let is = |is: &dyn Fn(Word) -> bool| self.answers.iter().any(|answer| is(answer.word));
         let (calls, tried) = self.calls_beyond_those_tried()?;
-        (is(Word::Proved) && is(Word::Violated)).then(|| {
+        (is(&Word::is_proof) && is(&|word| word == Word::Violated)).then(|| {
             format!("the proof assumes that sequential executions are right, which was tried with up to {tried} calls in a row; the run found has {calls}")
         })
     }

@@ -175,7 +175,8 @@ fn loops_without_a_step() {
     finds("", "let a = 0; loop { if a == 0 { break; } }", &[]);
 }
 
-/// It may be left at any time, and it may go on for ever: both engines say so, and neither goes on for ever itself.
+/// It may be left at any time, and it may go on for ever: both engines say so, and neither goes on
+/// for ever itself.
 #[test]
 fn loops_of_choices_end() {
     finds(

@@ -2,7 +2,8 @@
 
 use fastrand::Rng;
 
-/// Models that are proved from their code; changed at random they are mostly wrong, sometimes still right.
+/// Models that are proved from their code; changed at random they are mostly wrong, sometimes still
+/// right.
 const SEEDS: &[&str] = &[
     include_str!("../../../../models/treiber_stack.lin"),
     include_str!("../../../../models/ms_queue.lin"),

@@ -79,7 +79,7 @@ fn the_values_must_be_those_of_the_one_who_waits() {
 fn the_own_step_fails_only_if_somebody_helped() {
     refuses(
         &queue(&[], "tail = head;"),
-        "it is not shown that the `cas` succeeds unless somebody has done so",
+        "it is not shown that the `cas` succeeds unless another operation has done so",
     );
 }
 

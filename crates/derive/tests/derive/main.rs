@@ -7,3 +7,4 @@ mod helping;
 mod models;
 mod refusals;
 mod refuted;
+mod sequential;

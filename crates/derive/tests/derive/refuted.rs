@@ -1,9 +1,11 @@
-//! Models that are not linearizable, each made so that one careless rule of derivation would prove it.
+//! Models that are not linearizable, each made so that one careless rule of derivation would prove
+//! it.
 
 use crate::fuzz::is_refuted;
 use crate::models::{is_proved, models};
 
-/// These go wrong with more threads, calls or integers than a test has time for, or an index that is out of range may be found first.
+/// These go wrong with more threads, calls or integers than a test has time for, or an index that
+/// is out of range may be found first.
 const HARD: &[&str] = &[
     "guess_of_a_round",
     "guess_of_a_round_replaced",

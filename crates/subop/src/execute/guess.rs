@@ -1,8 +1,9 @@
 //! Guesses: the values that unset locals may take when a sub-operation first reads them.
 //!
-//! A reference may be `NULL` or any published object of its struct. There are infinitely many integers, of which these are tried: the
-//! one that an equality of the precondition demands; otherwise all from one below the least to one above the greatest that
-//! occurs in the file (those that occur, if the range is wide), and the `ID`s.
+//! A reference may be `NULL` or any published object of its struct. There are infinitely many
+//! integers, of which these are tried: the one that an equality of the precondition demands;
+//! otherwise all from one below the least to one above the greatest that occurs in the file (those
+//! that occur, if the range is wide), and the `ID`s.
 
 use super::{FIRST_ID, Machine, State, Value, View, holds};
 use crate::model::{
@@ -15,7 +16,8 @@ use std::sync::atomic::Ordering;
 /// A wider range of integers is not tried as a whole.
 const WIDEST: i64 = 24;
 
-/// The locals with every choice of the guesses of `sub_operation`; those that the precondition excludes may be missing.
+/// The locals with every choice of the guesses of `sub_operation`; those that the precondition
+/// excludes may be missing.
 pub(super) fn choices(
     machine: &Machine<'_>,
     state: &State,
@@ -88,7 +90,8 @@ impl Search<'_, '_> {
         self.view.own.locals[id.0] = None;
     }
 
-    /// The value that an equality of the precondition demands of a guess, if the other side is known.
+    /// The value that an equality of the precondition demands of a guess, if the other side is
+    /// known.
     fn demanded(&self, id: LocalId) -> Option<Value> {
         let Condition::All(parts) = self.precondition else { return None };
         let wanted = Term::Place(Place::Variable(Var::Local(id)));
@@ -155,8 +158,8 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The integers that are tried, and `NULL`. They do not depend on the state: what a sequential run may guess must not depend on
-    /// who was executed before.
+    /// The integers that are tried, and `NULL`. They do not depend on the state: what a sequential
+    /// run may guess must not depend on who was executed before.
     fn integers(&self) -> Vec<Value> {
         let constants = &self.view.machine.constants;
         let mut values: BTreeSet<i64> = constants.iter().copied().collect();
@@ -172,11 +175,12 @@ impl Search<'_, '_> {
     }
 }
 
-/// The locals that each sub-operation of an operation may have to guess: those that it reads before it writes them, and that some way to it
-/// leaves unset.
+/// The locals that each sub-operation of an operation may have to guess: those that it reads before
+/// it writes them, and that some way to it leaves unset.
 pub(crate) fn guesses(operation: &Operation) -> Vec<Vec<LocalId>> {
     let arguments: BTreeSet<LocalId> = (0..operation.arguments).map(LocalId).collect();
-    // What is set for sure before each; nothing is known until a way to it is seen. All that lead to a sub-operation stand before it.
+    // What is set for sure before each; nothing is known until a way to it is seen. All that lead
+    // to a sub-operation stand before it.
     let mut set: Vec<Option<BTreeSet<LocalId>>> = vec![None; operation.sub_operations.len()];
     for &first in &operation.first {
         set[first] = Some(arguments.clone());
@@ -200,7 +204,19 @@ pub(crate) fn guesses(operation: &Operation) -> Vec<Vec<LocalId>> {
     guesses
 }
 
-/// The locals that a sub-operation reads before it writes them, in the order of their first use, and those that it writes.
+/// The locals that a sub-operation reads before it writes them, in the order of their first use.
+pub(crate) fn reads(sub_operation: &SubOperation) -> Vec<LocalId> {
+    uses(sub_operation).read
+}
+
+/// The locals that a term reads.
+pub(crate) fn locals_of(term: Term) -> Vec<LocalId> {
+    let mut uses = Uses::default();
+    uses.term(term);
+    uses.read
+}
+
+/// The same, and those that it writes.
 fn uses(sub_operation: &SubOperation) -> Uses {
     let mut uses = Uses::default();
     for atom in sub_operation.precondition.atoms() {

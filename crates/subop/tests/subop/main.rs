@@ -2,6 +2,7 @@
 
 mod execution;
 mod figures;
+mod induction;
 mod mistakes;
 mod reference;
 mod sequential;

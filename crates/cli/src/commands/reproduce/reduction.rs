@@ -4,7 +4,8 @@ use crate::commands::verify::tries;
 use anyhow::{Result, anyhow};
 use linchpin_reduce::{Answer, Options, prove};
 use linchpin_subop::parse;
-use linchpin_subop::sequential::{self, SequentialVerdict};
+use linchpin_subop::sequential::{self, Sequential};
+use linchpin_verdict::Verdict;
 use serde_json::{Value as Json, json};
 use std::time::Instant;
 
@@ -83,10 +84,11 @@ pub fn table() -> Result<(String, Vec<Json>, bool)> {
         let proved = report.is_proved();
         right &= passes || !proved;
         let sequential = match sequential::check(&model, &sequential::Bounds::default()) {
-            SequentialVerdict::Holds { calls, .. } => format!("right, up to {calls} calls"),
-            SequentialVerdict::NoSpec => "not tried".to_owned(),
-            SequentialVerdict::TooLarge => "too many".to_owned(),
-            SequentialVerdict::Violated { .. } => {
+            Sequential::Shown { .. } => "shown".to_owned(),
+            Sequential::Tried { tried, .. } => format!("right, up to {} calls", tried.calls()),
+            Sequential::NeverExecuted { .. } => "not all executed".to_owned(),
+            Sequential::NotTried(_) => "not tried".to_owned(),
+            Sequential::Violated { .. } => {
                 right = false;
                 "WRONG".to_owned()
             }
@@ -139,15 +141,15 @@ fn from_code(name: &str, source: &str) -> Result<Json> {
         let derivation = linchpin_derive::derive(&compiled.program)?;
         let attempt = linchpin_derive::prove(&derivation, &compiled.program, &tries)?;
         best = best.min(start.elapsed().as_secs_f64() * 1e3);
-        outcome = Some((attempt.form.model.sub_operations().count(), attempt.is_proved()));
+        outcome = Some((attempt.form.model.sub_operations().count(), attempt.verdict()));
     }
-    let (sub_operations, proved) = outcome.unwrap_or_default();
+    let (sub_operations, verdict) = outcome.unwrap_or((0, Verdict::Inconclusive));
     Ok(json!({
         "data_structure": name,
         "from": "code",
         "ours": {
             "sub_operations": sub_operations, "milliseconds": best,
-            "verdict": if proved { "proved" } else { "not proved" },
+            "verdict": verdict.id(),
         },
     }))
 }

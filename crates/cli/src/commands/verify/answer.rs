@@ -8,6 +8,7 @@ use serde_json::{Value as Json, json};
 pub enum Word {
     Inconclusive,
     HoldsWithinBounds,
+    ProvedIfSequential,
     Proved,
     Violated,
 }
@@ -17,15 +18,22 @@ impl Word {
         match self {
             Word::Inconclusive => "inconclusive",
             Word::HoldsWithinBounds => "holds within bounds",
+            Word::ProvedIfSequential => "proved if sequential",
             Word::Proved => "proved",
             Word::Violated => "VIOLATED",
         }
+    }
+
+    /// Whether it is a claim for any number of threads.
+    pub fn is_proof(self) -> bool {
+        matches!(self, Word::Proved | Word::ProvedIfSequential)
     }
 
     pub fn in_json(self) -> &'static str {
         match self {
             Word::Inconclusive => "inconclusive",
             Word::HoldsWithinBounds => "holds-within-bounds",
+            Word::ProvedIfSequential => "proved-if-sequential",
             Word::Proved => "proved",
             Word::Violated => "violated",
         }

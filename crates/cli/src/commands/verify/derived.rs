@@ -4,10 +4,9 @@ use super::answer::{Answer, Word};
 use super::reduce;
 use crate::args::{MemoryArg, VerifyArgs};
 use anyhow::Result;
-use linchpin_derive::{Attempt, Fault, Tries, derive, prove};
+use linchpin_derive::{Attempt, Conclusion, Fault, Form, Obstacle, Tries, derive, prove};
 use linchpin_lang::Compiled;
 use linchpin_space::Calls;
-use linchpin_subop::sequential::SequentialVerdict;
 use serde_json::json;
 
 /// How sequential executions of the sub-operations are tried: with as many calls as the bounds of the model have, at least.
@@ -73,8 +72,8 @@ fn places(faults: &[Fault]) -> String {
 }
 
 fn describe(attempt: &Attempt) -> Answer {
-    let values: Vec<String> = attempt.values.iter().map(i64::to_string).collect();
-    let Attempt { form, report, sequential, open_guess, beyond_the_code, tried, .. } = attempt;
+    let Attempt { form, report, sequential, tried, .. } = attempt;
+    let conclusion = attempt.conclusion();
     let mut assumptions: Vec<String> =
         report.assumptions.iter().filter(|text| !text.contains("Assumption 1")).cloned().collect();
     if !attempt.faults.is_empty() {
@@ -83,66 +82,42 @@ fn describe(attempt: &Attempt) -> Answer {
             places(&attempt.faults)
         ));
     }
-    if attempt.counts {
+    if attempt.counts || sequential.tried().is_some_and(|tried| tried.adds) {
         assumptions.push("integers do not overflow".to_owned());
     }
-    let mut unreached = Vec::new();
-    let mut tried_calls = None;
-    let mut reason = "not proved: a weakness of the method, or a violation".to_owned();
-    match sequential {
-        SequentialVerdict::Holds { calls, executions, unreached: untried } => {
-            unreached = untried.iter().map(|of| form.model.operations[of.0].name.clone()).collect();
-            tried_calls = Some(*calls);
-            let values = values.join(", ");
-            assumptions.push(format!("{}, integers {values}", reduce::tried(*calls, *executions)));
-            if report.is_proved() && *calls < attempt.least_calls {
-                reason = format!(
-                    "not proved: there are too many sequential executions; {calls} calls in a row were tried, of {} within the bounds",
-                    attempt.least_calls
-                );
-            } else if report.is_proved() && !unreached.is_empty() {
-                reason = format!(
-                    "not proved: no sequential execution that was tried comes to the end of {}",
-                    unreached.join(", ")
-                );
-            }
+    assumptions.extend(sequential.assumption().map(|assumption| assumption.to_string()));
+    let (word, reason) = match &conclusion {
+        Conclusion::Proved | Conclusion::ProvedIfSequential => {
+            reduce::proved(conclusion == Conclusion::Proved)
         }
-        SequentialVerdict::Violated { calls } => {
-            reason = format!(
-                "not proved: one after the other, the sub-operations can do what the specification does not allow: {}",
-                reduce::in_words(&form.model, calls).join(", ")
-            );
+        Conclusion::Violated(_) => (Word::Violated, "a sequential execution is wrong".to_owned()),
+        Conclusion::Inconclusive(obstacle) => {
+            (Word::Inconclusive, format!("not proved: {}", in_words(form, obstacle)))
         }
-        SequentialVerdict::NoSpec | SequentialVerdict::TooLarge => {
-            reason = "not proved: there are too many sequential executions".to_owned();
-        }
-    }
-    if let Some(operation) = beyond_the_code {
-        reason = format!(
-            "not proved: executed without interruption, the sub-operations of {operation} may do more than the code"
-        );
-    }
-    if let Some(guess) = open_guess {
-        reason = format!(
-            "not proved: {guess} may be any integer, so not all sequential executions can be tried"
-        );
-    }
-    let word = if attempt.is_proved() { Word::Proved } else { Word::Inconclusive };
-    if word == Word::Proved {
-        reason = "linearizable for any number of threads, operations and heap objects".to_owned();
-    }
+    };
+    let found = match &conclusion {
+        Conclusion::Violated(calls) => Some(reduce::wrong_calls(&form.model, calls, &reason)),
+        _ => None,
+    };
     let mut notes = vec![format!(
         "{} sub-operations derived from the code (`linchpin subops` prints them), {} cases looked at, {:.1} ms, forms tried: {tried}",
         form.model.sub_operations().count(),
         report.cases,
         report.seconds * 1e3
     )];
-    if word == Word::Proved && attempt.faults.is_empty() {
+    if word.is_proof() && attempt.faults.is_empty() {
         notes.push("no step fails: no field of null is accessed, no assertion is false, no index is out of range".to_owned());
     }
-    if word == Word::Inconclusive && matches!(sequential, SequentialVerdict::Holds { .. }) {
+    notes.extend(reduce::sequential_notes(sequential));
+    if word == Word::Inconclusive && sequential.tried().is_some() {
         notes.extend(report.obstacle_text().lines().map(str::to_owned));
     }
+    let unreached = match conclusion {
+        Conclusion::Inconclusive(Obstacle::NeverExecuted(names)) => names,
+        _ => Vec::new(),
+    };
+    let calls = sequential.tried().map(|tried| tried.calls());
+    let never_fails = word.is_proof() && attempt.faults.is_empty() && !attempt.counts;
     Answer {
         engine: "reduce",
         word,
@@ -150,8 +125,32 @@ fn describe(attempt: &Attempt) -> Answer {
         bounds: json!({}),
         assumptions,
         unreached,
-        stats: json!({ "cases": report.cases, "seconds": report.seconds, "sequential_calls": tried_calls, "never_fails": attempt.is_proved() && attempt.faults.is_empty() && !attempt.counts }),
+        stats: json!({ "cases": report.cases, "seconds": report.seconds, "sequential_calls": calls, "never_fails": never_fails }),
         notes,
-        found: None,
+        found,
+    }
+}
+
+fn in_words(form: &Form, obstacle: &Obstacle) -> String {
+    match obstacle {
+        Obstacle::Interleavings => "a weakness of the method, or a violation".to_owned(),
+        Obstacle::OpenGuess(guess) => {
+            format!("{guess} may be any integer, so not all sequential executions can be tried")
+        }
+        Obstacle::BeyondTheCode(operation) => format!(
+            "executed without interruption, the sub-operations of {operation} may do more than the code"
+        ),
+        Obstacle::SubOperations(calls) => format!(
+            "one after the other, the sub-operations can do what the specification does not allow: {}",
+            reduce::in_words(&form.model, calls).join(", ")
+        ),
+        Obstacle::NeverExecuted(names) => format!(
+            "no sequential execution that was tried comes to the end of {}",
+            names.join(", ")
+        ),
+        Obstacle::NotTried(why) => format!("sequential executions were not tried, {why}"),
+        Obstacle::FewCalls { tried, wanted } => format!(
+            "there are too many sequential executions; {tried} calls in a row were tried, of {wanted} within the bounds"
+        ),
     }
 }

@@ -9,7 +9,9 @@ use linchpin_reduce::{
     Answer as Claimed, Obstacle, Options, Report, Verdict as Proof, certificate, find_execution,
     obligations, prove, tables,
 };
-use linchpin_subop::sequential::{self, SequentialCall, SequentialVerdict};
+use linchpin_space::Calls;
+use linchpin_subop::model::OperationId;
+use linchpin_subop::sequential::{self, Bounds, Sequential, SequentialCall};
 use linchpin_subop::{Model, parse};
 use linchpin_subop_oracle::{Comparison, Verdict as Judged, judge_all};
 use serde_json::json;
@@ -32,9 +34,19 @@ pub fn read(file: &Path) -> Result<Model> {
 pub fn answer(args: &VerifyArgs, file: &Path) -> Result<Answer> {
     let model = read(file)?;
     let report = prove(&model, &Options::default());
-    let mut answer = describe(&model, &report);
+    let mut answer = describe(&model, &report, &bounds(args));
     extras(args, &model, &report, &mut answer)?;
     Ok(answer)
+}
+
+/// How sequential executions are tried: as far as `--ops` and `--values` say.
+fn bounds(args: &VerifyArgs) -> Bounds {
+    let default = Bounds::default();
+    let calls = match args.ops {
+        Some(Calls::Each(calls)) => usize::try_from(calls).unwrap_or(usize::MAX),
+        Some(Calls::Unlimited) | None => default.calls,
+    };
+    Bounds { calls, values: args.values.unwrap_or(default.values), ..default }
 }
 
 /// Whatever else the command line asks for: certificate, questions, facts, table.
@@ -84,11 +96,15 @@ fn export(model: &Model, options: &Options, folder: &Path) -> Result<String> {
 }
 
 /// The verdict: a proof needs that sequential executions are right too (Assumption 1 of the paper).
-fn describe(model: &Model, report: &Report) -> Answer {
-    let sequential = sequential::check(model, &sequential::Bounds::default());
-    // Assumption 1 is tried here; what came of it is said instead of that it was assumed.
+fn describe(model: &Model, report: &Report, bounds: &Bounds) -> Answer {
+    let sequential = sequential::check(model, bounds);
+    // Assumption 1 is shown or tried here; what came of it is said instead of that it was assumed.
     let mut assumptions: Vec<String> =
         report.assumptions.iter().filter(|text| !text.contains("Assumption 1")).cloned().collect();
+    if sequential.tried().is_some_and(|tried| tried.adds) {
+        assumptions.push("integers do not overflow".to_owned());
+    }
+    assumptions.extend(sequential.assumption().map(|assumption| assumption.to_string()));
     let mut notes = vec![format!(
         "{} operations, {} sub-operations, {} cases looked at, {:.1} ms",
         model.operations.len(),
@@ -96,28 +112,11 @@ fn describe(model: &Model, report: &Report) -> Answer {
         report.cases,
         report.seconds * 1e3
     )];
-    let mut untried = Vec::new();
-    let wrong = match &sequential {
-        SequentialVerdict::Holds { calls, executions, unreached } => {
-            untried = unreached.iter().map(|of| model.operations[of.0].name.clone()).collect();
-            assumptions.push(tried(*calls, *executions));
-            None
-        }
-        SequentialVerdict::NoSpec => {
-            assumptions.push(
-                "sequential executions are right (Assumption 1): not tried, the file names no specification"
-                    .to_owned(),
-            );
-            None
-        }
-        SequentialVerdict::TooLarge => {
-            assumptions.push(
-                "sequential executions are right (Assumption 1): not tried, there are too many"
-                    .to_owned(),
-            );
-            None
-        }
-        SequentialVerdict::Violated { calls } => Some(calls.clone()),
+    notes.extend(sequential_notes(&sequential));
+    let name = |of: &OperationId| model.operations[of.0].name.clone();
+    let untried: Vec<String> = match &sequential {
+        Sequential::NeverExecuted { operations, .. } => operations.iter().map(name).collect(),
+        _ => Vec::new(),
     };
     for claim in &report.claims {
         let word = match claim.answer {
@@ -134,30 +133,35 @@ fn describe(model: &Model, report: &Report) -> Answer {
     for replaced in &report.replaced {
         notes.push(format!("read replaced by a guess that a later step validates: {replaced}"));
     }
-    let (word, reason, found) = match (wrong, report.is_proved()) {
-        (Some(calls), _) => {
-            let text = format!(
-                "One after the other, these calls are not those of the specification:\n  {}\n",
-                in_words(model, &calls).join("\n  ")
-            );
-            (Word::Violated, "a sequential execution is wrong".to_owned(), Some(text))
+    let (word, reason, found) = match &sequential {
+        Sequential::Violated { calls } => {
+            let reason = "a sequential execution is wrong".to_owned();
+            let found = wrong_calls(model, calls, &reason);
+            (Word::Violated, reason, Some(found))
         }
-        (None, true) => (
-            Word::Proved,
-            "linearizable for any number of threads, operations and heap objects".to_owned(),
-            None,
-        ),
-        (None, false) => not_proved(model, report),
+        _ if !report.is_proved() => {
+            let (word, reason, text) = not_proved(model, report);
+            let found = text.map(|text| found(text, &reason));
+            (word, reason, found)
+        }
+        Sequential::Shown { .. } | Sequential::Tried { .. } => {
+            let (word, reason) = proved(matches!(sequential, Sequential::Shown { .. }));
+            (word, reason, None)
+        }
+        Sequential::NeverExecuted { .. } => {
+            let names = untried.join(", ");
+            let reason =
+                format!("no sequential execution that was tried comes to the end of {names}");
+            (Word::Inconclusive, reason, None)
+        }
+        Sequential::NotTried(why) => {
+            let reason = format!(
+                "every interleaving is proved to be a sequential execution, but those were not tried: {why}"
+            );
+            (Word::Inconclusive, reason, None)
+        }
     };
-    let found = found.map(|text| Found {
-        json: json!({ "explanation": text }),
-        explanation: reason.clone(),
-        text,
-        bars: Vec::new(),
-        rows: Vec::new(),
-        is_fault: false,
-    });
-    if word == Word::Inconclusive {
+    if word == Word::Inconclusive && !report.is_proved() {
         notes.extend(report.obstacle_text().lines().map(str::to_owned));
         notes.extend(executable(model, report));
     }
@@ -174,11 +178,62 @@ fn describe(model: &Model, report: &Report) -> Answer {
     }
 }
 
-/// That sequential executions were tried.
-pub fn tried(calls: usize, executions: usize) -> String {
-    format!(
-        "sequential executions are right (Assumption 1): tried with up to {calls} calls, {executions} executions"
-    )
+/// The word and the reason of a proof; `shown` says whether sequential executions are shown to be right.
+pub fn proved(shown: bool) -> (Word, String) {
+    let what = "linearizable for any number of threads, operations and heap objects";
+    match shown {
+        true => (Word::Proved, what.to_owned()),
+        false => (
+            Word::ProvedIfSequential,
+            format!("{what} if sequentially correct, which was tried, not shown"),
+        ),
+    }
+}
+
+/// A sequential execution that is wrong.
+pub fn wrong_calls(model: &Model, calls: &[SequentialCall], reason: &str) -> Found {
+    let text = format!(
+        "One after the other, these calls are not those of the specification:\n  {}\n",
+        in_words(model, calls).join("\n  ")
+    );
+    found(text, reason)
+}
+
+fn found(text: String, reason: &str) -> Found {
+    Found {
+        json: json!({ "explanation": text }),
+        explanation: reason.to_owned(),
+        text,
+        bars: Vec::new(),
+        rows: Vec::new(),
+        is_fault: false,
+    }
+}
+
+/// What is known about sequential executions beyond the verdict.
+pub fn sequential_notes(sequential: &Sequential) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Sequential::Shown { shown, .. } = sequential {
+        let relation = shown.relation.join(", ");
+        notes.push(format!(
+            "sequential executions are shown to be right, by induction over one call: the specification's state is {relation}"
+        ));
+    }
+    if let Sequential::Tried { not_shown, .. } = sequential {
+        notes.push(format!("not shown of all sequential executions: {not_shown}"));
+    }
+    let Some(tried) = sequential.tried() else { return notes };
+    if let Some(random) = &tried.random {
+        notes.push(format!(
+            "random sequential executions: {} of {} calls, seed {}",
+            random.sequences, random.calls, random.seed
+        ));
+    }
+    if !tried.not_taken.is_empty() {
+        let names: Vec<String> = tried.not_taken.iter().map(ToString::to_string).collect();
+        notes.push(format!("in no sequential execution that was tried: {}", names.join(", ")));
+    }
+    notes
 }
 
 /// The calls of a sequential execution.

@@ -1,4 +1,5 @@
-//! One way through an operation, as far as it has got: what its locals hold, and the steps so far.
+//! One symbolic execution of an operation, as far as it has got: what its locals hold, and the
+//! steps so far.
 
 use crate::evaluate::{Tree, Words};
 use crate::layout::{Kind, words};
@@ -22,9 +23,9 @@ pub struct Visit {
     pub line: u32,
 }
 
-/// One way, as far as it has got.
+/// One symbolic execution, as far as it has got.
 #[derive(Clone)]
-pub struct Walk {
+pub struct Execution {
     pub symbols: Vec<Symbol>,
     pub new: Vec<LocalId>,
     pub values: Vec<Tree>,
@@ -38,7 +39,7 @@ pub struct Walk {
     pub line: u32,
 }
 
-/// Why a way is not followed.
+/// Why an execution is not followed.
 pub enum Halt {
     /// It cannot be taken, or fails: a fault ends the run.
     Never,
@@ -51,7 +52,8 @@ impl From<String> for Halt {
     }
 }
 
-pub type Way<T> = Result<T, Halt>;
+/// What comes of an action, if the execution goes on.
+pub type Followed<T> = Result<T, Halt>;
 
 /// Whether the operation allocates such objects.
 fn allocates(body: &Body, of: usize) -> bool {
@@ -61,7 +63,7 @@ fn allocates(body: &Body, of: usize) -> bool {
         .any(|(action, _)| matches!(action, Action::New { object, .. } if *object == of))
 }
 
-impl Walk {
+impl Execution {
     pub fn words(&self) -> Words<'_> {
         Words { values: &self.values, new: &self.new }
     }
@@ -84,7 +86,7 @@ impl Walk {
         self.current.line = line;
     }
 
-    pub fn assume(&mut self, conditions: Vec<Condition>) -> Way<()> {
+    pub fn assume(&mut self, conditions: Vec<Condition>) -> Followed<()> {
         for condition in conditions {
             match known(&condition) {
                 Some(true) => {}
@@ -124,7 +126,8 @@ impl Walk {
             .map_err(|what| format!("the loop changes `{}`, which holds {what}", variable.name))?;
         let mut values = Vec::new();
         for (suffix, kind) in parts {
-            // It may be an object of a round that is left out, found again in a field: no guess can be that one.
+            // It may be an object of a round that is left out, found again in a field: no guess can
+            // be that one.
             if let Kind::Ref(of) = kind
                 && allocates(body, of)
             {
@@ -153,7 +156,7 @@ impl Walk {
         self.values.iter().enumerate().filter_map(constant).collect()
     }
 
-    pub fn assign(&mut self, target: &LocalTarget, tree: Tree) -> Way<()> {
+    pub fn assign(&mut self, target: &LocalTarget, tree: Tree) -> Followed<()> {
         match target {
             LocalTarget::Local(local) => self.values[local.0 as usize] = tree,
             LocalTarget::Component(local, at) => match &mut self.values[local.0 as usize] {
@@ -180,7 +183,7 @@ impl Walk {
     }
 
     /// What a location holds now: what this step wrote to it, or a symbol for what it held before.
-    pub fn observe(&mut self, place: Place, kind: Kind, name: &str) -> Way<Term> {
+    pub fn observe(&mut self, place: Place, kind: Kind, name: &str) -> Followed<Term> {
         for statement in self.current.statements.iter().rev() {
             match statement {
                 Statement::Assign { place: written, value, .. } => {

@@ -1,7 +1,8 @@
 //! Whether sub-operations that are executed without interruption do what the code does.
 //!
-//! Steps that only look may be left out, and conditions that are tested again later, so sub-operations can do more than the code. That makes a proof
-//! harder, not wrong, as long as what they do one after the other is what the code does one call after the other: the sequential
+//! Steps that only observe may be left out, and conditions that are tested again later, so
+//! sub-operations can do more than the code. That makes a proof harder, not wrong, as long as what
+//! they do one after the other is what the code does one call after the other: the sequential
 //! executions, which the specification is compared with, are then those of the code.
 
 use crate::build;
@@ -9,7 +10,8 @@ use crate::path::{Path, Step};
 use linchpin_reduce::{Options, Questions};
 use linchpin_subop::model::{Condition, Model, OperationId};
 
-/// For each way, whether its sub-operations, executed without interruption, do what one of the paths through the code does that they stand for.
+/// For each way, whether its sub-operations, executed without interruption, do what one of the
+/// paths through the code does that they stand for.
 pub fn as_the_code(
     skeleton: &Model,
     options: &Options,
@@ -24,7 +26,8 @@ pub fn as_the_code(
     let Some(questions) = Questions::new(&model, options) else { return vec![false; ways.len()] };
     let at_rest = questions.at_rest();
     let does = |at: usize| {
-        // A path with a condition on something that the sub-operations do not know is none of them, nor is one that guesses: the code knows.
+        // A path with a condition on something that the sub-operations do not know is none of them,
+        // nor is one that guesses: the code knows.
         let code = codes[at].iter().filter(|code| !code.guesses);
         let alternatives: Vec<_> = code.filter_map(|code| conditions(&ways[at], code)).collect();
         questions.holds_alone(OperationId(at), &alternatives, &at_rest)
@@ -32,9 +35,11 @@ pub fn as_the_code(
     (0..ways.len()).map(does).collect()
 }
 
-/// The conditions of a path through the code, each with how many sub-operations of the way come before it.
+/// The conditions of a path through the code, each with how many sub-operations of the way come
+/// before it.
 ///
-/// INVARIANT: both change the same things in the same order; between two changes it does not matter when something is looked at.
+/// INVARIANT: both change the same things in the same order; between two changes it does not matter
+/// when something is looked at.
 fn conditions(way: &Path, code: &Path) -> Option<Vec<(usize, Condition)>> {
     let changes = |path: &Path| -> Vec<usize> {
         let changing = path.steps.iter().enumerate().filter(|(_, step)| !step.is_pure());

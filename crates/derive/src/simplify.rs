@@ -1,9 +1,11 @@
-//! A path in its shortest form: symbols that are known to be equal become one, conditions on symbols stand where their symbols are
-//! set, and a value that is only compared is compared where it is read.
+//! A path in its shortest form: symbols that are known to be equal become one, conditions on
+//! symbols stand where their symbols are set, and a value that is only compared is compared where
+//! it is read.
 //!
-//! All of this stays between two visible steps. An operation that stops in between has done nothing that others could notice since the
-//! first of them, so nobody asks how it would have gone on; conditions from further down may be used there. They are never used before a visible
-//! step, for an operation may stop after it and never come to test them.
+//! All of this stays between two visible steps. An operation that stops in between has done nothing
+//! that others could notice since the first of them, so it is not asked how it would have gone on;
+//! conditions from further down may be used there. They are never used before a visible step, for
+//! an operation may stop after it and never come to test them.
 
 use crate::Refusal;
 use crate::path::{End, Path, Step};
@@ -11,7 +13,7 @@ use crate::symbol::{Substitute, as_symbol, is_local, known, symbols_of};
 use linchpin_subop::model::{Atom, Condition, LocalId, Place, Relation, Statement, Term, Var};
 
 /// The path in its shortest form; none if it cannot be taken without a fault.
-pub fn tidied(mut path: Path) -> Option<Path> {
+pub fn simplified_path(mut path: Path) -> Option<Path> {
     loop {
         let before = path.clone();
         unify(&mut path)?;
@@ -36,7 +38,8 @@ pub fn tidied(mut path: Path) -> Option<Path> {
     }
 }
 
-/// Whether no step tests an object that it allocates itself: conditions are tested before there is one.
+/// Whether no step tests an object that it allocates itself: conditions are tested before there is
+/// one.
 pub fn is_expressible(path: &Path) -> Result<(), Refusal> {
     for step in &path.steps {
         let allocated: Vec<LocalId> = step
@@ -50,7 +53,7 @@ pub fn is_expressible(path: &Path) -> Result<(), Refusal> {
         let tested = step.conditions.iter().flat_map(symbols_of).any(|id| allocated.contains(&id));
         if tested {
             let reason = "compares a new object in the step that allocates it".to_owned();
-            return Err(Refusal::new(step.line, reason));
+            return Err(Refusal::at(step.line, reason));
         }
     }
     Ok(())
@@ -121,7 +124,8 @@ fn hoist(path: &mut Path) {
                     set[id.0].map(|first| first + usize::from(path.new.contains(id)))
                 };
                 let latest = symbols_of(&condition).iter().filter_map(from).max();
-                // The test itself may be what mentions the symbol first: then it is a guess, and stays where it is.
+                // The test itself may be what mentions the symbol first: then it is a guess, and
+                // stays where it is.
                 target = latest.unwrap_or(at).max(segment).min(at);
             }
             path.steps[target].conditions.push(condition);
@@ -129,7 +133,8 @@ fn hoist(path: &mut Path) {
     }
 }
 
-/// Compares shared locations directly where the value that was read is used for nothing else; drops reads of what is not used at all.
+/// Compares shared locations directly where the value that was read is used for nothing else; drops
+/// reads of what is not used at all.
 fn inline(path: &mut Path) {
     let set = path.set_at();
     let visible = path.visible();
@@ -193,7 +198,8 @@ pub fn reading(condition: &Condition) -> Option<(Place, LocalId)> {
     }
 }
 
-/// Where a symbol is used besides the read at `(at, position)`; none if it is used in anything but conditions on symbols.
+/// Where a symbol is used besides the read at `(at, position)`; none if it is used in anything but
+/// conditions on symbols.
 fn comparisons(
     path: &Path,
     id: LocalId,

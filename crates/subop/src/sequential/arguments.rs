@@ -1,0 +1,111 @@
+//! The arguments that an operation is called with.
+
+/// The integers that clients pass for one argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Domain {
+    /// Any integer.
+    Integers,
+    /// From the first one up to the second, which is excluded.
+    Range(i64, i64),
+}
+
+/// A range with more integers is tried where it begins, where it ends, and with what else is tried.
+const WIDEST_RANGE: i64 = 64;
+
+/// The lists of arguments that are tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Combinations {
+    pub lists: Vec<Vec<i64>>,
+    /// Whether these are all lists of the integers in question.
+    pub complete: bool,
+}
+
+/// The integers of a domain among these.
+fn within(domain: Domain, integers: &[i64]) -> Vec<i64> {
+    match domain {
+        Domain::Integers => integers.to_vec(),
+        Domain::Range(from, to) if to.saturating_sub(from) <= WIDEST_RANGE => (from..to).collect(),
+        Domain::Range(from, to) => {
+            let ends = [from, from + 1, to - 2, to - 1];
+            let mut values: Vec<i64> = integers.iter().copied().chain(ends).collect();
+            values.retain(|value| (from..to).contains(value));
+            values.sort_unstable();
+            values.dedup();
+            values
+        }
+    }
+}
+
+/// Every list of arguments, or if there are more than `most`: all the same, one that differs, and
+/// each with another offset.
+pub(super) fn combinations(domains: &[Domain], integers: &[i64], most: usize) -> Combinations {
+    let values: Vec<Vec<i64>> = domains.iter().map(|domain| within(*domain, integers)).collect();
+    let total = values.iter().try_fold(1_usize, |total, values| total.checked_mul(values.len()));
+    if total.is_some_and(|total| total <= most) {
+        let mut lists = vec![Vec::new()];
+        for values in &values {
+            lists = lists
+                .iter()
+                .flat_map(|list| values.iter().map(move |value| [&list[..], &[*value]].concat()))
+                .collect();
+        }
+        return Combinations { lists, complete: true };
+    }
+    let longest = values.iter().map(Vec::len).max().unwrap_or(0);
+    // INVARIANT: `at` wraps around, and no domain is empty, else the product above is 0.
+    let pick = |argument: usize, at: usize| values[argument][at % values[argument].len()];
+    let arguments = || 0..values.len();
+    let mut lists: Vec<Vec<i64>> = Vec::new();
+    for at in 0..longest {
+        lists.push(arguments().map(|argument| pick(argument, at)).collect());
+    }
+    for stride in 1..=2 {
+        for at in 0..longest.min(4) {
+            lists
+                .push(arguments().map(|argument| pick(argument, at + stride * argument)).collect());
+        }
+    }
+    for different in arguments() {
+        for at in 0..longest.min(4) {
+            let offset = |argument: usize| at + usize::from(argument == different);
+            lists.push(arguments().map(|argument| pick(argument, offset(argument))).collect());
+        }
+    }
+    lists.truncate(most.max(1));
+    lists.sort_unstable();
+    lists.dedup();
+    Combinations { lists, complete: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_are_all() {
+        let found = combinations(&[Domain::Integers, Domain::Range(0, 3)], &[7, 8], 10);
+        assert!(found.complete);
+        assert_eq!(found.lists.len(), 6);
+        assert_eq!(combinations(&[], &[7], 10).lists, [Vec::<i64>::new()]);
+        assert!(combinations(&[Domain::Range(3, 3)], &[7], 10).lists.is_empty());
+    }
+
+    #[test]
+    fn of_many_arguments_some_differ() {
+        let found = combinations(&[Domain::Integers; 22], &[1, 2], 200);
+        assert!(!found.complete && found.lists.len() > 20, "{}", found.lists.len());
+        assert!(found.lists.contains(&vec![1; 22]));
+        for argument in 0..22 {
+            let mut list = vec![1; 22];
+            list[argument] = 2;
+            assert!(found.lists.contains(&list), "{argument}");
+        }
+    }
+
+    #[test]
+    fn a_wide_range_is_tried_at_its_ends() {
+        let found = combinations(&[Domain::Range(0, 1000)], &[1, 2, 5000], 200);
+        assert_eq!(found.lists.concat(), [0, 1, 2, 998, 999]);
+        assert!(found.complete);
+    }
+}
