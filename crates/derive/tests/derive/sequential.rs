@@ -25,7 +25,7 @@ fn wrong_sequential_executions_are_found_and_replayed() {
     for (name, source) in all {
         let attempt = attempt(&source, &tries());
         assert_eq!(attempt.verdict(), Verdict::Violated, "{name}: {:?}", attempt.conclusion());
-        assert!(attempt.report.is_proved(), "{name}: it is about sequential executions");
+        assert!(attempt.proof.is_proved(), "{name}: it is about sequential executions");
     }
 }
 

@@ -13,6 +13,7 @@ use crate::execute::{self, FIRST_ID, Machine, Value};
 use crate::model::{Model, SpecLine, SpecResponse, SpecTerm, Type};
 use crate::sequential::arguments::Domain;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// Integers of an argument that are looked at one by one.
 const MOST_INTEGERS: i64 = 16;
@@ -43,6 +44,9 @@ enum Known {
 /// For each word that may be `NULL` or an integer, whether it is `NULL`.
 type Case = BTreeMap<Location, bool>;
 
+/// A list of arguments, with what holds of them.
+type Arguments = (Vec<Word>, Vec<Constraint>);
+
 /// The paths of one call.
 struct Executed {
     line: usize,
@@ -62,7 +66,7 @@ pub struct Calls<'a> {
     symbols: Symbols,
     known: BTreeMap<Location, Known>,
     /// For each line, the lists of arguments, each with what holds of them.
-    lists: Vec<Vec<(Vec<Word>, Vec<Constraint>)>>,
+    lists: Vec<Vec<Arguments>>,
     cases: Vec<Case>,
     executed: Vec<Executed>,
 }
@@ -132,13 +136,12 @@ impl<'a> Calls<'a> {
         let (machine, start) = (&self.machine, &self.start);
         let (known, case) = (&mut self.known, &self.cases[case]);
         let mut before = |location: Location, symbols: &mut Symbols| {
-            if !known.contains_key(&location) {
-                let first = match word_at(machine, start, location) {
+            if let Entry::Vacant(unseen) = known.entry(location) {
+                unseen.insert(Known::First(match word_at(machine, start, location) {
                     Some(Value::Int(value)) => Some(value),
                     Some(Value::Null) => None,
                     _ => return Err(NotShown::Heap),
-                };
-                known.insert(location, Known::First(first));
+                }));
             }
             Ok(word_before(known, case, location, symbols))
         };
@@ -308,7 +311,7 @@ fn arguments_of(
     spec: &dyn SymbolicSpec,
     domains: Option<&[Vec<Domain>]>,
     symbols: &mut Symbols,
-) -> Result<Vec<(Vec<Word>, Vec<Constraint>)>, NotShown> {
+) -> Result<Vec<Arguments>, NotShown> {
     let operation = &model.operations[line.operation.0];
     // The `ID` of the call is no constant of the file.
     let id = symbols.of(Unknown::Id);
