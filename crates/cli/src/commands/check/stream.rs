@@ -89,7 +89,6 @@ struct Judge<'a> {
     object: &'a Object,
     limits: Limits,
     property: Property,
-    stop: Stop,
     /// One stream an object.
     streams: HashMap<Value, Stream<'a>>,
     open: HashMap<u32, Open>,
@@ -103,9 +102,8 @@ impl<'a> Judge<'a> {
     fn new(subject: &'a Subject<'_>, property: Property, stop: &Stop) -> Judge<'a> {
         Judge {
             object: &subject.object,
-            limits: Limits::until(stop.asked.clone()),
+            limits: stop.limits(),
             property,
-            stop: stop.clone(),
             streams: HashMap::new(),
             open: HashMap::new(),
             events: 0,
