@@ -1,5 +1,6 @@
 //! What a verdict takes for granted.
 
+use crate::grouped;
 use std::fmt;
 
 /// One assumption of a verdict.
@@ -82,6 +83,7 @@ impl fmt::Display for Sequential {
             Sequential::NotTried { reason } => write!(f, "not tried, {reason}"),
             Sequential::Tried { calls, executions, integers, further } => {
                 let plural = if *calls == 1 { "" } else { "s" };
+                let executions = grouped(executions);
                 write!(f, "tried: {calls} call{plural}, {executions} executions")?;
                 if !integers.is_empty() {
                     write!(f, ", integers {}", in_ranges(integers))?;
@@ -105,10 +107,19 @@ fn in_ranges(integers: &[i64]) -> String {
         }
     }
     let shown = ranges.iter().map(|(first, last)| match first == last {
-        true => first.to_string(),
-        false => format!("{first} to {last}"),
+        true => shown(*first),
+        false => format!("{} to {}", shown(*first), shown(*last)),
     });
     shown.collect::<Vec<_>>().join(", ")
+}
+
+/// An integer, the extremes as powers.
+fn shown(value: i64) -> String {
+    match value {
+        i64::MIN => "-2^63".to_owned(),
+        i64::MAX => "2^63-1".to_owned(),
+        value => value.to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -118,6 +129,6 @@ mod tests {
     #[test]
     fn neighbours_are_ranges() {
         assert_eq!(in_ranges(&[-1, 0, 1, 2, 3, 99, 100, 101]), "-1 to 3, 99 to 101");
-        assert_eq!(in_ranges(&[i64::MIN, 7, i64::MAX]), format!("{}, 7, {}", i64::MIN, i64::MAX));
+        assert_eq!(in_ranges(&[i64::MIN, 7, i64::MAX]), "-2^63, 7, 2^63-1");
     }
 }

@@ -2,6 +2,8 @@
 
 mod check;
 mod command_line;
+mod docs;
 mod edges;
 mod runs;
+mod schema;
 mod verify;

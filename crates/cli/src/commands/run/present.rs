@@ -5,6 +5,7 @@ use super::finding::Finding;
 use super::search::Shown;
 use crate::args::{MemoryArg, RunArgs, Schedule};
 use crate::{limits, output};
+use linchpin_engine::Wrong;
 use linchpin_ir::interpreter::Wait;
 use linchpin_ir::program::Program;
 use linchpin_ir::run::{End, Run};
@@ -72,8 +73,13 @@ impl<'a> Presentation<'a> {
                 Finding::NotLinearizable(violation) => &violation.core,
                 _ => &[],
             };
+            let wrong = match self.shown.finding {
+                Finding::Fault => Wrong::Fault,
+                Finding::Deadlock => Wrong::Stuck,
+                _ => Wrong::NotLinearizable,
+            };
             let counterexample = json!({
-                "history": history, "schedule": schedule, "core": core, "explanation": self.reason(),
+                "kind": wrong.id(), "history": history, "schedule": schedule, "core": core, "explanation": self.reason(),
             });
             insert("counterexample", counterexample);
         }
