@@ -199,9 +199,9 @@ impl Applied {
     /// can so answer exactly, except between the two.
     pub fn tighten(&self, history: &mut History) {
         for interrupted in &self.interrupted {
-            let next = history.operations[interrupted.next as usize].invoked;
+            let next = history[interrupted.next].invoked;
             // An event before the next invocation: an operation precedes what is invoked *after* its end.
-            let operation = &mut history.operations[interrupted.operation as usize];
+            let operation = &mut history[interrupted.operation];
             operation.returned = operation.returned.min(next - 1);
         }
     }
@@ -260,11 +260,11 @@ fn next_calls(history: &History, interruptions: &[Rank]) -> Result<Vec<Interrupt
                 });
             }
             if let Some(&next) = object.get(&place) {
-                interrupted.push(Interrupted { operation: id as OpId, next });
+                interrupted.push(Interrupted { operation: OpId::new(id), next });
             }
         }
         anything.insert(operation.process, operation.invoked);
-        object.insert(place, id as OpId);
+        object.insert(place, OpId::new(id));
     }
     interrupted.reverse();
     Ok(interrupted)

@@ -58,7 +58,7 @@ fn measure(spec: &str, format: Format, text: &str) {
         let start = clock();
         let recording = read_bytes(text.as_bytes(), &options).expect("a recording");
         best = best.min(clock() - start);
-        events = recording.history.events;
+        events = recording.history.events.number();
     }
     let megabytes = text.len() as f64 / 1e6;
     println!(

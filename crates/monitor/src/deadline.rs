@@ -5,12 +5,12 @@
 
 use super::poll::StopPoll;
 use linchpin_history_data::{
-    History, Judgement, Monitored, NEVER, OpId, Sentences, not_applicable,
+    History, Judgement, Monitored, NEVER, OpId, Rank, Sentences, not_applicable,
 };
 
 /// Whether an operation is optional and has a deadline.
 pub(crate) fn has_deadline(history: &History, id: OpId) -> bool {
-    let operation = &history.operations[id as usize];
+    let operation = &history[id];
     !operation.completed && operation.returned != NEVER
 }
 
@@ -25,13 +25,13 @@ pub(crate) fn judge(
     let Judgement::Holds(witness) = &judgement else {
         return Ok(judgement);
     };
-    let mut latest = 0;
+    let mut latest = Rank::FIRST;
     let mut late = None;
     for id in &witness.order {
         if let Err(stopped) = poll.step() {
             return Ok(stopped.into());
         }
-        let operation = &history.operations[*id as usize];
+        let operation = &history[*id];
         latest = operation.invoked.max(latest);
         if operation.returned < latest {
             late = Some(*id);

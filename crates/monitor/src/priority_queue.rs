@@ -7,7 +7,7 @@
 //! [`check`] judges.
 
 use super::intervals::{
-    self, Collection, Gap, Life, NO_OP, Object, Part, Places, Span, Speech, Stuck, cover,
+    self, Collection, Conflict, Gap, Life, Object, Part, Places, Span, Speech, cover,
 };
 use super::poll::{Halt, StopPoll, StopReason};
 use super::sorting;
@@ -38,7 +38,7 @@ impl Collection for Smallest<'_> {
         participles: ("inserted", "removed"),
     };
 
-    fn order(&self, mut part: Part) -> Result<Vec<OpId>, Halt<Stuck>> {
+    fn order(&self, mut part: Part) -> Result<Vec<OpId>, Halt<Conflict>> {
         part.tune(self.poll)?;
         part.drain(self.poll)?;
         let ascending = self.ascending(&part.lives, self.poll)?;
@@ -79,7 +79,7 @@ impl Collection for Smallest<'_> {
         let life = &tuned.lives[largest as usize];
         let lives = cover(life.removed, inside(&tuned, smaller));
         let verb = if lives.len() == 1 { "is" } else { "are" };
-        let op = speech.operation(life.remove);
+        let op = speech.maybe(life.remove);
         let stays = speech.stays(part, &lives);
         format!("whenever {op} took effect, {stays}, and {verb} smaller")
     }
@@ -125,7 +125,7 @@ fn inside(part: &Part, lives: &[u32]) -> impl Iterator<Item = (u32, Span)> {
 
 /// The first operation without a gap, with the values that leave it none. All that leave some operation none are
 /// blockers.
-fn stuck_on(part: &Part, ascending: &[u32], stuck: &[usize], empty_at: &[Option<Gap>]) -> Stuck {
+fn stuck_on(part: &Part, ascending: &[u32], stuck: &[usize], empty_at: &[Option<Gap>]) -> Conflict {
     let removals = stuck
         .iter()
         .map(|&place| (part.lives[ascending[place] as usize].removed, &ascending[..place]));
@@ -142,7 +142,7 @@ fn stuck_on(part: &Part, ascending: &[u32], stuck: &[usize], empty_at: &[Option<
     let blockers = inside(part, &ascending[..longest]);
     let blockers = blockers.filter(|(_, span)| span.lo <= last).map(|(at, _)| at).collect();
     let empty = if stuck.is_empty() { bad_empties.first().copied() } else { None };
-    Stuck { lives, empty, blockers }
+    Conflict { lives, empty, blockers }
 }
 
 /// The order of the operations. In each gap: the values that are inside are removed, smallest first; then nothing is
@@ -169,11 +169,11 @@ fn emit(
             events.push(pack(removed, COME_AND_GO, place));
             continue;
         }
-        if life.add != NO_OP {
+        if life.add.is_some() {
             events.push(pack(life.added.hi, INSERT, place));
         }
         // What is imagined to leave after the end stays.
-        if life.remove != NO_OP && removed < part.end {
+        if life.remove.is_some() && removed < part.end {
             events.push(pack(removed, REMOVE, place));
         }
     }
@@ -185,10 +185,10 @@ fn emit(
         let at = event as usize & ((1 << 30) - 1);
         let life = || &part.lives[ascending[at] as usize];
         match event >> 30 & 3 {
-            REMOVE => order.push(life().remove),
+            REMOVE => order.extend(life().remove),
             FIND_NOTHING => order.push(part.empties[at].op),
-            COME_AND_GO => order.extend([life().add, life().remove]),
-            _ => order.push(life().add),
+            COME_AND_GO => order.extend([life().add, life().remove].into_iter().flatten()),
+            _ => order.extend(life().add),
         }
     }
     Ok(order)

@@ -37,12 +37,12 @@ use linchpin_spec::Spec;
 use linchpin_verdict::StopReason;
 use rustc_hash::FxHashMap;
 
-/// How a walk ended.
-pub(crate) enum Walked {
+/// How the search ended.
+pub(crate) enum SearchEnd {
     /// These operations in this order explain the history.
     Explained(Vec<u32>),
     /// Nothing explains this event, given all answers, those of operations in progress included.
-    Stuck { event: usize },
+    Unexplained { event: usize },
     /// The limits stopped it at this event.
     Stopped { reason: StopReason, event: usize },
 }
@@ -53,7 +53,7 @@ pub(crate) fn walk<S: Spec + ?Sized, M: Mask>(
     problem: &Problem,
     options: &SearchOptions,
     watch: &Watch<'_>,
-) -> Walked
+) -> SearchEnd
 where
     S::State: 'static,
 {
@@ -69,13 +69,13 @@ pub(crate) fn walk_to<S: Spec + ?Sized, M: Mask>(
     options: &SearchOptions,
     watch: &Watch<'_>,
     states: &mut Vec<Possible>,
-) -> Walked
+) -> SearchEnd
 where
     S::State: 'static,
 {
     let mut table = Table::new(spec, problem);
     loop {
-        let mut walk = Walk::<S, M> {
+        let mut walk = BreadthFirst::<S, M> {
             problem,
             options,
             watch,
@@ -105,14 +105,14 @@ enum Halt {
     Limit(StopReason),
 }
 
-struct Walk<'a, 'b, S: Spec + ?Sized, M: Mask> {
+struct BreadthFirst<'a, 'b, S: Spec + ?Sized, M: Mask> {
     problem: &'a Problem,
     options: &'a SearchOptions,
     watch: &'a Watch<'a>,
     window: Window<'a>,
     table: &'b mut Table<'a, S>,
     used: Used,
-    steps: Steps,
+    steps: Steps<u32>,
     moment: Moment<M>,
     /// The configurations that explain the history so far.
     configs: Vec<Config<M>>,
@@ -127,11 +127,11 @@ struct Walk<'a, 'b, S: Spec + ?Sized, M: Mask> {
     work: u32,
 }
 
-impl<S: Spec + ?Sized, M: Mask> Walk<'_, '_, S, M>
+impl<S: Spec + ?Sized, M: Mask> BreadthFirst<'_, '_, S, M>
 where
     S::State: 'static,
 {
-    fn run(&mut self) -> Option<Walked> {
+    fn run(&mut self) -> Option<SearchEnd> {
         let done = M::empty(self.problem.width);
         let state = Table::<S>::INITIAL;
         self.configs.push(Config { state, used: Used::NONE, done, step: START });
@@ -140,21 +140,23 @@ where
                 match self.pass(event.op, event.rank) {
                     Ok(()) => {}
                     Err(Halt::Mistaken) => return None,
-                    Err(Halt::Limit(reason)) => return Some(Walked::Stopped { reason, event: at }),
+                    Err(Halt::Limit(reason)) => {
+                        return Some(SearchEnd::Stopped { reason, event: at });
+                    }
                 }
                 if self.configs.is_empty() {
-                    return Some(Walked::Stuck { event: at });
+                    return Some(SearchEnd::Unexplained { event: at });
                 }
             }
             self.window.pass(event);
             if at % 4096 == 4095
                 && let Err(Halt::Limit(reason)) = self.check_limits()
             {
-                return Some(Walked::Stopped { reason, event: at });
+                return Some(SearchEnd::Stopped { reason, event: at });
             }
         }
         let last = self.configs.first()?;
-        Some(Walked::Explained(self.steps.path(last.step)))
+        Some(SearchEnd::Explained(self.steps.path(last.step)))
     }
 
     /// The states of now, and what in progress has led to each.

@@ -13,12 +13,12 @@
 //! - With many operations in progress the walk is first tried with few configurations, those in which the most has taken effect. If one of them comes through,
 //!   it explains the history, whatever was left out; only if none does, all are followed. Before there are too many of them, it is looked whether somebody found what nobody can have left there (`overwritten`).
 //!
-//! Start with [`check`]; `walk` is the algorithm, `configs` when a configuration can do all that another can.
+//! Start with [`check`]; `frontier` is the algorithm, `config` when a configuration can do all that another can.
 
-mod configs;
+mod config;
+mod frontier;
 mod overwritten;
 mod resume;
-mod walk;
 
 pub use overwritten::Overwritten;
 pub use resume::{Begun, Known, Patience, Resumed, advance, resume};
@@ -28,6 +28,7 @@ use crate::mask::with_mask;
 use crate::problem::{Item, Problem, Role};
 use crate::shrink::{Bound, Judge, first_violated, shrink};
 use crate::{SearchOptions, Watch};
+use frontier::{Breadth, Outcome, SearchEnd, Way, walk};
 use linchpin_history_data::{
     Argument, History, Judgement, Monitored, NEVER, NotApplicable, OpId, Operation, Rank, ValueId,
     Violation, Witness,
@@ -36,7 +37,6 @@ use linchpin_spec::{CasRegister, Spec, Value};
 use linchpin_verdict::Limits;
 use rustc_hash::FxHashMap;
 use std::time::Instant;
-use walk::{Breadth, Outcome, Walked, Way, walk};
 
 /// With more operations in progress at a time than this, a history is first walked through with few configurations.
 const MANY: usize = 24;
@@ -68,7 +68,7 @@ enum Kind {
 pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     let mut register = RegisterSearch::new(history, init, limits)?;
     if let Some(by) = limits.exceeded(0) {
-        return Ok(Judgement::Inconclusive(explain::stopped(by, 0, history)));
+        return Ok(Judgement::Inconclusive(explain::stopped(by, Rank::FIRST, history)));
     }
     let items = register.relevant(&Item::all(history));
     if let Some(violated) = register.found_what_nobody_wrote(&items) {
@@ -78,18 +78,20 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     let outcome = match register.walk_cheaply(&problem, limits) {
         Some(outcome) => outcome,
         // why not before: the walk has more to say about what went wrong. But now it may never come to an end.
-        None => match overwritten::sweep(&register, &items, &[register.initial], 0, NEVER) {
-            Ok(_) => register.walk_from_start(&problem, Breadth::Full, limits),
-            Err(overwritten) => return Ok(register.found_overwritten(&overwritten)),
-        },
+        None => {
+            match overwritten::sweep(&register, &items, &[register.initial], Rank::FIRST, NEVER) {
+                Ok(_) => register.walk_from_start(&problem, Breadth::Full, limits),
+                Err(overwritten) => return Ok(register.found_overwritten(&overwritten)),
+            }
+        }
     };
     match outcome.walked {
-        Walked::Explained(order) => {
+        SearchEnd::Explained(order) => {
             let order = order.into_iter().map(|op| problem.ops[op as usize].id).collect();
             Ok(Judgement::Holds(Witness { order }))
         }
-        Walked::Stuck { op } => Ok(register.violated(&items, problem.ops[op as usize].id)),
-        Walked::Stopped { reason, event } => {
+        SearchEnd::Unexplained { op } => Ok(register.violated(&items, problem.ops[op as usize].id)),
+        SearchEnd::Stopped { reason, event } => {
             let explained = problem.events.get(event).map_or(history.events, |event| event.rank);
             Ok(Judgement::Inconclusive(explain::stopped(reason, explained, history)))
         }
@@ -115,8 +117,8 @@ impl<'a> RegisterSearch<'a> {
     ) -> Result<RegisterSearch<'a>, NotApplicable> {
         let kind = |(id, operation): (usize, &Operation)| {
             kind(operation).ok_or_else(|| {
-                let call = history.call(id as OpId);
-                let response = history.response(id as OpId).unwrap_or_default();
+                let call = history.call(OpId::new(id));
+                let response = history.response(OpId::new(id)).unwrap_or_default();
                 let process = history.processes.get(operation.process as usize);
                 let process = process.map_or("?", String::as_str);
                 let reason = format!(
@@ -134,8 +136,8 @@ impl<'a> RegisterSearch<'a> {
 
     /// What an operation does in this role.
     fn kind(&self, item: Item) -> Option<Kind> {
-        let operation = &self.history.operations[item.id as usize];
-        match (item.role, self.kinds[item.id as usize]) {
+        let operation = &self.history[item.id];
+        match (item.role, self.kinds[item.id.index()]) {
             (Role::Completed, kind) => Some(kind),
             (Role::Optional(_), Kind::Write(value)) => Some(Kind::Write(value)),
             (Role::Optional(_), _) => match operation.argument {
@@ -149,17 +151,18 @@ impl<'a> RegisterSearch<'a> {
     /// An operation that saw a value which nobody had been called to write by its return: seen at once, whatever is in progress.
     fn found_what_nobody_wrote(&self, items: &[Item]) -> Option<Judgement> {
         let operations = &self.history.operations;
-        let mut first_call: FxHashMap<u32, Rank> = FxHashMap::from_iter([(self.initial, 0)]);
+        let mut first_call: FxHashMap<u32, Rank> =
+            FxHashMap::from_iter([(self.initial, Rank::FIRST)]);
         for item in items {
             if let Some(Kind::Write(new) | Kind::Swap(_, new)) = self.kind(*item) {
-                let call = operations[item.id as usize].invoked;
+                let call = operations[item.id.index()].invoked;
                 first_call.entry(new).or_insert(call);
             }
         }
         let unwritten = |item: &&Item| match self.kind(**item) {
             Some(Kind::Is(value) | Kind::Swap(value, _)) if item.role == Role::Completed => {
                 let call = first_call.get(&value);
-                call.is_none_or(|call| *call > operations[item.id as usize].returned)
+                call.is_none_or(|call| *call > operations[item.id.index()].returned)
             }
             _ => false,
         };
@@ -194,9 +197,9 @@ impl<'a> RegisterSearch<'a> {
         let breadths = NARROW.into_iter().map(Breadth::Narrow).chain([Breadth::AtMost(FEW_WAYS)]);
         let mut outcomes = breadths.map(|breadth| self.walk_from_start(problem, breadth, limits));
         outcomes.find(|outcome| match outcome.walked {
-            Walked::Explained(_) => true,
-            Walked::Stuck { .. } => outcome.is_sure,
-            Walked::Stopped { .. } => limits.exceeded(0).is_some(),
+            SearchEnd::Explained(_) => true,
+            SearchEnd::Unexplained { .. } => outcome.is_sure,
+            SearchEnd::Stopped { .. } => limits.exceeded(0).is_some(),
         })
     }
 
@@ -227,7 +230,7 @@ impl<'a> RegisterSearch<'a> {
         let history = self.history;
         let first = first_violated(history, items, Bound::From(found), self);
         let culprit = first.unwrap_or(found);
-        let at = history.operations[culprit as usize].returned;
+        let at = history[culprit].returned;
         let before: Vec<Item> =
             items.iter().filter_map(|item| item.until(history, at - 1)).collect();
         let before = Problem::new(history, &self.relevant(&before), &self.options);
@@ -269,14 +272,14 @@ impl Judge for RegisterSearch<'_> {
         let limits = Limits { deadline, ..self.limits.clone() };
         let problem = Problem::new(self.history, &self.relevant(items), &self.options);
         match self.walk(&problem, &limits).walked {
-            Walked::Explained(_) => Some(false),
-            Walked::Stuck { .. } => Some(true),
-            Walked::Stopped { .. } => None,
+            SearchEnd::Explained(_) => Some(false),
+            SearchEnd::Unexplained { .. } => Some(true),
+            SearchEnd::Stopped { .. } => None,
         }
     }
 
     fn relevant(&self, mut gone: Vec<Item>, _: &[Item]) -> Vec<Item> {
-        gone.retain(|item| !matches!(self.kinds[item.id as usize], Kind::Is(_) | Kind::IsNot(_)));
+        gone.retain(|item| !matches!(self.kinds[item.id.index()], Kind::Is(_) | Kind::IsNot(_)));
         gone
     }
 }
@@ -289,7 +292,7 @@ fn kind(operation: &Operation) -> Option<Kind> {
         // A recorder that leaves `null` out.
         _ => Some(ValueId::NULL),
     };
-    match (operation.operation as usize, operation.argument, response) {
+    match (usize::from(operation.operation), operation.argument, response) {
         (CasRegister::WRITE, Argument::One(value), _) => Some(Kind::Write(value.0)),
         (CasRegister::READ, _, response) => Some(Kind::Is(response.unwrap_or(ValueId::NULL).0)),
         (CasRegister::CAS, Argument::Two(old, _), Some(ValueId::FALSE)) => Some(Kind::IsNot(old.0)),

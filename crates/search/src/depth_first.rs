@@ -157,7 +157,7 @@ where
         };
         order.sort_by_key(|&at| match (before(at), self.preference) {
             (true, Preference::SeenLater) => (false, NEVER - op(at).seen),
-            (true, _) => (false, op(at).seen),
+            (true, _) => (false, op(at).seen.number()),
             (false, _) => (true, 0),
         });
         order

@@ -19,7 +19,7 @@ pub struct Ticket(u32);
 
 /// Nothing explains the events so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stuck {
+pub struct Unexplained {
     /// The call whose answer nothing explains.
     pub call: Call,
     /// That answer.
@@ -171,7 +171,7 @@ where
     /// # Errors
     ///
     /// If nothing explains that. The frontier is then empty, and nothing explains what follows.
-    pub fn response(&mut self, ticket: Ticket, response: &Value) -> Result<(), Stuck> {
+    pub fn response(&mut self, ticket: Ticket, response: &Value) -> Result<(), Unexplained> {
         let Some(call) = self.close(ticket) else {
             return Ok(());
         };
@@ -184,7 +184,7 @@ where
         self.pass(ticket.0, call, Some(answer));
         if self.configs.is_empty() {
             let possible = possible.into_iter().map(|state| show(self.states.get(state))).collect();
-            return Err(Stuck { call: self.calls.get(call).clone(), response, possible });
+            return Err(Unexplained { call: self.calls.get(call).clone(), response, possible });
         }
         self.forget();
         Ok(())

@@ -27,14 +27,14 @@ mod table;
 mod used;
 mod window;
 
-pub use frontier::{Beginning, Frontier, Stuck, Ticket};
+pub use frontier::{Beginning, Frontier, Ticket, Unexplained};
 use linchpin_history_data::{History, Judgement, OpId, Rank, Violation, Witness};
 use linchpin_verdict::{Limits, StopReason};
 pub use relevance::Relevance;
 pub use shrink::Tally;
 pub use split::SplitBy;
 
-use breadth_first::Walked;
+use breadth_first::SearchEnd;
 use linchpin_spec::Spec;
 use problem::{Item, Problem};
 use race::{decide, states_after};
@@ -88,7 +88,7 @@ pub struct Searched {
 /// Searches for an order that explains a history.
 ///
 /// ```
-/// use linchpin_history_data::{Builder, Judgement};
+/// use linchpin_history_data::{Builder, Judgement, Rank};
 /// use linchpin_search::{SearchOptions, search};
 /// use linchpin_verdict::{Limits, StopReason};
 /// use linchpin_spec::{Register, Spec, Value};
@@ -102,7 +102,7 @@ pub struct Searched {
 /// builder.ok("b", Value::Null)?;
 /// let searched = search(&register, &builder.finish(), &Limits::default(), &SearchOptions::default());
 /// let Judgement::Violated(violation) = searched.judgement else { panic!("the write cannot be undone") };
-/// assert_eq!(violation.at, Some(4));
+/// assert_eq!(violation.at, Some(Rank::new(4)));
 /// assert_eq!(searched.possible, ["1"]);
 /// # Ok::<(), linchpin_history_data::HistoryError>(())
 /// ```
@@ -142,7 +142,7 @@ where
     S::State: 'static,
 {
     if let Some(by) = known.split {
-        let all: Vec<OpId> = (0..history.operations.len() as OpId).collect();
+        let all: Vec<OpId> = history.ids().collect();
         let parts = split(history, &all, by);
         return search_parts(spec, history, &parts, limits, options);
     }
@@ -167,20 +167,20 @@ where
     S::State: 'static,
 {
     /// The answer about these operations, once the search has ended.
-    fn conclude(mut self, items: &[Item], problem: &Problem, walked: Walked) -> Searched {
+    fn conclude(mut self, items: &[Item], problem: &Problem, walked: SearchEnd) -> Searched {
         let history = self.history;
         match walked {
-            Walked::Explained(order) => {
+            SearchEnd::Explained(order) => {
                 let order = order.into_iter().map(|op| problem.ops[op as usize].id).collect();
                 let judgement = Judgement::Holds(Witness { order });
                 Searched { judgement, possible: Vec::new(), explained: history.events }
             }
-            Walked::Stuck { event } => {
+            SearchEnd::Unexplained { event } => {
                 let found = problem.ops[problem.events[event].op as usize].id;
                 let first = first_violated(history, items, Bound::From(found), &mut self);
                 self.violated(items, found, first)
             }
-            Walked::Stopped { reason, event } => {
+            SearchEnd::Stopped { reason, event } => {
                 let event = problem.events.get(event);
                 let explained = event.map_or(history.events, |event| event.rank);
                 let judgement =
@@ -195,7 +195,7 @@ where
     fn violated(&mut self, items: &[Item], found: OpId, first: Option<OpId>) -> Searched {
         let (history, options) = (self.history, self.options);
         let culprit = first.unwrap_or(found);
-        let at = history.operations[culprit as usize].returned;
+        let at = history[culprit].returned;
         let before = items.iter().filter_map(|item| item.until(history, at - 1));
         let before = Problem::new(history, &before.collect::<Vec<_>>(), options);
         let possible = states_after(self.spec, &before, options, &Watch::new(self.limits));
@@ -218,9 +218,9 @@ where
         let limits = Limits { deadline, ..self.limits.clone() };
         let problem = Problem::new(self.history, items, self.options);
         match decide(self.spec, &problem, self.options, &Watch::new(&limits), false) {
-            Walked::Explained(_) => Some(false),
-            Walked::Stuck { .. } => Some(true),
-            Walked::Stopped { .. } => None,
+            SearchEnd::Explained(_) => Some(false),
+            SearchEnd::Unexplained { .. } => Some(true),
+            SearchEnd::Stopped { .. } => None,
         }
     }
 

@@ -13,7 +13,7 @@ use std::collections::BinaryHeap;
 
 /// Merges orders of disjoint sets of operations, each of which respects time, into one that does.
 pub(crate) fn merge(history: &History, parts: &[Vec<OpId>]) -> Vec<OpId> {
-    let invoked = |id: OpId| history.operations[id as usize].invoked;
+    let invoked = |id: OpId| history[id].invoked;
     let mut firsts: BinaryHeap<_> = parts
         .iter()
         .enumerate()

@@ -30,7 +30,7 @@ pub(crate) struct Item {
 impl Item {
     /// The operation as it is in the history.
     pub(crate) fn of(history: &History, id: OpId) -> Item {
-        let operation = &history.operations[id as usize];
+        let operation = &history[id];
         let role = match operation.completed {
             true => Role::Completed,
             false => Role::Optional(operation.returned),
@@ -40,12 +40,12 @@ impl Item {
 
     /// All operations of a history.
     pub(crate) fn all(history: &History) -> Vec<Item> {
-        (0..history.operations.len() as OpId).map(|id| Item::of(history, id)).collect()
+        history.ids().map(|id| Item::of(history, id)).collect()
     }
 
     /// The operation as the events before the one after `last` show it; nothing if it is called later.
     pub(crate) fn until(self, history: &History, last: Rank) -> Option<Item> {
-        let operation = &history.operations[self.id as usize];
+        let operation = &history[self.id];
         let role = match self.role {
             Role::Completed if operation.returned > last => Role::Optional(NEVER),
             Role::Optional(deadline) if deadline > last => Role::Optional(NEVER),
@@ -58,7 +58,7 @@ impl Item {
     pub(crate) fn weakened(self, history: &History) -> Item {
         match self.role {
             Role::Completed => {
-                let deadline = history.operations[self.id as usize].returned;
+                let deadline = history[self.id].returned;
                 Item { id: self.id, role: Role::Optional(deadline) }
             }
             Role::Optional(_) => self,
@@ -141,7 +141,7 @@ impl Problem {
             width: 0,
         };
         for item in items {
-            let operation = &history.operations[item.id as usize];
+            let operation = &history[item.id];
             let (completed, deadline) = match item.role {
                 Role::Completed => (true, operation.returned),
                 Role::Optional(deadline) => (false, deadline),
@@ -171,14 +171,14 @@ impl Problem {
     fn guess_when_seen(&mut self, history: &History) {
         let mut bringing: FxHashMap<ValueId, VecDeque<u32>> = FxHashMap::default();
         for (at, op) in self.ops.iter().enumerate() {
-            for value in mentioned(history, history.operations[op.id as usize].argument) {
+            for value in mentioned(history, history[op.id].argument) {
                 bringing.entry(value).or_default().push_back(at as u32);
             }
         }
         for event in self.events.iter().filter(|event| event.returns) {
             let op = &self.ops[event.op as usize];
             if op.completed {
-                for value in mentioned(history, history.operations[op.id as usize].response) {
+                for value in mentioned(history, history[op.id].response) {
                     let brought = bringing.get_mut(&value).and_then(VecDeque::pop_front);
                     if let Some(brought) = brought {
                         let seen = &mut self.ops[brought as usize].seen;
@@ -228,7 +228,7 @@ struct Classes {
 
 impl Classes {
     fn intern(&mut self, history: &History, id: OpId, completed: bool) -> u32 {
-        let operation = &history.operations[id as usize];
+        let operation = &history[id];
         let mut group: SmallVec<[u32; 8]> = smallvec![u32::from(operation.operation)];
         if completed {
             spell(history, operation.response, &mut group);

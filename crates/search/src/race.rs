@@ -1,6 +1,6 @@
 //! Two searches at once: depth first for a witness, breadth first for a violation.
 
-use super::breadth_first::{Walked, walk, walk_to};
+use super::breadth_first::{SearchEnd, walk, walk_to};
 use super::depth_first::{DepthFirst, Preference, Progress};
 use super::explain::Possible;
 use super::mask::{Mask, with_mask};
@@ -20,12 +20,12 @@ pub(crate) fn decide<S: Spec + ?Sized + Sync>(
     options: &SearchOptions,
     watch: &Watch<'_>,
     race: bool,
-) -> Walked
+) -> SearchEnd
 where
     S::State: 'static,
 {
     if let Some(reason) = watch.exceeded(0) {
-        return Walked::Stopped { reason, event: 0 };
+        return SearchEnd::Stopped { reason, event: 0 };
     }
     with_mask!(problem.width, M => decide_with::<S, M>(spec, problem, options, watch, race))
 }
@@ -44,7 +44,7 @@ where
     let mut states = Vec::new();
     let walked =
         with_mask!(problem.width, M => walk_to::<S, M>(spec, problem, options, watch, &mut states));
-    if let Walked::Stopped { .. } = walked {
+    if let SearchEnd::Stopped { .. } = walked {
         states.clear();
     }
     states
@@ -56,7 +56,7 @@ fn decide_with<S: Spec + ?Sized + Sync, M: Mask>(
     options: &SearchOptions,
     watch: &Watch<'_>,
     race: bool,
-) -> Walked
+) -> SearchEnd
 where
     S::State: 'static,
 {
@@ -71,7 +71,7 @@ where
         let progress = search.run(2 * problem.ops.len() + 256, watch);
         deepest = search.deepest.max(deepest);
         match progress {
-            Progress::Found => return Walked::Explained(search.order().to_vec()),
+            Progress::Found => return SearchEnd::Explained(search.order().to_vec()),
             // There is nothing to be found in another order.
             Progress::Exhausted => break,
             Progress::Paused => searches.push(search),
@@ -90,7 +90,7 @@ fn both<S: Spec + ?Sized + Sync, M: Mask>(
     options: &SearchOptions,
     watch: &Watch<'_>,
     mut searches: Vec<DepthFirst<'_, S, M>>,
-) -> Walked
+) -> SearchEnd
 where
     S::State: 'static,
 {
@@ -123,14 +123,16 @@ where
             decided.store(true, Ordering::Relaxed);
         }
         let walked = walker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        found.map_or_else(|| at_least(deepest, walked), Walked::Explained)
+        found.map_or_else(|| at_least(deepest, walked), SearchEnd::Explained)
     })
 }
 
 /// If both searches were stopped, what the one that came farthest knows counts.
-fn at_least(deepest: usize, walked: Walked) -> Walked {
+fn at_least(deepest: usize, walked: SearchEnd) -> SearchEnd {
     match walked {
-        Walked::Stopped { reason, event } => Walked::Stopped { reason, event: event.max(deepest) },
+        SearchEnd::Stopped { reason, event } => {
+            SearchEnd::Stopped { reason, event: event.max(deepest) }
+        }
         walked => walked,
     }
 }

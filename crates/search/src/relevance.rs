@@ -34,8 +34,8 @@ impl Relevance {
 fn updates_seen(history: &History, mut gone: Vec<Item>, rest: &[Item]) -> Vec<Item> {
     let mut seen: FxHashSet<(i64, Value)> = FxHashSet::default();
     for item in rest {
-        let operation = &history.operations[item.id as usize];
-        if operation.operation as usize == Snapshot::SCAN
+        let operation = &history[item.id];
+        if usize::from(operation.operation) == Snapshot::SCAN
             && operation.completed
             && let Value::List(values) = history.value(operation.response)
         {
@@ -43,8 +43,8 @@ fn updates_seen(history: &History, mut gone: Vec<Item>, rest: &[Item]) -> Vec<It
         }
     }
     gone.retain(|item| {
-        let operation = &history.operations[item.id as usize];
-        match (operation.operation as usize, operation.argument) {
+        let operation = &history[item.id];
+        match (usize::from(operation.operation), operation.argument) {
             (Snapshot::SCAN, _) => false,
             (Snapshot::UPDATE, Argument::Two(place, value)) => {
                 let read = |id: ValueId| history.values.get(id);
@@ -63,8 +63,8 @@ fn updates_seen(history: &History, mut gone: Vec<Item>, rest: &[Item]) -> Vec<It
 pub(crate) fn shared_values(history: &History, mut gone: Vec<Item>, rest: &[Item]) -> Vec<Item> {
     // The three have their operations in the same order; a priority queue has no peek.
     gone.retain(|item| {
-        let operation = &history.operations[item.id as usize];
-        match operation.operation as usize {
+        let operation = &history[item.id];
+        match usize::from(operation.operation) {
             Queue::ENQUEUE => true,
             Queue::DEQUEUE => history.value(operation.response) != Value::Null,
             _ => false,

@@ -51,7 +51,7 @@ pub(crate) fn first_violated(
     bound: Bound,
     judge: &mut dyn Judge,
 ) -> Option<OpId> {
-    let returned = |id: OpId| history.operations[id as usize].returned;
+    let returned = |id: OpId| history[id].returned;
     let completed = items.iter().filter(|item| item.role == Role::Completed);
     let mut returns: Vec<OpId> = completed.map(|item| item.id).collect();
     returns.retain(|id| match bound {
@@ -88,7 +88,7 @@ pub(crate) fn shrink(
     until: Instant,
     judge: &mut dyn Judge,
 ) -> Vec<OpId> {
-    let at = culprit.map_or(NEVER, |culprit| history.operations[culprit as usize].returned);
+    let at = culprit.map_or(NEVER, |culprit| history[culprit].returned);
     let prefix: Vec<Item> = items.iter().filter_map(|item| item.until(history, at)).collect();
     // What is in progress may have taken effect, and that explains nothing: this is what the search has found.
     let (kept, context) = prefix.iter().partition(|item| item.role == Role::Completed);
@@ -115,7 +115,7 @@ fn ids(items: &[Item]) -> Vec<OpId> {
 
 /// The values that an operation mentions.
 pub(super) fn values(history: &History, item: &Item) -> Vec<ValueId> {
-    let operation = &history.operations[item.id as usize];
+    let operation = &history[item.id];
     let mut values = mentioned(history, operation.argument).to_vec();
     if operation.completed {
         values.extend(mentioned(history, operation.response));
@@ -246,12 +246,12 @@ impl Shrinker<'_> {
         let mut there: FxHashSet<OpId> = ids(&shown).into_iter().collect();
         let mut seen = FxHashSet::default();
         for item in &self.kept {
-            let response = self.history.operations[item.id as usize].response;
+            let response = self.history[item.id].response;
             seen.extend(mentioned(self.history, response));
         }
         for value in seen {
             let brings = |item: &&Item| {
-                let operation = &self.history.operations[item.id as usize];
+                let operation = &self.history[item.id];
                 mentioned(self.history, operation.argument).contains(&value)
             };
             for item in prefix.iter().rev().filter(brings).take(OF_EACH_VALUE) {

@@ -159,8 +159,8 @@ fn parts(history: &History, claimed: &[OpId]) -> Vec<(String, Part)> {
         let part = parts.entry(operation.key).or_default();
         places.push(part.operations.len());
         part.operations.push(Operation {
-            call: history.call(id as OpId),
-            response: history.response(id as OpId),
+            call: history.call(OpId::new(id)),
+            response: history.response(OpId::new(id)),
             invoked: operation.invoked.into(),
             returned: if operation.returned == NEVER {
                 u64::MAX
@@ -170,10 +170,10 @@ fn parts(history: &History, claimed: &[OpId]) -> Vec<(String, Part)> {
         });
     }
     for id in claimed {
-        match history.operations.get(*id as usize) {
+        match history.operations.get(id.index()) {
             Some(operation) => {
                 let part = parts.entry(operation.key).or_default();
-                part.claimed.push(places[*id as usize]);
+                part.claimed.push(places[id.index()]);
             }
             // Beyond the end: every part refuses it.
             None => parts.entry(ValueId::NULL).or_default().claimed.push(usize::MAX),

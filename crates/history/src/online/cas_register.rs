@@ -92,7 +92,7 @@ impl Frozen {
 
     /// The operations have these ids now.
     pub(super) fn renumber(&mut self, ids: &[Option<OpId>]) {
-        let new = |id: &OpId| ids[*id as usize];
+        let new = |id: &OpId| ids[id.index()];
         for way in &mut self.known.ways {
             for list in [&mut way.done, &mut way.hidden, &mut way.used] {
                 *list = list.iter().filter_map(new).collect();
@@ -108,7 +108,7 @@ impl Frozen {
                 self.attempt.set(attempt);
                 Judgement::Holds(Witness { order: Vec::new() })
             }
-            Resumed::Stuck(id) => {
+            Resumed::Unexplained(id) => {
                 let register = CasRegister::default();
                 let what = Sentences::new(history, register.operations()).operation(id);
                 let explanation = format!(
@@ -132,12 +132,12 @@ impl Frozen {
         tickets: &'a [Option<Ticket>],
     ) -> impl Iterator<Item = Beginning<AnyState>> + 'a {
         let with_answer = |ids: Vec<OpId>| -> Vec<(Ticket, Value)> {
-            let answer = |id: OpId| Some((tickets[id as usize]?, history.response(id)?));
+            let answer = |id: OpId| Some((tickets[id.index()]?, history.response(id)?));
             ids.into_iter().filter_map(answer).collect()
         };
         let changes = |id: &OpId| {
-            let operation = &history.operations[*id as usize];
-            match (operation.operation as usize, operation.argument) {
+            let operation = &history[*id];
+            match (usize::from(operation.operation), operation.argument) {
                 (CasRegister::WRITE, _) => true,
                 (CasRegister::CAS, Argument::Two(old, new)) => {
                     old != new && operation.response == Argument::One(ValueId::TRUE)
@@ -179,7 +179,7 @@ impl Frozen {
         self.known = known;
         let matters = |(operation, fate): (&linchpin_history_data::Operation, &Fate)| match fate {
             Fate::Returned => operation.returned >= first,
-            Fate::Gone => operation.operation as usize != CasRegister::READ,
+            Fate::Gone => usize::from(operation.operation) != CasRegister::READ,
             Fate::Open(_) | Fate::Retracted(_) => true,
         };
         history.operations.iter().zip(fates).map(matters).collect()

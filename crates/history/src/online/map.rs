@@ -126,8 +126,7 @@ fn still_matter(
     order: &[OpId],
     contents: &mut Contents,
 ) -> Vec<bool> {
-    let deeds: Option<Vec<Deed>> =
-        (0..history.operations.len() as OpId).map(|id| deed(history, id)).collect();
+    let deeds: Option<Vec<Deed>> = history.ids().map(|id| deed(history, id)).collect();
     let Some(deeds) = deeds else {
         return vec![true; fates.len()];
     };
@@ -137,7 +136,7 @@ fn still_matter(
         let operation = &history.operations[id];
         match fates[id] {
             Fate::Open(_) => entry.first_open = entry.first_open.min(operation.invoked),
-            Fate::Gone => entry.is_stuck |= operation.operation as usize != Map::GET,
+            Fate::Gone => entry.is_stuck |= usize::from(operation.operation) != Map::GET,
             Fate::Returned | Fate::Retracted(_) => {}
         }
     }
@@ -149,7 +148,7 @@ fn still_matter(
                 contents.set(get(key), get(value));
             }
             for (id, operation) in history.operations.iter().enumerate() {
-                keep[id] &= fates[id] != Fate::Gone || operation.operation as usize != Map::GET;
+                keep[id] &= fates[id] != Fate::Gone || usize::from(operation.operation) != Map::GET;
             }
             return keep;
         }
@@ -158,13 +157,13 @@ fn still_matter(
 }
 
 fn deed(history: &History, id: OpId) -> Option<Deed> {
-    let operation = &history.operations[id as usize];
+    let operation = &history[id];
     let found = match (operation.completed, operation.response) {
         (false, _) => None,
         (true, Argument::One(found)) => Some(found),
         (true, _) => return None,
     };
-    let (key, left) = match (operation.operation as usize, operation.argument) {
+    let (key, left) = match (usize::from(operation.operation), operation.argument) {
         (Map::PUT, Argument::Two(key, value)) => (key, Some(value)),
         (Map::REMOVE, Argument::One(key)) => (key, Some(ValueId::NULL)),
         (Map::GET, Argument::One(key)) => (key, found),
@@ -196,8 +195,8 @@ impl Settling<'_> {
         let mut seen_by_kept: FxHashSet<(ValueId, ValueId)> = FxHashSet::default();
         let mut first_return: FxHashMap<ValueId, Rank> = FxHashMap::default();
         for &id in order {
-            let operation = &operations[id as usize];
-            let Deed { key, found: Some(found), left: Some(leaves) } = self.deeds[id as usize]
+            let operation = &operations[id.index()];
+            let Deed { key, found: Some(found), left: Some(leaves) } = self.deeds[id.index()]
             else {
                 continue;
             };
@@ -213,12 +212,12 @@ impl Settling<'_> {
                 .keys
                 .get(&key)
                 .is_some_and(|entry| !entry.is_stuck && operation.returned < entry.first_open)
-                && !self.is_held[id as usize]
+                && !self.is_held[id.index()]
                 && first_return.get(&key).is_none_or(|first| operation.invoked < *first)
                 && !(changes && seen_by_kept.contains(&(key, found)))
                 && held() == Some(found);
             if is_dropped {
-                keep[id as usize] = false;
+                keep[id.index()] = false;
                 if changes {
                     left.insert(key, leaves);
                     writers.insert(key, id);
@@ -237,9 +236,9 @@ impl Settling<'_> {
             if deed.found == Some(ValueId::NULL)
                 && is_there
                 && let Some(writer) = writers.get(&deed.key)
-                && !operations[*writer as usize].precedes(&operations[id])
+                && !operations[writer.index()].precedes(&operations[id])
             {
-                self.is_held[*writer as usize] = true;
+                self.is_held[writer.index()] = true;
                 is_done = false;
             }
         }

@@ -41,7 +41,7 @@ mod window_rule;
 use crate::data_type::{Online, data_type};
 use linchpin_history_data::Object;
 use linchpin_history_data::OpId;
-use linchpin_search::{Frontier, Stuck, Ticket};
+use linchpin_search::{Frontier, Ticket, Unexplained};
 use linchpin_spec::{AnySpec, Builtin, Call, Mwcas, Shape, Value};
 use linchpin_verdict::{Inconclusive, Limits};
 use past::Past;
@@ -509,7 +509,7 @@ impl FrontierEvent<'_> {
         &self,
         frontier: &Frontier<'_, AnySpec>,
         response: &Value,
-        stuck: Stuck,
+        stuck: Unexplained,
     ) -> Ended {
         if self.is_memory && stuck.call.operation == Mwcas::MWCAS && !is_listed(&stuck.response) {
             let reason = format!("{response} is an answer that is only judged in a file");

@@ -143,8 +143,7 @@ fn still_matter(
     order: &[OpId],
     contents: &mut Contents,
 ) -> Vec<bool> {
-    let deeds: Option<Vec<Deed>> =
-        (0..history.operations.len() as OpId).map(|id| deed(history, id)).collect();
+    let deeds: Option<Vec<Deed>> = history.ids().map(|id| deed(history, id)).collect();
     let Some(deeds) = deeds else {
         return vec![true; fates.len()];
     };
@@ -161,7 +160,8 @@ fn still_matter(
         // A read that never returns matters to nobody.
         let mut keep = settling.keep;
         for (id, operation) in history.operations.iter().enumerate() {
-            keep[id] &= fates[id] != Fate::Gone || operation.operation as usize != Mwcas::MWREAD;
+            keep[id] &=
+                fates[id] != Fate::Gone || usize::from(operation.operation) != Mwcas::MWREAD;
         }
         return keep;
     }
@@ -170,9 +170,9 @@ fn still_matter(
 
 /// What an operation did; `None` if it is none of a memory.
 fn deed(history: &History, id: OpId) -> Option<Deed> {
-    let operation = &history.operations[id as usize];
+    let operation = &history[id];
     let mut deed = Deed::default();
-    if operation.operation as usize == Mwcas::MWREAD {
+    if usize::from(operation.operation) == Mwcas::MWREAD {
         match (operation.completed, operation.response) {
             (false, _) => {}
             (true, Argument::Words { width: 2, .. }) => {
@@ -273,10 +273,10 @@ impl<'a> Settling<'a> {
         let mut is_placed = vec![false; fates.len()];
         let mut seen: FxHashSet<Version> = FxHashSet::default();
         for &id in order.iter().rev() {
-            let (operation, deed) = (&history.operations[id as usize], &deeds[id as usize]);
-            is_placed[id as usize] = true;
+            let (operation, deed) = (&history[id], &deeds[id.index()]);
+            is_placed[id.index()] = true;
             let wrote = deed.replaced.iter().map(|((at, _), new)| (*at, *new));
-            let is_settled = match fates[id as usize] {
+            let is_settled = match fates[id.index()] {
                 Fate::Returned => operation.returned < first_open,
                 Fate::Gone => wrote.clone().any(|version| seen.contains(&version)),
                 Fate::Open(_) | Fate::Retracted(_) => false,
@@ -284,7 +284,7 @@ impl<'a> Settling<'a> {
             if is_settled {
                 seen.extend(&deed.seen);
             }
-            settling.is_settled[id as usize] = is_settled;
+            settling.is_settled[id.index()] = is_settled;
         }
         for (id, deed) in deeds.iter().enumerate() {
             settling.written.extend(deed.replaced.iter().map(|((at, _), new)| (*at, *new)));
@@ -319,15 +319,14 @@ impl<'a> Settling<'a> {
         let mut seen_by_kept = self.seen_from_outside.clone();
         let mut first_return: Rank = NEVER;
         for &id in order {
-            let (operation, deed) =
-                (&self.history.operations[id as usize], &self.deeds[id as usize]);
-            let is_dropped = self.is_settled[id as usize]
-                && !self.is_held[id as usize]
+            let (operation, deed) = (&self.history[id], &self.deeds[id.index()]);
+            let is_dropped = self.is_settled[id.index()]
+                && !self.is_held[id.index()]
                 && operation.invoked < first_return
                 && !deed.replaced.iter().any(|(version, _)| seen_by_kept.contains(version))
                 && self.is_right(deed, contents);
             if is_dropped {
-                self.keep[id as usize] = false;
+                self.keep[id.index()] = false;
                 self.left.extend(deed.seen.iter().copied());
                 for ((at, _), new) in &deed.replaced {
                     self.left.insert(*at, *new);
@@ -375,7 +374,7 @@ impl<'a> Settling<'a> {
                 let shown = self.shown.get(&(*at, *value));
                 let precedes = shown.is_some_and(|shown| *shown < operations[id].invoked);
                 if self.left.get(at) == Some(value) && !precedes {
-                    self.is_held[*writer as usize] = true;
+                    self.is_held[writer.index()] = true;
                     changed = true;
                 }
             }

@@ -85,7 +85,7 @@ fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
     }
     let mut keep_empty = vec![false; lives.empties.len()];
     for (id, keep) in lives.empties.iter().zip(&mut keep_empty) {
-        let operation = &history.operations[*id as usize];
+        let operation = &history[*id];
         let gaps = (operation.invoked + 1, operation.returned);
         if !paint.has_gap(gaps) {
             *keep = true;
@@ -99,7 +99,7 @@ fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
 fn horizon(history: &History, fates: &[Fate]) -> Rank {
     let operations = history.operations.iter().zip(fates);
     let may_take_any = operations.filter(|(operation, fate)| {
-        operation.operation as usize == VERBS.remove && **fate != Fate::Returned
+        usize::from(operation.operation) == VERBS.remove && **fate != Fate::Returned
     });
     may_take_any.map(|(operation, _)| operation.invoked).min().unwrap_or(NEVER)
 }
@@ -126,20 +126,20 @@ struct Paint {
 impl Paint {
     /// Nothing is painted.
     fn new(events: Rank) -> Paint {
-        let gaps = events as usize + 2;
-        let next = (0..gaps as Rank).collect();
+        let gaps = events.index() + 2;
+        let next = (0..gaps).map(Rank::at).collect();
         Paint { next, painters: vec![0; gaps], until: Vec::new() }
     }
 
     /// The first gap from here on that is not painted.
     fn unpainted(&mut self, from: Rank) -> Rank {
         let mut found = from;
-        while self.next[found as usize] != found {
-            found = self.next[found as usize];
+        while self.next[found.index()] != found {
+            found = self.next[found.index()];
         }
         let mut at = from;
         while at != found {
-            at = std::mem::replace(&mut self.next[at as usize], found);
+            at = std::mem::replace(&mut self.next[at.index()], found);
         }
         found
     }
@@ -151,12 +151,12 @@ impl Paint {
 
     /// Paints the gaps from the first to the last.
     fn add(&mut self, painter: u32, (first, last): (Rank, Rank)) {
-        self.until.resize(painter as usize + 1, 0);
+        self.until.resize(painter as usize + 1, Rank::FIRST);
         self.until[painter as usize] = last;
         let mut gap = self.unpainted(first);
         while gap <= last {
-            self.painters[gap as usize] = painter;
-            self.next[gap as usize] = gap + 1;
+            self.painters[gap.index()] = painter;
+            self.next[gap.index()] = gap + 1;
             gap = self.unpainted(gap + 1);
         }
     }
@@ -165,7 +165,7 @@ impl Paint {
     fn keep_cover(&self, (first, last): (Rank, Rank), keep: &mut [bool]) {
         let mut gap = first;
         while gap <= last {
-            let painter = self.painters[gap as usize] as usize;
+            let painter = self.painters[gap.index()] as usize;
             keep[painter] = true;
             gap = self.until[painter] + 1;
         }

@@ -82,7 +82,7 @@ fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
             }
         }
         for (id, keep) in lives.empties.iter().zip(&mut keep_empty).filter(|(_, keep)| !**keep) {
-            let operation = &history.operations[*id as usize];
+            let operation = &history[*id];
             if returned < operation.returned {
                 empty = empty.min(operation.invoked);
                 (*keep, changed) = (true, true);

@@ -77,8 +77,10 @@ fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
     let mut keep = vec![true; history.operations.len()];
     let mut open_read = history.events;
     for (id, operation) in history.operations.iter().enumerate() {
-        let (is_read, is_open) =
-            (operation.operation as usize == Register::READ, matches!(fates[id], Fate::Open(_)));
+        let (is_read, is_open) = (
+            usize::from(operation.operation) == Register::READ,
+            matches!(fates[id], Fate::Open(_)),
+        );
         if is_read && !operation.completed {
             match is_open {
                 true => open_read = open_read.min(operation.invoked),
@@ -91,7 +93,7 @@ fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
         let at = *of_value.entry(value).or_insert_with(|| {
             clusters.push(Cluster {
                 first_returned: NEVER,
-                last_invoked: 0,
+                last_invoked: Rank::FIRST,
                 is_open: false,
                 operations: Vec::new(),
             });
@@ -101,10 +103,10 @@ fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
         cluster.first_returned = cluster.first_returned.min(operation.returned);
         cluster.last_invoked = cluster.last_invoked.max(operation.invoked);
         cluster.is_open |= is_open;
-        cluster.operations.push(id as OpId);
+        cluster.operations.push(OpId::new(id));
     }
     // The two latest calls on values that no read to come is before: of these one is of another value.
-    let mut latest = [(0, usize::MAX); 2];
+    let mut latest = [(Rank::FIRST, usize::MAX); 2];
     for (at, cluster) in clusters.iter().enumerate() {
         if cluster.first_returned < open_read {
             let this = (cluster.last_invoked, at);
@@ -139,7 +141,7 @@ fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
         }
     }
     for (cluster, _) in clusters.iter().zip(&kept).filter(|(_, kept)| !**kept) {
-        cluster.operations.iter().for_each(|id| keep[*id as usize] = false);
+        cluster.operations.iter().for_each(|id| keep[id.index()] = false);
     }
     keep
 }

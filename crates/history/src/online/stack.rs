@@ -61,13 +61,14 @@ fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
     let mut keep_life: Vec<bool> = lives.lives.iter().map(|life| !life.is_over).collect();
     let mut keep_empty = vec![false; lives.empties.len()];
     let span = |id: &OpId| -> (Rank, Rank) {
-        let operation = &history.operations[*id as usize];
+        let operation = &history[*id];
         (operation.invoked, operation.returned)
     };
     loop {
         let keep = kept(history, fates, VERBS, &lives, &keep_life, &keep_empty);
-        let ids = (0..history.operations.len() as OpId)
-            .filter(|id| keep[*id as usize] && !matches!(fates[*id as usize], Fate::Retracted(_)));
+        let ids = history
+            .ids()
+            .filter(|id| keep[id.index()] && !matches!(fates[id.index()], Fate::Retracted(_)));
         let spans: Vec<(Rank, Rank)> = ids.map(|id| span(&id)).collect();
         let first = spans.iter().map(|span| span.0).min().unwrap_or(NEVER);
         let spans = Spans::new(spans);

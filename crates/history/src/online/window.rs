@@ -81,15 +81,15 @@ impl Window {
             processes: FxHashMap::default(),
             fates: Vec::new(),
             tags: Vec::new(),
-            judged: 0,
-            tried: 0,
+            judged: Rank::FIRST,
+            tried: Rank::FIRST,
             has_dropped: false,
             found: None,
         };
         for InitialOperation { operation, argument, response } in rule.initial_operations(init) {
             let shape = Shape::Any;
             let id = window.invoke(0, 0, "", &Call { operation, argument }, &shape);
-            window.history.operations[id as usize].process = FROM_THE_START;
+            window.history[id].process = FROM_THE_START;
             window.response(0, id, response, &shape);
         }
         window
@@ -108,7 +108,7 @@ impl Window {
         };
         let mut added: FxHashSet<Argument> = FxHashSet::default();
         added.insert(Argument::One(ValueId::NULL));
-        let mut adds = self.history.operations.iter().filter(|op| op.operation as usize == add);
+        let mut adds = self.history.operations.iter().filter(|op| usize::from(op.operation) == add);
         adds.any(|operation| !added.insert(operation.argument))
     }
 
@@ -129,12 +129,12 @@ impl Window {
     /// Whether the general frontier can go on from here. It does not know answers of a memory that do not say where it failed.
     pub(super) fn suits_frontier(&self) -> bool {
         let is_vague = |id: OpId| {
-            let operation = &self.history.operations[id as usize];
-            operation.operation as usize == Mwcas::MWCAS
+            let operation = &self.history[id];
+            usize::from(operation.operation) == Mwcas::MWCAS
                 && operation.completed
                 && !is_listed(&self.history.response(id).unwrap_or_default())
         };
-        self.knows_start() && !(self.is_memory() && (0..self.len() as OpId).any(is_vague))
+        self.knows_start() && !(self.is_memory() && self.history.ids().any(is_vague))
     }
 
     /// Judges all events by the general search, where nothing is known of some locations: after the last event, since nothing is dropped by it.
@@ -199,7 +199,7 @@ impl Window {
             returned: NEVER,
         });
         self.fates.push(Fate::Open(ticket));
-        (self.history.operations.len() - 1) as OpId
+        OpId::new(self.history.operations.len() - 1)
     }
 
     fn process(&mut self, name: &str) -> u32 {
@@ -216,22 +216,22 @@ impl Window {
     pub(super) fn response(&mut self, tag: u64, id: OpId, response: Value, shape: &Shape) {
         let response = argument(&mut self.history, response, shape);
         let returned = self.event(tag);
-        let operation = &mut self.history.operations[id as usize];
+        let operation = &mut self.history[id];
         operation.response = response;
         operation.completed = true;
         operation.returned = returned;
-        self.fates[id as usize] = Fate::Returned;
+        self.fates[id.index()] = Fate::Returned;
     }
 
     /// It will not return.
     pub(super) fn crash(&mut self, id: OpId) {
-        self.fates[id as usize] = Fate::Gone;
+        self.fates[id.index()] = Fate::Gone;
     }
 
     /// It did not happen.
     pub(super) fn retract(&mut self, tag: u64, id: OpId) {
         let at = self.event(tag);
-        self.fates[id as usize] = Fate::Retracted(at);
+        self.fates[id.index()] = Fate::Retracted(at);
     }
 
     /// Judges all events so far. If they are explained, or at least those that can be dropped are, only what still matters is kept; `moved` is told the new ids of what is open.
@@ -289,7 +289,7 @@ impl Window {
         self.drop_what_does_not_matter(order.as_deref(), limits);
         for (id, fate) in self.fates.iter().enumerate() {
             if let Fate::Open(ticket) = fate {
-                moved(*ticket, id as OpId);
+                moved(*ticket, OpId::new(id));
             }
         }
         Ok(refused.map_or(Ok(()), Err))
@@ -356,11 +356,11 @@ impl Window {
         let mut removed: FxHashSet<Argument> = FxHashSet::default();
         removed.insert(Argument::One(ValueId::NULL));
         for operation in operations.iter() {
-            if operation.completed && operation.operation as usize == remove {
+            if operation.completed && usize::from(operation.operation) == remove {
                 removed.insert(operation.response);
             }
         }
-        operations.retain(|operation| match operation.operation as usize == add {
+        operations.retain(|operation| match usize::from(operation.operation) == add {
             true => removed.contains(&operation.argument),
             false => operation.completed && removed.contains(&operation.response),
         });
@@ -388,7 +388,7 @@ impl Window {
             true => explanation + " (leaving out what was over and done with before)",
             false => explanation,
         };
-        let tag = self.tags[bad as usize - 1];
+        let tag = self.tags[bad.index() - 1];
         let possible = self.before(bad - 1, scope, |window| match &window.past {
             Past::Register(frozen) => frozen.possible(&window.history, limits),
             _ => Vec::new(),
@@ -398,45 +398,45 @@ impl Window {
 
     /// Keeps these operations only, with small ranks and, now and then, a small table of values.
     fn retain(&mut self, keep: &[bool]) {
-        let mut is_used = vec![false; self.history.events as usize];
+        let mut is_used = vec![false; self.history.events.index()];
         let (mut operations, mut fates) = (Vec::new(), Vec::new());
         let mut ids: Vec<Option<OpId>> = vec![None; self.len()];
         for (id, (operation, fate)) in self.history.operations.iter().zip(&self.fates).enumerate() {
             if !keep[id] {
                 continue;
             }
-            ids[id] = Some(operations.len() as OpId);
+            ids[id] = Some(OpId::new(operations.len()));
             operations.push(*operation);
             fates.push(*fate);
-            is_used[operation.invoked as usize] = true;
+            is_used[operation.invoked.index()] = true;
             if operation.returned != NEVER {
-                is_used[operation.returned as usize] = true;
+                is_used[operation.returned.index()] = true;
             }
             if let Fate::Retracted(at) = fate {
-                is_used[*at as usize] = true;
+                is_used[at.index()] = true;
             }
         }
-        let mut ranks = vec![0; is_used.len()];
+        let mut ranks = vec![Rank::FIRST; is_used.len()];
         let mut tags = Vec::new();
         for (rank, _) in is_used.iter().enumerate().filter(|(_, used)| **used) {
-            ranks[rank] = tags.len() as Rank;
+            ranks[rank] = Rank::at(tags.len());
             tags.push(self.tags[rank]);
         }
         for operation in &mut operations {
-            operation.invoked = ranks[operation.invoked as usize];
+            operation.invoked = ranks[operation.invoked.index()];
             if operation.returned != NEVER {
-                operation.returned = ranks[operation.returned as usize];
+                operation.returned = ranks[operation.returned.index()];
             }
         }
         for fate in &mut fates {
             if let Fate::Retracted(at) = fate {
-                *at = ranks[*at as usize];
+                *at = ranks[at.index()];
             }
         }
-        let judged = is_used[..self.judged as usize].iter().filter(|used| **used).count();
-        self.judged = judged as Rank;
+        let judged = is_used[..self.judged.index()].iter().filter(|used| **used).count();
+        self.judged = Rank::at(judged);
         self.history.operations = operations;
-        self.history.events = tags.len() as Rank;
+        self.history.events = Rank::at(tags.len());
         self.fates = fates;
         self.tags = tags;
         self.past.renumber(&ids);
@@ -471,10 +471,10 @@ impl Window {
     ) -> Result<Vec<(u32, Ticket)>, Ended> {
         let mut events: Vec<(Rank, OpId)> = Vec::with_capacity(self.tags.len());
         for (id, operation) in self.history.operations.iter().enumerate() {
-            events.push((operation.invoked, id as OpId));
+            events.push((operation.invoked, OpId::new(id)));
             match self.fates[id] {
-                Fate::Returned => events.push((operation.returned, id as OpId)),
-                Fate::Retracted(at) => events.push((at, id as OpId)),
+                Fate::Returned => events.push((operation.returned, OpId::new(id))),
+                Fate::Retracted(at) => events.push((at, OpId::new(id))),
                 Fate::Open(_) | Fate::Gone => {}
             }
         }
@@ -484,11 +484,11 @@ impl Window {
         // What was in progress when the window began was called before anything returned.
         let mut has_begun = false;
         for (rank, id) in events {
-            let tag = self.tags[rank as usize];
-            let Some(ticket) = tickets[id as usize] else {
+            let tag = self.tags[rank.index()];
+            let Some(ticket) = tickets[id.index()] else {
                 let ticket = frontier.invoke(self.history.call(id));
-                tickets[id as usize] = Some(ticket);
-                match self.fates[id as usize] {
+                tickets[id.index()] = Some(ticket);
+                match self.fates[id.index()] {
                     Fate::Open(known) => open.push((known, ticket)),
                     Fate::Gone => frontier.crash(ticket),
                     Fate::Returned | Fate::Retracted(_) => {}
@@ -498,7 +498,7 @@ impl Window {
             if !std::mem::replace(&mut has_begun, true) {
                 self.begin(frontier, &tickets);
             }
-            let process = self.history.operations[id as usize].process;
+            let process = self.history[id].process;
             let name = self.history.processes.get(process as usize).map_or("?", String::as_str);
             let event = FrontierEvent { tag, process: name, ticket, is_memory: self.is_memory() };
             event.pass(frontier, self.history.response(id).as_ref(), most)?;

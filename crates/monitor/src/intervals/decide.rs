@@ -3,7 +3,7 @@
 use super::super::poll::{Halt, StopPoll, StopReason};
 use super::gather::{Gathered, gather};
 use super::shrink::{each_assignment, smallest};
-use super::{Object, Part, Speech, Stuck};
+use super::{Conflict, Object, Part, Speech};
 use linchpin_history_data::{
     History, Judgement, Monitored, NEVER, NotApplicable, OpId, Rank, ValueId, Violation, Witness,
 };
@@ -17,7 +17,7 @@ pub(crate) trait Collection {
     const OBJECT: Object;
 
     /// An order of all operations of a part except the pending removals that were not assigned a value.
-    fn order(&self, part: Part) -> Result<Vec<OpId>, Halt<Stuck>>;
+    fn order(&self, part: Part) -> Result<Vec<OpId>, Halt<Conflict>>;
 
     /// Whether some assignment of values to the pending removals explains the part.
     fn decide(&self, part: Part) -> Decision {
@@ -33,7 +33,7 @@ pub(crate) enum Decision {
     /// This order explains it.
     Explained(Vec<OpId>),
     /// Nothing does.
-    Unexplained(Stuck),
+    Unexplained(Conflict),
     /// Nobody knows, and this is why.
     Unknown(String),
     /// Nobody knows yet.
@@ -86,7 +86,7 @@ fn violation_of<C: Collection>(
     collection: &C,
     history: &History,
     part: &Part,
-    stuck: &Stuck,
+    stuck: &Conflict,
     limits: &Limits,
 ) -> Violation {
     let core = smallest(collection, part.select(stuck), limits);

@@ -34,9 +34,6 @@ pub(super) type Gap = u32;
 /// The gap of what never happens.
 pub(super) const FOREVER: Gap = Gap::MAX;
 
-/// No operation: the addition of a value that was there from the start, the removal of one that was never removed.
-pub(super) const NO_OP: OpId = OpId::MAX;
-
 /// The words and operations of a data type.
 #[derive(Debug)]
 pub(super) struct Object {
@@ -58,9 +55,9 @@ pub(super) struct Life {
     /// The value.
     pub value: ValueId,
     /// What added it, if it was not there from the start.
-    pub add: OpId,
+    pub add: Option<OpId>,
     /// What removed it, if anything did; once assigned, a pending operation.
-    pub remove: OpId,
+    pub remove: Option<OpId>,
     /// The gaps in which it may have been added.
     pub added: Span,
     /// The gaps in which it may have been removed; [`FOREVER`] if it never was.
@@ -104,7 +101,7 @@ pub(super) struct Part {
 
 /// Why no order explains a part.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Stuck {
+pub(super) struct Conflict {
     /// Values that cannot be explained, with all their operations and `empty` if there is one.
     pub lives: Vec<u32>,
     /// The one of [`Part::empties`] that cannot be explained.
@@ -183,7 +180,7 @@ impl Part {
     /// The lives that no completed operation ends, those that were certainly added first in front.
     pub fn staying(&self) -> Vec<u32> {
         let mut staying: Vec<u32> = (0..self.lives.len() as u32)
-            .filter(|&life| self.lives[life as usize].remove == NO_OP)
+            .filter(|&life| self.lives[life as usize].remove.is_none())
             .collect();
         staying.sort_by_key(|&life| self.lives[life as usize].added.hi);
         staying
@@ -193,7 +190,7 @@ impl Part {
     pub fn assign(&mut self, life: u32, remover: usize) {
         let remover = self.removers[remover];
         let life = &mut self.lives[life as usize];
-        life.remove = remover.op;
+        life.remove = Some(remover.op);
         life.removed.lo = remover.span.lo;
     }
 
@@ -212,33 +209,32 @@ impl Part {
         }
     }
 
-    /// The operation at a life whose response comes first, and the one whose invocation comes last; [`NO_OP`] where
+    /// The operation at a life whose response comes first, and the one whose invocation comes last; none where
     /// the value was there from the start, or stays. The part must not be tuned.
-    pub fn ends(&self, life: u32) -> (OpId, OpId) {
+    pub fn ends(&self, life: u32) -> (Option<OpId>, Option<OpId>) {
         let of = &self.lives[life as usize];
         let looks = self.looks.iter().filter(|look| look.life == life);
-        let looks = looks.map(|look| (look.span, look.op));
+        let looks = looks.map(|look| (look.span, Some(look.op)));
         let all = || looks.clone().chain([(of.added, of.add), (of.removed, of.remove)]);
-        let first = all().min_by_key(|(span, _)| span.hi).map_or(NO_OP, |(_, op)| op);
-        let last = all().max_by_key(|(span, _)| span.lo).map_or(NO_OP, |(_, op)| op);
+        let first = all().min_by_key(|(span, _)| span.hi).and_then(|(_, op)| op);
+        let last = all().max_by_key(|(span, _)| span.lo).and_then(|(_, op)| op);
         (first, last)
     }
 
     /// The operation that saw or removed the value of a life and returned first.
-    pub fn first_seen(&self, life: u32) -> OpId {
+    pub fn first_seen(&self, life: u32) -> Option<OpId> {
         let of = &self.lives[life as usize];
         let looks = self.looks.iter().filter(|look| look.life == life);
-        let looks = looks.map(|look| (look.span, look.op));
+        let looks = looks.map(|look| (look.span, Some(look.op)));
         let first = looks.chain([(of.removed, of.remove)]).min_by_key(|(span, _)| span.hi);
-        first.map_or(NO_OP, |(_, op)| op)
+        first.and_then(|(_, op)| op)
     }
 
     /// All operations of the part.
     pub fn operations(&self) -> Vec<OpId> {
-        let lives = self.lives.iter().flat_map(|life| [life.add, life.remove]);
+        let lives = self.lives.iter().flat_map(|life| [life.add, life.remove]).flatten();
         let looks = self.looks.iter().chain(&self.empties).chain(&self.removers);
         let mut all: Vec<OpId> = lives.chain(looks.map(|look| look.op)).collect();
-        all.retain(|&op| op != NO_OP);
         all.sort_unstable();
         all.dedup();
         all

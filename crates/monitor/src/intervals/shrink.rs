@@ -1,17 +1,21 @@
 //! Smaller parts, and the ways in which pending removals may have removed values.
 
-use super::{Collection, Decision, Part, Stuck};
+use super::{Collection, Conflict, Decision, Part};
 use linchpin_history_data::OpId;
 use linchpin_verdict::Limits;
 
 impl Part {
     /// The part as a selection of itself.
-    pub(crate) fn everything(&self) -> Stuck {
-        Stuck { lives: (0..self.lives.len() as u32).collect(), empty: None, blockers: Vec::new() }
+    pub(crate) fn everything(&self) -> Conflict {
+        Conflict {
+            lives: (0..self.lives.len() as u32).collect(),
+            empty: None,
+            blockers: Vec::new(),
+        }
     }
 
     /// The stuck values with all looks at them, and the stuck empty; all empties if no values are missing.
-    pub(super) fn select(&self, stuck: &Stuck) -> Part {
+    pub(super) fn select(&self, stuck: &Conflict) -> Part {
         let mut kept = vec![false; self.lives.len()];
         stuck.lives.iter().for_each(|&life| kept[life as usize] = true);
         let everything = stuck.lives.len() == self.lives.len();
@@ -28,7 +32,7 @@ impl Part {
         let is_kept = |element: &Element| match *element {
             Element::Life(life) => {
                 let life = &self.lives[life as usize];
-                operations.contains(&life.add) || operations.contains(&life.remove)
+                [life.add, life.remove].iter().flatten().any(|op| operations.contains(op))
             }
             Element::Look(look) => operations.contains(&self.looks[look as usize].op),
             Element::Empty(empty) => operations.contains(&self.empties[empty as usize].op),

@@ -7,7 +7,7 @@
 
 use super::facts::Facts;
 use super::forced::{add_presence, justify, replacements};
-use super::order::{Plan, Stuck};
+use super::order::{Deadlock, Plan};
 use super::uses::Role;
 use super::versions::VersionId;
 use linchpin_history_data::OpId;
@@ -48,7 +48,7 @@ const EFFORT: usize = 4_000_000;
 const SMALL: usize = 200;
 
 /// Edges between operations of which none can be the first.
-pub(super) fn find(facts: &Facts, plan: &Plan, stuck: &Stuck) -> Vec<Edge> {
+pub(super) fn find(facts: &Facts, plan: &Plan, stuck: &Deadlock) -> Vec<Edge> {
     let residue = Residue::new(facts, plan, stuck);
     let mut edges = residue.hopeless().or_else(|| residue.shortest_cycle());
     let edges = edges.get_or_insert_with(|| residue.stuck_set());
@@ -64,20 +64,20 @@ struct Residue<'a, 'h> {
     /// Those that end, in the order of their ends.
     ends: Vec<OpId>,
     is_left: Vec<bool>,
-    stuck: &'a Stuck,
+    stuck: &'a Deadlock,
     /// For an operation the interrupted ones of its process that come before it.
     interrupted: FxHashMap<OpId, Vec<OpId>>,
 }
 
 impl<'a, 'h> Residue<'a, 'h> {
-    fn new(facts: &'a Facts<'h>, plan: &'a Plan, stuck: &'a Stuck) -> Residue<'a, 'h> {
+    fn new(facts: &'a Facts<'h>, plan: &'a Plan, stuck: &'a Deadlock) -> Residue<'a, 'h> {
         let is_left: Vec<bool> =
             facts.kept.iter().zip(&stuck.done).map(|(kept, done)| *kept && !done).collect();
-        let left = (0..is_left.len() as OpId).filter(|&id| is_left[id as usize]).collect();
-        let ends = plan.ends.iter().copied().filter(|&id| is_left[id as usize]).collect();
+        let left = (0..is_left.len()).map(OpId::new).filter(|id| is_left[id.index()]).collect();
+        let ends = plan.ends.iter().copied().filter(|&id| is_left[id.index()]).collect();
         let mut interrupted: FxHashMap<OpId, Vec<OpId>> = FxHashMap::default();
         for operation in facts.interrupted.iter().map(|interrupted| interrupted.operation) {
-            if is_left[operation as usize]
+            if is_left[operation.index()]
                 && let Some(next) = facts.next_of_process(operation)
             {
                 interrupted.entry(next).or_default().push(operation);
@@ -91,14 +91,13 @@ impl<'a, 'h> Residue<'a, 'h> {
     fn before(&self, id: OpId, choices: &mut Vec<Edge>, mut visit: impl FnMut(Edge)) {
         let facts = self.facts;
         let mut see = |before: OpId, reason: Reason| {
-            if before != id && self.is_left[before as usize] {
+            if before != id && self.is_left[before.index()] {
                 visit(Edge { before, reason, after: id });
             }
         };
         choices.clear();
         let mut fails = false;
         for (version, role) in facts.uses.of(id) {
-            let writer = facts.writer[version as usize];
             match role {
                 Role::Write => {
                     for early in self.plan.missers(version) {
@@ -109,7 +108,7 @@ impl<'a, 'h> Residue<'a, 'h> {
                 }
                 Role::Miss | Role::Absent => fails = true,
                 Role::Read | Role::Replace => {
-                    if (writer as usize) < self.is_left.len() {
+                    if let Some(writer) = facts.written_by(version) {
                         see(writer, Reason::WroteSeen(version));
                     }
                     if role == Role::Replace {
@@ -239,7 +238,7 @@ impl<'a, 'h> Residue<'a, 'h> {
 
     fn precedes(&self, a: OpId, b: OpId) -> bool {
         let operations = &self.facts.history.operations;
-        operations[a as usize].precedes(&operations[b as usize])
+        operations[a.index()].precedes(&operations[b.index()])
     }
 }
 
@@ -291,7 +290,7 @@ impl<'r, 'a, 'h> Search<'r, 'a, 'h> {
         effort: &mut usize,
     ) -> Option<Vec<Edge>> {
         for id in self.reached.drain(..) {
-            self.edges[id as usize] = None;
+            self.edges[id.index()] = None;
         }
         self.queue.clear();
         self.queue.push_back((start, 0));
@@ -307,8 +306,8 @@ impl<'r, 'a, 'h> Search<'r, 'a, 'h> {
             let mut visit = |edge: Edge| {
                 if edge.before == start {
                     closing.get_or_insert(edge);
-                } else if edges[edge.before as usize].is_none() {
-                    edges[edge.before as usize] = Some(edge);
+                } else if edges[edge.before.index()].is_none() {
+                    edges[edge.before.index()] = Some(edge);
                     reached.push(edge.before);
                     queue.push_back((edge.before, distance + 1));
                 }
@@ -330,7 +329,7 @@ impl<'r, 'a, 'h> Search<'r, 'a, 'h> {
         let mut cycle = vec![closing];
         let mut at = closing.after;
         while at != start {
-            let Some(edge) = self.edges[at as usize] else { break };
+            let Some(edge) = self.edges[at.index()] else { break };
             cycle.push(edge);
             at = edge.after;
         }

@@ -11,7 +11,7 @@
 //! which: then what must come before it may not be known, and the monitor does not decide.
 
 use super::cycle::{Edge, Reason};
-use super::facts::{Facts, GENESIS, NOBODY};
+use super::facts::Facts;
 use super::uses::Role;
 use linchpin_history_data::OpId;
 use rustc_hash::FxHashMap;
@@ -21,7 +21,7 @@ pub(super) enum Next {
     /// Put this one next; the edges say why it comes before the operation whose response is the first.
     Forced(OpId, Vec<Edge>),
     /// None of them helps.
-    Stuck,
+    Deadlock,
     /// One of several replacements would help.
     Unclear,
 }
@@ -31,12 +31,13 @@ pub(super) enum Next {
 pub(super) fn replacements(facts: &Facts, done: &[bool], id: OpId) -> Option<Vec<Edge>> {
     let mut replacements = Vec::new();
     for (version, role) in facts.uses.missed(id) {
-        let (writer, next) = (facts.writer[version as usize], facts.next[version as usize]);
-        let written = role == Role::Miss || done[writer as usize];
-        if !written || next != NOBODY && done[next as usize] {
+        let next = facts.next[version as usize];
+        let is_done = |id: Option<OpId>| id.is_some_and(|id| done[id.index()]);
+        let written = role == Role::Miss || is_done(facts.written_by(version));
+        if !written || is_done(next) {
             return None;
         }
-        if next != NOBODY {
+        if let Some(next) = next {
             let reason = Reason::ReplacedExpected(version);
             replacements.push(Edge { before: next, reason, after: id });
         }
@@ -79,7 +80,7 @@ pub(super) fn forced(
             });
         }
     }
-    if unclear { Next::Unclear } else { Next::Stuck }
+    if unclear { Next::Unclear } else { Next::Deadlock }
 }
 
 /// What an open operation must come after or before, of what is not in the order.
@@ -91,19 +92,18 @@ fn edges_of(
     several: &mut Vec<OpId>,
 ) {
     let mut add = |before: OpId, reason: Reason, after: OpId| {
-        if before != after && !done[before as usize] && !done[after as usize] {
+        if before != after && !done[before.index()] && !done[after.index()] {
             edges.push(Edge { before, reason, after });
         }
     };
     let mut fails = false;
     for (version, role) in facts.uses.of(id) {
-        let (writer, next) = (facts.writer[version as usize], facts.next[version as usize]);
         match role {
             Role::Read | Role::Replace => {
-                if writer < GENESIS {
+                if let Some(writer) = facts.written_by(version) {
                     add(writer, Reason::WroteSeen(version), id);
                 }
-                if next != NOBODY {
+                if let Some(next) = facts.next[version as usize] {
                     add(id, Reason::SawReplaced(version), next);
                 }
             }
@@ -167,7 +167,8 @@ pub(super) fn add_presence(
     id: OpId,
     version: super::versions::VersionId,
 ) {
-    let Some((first, path)) = because.get(&facts.writer[version as usize]) else { return };
+    let known = facts.written_by(version).and_then(|writer| because.get(&writer));
+    let Some((first, path)) = known else { return };
     let held = Edge { before: *first, reason: Reason::Held(version), after: id };
     for edge in path.iter().copied().chain([held]) {
         if !edges.contains(&edge) {

@@ -54,7 +54,7 @@ impl<'h> Names<'h> {
 
     /// An operation with its process: "mwcas(x: 0→1, y: 0→1) by process 2".
     pub(super) fn operation(&self, id: OpId) -> String {
-        let operation = &self.history.operations[id as usize];
+        let operation = &self.history[id];
         let process = self.history.processes.get(operation.process as usize);
         let process = process.cloned().unwrap_or_else(|| operation.process.to_string());
         let swap = usize::from(operation.operation) == linchpin_spec::Mwcas::MWCAS;

@@ -16,7 +16,7 @@
 use super::super::poll::{StopPoll, StopReason};
 use super::Stop;
 use super::cycle::Edge;
-use super::facts::{Facts, GENESIS, NOBODY};
+use super::facts::{Facts, Writer};
 use super::forced::{Next, forced, replacements};
 use super::uses::Role;
 use super::versions::VersionId;
@@ -37,7 +37,7 @@ pub(super) struct Plan {
 }
 
 /// No order: what could be put in it before nothing may come next.
-pub(super) struct Stuck {
+pub(super) struct Deadlock {
     /// For each operation whether it is in the order.
     pub(super) done: Vec<bool>,
     /// For each writer that was put in although it might harm a failure: an operation that it comes before, which
@@ -47,21 +47,21 @@ pub(super) struct Stuck {
 
 impl Plan {
     pub(super) fn new(facts: &Facts, poll: &StopPoll) -> Result<Plan, StopReason> {
-        let count = facts.history.operations.len() as OpId;
         let uses = |id: OpId| facts.uses.of(id).filter(|(_, role)| *role != Role::Write);
         let mut start = vec![0u32; facts.versions.len() + 1];
-        for id in 0..count {
+        for id in facts.history.ids() {
             poll.step()?;
             uses(id).for_each(|(version, _)| start[version as usize] += 1);
         }
         let total = accumulate(&mut start, poll)?;
         let mut users = vec![0u32; total];
-        for id in 0..count {
+        for id in facts.history.ids() {
             poll.step()?;
             for (version, role) in uses(id) {
                 let slot = &mut start[version as usize];
                 *slot -= 1;
-                users[*slot as usize] = if role.is_miss() { id | MISSES } else { id };
+                users[*slot as usize] =
+                    if role.is_miss() { id.number() | MISSES } else { id.number() };
             }
         }
         Ok(Plan { start, users, ends: ends(facts, poll)? })
@@ -75,11 +75,17 @@ impl Plan {
 
     /// Who sees a version, whether it takes effect or not.
     pub(super) fn seers(&self, version: VersionId) -> impl Iterator<Item = OpId> + '_ {
-        self.users(version).iter().copied().filter(|user| user & MISSES == 0)
+        self.users(version)
+            .iter()
+            .filter(|user| *user & MISSES == 0)
+            .map(|user| OpId::numbered(*user))
     }
 
     pub(super) fn missers(&self, version: VersionId) -> impl Iterator<Item = OpId> + '_ {
-        self.users(version).iter().filter(|user| *user & MISSES != 0).map(|user| user & !MISSES)
+        self.users(version)
+            .iter()
+            .filter(|user| *user & MISSES != 0)
+            .map(|user| OpId::numbered(user & !MISSES))
     }
 }
 
@@ -100,18 +106,18 @@ fn ends(facts: &Facts, poll: &StopPoll) -> Result<Vec<OpId>, StopReason> {
         let operations = facts.history.operations.iter().enumerate();
         operations.filter(|(_, operation)| operation.returned != NEVER)
     };
-    let mut start = vec![0u32; facts.history.events as usize + 1];
+    let mut start = vec![0u32; facts.history.events.index() + 1];
     let last = start.len() - 1;
     for (_, operation) in ending() {
         poll.step()?;
-        start[(operation.returned as usize).min(last)] += 1;
+        start[operation.returned.index().min(last)] += 1;
     }
-    let mut ends = vec![0; accumulate(&mut start, poll)?];
+    let mut ends = vec![OpId::new(0); accumulate(&mut start, poll)?];
     for (id, operation) in ending() {
         poll.step()?;
-        let slot = &mut start[(operation.returned as usize).min(last)];
+        let slot = &mut start[operation.returned.index().min(last)];
         *slot -= 1;
-        ends[*slot as usize] = id as OpId;
+        ends[*slot as usize] = OpId::new(id);
     }
     Ok(ends)
 }
@@ -121,7 +127,7 @@ pub(super) fn order(
     facts: &Facts,
     plan: &Plan,
     poll: &StopPoll,
-) -> Result<Result<Vec<OpId>, Stuck>, Stop> {
+) -> Result<Result<Vec<OpId>, Deadlock>, Stop> {
     let result = walk(facts, plan, poll, false)?;
     match result {
         // Seldom, and as long again: the same with a record of why.
@@ -135,17 +141,17 @@ fn walk(
     plan: &Plan,
     poll: &StopPoll,
     record: bool,
-) -> Result<Result<Vec<OpId>, Stuck>, Stop> {
+) -> Result<Result<Vec<OpId>, Deadlock>, Stop> {
     let mut run = Run::new(facts, poll)?;
     let mut because = FxHashMap::default();
     let operations = &facts.history.operations;
     let total = facts.kept.iter().filter(|kept| **kept).count();
     let mut order = Vec::with_capacity(total);
-    let mut ends = plan.ends.iter().copied().filter(|&id| facts.kept[id as usize]).peekable();
+    let mut ends = plan.ends.iter().copied().filter(|&id| facts.kept[id.index()]).peekable();
     loop {
-        while ends.next_if(|&id| run.done[id as usize]).is_some() {}
+        while ends.next_if(|&id| run.done[id.index()]).is_some() {}
         let first = ends.peek().copied();
-        let bound = first.map_or(NEVER, |id| operations[id as usize].returned);
+        let bound = first.map_or(NEVER, |id| operations[id.index()].returned);
         run.admit(bound);
         let id = match run.next(plan) {
             Some(id) => id,
@@ -156,7 +162,7 @@ fn walk(
                     }
                     id
                 }
-                Next::Stuck => break,
+                Next::Deadlock => break,
                 Next::Unclear => {
                     return Err(Stop::not_applicable(
                         "operations failed without saying at which of several locations, perhaps because a value was not there yet"
@@ -169,7 +175,7 @@ fn walk(
         order.push(id);
         run.put(plan, id);
     }
-    Ok(if order.len() == total { Ok(order) } else { Err(Stuck { done: run.done, because }) })
+    Ok(if order.len() == total { Ok(order) } else { Err(Deadlock { done: run.done, because }) })
 }
 
 /// The state of the algorithm.
@@ -183,7 +189,7 @@ struct Run<'f, 'h> {
     /// For each operation that failed whether something that it expected is replaced.
     explained: Vec<bool>,
     /// Operations before this one may come next as far as time is concerned.
-    admitted: OpId,
+    admitted: usize,
     /// INVARIANT: admitted, waiting for nothing that was counted.
     ready: Vec<OpId>,
     /// Writers that may come next, but are better put in later.
@@ -206,7 +212,7 @@ impl<'f, 'h> Run<'f, 'h> {
             postponed: Vec::new(),
             open: Vec::new(),
         };
-        let kept = || (0..count as OpId).filter(|&id| facts.kept[id as usize]);
+        let kept = || (0..count).map(OpId::new).filter(|id| facts.kept[id.index()]);
         for id in kept() {
             poll.step()?;
             let (mut misses, mut absent) = (false, false);
@@ -214,7 +220,7 @@ impl<'f, 'h> Run<'f, 'h> {
             for (version, role) in facts.uses.of(id) {
                 match role {
                     Role::Read | Role::Replace => {
-                        waits += u32::from(facts.writer[version as usize] != GENESIS);
+                        waits += u32::from(facts.writer[version as usize] != Writer::Genesis);
                         run.unseen[version as usize] += u32::from(role == Role::Read);
                     }
                     Role::Miss => misses = true,
@@ -223,23 +229,24 @@ impl<'f, 'h> Run<'f, 'h> {
                 }
             }
             // A failure that may have come too early is asked about when it may come next.
-            run.waits[id as usize] += waits + u32::from(misses && !absent);
+            run.waits[id.index()] += waits + u32::from(misses && !absent);
             if absent && let Some((_, writer)) = facts.failed_before(id) {
-                run.waits[writer as usize] += 1;
+                run.waits[writer.index()] += 1;
             }
         }
         for version in 0..facts.versions.len() {
             poll.step()?;
-            let next = facts.next[version];
-            if next != NOBODY && run.unseen[version] > 0 {
-                run.waits[next as usize] += 1;
+            if let Some(next) = facts.next[version]
+                && run.unseen[version] > 0
+            {
+                run.waits[next.index()] += 1;
             }
         }
         for interrupted in facts.interrupted {
-            if facts.kept[interrupted.operation as usize]
+            if facts.kept[interrupted.operation.index()]
                 && let Some(next) = facts.next_of_process(interrupted.operation)
             {
-                run.waits[next as usize] += 1;
+                run.waits[next.index()] += 1;
             }
         }
         Ok(run)
@@ -248,18 +255,18 @@ impl<'f, 'h> Run<'f, 'h> {
     /// Operations that were invoked by then may come next.
     fn admit(&mut self, bound: Rank) {
         let facts = self.facts;
-        while let Some(operation) = facts.history.operations.get(self.admitted as usize)
+        while let Some(operation) = facts.history.operations.get(self.admitted)
             && operation.invoked <= bound
         {
-            let id = self.admitted;
+            let id = OpId::new(self.admitted);
             self.admitted += 1;
-            if !facts.kept[id as usize] {
+            if !facts.kept[id.index()] {
                 continue;
             }
             if facts.has_absent {
                 self.open.push(id);
             }
-            if self.waits[id as usize] == 0 {
+            if self.waits[id.index()] == 0 {
                 self.ready.push(id);
             }
         }
@@ -272,7 +279,7 @@ impl<'f, 'h> Run<'f, 'h> {
         }
         while let Some(id) = self.ready.pop() {
             // A failure whose version is there comes back when that is replaced.
-            if self.done[id as usize] || self.is_absent(id) && self.is_present(id) {
+            if self.done[id.index()] || self.is_absent(id) && self.is_present(id) {
                 continue;
             }
             if !self.may_harm(plan, id) {
@@ -298,16 +305,17 @@ impl<'f, 'h> Run<'f, 'h> {
     fn may_harm(&self, plan: &Plan, id: OpId) -> bool {
         let mut written = self.facts.uses.with(id, Role::Write);
         written.any(|version| {
-            plan.missers(version)
-                .any(|misser| !self.done[misser as usize] && self.is_absent(misser))
+            plan.missers(version).any(|misser| !self.done[misser.index()] && self.is_absent(misser))
         })
     }
 
     /// Only postponed writers may come next: one that must.
     fn forced(&mut self, first: Option<OpId>) -> Next {
-        let Some(first) = first.filter(|_| !self.postponed.is_empty()) else { return Next::Stuck };
+        let Some(first) = first.filter(|_| !self.postponed.is_empty()) else {
+            return Next::Deadlock;
+        };
         let done = &self.done;
-        self.open.retain(|&id| !done[id as usize]);
+        self.open.retain(|&id| !done[id.index()]);
         let next = forced(self.facts, done, &self.open, &self.postponed, first);
         if let Next::Forced(id, _) = next {
             self.postponed.retain(|&other| other != id);
@@ -318,14 +326,15 @@ impl<'f, 'h> Run<'f, 'h> {
     /// Puts an operation into the order.
     fn put(&mut self, plan: &Plan, id: OpId) {
         let facts = self.facts;
-        self.done[id as usize] = true;
+        self.done[id.index()] = true;
         for (version, role) in facts.uses.of(id) {
             match role {
                 Role::Read => {
                     let unseen = &mut self.unseen[version as usize];
                     *unseen -= 1;
-                    let next = facts.next[version as usize];
-                    if *unseen == 0 && next != NOBODY {
+                    if *unseen == 0
+                        && let Some(next) = facts.next[version as usize]
+                    {
                         self.fulfil(next);
                     }
                 }
@@ -333,10 +342,10 @@ impl<'f, 'h> Run<'f, 'h> {
                 Role::Replace => {
                     for misser in plan.missers(version) {
                         if self.is_absent(misser) {
-                            if misser < self.admitted {
+                            if misser.index() < self.admitted {
                                 self.ready.push(misser);
                             }
-                        } else if !std::mem::replace(&mut self.explained[misser as usize], true) {
+                        } else if !std::mem::replace(&mut self.explained[misser.index()], true) {
                             self.fulfil(misser);
                         }
                     }
@@ -357,11 +366,11 @@ impl<'f, 'h> Run<'f, 'h> {
     }
 
     fn fulfil(&mut self, id: OpId) {
-        if !self.facts.kept[id as usize] {
+        if !self.facts.kept[id.index()] {
             return;
         }
-        self.waits[id as usize] -= 1;
-        if self.waits[id as usize] == 0 && id < self.admitted {
+        self.waits[id.index()] -= 1;
+        if self.waits[id.index()] == 0 && id.index() < self.admitted {
             self.ready.push(id);
         }
     }

@@ -15,7 +15,7 @@ use super::Stop;
 use super::clauses::{Clause, Solution, solve};
 use super::cycle::{self, Edge};
 use super::explain;
-use super::facts::{Facts, GENESIS, NOBODY};
+use super::facts::{Facts, Writer};
 use super::order::{Plan, order};
 use super::uses::Role;
 use super::versions::VersionId;
@@ -93,7 +93,7 @@ impl Choice {
             Choice { candidates: Vec::new(), indices: FxHashMap::default(), clauses: Vec::new() };
         // Many may fail because of one version: it is asked for its candidates, and gives a clause, once.
         let mut known: FxHashSet<(VersionId, Role)> = FxHashSet::default();
-        for id in 0..facts.kept.len() as OpId {
+        for id in facts.ids() {
             poll.step()?;
             let mut missed = facts.uses.missed(id);
             let (Some(first), second) = (missed.next(), missed.next()) else { continue };
@@ -103,8 +103,8 @@ impl Choice {
             let mut explained = false;
             let mut positive = Vec::new();
             for (version, role) in facts.uses.missed(id) {
-                explained |= role == Role::Absent || facts.next[version as usize] != NOBODY;
-                if facts.next[version as usize] == NOBODY {
+                explained |= role == Role::Absent || facts.next[version as usize].is_some();
+                if facts.next[version as usize].is_none() {
                     let candidates = candidates(facts, plan, version);
                     positive.extend(candidates.into_iter().map(|id| choice.index(id)));
                 }
@@ -167,10 +167,10 @@ impl Choice {
                 let why = format!("nothing tells what {location} held before it");
                 self.forbid(at, Why::Unclear(id, why));
             }
-            GENESIS => {}
-            NOBODY => self.forbid(at, Why::NeverWritten(id, version)),
-            writer if facts.kept[writer as usize] => {}
-            writer => {
+            Writer::Genesis => {}
+            Writer::None => self.forbid(at, Why::NeverWritten(id, version)),
+            Writer::Operation(writer) if facts.kept[writer.index()] => {}
+            Writer::Operation(writer) => {
                 let positive = vec![self.index(writer)];
                 let clause = Clause { positive, negative: vec![at] };
                 self.clauses.push((clause, Why::Needs(id, writer)));
@@ -180,8 +180,7 @@ impl Choice {
 
     fn add_exclusions(&mut self, facts: &Facts, plan: &Plan, at: usize, version: VersionId) {
         let id = self.candidates[at];
-        let kept = facts.next[version as usize];
-        if kept != NOBODY {
+        if let Some(kept) = facts.next[version as usize] {
             self.forbid(at, Why::Both(id, kept, version));
         }
         for other in candidates(facts, plan, version) {
@@ -198,9 +197,9 @@ impl Choice {
     /// The chosen candidates take effect, or do not any more.
     fn set(&self, facts: &mut Facts, chosen: &[bool], effective: bool) {
         for (&id, _) in self.candidates.iter().zip(chosen).filter(|(_, chosen)| **chosen) {
-            facts.kept[id as usize] = effective;
+            facts.kept[id.index()] = effective;
             for version in facts.uses.with(id, Role::Replace) {
-                facts.next[version as usize] = if effective { id } else { NOBODY };
+                facts.next[version as usize] = effective.then_some(id);
             }
         }
     }
@@ -219,7 +218,7 @@ impl Choice {
             }
             for failed in [edge.before, edge.after] {
                 for (version, _) in facts.uses.missed(failed) {
-                    if facts.next[version as usize] != NOBODY {
+                    if facts.next[version as usize].is_some() {
                         continue;
                     }
                     for other in candidates(facts, plan, version) {
@@ -331,8 +330,7 @@ fn argue(facts: &Facts, clause: &Clause, why: &Why, core: &mut Vec<OpId>) -> Res
 /// The pending swaps that nobody saw and that replace this version if they take effect, in the order of their calls.
 fn candidates(facts: &Facts, plan: &Plan, version: VersionId) -> Vec<OpId> {
     let replaces = |id: &OpId| {
-        !facts.kept[*id as usize]
-            && facts.uses.with(*id, Role::Replace).any(|other| other == version)
+        !facts.kept[id.index()] && facts.uses.with(*id, Role::Replace).any(|other| other == version)
     };
     let mut candidates: Vec<OpId> = plan.seers(version).filter(replaces).collect();
     candidates.sort_unstable();

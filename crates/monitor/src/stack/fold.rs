@@ -14,7 +14,7 @@
 //!
 //! Start with [`fold`]; `unfold` puts the values back. What is left is peeled.
 
-use super::super::intervals::{Gap, Life, Part, Span, Stuck};
+use super::super::intervals::{Conflict, Gap, Life, Part, Span};
 use super::super::poll::{StopPoll, StopReason};
 use super::emit::LooksByLife;
 
@@ -43,9 +43,9 @@ pub(super) struct Folding {
 
 impl Folding {
     /// What is stuck in the rest, as lives of the part, in which no removals are pending.
-    pub fn stuck(&self, stuck: Stuck) -> Stuck {
+    pub fn stuck(&self, stuck: Conflict) -> Conflict {
         let lives = stuck.lives.iter().map(|&life| self.lives[life as usize]).collect();
-        Stuck { lives, empty: stuck.empty, blockers: Vec::new() }
+        Conflict { lives, empty: stuck.empty, blockers: Vec::new() }
     }
 }
 

@@ -26,7 +26,7 @@ mod pieces;
 mod trees;
 mod unfold;
 
-use super::intervals::{self, Collection, Look, NO_OP, Object, Part, Span, Speech, Stuck, cover};
+use super::intervals::{self, Collection, Conflict, Look, Object, Part, Span, Speech, cover};
 use super::poll::{Halt, StopPoll};
 use linchpin_history_data::{History, Monitored, OpId, ValueId};
 use linchpin_spec::Stack;
@@ -57,7 +57,7 @@ impl Collection for Lifo<'_> {
         participles: ("pushed", "popped"),
     };
 
-    fn order(&self, mut part: Part) -> Result<Vec<OpId>, Halt<Stuck>> {
+    fn order(&self, mut part: Part) -> Result<Vec<OpId>, Halt<Conflict>> {
         part.tune(self.poll)?;
         part.drain(self.poll)?;
         let Some(folding) = fold::fold(&part, self.poll)? else {
@@ -91,7 +91,7 @@ impl Collection for Lifo<'_> {
 
 impl Lifo<'_> {
     /// The order of a part, which was tuned and drained.
-    fn peel(&self, part: &Part) -> Result<Vec<OpId>, Halt<Stuck>> {
+    fn peel(&self, part: &Part) -> Result<Vec<OpId>, Halt<Conflict>> {
         let peeling = peel::peel(part, self.poll)?;
         let bad_empties: Vec<u32> = (0..part.empties.len() as u32)
             .filter(|&at| peeling.empty_at[at as usize].is_none())
@@ -109,7 +109,7 @@ fn inside(part: &Part) -> impl Iterator<Item = (u32, Span)> {
 }
 
 /// The stuck values: a cover of an empty, or the smallest group that conspires. The blockers are all that are stuck.
-fn stuck(part: &Part, peeling: &peel::Peeling, bad_empties: &[u32]) -> Stuck {
+fn stuck(part: &Part, peeling: &peel::Peeling, bad_empties: &[u32]) -> Conflict {
     let mut blockers = peeling.residue.clone();
     let last = bad_empties.iter().map(|&at| part.empties[at as usize].span.hi).max();
     blockers.extend(
@@ -118,9 +118,9 @@ fn stuck(part: &Part, peeling: &peel::Peeling, bad_empties: &[u32]) -> Stuck {
     match bad_empties.first() {
         Some(&at) => {
             let lives = cover(part.empties[at as usize].span, inside(part));
-            Stuck { lives, empty: Some(at), blockers }
+            Conflict { lives, empty: Some(at), blockers }
         }
-        None => Stuck { lives: smallest_run(part, &peeling.residue), empty: None, blockers },
+        None => Conflict { lives: smallest_run(part, &peeling.residue), empty: None, blockers },
     }
 }
 
@@ -158,9 +158,9 @@ fn not_lowest(part: &Part, tuned: &Part, life: u32, speech: &Speech) -> Option<S
         (!free).then_some(lives)
     };
     let looks = part.looks.iter().filter(|look| look.life == life);
-    let looks = looks.map(|look: &Look| (look.op, look.span));
+    let looks = looks.map(|look: &Look| (Some(look.op), look.span));
     for (op, span) in [(own.add, own.added), (own.remove, own.removed)].into_iter().chain(looks) {
-        if let Some(lives) = is_covered(span).filter(|_| op != NO_OP) {
+        if let (Some(op), Some(lives)) = (op, is_covered(span)) {
             let op = speech.operation(op);
             return Some(format!("whenever {op} took effect, {}", speech.stays(part, &lives)));
         }

@@ -4,7 +4,7 @@
 //! operations that were not folded; then the folded values that start there are pushed, the last folded one before the others. What was
 //! folded later went around what was folded before.
 
-use super::super::intervals::{Gap, NO_OP, Part};
+use super::super::intervals::{Gap, Part};
 use super::super::poll::{StopPoll, StopReason};
 use super::super::sorting;
 use super::emit::{Lists, LooksByLife};
@@ -56,14 +56,14 @@ fn blocks_of(
     order: &[OpId],
     poll: &StopPoll,
 ) -> Result<Vec<u32>, StopReason> {
-    let mut called = vec![0; order.iter().max().map_or(0, |&last| last as usize + 1)];
+    let mut called = vec![0; order.iter().max().map_or(0, |&last| last.index() + 1)];
     let lives = rest.lives.iter();
     let lives = lives.flat_map(|life| [(life.add, life.added), (life.remove, life.removed)]);
-    let looks = rest.looks.iter().chain(&rest.empties).map(|look| (look.op, look.span));
+    let looks = rest.looks.iter().chain(&rest.empties).map(|look| (Some(look.op), look.span));
     for (op, span) in lives.chain(looks) {
         poll.step()?;
         // What is not in the order stays, or was there from the start.
-        if let Some(called) = called.get_mut(op as usize) {
+        if let Some(called) = op.and_then(|op| called.get_mut(op.index())) {
             *called = span.lo;
         }
     }
@@ -71,7 +71,7 @@ fn blocks_of(
     let mut before = Vec::with_capacity(order.len());
     for op in order {
         poll.step()?;
-        last = last.max(called[*op as usize]);
+        last = last.max(called[op.index()]);
         before.push(blocks.after_call(last));
     }
     Ok(before)
@@ -97,21 +97,15 @@ struct Unfolder<'a> {
 }
 
 impl Unfolder<'_> {
-    fn operation(&mut self, op: OpId) {
-        if op != NO_OP {
-            self.order.push(op);
-        }
-    }
-
     /// The looks that had been called when the value was pushed come then.
     fn push(&mut self, value: &Folded) {
-        self.operation(self.part.lives[value.life as usize].add);
+        self.order.extend(self.part.lives[value.life as usize].add);
         self.looks_at(value, true);
     }
 
     fn pop(&mut self, value: &Folded) {
         self.looks_at(value, false);
-        self.operation(self.part.lives[value.life as usize].remove);
+        self.order.extend(self.part.lives[value.life as usize].remove);
     }
 
     fn looks_at(&mut self, value: &Folded, at_push: bool) {
@@ -123,9 +117,9 @@ impl Unfolder<'_> {
 
     fn come_and_go(&mut self, life: u32) {
         let of = &self.part.lives[life as usize];
-        self.operation(of.add);
+        self.order.extend(of.add);
         let looks = self.looks.iter(life).map(|look| self.part.looks[look as usize].op);
         self.order.extend(looks);
-        self.operation(of.remove);
+        self.order.extend(of.remove);
     }
 }

@@ -202,16 +202,16 @@ fn mutate<S: Spec>(random: &mut fastrand::Rng, spec: &S, events: &mut [Event]) {
 
 /// Some operations of a history up to an event, for the judge.
 fn judged(history: &History, ids: &[OpId], cut: Rank) -> Vec<linchpin_oracle::Operation> {
-    let ids = ids.iter().filter(|&&id| history.operations[id as usize].invoked < cut);
+    let ids = ids.iter().filter(|&&id| history[id].invoked < cut);
     let operation = |&id: &OpId| {
-        let operation = &history.operations[id as usize];
+        let operation = &history[id];
         let completed = operation.completed && operation.returned < cut;
         linchpin_oracle::Operation {
             process: operation.process as usize,
             call: history.call(id),
             response: history.response(id).filter(|_| completed),
-            invoked: operation.invoked as usize,
-            returned: completed.then_some(operation.returned as usize),
+            invoked: operation.invoked.index(),
+            returned: completed.then_some(operation.returned.index()),
         }
     };
     ids.map(operation).collect()
@@ -221,10 +221,10 @@ fn judged(history: &History, ids: &[OpId], cut: Rank) -> Vec<linchpin_oracle::Op
 fn fault<S: Spec>(history: &History, spec: &S, order: &[OpId]) -> Option<String> {
     let mut state = spec.initial();
     let mut seen = vec![false; history.operations.len()];
-    let mut latest_call = 0;
+    let mut latest_call = linchpin_history_data::Rank::FIRST;
     for &id in order {
-        let operation = &history.operations[id as usize];
-        if std::mem::replace(&mut seen[id as usize], true) {
+        let operation = &history[id];
+        if std::mem::replace(&mut seen[id.index()], true) {
             return Some(format!("{id} occurs twice"));
         }
         if operation.returned < latest_call {
@@ -269,14 +269,14 @@ fn compare<S: Spec>(name: &str, check: Check, new: impl Fn(Vec<Value>) -> S, kin
         let spec = new(initial.clone());
         let initial: Vec<ValueId> =
             initial.into_iter().map(|value| history.values.intern(value)).collect();
-        let all: Vec<OpId> = (0..history.operations.len() as OpId).collect();
+        let all: Vec<OpId> = history.ids().collect();
         let context = || {
             let start = spec.initial();
             format!("{name}, case {case}: {start:?} {:#?}", judged(&history, &all, NEVER))
         };
         let holds = |ids: &[OpId], cut| is_linearizable(&spec, &judged(&history, ids, cut));
         let is_pending = |id: &OpId| {
-            let operation = &history.operations[*id as usize];
+            let operation = &history[*id];
             !operation.completed && operation.argument == Argument::None
         };
         match check(&history, &initial, &Limits::default()) {

@@ -48,7 +48,7 @@ pub(super) fn sweep(
 ) -> Result<Vec<u32>, Overwritten> {
     let mut events: Vec<(Rank, u32)> = Vec::with_capacity(2 * items.len());
     for (at, item) in items.iter().enumerate() {
-        let operation = &search.history.operations[item.id as usize];
+        let operation = &search.history[item.id];
         events.push((operation.invoked, at as u32));
         let until = match item.role {
             Role::Completed => operation.returned,
@@ -64,7 +64,7 @@ pub(super) fn sweep(
     for (rank, at) in events.into_iter().take_while(|(rank, _)| *rank < stop) {
         let item = items[at as usize];
         let Some(kind) = search.kind(item) else { continue };
-        let called = search.history.operations[item.id as usize].invoked;
+        let called = search.history[item.id].invoked;
         if rank == called {
             sweep.call(kind);
             continue;

@@ -1,7 +1,7 @@
 //! The frontier of a register from the middle of a history: for histories of which the beginning was forgotten.
 
+use super::frontier::{Breadth, SearchEnd, Way};
 use super::overwritten::{Overwritten, sweep};
-use super::walk::{Breadth, Walked, Way};
 use super::{MANY, RegisterSearch};
 use crate::problem::{Item, Place, Problem, Role};
 use linchpin_history_data::{History, NEVER, NotApplicable, OpId, Rank, ValueId};
@@ -69,7 +69,7 @@ pub enum Resumed {
         attempt: usize,
     },
     /// Nothing explains the return of this operation, given all answers.
-    Stuck(OpId),
+    Unexplained(OpId),
     /// An operation found what nobody can have left there.
     Overwritten(Overwritten),
     /// A limit was reached, or there are too many ways.
@@ -93,19 +93,19 @@ pub fn resume(history: &History, from: &Known, limits: &Limits) -> Result<Resume
         let outcome = register.walk_from(&ways, problem, None, breadth, limits);
         let is_sure = from.are_all && outcome.is_sure;
         match outcome.walked {
-            Walked::Explained(_) => {
+            SearchEnd::Explained(_) => {
                 let values = outcome.values.iter().filter(|_| is_sure);
                 let values = values.map(|id| resuming.names.value(*id)).collect();
                 return Ok(Resumed::Explained { values, attempt });
             }
-            Walked::Stuck { op } if is_sure => {
-                return Ok(Resumed::Stuck(problem.ops[op as usize].id));
+            SearchEnd::Unexplained { op } if is_sure => {
+                return Ok(Resumed::Unexplained(problem.ops[op as usize].id));
             }
-            Walked::Stuck { .. } => {}
-            Walked::Stopped { reason, .. } if limits.exceeded(0).is_some() => {
+            SearchEnd::Unexplained { .. } => {}
+            SearchEnd::Stopped { reason, .. } if limits.exceeded(0).is_some() => {
                 return Ok(Resumed::Inconclusive(reason.into()));
             }
-            Walked::Stopped { .. } => {}
+            SearchEnd::Stopped { .. } => {}
         }
     }
     Ok(Resumed::Inconclusive(Inconclusive::Undecided(format!(
@@ -128,7 +128,7 @@ pub fn advance(
     let breadth = *resuming.breadths().get(attempt)?;
     let outcome =
         resuming.register.walk_from(&ways, &resuming.problem, Some(stop), breadth, limits);
-    if !matches!(outcome.walked, Walked::Explained(_)) {
+    if !matches!(outcome.walked, SearchEnd::Explained(_)) {
         return None;
     }
     let ways: Vec<Begun> = outcome.ways.iter().map(|way| resuming.begin(way)).collect();
@@ -149,7 +149,7 @@ pub fn advance(
 
 /// Whether an operation was called before this event and had not returned by then.
 fn is_in_progress(history: &History, item: &Item, at: Rank) -> bool {
-    let operation = &history.operations[item.id as usize];
+    let operation = &history[item.id];
     let until = match item.role {
         Role::Completed => operation.returned,
         Role::Optional(deadline) => deadline,
@@ -193,7 +193,7 @@ impl<'a> Resuming<'a> {
         let names = &mut self.names;
         let held: Vec<u32> = self.from.held.iter().map(|value| names.id(value)).collect();
         // why: what brought them returned before the window began, but not before what is in progress there was called.
-        let returned = |item: &Item| self.history.operations[item.id as usize].returned;
+        let returned = |item: &Item| self.history[item.id].returned;
         let since = self.items.iter().map(returned).min().unwrap_or(NEVER);
         sweep(&self.register, &self.items, &held, since, stop)
     }

@@ -25,8 +25,8 @@ impl Shrinker<'_> {
         let (Some(tally), Some(culprit)) = (self.judge.tally(), self.culprit) else {
             return;
         };
-        let invoked = |item: &Item| self.history.operations[item.id as usize].invoked;
-        let called = self.history.operations[culprit as usize].invoked;
+        let invoked = |item: &Item| self.history[item.id].invoked;
+        let called = self.history[culprit].invoked;
         let earlier: Vec<Rank> =
             self.kept.iter().map(invoked).filter(|invoked| *invoked < called).collect();
         let mut back = 0;
@@ -50,7 +50,7 @@ impl Shrinker<'_> {
 
     /// What is left of the operations; nothing if it is not known that this suffices.
     fn from(&self, instant: Rank, tally: Tally) -> Option<Vec<Item>> {
-        let operation = |item: &Item| self.history.operations[item.id as usize];
+        let operation = |item: &Item| self.history[item.id];
         let kind = |item: &Item| operation(item).operation as usize;
         let changes = |item: &Item| [tally.up, tally.down].contains(&kind(item));
         let is_late = |item: &Item| match item.role {

@@ -2,7 +2,7 @@
 
 use crate::generate::{Sort, cases, crowded, history, seed};
 use crate::judge::check;
-use linchpin_history_data::{Builder, Judgement};
+use linchpin_history_data::{Builder, Judgement, OpId};
 use linchpin_search::cas_register;
 use linchpin_spec::{CasRegister, Register, Spec, Value};
 use linchpin_verdict::Limits;
@@ -107,7 +107,7 @@ fn what_was_overwritten_is_seen_in_a_crowd() {
     };
     match cas_register::check(&builder.finish(), &0.into(), &limits).unwrap() {
         Judgement::Violated(violation) => {
-            assert_eq!(violation.core, [1, 102], "{}", violation.explanation);
+            assert_eq!(violation.core, [1, 102].map(OpId::new), "{}", violation.explanation);
         }
         other => panic!("{other:?}"),
     }

@@ -51,7 +51,7 @@ pub type BuiltinSpec = Box<dyn Spec<State = Value> + Send + Sync>;
 ///
 /// let queue: Builtin = "queue".parse()?;
 /// assert_eq!(queue, Builtin::Queue);
-/// assert_eq!(queue.new(None)?.operations()[0].name, "enqueue");
+/// assert_eq!(queue.spec(None)?.operations()[0].name, "enqueue");
 /// # Ok::<(), linchpin_spec::BuiltinError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -110,7 +110,7 @@ impl Builtin {
     /// # Errors
     ///
     /// If it cannot start from that.
-    pub fn new(self, init: Option<&Value>) -> Result<BuiltinSpec, BuiltinError> {
+    pub fn spec(self, init: Option<&Value>) -> Result<BuiltinSpec, BuiltinError> {
         let info = self.info();
         (info.make)(init).ok_or_else(|| BuiltinError::Initial {
             spec: info.name,
@@ -210,7 +210,7 @@ pub enum BuiltinError {
 /// # Ok::<(), BuiltinError>(())
 /// ```
 pub fn builtin(name: &str, init: Option<&Value>) -> Result<BuiltinSpec, BuiltinError> {
-    name.parse::<Builtin>()?.new(init)
+    name.parse::<Builtin>()?.spec(init)
 }
 
 fn hint(closest: &Option<&'static str>) -> String {

@@ -5,7 +5,7 @@ use crate::args::{FailedCasArg, PropertyArg, RecordingArgs};
 use crate::json;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
-use linchpin_history::OpId;
+use linchpin_history::{OpId, Rank};
 use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ pub enum Claim {
     /// These operations, in this order, explain the history.
     Witness(Vec<OpId>),
     /// No order explains these operations, known at this event.
-    Core(Vec<OpId>, Option<u32>),
+    Core(Vec<OpId>, Option<Rank>),
 }
 
 /// A certificate as it is read back.
@@ -38,13 +38,18 @@ pub fn to_json(subject: &Subject<'_>, history: &Path, operations: usize, claim: 
     insert("property", json!(name(&args.property)));
     insert("operations", json!(operations));
     match claim {
-        Claim::Witness(order) => insert("witness", json!(order)),
+        Claim::Witness(order) => insert("witness", json!(numbers(order))),
         Claim::Core(core, at) => {
-            insert("core", json!(core));
-            insert("at", json!(at))
+            insert("core", json!(numbers(core)));
+            insert("at", json!(at.map(Rank::number)))
         }
     };
     format!("{}\n", Json::Object(object))
+}
+
+/// Operations as scripts know them.
+pub fn numbers(ids: &[OpId]) -> Vec<u32> {
+    ids.iter().map(|id| id.number()).collect()
 }
 
 fn name(value: &impl ValueEnum) -> Option<String> {
@@ -66,12 +71,16 @@ impl Certificate {
         let ids = |key: &str| -> Result<Vec<OpId>> {
             let list =
                 json[key].as_array().with_context(|| format!("\"{key}\" must be an array"))?;
-            let id = |id: &Json| id.as_u64().and_then(|id| u32::try_from(id).ok());
+            let id =
+                |id: &Json| id.as_u64().and_then(|id| u32::try_from(id).ok()).map(OpId::numbered);
             list.iter().map(id).collect::<Option<Vec<_>>>().context("operations must be numbers")
         };
         let claim = match json.get("witness") {
             Some(_) => Claim::Witness(ids("witness")?),
-            None => Claim::Core(ids("core")?, json["at"].as_u64().map(|at| at as u32)),
+            None => Claim::Core(
+                ids("core")?,
+                json["at"].as_u64().map(|at| Rank::at(usize::try_from(at).unwrap_or(usize::MAX))),
+            ),
         };
         let init = match json.get("init") {
             None | Some(Json::Null) => None,

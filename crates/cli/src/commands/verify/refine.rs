@@ -330,7 +330,7 @@ fn explain(program: &Program, found: &Counterexample) -> String {
 fn core(program: &Program, run: &Run) -> Option<Vec<usize>> {
     match judge(program, run)? {
         Judged::Violated(violation) => {
-            Some(violation.core.iter().map(|operation| *operation as usize).collect())
+            Some(violation.core.iter().map(|operation| operation.index()).collect())
         }
         _ => None,
     }

@@ -8,8 +8,8 @@ mod reference;
 
 use generate::{Answers, Settings, random_history};
 use judge::{assert_witness, is_linearizable, without_others};
-use linchpin_history_data::Judgement;
 use linchpin_history_data::crash::{Property, apply};
+use linchpin_history_data::{Judgement, Rank};
 use linchpin_monitor::mwcas;
 use linchpin_spec::Value;
 use linchpin_verdict::Limits;
@@ -42,7 +42,8 @@ fn compare(name: &str, settings: Settings, property: impl Into<Option<Property>>
             .expect("generated crashes make sense");
         for operation in &mut history.operations {
             if property.is_none() && !operation.completed && random.u8(..4) != 0 {
-                operation.returned = random.u32(operation.invoked..history.events);
+                operation.returned =
+                    Rank::new(random.u32(operation.invoked.number()..history.events.number()));
             }
         }
         let order = &applied.interrupted;

@@ -229,15 +229,15 @@ fn graph(
     // Section 5.3: for recoverable linearizability, to the next operation of the same process.
     for Interrupted { operation, mut next } in interrupted.iter().copied() {
         let follow = |id: OpId| interrupted.iter().find(|other| other.operation == id);
-        while vertices[next as usize] == Vertex::Excluded
+        while vertices[next.index()] == Vertex::Excluded
             && let Some(later) = follow(next)
         {
             next = later.next;
         }
-        if vertices[operation as usize] != Vertex::Excluded
-            && vertices[next as usize] != Vertex::Excluded
+        if vertices[operation.index()] != Vertex::Excluded
+            && vertices[next.index()] != Vertex::Excluded
         {
-            graph.edges.push((operation as usize + 1, next as usize + 1, EdgeKind::Auxiliary));
+            graph.edges.push((operation.index() + 1, next.index() + 1, EdgeKind::Auxiliary));
         }
     }
     Ok(graph)

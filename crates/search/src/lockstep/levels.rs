@@ -23,11 +23,11 @@ use linchpin_history_data::{NEVER, OpId, Rank};
 use linchpin_verdict::StopReason;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// How a walk ended.
-pub(super) enum Walked {
+/// How the search ended.
+pub(super) enum SearchEnd {
     Explained(Vec<OpId>),
     /// Nothing explains the events up to this one.
-    Stuck {
+    Unexplained {
         last: Rank,
     },
     Stopped(StopReason),
@@ -113,11 +113,11 @@ enum From {
 const DEQUEUES: u32 = u32::MAX;
 
 /// The configurations on their way.
-pub(super) struct Walk<'a, M: Mask> {
+pub(super) struct Levels<'a, M: Mask> {
     lists: &'a Lists,
     watch: &'a Watch<'a>,
     used: Used,
-    steps: Steps,
+    steps: Steps<OpId>,
     level: Vec<Config<M>>,
     next: Vec<Config<M>>,
     index: FxHashMap<Key<M>, u32>,
@@ -126,9 +126,9 @@ pub(super) struct Walk<'a, M: Mask> {
     work: u32,
 }
 
-impl<'a, M: Mask> Walk<'a, M> {
-    pub(super) fn new(lists: &'a Lists, watch: &'a Watch<'a>) -> Walk<'a, M> {
-        Walk {
+impl<'a, M: Mask> Levels<'a, M> {
+    pub(super) fn new(lists: &'a Lists, watch: &'a Watch<'a>) -> Levels<'a, M> {
+        Levels {
             lists,
             watch,
             used: Used::new(),
@@ -141,9 +141,9 @@ impl<'a, M: Mask> Walk<'a, M> {
         }
     }
 
-    pub(super) fn run(&mut self) -> Walked {
+    pub(super) fn run(&mut self) -> SearchEnd {
         if self.lists.impossible {
-            return Walked::Stuck { last: NEVER };
+            return SearchEnd::Unexplained { last: NEVER };
         }
         let nothing =
             |side: &Side| First { base: 0, others: M::empty(side.width.max(self.width())) };
@@ -158,19 +158,19 @@ impl<'a, M: Mask> Walk<'a, M> {
             self.index.clear();
             self.level = std::mem::take(&mut self.next);
             if let Some(done) = self.level.iter().find(|config| self.is_done(config)) {
-                return Walked::Explained(self.unfolded(done.step));
+                return SearchEnd::Explained(self.unfolded(done.step));
             }
             if self.level.is_empty() {
                 // INVARIANT: what returned later, or was called later, was not looked at.
-                let last = Rank::try_from(self.last.max(0)).unwrap_or(NEVER);
-                return Walked::Stuck { last };
+                let last = u32::try_from(self.last.max(0)).map_or(NEVER, Rank::new);
+                return SearchEnd::Unexplained { last };
             }
             for config in std::mem::take(&mut self.level) {
                 self.work += 1;
                 if self.work.is_multiple_of(256)
                     && let Some(reason) = self.watch.exceeded(self.bytes())
                 {
-                    return Walked::Stopped(reason);
+                    return SearchEnd::Stopped(reason);
                 }
                 self.lead_on(&config);
             }

@@ -1,23 +1,23 @@
 //! The frontier of a register.
 
 use super::Kind;
-use super::configs::{Config, Configs, Slots};
+use super::config::{Config, Configs, Slots};
 use crate::Watch;
 use crate::mask::Mask;
 use crate::problem::{Place, Problem};
 use crate::steps::{START, Steps};
 use crate::used::Used;
 use crate::window::Window;
-use linchpin_history_data::Rank;
+use linchpin_history_data::{NEVER, Rank};
 use linchpin_verdict::StopReason;
 use rustc_hash::FxHashMap;
 
-/// How a walk ended.
-pub(super) enum Walked {
+/// How the search ended.
+pub(super) enum SearchEnd {
     /// These operations in this order explain the history.
     Explained(Vec<u32>),
     /// Nothing explains the return of this operation, given all answers, those of operations in progress included; or nothing that the walk kept.
-    Stuck { op: u32 },
+    Unexplained { op: u32 },
     /// The limits stopped it at this event.
     Stopped { reason: StopReason, event: usize },
 }
@@ -60,7 +60,7 @@ const PERSEVERANCE: usize = 1024;
 
 /// What comes of a walk.
 pub(super) struct Outcome {
-    pub walked: Walked,
+    pub walked: SearchEnd,
     /// What the register may hold at the end.
     pub values: Vec<u32>,
     /// The ways to come to the end.
@@ -89,7 +89,7 @@ pub(super) fn walk<M: Mask>(
     let values = values.max().unwrap_or(0).max(initial) as usize + 1;
     let slots =
         Slots { observers: nothing.clone(), optional: nothing.clone(), writes: nothing.clone() };
-    let mut walk = Walk {
+    let mut walk = RegisterFrontier {
         problem,
         kinds,
         watch,
@@ -110,7 +110,7 @@ pub(super) fn walk<M: Mask>(
         work: 0,
     };
     walk.configs = from.iter().map(|way| walk.config(way)).collect();
-    let walked = walk.run(stop.unwrap_or(Rank::MAX));
+    let walked = walk.run(stop.unwrap_or(NEVER));
     let mut values: Vec<u32> = walk.configs.iter().map(|config| config.value).collect();
     values.sort_unstable();
     values.dedup();
@@ -136,13 +136,13 @@ struct View<M> {
     crashed: bool,
 }
 
-struct Walk<'a, M: Mask> {
+struct RegisterFrontier<'a, M: Mask> {
     problem: &'a Problem,
     kinds: &'a [Kind],
     watch: &'a Watch<'a>,
     window: Window<'a>,
     used: Used,
-    steps: Steps,
+    steps: Steps<u32>,
     slots: Slots<M>,
     candidates: Vec<Candidate<M>>,
     /// Which operation is in a slot.
@@ -162,7 +162,7 @@ struct Walk<'a, M: Mask> {
     work: u32,
 }
 
-impl<M: Mask> Walk<'_, M> {
+impl<M: Mask> RegisterFrontier<'_, M> {
     fn config(&mut self, way: &Way) -> Config<M> {
         let mask = |ops: &[u32]| {
             let mut mask = self.nothing.clone();
@@ -201,7 +201,7 @@ impl<M: Mask> Walk<'_, M> {
         self.configs.iter().map(way).collect()
     }
 
-    fn run(&mut self, stop: Rank) -> Walked {
+    fn run(&mut self, stop: Rank) -> SearchEnd {
         for (at, &event) in self.problem.events.iter().enumerate() {
             if event.rank >= stop {
                 break;
@@ -209,20 +209,20 @@ impl<M: Mask> Walk<'_, M> {
             if event.returns
                 && let Err(reason) = self.pass(event.op)
             {
-                return Walked::Stopped { reason, event: at };
+                return SearchEnd::Stopped { reason, event: at };
             }
             if self.configs.is_empty() {
-                return Walked::Stuck { op: event.op };
+                return SearchEnd::Unexplained { op: event.op };
             }
             self.window.pass(event);
             if at % 4096 == 4095
                 && let Err(reason) = self.check_limits()
             {
-                return Walked::Stopped { reason, event: at };
+                return SearchEnd::Stopped { reason, event: at };
             }
         }
         let last = self.configs.first().map_or(START, |config| config.step);
-        Walked::Explained(self.unfolded(self.steps.path(last)))
+        SearchEnd::Explained(self.unfolded(self.steps.path(last)))
     }
 
     /// The operations in the order in which they take effect, each buried one just before the write that hides it: the
