@@ -36,7 +36,8 @@ pub struct Operation {
     pub operation: u16,
     /// Whether it returned. If not it may have taken effect, before `returned`, or not.
     pub completed: bool,
-    /// The object it was called on, where one history records many; [`ValueId::NULL`] if it records one.
+    /// The object it was called on, where one history records many; [`ValueId::NULL`] if it records
+    /// one.
     pub key: ValueId,
     /// With what.
     pub argument: Argument,
@@ -44,7 +45,8 @@ pub struct Operation {
     pub response: Argument,
     /// When it was called.
     pub invoked: Rank,
-    /// When it returned. If it did not: the instant by which it must have taken effect if it ever does, which is
+    /// When it returned. If it did not: the instant by which it must have taken effect if it ever
+    /// does, which is
     /// [`NEVER`] unless a crash model says otherwise.
     pub returned: Rank,
 }
@@ -271,8 +273,8 @@ impl Builder {
         &self.history
     }
 
-    /// Forgets operations that have returned, and values and words that only they mention, so that an endless history can be read
-    /// in bounded memory. Operations, values and words get new ids.
+    /// Forgets operations that have returned, and values and words that only they mention, so that
+    /// an endless history can be read in bounded memory. Operations, values and words get new ids.
     pub fn forget_returned(&mut self) {
         let open: Vec<OpId> = self
             .activities
@@ -429,8 +431,8 @@ impl Builder {
         Ok(())
     }
 
-    /// A process calls an operation of which the answer is known already, but not yet given: the form for readers of whole
-    /// operations. [`Builder::ok_answered`] gives it.
+    /// A process calls an operation of which the answer is known already, but not yet given: the
+    /// form for readers of whole operations. [`Builder::ok_answered`] gives it.
     #[inline]
     pub fn invoke_answered(
         &mut self,
@@ -466,7 +468,8 @@ impl Builder {
         Ok(())
     }
 
-    /// The open operation did not happen. It is marked by a `returned` before its `invoked`, and dropped at the end.
+    /// The open operation did not happen. It is marked by a `returned` before its `invoked`, and
+    /// dropped at the end.
     pub fn fail(&mut self, process: u32) -> Result<(), HistoryError> {
         let Some(open) = self.open(process) else {
             return Err(self.nothing_open(process));
@@ -479,7 +482,8 @@ impl Builder {
         Ok(())
     }
 
-    /// The system, or one process, crashes. What is open stays without an answer; processes may call again.
+    /// The system, or one process, crashes. What is open stays without an answer; processes may
+    /// call again.
     pub fn crash(&mut self, process: Option<u32>) -> Result<(), HistoryError> {
         let at = self.tick()?;
         self.history.crashes.push(Crash { at, process });

@@ -14,7 +14,8 @@ pub struct Part {
 }
 
 impl Part {
-    /// The operations `ids`, given in the order of their calls. Costs as much as the part is large, whatever the whole is.
+    /// The operations `ids`, given in the order of their calls. Costs as much as the part is large,
+    /// whatever the whole is.
     pub fn new(whole: &History, ids: &[OpId]) -> Part {
         let mut ranks: Vec<Rank> = Vec::with_capacity(2 * ids.len());
         for id in ids {

@@ -1,9 +1,10 @@
 //! A bit that operations flip and look at: one element of a set, or a lock.
 //!
-//! The rule is to be lazy: nothing takes effect before some operation returns that needs it. Then the bit is flipped by the
-//! flips with the earliest deadlines, and all who wait to see the new state see it. Exchanging two flips of the same kind
-//! in any explanation for the earlier deadline first shows that the rule loses nothing, and values need not be unique.
-//! A pending flip has no deadline and is used last. Start with [`Bit::run`].
+//! The rule is to be lazy: nothing takes effect before some operation returns that needs it. Then
+//! the bit is flipped by the flips with the earliest deadlines, and all who wait to see the new
+//! state see it. Exchanging two flips of the same kind in any explanation for the earlier deadline
+//! first shows that the rule loses nothing, and values need not be unique. A pending flip has no
+//! deadline and is used last. Start with [`Bit::run`].
 
 use super::poll::{Halt, StopPoll, StopReason};
 use super::timeline::{Event, is_return, operation_of};
@@ -81,13 +82,13 @@ impl<'a, S: Fn(OpId) -> Step> Bit<'a, S> {
         }
     }
 
-    /// Explains the events of a bit that starts as `state`. Returns of operations whose invocation is not among the
-    /// events are passed over.
+    /// Explains the events of a bit that starts as `state`. Returns of operations whose invocation
+    /// is not among the events are passed over.
     pub(crate) fn run(&mut self, events: &[Event], state: bool) -> Result<(), Halt<BitConflict>> {
         self.state = state;
         self.forced.clear();
         let outcome = self.explain(events);
-        // INVARIANT: between runs nobody waits.
+        // INVARIANT: between runs no operation waits.
         self.flips.iter_mut().for_each(BinaryHeap::clear);
         self.lookers.iter_mut().for_each(Vec::clear);
         outcome
@@ -121,7 +122,8 @@ impl<'a, S: Fn(OpId) -> Step> Bit<'a, S> {
                             return Err(Halt::Fault(BitConflict { operation: id, at, needed }));
                         }
                     }
-                    // INVARIANT: of the flips of its kind, the one that returns now has the earliest deadline.
+                    // INVARIANT: of the flips of its kind, the one that returns now has the
+                    // earliest deadline.
                     if !looks {
                         self.flip();
                     }
@@ -132,7 +134,7 @@ impl<'a, S: Fn(OpId) -> Step> Bit<'a, S> {
         Ok(())
     }
 
-    /// Flips the bit, if somebody can.
+    /// Flips the bit, if an operation can.
     fn flip(&mut self) -> bool {
         let to = !self.state;
         let Some(Reverse((_, id))) = self.flips[usize::from(to)].pop() else {
@@ -156,8 +158,9 @@ impl<'a, S: Fn(OpId) -> Step> Bit<'a, S> {
         if operation.completed { operation.returned } else { NEVER }
     }
 
-    /// Operations that show that the events up to where the last run was stuck have no explanation: all flips of a short
-    /// stretch of time, and those who look and made the bit flip there. If it is stopped, the stretch is as short as it could be made by then.
+    /// Operations that show that the events up to where the last run was stuck have no explanation:
+    /// all flips of a short stretch of time, and those who look and made the bit flip there. If it
+    /// is stopped, the stretch is as short as it could be made by then.
     pub(crate) fn core(&mut self, events: &[Event], stuck: BitConflict) -> Vec<OpId> {
         let events = &events[..=stuck.at];
         // Of the whole run.
@@ -169,7 +172,8 @@ impl<'a, S: Fn(OpId) -> Step> Bit<'a, S> {
         self.ingredients(events)
     }
 
-    /// The core in a shortest stretch, but for one part in sixteen of a long one; nothing if only the whole will do.
+    /// The core in a shortest stretch, but for one part in sixteen of a long one; nothing if only
+    /// the whole will do.
     fn shortest_stretch(&mut self, events: &[Event]) -> Result<Option<Vec<OpId>>, StopReason> {
         let returns = self.latest_returns(events)?;
         let (mut short, mut long) = (1, 2);
@@ -210,8 +214,9 @@ impl<'a, S: Fn(OpId) -> Step> Bit<'a, S> {
         called.filter(|id| matches!((self.step)(*id), Step::Flip(_)))
     }
 
-    /// The core in the last `count` events, if they have no explanation whatever the bit was before and whichever of the
-    /// operations in progress there had taken effect: flips in progress are optional and without a deadline.
+    /// The core in the last `count` events, if they have no explanation whatever the bit was before
+    /// and whichever of the operations in progress there had taken effect: flips in progress are
+    /// optional and without a deadline.
     fn stretch(&mut self, events: &[Event], count: usize, returns: &[Rank]) -> Option<Vec<OpId>> {
         let (before, events) = events.split_at(events.len() - count);
         let open = self.in_progress(before, events[0], returns);
@@ -236,7 +241,8 @@ impl<'a, S: Fn(OpId) -> Step> Bit<'a, S> {
         Some(core)
     }
 
-    /// The flips that were called before the event `now` and had not returned. The `returns` are the [`Bit::latest_returns`].
+    /// The flips that were called before the event `now` and had not returned. The `returns` are
+    /// the [`Bit::latest_returns`].
     fn in_progress(&self, before: &[Event], now: Event, returns: &[Rank]) -> Vec<OpId> {
         let event = &self.history[operation_of(now)];
         let now = if is_return(now) { event.returned } else { event.invoked };

@@ -1,9 +1,11 @@
-//! Cells that hold one value at a time, each value written at most once: which value followed which.
+//! Cells that hold one value at a time, each value written at most once: which value followed
+//! which.
 //!
-//! An operation that replaces one value by another says what came directly before it, so the values fall into chains,
-//! each rooted at a write that says nothing of what was before (or at the initial value). All that happens to the values of
-//! one chain, its *block*, is contiguous in every explanation. With reads and writes only, blocks are the clusters of
-//! Gibbons and Korach ("Testing shared memories", SIAM J. Comput. 1997). How blocks are put in order is in
+//! An operation that replaces one value by another says what came directly before it, so the values
+//! fall into chains, each rooted at a write that says nothing of what was before (or at the initial
+//! value). All that happens to the values of one chain, its *block*, is contiguous in every
+//! explanation. With reads and writes only, blocks are the clusters of Gibbons and Korach ("Testing
+//! shared memories", SIAM J. Comput. 1997). How blocks are put in order is in
 //! [`zone`](super::zone). Start with [`Cell::load`].
 
 use super::poll::{StopPoll, StopReason};
@@ -82,7 +84,7 @@ pub(crate) struct Block {
 /// Why there is no explanation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fault {
-    /// The operation found a value that nobody wrote.
+    /// The operation found a value that no operation wrote.
     Unwritten(OpId),
     /// Both replaced the same value.
     Fork(OpId, OpId),
@@ -244,7 +246,8 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
         }
     }
 
-    /// A pending swap takes effect if what it wrote was found, and then so does whoever wrote what it replaced.
+    /// A pending swap takes effect if what it wrote was found, and then so does the operation that
+    /// wrote what it replaced.
     fn keep_if_observed(&mut self, mut id: OpId) -> Option<Fault> {
         while let Role::Swap(from, to) = (self.role)(id) {
             let completed = self.history[id].completed;
@@ -268,7 +271,7 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
         entry.next.is_some() || entry.reads.is_some()
     }
 
-    /// Whether the write of a value takes effect: it completed, or somebody found the value.
+    /// Whether the write of a value takes effect: it completed, or an operation found the value.
     fn is_written(&self, value: u32) -> bool {
         let writer = self.entries[value as usize].writer;
         writer.is_some_and(|writer| self.history[writer].completed || self.is_found(value))
@@ -311,7 +314,8 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
         Ok(())
     }
 
-    /// Follows a chain. Operations that must take effect later must not have returned before earlier ones were called.
+    /// Follows a chain. Operations that must take effect later must not have returned before
+    /// earlier ones were called.
     fn find_block(&mut self, root: u32) -> Result<(), Unloaded> {
         let mut block = Block {
             root,

@@ -1,10 +1,11 @@
-//! Why the values of a cell cannot have followed one another like that: the operations that show it, and a sentence.
+//! Why the values of a cell cannot have followed one another like that: the operations that show
+//! it, and a sentence.
 
 use super::chain::{Block, Cell, Fault, Role};
 use linchpin_history_data::{OpId, Sentences, ValueId, Violation};
 use rustc_hash::FxHashSet;
 
-/// The fault as a violation. With `open_last`, blocks that nobody closed last for ever.
+/// The fault as a violation. With `open_last`, blocks that no operation closed last for ever.
 pub(crate) fn violation<R: Fn(OpId) -> Role>(
     cell: &Cell<R>,
     say: &Sentences,
@@ -40,14 +41,14 @@ fn limits<R: Fn(OpId) -> Role>(
         seeds.extend(block.first);
     }
     match open_last && block.open {
-        // Nobody replaced the last value: the whole chain shows it.
+        // No operation replaced the last value: the whole chain shows it.
         true => seeds.extend(cell.entries[block.tail as usize].writer),
         false => seeds.extend(block.last),
     }
 }
 
-/// The operations, with all that they need: who wrote what they found and, if one is pending, who found what it wrote.
-/// Only with these is it certain that no other operation can help.
+/// The operations, with all that they need: who wrote what they found and, if one is pending, who
+/// found what it wrote. Only with these is it certain that no other operation can help.
 pub(crate) fn close<R: Fn(OpId) -> Role>(cell: &Cell<R>, mut seeds: Vec<OpId>) -> Vec<OpId> {
     let mut core = FxHashSet::default();
     while let Some(id) = seeds.pop() {

@@ -1,9 +1,11 @@
-//! Counters to which everybody adds the same amount.
+//! Counters to which every operation adds the same amount.
 //!
-//! The counter climbs in equal steps. A `read` needs it at one level; a `fetch-add` is itself the step from the level it answered;
-//! the steps that no `fetch-add` claims are left to the `add`s. As for a `bit.rs`, the rule is to be lazy: the counter climbs only when an operation
-//! returns that needs it to, the `add`s with the earliest deadlines first, pending ones last. Start with `Climb::run`.
-//! Where amounts differ but every change answers what it found, `fetch_add.rs` follows the answers instead.
+//! The counter climbs in equal steps. A `read` needs it at one level; a `fetch-add` is itself the
+//! step from the level it answered; the steps that no `fetch-add` claims are left to the `add`s. As
+//! for a `bit.rs`, the rule is to be lazy: the counter climbs only when an operation returns that
+//! needs it to, the `add`s with the earliest deadlines first, pending ones last. Start with
+//! `Climb::run`. Where amounts differ but every change answers what it found, `fetch_add.rs`
+//! follows the answers instead.
 
 use super::deadline::{self, has_deadline};
 use super::fetch_add;
@@ -23,9 +25,10 @@ const NONE: u32 = u32::MAX;
 
 /// Judges a history of a [`Counter`] that starts from `init`.
 ///
-/// Exact if all amounts that are added are the same one (or zero), pending operations included (where it depends on deadlines of theirs it
-/// may not apply). Exact also if amounts differ, but all are added by completed `fetch-add`s that never lead to the same sum
-/// twice. Not applicable otherwise.
+/// Exact if all amounts that are added are the same one (or zero), pending operations included
+/// (where it depends on deadlines of theirs it may not apply). Exact also if amounts differ, but
+/// all are added by completed `fetch-add`s that never lead to the same sum twice. Not applicable
+/// otherwise.
 pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     let specification = Counter::default();
     let say = Sentences::new(history, specification.operations());
@@ -100,7 +103,8 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     })
 }
 
-/// What an operation does to the counter, given which level a sum is; `None` if it found a sum that is no level.
+/// What an operation does to the counter, given which level a sum is; `None` if it found a sum that
+/// is no level.
 fn step(history: &History, id: OpId, level: impl Fn(i64) -> Option<u32>) -> Option<Step> {
     let operation = &history[id];
     Some(match parse(history, id) {
@@ -112,7 +116,8 @@ fn step(history: &History, id: OpId, level: impl Fn(i64) -> Option<u32>) -> Opti
     })
 }
 
-/// What an operation adds, and the sum it found if it answered one. `None` if it is no operation of a counter.
+/// What an operation adds, and the sum it found if it answered one. `None` if it is no operation of
+/// a counter.
 pub(super) fn parse(history: &History, id: OpId) -> Option<(i64, Option<i64>)> {
     let operation = &history[id];
     let found = || match operation.completed {
@@ -164,7 +169,8 @@ struct Climb<'a> {
     steps: Vec<Step>,
     /// The operation that claims the step from each level.
     claims: Vec<Option<OpId>>,
-    /// The operations that wait to read each level: the last, and for each operation the one before it.
+    /// The operations that wait to read each level: the last, and for each operation the one before
+    /// it.
     readers: Vec<Option<OpId>>,
     reader_before: Vec<Option<OpId>>,
     adds: BinaryHeap<Reverse<(Rank, OpId)>>,
@@ -300,8 +306,8 @@ impl<'a> Climb<'a> {
         self.claims[from as usize..to as usize].iter().copied().flatten()
     }
 
-    /// Since `other` (or the start), more `add`s had returned before `id` was called than there are unclaimed steps to its
-    /// level.
+    /// Since `other` (or the start), more `add`s had returned before `id` was called than there are
+    /// unclaimed steps to its level.
     fn too_low(
         &self,
         say: &Sentences,
@@ -364,7 +370,8 @@ impl<'a> Climb<'a> {
         Ok((adds, explanation))
     }
 
-    /// Since `other` (or the start), fewer steps were called before `id` returned than lead to its level.
+    /// Since `other` (or the start), fewer steps were called before `id` returned than lead to its
+    /// level.
     fn too_high(
         &self,
         say: &Sentences,

@@ -1,7 +1,9 @@
-//! Optional operations that took effect before an instant or never, for monitors that know no such thing.
+//! Optional operations that took effect before an instant or never, for monitors that know no such
+//! thing.
 //!
-//! Forgetting the instants allows more, so what is violated then is violated. Forgetting the operations allows less, so what holds then
-//! holds. Between the two lies what such a monitor cannot judge.
+//! Forgetting the instants allows more, so what is violated then is violated. Forgetting the
+//! operations allows less, so what holds then holds. Between the two lies what such a monitor
+//! cannot judge.
 
 use super::poll::StopPoll;
 use linchpin_history_data::{
@@ -14,7 +16,8 @@ pub(crate) fn has_deadline(history: &History, id: OpId) -> bool {
     !operation.completed && operation.returned != NEVER
 }
 
-/// Judges by a monitor that takes an operation without an answer to have no deadline, or ignores those that have one, if it is told to.
+/// Judges by a monitor that takes an operation without an answer to have no deadline, or ignores
+/// those that have one, if it is told to.
 pub(crate) fn judge(
     history: &History,
     say: &Sentences,

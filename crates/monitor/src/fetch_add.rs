@@ -1,8 +1,9 @@
 //! Counters that are changed only by `fetch-add`, by any amounts.
 //!
-//! Each answers the sum it found, and so says which sum it left: it replaced the one by the other, as a `cas` on a register
-//! would. If no sum is left twice, the chain of sums ([`chain`](super::chain)) is the only possible order. Where the chain is broken
-//! a pending `fetch-add` of just the missing amount may mend it.
+//! Each answers the sum it found, and so says which sum it left: it replaced the one by the other,
+//! as a `cas` on a register would. If no sum is left twice, the chain of sums
+//! ([`chain`](super::chain)) is the only possible order. Where the chain is broken a pending
+//! `fetch-add` of just the missing amount may mend it.
 
 use super::chain::{Cell, Role, Unloaded};
 use super::chain_fault::violation;
@@ -66,7 +67,8 @@ pub(super) fn check(history: &History, say: &Sentences, start: i64, poll: &StopP
 /// Numbers for sums.
 struct Sums<'a> {
     history: &'a History,
-    /// The sum of each number that is not a value of the history. The first is the sum at the start.
+    /// The sum of each number that is not a value of the history. The first is the sum at the
+    /// start.
     others: Vec<i64>,
 }
 
@@ -84,7 +86,8 @@ impl<'a> Sums<'a> {
         self.history.values.len() + self.others.len()
     }
 
-    /// The number of a sum. A sum that is no value of the history, because nobody found it, gets another one each time.
+    /// The number of a sum. A sum that is no value of the history, because no operation found it,
+    /// gets another one each time.
     fn number(&mut self, sum: i64) -> u32 {
         if sum == self.others[0] {
             return self.start();
@@ -145,9 +148,10 @@ fn follow(
     }
 }
 
-/// Gives pending additions a role where the chain of sums is broken: between a sum that was left and not replaced, and the
-/// next that was found and not left, if the amount is just the difference. Of equal amounts the first to be called is
-/// the first to be used. Only where sums grow, or shrink, all the time.
+/// Gives pending additions a role where the chain of sums is broken: between a sum that was left
+/// and not replaced, and the next that was found and not left, if the amount is just the
+/// difference. Of equal amounts the first to be called is the first to be used. Only where sums
+/// grow, or shrink, all the time.
 fn mend(history: &History, sums: &Sums, roles: &mut [Role], pending: &[OpId]) {
     let added = |id: OpId| parse(history, id).map_or(0, |(added, _)| added);
     let ids = || history.ids();

@@ -1,8 +1,9 @@
 //! What pending operations did to a key of a map.
 //!
-//! A chain that no completed operation ended was ended by a pending `remove`, or went on with a pending `put` whose value
-//! was found, or lasts for ever, which one chain can do. (A pending `put` whose value nobody found changes nothing that matters:
-//! leaving it out only makes room.) First the obvious choices are tried; then, if they are few enough, all.
+//! A chain that no completed operation ended was ended by a pending `remove`, or went on with a
+//! pending `put` whose value was found, or lasts for ever, which one chain can do. (A pending `put`
+//! whose value no operation found changes nothing that matters: leaving it out only makes room.)
+//! First the obvious choices are tried; then, if they are few enough, all.
 
 use super::chain::{Block, Cell, Role};
 use super::poll::{Halt, StopReason};
@@ -29,7 +30,7 @@ pub(crate) enum Chosen {
     Impossible,
     /// There are too many to try.
     TooMany,
-    /// Nobody knows yet.
+    /// It is not known yet.
     Stopped(StopReason),
 }
 
@@ -91,8 +92,9 @@ impl<'c, 'a, R: Fn(OpId) -> Role> Choices<'c, 'a, R> {
         Ok(Chosen::Impossible)
     }
 
-    /// Where a block that nobody ended is followed by one that begins with a pending `put`, it goes on there (if `joins`); the
-    /// others are ended by the pending removers, the first by the first; the last one `stays`.
+    /// Where a block that no operation ended is followed by one that begins with a pending `put`,
+    /// it goes on there (if `joins`); the others are ended by the pending removers, the first by
+    /// the first; the last one `stays`.
     fn obvious(&self, units: &[Unit], joins: bool, stays: bool) -> Option<Vec<(usize, Next)>> {
         let mut removers = self.removers.iter().map(|id| Next::EndedBy(*id));
         let mut next = Vec::new();

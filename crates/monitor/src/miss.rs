@@ -1,10 +1,13 @@
-//! Room for each `cas` that failed: an instant at which the register holds something else than it expected.
+//! Room for each `cas` that failed: an instant at which the register holds something else than it
+//! expected.
 //!
-//! The blocks of a register ([`chain`](super::chain)) are gone through in time, and as late as possible: a value is written when an
-//! operation returns that needs it, or when a failed `cas` returns that has seen nothing but the value it expected. In the second case
-//! the chain goes on if it can, or else a block begins that could be over by now, or else one that was called at least. A block that has to happen now may also
-//! have happened, unseen, just before the one that began last. The choices are good ones, not always the only ones: an order that is found explains the history, but where none is found there may yet be one.
-//! Start with [`Sweep::run`].
+//! The blocks of a register ([`chain`](super::chain)) are gone through in time, and as late as
+//! possible: a value is written when an operation returns that needs it, or when a failed `cas`
+//! returns that has seen nothing but the value it expected. In the second case the chain goes on if
+//! it can, or else a block begins that could be over by now, or else one that was called at least.
+//! A block that has to happen now may also have happened, unseen, just before the one that began
+//! last. The choices are good ones, not always the only ones: an order that is found explains the
+//! history, but where none is found there may yet be one. Start with [`Sweep::run`].
 
 use super::chain::{Cell, NONE, Role};
 use super::poll::{Halt, StopPoll, StopReason};
@@ -19,8 +22,8 @@ use std::collections::BinaryHeap;
 #[derive(Clone, Copy)]
 pub(crate) struct Unplaced(pub(crate) Option<OpId>);
 
-/// An order of all operations. The `units` are an order of the blocks; `missed` says which value a failed `cas` expected, and is [`NONE`]
-/// for the others.
+/// An order of all operations. The `units` are an order of the blocks; `missed` says which value a
+/// failed `cas` expected, and is [`NONE`] for the others.
 pub(crate) fn order<R: Fn(OpId) -> Role>(
     cell: &Cell<R>,
     units: &[Unit],
@@ -102,7 +105,8 @@ struct Sweep<'a, 'b, R: Fn(OpId) -> Role> {
     now: Rank,
     /// Whose event this is.
     returning: Option<OpId>,
-    /// The value that the register holds, and its block; [`NONE`] if it is that of an optional write.
+    /// The value that the register holds, and its block; [`NONE`] if it is that of an optional
+    /// write.
     value: u32,
     block: u32,
     begun: Vec<bool>,
@@ -115,11 +119,12 @@ struct Sweep<'a, 'b, R: Fn(OpId) -> Role> {
     next_first: usize,
     /// Blocks that could happen now as a whole, by their first return.
     ready: BinaryHeap<Reverse<(Rank, u32)>>,
-    /// Pending writes and swaps of values that nobody found.
+    /// Pending writes and swaps of values that no operation found.
     spare: Vec<OpId>,
     /// The values so far.
     sequence: Vec<u32>,
-    /// Failed operations in progress that have seen only the value they expected, which is the one now.
+    /// Failed operations in progress that have seen only the value they expected, which is the one
+    /// now.
     waiting: Vec<OpId>,
     /// Where failed operations take effect: an index into `sequence`, and the operation.
     placed: Vec<u64>,
@@ -148,7 +153,7 @@ impl<R: Fn(OpId) -> Role> Sweep<'_, '_, R> {
                 _ => {}
             }
         }
-        // What nobody needed in time happens now.
+        // What no operation needed in time happens now.
         self.now = NEVER;
         for unit in self.units {
             if let Ok(index) = unit.block()
@@ -211,7 +216,8 @@ impl<R: Fn(OpId) -> Role> Sweep<'_, '_, R> {
         Ok(())
     }
 
-    /// Whether a block can have happened just before the last that began, and its value will be in the way now.
+    /// Whether a block can have happened just before the last that began, and its value will be in
+    /// the way now.
     fn is_better_unseen(&self, index: u32) -> bool {
         let block = &self.cell.blocks[index as usize];
         let will_be_in_the_way = |value: u32| self.last_missed[value as usize] > self.now;
@@ -227,7 +233,8 @@ impl<R: Fn(OpId) -> Role> Sweep<'_, '_, R> {
             <= self.cell.entries[self.value as usize].position
     }
 
-    /// Goes to the next value of the chain, whose writer and all who found the value of now must have been called.
+    /// Goes to the next value of the chain, whose writer and all who found the value of now must
+    /// have been called.
     fn advance(&mut self) -> Result<(), Unplaced> {
         let entry = &self.cell.entries[self.value as usize];
         let called = |id: OpId| self.cell.invoked(id) <= self.now;
@@ -345,7 +352,8 @@ impl<R: Fn(OpId) -> Role> Sweep<'_, '_, R> {
         Ok(())
     }
 
-    /// The values in their sequence: each with its writer, then all who found it and all who missed another there.
+    /// The values in their sequence: each with its writer, then all who found it and all who missed
+    /// another there.
     fn finish(mut self, poll: &StopPoll) -> Result<Vec<OpId>, StopReason> {
         sorting::in_rows(&mut self.placed, poll)?;
         let mut placed = self.placed.iter().peekable();

@@ -10,8 +10,9 @@ use linchpin_history_data::{
 use linchpin_spec::{Mutex, Spec, Value};
 use linchpin_verdict::Limits;
 
-/// Judges a history of a [`Mutex`] that is held at the start if `init` is `true`. Exact, pending operations included, but where it depends on
-/// the deadlines of optional operations it may not apply.
+/// Judges a history of a [`Mutex`] that is held at the start if `init` is `true`. Exact, pending
+/// operations included, but where it depends on the deadlines of optional operations it may not
+/// apply.
 pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     let specification = Mutex::default();
     let say = Sentences::new(history, specification.operations());

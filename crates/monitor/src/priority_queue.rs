@@ -1,8 +1,9 @@
 //! Priority queues of distinct values: the smallest first.
 //!
-//! A value may be removed in a gap in which no smaller one is certainly inside. Going up from the smallest value, the gaps
-//! of each one's stay are painted, and the removal of the next needs an unpainted gap. That the removal may then happen
-//! later than possible changes nothing for larger values: the gaps it skipped are painted for them too.
+//! A value may be removed in a gap in which no smaller one is certainly inside. Going up from the
+//! smallest value, the gaps of each one's stay are painted, and the removal of the next needs an
+//! unpainted gap. That the removal may then happen later than possible changes nothing for larger
+//! values: the gaps it skipped are painted for them too.
 //!
 //! [`check`] judges.
 
@@ -15,8 +16,9 @@ use linchpin_history_data::{History, Monitored, OpId, ValueId};
 use linchpin_spec::{PriorityQueue, Value};
 use linchpin_verdict::Limits;
 
-/// Checks a history of a priority queue that contains `initial`, in any order, at the start. Exact, unless many
-/// removals without an answer are needed to explain it and the obvious choice of what they removed does not.
+/// Checks a history of a priority queue that contains `initial`, in any order, at the start. Exact,
+/// unless many removals without an answer are needed to explain it and the obvious choice of what
+/// they removed does not.
 ///
 /// Not applicable if a value is inserted twice or `null` is inserted.
 pub fn check(history: &History, initial: &[ValueId], limits: &Limits) -> Monitored {
@@ -123,8 +125,8 @@ fn inside(part: &Part, lives: &[u32]) -> impl Iterator<Item = (u32, Span)> {
     lives.iter().map(|&at| (at, part.lives[at as usize].inside()))
 }
 
-/// The first operation without a gap, with the values that leave it none. All that leave some operation none are
-/// blockers.
+/// The first operation without a gap, with the values that leave it none. All that leave some
+/// operation none are blockers.
 fn stuck_on(part: &Part, ascending: &[u32], stuck: &[usize], empty_at: &[Option<Gap>]) -> Conflict {
     let removals = stuck
         .iter()
@@ -145,8 +147,9 @@ fn stuck_on(part: &Part, ascending: &[u32], stuck: &[usize], empty_at: &[Option<
     Conflict { lives, empty, blockers }
 }
 
-/// The order of the operations. In each gap: the values that are inside are removed, smallest first; then nothing is
-/// found; then values that are removed in the gap of their insertion come and go; then values are inserted that stay.
+/// The order of the operations. In each gap: the values that are inside are removed, smallest
+/// first; then nothing is found; then values that are removed in the gap of their insertion come
+/// and go; then values are inserted that stay.
 fn emit(
     part: &Part,
     ascending: &[u32],

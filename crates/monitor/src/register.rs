@@ -1,8 +1,8 @@
 //! Registers whose written values are all different, with reads, writes and compare-and-swap.
 //!
-//! What a successful `cas` replaced is in its argument, so values form chains (`chain.rs`), and the rest is to put
-//! the chains in order (`zone.rs`). A `cas` that answered `false` only needs an instant at which the register
-//! holds something else (`miss.rs`).
+//! What a successful `cas` replaced is in its argument, so values form chains (`chain.rs`), and the
+//! rest is to put the chains in order (`zone.rs`). A `cas` that answered `false` only needs an
+//! instant at which the register holds something else (`miss.rs`).
 
 use super::chain::{Cell, NONE, Role, Unloaded};
 use super::chain_fault::{close, violation};
@@ -17,9 +17,9 @@ use linchpin_verdict::Limits;
 
 /// Judges a history of a `register` or a `cas-register` that starts from `init`.
 ///
-/// Exact if no value is written twice (not applicable otherwise), pending operations and deadlines included, and if no `cas` answered
-/// `false`. With failed ones it may have to give up: whether there is an order that leaves room for them depends on
-/// more than the chains.
+/// Exact if no value is written twice (not applicable otherwise), pending operations and deadlines
+/// included, and if no `cas` answered `false`. With failed ones it may have to give up: whether
+/// there is an order that leaves room for them depends on more than the chains.
 pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     let specification = CasRegister::default();
     let say = Sentences::new(history, specification.operations());
@@ -122,7 +122,8 @@ fn missed(history: &History, id: OpId) -> u32 {
     }
 }
 
-/// Looks for a failed `cas` during all of which the register is certain to hold the value it expected.
+/// Looks for a failed `cas` during all of which the register is certain to hold the value it
+/// expected.
 fn explain_failed<R: Fn(OpId) -> Role>(
     cell: &Cell<R>,
     say: &Sentences,
@@ -171,8 +172,8 @@ fn explain_failed<R: Fn(OpId) -> Role>(
     ))
 }
 
-/// If nothing can have replaced `value` before the operation returned: what shows that all blocks that had begun by then were
-/// before its own.
+/// If nothing can have replaced `value` before the operation returned: what shows that all blocks
+/// that had begun by then were before its own.
 fn nothing_follows<R: Fn(OpId) -> Role>(cell: &Cell<R>, id: OpId, value: u32) -> Option<Vec<OpId>> {
     let entry = &cell.entries[value as usize];
     let own = match entry.block {
@@ -187,7 +188,7 @@ fn nothing_follows<R: Fn(OpId) -> Role>(cell: &Cell<R>, id: OpId, value: u32) ->
     for other in called {
         let written = match (cell.role)(other) {
             Role::Write(written) => written,
-            // A pending swap that nobody noticed may have done it.
+            // A pending swap that no operation noticed may have done it.
             Role::Swap(from, to) if from == value && cell.entries[to as usize].block == NONE => {
                 return None;
             }

@@ -1,5 +1,5 @@
-//! Semaphores: `release` never hurts and `acquire` never helps, so every release takes effect when it is called and every
-//! acquire when it returns. One pass.
+//! Semaphores: `release` never hurts and `acquire` never helps, so every release takes effect when
+//! it is called and every acquire when it returns. One pass.
 
 use super::poll::{StopPoll, StopReason};
 use super::timeline::{self, is_return, operation_of};
@@ -9,8 +9,8 @@ use linchpin_history_data::{
 use linchpin_spec::{Semaphore, Spec, Value};
 use linchpin_verdict::Limits;
 
-/// Judges a history of a [`Semaphore`] with `init` permits at the start (1 if it is `null`). Always exact: a pending release takes
-/// effect, a pending acquire does not, whatever their deadlines.
+/// Judges a history of a [`Semaphore`] with `init` permits at the start (1 if it is `null`). Always
+/// exact: a pending release takes effect, a pending acquire does not, whatever their deadlines.
 pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     let permits = match init {
         Value::Null => 1,
@@ -55,7 +55,8 @@ fn one_pass(history: &History, mut permits: u32, poll: &StopPoll) -> Result<Judg
     Ok(Judgement::Holds(Witness { order }))
 }
 
-/// INVARIANT: `order` has every acquire that returned before `id` did, and every release called before that.
+/// INVARIANT: `order` has every acquire that returned before `id` did, and every release called
+/// before that.
 fn violation(
     history: &History,
     id: OpId,

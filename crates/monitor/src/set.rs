@@ -1,7 +1,8 @@
 //! Sets: one bit an element.
 //!
-//! A set is the product of its elements, so each is judged alone, by the rule of `bit.rs`, and the orders are put
-//! together again. Values may repeat. `O(n log n)`, the logarithm being of how many are in progress at once.
+//! A set is the product of its elements, so each is judged alone, by the rule of `bit.rs`, and the
+//! orders are put together again. Values may repeat. `O(n log n)`, the logarithm being of how many
+//! are in progress at once.
 
 use super::bit::{Bit, BitConflict, Step};
 use super::deadline::{self, has_deadline};
@@ -14,8 +15,9 @@ use linchpin_history_data::{
 use linchpin_spec::{Set, Spec, Value};
 use linchpin_verdict::Limits;
 
-/// Judges a history of a [`Set`] that starts with the members `init` (a list or a set). Exact, pending operations included, but where
-/// it depends on the deadlines of optional operations it may not apply.
+/// Judges a history of a [`Set`] that starts with the members `init` (a list or a set). Exact,
+/// pending operations included, but where it depends on the deadlines of optional operations it may
+/// not apply.
 pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     let specification = Set::default();
     let say = Sentences::new(history, specification.operations());
@@ -160,7 +162,7 @@ fn violation(history: &History, say: &Sentences, core: Vec<OpId>, stuck: BitConf
         "{} can only take effect while {value} is {state}, but {available}",
         say.operation(stuck.operation)
     );
-    // Which event is the first is not known: what is in progress there is taken to do what it answers
-    // later, and another element may be wrong before.
+    // Which event is the first is not known: what is in progress there is taken to do what it
+    // answers later, and another element may be wrong before.
     Violation { core, explanation, at: None }
 }

@@ -57,8 +57,9 @@ pub(crate) fn events(history: &History, poll: &StopPoll) -> Result<Vec<Event>, S
     Ok(events)
 }
 
-/// One order out of orders that each explain a part of the history (the operations on one key, say): linearizability
-/// is local. The parts lie one after the other in `orders` and end where `ends` says.
+/// One order out of orders that each explain a part of the history (the operations on one key,
+/// say): linearizability is local. The parts lie one after the other in `orders` and end where
+/// `ends` says.
 ///
 /// # Errors
 ///
@@ -72,8 +73,9 @@ pub fn interleave(
     if ends.len() <= 1 {
         return Ok(orders);
     }
-    // An operation may take effect as soon as all that are before it in its part, and itself, have been called: at the
-    // invocation of the latest of those, which is also the greatest id. Different parts have different ones.
+    // An operation may take effect as soon as all that are before it in its part, and itself, have
+    // been called: at the invocation of the latest of those, which is also the greatest id.
+    // Different parts have different ones.
     let mut starts = vec![0u32; count + 1];
     let each_with_instant = |visit: &mut dyn FnMut(usize, OpId)| -> Result<(), StopReason> {
         let mut begin = 0;

@@ -1,11 +1,13 @@
 //! Blocks in order.
 //!
-//! A block must be before another if one of its operations returned before one of the other was called. Let `f` be the first
-//! return in a block and `s` the last call. If `f < s` the block is certainly there from `f` to `s`, its *zone*; if not, all of it
-//! can happen at any instant from `s` to `f`. There is an order iff no two zones overlap and no block that can happen at an
-//! instant has all its instants in the zone of another (Gibbons and Korach 1997 for reads and writes); longer
-//! circles collapse to these. A cell that can be empty also needs, for each operation that found nothing, an instant
-//! outside all zones. Sorting, then one pass. Start with [`arrange`].
+//! A block must be before another if one of its operations returned before one of the other was
+//! called. Let `f` be the first return in a block and `s` the last call. If `f < s` the block is
+//! certainly there from `f` to `s`, its *zone*; if not, all of it can happen at any instant from
+//! `s` to `f`. There is an order iff no two zones overlap and no block that can happen at an
+//! instant has all its instants in the zone of another (Gibbons and Korach 1997 for reads and
+//! writes); longer circles collapse to these. A cell that can be empty also needs, for each
+//! operation that found nothing, an instant outside all zones. Sorting, then one pass. Start with
+//! [`arrange`].
 
 use super::chain::{Block, Cell, Fault, Role};
 use super::poll::{Halt, StopReason};
@@ -32,8 +34,8 @@ impl Unit {
     }
 }
 
-/// The blocks of `cell` and the operations that found nothing, in order. Blocks that nobody closed last for ever if
-/// `open_last`.
+/// The blocks of `cell` and the operations that found nothing, in order. Blocks that no operation
+/// closed last for ever if `open_last`.
 pub(crate) fn arrange<R: Fn(OpId) -> Role>(
     cell: &Cell<R>,
     vacant: &[OpId],

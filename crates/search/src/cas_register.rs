@@ -1,19 +1,25 @@
 //! Registers with `read`, `write` and `cas`, where values may be written more than once.
 //!
-//! That is NP-complete (Gibbons and Korach, SIAM Journal on Computing 1997), but the hard part is only what is in
-//! progress at one time. This is the frontier of the general [`search`](crate::search) with what is known of registers:
+//! That is NP-complete (Gibbons and Korach, SIAM Journal on Computing 1997), but the hard part is
+//! only what is in progress at one time. This is the frontier of the general
+//! [`search`](crate::search) with what is known of registers:
 //!
-//! - Operations that only look (`read`, a `cas` that failed, `cas [a, a]`) take effect as soon as they see their answer.
-//! - A write that nobody sees needs no place of its own: it can stand just before any other write in its time. So once
-//!   some write takes effect, all other writes in progress become *buried if they like*: nothing is decided until they
-//!   return, and then both go on, the configuration in which the write was buried and those in which it takes effect
-//!   last.
-//! - A write that takes effect before it must is tried only if somebody in progress is waiting for its value.
+//! - Operations that only look (`read`, a `cas` that failed, `cas [a, a]`) take effect as soon as
+//!   they see their answer.
+//! - A write that no operation sees needs no place of its own: it can stand just before any other
+//!   write in its time. So once some write takes effect, all other writes in progress become
+//!   *buried if they like*: nothing is decided until they return, and then both go on, the
+//!   configuration in which the write was buried and those in which it takes effect last.
+//! - A write that takes effect before it must is tried only if an operation in progress is waiting
+//!   for its value.
 //!
-//! - With many operations in progress the walk is first tried with few configurations, those in which the most has taken effect. If one of them comes through,
-//!   it explains the history, whatever was left out; only if none does, all are followed. Before there are too many of them, it is looked whether somebody found what nobody can have left there (`overwritten`).
+//! - With many operations in progress the walk is first tried with few configurations, those in
+//!   which the most has taken effect. If one of them comes through, it explains the history,
+//!   whatever was left out; only if none does, all are followed. Before there are too many of them,
+//!   it is looked whether an operation found what no operation can have left there (`overwritten`).
 //!
-//! Start with [`check`]; `frontier` is the algorithm, `config` when a configuration can do all that another can.
+//! Start with [`check`]; `frontier` is the algorithm, `config` when a configuration can do all that
+//! another can.
 
 mod config;
 mod frontier;
@@ -38,16 +44,19 @@ use linchpin_verdict::Limits;
 use rustc_hash::FxHashMap;
 use std::time::Instant;
 
-/// With more operations in progress at a time than this, a history is first walked through with few configurations.
+/// With more operations in progress at a time than this, a history is first walked through with few
+/// configurations.
 const MANY: usize = 24;
 
-/// If these do not explain it, all are followed, but not more than so many before something else is tried.
+/// If these do not explain it, all are followed, but not more than so many before something else is
+/// tried.
 const FEW_WAYS: usize = 1 << 12;
 
 /// How few.
 const NARROW: [usize; 3] = [4, 32, 256];
 
-/// What an operation does to the register. Values are ids; the initial value may have one of its own.
+/// What an operation does to the register. Values are ids; the initial value may have one of its
+/// own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Write(u32),
@@ -59,8 +68,9 @@ enum Kind {
     IsNot(u32),
 }
 
-/// Whether a history of a `register` or `cas-register` that holds `init` at the start can be explained. Exact,
-/// with operations that never returned and with deadlines; exponential only in what is in progress at one time.
+/// Whether a history of a `register` or `cas-register` that holds `init` at the start can be
+/// explained. Exact, with operations that never returned and with deadlines; exponential only in
+/// what is in progress at one time.
 ///
 /// # Errors
 ///
@@ -77,7 +87,8 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     let problem = Problem::new(history, &items, &register.options);
     let outcome = match register.walk_cheaply(&problem, limits) {
         Some(outcome) => outcome,
-        // why not before: the walk has more to say about what went wrong. But now it may never come to an end.
+        // why not before: the walk has more to say about what went wrong. But now it may never come
+        // to an end.
         None => {
             match overwritten::sweep(&register, &items, &[register.initial], Rank::FIRST, NEVER) {
                 Ok(_) => register.walk_from_start(&problem, Breadth::Full, limits),
@@ -102,9 +113,10 @@ struct RegisterSearch<'a> {
     history: &'a History,
     limits: &'a Limits,
     options: SearchOptions,
-    /// For each operation what it does if it took effect; for one that did not return, only what could matter.
+    /// For each operation what it does if it took effect; for one that did not return, only what
+    /// could matter.
     kinds: Vec<Kind>,
-    /// What it does, if nobody knows what it answered.
+    /// What it does, if it is not known what it answered.
     initial: u32,
     init: &'a Value,
 }
@@ -142,13 +154,14 @@ impl<'a> RegisterSearch<'a> {
             (Role::Optional(_), Kind::Write(value)) => Some(Kind::Write(value)),
             (Role::Optional(_), _) => match operation.argument {
                 Argument::Two(old, new) if old != new => Some(Kind::Swap(old.0, new.0)),
-                // It could only look, and nobody knows what it saw.
+                // It could only look, and it is not known what it saw.
                 _ => None,
             },
         }
     }
 
-    /// An operation that saw a value which nobody had been called to write by its return: seen at once, whatever is in progress.
+    /// An operation that saw a value which no operation had been called to write by its return:
+    /// seen at once, whatever is in progress.
     fn found_what_nobody_wrote(&self, items: &[Item]) -> Option<Judgement> {
         let operations = &self.history.operations;
         let mut first_call: FxHashMap<u32, Rank> =
@@ -170,7 +183,7 @@ impl<'a> RegisterSearch<'a> {
         Some(self.found_overwritten(&Overwritten { found, by: None }))
     }
 
-    /// The violation that an operation found what nobody can have left there.
+    /// The violation that an operation found what no operation can have left there.
     fn found_overwritten(&self, overwritten: &Overwritten) -> Judgement {
         let mut core: Vec<OpId> = overwritten.by.into_iter().chain([overwritten.found]).collect();
         core.sort_unstable();
@@ -183,13 +196,15 @@ impl<'a> RegisterSearch<'a> {
         items.iter().copied().filter(|item| self.kind(*item).is_some()).collect()
     }
 
-    /// Walks through the events, first with few configurations, which may be all it takes to explain the history.
+    /// Walks through the events, first with few configurations, which may be all it takes to
+    /// explain the history.
     fn walk(&self, problem: &Problem, limits: &Limits) -> Outcome {
         let cheap = self.walk_cheaply(problem, limits);
         cheap.unwrap_or_else(|| self.walk_from_start(problem, Breadth::Full, limits))
     }
 
-    /// Walks through the events; if many operations are in progress, with few configurations, or all of them as long as they are not too many. Nothing if that shows nothing.
+    /// Walks through the events; if many operations are in progress, with few configurations, or
+    /// all of them as long as they are not too many. Nothing if that shows nothing.
     fn walk_cheaply(&self, problem: &Problem, limits: &Limits) -> Option<Outcome> {
         if problem.width <= MANY {
             return Some(self.walk_from_start(problem, Breadth::Full, limits));

@@ -18,7 +18,8 @@ pub(crate) struct Possible {
     pub has_others: bool,
 }
 
-/// Why nothing explains the return of an operation, given the states in which the object may have been before.
+/// Why nothing explains the return of an operation, given the states in which the object may have
+/// been before.
 pub(crate) fn stuck(
     history: &History,
     signatures: &[Signature],

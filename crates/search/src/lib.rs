@@ -1,8 +1,10 @@
-//! The general search: exact for any specification, deterministic or not, and for operations that never returned.
+//! The general search: exact for any specification, deterministic or not, and for operations that
+//! never returned.
 //!
-//! Start with [`search`]. Two searches look at once: `depth_first` for an order that explains the history,
-//! `breadth_first` for the first event that none explains; the first answer wins. Both work on a `Problem`, ask the
-//! specification through a `Table`, and know only what is in progress. [`split`] takes apart what can be checked apart.
+//! Start with [`search`]. Two searches look at once: `depth_first` for an order that explains the
+//! history, `breadth_first` for the first event that none explains; the first answer wins. Both
+//! work on a `Problem`, ask the specification through a `Table`, and know only what is in progress.
+//! [`split`] takes apart what can be checked apart.
 //! [`Frontier`] is the form for histories that are still being recorded, [`lockstep`] the one for queues. When nothing explains a history, `shrink` finds
 //! a few operations that show it.
 
@@ -48,11 +50,13 @@ use std::time::{Duration, Instant};
 pub struct SearchOptions {
     /// Let operations that only look take effect as soon as they see what they answered.
     pub eager: bool,
-    /// Of operations in progress with the same call and answer, try only the one that returns first.
+    /// Of operations in progress with the same call and answer, try only the one that returns
+    /// first.
     pub symmetry: bool,
     /// Drop configurations that cannot do anything that another cannot do.
     pub dominance: bool,
-    /// Count operations that never return by what they call, instead of remembering which of them took effect.
+    /// Count operations that never return by what they call, instead of remembering which of them
+    /// took effect.
     pub count_crashed: bool,
     /// Look for a witness depth first, too.
     pub depth_first: bool,
@@ -78,8 +82,9 @@ impl Default for SearchOptions {
 pub struct Searched {
     /// The answer.
     pub judgement: Judgement,
-    /// If the history is violated: the states in which the object may have been just before the first event that
-    /// nothing explains, if nothing in progress had taken effect by then that need not have.
+    /// If the history is violated: the states in which the object may have been just before the
+    /// first event that nothing explains, if nothing in progress had taken effect by then that need
+    /// not have.
     pub possible: Vec<String>,
     /// The events before this rank are known to be explained.
     pub explained: Rank,
@@ -190,8 +195,9 @@ where
         }
     }
 
-    /// The answer if nothing explains these operations. The search, which knows all answers, got stuck at the return of
-    /// `found`; the first return that nothing explains is that of `first`, if it is known.
+    /// The answer if nothing explains these operations. The search, which knows all answers, got
+    /// stuck at the return of `found`; the first return that nothing explains is that of `first`,
+    /// if it is known.
     fn violated(&mut self, items: &[Item], found: OpId, first: Option<OpId>) -> Searched {
         let (history, options) = (self.history, self.options);
         let culprit = first.unwrap_or(found);

@@ -1,12 +1,16 @@
-//! Queues whose values repeat: the order of the enqueues and that of the dequeues, found in lockstep.
+//! Queues whose values repeat: the order of the enqueues and that of the dequeues, found in
+//! lockstep.
 //!
-//! A frontier in the order of time has to remember what the queue contains, in every order in which it may have been
-//! enqueued: exponentially many, although only the next value to be dequeued matters. So this one goes in the order of
-//! the queue. Its configurations are *which* enqueues come first and *which* dequeues come first, as many of both, and a
-//! step adds the next of each, with the same value. What was enqueued and dequeued in between is nobody's concern, and a
-//! configuration is described by what is concurrent in either order, however long the queue and the history are.
+//! A frontier in the order of time has to remember what the queue contains, in every order in which
+//! it may have been enqueued: exponentially many, although only the next value to be dequeued
+//! matters. So this one goes in the order of the queue. Its configurations are *which* enqueues
+//! come first and *which* dequeues come first, as many of both, and a step adds the next of each,
+//! with the same value. What was enqueued and dequeued in between is of no concern, and a
+//! configuration is described by what is concurrent in either order, however long the queue and the
+//! history are.
 //!
-//! Start with [`queue`]; `lists` has the operations by kind, `walk` is the algorithm and why it is exact.
+//! Start with [`queue`]; `lists` has the operations by kind, `walk` is the algorithm and why it is
+//! exact.
 
 mod levels;
 mod lists;
@@ -26,12 +30,14 @@ use linchpin_verdict::{Inconclusive, Limits};
 use lists::Lists;
 use std::time::Instant;
 
-/// Whether a history of a queue that holds `init` at the start can be explained, where values may be enqueued more than
-/// once. Exact, with operations that never returned; exponential only in how many operations overlap.
+/// Whether a history of a queue that holds `init` at the start can be explained, where values may
+/// be enqueued more than once. Exact, with operations that never returned; exponential only in how
+/// many operations overlap.
 ///
 /// # Errors
 ///
-/// If there are `peek`s that returned, deadlines of operations that did not, or if `null` is enqueued.
+/// If there are `peek`s that returned, deadlines of operations that did not, or if `null` is
+/// enqueued.
 pub fn queue(history: &History, init: &[Value], limits: &Limits) -> Monitored {
     let items = Item::all(history);
     for (id, operation) in history.operations.iter().enumerate() {

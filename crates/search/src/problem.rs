@@ -1,8 +1,10 @@
-//! What a search works on: some operations of a history, each with its class and its slot, and their events in order.
+//! What a search works on: some operations of a history, each with its class and its slot, and
+//! their events in order.
 //!
-//! Operations of one *class* have the same call and the same known answer, so that the specification is asked once
-//! for all of them. An operation that is in progress occupies a *slot*, which a later one takes over. Operations that
-//! stay open for ever would fill the slots: they are counted by class instead.
+//! Operations of one *class* have the same call and the same known answer, so that the
+//! specification is asked once for all of them. An operation that is in progress occupies a *slot*,
+//! which a later one takes over. Operations that stay open for ever would fill the slots: they are
+//! counted by class instead.
 
 use super::SearchOptions;
 use linchpin_history_data::{Argument, History, NEVER, OpId, Rank, ValueId};
@@ -43,7 +45,8 @@ impl Item {
         history.ids().map(|id| Item::of(history, id)).collect()
     }
 
-    /// The operation as the events before the one after `last` show it; nothing if it is called later.
+    /// The operation as the events before the one after `last` show it; nothing if it is called
+    /// later.
     pub(crate) fn until(self, history: &History, last: Rank) -> Option<Item> {
         let operation = &history[self.id];
         let role = match self.role {
@@ -93,7 +96,8 @@ pub(crate) struct Op {
     /// Whether it must take effect before its deadline; otherwise it may.
     pub completed: bool,
     pub deadline: Rank,
-    /// A guess when somebody sees what it did: when its value is answered. For the order in which things are tried.
+    /// A guess when an operation sees what it did: when its value is answered. For the order in
+    /// which things are tried.
     pub seen: Rank,
 }
 
@@ -262,7 +266,7 @@ fn spell(history: &History, argument: Argument, to: &mut SmallVec<[u32; 8]>) {
     }
 }
 
-/// The values in an argument, without `null`, `true` and `false`, which everybody mentions.
+/// The values in an argument, without `null`, `true` and `false`, which every operation mentions.
 pub(crate) fn mentioned(history: &History, argument: Argument) -> SmallVec<[ValueId; 4]> {
     let mut values: SmallVec<[ValueId; 4]> = match argument {
         Argument::None => SmallVec::new(),

@@ -10,7 +10,8 @@ use linchpin_spec::Spec;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// What the depth-first search may keep where no limit is given. Beyond, it is lost, and should not cost more memory.
+/// What the depth-first search may keep where no limit is given. Beyond, it is lost, and should not
+/// cost more memory.
 const DEPTH_FIRST_BYTES: usize = 1 << 28;
 
 /// Decides a problem, on two threads if `race`.
@@ -30,8 +31,8 @@ where
     with_mask!(problem.width, M => decide_with::<S, M>(spec, problem, options, watch, race))
 }
 
-/// The states in which the object may be after the last event, if nothing that is in progress then takes effect; none
-/// if there is no time to find out.
+/// The states in which the object may be after the last event, if nothing that is in progress then
+/// takes effect; none if there is no time to find out.
 pub(crate) fn states_after<S: Spec + ?Sized>(
     spec: &S,
     problem: &Problem,
@@ -63,7 +64,8 @@ where
     if !options.depth_first {
         return walk::<S, M>(spec, problem, options, watch);
     }
-    // Most histories that can be explained are explained almost without stepping back: two threads would not pay.
+    // Most histories that can be explained are explained almost without stepping back: two threads
+    // would not pay.
     let mut deepest = 0;
     let mut searches = Vec::new();
     for preference in [Preference::Deadline, Preference::SeenSooner, Preference::SeenLater] {

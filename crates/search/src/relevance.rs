@@ -1,4 +1,5 @@
-//! Which operations may matter to which, where the object is known: what may be left out of a core without asking what it did.
+//! Which operations may matter to which, where the object is known: what may be left out of a core
+//! without asking what it did.
 
 use super::problem::Item;
 use super::shrink::values;
@@ -27,10 +28,10 @@ impl Relevance {
 
 /// For a snapshot object, those of `gone` that may matter to the rest.
 ///
-/// Each place is a register that only scans look at. Take out of an order that explains a history an update of a place with a
-/// value that no scan sees there: what every scan sees was brought by another one, which is still the last before it. So
-/// what matters are the updates that bring what a scan sees where it sees it, and those
-/// that nobody can read.
+/// Each place is a register that only scans look at. Take out of an order that explains a history
+/// an update of a place with a value that no scan sees there: what every scan sees was brought by
+/// another one, which is still the last before it. So what matters are the updates that bring what
+/// a scan sees where it sees it, and those that no operation can read.
 fn updates_seen(history: &History, mut gone: Vec<Item>, rest: &[Item]) -> Vec<Item> {
     let mut seen: FxHashSet<(i64, Value)> = FxHashSet::default();
     for item in rest {
@@ -58,8 +59,9 @@ fn updates_seen(history: &History, mut gone: Vec<Item>, rest: &[Item]) -> Vec<It
 
 /// For a queue, a stack or a priority queue, those of `gone` that may matter to the rest.
 ///
-/// An operation that found nothing changes nothing, nor does a peek. And take all operations on some values out of an order that explains a
-/// history: the others find what they found. So nothing matters if the rest mentions none of the values.
+/// An operation that found nothing changes nothing, nor does a peek. And take all operations on
+/// some values out of an order that explains a history: the others find what they found. So nothing
+/// matters if the rest mentions none of the values.
 pub(crate) fn shared_values(history: &History, mut gone: Vec<Item>, rest: &[Item]) -> Vec<Item> {
     // The three have their operations in the same order; a priority queue has no peek.
     gone.retain(|item| {

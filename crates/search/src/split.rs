@@ -1,8 +1,9 @@
 //! Histories of an object that consists of independent parts: each part is checked alone.
 //!
-//! A set is one bit for each element, a map one register for each key, and locations that no operation touches together
-//! are objects of their own. Such a history can be explained if and only if those of its parts can (Herlihy and Wing,
-//! TOPLAS 1990; Horn and Kroening, FORTE 2015, call it P-compositionality), and the parts are much easier.
+//! A set is one bit for each element, a map one register for each key, and locations that no
+//! operation touches together are objects of their own. Such a history can be explained if and only
+//! if those of its parts can (Herlihy and Wing, TOPLAS 1990; Horn and Kroening, FORTE 2015, call it
+//! P-compositionality), and the parts are much easier.
 
 use super::breadth_first::SearchEnd;
 use super::merge::merge;
@@ -21,16 +22,18 @@ use std::thread;
 /// What makes operations belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SplitBy {
-    /// The key that is recorded with them: [`Operation::key`](linchpin_history_data::Operation::key).
+    /// The key that is recorded with them:
+    /// [`Operation::key`](linchpin_history_data::Operation::key).
     Key,
     /// The argument, or its first value: the element of a set, the key of a map.
     FirstValue,
-    /// The locations that they touch: a list of words, each with its location at this position. Locations that one
-    /// operation touches together belong together.
+    /// The locations that they touch: a list of words, each with its location at this position.
+    /// Locations that one operation touches together belong together.
     Locations(usize),
 }
 
-/// Splits operations, given in the order of their calls, into as many parts as possible, each in that order.
+/// Splits operations, given in the order of their calls, into as many parts as possible, each in
+/// that order.
 pub fn split(history: &History, ids: &[OpId], by: SplitBy) -> Vec<Vec<OpId>> {
     let mut locations = Locations::new(history);
     for &id in ids {
@@ -113,7 +116,8 @@ impl Locations {
 
 /// Searches the parts of a history, each alone, and puts the answers together.
 ///
-/// The parts must be independent: no operation of one may change what operations of another can answer.
+/// The parts must be independent: no operation of one may change what operations of another can
+/// answer.
 pub fn search_parts<S: Spec + ?Sized + Sync>(
     spec: &S,
     history: &History,

@@ -1,5 +1,5 @@
-//! How each configuration came about: the operations in the order in which they took effect, as a tree of shared
-//! prefixes.
+//! How each configuration came about: the operations in the order in which they took effect, as a
+//! tree of shared prefixes.
 
 /// The step before the first.
 pub(crate) const START: u32 = u32::MAX;
@@ -39,7 +39,7 @@ impl<T: Copy> Steps<T> {
         path
     }
 
-    /// Whether so much was added that forgetting what nobody needs pays.
+    /// Whether so much was added that forgetting what is not needed pays.
     pub(crate) fn should_forget(&self) -> bool {
         self.nodes.len() > 2 * self.kept + (1 << 16)
     }

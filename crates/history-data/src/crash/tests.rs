@@ -77,7 +77,8 @@ fn tightened_to_the_next_invocation() {
     applied.tighten(&mut history);
     let deadlines: Vec<Rank> = history.operations.iter().take(3).map(|op| op.returned).collect();
     assert_eq!(deadlines, [Rank::new(2), NEVER, Rank::new(5)]);
-    // Process c was called at event 5, so what a left open may still come after c's read, but not after a's own.
+    // Process c was called at event 5, so what a left open may still come after c's read, but not
+    // after a's own.
     let [_, _, write, c, a] = history.operations[..] else { panic!("five operations") };
     assert!(!write.precedes(&c) && write.precedes(&a));
 }

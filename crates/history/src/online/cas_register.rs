@@ -1,14 +1,21 @@
-//! Registers with `cas`, where values may repeat: no rule which operations still matter, but all ways in which those before some event may have taken effect.
+//! Registers with `cas`, where values may repeat: no rule which operations still matter, but all
+//! ways in which those before some event may have taken effect.
 //!
-//! What an operation answered must be known to follow it at any cost that is bearable. So the frontier of the register's monitor is kept at the first call `e` of
-//! an operation that may still return: all that were called before have returned, or never will. What is judged is the window from `e` on, from where these ways lead,
-//! with operations in progress as ones that may take effect or not. The ways are all there are, up to such that can do no more than another, so
-//! nothing is lost by forgetting operations that returned before `e`. What is kept are the operations in progress at `e` or called since, those that never return, and the
-//! ways, which depend on how many of the former there are and how many values the register can hold, not on the length of the history.
+//! What an operation answered must be known to follow it at any cost that is bearable. So the
+//! frontier of the register's monitor is kept at the first call `e` of an operation that may still
+//! return: all that were called before have returned, or never will. What is judged is the window
+//! from `e` on, from where these ways lead, with operations in progress as ones that may take
+//! effect or not. The ways are all there are, up to such that can do no more than another, so
+//! nothing is lost by forgetting operations that returned before `e`. What is kept are the
+//! operations in progress at `e` or called since, those that never return, and the ways, which
+//! depend on how many of the former there are and how many values the register can hold, not on the
+//! length of the history.
 //!
-//! With many in progress there may be too many ways. Then only the most promising ones are kept. As long as one of them comes through, it explains the events, whatever was left out; if none
-//! does, nobody knows, except where an operation found what nobody can have left there (see `overwritten`). Once no operation is in progress, and the ways lead to all values
-//! that the register may hold, they are all again.
+//! With many in progress there may be too many ways. Then only the most promising ones are kept. As
+//! long as one of them comes through, it explains the events, whatever was left out; if none does,
+//! it is not known, except where an operation found what no operation can have left there (see
+//! `overwritten`). Once no operation is in progress, and the ways lead to all values that the
+//! register may hold, they are all again.
 
 use super::past::Past;
 use super::window::Fate;
@@ -103,7 +110,7 @@ impl Frozen {
     /// What the monitor says of the window.
     pub(super) fn check(&self, history: &History, limits: &Limits) -> Monitored {
         Ok(match resume(history, &self.known, limits)? {
-            // The order of the window alone is of no use to anybody.
+            // The order of the window alone is of no use.
             Resumed::Explained { attempt, .. } => {
                 self.attempt.set(attempt);
                 Judgement::Holds(Witness { order: Vec::new() })
@@ -167,7 +174,8 @@ impl Frozen {
         }
     }
 
-    /// Goes on to the first call of an operation that may still return. Which operations still matter.
+    /// Goes on to the first call of an operation that may still return. Which operations still
+    /// matter.
     fn still_matter(&mut self, history: &History, fates: &[Fate], limits: &Limits) -> Vec<bool> {
         let operations = history.operations.iter();
         let open = operations.zip(fates).filter(|(_, fate)| matches!(fate, Fate::Open(_)));

@@ -1,4 +1,5 @@
-//! The lives of the values of a window, for the collections: what the rules of queue, stack and priority queue look at.
+//! The lives of the values of a window, for the collections: what the rules of queue, stack and
+//! priority queue look at.
 
 use super::window::Fate;
 use linchpin_history_data::{Argument, History, NEVER, OpId, Operation, Rank, ValueId};
@@ -20,16 +21,18 @@ pub(super) struct Life {
     pub(super) operations: Vec<OpId>,
     /// When its addition was called.
     pub(super) add_invoked: Rank,
-    /// The first return of an operation on it: by then it had been added. [`NEVER`] if none returned.
+    /// The first return of an operation on it: by then it had been added. [`NEVER`] if none
+    /// returned.
     pub(super) first_returned: Rank,
     /// The first return of an operation that saw or removed it.
     pub(super) first_seen: Rank,
     /// The last call of an operation on it: it was not removed before.
     pub(super) last_invoked: Rank,
-    /// When its removal was called and when that returned; [`NEVER`] if no completed operation removed it.
+    /// When its removal was called and when that returned; [`NEVER`] if no completed operation
+    /// removed it.
     pub(super) removed: (Rank, Rank),
-    /// Whether no operation on it can still return: its removal returned, its addition is not open, and so is no look that may have
-    /// seen it.
+    /// Whether no operation on it can still return: its removal returned, its addition is not open,
+    /// and so is no look that may have seen it.
     pub(super) is_over: bool,
 }
 
@@ -120,7 +123,8 @@ impl Life {
     }
 }
 
-/// Which operations still matter: all that are not on a dropped life or a dropped empty answer. Looks that will never return do not.
+/// Which operations still matter: all that are not on a dropped life or a dropped empty answer.
+/// Looks that will never return do not.
 pub(super) fn kept(
     history: &History,
     fates: &[Fate],

@@ -1,21 +1,30 @@
 //! Maps where no value is put twice under a key: which operations still matter.
 //!
-//! A map is the product of its keys, so each is looked at alone. As for `mwcas.rs`, what is dropped is a set `D` of operations in an order `L` of the whole window,
-//! and what they leave under the key is remembered. Let `K` be what is kept, and `F` what follows. `e` is the first call among operations on this key that
-//! may still return. If an operation on the key never returns and is not a `get`, nothing is dropped: nobody knows what it found. Otherwise an operation is dropped if
-//! 1. it returned before `e`, so that it comes before all that may still return and all that follows;
+//! A map is the product of its keys, so each is looked at alone. As for `mwcas.rs`, what is dropped
+//! is a set `D` of operations in an order `L` of the whole window, and what they leave under the
+//! key is remembered. Let `K` be what is kept, and `F` what follows. `e` is the first call among
+//! operations on this key that may still return. If an operation on the key never returns and is
+//! not a `get`, nothing is dropped: it is not known what it found. Otherwise an operation is
+//! dropped if
+//! 1. it returned before `e`, so that it comes before all that may still return and all that
+//!    follows;
 //! 2. no operation in `K` returned before it was called;
 //! 3. it found what the operations of `D` before it in `L` leave there;
 //! 4. no operation in `K` found the value that it replaced or removed;
-//! 5. it did not put the value that is there at the end of `D`, unless it returned before the call of every operation in `K` that found nothing.
+//! 5. it did not put the value that is there at the end of `D`, unless it returned before the call
+//!    of every operation in `K` that found nothing.
 //!
-//! *If `K` and `F` are explained from what is remembered, so is everything:* `D` in the order of `L`, then the rest.
+//! *If `K` and `F` are explained from what is remembered, so is everything:* `D` in the order of
+//! `L`, then the rest.
 //!
-//! *If everything is explained by some order, leaving `D` out of it explains `K` and `F` from what is remembered.* What follows, or may still
-//! return, comes after `D`. By 3 and 4 no operation in `K` stands between one in `D` that puts a value and one in `D` that takes it away. So the operations in `D`
-//! form stretches; those that begin and end with nothing there leave nothing when they are left out. If a value is there at the end of
-//! `D`, the last stretch leaves it, to which `K` and `F` add if anybody does; what comes before that stretch begins, if it is in `K`, begins with an operation that
-//! found nothing, which comes after it by 5. The same holds for the first stretch, if a value was remembered before.
+//! *If everything is explained by some order, leaving `D` out of it explains `K` and `F` from what
+//! is remembered.* What follows, or may still return, comes after `D`. By 3 and 4 no operation in
+//! `K` stands between one in `D` that puts a value and one in `D` that takes it away. So the
+//! operations in `D` form stretches; those that begin and end with nothing there leave nothing when
+//! they are left out. If a value is there at the end of `D`, the last stretch leaves it, to which
+//! `K` and `F` add if any operation does; what comes before that stretch begins, if it is in `K`,
+//! begins with an operation that found nothing, which comes after it by 5. The same holds for the
+//! first stretch, if a value was remembered before.
 
 use super::past::Contents;
 use super::past::Past;
@@ -86,7 +95,8 @@ impl WindowRule for Rule {
     }
 }
 
-/// So often it is tried again after operations had to be kept for the sake of later ones (5); then everything is kept for now.
+/// So often it is tried again after operations had to be kept for the sake of later ones (5); then
+/// everything is kept for now.
 const ROUNDS: usize = 32;
 
 /// What an operation found under its key and what it left there; only the latter may be known.
@@ -111,7 +121,8 @@ pub(super) fn initial(history: &History, contents: &Contents) -> Value {
         Argument::One(key) | Argument::Two(key, _) => Some(history.values.get(key)),
         _ => None,
     });
-    // Keys under which there is nothing are named too: what is said of "3" would be said of 3 otherwise.
+    // Keys under which there is nothing are named too: what is said of "3" would be said of 3
+    // otherwise.
     let entry = |key: Value| {
         let value = contents.get(&key).cloned().unwrap_or_default();
         (key, value)
@@ -119,7 +130,8 @@ pub(super) fn initial(history: &History, contents: &Contents) -> Value {
     Value::map(keys.map(entry))
 }
 
-/// Which operations still matter, where `order` explains all; what the others leave is noted in `contents`.
+/// Which operations still matter, where `order` explains all; what the others leave is noted in
+/// `contents`.
 fn still_matter(
     history: &History,
     fates: &[Fate],
@@ -182,7 +194,8 @@ struct Settling<'a> {
 }
 
 impl Settling<'_> {
-    /// Goes through the order once: what is kept, and what the others leave. Nothing if more has to be kept because of condition 5.
+    /// Goes through the order once: what is kept, and what the others leave. Nothing if more has to
+    /// be kept because of condition 5.
     fn run(
         &mut self,
         order: &[OpId],

@@ -1,11 +1,13 @@
 //! Sets: which operations still matter.
 //!
-//! A set is the product of its elements, so each is looked at alone. At a moment at which no operation on an element is in progress, those before have all
-//! taken effect, and whether the element is in the set is known: it was added once more than it was removed, or as often. What
-//! follows depends on nothing else. So all operations before the last such moment are dropped, except for one that added the
-//! element if it is there.
+//! A set is the product of its elements, so each is looked at alone. At a moment at which no
+//! operation on an element is in progress, those before have all taken effect, and whether the
+//! element is in the set is known: it was added once more than it was removed, or as often. What
+//! follows depends on nothing else. So all operations before the last such moment are dropped,
+//! except for one that added the element if it is there.
 //!
-//! An operation that never returns holds up its element, not the others; one that only looks does not even that.
+//! An operation that never returns holds up its element, not the others; one that only looks does
+//! not even that.
 
 use super::past::Past;
 use super::window::Fate;

@@ -1,16 +1,21 @@
 //! Stacks: which values still matter.
 //!
-//! Between the first return and the last call of the operations on a value it is certainly inside. A value is dropped if its life is over,
-//! and no operation that is kept, is open, or follows has an instant while it is certainly inside.
+//! Between the first return and the last call of the operations on a value it is certainly inside.
+//! A value is dropped if its life is over, and no operation that is kept, is open, or follows has
+//! an instant while it is certainly inside.
 //!
-//! Let something explain what is kept and what follows, and let `L` be the part on the dropped values `D` of what explained the window. The instants of the
-//! kept operations cut time into segments; each dropped value was certainly inside within one of them. Move the operations of `L` as little
-//! as puts each into the segment of its value: none leaves its span, since every operation on a value returns after, and is called before, the value was
-//! certainly inside there; and within a segment the order stays that of `L`. So each segment has pushes and pops of `D` that come out even, put
-//! between two operations that are kept, which notice nothing. Values that were never certainly inside are pushed, seen and popped at one instant.
+//! Let something explain what is kept and what follows, and let `L` be the part on the dropped
+//! values `D` of what explained the window. The instants of the kept operations cut time into
+//! segments; each dropped value was certainly inside within one of them. Move the operations of `L`
+//! as little as puts each into the segment of its value: none leaves its span, since every
+//! operation on a value returns after, and is called before, the value was certainly inside there;
+//! and within a segment the order stays that of `L`. So each segment has pushes and pops of `D`
+//! that come out even, put between two operations that are kept, which notice nothing. Values that
+//! were never certainly inside are pushed, seen and popped at one instant.
 //!
-//! An answer "empty" is dropped if it returned before every kept operation was called: it stays where `L` has it, before the
-//! first cut, and moves to later segments only take values of `D` out of its way.
+//! An answer "empty" is dropped if it returned before every kept operation was called: it stays
+//! where `L` has it, before the first cut, and moves to later segments only take values of `D` out
+//! of its way.
 
 use super::lives::{Lives, Spans, Verbs, kept};
 use super::past::Past;

@@ -31,14 +31,16 @@ pub(crate) enum Fate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
     All,
-    /// Only operations on values that were removed, and answers that nothing is there. If nothing explains these, nothing explains all, for
-    /// values with all their operations can be taken out of any order; and no operation in progress has a say in it.
+    /// Only operations on values that were removed, and answers that nothing is there. If nothing
+    /// explains these, nothing explains all, for values with all their operations can be taken out
+    /// of any order; and no operation in progress has a say in it.
     Removed,
     /// All, by the general search.
     Searched,
 }
 
-/// So many operations are kept at most where only what follows can help the monitor, and it may not.
+/// So many operations are kept at most where only what follows can help the monitor, and it may
+/// not.
 const PATIENCE: usize = 1 << 17;
 
 /// Who "called" what was there from the start.
@@ -49,8 +51,8 @@ pub(super) struct Window {
     pub(super) rule: &'static dyn WindowRule,
     /// Their history. Ranks count the events of the window.
     ///
-    /// INVARIANT: all that follows is explained from `past` and these operations if and only if it is explained from the initial state and
-    /// all operations there were.
+    /// INVARIANT: all that follows is explained from `past` and these operations if and only if it
+    /// is explained from the initial state and all operations there were.
     pub(super) history: History,
     /// What is known of what was dropped.
     pub(super) past: Past,
@@ -95,8 +97,8 @@ impl Window {
         window
     }
 
-    /// Whether what follows cannot help the monitor, which refused to judge the window. If it can, there were too many ways to choose what operations
-    /// in progress removed, and these will tell.
+    /// Whether what follows cannot help the monitor, which refused to judge the window. If it can,
+    /// there were too many ways to choose what operations in progress removed, and these will tell.
     pub(super) fn is_hopeless(&self) -> bool {
         if self.found.is_some() {
             return true;
@@ -112,7 +114,8 @@ impl Window {
         adds.any(|operation| !added.insert(operation.argument))
     }
 
-    /// Whether it is known what the events of the window start from: what every location holds, or all ways to come there.
+    /// Whether it is known what the events of the window start from: what every location holds, or
+    /// all ways to come there.
     fn knows_start(&self) -> bool {
         match &self.past {
             Past::Contents(contents) => contents.is_total(),
@@ -126,7 +129,8 @@ impl Window {
         self.rule.builtin() == Builtin::Mwcas
     }
 
-    /// Whether the general frontier can go on from here. It does not know answers of a memory that do not say where it failed.
+    /// Whether the general frontier can go on from here. It does not know answers of a memory that
+    /// do not say where it failed.
     pub(super) fn suits_frontier(&self) -> bool {
         let is_vague = |id: OpId| {
             let operation = &self.history[id];
@@ -137,7 +141,8 @@ impl Window {
         self.knows_start() && !(self.is_memory() && self.history.ids().any(is_vague))
     }
 
-    /// Judges all events by the general search, where nothing is known of some locations: after the last event, since nothing is dropped by it.
+    /// Judges all events by the general search, where nothing is known of some locations: after the
+    /// last event, since nothing is dropped by it.
     ///
     /// # Errors
     ///
@@ -234,7 +239,8 @@ impl Window {
         self.fates[id.index()] = Fate::Retracted(at);
     }
 
-    /// Judges all events so far. If they are explained, or at least those that can be dropped are, only what still matters is kept; `moved` is told the new ids of what is open.
+    /// Judges all events so far. If they are explained, or at least those that can be dropped are,
+    /// only what still matters is kept; `moved` is told the new ids of what is open.
     ///
     /// # Errors
     ///
@@ -269,7 +275,8 @@ impl Window {
             if self.is_hopeless() || self.rule.adds_and_removes().is_none() {
                 return Ok(refused.map_or(Ok(()), Err));
             }
-            // What is dropped has to be explained alone, no more; and nothing that is dropped stays.
+            // What is dropped has to be explained alone, no more; and nothing that is dropped
+            // stays.
             match self.as_of(end, Scope::Removed, limits) {
                 Ok(Judgement::Holds(_)) => {}
                 Ok(Judgement::Violated(_)) => {
@@ -300,7 +307,8 @@ impl Window {
         let mut keep = self.rule.still_matter(&self.history, &self.fates, order, past, limits);
         for (keep, fate) in keep.iter_mut().zip(&self.fates) {
             match fate {
-                // why: that it did not happen is judged together with what follows, if it is still here.
+                // why: that it did not happen is judged together with what follows, if it is still
+                // here.
                 Fate::Open(_) | Fate::Retracted(_) => *keep = true,
                 Fate::Returned | Fate::Gone => {}
             }
@@ -366,7 +374,8 @@ impl Window {
         });
     }
 
-    /// The first event that nothing explains, where the events before `end` are not explained; and whether it is certain that it is the first.
+    /// The first event that nothing explains, where the events before `end` are not explained; and
+    /// whether it is certain that it is the first.
     ///
     /// What cannot be explained never can be later, so it is found by bisection.
     fn first_violated(&mut self, end: Rank, scope: Scope, limits: &Limits) -> (Ended, bool) {
@@ -383,7 +392,8 @@ impl Window {
             Ok(Judgement::Violated(violation)) => violation.explanation,
             _ => "nothing explains the events so far".to_owned(),
         };
-        // why: "nobody wrote 7" may be about a value that was written, overwritten and forgotten long ago.
+        // why: "no operation wrote 7" may be about a value that was written, overwritten and
+        // forgotten long ago.
         let explanation = match self.has_dropped {
             true => explanation + " (leaving out what was over and done with before)",
             false => explanation,

@@ -85,7 +85,8 @@ struct Gathering<'a> {
     cut: Rank,
     ranks: Dense,
     values: Dense,
-    /// The first gap of the history itself; the values that are there from the start are added before it.
+    /// The first gap of the history itself; the values that are there from the start are added
+    /// before it.
     start: Gap,
     /// For each value its life plus one; 0 if it has none.
     slots: Vec<u32>,
@@ -243,7 +244,8 @@ impl<'a> Gathering<'a> {
         Ok(self.part)
     }
 
-    /// What no collection allows: a value removed twice, or before or without its addition, or seen after its removal.
+    /// What no collection allows: a value removed twice, or before or without its addition, or seen
+    /// after its removal.
     fn obviously_wrong(&self, poll: &StopPoll) -> Result<Option<Mistake>, StopReason> {
         let (speech, part) = (&self.speech, &self.part);
         let (added, removed) = speech.object.participles;
@@ -280,7 +282,8 @@ impl<'a> Gathering<'a> {
         Ok(None)
     }
 
-    /// Drops the pending additions that nothing observed: a history with them has a witness iff one without them has.
+    /// Drops the pending additions that nothing observed: a history with them has a witness iff one
+    /// without them has.
     fn drop_unobserved(&mut self, poll: &StopPoll) -> Result<(), StopReason> {
         let (operations, cut) = (&self.speech.history.operations, self.cut);
         let is_kept = |life: &Life| {

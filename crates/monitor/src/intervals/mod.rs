@@ -1,7 +1,9 @@
-//! What queues, stacks and priority queues of distinct values have in common: the life of each value.
+//! What queues, stacks and priority queues of distinct values have in common: the life of each
+//! value.
 //!
-//! Time is a row of gaps: gap `g` lies just before event `g`, so an operation takes effect in one of the gaps after its
-//! invocation up to its response, and several may take effect in one gap, in any order.
+//! Time is a row of gaps: gap `g` lies just before event `g`, so an operation takes effect in one
+//! of the gaps after its invocation up to its response, and several may take effect in one gap, in
+//! any order.
 //!
 //! ```text
 //! enqueue 7     ├──────┤
@@ -10,8 +12,8 @@
 //! gap         0    1     2    3      4      added in gap 1, removed in gap 3: certainly inside during gap 2
 //! ```
 //!
-//! From its last possible addition to its first possible removal a value is *certainly inside*; all three checkers are
-//! about these intervals. Start with [`Part`], then [`decide`].
+//! From its last possible addition to its first possible removal a value is *certainly inside*; all
+//! three checkers are about these intervals. Start with [`Part`], then [`decide`].
 
 mod cover;
 mod decide;
@@ -62,7 +64,8 @@ pub(super) struct Life {
     pub added: Span,
     /// The gaps in which it may have been removed; [`FOREVER`] if it never was.
     pub removed: Span,
-    /// The last gap in which it must have been the next to leave: by then something saw it so, or removed it.
+    /// The last gap in which it must have been the next to leave: by then something saw it so, or
+    /// removed it.
     pub seen_by: Gap,
 }
 
@@ -76,7 +79,8 @@ pub(super) struct Span {
 /// A completed operation that changed nothing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
-    /// The life of the value it saw: index into [`Part::lives`]; nothing for operations that found nothing.
+    /// The life of the value it saw: index into [`Part::lives`]; nothing for operations that found
+    /// nothing.
     pub life: u32,
     /// What it was.
     pub op: OpId,
@@ -84,7 +88,8 @@ pub(super) struct Look {
     pub span: Span,
 }
 
-/// A history of a collection, or a part of one: some values with all that removed them, and some looks.
+/// A history of a collection, or a part of one: some values with all that removed them, and some
+/// looks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Part {
     /// The values that were added for certain.
@@ -93,7 +98,8 @@ pub(super) struct Part {
     pub looks: Vec<Look>,
     /// The operations that found the collection empty.
     pub empties: Vec<Look>,
-    /// The pending removals, in the order of their invocations: each may have removed any value, or none.
+    /// The pending removals, in the order of their invocations: each may have removed any value, or
+    /// none.
     pub removers: Vec<Look>,
     /// The gap after the last: where values that are never removed are imagined to leave.
     pub end: Gap,
@@ -130,10 +136,11 @@ impl Life {
 }
 
 impl Part {
-    /// Narrows each life to what its own operations allow: a value is added before it is seen and removed, and removed
-    /// after it is added and seen.
+    /// Narrows each life to what its own operations allow: a value is added before it is seen and
+    /// removed, and removed after it is added and seen.
     ///
-    /// INVARIANT: afterwards `added.lo <= added.hi <= seen_by <= removed.hi` and `added.lo <= removed.lo <= removed.hi`.
+    /// INVARIANT: afterwards `added.lo <= added.hi <= seen_by <= removed.hi` and
+    /// `added.lo <= removed.lo <= removed.hi`.
     pub fn tune(&mut self, poll: &StopPoll) -> Result<(), StopReason> {
         for life in &mut self.lives {
             poll.step()?;
@@ -194,7 +201,8 @@ impl Part {
         life.removed.lo = remover.span.lo;
     }
 
-    /// The last gap in which a completed removal or look may take effect: pending removals invoked later help nobody.
+    /// The last gap in which a completed removal or look may take effect: pending removals invoked
+    /// later do not help.
     fn last_look(&self) -> Gap {
         let removals = self.lives.iter().filter(|life| !life.stays()).map(|life| life.removed.hi);
         let looks = self.looks.iter().chain(&self.empties).map(|look| look.span.hi);
@@ -209,8 +217,8 @@ impl Part {
         }
     }
 
-    /// The operation at a life whose response comes first, and the one whose invocation comes last; none where
-    /// the value was there from the start, or stays. The part must not be tuned.
+    /// The operation at a life whose response comes first, and the one whose invocation comes last;
+    /// none where the value was there from the start, or stays. The part must not be tuned.
     pub fn ends(&self, life: u32) -> (Option<OpId>, Option<OpId>) {
         let of = &self.lives[life as usize];
         let looks = self.looks.iter().filter(|look| look.life == life);
@@ -241,7 +249,8 @@ impl Part {
     }
 }
 
-/// The lives of the values of a history that has no values at the start, if nothing is obviously wrong with it.
+/// The lives of the values of a history that has no values at the start, if nothing is obviously
+/// wrong with it.
 #[cfg(test)]
 pub(super) fn gathered<C: Collection>(
     history: &linchpin_history_data::History,

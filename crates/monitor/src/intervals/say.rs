@@ -63,8 +63,8 @@ impl Speech<'_> {
         }
     }
 
-    /// "from the return of enqueue(1) by process 0 to the call of dequeue of 1 by process 3": when the value of a life
-    /// of an untuned part was certainly inside.
+    /// "from the return of enqueue(1) by process 0 to the call of dequeue of 1 by process 3": when
+    /// the value of a life of an untuned part was certainly inside.
     fn stay(&self, part: &Part, life: u32) -> String {
         match part.ends(life) {
             (None, None) => "all the time".to_owned(),

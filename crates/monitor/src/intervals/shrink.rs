@@ -14,7 +14,8 @@ impl Part {
         }
     }
 
-    /// The stuck values with all looks at them, and the stuck empty; all empties if no values are missing.
+    /// The stuck values with all looks at them, and the stuck empty; all empties if no values are
+    /// missing.
     pub(super) fn select(&self, stuck: &Conflict) -> Part {
         let mut kept = vec![false; self.lives.len()];
         stuck.lives.iter().for_each(|&life| kept[life as usize] = true);
@@ -91,8 +92,8 @@ enum Element {
     Empty(u32),
 }
 
-/// A smallest part of `part`, which cannot be explained, that cannot either: nothing more can be left out. If a limit
-/// is reached, the smallest so far.
+/// A smallest part of `part`, which cannot be explained, that cannot either: nothing more can be
+/// left out. If a limit is reached, the smallest so far.
 pub(super) fn smallest<C: Collection>(collection: &C, mut part: Part, limits: &Limits) -> Part {
     let mut chunk = part.elements().count();
     while chunk > 1 {
@@ -121,9 +122,9 @@ pub(super) fn smallest<C: Collection>(collection: &C, mut part: Part, limits: &L
 /// How many lives may be looked at in all trials together.
 const TRIALS: usize = 3_000_000;
 
-/// Tries to give each of the first `removers` pending removals a different one of `lives` until `is_explained` says
-/// that a choice explains all, the choice in the order of `lives` first. `cost` is what one trial costs. The answer is
-/// whether all choices were tried.
+/// Tries to give each of the first `removers` pending removals a different one of `lives` until
+/// `is_explained` says that a choice explains all, the choice in the order of `lives` first. `cost`
+/// is what one trial costs. The answer is whether all choices were tried.
 pub(super) fn each_assignment(
     lives: &[u32],
     removers: usize,

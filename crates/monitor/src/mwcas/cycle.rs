@@ -1,9 +1,9 @@
 //! Cycles: why there is no order, as few operations as possible.
 //!
-//! Where the order is stuck, every operation that is left waits for another one that is left. Mostly a shortest cycle of
-//! these says why; a step through time counts as one, however many operations are between. Only where operations failed
-//! without saying at which of several locations, so that they wait for *all* of several others, a larger set may be
-//! needed.
+//! Where the order is stuck, every operation that is left waits for another one that is left.
+//! Mostly a shortest cycle of these says why; a step through time counts as one, however many
+//! operations are between. Only where operations failed without saying at which of several
+//! locations, so that they wait for *all* of several others, a larger set may be needed.
 
 use super::facts::Facts;
 use super::forced::{add_presence, justify, replacements};
@@ -27,8 +27,8 @@ pub(super) enum Reason {
     ReplacedExpected(VersionId),
     /// It did not find the version, which the other wrote and nothing replaced.
     NotYet(VersionId),
-    /// It returned before the other, which failed, was called; and the version that the other expected was written before
-    /// it took effect.
+    /// It returned before the other, which failed, was called; and the version that the other
+    /// expected was written before it took effect.
     Held(VersionId),
     /// It was interrupted, and the other is what its process did next.
     Interrupted,
@@ -86,8 +86,8 @@ impl<'a, 'h> Residue<'a, 'h> {
         Residue { facts, plan, left, ends, is_left, stuck, interrupted }
     }
 
-    /// What the data asks to come before an operation and is left. Where one of several things would do, they are
-    /// `choices`; they are not given to `visit`.
+    /// What the data asks to come before an operation and is left. Where one of several things
+    /// would do, they are `choices`; they are not given to `visit`.
     fn before(&self, id: OpId, choices: &mut Vec<Edge>, mut visit: impl FnMut(Edge)) {
         let facts = self.facts;
         let mut see = |before: OpId, reason: Reason| {
@@ -130,7 +130,8 @@ impl<'a, 'h> Residue<'a, 'h> {
         }
     }
 
-    /// A failure that nothing explains any more: what it expected was there, and nothing replaced it.
+    /// A failure that nothing explains any more: what it expected was there, and nothing replaced
+    /// it.
     fn hopeless(&self) -> Option<Vec<Edge>> {
         let hopeless = |id: &&OpId| {
             let replaced = replacements(self.facts, &self.stuck.done, **id);
@@ -145,7 +146,8 @@ impl<'a, 'h> Residue<'a, 'h> {
         (!edges.is_empty()).then_some(edges)
     }
 
-    /// A cycle as short as can be found with bounded effort; all of them are tried where few operations are left.
+    /// A cycle as short as can be found with bounded effort; all of them are tried where few
+    /// operations are left.
     fn shortest_cycle(&self) -> Option<Vec<Edge>> {
         let mut best: Option<Vec<Edge>> = None;
         let mut effort = 0;
@@ -179,7 +181,8 @@ impl<'a, 'h> Residue<'a, 'h> {
         set.list.iter().flat_map(|&id| self.waits_within(id, &set)).collect()
     }
 
-    /// Operations each of which waits for others of them: starts with one and adds what it waits for, and so on.
+    /// Operations each of which waits for others of them: starts with one and adds what it waits
+    /// for, and so on.
     fn closed_set(&self) -> Set {
         let mut set = Set::new(self.ends.first().or(self.left.first()).copied());
         let mut at = 0;
@@ -202,7 +205,8 @@ impl<'a, 'h> Residue<'a, 'h> {
         set
     }
 
-    /// What is left of the set after all that wait for nothing in it are taken out, one after the other.
+    /// What is left of the set after all that wait for nothing in it are taken out, one after the
+    /// other.
     fn unordered(&self, mut set: Set) -> Set {
         loop {
             let waits = |id: &OpId| !self.waits_within(*id, &set).is_empty();
@@ -313,7 +317,8 @@ impl<'r, 'a, 'h> Search<'r, 'a, 'h> {
                 }
             };
             self.residue.before(id, &mut choices, &mut visit);
-            // Operations that end early enough for this one and were not reached: each is looked at once.
+            // Operations that end early enough for this one and were not reached: each is looked at
+            // once.
             while let Some(before) = ends.next_if(|&end| self.residue.precedes(end, id)) {
                 visit(Edge { before, reason: Reason::Time, after: id });
             }

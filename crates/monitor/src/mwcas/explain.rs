@@ -28,7 +28,8 @@ pub(super) fn add_expectations(facts: &Facts, core: &mut Vec<OpId>, id: OpId) {
     }
 }
 
-/// Adds what makes the core stand on its own: that pending operations took effect, and what locations held at first.
+/// Adds what makes the core stand on its own: that pending operations took effect, and what
+/// locations held at first.
 pub(super) fn close(facts: &Facts, core: &mut Vec<OpId>) {
     facts.add_observers(core);
     let mut at = 0;
@@ -47,7 +48,8 @@ pub(super) fn close(facts: &Facts, core: &mut Vec<OpId>) {
     core.sort_unstable();
 }
 
-/// Whether some completed operation of the core saw a version there that no operation of the core wrote.
+/// Whether some completed operation of the core saw a version there that no operation of the core
+/// wrote.
 fn tells_beginning(facts: &Facts, core: &[OpId], location: ValueId) -> bool {
     let written =
         |version: VersionId| facts.written_by(version).is_some_and(|by| core.contains(&by));

@@ -1,8 +1,10 @@
-//! What a history says for certain: who wrote and who replaced each version, and which pending swaps took effect.
+//! What a history says for certain: who wrote and who replaced each version, and which pending
+//! swaps took effect.
 //!
-//! This is where the two assumptions are checked and structural properties ii and iii of Cepeda et al.: every version
-//! that is seen has one writer (a reads-from edge), and is replaced once (the reads-from edges of a location have no
-//! fork, and with property i they form one path from the beginning).
+//! This is where the two assumptions are checked and structural properties ii and iii of Cepeda et
+//! al.: every version that is seen has one writer (a reads-from edge), and is replaced once (the
+//! reads-from edges of a location have no fork, and with property i they form one path from the
+//! beginning).
 
 use super::super::poll::StopPoll;
 use super::Stop;
@@ -26,7 +28,8 @@ pub(super) enum Writer {
     Operation(OpId),
 }
 
-/// In place of the initial value of a location: nobody asked yet, it is not known, or nobody mentions it.
+/// In place of the initial value of a location: not asked for yet, it is not known, or no
+/// operation mentions it.
 const UNASKED: u32 = u32::MAX;
 const UNKNOWN: u32 = u32::MAX - 1;
 const UNMENTIONED: u32 = u32::MAX - 2;
@@ -41,12 +44,13 @@ pub(super) struct Facts<'h> {
     pub(super) writer: Vec<Writer>,
     /// For each version the operation, of those that took effect, that replaced it.
     pub(super) next: Vec<Option<OpId>>,
-    /// Whether an operation took effect: the completed ones, and the pending swaps whose values were seen.
+    /// Whether an operation took effect: the completed ones, and the pending swaps whose values
+    /// were seen.
     pub(super) kept: Vec<bool>,
     /// For each pending swap that was kept an operation that saw a value of it.
     pub(super) observer: FxHashMap<OpId, OpId>,
-    /// Failures that need no explanation unless this pending swap, which nobody saw, took effect: it wrote what they
-    /// expected.
+    /// Failures that need no explanation unless this pending swap, which no operation saw, took
+    /// effect: it wrote what they expected.
     pub(super) doubts: Vec<(OpId, OpId)>,
     /// Whether some operation may have failed because a version was not there yet.
     pub(super) has_absent: bool,
@@ -180,7 +184,8 @@ impl<'h> Facts<'h> {
         Stop::not_applicable(format!("the {operation} writes {value} to {location}, which {other}"))
     }
 
-    /// What a location held at the start, if it was not given: what was seen there and nobody wrote.
+    /// What a location held at the start, if it was not given: what was seen there and no operation
+    /// wrote.
     fn find_beginnings(&mut self, poll: &StopPoll) -> Result<(), Stop> {
         for id in self.ids() {
             poll.step()?;
@@ -203,7 +208,7 @@ impl<'h> Facts<'h> {
         Ok(())
     }
 
-    /// An operation saw a value that nobody wrote and that was not there at the start.
+    /// An operation saw a value that no operation wrote and that was not there at the start.
     fn never_written(&self, id: OpId, version: VersionId) -> Stop {
         let (location, value) = self.show(version);
         let operation = self.names.operation(id);
@@ -245,7 +250,8 @@ impl<'h> Facts<'h> {
         Ok(())
     }
 
-    /// Who replaced each version; returns for each version the first end of an operation that saw or wrote it.
+    /// Who replaced each version; returns for each version the first end of an operation that saw
+    /// or wrote it.
     fn find_replacements(&mut self, poll: &StopPoll) -> Result<Vec<Rank>, Stop> {
         let mut first_end = vec![NEVER; self.versions.len()];
         for id in self.ids().filter(|&id| self.kept[id.index()]) {
@@ -273,8 +279,8 @@ impl<'h> Facts<'h> {
         Ok(first_end)
     }
 
-    /// Where nothing tells what a location held at the start, a value that was seen there may have been there before
-    /// it was written, against assumption 1.
+    /// Where nothing tells what a location held at the start, a value that was seen there may have
+    /// been there before it was written, against assumption 1.
     fn check_beginnings(&self) -> Result<(), Stop> {
         if !self.initial.contains(&UNKNOWN) {
             return Ok(());
@@ -307,8 +313,8 @@ impl<'h> Facts<'h> {
         )
     }
 
-    /// Finds out which failures need an explanation, and where assumption 2 does not help: where it is not certain that
-    /// the expected value was there before.
+    /// Finds out which failures need an explanation, and where assumption 2 does not help: where it
+    /// is not certain that the expected value was there before.
     fn explain_failures(&mut self, first_end: &[Rank], poll: &StopPoll) -> Result<(), Stop> {
         let follows: FxHashSet<OpId> = self.interrupted.iter().map(|pair| pair.next).collect();
         let mut absent = Vec::new();
@@ -339,7 +345,8 @@ impl<'h> Facts<'h> {
                 continue;
             }
             let Some(&version) = absent.first() else { continue };
-            // INVARIANT: an operation that may have failed too early waits for nothing else (see `Run::forced`).
+            // INVARIANT: an operation that may have failed too early waits for nothing else (see
+            // `Run::forced`).
             if self.uses.seen(id).next().is_none() && !follows.contains(&id) {
                 absent.iter().for_each(|&version| self.uses.doubt(id, version));
                 self.has_absent = true;
@@ -359,7 +366,8 @@ impl<'h> Facts<'h> {
         Ok(())
     }
 
-    /// If the operation failed for one reason only, and that is that the version was not there yet: who wrote it.
+    /// If the operation failed for one reason only, and that is that the version was not there yet:
+    /// who wrote it.
     pub(super) fn failed_before(&self, id: OpId) -> Option<(VersionId, OpId)> {
         let mut missed = self.uses.missed(id);
         let (version, role) = missed.next()?;
@@ -372,7 +380,8 @@ impl<'h> Facts<'h> {
         early.then_some((version, writer))
     }
 
-    /// An operation that shows that the location held this version before `id` was called; nothing if that was given.
+    /// An operation that shows that the location held this version before `id` was called; nothing
+    /// if that was given.
     pub(super) fn shown_before(&self, id: OpId, version: VersionId) -> Option<OpId> {
         if self.writer[version as usize] == Writer::Genesis {
             return self.beginning.get(&self.versions.location(version)).copied();

@@ -7,7 +7,8 @@ use rustc_hash::FxHashMap;
 /// The values of a history and a few more.
 pub(super) struct Names<'h> {
     pub(super) history: &'h History,
-    /// Values that the table of the history does not have: they were read in an answer and occur nowhere else.
+    /// Values that the table of the history does not have: they were read in an answer and occur
+    /// nowhere else.
     more: Vec<Value>,
     ids: FxHashMap<Value, u32>,
 }

@@ -1,17 +1,19 @@
 //! The order: Kahn's algorithm on what versions say, with time implied.
 //!
-//! Cepeda et al. decide whether a precedence graph has a cycle (property i). Its happens-before edges, of which there
-//! are many, need not exist: an operation may come next in the order as far as time is concerned if it was invoked no
-//! later than the first response of an operation that is not in the order yet. What the data asks for is counted:
+//! Cepeda et al. decide whether a precedence graph has a cycle (property i). Its happens-before
+//! edges, of which there are many, need not exist: an operation may come next in the order as far
+//! as time is concerned if it was invoked no later than the first response of an operation that is
+//! not in the order yet. What the data asks for is counted:
 //!
 //! - a version is seen after it is written: reads-from;
 //! - a version is replaced after everyone else has seen it: auxiliary;
-//! - an operation that failed comes after the replacement of a version that it expected: auxiliary. Where it does not
-//!   say at which location it failed, after the first of them.
+//! - an operation that failed comes after the replacement of a version that it expected: auxiliary.
+//!   Where it does not say at which location it failed, after the first of them.
 //!
-//! Each of these, once it is fulfilled, stays so. That makes it safe to put any operation next that may come next: if
-//! nothing may, no order exists. The order is the witness. The one thing that does not stay so is that a version is not
-//! there *yet*, which may be why an operation failed: see `forced`.
+//! Each of these, once it is fulfilled, stays so. That makes it safe to put any operation next that
+//! may come next: if nothing may, no order exists. The order is the witness. The one thing that
+//! does not stay so is that a version is not there *yet*, which may be why an operation failed: see
+//! `forced`.
 
 use super::super::poll::{StopPoll, StopReason};
 use super::Stop;
@@ -40,8 +42,8 @@ pub(super) struct Plan {
 pub(super) struct Deadlock {
     /// For each operation whether it is in the order.
     pub(super) done: Vec<bool>,
-    /// For each writer that was put in although it might harm a failure: an operation that it comes before, which
-    /// returned before that failure was called, and why it comes before it.
+    /// For each writer that was put in although it might harm a failure: an operation that it comes
+    /// before, which returned before that failure was called, and why it comes before it.
     pub(super) because: FxHashMap<OpId, (OpId, Vec<Edge>)>,
 }
 
@@ -89,7 +91,8 @@ impl Plan {
     }
 }
 
-/// Turns counts into where each group ends; the caller moves them to where it starts. Returns the sum.
+/// Turns counts into where each group ends; the caller moves them to where it starts. Returns the
+/// sum.
 fn accumulate(counts: &mut [u32], poll: &StopPoll) -> Result<usize, StopReason> {
     let mut sum = 0;
     for count in counts {
@@ -183,7 +186,8 @@ struct Run<'f, 'h> {
     facts: &'f Facts<'h>,
     /// For each operation how much of what the data asks for is not fulfilled.
     waits: Vec<u32>,
-    /// For each version how many operations, other than the one that replaces it, have yet to see it.
+    /// For each version how many operations, other than the one that replaces it, have yet to see
+    /// it.
     unseen: Vec<u32>,
     done: Vec<bool>,
     /// For each operation that failed whether something that it expected is replaced.
@@ -272,7 +276,7 @@ impl<'f, 'h> Run<'f, 'h> {
         }
     }
 
-    /// An operation that may come next and harms nobody.
+    /// An operation that may come next and does no harm.
     fn next(&mut self, plan: &Plan) -> Option<OpId> {
         if !self.facts.has_absent {
             return self.ready.pop();

@@ -1,14 +1,15 @@
-//! Which of the pending swaps that nobody saw took effect?
+//! Which of the pending swaps that no operation saw took effect?
 //!
-//! Cepeda et al. exclude them (Section 5.3, rule 2), since their effect was not observed. But a swap that fails at a
-//! location has observed that *something* replaced what it expected, and a pending swap may be the only one that can
-//! have done so. Leaving it out raises a false alarm. So where a failure has no other explanation, one of the pending
-//! swaps that expected the same value there took effect.
+//! Cepeda et al. exclude them (Section 5.3, rule 2), since their effect was not observed. But a
+//! swap that fails at a location has observed that *something* replaced what it expected, and a
+//! pending swap may be the only one that can have done so. Leaving it out raises a false alarm. So
+//! where a failure has no other explanation, one of the pending swaps that expected the same value
+//! there took effect.
 //!
-//! Choosing them is a packing problem: two that replace the same version exclude each other, and a choice may have no
-//! order. The choice is made by a small solver; where it has no order, the cycle says which choices are at fault, and
-//! that is a further clause. Pending swaps that explain nothing are never chosen, as leaving one out that nobody saw
-//! spoils no order.
+//! Choosing them is a packing problem: two that replace the same version exclude each other, and a
+//! choice may have no order. The choice is made by a small solver; where it has no order, the cycle
+//! says which choices are at fault, and that is a further clause. Pending swaps that explain
+//! nothing are never chosen, as leaving one out that no operation saw spoils no order.
 
 use super::super::poll::StopPoll;
 use super::Stop;
@@ -35,12 +36,13 @@ enum Why {
     Both(OpId, OpId, VersionId),
     /// It saw a version that the other wrote.
     Needs(OpId, OpId),
-    /// It expects a version that nobody wrote.
+    /// It expects a version that no operation wrote.
     NeverWritten(OpId, VersionId),
     /// There is no order.
     NoOrder(Vec<Edge>),
-    /// Whether it can have taken effect is not clear: it expects something of a location of which nothing is known
-    /// (or what it wrote was expected by an operation that failed), which assumption 2 rules out.
+    /// Whether it can have taken effect is not clear: it expects something of a location of which
+    /// nothing is known (or what it wrote was expected by an operation that failed), which
+    /// assumption 2 rules out.
     Unclear(OpId, String),
 }
 
@@ -91,7 +93,8 @@ impl Choice {
     fn new(facts: &Facts, plan: &Plan, poll: &StopPoll) -> Result<Choice, Stop> {
         let mut choice =
             Choice { candidates: Vec::new(), indices: FxHashMap::default(), clauses: Vec::new() };
-        // Many may fail because of one version: it is asked for its candidates, and gives a clause, once.
+        // Many may fail because of one version: it is asked for its candidates, and gives a clause,
+        // once.
         let mut known: FxHashSet<(VersionId, Role)> = FxHashSet::default();
         for id in facts.ids() {
             poll.step()?;
@@ -204,8 +207,8 @@ impl Choice {
         }
     }
 
-    /// Not again the choice that led to these edges: another one leaves one of its operations out, or gives one that
-    /// failed another explanation.
+    /// Not again the choice that led to these edges: another one leaves one of its operations out,
+    /// or gives one that failed another explanation.
     fn learn(&mut self, facts: &Facts, plan: &Plan, chosen: &[bool], edges: Vec<Edge>) {
         let mut clause = Clause::default();
         for edge in &edges {
@@ -327,7 +330,8 @@ fn argue(facts: &Facts, clause: &Clause, why: &Why, core: &mut Vec<OpId>) -> Res
     })
 }
 
-/// The pending swaps that nobody saw and that replace this version if they take effect, in the order of their calls.
+/// The pending swaps that no operation saw and that replace this version if they take effect, in
+/// the order of their calls.
 fn candidates(facts: &Facts, plan: &Plan, version: VersionId) -> Vec<OpId> {
     let replaces = |id: &OpId| {
         !facts.kept[id.index()] && facts.uses.with(*id, Role::Replace).any(|other| other == version)

@@ -16,8 +16,8 @@ pub(super) enum Role {
     Replace,
     /// It made the version.
     Write,
-    /// It failed because the location did not hold the version any more. Where an operation has several of these and
-    /// of [`Role::Absent`], one of them is so.
+    /// It failed because the location did not hold the version any more. Where an operation has
+    /// several of these and of [`Role::Absent`], one of them is so.
     Miss,
     /// It failed because the location did not hold the version: not yet, or not any more.
     Absent,

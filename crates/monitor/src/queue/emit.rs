@@ -5,8 +5,8 @@ use super::super::poll::{StopPoll, StopReason};
 use super::super::sorting;
 use linchpin_history_data::OpId;
 
-/// Merges additions, looks and removals, each in the order of the values and each as early as possible, and the
-/// operations that found nothing, in the gaps where they did.
+/// Merges additions, looks and removals, each in the order of the values and each as early as
+/// possible, and the operations that found nothing, in the gaps where they did.
 pub(super) fn emit(
     part: &Part,
     values: &[u32],
@@ -79,9 +79,9 @@ struct Emitter<'a> {
 }
 
 impl Emitter<'_> {
-    /// The operation `op` on the value at this place happens in this gap, after all additions in earlier gaps and that of
-    /// the value. An operation in the same gap as a later addition comes before it, because the queue may be empty in
-    /// between.
+    /// The operation `op` on the value at this place happens in this gap, after all additions in
+    /// earlier gaps and that of the value. An operation in the same gap as a later addition comes
+    /// before it, because the queue may be empty in between.
     fn chain(&mut self, place: usize, gap: Gap, op: Option<OpId>) {
         while self.added < self.values.len() {
             let life = &self.part.lives[self.values[self.added] as usize];

@@ -1,14 +1,17 @@
 //! Queues of distinct values: first in, first out.
 //!
-//! A history is explained by one order of its values, in which they are added and removed. What precedes in time forces
-//! parts of that order, twice: `u` comes before `v` if the addition of `u` returned before that of `v` was called, or if
-//! something saw or removed `u` at the front and returned before something that saw or removed `v` there was called. An
-//! order that respects both exists unless they make a cycle, which has at most three values; without peeks two, which are
-//! the FIFO violations of Henzinger, Sezgin and Vafeiadis (CONCUR 2013). An operation that found the queue empty needs
-//! an instant at which no value was certainly inside: then the values split into those before and those after it.
+//! A history is explained by one order of its values, in which they are added and removed. What
+//! precedes in time forces parts of that order, twice: `u` comes before `v` if the addition of `u`
+//! returned before that of `v` was called, or if something saw or removed `u` at the front and
+//! returned before something that saw or removed `v` there was called. An order that respects both
+//! exists unless they make a cycle, which has at most three values; without peeks two, which are
+//! the FIFO violations of Henzinger, Sezgin and Vafeiadis (CONCUR 2013). An operation that found
+//! the queue empty needs an instant at which no value was certainly inside: then the values split
+//! into those before and those after it.
 //!
-//! Pending dequeues are given the values that no completed one removed, first enqueued to first called: what is enqueued
-//! earlier must be gone earlier, so no other choice does better. With peeks at such values this is one try of many.
+//! Pending dequeues are given the values that no completed one removed, first enqueued to first
+//! called: what is enqueued earlier must be gone earlier, so no other choice does better. With
+//! peeks at such values this is one try of many.
 //!
 //! [`check`] judges; `order` finds the order of the values, `emit` that of the operations.
 
@@ -23,8 +26,9 @@ use linchpin_history_data::{History, Monitored, OpId, ValueId};
 use linchpin_spec::Queue;
 use linchpin_verdict::Limits;
 
-/// Checks a history of a queue that contains `initial`, front first, at the start. Exact, with peeks, unless peeks at
-/// values that nobody is known to have dequeued meet dequeues without an answer and these are many.
+/// Checks a history of a queue that contains `initial`, front first, at the start. Exact, with
+/// peeks, unless peeks at values that no operation is known to have dequeued meet dequeues without
+/// an answer and these are many.
 ///
 /// Not applicable if a value is enqueued twice or `null` is enqueued.
 pub fn check(history: &History, initial: &[ValueId], limits: &Limits) -> Monitored {
@@ -98,7 +102,8 @@ impl Collection for Fifo<'_> {
     }
 }
 
-/// Gives the pending dequeues, first called first, the values that no completed one removed, first enqueued first.
+/// Gives the pending dequeues, first called first, the values that no completed one removed, first
+/// enqueued first.
 fn assign_in_order(part: &mut Part) {
     let staying = part.staying().into_iter().take(part.removers.len());
     staying.enumerate().for_each(|(remover, life)| part.assign(life, remover));
@@ -125,7 +130,8 @@ fn place_empties(part: &Part, poll: &StopPoll) -> Result<Vec<Gap>, Halt<Conflict
     part.empties.iter().enumerate().map(place).collect()
 }
 
-/// Closes the argument: pending removals went to the values that were enqueued first, so these are part of it.
+/// Closes the argument: pending removals went to the values that were enqueued first, so these are
+/// part of it.
 fn stuck_on(part: &Part, mut lives: Vec<u32>, empty: Option<u32>) -> Conflict {
     let is_pending = |life: u32| part.lives[life as usize].stays();
     let staying = lives.iter().filter(|&&life| is_pending(life));

@@ -1,7 +1,8 @@
 //! The order of the operations of a stack, from the order in which its values were peeled.
 //!
-//! In each piece of time the values that end there are popped first, the last peeled one before the others; then comes
-//! what leaves the stack as it is; then the values that start there are pushed, the first peeled one before the others.
+//! In each piece of time the values that end there are popped first, the last peeled one before the
+//! others; then comes what leaves the stack as it is; then the values that start there are pushed,
+//! the first peeled one before the others.
 
 use super::super::intervals::{Gap, Part};
 use super::super::poll::{StopPoll, StopReason};

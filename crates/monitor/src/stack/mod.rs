@@ -1,10 +1,11 @@
 //! Stacks of distinct values: last in, first out.
 //!
-//! Some value of a stack is lowest: nothing else is inside when it is pushed, popped or peeked at. So its push and its
-//! pop can take effect at instants when no value is certainly inside, and its peeks at such instants or ones when only
-//! it is. Any value for which there are such instants may be taken to be lowest; what it was there for is then peeled off,
-//! and the rest is judged alone. This is how Lee and Mathur (OOPSLA 2025) judge stacks; here it covers peeks, operations
-//! that found nothing, and operations that did not return.
+//! Some value of a stack is lowest: nothing else is inside when it is pushed, popped or peeked at.
+//! So its push and its pop can take effect at instants when no value is certainly inside, and its
+//! peeks at such instants or ones when only it is. Any value for which there are such instants may
+//! be taken to be lowest; what it was there for is then peeled off, and the rest is judged alone.
+//! This is how Lee and Mathur (OOPSLA 2025) judge stacks; here it covers peeks, operations that
+//! found nothing, and operations that did not return.
 //!
 //! ```text
 //! push 1  ├─┤                            certainly inside   1:  ════════════
@@ -13,7 +14,8 @@
 //! pop → 1                  ├─┤
 //! ```
 //!
-//! Most values need not be peeled: those that can be put back in any case are folded away before, in almost linear time.
+//! Most values need not be peeled: those that can be put back in any case are folded away before,
+//! in almost linear time.
 //!
 //! [`check`] judges; `fold` folds and `unfold` puts back; `peel` peels, on the structures of `trees`; `emit` makes the order of the
 //! operations that were peeled.
@@ -32,11 +34,13 @@ use linchpin_history_data::{History, Monitored, OpId, ValueId};
 use linchpin_spec::Stack;
 use linchpin_verdict::Limits;
 
-/// Why each of so many values cannot be the lowest is said at most: of more there are only if a limit was reached.
+/// Why each of so many values cannot be the lowest is said at most: of more there are only if a
+/// limit was reached.
 const MANY: usize = 100;
 
-/// Checks a history of a stack that contains `initial`, top last, at the start. Exact, with peeks, unless many pops
-/// without an answer are needed to explain it and the obvious choice of what they popped does not.
+/// Checks a history of a stack that contains `initial`, top last, at the start. Exact, with peeks,
+/// unless many pops without an answer are needed to explain it and the obvious choice of what they
+/// popped does not.
 ///
 /// Not applicable if a value is pushed twice or `null` is pushed.
 pub fn check(history: &History, initial: &[ValueId], limits: &Limits) -> Monitored {
@@ -65,7 +69,8 @@ impl Collection for Lifo<'_> {
         };
         match self.peel(&folding.rest) {
             Ok(order) => Ok(unfold::unfold(&part, folding, order, self.poll)?),
-            // why: a pending pop of a stuck value may also have to pop what was folded above it, so all are blockers.
+            // why: a pending pop of a stuck value may also have to pop what was folded above it, so
+            // all are blockers.
             Err(Halt::Fault(_)) if !part.removers.is_empty() => self.peel(&part),
             Err(Halt::Fault(stuck)) => Err(Halt::Fault(folding.stuck(stuck))),
             Err(stopped) => Err(stopped),
@@ -108,7 +113,8 @@ fn inside(part: &Part) -> impl Iterator<Item = (u32, Span)> {
     part.lives.iter().enumerate().map(|(at, life)| (at as u32, life.inside()))
 }
 
-/// The stuck values: a cover of an empty, or the smallest group that conspires. The blockers are all that are stuck.
+/// The stuck values: a cover of an empty, or the smallest group that conspires. The blockers are
+/// all that are stuck.
 fn stuck(part: &Part, peeling: &peel::Peeling, bad_empties: &[u32]) -> Conflict {
     let mut blockers = peeling.residue.clone();
     let last = bad_empties.iter().map(|&at| part.empties[at as usize].span.hi).max();
@@ -124,8 +130,8 @@ fn stuck(part: &Part, peeling: &peel::Peeling, bad_empties: &[u32]) -> Conflict 
     }
 }
 
-/// The fewest values of the residue that are certainly inside one after the other without an instant in between. What
-/// others do does not change that none of them can be peeled.
+/// The fewest values of the residue that are certainly inside one after the other without an
+/// instant in between. What others do does not change that none of them can be peeled.
 fn smallest_run(part: &Part, residue: &[u32]) -> Vec<u32> {
     let span = |life: u32| part.lives[life as usize].inside();
     let mut residue = residue.to_vec();
@@ -143,7 +149,8 @@ fn smallest_run(part: &Part, residue: &[u32]) -> Vec<u32> {
     smallest.map_or_else(Vec::new, |(start, end)| residue[start..end].to_vec())
 }
 
-/// Why the value of a life cannot be lowest: one of its operations only happened while others were inside.
+/// Why the value of a life cannot be lowest: one of its operations only happened while others were
+/// inside.
 fn not_lowest(part: &Part, tuned: &Part, life: u32, speech: &Speech) -> Option<String> {
     let own = &tuned.lives[life as usize];
     let others = || inside(tuned).filter(move |&(at, _)| at != life);

@@ -1,4 +1,5 @@
-//! Folding changes nothing: what is explained without it is explained with it, and the orders are those of a stack.
+//! Folding changes nothing: what is explained without it is explained with it, and the orders are
+//! those of a stack.
 
 use super::super::intervals::gathered;
 use super::*;

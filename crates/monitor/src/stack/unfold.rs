@@ -1,8 +1,9 @@
 //! The order of all operations of a stack, from that of the operations that were not folded.
 //!
-//! Before each block: the folded values that end there are popped, the first folded one before the others; then come the
-//! operations that were not folded; then the folded values that start there are pushed, the last folded one before the others. What was
-//! folded later went around what was folded before.
+//! Before each block: the folded values that end there are popped, the first folded one before the
+//! others; then come the operations that were not folded; then the folded values that start there
+//! are pushed, the last folded one before the others. What was folded later went around what was
+//! folded before.
 
 use super::super::intervals::{Gap, Part};
 use super::super::poll::{StopPoll, StopReason};
@@ -29,7 +30,8 @@ pub(super) fn unfold(
     let total = 2 * part.lives.len() + part.looks.len() + part.empties.len();
     let looks = LooksByLife::new(part, poll)?;
     let mut unfolder = Unfolder { part, points, looks, order: Vec::with_capacity(total) };
-    // What takes effect after the end is only imagined: values that are never popped, pending pops that are not needed.
+    // What takes effect after the end is only imagined: values that are never popped, pending pops
+    // that are not needed.
     for (block, &point) in points.iter().enumerate().take_while(|(_, point)| **point < part.end) {
         poll.step()?;
         while let Some(packed) = neutral.next_if(|packed| packed >> 32 <= u64::from(point)) {
@@ -49,7 +51,8 @@ pub(super) fn unfold(
     Ok(unfolder.order)
 }
 
-/// For each operation of the rest, in order, the block before which it takes effect: the first after the last call so far.
+/// For each operation of the rest, in order, the block before which it takes effect: the first
+/// after the last call so far.
 fn blocks_of(
     blocks: &mut Blocks,
     rest: &Part,
@@ -77,7 +80,8 @@ fn blocks_of(
     Ok(before)
 }
 
-/// The values that need not be inside at any instant, by a gap in which they come and go, packed with it.
+/// The values that need not be inside at any instant, by a gap in which they come and go, packed
+/// with it.
 fn neutral(part: &Part, poll: &StopPoll) -> Result<Vec<u64>, StopReason> {
     let mut neutral = Vec::new();
     for (at, life) in part.lives.iter().enumerate() {

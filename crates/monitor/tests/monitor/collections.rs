@@ -29,8 +29,8 @@ struct Kind {
 /// A process calls, or is answered.
 type Event = (usize, Result<Call, Value>);
 
-/// Operations at random: each value is added and perhaps removed and looked at somewhat later, whatever the others do.
-/// Answers are far from obviously wrong, and hardly ever obviously right.
+/// Operations at random: each value is added and perhaps removed and looked at somewhat later,
+/// whatever the others do. Answers are far from obviously wrong, and hardly ever obviously right.
 fn scatter<S: Spec>(
     random: &mut fastrand::Rng,
     new: &dyn Fn(Vec<Value>) -> S,
@@ -110,8 +110,8 @@ fn build<S: Spec>(spec: &S, events: Vec<Event>) -> History {
     builder.finish()
 }
 
-/// A history that processes could have recorded on a correct object, after which perhaps some events and answers are
-/// exchanged; and the contents at the start.
+/// A history that processes could have recorded on a correct object, after which perhaps some
+/// events and answers are exchanged; and the contents at the start.
 fn make<S: Spec>(
     random: &mut fastrand::Rng,
     new: &dyn Fn(Vec<Value>) -> S,
@@ -249,10 +249,12 @@ struct Tally {
     holds: u64,
     violated: u64,
     not_applicable: u64,
-    /// Of the violated ones: whose first bad event is known, and whose core is smaller than the history.
+    /// Of the violated ones: whose first bad event is known, and whose core is smaller than the
+    /// history.
     with_event: u64,
     with_small_core: u64,
-    /// How many explanations need an operation without an answer, and how many refutations consider one.
+    /// How many explanations need an operation without an answer, and how many refutations consider
+    /// one.
     holds_with_pending: u64,
     violated_with_pending: u64,
 }
@@ -317,7 +319,8 @@ fn compare<S: Spec>(name: &str, check: Check, new: impl Fn(Vec<Value>) -> S, kin
     tally
 }
 
-/// Histories that are too long for the judge: explanations must replay, and cores must convince the judge.
+/// Histories that are too long for the judge: explanations must replay, and cores must convince the
+/// judge.
 fn explain_long<S: Spec>(name: &str, check: Check, new: impl Fn(Vec<Value>) -> S, kind: Kind) {
     let seed = setting("LINCHPIN_SEED", 1);
     println!("{name}: LINCHPIN_SEED={seed}");

@@ -150,8 +150,8 @@ fn never_empty() {
 
 #[test]
 fn three_values_round_a_peek() {
-    // 3 is at the front from its peek until it is dequeued, so 2 left before and 1 leaves after that; yet 1 was
-    // enqueued before 2.
+    // 3 is at the front from its peek until it is dequeued, so 2 left before and 1 leaves after
+    // that; yet 1 was enqueued before 2.
     queue_says(
         "9 enqueue 3; 0 enqueue 1; 0 ok; 1 enqueue 2; 1 ok; 2 dequeue; 3 peek; 3 ok 3; 4 dequeue; 2 ok 2; \
          5 dequeue; 5 ok 3; 4 ok 1; 9 ok",

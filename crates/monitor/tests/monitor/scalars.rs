@@ -1,5 +1,6 @@
-//! The monitors of registers, sets, maps, locks, semaphores and counters against the brute-force judge, on random small
-//! histories. `LINCHPIN_SEED` and `LINCHPIN_CASES` make this a longer or another fuzzing run.
+//! The monitors of registers, sets, maps, locks, semaphores and counters against the brute-force
+//! judge, on random small histories. `LINCHPIN_SEED` and `LINCHPIN_CASES` make this a longer or
+//! another fuzzing run.
 
 use fastrand::Rng;
 use linchpin_history_data::{Builder, History, Judgement, Monitored, NEVER, OpId, Rank, Violation};
@@ -101,7 +102,7 @@ fn random_history(subject: &Subject, spec: &BuiltinSpec, rng: &mut Rng) -> Histo
             }
         }
     }
-    // Whoever is still in progress returns, unless pending operations are wanted.
+    // The operation that is still in progress returns, unless pending operations are wanted.
     for (process, activity) in activities.into_iter().enumerate() {
         if let (Activity::Done(_, response), 0) = (activity, pending) {
             builder.ok(&names[process], response).unwrap();
@@ -196,8 +197,8 @@ fn explains(spec: &BuiltinSpec, history: &History, order: &[OpId]) -> Result<(),
     }
 }
 
-/// Whether a core has, with each value that one of its operations found, whoever wrote that value: only then can no other
-/// operation help.
+/// Whether a core has, with each value that one of its operations found, the operation that wrote
+/// that value: only then can no other operation help.
 fn is_closed(subject: &Subject, history: &History, core: &[OpId]) -> bool {
     if !["register", "cas-register", "map"].contains(&subject.spec) {
         return true;
@@ -538,8 +539,9 @@ fn counters_by_fetch_add_up_and_down() {
     );
 }
 
-/// Write 2 may take effect before write 1, which the swap of 1 follows at once: then 2 is gone when the swap of 2 fails. The
-/// sweep over failed swaps does not find that order, and must not take its failure for a proof.
+/// Write 2 may take effect before write 1, which the swap of 1 follows at once: then 2 is gone when
+/// the swap of 2 fails. The sweep over failed swaps does not find that order, and must not take its
+/// failure for a proof.
 #[test]
 fn a_value_that_was_gone_before_anybody_could_tell() {
     let pair = |old, new| Value::list([Value::Int(old), Value::Int(new)]);
@@ -572,7 +574,7 @@ fn a_value_that_was_gone_before_anybody_could_tell() {
     assert!(!matches!(answer, Ok(Judgement::Violated(_))), "{answer:?}");
 }
 
-/// What a key held at the start says nothing of the next key, even if nobody found it.
+/// What a key held at the start says nothing of the next key, even if no operation found it.
 #[test]
 fn a_value_from_the_start_of_one_key_is_not_there_under_another() {
     let init = Value::map([(0.into(), 3.into())]);

@@ -2,17 +2,19 @@
 //!
 //! # Why this is exact
 //!
-//! Let E1, E2, … and D1, D2, … be orders of the enqueues and of the dequeues that respect time, where Di answers what Ei
-//! enqueued. They are merged into one order that respects time and has each Ei before Di unless some Dj returned before
-//! some Ei was called, i ≤ j. For what else could close a circle is that Dj' returned before Ei' was called and Ei
-//! returned before Dj was called, j ≤ j' < i' ≤ i. But Ei comes not before Ei' so it returned after the call of Ei', that
-//! is, after the return of Dj', which is after the call of Dj since Dj comes not after Dj'; and that is after the return
-//! of Ei.
+//! Let E1, E2, … and D1, D2, … be orders of the enqueues and of the dequeues that respect time,
+//! where Di answers what Ei enqueued. They are merged into one order that respects time and has
+//! each Ei before Di unless some Dj returned before some Ei was called, i ≤ j. For what else could
+//! close a circle is that Dj' returned before Ei' was called and Ei returned before Dj was called,
+//! j ≤ j' < i' ≤ i. But Ei comes not before Ei' so it returned after the call of Ei', that is,
+//! after the return of Dj', which is after the call of Dj since Dj comes not after Dj'; and that is
+//! after the return of Ei.
 //!
-//! A dequeue that found the queue empty stands between the first j of both and all others. That respects time if
-//! nothing of the others returned before something of the first was called, and it itself was called before all of the
-//! others returned and returned after all of the first were called. All that can stand there do: what could and did not
-//! returned too early for any later place.
+//! A dequeue that found the queue empty stands between the first j of both and all others. That
+//! respects time if nothing of the others returned before something of the first was called, and it
+//! itself was called before all of the others returned and returned after all of the first were
+//! called. All that can stand there do: what could and did not returned too early for any later
+//! place.
 
 use super::lists::{Lists, Pending, Side, Time};
 use crate::Watch;
@@ -260,8 +262,8 @@ impl<'a, M: Mask> Levels<'a, M> {
         }
     }
 
-    /// Adds a configuration to the next level, with all that can find the queue empty there, unless it is hopeless or
-    /// known.
+    /// Adds a configuration to the next level, with all that can find the queue empty there, unless
+    /// it is hopeless or known.
     fn add(&mut self, mut config: Config<M>, pair: Option<(OpId, OpId)>) {
         let Lists { enqueues, dequeues, empty, empty_returned, .. } = self.lists;
         let next_dequeue = config.key.dequeued.next_return(dequeues);

@@ -60,7 +60,7 @@ pub(super) struct Lists {
     pub(super) pending_dequeues: Pending,
     /// Ids from here on are values that are there at the start.
     pub(super) virtual_id: OpId,
-    /// Whether somebody dequeued what cannot be there.
+    /// Whether an operation dequeued what cannot be there.
     pub(super) impossible: bool,
 }
 

@@ -21,7 +21,8 @@ fn history() -> History {
     builder.finish()
 }
 
-/// Knows of completed operations that the culprit alone shows the violation; about others it has no time to think.
+/// Knows of completed operations that the culprit alone shows the violation; about others it has no
+/// time to think.
 struct NoTime {
     culprit: OpId,
     /// Whether nothing but the culprit matters.
@@ -45,7 +46,8 @@ fn core(judge: &mut NoTime) -> Vec<OpId> {
     shrink(&history, &Item::all(&history), Some(judge.culprit), until, judge)
 }
 
-/// Neither what shares no value with the rest nor what found nothing: the rest alone was judged, but not together with them.
+/// Neither what shares no value with the rest nor what found nothing: the rest alone was judged,
+/// but not together with them.
 #[test]
 fn what_was_not_judged_is_not_left_out() {
     let mut judge = NoTime { culprit: OpId::new(5), nothing_matters: false };

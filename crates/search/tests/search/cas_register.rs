@@ -53,7 +53,7 @@ fn many_operations_in_progress() {
         let alone = cas_register::check(&history, &0.into(), &Limits::default()).unwrap();
         check("alone", &spec, &history, &alone);
         let mut crowded = crowded(history.clone(), CasRegister::WRITE as u16, 140);
-        // Writes of a value that nobody reads, with a deadline after all else.
+        // Writes of a value that no operation reads, with a deadline after all else.
         let value = crowded.values.intern(99.into());
         for operation in &mut crowded.operations[..140.min(history.operations.len() * 140)] {
             operation.argument = linchpin_history_data::Argument::One(value);

@@ -1,4 +1,5 @@
-//! Random histories: recorded from a sequential object with random linearization points, some then corrupted.
+//! Random histories: recorded from a sequential object with random linearization points, some then
+//! corrupted.
 
 use linchpin_history_data::{Builder, History, NEVER, Rank};
 use linchpin_spec::{Call, Outcome, Outcomes, Shape, Signature, Spec, Value};

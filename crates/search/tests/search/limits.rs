@@ -1,4 +1,5 @@
-//! Limits hold, long histories are explained, cores are small and the sentences say what a tester would say.
+//! Limits hold, long histories are explained, cores are small and the sentences say what a tester
+//! would say.
 
 use crate::judge::is_witness;
 use linchpin_history_data::{Builder, History, Judgement, OpId, Rank, Violation};
@@ -123,7 +124,7 @@ fn the_core_of_a_wrong_order_has_both_values() {
     for at in (0..10).chain([11, 10]) {
         events.extend([("b", "dequeue", Value::Null), ("b", "ok", Value::Int(at))]);
     }
-    // Who does not know that it is a queue has to say why nobody else dequeued the 10.
+    // Who does not know that it is a queue has to say why no other operation dequeued the 10.
     let Violation { core, .. } = violation(&Queue::default(), &events);
     assert!(core.contains(&OpId::new(10)) && core.contains(&OpId::new(30)), "{core:?}");
     let judged = lockstep::queue(&history(&Queue::default(), &events), &[], &Limits::default());

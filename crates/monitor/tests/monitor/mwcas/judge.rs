@@ -1,10 +1,12 @@
-//! The brute-force judge, told about crashes, and a check of witnesses that shares nothing with the monitor.
+//! The brute-force judge, told about crashes, and a check of witnesses that shares nothing with the
+//! monitor.
 
 use linchpin_history_data::{History, NEVER, OpId};
 use linchpin_oracle::Operation;
 use linchpin_spec::{Call, Outcomes, Signature, Spec, Value, builtin};
 
-/// An object that refuses calls that come after one of those that they must precede. Calls carry their index.
+/// An object that refuses calls that come after one of those that they must precede. Calls carry
+/// their index.
 struct InOrder {
     object: linchpin_spec::BuiltinSpec,
     /// For each call those that must not have taken effect before it.
@@ -49,7 +51,8 @@ fn is_interrupted_before(history: &History, a: usize, b: usize) -> bool {
     !a.completed && a.process == b.process && a.invoked < b.invoked
 }
 
-/// The judgement of the oracle; with `ordered`, interrupted operations come before what their process does later.
+/// The judgement of the oracle; with `ordered`, interrupted operations come before what their
+/// process does later.
 pub fn is_linearizable(history: &History, init: Option<&Value>, ordered: bool) -> bool {
     let count = history.operations.len();
     let later = |a: usize| {
@@ -81,7 +84,8 @@ pub fn without_others(history: &History, core: &[OpId]) -> History {
     history
 }
 
-/// The order contains what it must, respects time, deadlines and crashes, and the object can answer so.
+/// The order contains what it must, respects time, deadlines and crashes, and the object can answer
+/// so.
 pub fn assert_witness(
     history: &History,
     init: Option<&Value>,

@@ -1,4 +1,5 @@
-//! The construction as it was published agrees with the monitor, except where it is known to be wrong.
+//! The construction as it was published agrees with the monitor, except where it is known to be
+//! wrong.
 
 use super::reference;
 use crate::mwcas::generate::{Answers, Settings, random_history};
@@ -73,7 +74,8 @@ fn agrees_with_the_published_construction() {
         let text = || {
             format!("case {case}, {property:?}: {judgement:?}\n{}", shown(&history, Some(&init)))
         };
-        // What the publication covers the monitor covers, but for values that two unfinished swaps write.
+        // What the publication covers the monitor covers, but for values that two unfinished swaps
+        // write.
         let Ok(judgement) = &judgement else {
             assert!(judgement.as_ref().unwrap_err().reason.contains("writes"), "{}", text());
             continue;
@@ -140,7 +142,8 @@ fn both(mut history: History) -> (Published, Judgement) {
     (published, judgement)
 }
 
-/// Read x = 0; a swap of x from 0 to 2 crashes; a swap of x from 0 to 1 fails at x. The crashed one took effect.
+/// Read x = 0; a swap of x from 0 to 2 crashes; a swap of x from 0 to 1 fails at x. The crashed one
+/// took effect.
 #[test]
 fn rule_2_is_wrong_for_one_word() {
     let (published, judgement) = both(unexplained(&[&[[0, 0, 2]]], &[&[[0, 0, 1]]]));
@@ -149,7 +152,8 @@ fn rule_2_is_wrong_for_one_word() {
     assert_eq!(witness.order, [0, 1, 2].map(OpId::new));
 }
 
-/// Two failures, at different locations, and only one crashed swap explains both; two others exclude each other.
+/// Two failures, at different locations, and only one crashed swap explains both; two others
+/// exclude each other.
 #[test]
 fn rule_2_is_wrong_for_several_words() {
     let history = unexplained(
