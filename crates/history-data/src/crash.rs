@@ -1,8 +1,9 @@
 //! Crashes: by when an interrupted operation must have taken effect, if it ever does.
 //!
-//! An operation that was open when its process or the whole system crashed has no response. It may have taken effect
-//! or not; the correctness conditions in use differ in how late it may still do so. [`apply`] turns a [`Property`] into
-//! deadlines, which every checker understands, and, for one property, into an order between operations.
+//! An operation that was open when its process or the whole system crashed has no response. It may
+//! have taken effect or not; the correctness conditions in use differ in how late it may still do
+//! so. [`apply`] turns a [`Property`] into deadlines, which every checker understands, and, for one
+//! property, into an order between operations.
 //!
 //! ```text
 //! process 0   ├─ write 1 ── ✗ crash          ├─ read ─┤
@@ -25,31 +26,34 @@ use thiserror::Error;
 /// `Strict` ⇒ `Recoverable` ⇒ `Durable` ⇔ `Linearizable`, as conditions on one history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Property {
-    /// Linearizability (Herlihy and Wing, TOPLAS 1990): an operation without a response may take effect at any time
-    /// after its invocation, or never. Crashes mean nothing here; a process that goes on after a crash, which their
-    /// well-formed histories do not have, counts as a new one.
+    /// Linearizability (Herlihy and Wing, TOPLAS 1990): an operation without a response may take
+    /// effect at any time after its invocation, or never. Crashes mean nothing here; a process that
+    /// goes on after a crash, which their well-formed histories do not have, counts as a new one.
     Linearizable,
-    /// Strict linearizability (Aguilera and Frølund, 2003): an interrupted operation takes effect before the crash or
-    /// never. A crash of one process is the instant for that process's operation, a crash of the system for all that
-    /// are open. The original is about crashes of single processes; that a system crash is one of all processes at
-    /// once is the usual reading.
+    /// Strict linearizability (Aguilera and Frølund, 2003): an interrupted operation takes effect
+    /// before the crash or never. A crash of one process is the instant for that process's
+    /// operation, a crash of the system for all that are open. The original is about crashes of
+    /// single processes; that a system crash is one of all processes at once is the usual reading.
     Strict,
-    /// Recoverable linearizability (Berryhill, Golab and Tripunitara, OPODIS 2015): an interrupted operation takes
-    /// effect before any later operation of the same process on the same object does, or never.
+    /// Recoverable linearizability (Berryhill, Golab and Tripunitara, OPODIS 2015): an interrupted
+    /// operation takes effect before any later operation of the same process on the same object
+    /// does, or never.
     ///
-    /// This is an order between two operations, not an instant: where the next operation of the process is long, others
-    /// that are called and return meanwhile may still miss the effect. *Persistent atomicity* (Guerraoui and Levy,
-    /// ICDCS 2004) asks for more: the effect comes before the next *invocation* of that process, on any object.
+    /// This is an order between two operations, not an instant: where the next operation of the
+    /// process is long, others that are called and return meanwhile may still miss the effect.
+    /// *Persistent atomicity* (Guerraoui and Levy, ICDCS 2004) asks for more: the effect comes
+    /// before the next *invocation* of that process, on any object.
     /// [`Applied::tighten`] gives that. System and process crashes are treated alike. With [`Operation::key`] the
-    /// object is the key; without keys the whole history is one object, as Cepeda et al. (OPODIS 2019) treat a flat
-    /// address space.
+    /// object is the key; without keys the whole history is one object, as Cepeda et al. (OPODIS
+    /// 2019) treat a flat address space.
     ///
     /// [`Operation::key`]: crate::Operation::key
     Recoverable,
-    /// Durable linearizability (Izraelevitz, Mendes and Scott, DISC 2016): without its crashes the history is
-    /// linearizable, so what returned before a crash survives it, and an interrupted operation may take effect at any
-    /// later time. The original has crashes of the whole system only, after which *new* processes run. A name that is
-    /// used again is taken as a new process, and a crash of one process as one that does not come back;
+    /// Durable linearizability (Izraelevitz, Mendes and Scott, DISC 2016): without its crashes the
+    /// history is linearizable, so what returned before a crash survives it, and an interrupted
+    /// operation may take effect at any later time. The original has crashes of the whole system
+    /// only, after which *new* processes run. A name that is used again is taken as a new process,
+    /// and a crash of one process as one that does not come back;
     /// [`Applied::assumptions`] says where that was done.
     Durable,
 }
@@ -109,8 +113,8 @@ impl fmt::Display for CrashAssumption {
 
 /// An operation that was interrupted, and the next one of its process on the same object.
 ///
-/// If `operation` takes effect it does so before `next`, and before whatever comes after `next` in that process where
-/// `next` never takes effect.
+/// If `operation` takes effect it does so before `next`, and before whatever comes after `next` in
+/// that process where `next` never takes effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupted {
     /// What was interrupted.
@@ -156,11 +160,12 @@ pub enum CrashError {
     },
 }
 
-/// Sets the deadline ([`Operation::returned`](crate::Operation::returned)) of every operation without a response to what
-/// the property says, and returns what else it asks for.
+/// Sets the deadline ([`Operation::returned`](crate::Operation::returned)) of every operation
+/// without a response to what the property says, and returns what else it asks for.
 ///
 /// [`Property::Linearizable`] accepts everything. The others check that crashes are those of known processes, that no
-/// operation survives one, and that no process goes on after an unanswered call unless a crash interrupted it.
+/// operation survives one, and that no process goes on after an unanswered call unless a crash
+/// interrupted it.
 pub fn apply(history: &mut History, property: Property) -> Result<Applied, CrashError> {
     let mut applied = Applied::default();
     if property == Property::Linearizable {
@@ -191,23 +196,27 @@ pub fn apply(history: &mut History, property: Property) -> Result<Applied, Crash
 }
 
 impl Applied {
-    /// Replaces the order by deadlines: each interrupted operation takes effect before the *invocation* of the next.
+    /// Replaces the order by deadlines: each interrupted operation takes effect before the
+    /// *invocation* of the next.
     ///
-    /// This asks for more than recoverable linearizability (for one object it is persistent atomicity), so a history
-    /// that holds then is recoverably linearizable, while one that is violated may not be. A history that is violated
-    /// without the order, by the deadlines of [`apply`] alone, is violated. A checker that does not know about orders
-    /// can so answer exactly, except between the two.
+    /// This asks for more than recoverable linearizability (for one object it is persistent
+    /// atomicity), so a history that holds then is recoverably linearizable, while one that is
+    /// violated may not be. A history that is violated without the order, by the deadlines of
+    /// [`apply`] alone, is violated. A checker that does not know about orders can so answer
+    /// exactly, except between the two.
     pub fn tighten(&self, history: &mut History) {
         for interrupted in &self.interrupted {
-            let next = history.operations[interrupted.next as usize].invoked;
-            // An event before the next invocation: an operation precedes what is invoked *after* its end.
-            let operation = &mut history.operations[interrupted.operation as usize];
+            let next = history[interrupted.next].invoked;
+            // An event before the next invocation: an operation precedes what is invoked *after*
+            // its end.
+            let operation = &mut history[interrupted.operation];
             operation.returned = operation.returned.min(next - 1);
         }
     }
 }
 
-/// For each operation without a response the first crash that interrupts it, [`NEVER`] if none does.
+/// For each operation without a response the first crash that interrupts it, [`NEVER`] if none
+/// does.
 fn interruptions(history: &History) -> Result<Vec<Rank>, CrashError> {
     let processes = history.processes.len();
     let mut system: Vec<Rank> = Vec::new();
@@ -260,11 +269,11 @@ fn next_calls(history: &History, interruptions: &[Rank]) -> Result<Vec<Interrupt
                 });
             }
             if let Some(&next) = object.get(&place) {
-                interrupted.push(Interrupted { operation: id as OpId, next });
+                interrupted.push(Interrupted { operation: OpId::new(id), next });
             }
         }
         anything.insert(operation.process, operation.invoked);
-        object.insert(place, id as OpId);
+        object.insert(place, OpId::new(id));
     }
     interrupted.reverse();
     Ok(interrupted)

@@ -2,19 +2,11 @@
 //!
 //! Start with [`Builder`] to make one, [`Operation`] to read one.
 
-use crate::{ValueId, ValueTable};
+use crate::{NEVER, OpId, Rank, ValueId, ValueTable};
 use linchpin_spec::{Call, Shape, Signature, Value};
 use rustc_hash::FxHashMap;
+use std::ops::{Index, IndexMut};
 use thiserror::Error;
-
-/// The position of an event in its history, from 0. Every event has its own.
-pub type Rank = u32;
-
-/// The rank after all events: the end of an operation that may take effect at any later time.
-pub const NEVER: Rank = Rank::MAX;
-
-/// An operation of a history: its index in [`History::operations`].
-pub type OpId = u32;
 
 /// A history: what processes called, what they were answered, and in which order.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +36,8 @@ pub struct Operation {
     pub operation: u16,
     /// Whether it returned. If not it may have taken effect, before `returned`, or not.
     pub completed: bool,
-    /// The object it was called on, where one history records many; [`ValueId::NULL`] if it records one.
+    /// The object it was called on, where one history records many; [`ValueId::NULL`] if it records
+    /// one.
     pub key: ValueId,
     /// With what.
     pub argument: Argument,
@@ -52,7 +45,8 @@ pub struct Operation {
     pub response: Argument,
     /// When it was called.
     pub invoked: Rank,
-    /// When it returned. If it did not: the instant by which it must have taken effect if it ever does, which is
+    /// When it returned. If it did not: the instant by which it must have taken effect if it ever
+    /// does, which is
     /// [`NEVER`] unless a crash model says otherwise.
     pub returned: Rank,
 }
@@ -93,7 +87,43 @@ impl Operation {
     }
 }
 
+impl Index<OpId> for History {
+    type Output = Operation;
+
+    #[inline]
+    fn index(&self, id: OpId) -> &Operation {
+        &self.operations[id.index()]
+    }
+}
+
+impl IndexMut<OpId> for History {
+    #[inline]
+    fn index_mut(&mut self, id: OpId) -> &mut Operation {
+        &mut self.operations[id.index()]
+    }
+}
+
 impl History {
+    /// The ids of the operations, in the order of their invocations.
+    #[inline]
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = OpId> + ExactSizeIterator + Clone + use<> {
+        (0..self.operations.len()).map(OpId::new)
+    }
+
+    /// The operations with their ids.
+    #[inline]
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (OpId, &Operation)> + ExactSizeIterator {
+        self.operations.iter().enumerate().map(|(at, operation)| (OpId::new(at), operation))
+    }
+
+    /// The name of a process, `?` if it has none.
+    pub fn process_name(&self, process: u32) -> &str {
+        usize::try_from(process)
+            .ok()
+            .and_then(|at| self.processes.get(at))
+            .map_or("?", String::as_str)
+    }
+
     /// The words that an argument points to.
     pub fn words(&self, argument: Argument) -> &[[ValueId; 3]] {
         match argument {
@@ -122,13 +152,16 @@ impl History {
 
     /// The call of an operation, as a specification takes it.
     pub fn call(&self, id: OpId) -> Call {
-        let operation = &self.operations[id as usize];
-        Call { operation: operation.operation as usize, argument: self.value(operation.argument) }
+        let operation = &self.operations[id.index()];
+        Call {
+            operation: usize::from(operation.operation),
+            argument: self.value(operation.argument),
+        }
     }
 
     /// The answer of an operation, if it completed.
     pub fn response(&self, id: OpId) -> Option<Value> {
-        let operation = &self.operations[id as usize];
+        let operation = &self.operations[id.index()];
         operation.completed.then(|| self.value(operation.response))
     }
 }
@@ -181,7 +214,7 @@ pub enum HistoryError {
         known: String,
     },
     /// More events than ranks.
-    #[error("a history can have at most {} events", Rank::MAX - 1)]
+    #[error("a history can have at most {} events", NEVER - 1)]
     TooLong,
 }
 
@@ -240,8 +273,8 @@ impl Builder {
         &self.history
     }
 
-    /// Forgets operations that have returned, and values and words that only they mention, so that an endless history can be read
-    /// in bounded memory. Operations, values and words get new ids.
+    /// Forgets operations that have returned, and values and words that only they mention, so that
+    /// an endless history can be read in bounded memory. Operations, values and words get new ids.
     pub fn forget_returned(&mut self) {
         let open: Vec<OpId> = self
             .activities
@@ -252,11 +285,12 @@ impl Builder {
             })
             .collect();
         let (operations, values, words) = crate::part::extract(&self.history, &open);
-        let mut next = 0;
+        let mut next = (0..).map(OpId::new);
         for activity in &mut self.activities {
-            if let Activity::Open(id) = activity {
+            if let Activity::Open(id) = activity
+                && let Some(next) = next.next()
+            {
                 *id = next;
-                next += 1;
             }
         }
         self.history.operations = operations;
@@ -331,7 +365,7 @@ impl Builder {
         let Some(open) = self.open(process) else {
             return Err(self.nothing_open(process));
         };
-        let operation = self.history.operations[open as usize].operation;
+        let operation = self.history[open].operation;
         let shape = self.signatures[operation as usize].response.clone();
         let response = self.argument(response, &shape);
         self.ok_compact(process, response)
@@ -367,7 +401,8 @@ impl Builder {
             Activity::Unknown(since) => return Err(self.stopped(process, since)),
         }
         let invoked = self.tick()?;
-        self.activities[process as usize] = Activity::Open(self.history.operations.len() as u32);
+        self.activities[process as usize] =
+            Activity::Open(OpId::new(self.history.operations.len()));
         self.history.operations.push(Operation {
             process,
             operation,
@@ -388,7 +423,7 @@ impl Builder {
             return Err(self.nothing_open(process));
         };
         let returned = self.tick()?;
-        let operation = &mut self.history.operations[open as usize];
+        let operation = &mut self.history[open];
         operation.completed = true;
         operation.response = response;
         operation.returned = returned;
@@ -396,10 +431,10 @@ impl Builder {
         Ok(())
     }
 
-    /// A process calls an operation of which the answer is known already, but not yet given: the form for readers of whole
-    /// operations. [`Builder::ok_told`] gives it.
+    /// A process calls an operation of which the answer is known already, but not yet given: the
+    /// form for readers of whole operations. [`Builder::ok_answered`] gives it.
     #[inline]
-    pub fn invoke_told(
+    pub fn invoke_answered(
         &mut self,
         process: u32,
         operation: u16,
@@ -413,13 +448,13 @@ impl Builder {
         Ok(())
     }
 
-    /// A process is answered what [`Builder::invoke_told`] said.
+    /// A process is answered what [`Builder::invoke_answered`] said.
     #[inline]
-    pub fn ok_told(&mut self, process: u32) -> Result<(), HistoryError> {
+    pub fn ok_answered(&mut self, process: u32) -> Result<(), HistoryError> {
         let Some(open) = self.open(process) else {
             return Err(self.nothing_open(process));
         };
-        let response = self.history.operations[open as usize].response;
+        let response = self.history[open].response;
         self.ok_compact(process, response)
     }
 
@@ -433,20 +468,22 @@ impl Builder {
         Ok(())
     }
 
-    /// The open operation did not happen. It is marked by a `returned` before its `invoked`, and dropped at the end.
+    /// The open operation did not happen. It is marked by a `returned` before its `invoked`, and
+    /// dropped at the end.
     pub fn fail(&mut self, process: u32) -> Result<(), HistoryError> {
         let Some(open) = self.open(process) else {
             return Err(self.nothing_open(process));
         };
         self.tick()?;
-        let operation = &mut self.history.operations[open as usize];
+        let operation = &mut self.history[open];
         operation.completed = true;
         operation.returned = operation.invoked;
         self.activities[process as usize] = Activity::Idle;
         Ok(())
     }
 
-    /// The system, or one process, crashes. What is open stays without an answer; processes may call again.
+    /// The system, or one process, crashes. What is open stays without an answer; processes may
+    /// call again.
     pub fn crash(&mut self, process: Option<u32>) -> Result<(), HistoryError> {
         let at = self.tick()?;
         self.history.crashes.push(Crash { at, process });
@@ -465,7 +502,7 @@ impl Builder {
 
     #[cold]
     fn still_open(&self, process: u32, open: OpId, called: u16) -> HistoryError {
-        let open = &self.history.operations[open as usize];
+        let open = &self.history[open];
         let name = |at: u16| self.signatures[at as usize].name.clone();
         HistoryError::StillOpen {
             process: self.history.processes[process as usize].clone(),

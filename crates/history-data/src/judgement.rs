@@ -9,7 +9,8 @@ pub type Judgement = Outcome<Witness, Violation>;
 /// An order that explains a history.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Witness {
-    /// Every completed operation once, and those pending ones that take effect, in the order in which they do.
+    /// Every completed operation once, and those pending ones that take effect, in the order in
+    /// which they do.
     pub order: Vec<OpId>,
 }
 

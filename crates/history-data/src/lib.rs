@@ -5,6 +5,7 @@
 
 pub mod crash;
 mod history;
+mod ids;
 mod judgement;
 mod object;
 mod part;
@@ -12,7 +13,8 @@ mod sentence;
 mod value_table;
 
 pub use crash::Property;
-pub use history::{Argument, Builder, Crash, History, HistoryError, NEVER, OpId, Operation, Rank};
+pub use history::{Argument, Builder, Crash, History, HistoryError, Operation};
+pub use ids::{NEVER, OpId, Rank};
 pub use judgement::{Judgement, Monitored, NotApplicable, Violation, Witness, not_applicable};
 pub use object::Object;
 pub use part::{Import, Part};

@@ -29,7 +29,7 @@ impl Object {
     ///
     /// If it cannot start from `init`.
     pub fn new(builtin: Builtin, init: Option<Value>) -> Result<Object, BuiltinError> {
-        let spec = erase(builtin.new(init.as_ref())?);
+        let spec = erase(builtin.spec(init.as_ref())?);
         Ok(Object { name: builtin.name().to_owned(), spec, init, builtin: Some(builtin) })
     }
 

@@ -14,11 +14,12 @@ pub struct Part {
 }
 
 impl Part {
-    /// The operations `ids`, given in the order of their calls. Costs as much as the part is large, whatever the whole is.
+    /// The operations `ids`, given in the order of their calls. Costs as much as the part is large,
+    /// whatever the whole is.
     pub fn new(whole: &History, ids: &[OpId]) -> Part {
         let mut ranks: Vec<Rank> = Vec::with_capacity(2 * ids.len());
         for id in ids {
-            let operation = &whole.operations[*id as usize];
+            let operation = &whole[*id];
             ranks.push(operation.invoked);
             if operation.returned != NEVER {
                 ranks.push(operation.returned);
@@ -28,11 +29,11 @@ impl Part {
         ranks.dedup();
         let rank = |at: Rank| match at {
             NEVER => NEVER,
-            at => ranks.partition_point(|known| *known < at) as Rank,
+            at => Rank::at(ranks.partition_point(|known| *known < at)),
         };
         let mut import = Import::default();
         let operations = ids.iter().map(|id| {
-            let mut operation = whole.operations[*id as usize];
+            let mut operation = whole[*id];
             operation.key = ValueId::NULL;
             operation.argument = import.argument(whole, operation.argument);
             operation.response = import.argument(whole, operation.response);
@@ -46,7 +47,7 @@ impl Part {
             values: import.values,
             words: import.words,
             crashes: Vec::new(),
-            events: ranks.len() as Rank,
+            events: Rank::at(ranks.len()),
             processes: whole.processes.clone(),
         };
         Part { history, ids: ids.to_vec(), ranks }
@@ -54,12 +55,12 @@ impl Part {
 
     /// The operation of the whole.
     pub fn id(&self, id: OpId) -> OpId {
-        self.ids[id as usize]
+        self.ids[id.index()]
     }
 
     /// The rank in the whole.
     pub fn rank(&self, rank: Rank) -> Rank {
-        self.ranks.get(rank as usize).copied().unwrap_or(NEVER)
+        self.ranks.get(rank.index()).copied().unwrap_or(NEVER)
     }
 }
 
@@ -70,7 +71,7 @@ pub(crate) fn extract(
 ) -> (Vec<Operation>, ValueTable, Vec<[ValueId; 3]>) {
     let mut import = Import::default();
     let operations = ids.iter().map(|id| {
-        let mut operation = whole.operations[*id as usize];
+        let mut operation = whole[*id];
         operation.key = import.value(whole, operation.key);
         operation.argument = import.argument(whole, operation.argument);
         operation

@@ -18,8 +18,8 @@ impl<'a> Sentences<'a> {
 
     /// A call without who made it: `cas(1, 2)`.
     pub fn call(&self, id: OpId) -> String {
-        let operation = &self.history.operations[id as usize];
-        let Some(signature) = self.signatures.get(operation.operation as usize) else {
+        let operation = &self.history[id];
+        let Some(signature) = self.signatures.get(usize::from(operation.operation)) else {
             return format!("operation {}", operation.operation);
         };
         match (&signature.argument, self.history.value(operation.argument)) {
@@ -34,8 +34,8 @@ impl<'a> Sentences<'a> {
 
     /// An operation: `read → 3 by process 1`.
     pub fn operation(&self, id: OpId) -> String {
-        let operation = &self.history.operations[id as usize];
-        let signature = self.signatures.get(operation.operation as usize);
+        let operation = &self.history[id];
+        let signature = self.signatures.get(usize::from(operation.operation));
         let answers = signature.is_some_and(|signature| signature.response != Shape::Unit);
         let answer = match self.history.response(id) {
             Some(response) if answers => format!(" → {response}"),

@@ -1,4 +1,5 @@
-//! Values as small numbers: every different value of a history is kept once, and checkers work on its id.
+//! Values as small numbers: every different value of a history is kept once, and checkers work on
+//! its id.
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -38,7 +39,8 @@ pub struct ValueTable {
     others: HashTable<Hashed>,
 }
 
-/// A value that is no integer. The hash is kept because values are slow to look at: a table that grows asks for all of them.
+/// A value that is no integer. The hash is kept because values are slow to look at: a table that
+/// grows asks for all of them.
 #[derive(Clone, Copy, Debug)]
 struct Hashed {
     hash: u32,
@@ -50,9 +52,11 @@ fn spread(hash: u32) -> u64 {
     u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// The values by id. Most are integers, so an integer takes eight bytes and everything else a little more.
+/// The values by id. Most are integers, so an integer takes eight bytes and everything else a
+/// little more.
 ///
-/// INVARIANT: an entry is an integer of 63 bits times two, or the position of a value in `others` times two plus one.
+/// INVARIANT: an entry is an integer of 63 bits times two, or the position of a value in `others`
+/// times two plus one.
 #[derive(Clone, Debug, Default)]
 struct Values {
     entries: Vec<u64>,
@@ -109,7 +113,8 @@ fn entry(int: i64) -> Option<u64> {
     (doubled >> 1 == int).then_some(doubled as u64)
 }
 
-/// The ids plus one of integers that are not small, 0 where there is none: an open-addressing table.
+/// The ids plus one of integers that are not small, 0 where there is none: an open-addressing
+/// table.
 ///
 /// INVARIANT: the length is a power of two, or 0; at most half of it is used.
 #[derive(Clone, Debug, Default)]
@@ -119,7 +124,8 @@ struct Integers {
 }
 
 impl Integers {
-    /// Where an integer is, or would be. Sixteen neighbours share a cache line, as they are mostly asked for together.
+    /// Where an integer is, or would be. Sixteen neighbours share a cache line, as they are mostly
+    /// asked for together.
     fn slot(&self, values: &Values, int: i64) -> usize {
         let mask = self.slots.len() - 1;
         let line = ((int >> 4) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 28;

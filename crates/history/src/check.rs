@@ -85,7 +85,7 @@ pub fn check(
 ) -> Result<Checked, CrashError> {
     let applied = crash::apply(history, options.property)?;
     let poll = StopPoll::new(&options.limits);
-    let has_key = |id: OpId| history.operations[id as usize].key != ValueId::NULL;
+    let has_key = |id: OpId| history[id].key != ValueId::NULL;
     let mut checked = match poll.find(history, has_key) {
         Ok(Some(_)) => by_key(object, history, &applied, options, &poll),
         Ok(None) => one_object(object, history, &applied, options),
@@ -120,8 +120,8 @@ fn by_key(
         Err(stopped) => return Checked::new(stopped, method, notes),
     };
     for ids in keys {
-        let mut part = Part::new(history, &ids);
-        let inner = one_object(object, &mut part.history, &Applied::default(), options);
+        let part = Part::new(history, &ids);
+        let inner = one_object(object, &part.history, &Applied::default(), options);
         let mut new: Vec<String> = inner.notes;
         new.retain(|note| !notes.contains(note));
         new.truncate(NOTES);
@@ -155,7 +155,7 @@ fn by_key(
 fn operations_by_key(history: &History, poll: &StopPoll) -> Result<Vec<Vec<OpId>>, StopReason> {
     let mut numbers: Vec<Option<usize>> = vec![None; history.values.len()];
     let mut keys: Vec<Vec<OpId>> = Vec::new();
-    for (id, operation) in (0..).zip(&history.operations) {
+    for (id, operation) in history.iter() {
         poll.step()?;
         let number = *numbers[operation.key.index()].get_or_insert_with(|| {
             keys.push(Vec::new());

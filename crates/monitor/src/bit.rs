@@ -1,9 +1,10 @@
 //! A bit that operations flip and look at: one element of a set, or a lock.
 //!
-//! The rule is to be lazy: nothing takes effect before some operation returns that needs it. Then the bit is flipped by the
-//! flips with the earliest deadlines, and all who wait to see the new state see it. Exchanging two flips of the same kind
-//! in any explanation for the earlier deadline first shows that the rule loses nothing, and values need not be unique.
-//! A pending flip has no deadline and is used last. Start with [`Bit::run`].
+//! The rule is to be lazy: nothing takes effect before some operation returns that needs it. Then
+//! the bit is flipped by the flips with the earliest deadlines, and all who wait to see the new
+//! state see it. Exchanging two flips of the same kind in any explanation for the earlier deadline
+//! first shows that the rule loses nothing, and values need not be unique. A pending flip has no
+//! deadline and is used last. Start with [`Bit::run`].
 
 use super::poll::{Halt, StopPoll, StopReason};
 use super::timeline::{Event, is_return, operation_of};
@@ -24,7 +25,7 @@ pub(crate) enum Step {
 
 /// Where a run stopped: an operation returned, but there was no flip left that it needs first.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stuck {
+pub(crate) struct BitConflict {
     /// Who returned.
     pub(crate) operation: OpId,
     /// Where its return is in the events of the run.
@@ -81,33 +82,33 @@ impl<'a, S: Fn(OpId) -> Step> Bit<'a, S> {
         }
     }
 
-    /// Explains the events of a bit that starts as `state`. Returns of operations whose invocation is not among the
-    /// events are passed over.
-    pub(crate) fn run(&mut self, events: &[Event], state: bool) -> Result<(), Halt<Stuck>> {
+    /// Explains the events of a bit that starts as `state`. Returns of operations whose invocation
+    /// is not among the events are passed over.
+    pub(crate) fn run(&mut self, events: &[Event], state: bool) -> Result<(), Halt<BitConflict>> {
         self.state = state;
         self.forced.clear();
         let outcome = self.explain(events);
-        // INVARIANT: between runs nobody waits.
+        // INVARIANT: between runs no operation waits.
         self.flips.iter_mut().for_each(BinaryHeap::clear);
         self.lookers.iter_mut().for_each(Vec::clear);
         outcome
     }
 
-    fn explain(&mut self, events: &[Event]) -> Result<(), Halt<Stuck>> {
+    fn explain(&mut self, events: &[Event]) -> Result<(), Halt<BitConflict>> {
         for (at, event) in events.iter().enumerate() {
             self.poll.step()?;
             let id = operation_of(*event);
             match (is_return(*event), (self.step)(id)) {
                 (false, Step::Flip(to)) => {
                     self.flips[usize::from(to)].push(Reverse((self.deadline(id), id)));
-                    self.progress[id as usize] = Progress::Waits;
+                    self.progress[id.index()] = Progress::Waits;
                 }
                 (false, Step::See(state)) if state == self.state => self.takes_effect(id),
                 (false, Step::See(state)) => {
                     self.lookers[usize::from(state)].push(id);
-                    self.progress[id as usize] = Progress::Waits;
+                    self.progress[id.index()] = Progress::Waits;
                 }
-                (true, step) if self.progress[id as usize] == Progress::Waits => {
+                (true, step) if self.progress[id.index()] == Progress::Waits => {
                     let (needed, looks) = match step {
                         Step::Flip(to) => (!to, false),
                         Step::See(state) => (state, true),
@@ -118,10 +119,11 @@ impl<'a, S: Fn(OpId) -> Step> Bit<'a, S> {
                             self.forced.push(id);
                         }
                         if !self.flip() {
-                            return Err(Halt::Fault(Stuck { operation: id, at, needed }));
+                            return Err(Halt::Fault(BitConflict { operation: id, at, needed }));
                         }
                     }
-                    // INVARIANT: of the flips of its kind, the one that returns now has the earliest deadline.
+                    // INVARIANT: of the flips of its kind, the one that returns now has the
+                    // earliest deadline.
                     if !looks {
                         self.flip();
                     }
@@ -132,7 +134,7 @@ impl<'a, S: Fn(OpId) -> Step> Bit<'a, S> {
         Ok(())
     }
 
-    /// Flips the bit, if somebody can.
+    /// Flips the bit, if an operation can.
     fn flip(&mut self) -> bool {
         let to = !self.state;
         let Some(Reverse((_, id))) = self.flips[usize::from(to)].pop() else {
@@ -147,18 +149,19 @@ impl<'a, S: Fn(OpId) -> Step> Bit<'a, S> {
     }
 
     fn takes_effect(&mut self, id: OpId) {
-        self.progress[id as usize] = Progress::Done;
+        self.progress[id.index()] = Progress::Done;
         self.order.push(id);
     }
 
     fn deadline(&self, id: OpId) -> Rank {
-        let operation = &self.history.operations[id as usize];
+        let operation = &self.history[id];
         if operation.completed { operation.returned } else { NEVER }
     }
 
-    /// Operations that show that the events up to where the last run was stuck have no explanation: all flips of a short
-    /// stretch of time, and those who look and made the bit flip there. If it is stopped, the stretch is as short as it could be made by then.
-    pub(crate) fn core(&mut self, events: &[Event], stuck: Stuck) -> Vec<OpId> {
+    /// Operations that show that the events up to where the last run was stuck have no explanation:
+    /// all flips of a short stretch of time, and those who look and made the bit flip there. If it
+    /// is stopped, the stretch is as short as it could be made by then.
+    pub(crate) fn core(&mut self, events: &[Event], stuck: BitConflict) -> Vec<OpId> {
         let events = &events[..=stuck.at];
         // Of the whole run.
         let forced = std::mem::take(&mut self.forced);
@@ -169,7 +172,8 @@ impl<'a, S: Fn(OpId) -> Step> Bit<'a, S> {
         self.ingredients(events)
     }
 
-    /// The core in a shortest stretch, but for one part in sixteen of a long one; nothing if only the whole will do.
+    /// The core in a shortest stretch, but for one part in sixteen of a long one; nothing if only
+    /// the whole will do.
     fn shortest_stretch(&mut self, events: &[Event]) -> Result<Option<Vec<OpId>>, StopReason> {
         let returns = self.latest_returns(events)?;
         let (mut short, mut long) = (1, 2);
@@ -198,8 +202,8 @@ impl<'a, S: Fn(OpId) -> Step> Bit<'a, S> {
         for row in events.chunks(ROW) {
             self.poll.step()?;
             let flips = self.flips_called(row);
-            let returns = flips.map(|id| self.history.operations[id as usize].returned);
-            latest.push(returns.max().unwrap_or(0));
+            let returns = flips.map(|id| self.history[id].returned);
+            latest.push(returns.max().unwrap_or(Rank::FIRST));
         }
         Ok(latest)
     }
@@ -210,8 +214,9 @@ impl<'a, S: Fn(OpId) -> Step> Bit<'a, S> {
         called.filter(|id| matches!((self.step)(*id), Step::Flip(_)))
     }
 
-    /// The core in the last `count` events, if they have no explanation whatever the bit was before and whichever of the
-    /// operations in progress there had taken effect: flips in progress are optional and without a deadline.
+    /// The core in the last `count` events, if they have no explanation whatever the bit was before
+    /// and whichever of the operations in progress there had taken effect: flips in progress are
+    /// optional and without a deadline.
     fn stretch(&mut self, events: &[Event], count: usize, returns: &[Rank]) -> Option<Vec<OpId>> {
         let (before, events) = events.split_at(events.len() - count);
         let open = self.in_progress(before, events[0], returns);
@@ -236,18 +241,19 @@ impl<'a, S: Fn(OpId) -> Step> Bit<'a, S> {
         Some(core)
     }
 
-    /// The flips that were called before the event `now` and had not returned. The `returns` are the [`Bit::latest_returns`].
+    /// The flips that were called before the event `now` and had not returned. The `returns` are
+    /// the [`Bit::latest_returns`].
     fn in_progress(&self, before: &[Event], now: Event, returns: &[Rank]) -> Vec<OpId> {
-        let event = &self.history.operations[operation_of(now) as usize];
+        let event = &self.history[operation_of(now)];
         let now = if is_return(now) { event.returned } else { event.invoked };
         let rows = before.chunks(ROW).zip(returns).filter(|(_, latest)| **latest >= now);
         let called = rows.flat_map(|(row, _)| self.flips_called(row));
-        called.filter(|id| self.history.operations[*id as usize].returned >= now).collect()
+        called.filter(|id| self.history[*id].returned >= now).collect()
     }
 
     fn forget(&mut self, events: &[Event]) {
         for event in events {
-            self.progress[operation_of(*event) as usize] = Progress::Unknown;
+            self.progress[operation_of(*event).index()] = Progress::Unknown;
         }
     }
 
@@ -255,9 +261,11 @@ impl<'a, S: Fn(OpId) -> Step> Bit<'a, S> {
     fn ingredients(&mut self, events: &[Event]) -> Vec<OpId> {
         // INVARIANT: ids are in the order of calls, so what was called here is sorted already.
         let mut core: Vec<OpId> = self.flips_called(events).collect();
-        let first = core.first().copied().unwrap_or(OpId::MAX);
+        let first = core.first().copied();
         let returned = events.iter().filter(|event| is_return(**event)).map(|e| operation_of(*e));
-        let called_before = |id: &OpId| *id < first && matches!((self.step)(*id), Step::Flip(_));
+        let called_before = |id: &OpId| {
+            first.is_none_or(|first| *id < first) && matches!((self.step)(*id), Step::Flip(_))
+        };
         let others: Vec<OpId> = returned.filter(called_before).collect();
         core.extend(others);
         core.append(&mut self.forced);

@@ -1,15 +1,17 @@
-//! Cells that hold one value at a time, each value written at most once: which value followed which.
+//! Cells that hold one value at a time, each value written at most once: which value followed
+//! which.
 //!
-//! An operation that replaces one value by another says what came directly before it, so the values fall into chains,
-//! each rooted at a write that says nothing of what was before (or at the initial value). All that happens to the values of
-//! one chain, its *block*, is contiguous in every explanation. With reads and writes only, blocks are the clusters of
-//! Gibbons and Korach ("Testing shared memories", SIAM J. Comput. 1997). How blocks are put in order is in
+//! An operation that replaces one value by another says what came directly before it, so the values
+//! fall into chains, each rooted at a write that says nothing of what was before (or at the initial
+//! value). All that happens to the values of one chain, its *block*, is contiguous in every
+//! explanation. With reads and writes only, blocks are the clusters of Gibbons and Korach ("Testing
+//! shared memories", SIAM J. Comput. 1997). How blocks are put in order is in
 //! [`zone`](super::zone). Start with [`Cell::load`].
 
 use super::poll::{StopPoll, StopReason};
 use linchpin_history_data::{History, OpId, Rank};
 
-/// No operation, no value.
+/// No value, no block.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// What an operation does to the cell. Values are small numbers.
@@ -33,15 +35,15 @@ pub(crate) enum Role {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     /// Who wrote it.
-    pub(crate) writer: OpId,
+    pub(crate) writer: Option<OpId>,
     /// Who replaced it.
-    pub(crate) next: OpId,
+    pub(crate) next: Option<OpId>,
     /// The first of its reads; [`Cell::next_read`] leads on.
-    pub(crate) reads: OpId,
+    pub(crate) reads: Option<OpId>,
     /// The last of its reads to be called.
-    pub(crate) last_read: OpId,
+    pub(crate) last_read: Option<OpId>,
     /// The first of its reads to return.
-    pub(crate) first_read: OpId,
+    pub(crate) first_read: Option<OpId>,
     /// Its block.
     pub(crate) block: u32,
     /// How many values of its block are before it.
@@ -49,11 +51,11 @@ pub(crate) struct Entry {
 }
 
 const UNTOUCHED: Entry = Entry {
-    writer: NONE,
-    next: NONE,
-    reads: NONE,
-    last_read: NONE,
-    first_read: NONE,
+    writer: None,
+    next: None,
+    reads: None,
+    last_read: None,
+    first_read: None,
     block: NONE,
     position: 0,
 };
@@ -66,11 +68,11 @@ pub(crate) struct Block {
     /// The last value.
     pub(crate) tail: u32,
     /// The first of its operations to return.
-    pub(crate) first: OpId,
+    pub(crate) first: Option<OpId>,
     /// The last of its operations to be called.
-    pub(crate) last: OpId,
+    pub(crate) last: Option<OpId>,
     /// A pending operation that is taken to have closed it.
-    pub(crate) closer: OpId,
+    pub(crate) closer: Option<OpId>,
     /// The block that is taken to go on from its last value.
     pub(crate) then: u32,
     /// Whether it is taken to go on from the last value of another.
@@ -82,7 +84,7 @@ pub(crate) struct Block {
 /// Why there is no explanation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fault {
-    /// The operation found a value that nobody wrote.
+    /// The operation found a value that no operation wrote.
     Unwritten(OpId),
     /// Both replaced the same value.
     Fork(OpId, OpId),
@@ -126,7 +128,7 @@ pub(crate) struct Cell<'a, R: Fn(OpId) -> Role> {
     /// The value at the start; [`NONE`] if the cell is empty.
     pub(crate) initial: u32,
     pub(crate) entries: Vec<Entry>,
-    pub(crate) next_read: Vec<OpId>,
+    pub(crate) next_read: Vec<Option<OpId>>,
     pub(crate) blocks: Vec<Block>,
     /// The values that occur.
     touched: Vec<u32>,
@@ -146,7 +148,7 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
             poll,
             initial: NONE,
             entries: vec![UNTOUCHED; values],
-            next_read: vec![NONE; history.operations.len()],
+            next_read: vec![None; history.operations.len()],
             blocks: Vec::new(),
             touched: Vec::new(),
         }
@@ -181,7 +183,7 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
         // why backwards: the reads of a value become a list in the order of their invocations.
         for id in operations.clone().rev() {
             self.poll.step()?;
-            let completed = self.history.operations[id as usize].completed;
+            let completed = self.history[id].completed;
             match (self.role)(id) {
                 Role::Read(value) if completed => self.read(id, value),
                 Role::Write(value) => self.write(id, value)?,
@@ -207,7 +209,7 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
 
     fn touch(&mut self, value: u32) -> &mut Entry {
         let entry = &mut self.entries[value as usize];
-        if entry.writer == NONE && entry.next == NONE && entry.reads == NONE {
+        if entry.writer.is_none() && entry.next.is_none() && entry.reads.is_none() {
             self.touched.push(value);
         }
         entry
@@ -216,46 +218,48 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
     fn read(&mut self, id: OpId, value: u32) {
         let history = self.history;
         let entry = self.touch(value);
-        let returned = |id: OpId| history.operations[id as usize].returned;
-        if entry.reads == NONE {
-            entry.last_read = id;
-            entry.first_read = id;
-        } else if returned(id) < returned(entry.first_read) {
-            entry.first_read = id;
+        let returned = |id: OpId| history[id].returned;
+        match entry.first_read {
+            None => (entry.last_read, entry.first_read) = (Some(id), Some(id)),
+            Some(first) if returned(id) < returned(first) => entry.first_read = Some(id),
+            Some(_) => {}
         }
-        let reads = std::mem::replace(&mut entry.reads, id);
-        self.next_read[id as usize] = reads;
+        let reads = entry.reads.replace(id);
+        self.next_read[id.index()] = reads;
     }
 
     fn write(&mut self, id: OpId, value: u32) -> Result<(), Unloaded> {
-        match std::mem::replace(&mut self.touch(value).writer, id) {
-            NONE => Ok(()),
-            _ => Err(Unloaded::Repeated(value)),
+        match self.touch(value).writer.replace(id) {
+            None => Ok(()),
+            Some(_) => Err(Unloaded::Repeated(value)),
         }
     }
 
     fn replace(&mut self, id: OpId, value: u32) -> Option<Fault> {
         let entry = self.touch(value);
         match entry.next {
-            NONE => entry.next = id,
-            other => return Some(Fault::Fork(other, id)),
+            None => {
+                entry.next = Some(id);
+                None
+            }
+            Some(other) => Some(Fault::Fork(other, id)),
         }
-        None
     }
 
-    /// A pending swap takes effect if what it wrote was found, and then so does whoever wrote what it replaced.
+    /// A pending swap takes effect if what it wrote was found, and then so does the operation that
+    /// wrote what it replaced.
     fn keep_if_observed(&mut self, mut id: OpId) -> Option<Fault> {
         while let Role::Swap(from, to) = (self.role)(id) {
-            let completed = self.history.operations[id as usize].completed;
-            if completed || !self.is_found(to) || self.entries[from as usize].next == id {
+            let completed = self.history[id].completed;
+            if completed || !self.is_found(to) || self.entries[from as usize].next == Some(id) {
                 break;
             }
             if let Some(fork) = self.replace(id, from) {
                 return Some(fork);
             }
             match self.entries[from as usize].writer {
-                NONE => break,
-                writer => id = writer,
+                None => break,
+                Some(writer) => id = writer,
             }
         }
         None
@@ -264,22 +268,23 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
     /// Whether some operation that took effect found the value.
     pub(crate) fn is_found(&self, value: u32) -> bool {
         let entry = &self.entries[value as usize];
-        entry.next != NONE || entry.reads != NONE
+        entry.next.is_some() || entry.reads.is_some()
     }
 
-    /// Whether the write of a value takes effect: it completed, or somebody found the value.
+    /// Whether the write of a value takes effect: it completed, or an operation found the value.
     fn is_written(&self, value: u32) -> bool {
         let writer = self.entries[value as usize].writer;
-        writer != NONE
-            && (self.history.operations[writer as usize].completed || self.is_found(value))
+        writer.is_some_and(|writer| self.history[writer].completed || self.is_found(value))
     }
 
     fn find_unwritten(&self) -> Result<(), Unloaded> {
         for value in &self.touched {
             self.poll.step()?;
             let entry = &self.entries[*value as usize];
-            if entry.writer == NONE && *value != self.initial {
-                let finder = if entry.reads != NONE { entry.first_read } else { entry.next };
+            if entry.writer.is_none()
+                && *value != self.initial
+                && let Some(finder) = entry.first_read.or(entry.next)
+            {
                 return Err(Fault::Unwritten(finder).into());
             }
         }
@@ -293,8 +298,7 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
         for at in 0..self.touched.len() {
             self.poll.step()?;
             let value = self.touched[at];
-            let writer = self.entries[value as usize].writer;
-            if writer != NONE
+            if let Some(writer) = self.entries[value as usize].writer
                 && self.is_written(value)
                 && matches!((self.role)(writer), Role::Write(_))
             {
@@ -310,14 +314,15 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
         Ok(())
     }
 
-    /// Follows a chain. Operations that must take effect later must not have returned before earlier ones were called.
+    /// Follows a chain. Operations that must take effect later must not have returned before
+    /// earlier ones were called.
     fn find_block(&mut self, root: u32) -> Result<(), Unloaded> {
         let mut block = Block {
             root,
             tail: root,
-            first: NONE,
-            last: NONE,
-            closer: NONE,
+            first: None,
+            last: None,
+            closer: None,
             then: NONE,
             joined: false,
             open: true,
@@ -330,15 +335,13 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
             entry.position = position;
             position += 1;
             let Entry { writer, next, last_read, first_read, .. } = *entry;
-            if writer != NONE {
+            if let Some(writer) = writer {
                 self.extend(&mut block, writer, writer)?;
             }
-            if first_read != NONE {
-                self.extend(&mut block, first_read, last_read)?;
+            if let (Some(first), Some(last)) = (first_read, last_read) {
+                self.extend(&mut block, first, last)?;
             }
-            if next == NONE {
-                break;
-            }
+            let Some(next) = next else { break };
             match (self.role)(next) {
                 Role::Swap(_, to) => block.tail = to,
                 _ => {
@@ -354,31 +357,30 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
 
     /// Appends operations to a block: which of them returned first and which was called last.
     pub(crate) fn extend(&self, block: &mut Block, first: OpId, last: OpId) -> Result<(), Fault> {
-        if block.last != NONE && self.returned(first) < self.invoked(block.last) {
-            return Err(Fault::Backwards(block.last, first));
+        if let Some(before) = block.last
+            && self.returned(first) < self.invoked(before)
+        {
+            return Err(Fault::Backwards(before, first));
         }
-        if block.first == NONE || self.returned(first) < self.returned(block.first) {
-            block.first = first;
+        if block.first.is_none_or(|known| self.returned(first) < self.returned(known)) {
+            block.first = Some(first);
         }
-        // INVARIANT: ids are in the order of invocations.
-        block.last = if block.last == NONE { last } else { block.last.max(last) };
+        // INVARIANT: ids are in the order of invocations, and none is before all.
+        block.last = block.last.max(Some(last));
         Ok(())
     }
 
     pub(crate) fn invoked(&self, id: OpId) -> Rank {
-        self.history.operations[id as usize].invoked
+        self.history[id].invoked
     }
 
     pub(crate) fn returned(&self, id: OpId) -> Rank {
-        self.history.operations[id as usize].returned
+        self.history[id].returned
     }
 
     /// The first return in a block, which the initial value precedes.
     pub(crate) fn first_return(&self, index: u32) -> Rank {
-        match self.blocks[index as usize].first {
-            NONE => 0,
-            first => self.returned(first),
-        }
+        self.blocks[index as usize].first.map_or(Rank::FIRST, |first| self.returned(first))
     }
 
     /// The operations of a block, in an order that explains them.
@@ -393,9 +395,7 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
             part = &self.blocks[part.then as usize];
             self.push_chain(part.root, order)?;
         }
-        if block.closer != NONE {
-            order.push(block.closer);
-        }
+        order.extend(block.closer);
         Ok(())
     }
 
@@ -403,22 +403,18 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
         loop {
             self.poll.step()?;
             let entry = &self.entries[value as usize];
-            if entry.writer != NONE {
-                order.push(entry.writer);
-            }
-            let mut read = entry.reads;
-            while read != NONE {
+            order.extend(entry.writer);
+            let mut reads = entry.reads;
+            while let Some(read) = reads {
                 self.poll.step()?;
                 order.push(read);
-                read = self.next_read[read as usize];
+                reads = self.next_read[read.index()];
             }
-            if entry.next == NONE {
-                return Ok(());
-            }
-            match (self.role)(entry.next) {
+            let Some(next) = entry.next else { return Ok(()) };
+            match (self.role)(next) {
                 Role::Swap(_, to) => value = to,
                 _ => {
-                    order.push(entry.next);
+                    order.push(next);
                     return Ok(());
                 }
             }
@@ -427,5 +423,5 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
 }
 
 fn initial_is_written(initial: u32, entries: &[Entry]) -> bool {
-    initial != NONE && entries[initial as usize].writer != NONE
+    initial != NONE && entries[initial as usize].writer.is_some()
 }

@@ -1,10 +1,11 @@
-//! Why the values of a cell cannot have followed one another like that: the operations that show it, and a sentence.
+//! Why the values of a cell cannot have followed one another like that: the operations that show
+//! it, and a sentence.
 
-use super::chain::{Block, Cell, Fault, NONE, Role};
+use super::chain::{Block, Cell, Fault, Role};
 use linchpin_history_data::{OpId, Sentences, ValueId, Violation};
 use rustc_hash::FxHashSet;
 
-/// The fault as a violation. With `open_last`, blocks that nobody closed last for ever.
+/// The fault as a violation. With `open_last`, blocks that no operation closed last for ever.
 pub(crate) fn violation<R: Fn(OpId) -> Role>(
     cell: &Cell<R>,
     say: &Sentences,
@@ -15,7 +16,7 @@ pub(crate) fn violation<R: Fn(OpId) -> Role>(
     match fault {
         Fault::Unwritten(id) => seeds.push(id),
         Fault::Fork(one, other) | Fault::Backwards(one, other) => seeds.extend([one, other]),
-        Fault::Cycle(value) => seeds.push(cell.entries[value as usize].writer),
+        Fault::Cycle(value) => seeds.extend(cell.entries[value as usize].writer),
         Fault::Blocks(one, other) => {
             limits(cell, &one, open_last, &mut seeds);
             limits(cell, &other, open_last, &mut seeds);
@@ -37,32 +38,31 @@ fn limits<R: Fn(OpId) -> Role>(
     seeds: &mut Vec<OpId>,
 ) {
     if block.root != cell.initial {
-        seeds.push(block.first);
+        seeds.extend(block.first);
     }
     match open_last && block.open {
-        // Nobody replaced the last value: the whole chain shows it.
-        true => seeds.push(cell.entries[block.tail as usize].writer),
-        false => seeds.push(block.last),
+        // No operation replaced the last value: the whole chain shows it.
+        true => seeds.extend(cell.entries[block.tail as usize].writer),
+        false => seeds.extend(block.last),
     }
-    seeds.retain(|id| *id != NONE);
 }
 
-/// The operations, with all that they need: who wrote what they found and, if one is pending, who found what it wrote.
-/// Only with these is it certain that no other operation can help.
+/// The operations, with all that they need: who wrote what they found and, if one is pending, who
+/// found what it wrote. Only with these is it certain that no other operation can help.
 pub(crate) fn close<R: Fn(OpId) -> Role>(cell: &Cell<R>, mut seeds: Vec<OpId>) -> Vec<OpId> {
     let mut core = FxHashSet::default();
     while let Some(id) = seeds.pop() {
-        if id == NONE || !core.insert(id) {
+        if !core.insert(id) {
             continue;
         }
         let role = (cell.role)(id);
         if let Role::Read(found) | Role::Swap(found, _) | Role::Close(found) = role {
-            seeds.push(cell.entries[found as usize].writer);
+            seeds.extend(cell.entries[found as usize].writer);
         }
         if let Role::Write(value) | Role::Swap(_, value) = role {
             let entry = &cell.entries[value as usize];
-            if !cell.history.operations[id as usize].completed {
-                seeds.push(if entry.reads != NONE { entry.reads } else { entry.next });
+            if !cell.history[id].completed {
+                seeds.extend(entry.reads.or(entry.next));
             }
         }
     }
@@ -79,6 +79,7 @@ fn explain<R: Fn(OpId) -> Role>(
     core: &[OpId],
 ) -> String {
     let op = |id| say.operation(id);
+    let maybe = |id: Option<OpId>| id.map(op).unwrap_or_default();
     match fault {
         Fault::Unwritten(id) => format!("{} found a value that nobody wrote", op(id)),
         Fault::Fork(one, other) => {
@@ -97,7 +98,7 @@ fn explain<R: Fn(OpId) -> Role>(
         }
         Fault::Backwards(before, after) => {
             let why = match (cell.role)(after) {
-                Role::Read(value) if cell.entries[value as usize].writer == before => {
+                Role::Read(value) if cell.entries[value as usize].writer == Some(before) => {
                     "which wrote what it found"
                 }
                 _ => "but can only take effect after it: the values between say who replaced whom",
@@ -111,11 +112,11 @@ fn explain<R: Fn(OpId) -> Role>(
         Fault::Covered(id, block) => {
             let mut why = Vec::new();
             if block.root != cell.initial {
-                why.push(format!("{} had returned before it was called", op(block.first)));
+                why.push(format!("{} had returned before it was called", maybe(block.first)));
             }
             why.push(match open_last && block.open {
                 true => "nothing took the value away".to_owned(),
-                false => format!("{} was called only after it returned", op(block.last)),
+                false => format!("{} was called only after it returned", maybe(block.last)),
             });
             format!("{} found nothing, although there was a value: {}", op(id), why.join(" and "))
         }
@@ -141,9 +142,10 @@ fn precedes<R: Fn(OpId) -> Role>(
     if open_last && other.open {
         return format!("nothing took {other_is} away, so {one_is} was there before it");
     }
+    let op = |id| say.operation(id);
     format!(
         "{} returned before {} was called, so {one_is} was there before {other_is}",
-        say.operation(one.first),
-        say.operation(other.last)
+        one.first.map(op).unwrap_or_default(),
+        other.last.map(op).unwrap_or_default()
     )
 }

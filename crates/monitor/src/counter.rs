@@ -1,9 +1,11 @@
-//! Counters to which everybody adds the same amount.
+//! Counters to which every operation adds the same amount.
 //!
-//! The counter climbs in equal steps. A `read` needs it at one level; a `fetch-add` is itself the step from the level it answered;
-//! the steps that no `fetch-add` claims are left to the `add`s. As for a `bit.rs`, the rule is to be lazy: the counter climbs only when an operation
-//! returns that needs it to, the `add`s with the earliest deadlines first, pending ones last. Start with `Climb::run`.
-//! Where amounts differ but every change answers what it found, `fetch_add.rs` follows the answers instead.
+//! The counter climbs in equal steps. A `read` needs it at one level; a `fetch-add` is itself the
+//! step from the level it answered; the steps that no `fetch-add` claims are left to the `add`s. As
+//! for a `bit.rs`, the rule is to be lazy: the counter climbs only when an operation returns that
+//! needs it to, the `add`s with the earliest deadlines first, pending ones last. Start with
+//! `Climb::run`. Where amounts differ but every change answers what it found, `fetch_add.rs`
+//! follows the answers instead.
 
 use super::deadline::{self, has_deadline};
 use super::fetch_add;
@@ -23,9 +25,10 @@ const NONE: u32 = u32::MAX;
 
 /// Judges a history of a [`Counter`] that starts from `init`.
 ///
-/// Exact if all amounts that are added are the same one (or zero), pending operations included (where it depends on deadlines of theirs it
-/// may not apply). Exact also if amounts differ, but all are added by completed `fetch-add`s that never lead to the same sum
-/// twice. Not applicable otherwise.
+/// Exact if all amounts that are added are the same one (or zero), pending operations included
+/// (where it depends on deadlines of theirs it may not apply). Exact also if amounts differ, but
+/// all are added by completed `fetch-add`s that never lead to the same sum twice. Not applicable
+/// otherwise.
 pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     let specification = Counter::default();
     let say = Sentences::new(history, specification.operations());
@@ -43,11 +46,11 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
         if let Err(stopped) = poll.step() {
             return Ok(stopped.into());
         }
-        if parse(history, id as OpId).is_none() {
-            let what = say.operation(id as OpId);
+        if parse(history, OpId::new(id)).is_none() {
+            let what = say.operation(OpId::new(id));
             return not_applicable(format!("{what} is not an operation of a counter"));
         }
-        if operation.operation as usize != Counter::READ {
+        if usize::from(operation.operation) != Counter::READ {
             let this = int(history, operation.argument).unwrap_or(0);
             differ |= this != 0 && amount != 0 && this != amount;
             amount = if this == 0 { amount } else { this };
@@ -70,7 +73,7 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     };
     deadline::judge(history, &say, &poll, |ignore| {
         let mut climb = Climb::new(history);
-        for id in 0..history.operations.len() as OpId {
+        for id in history.ids() {
             if let Err(stopped) = poll.step() {
                 return stopped.into();
             }
@@ -100,9 +103,10 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     })
 }
 
-/// What an operation does to the counter, given which level a sum is; `None` if it found a sum that is no level.
+/// What an operation does to the counter, given which level a sum is; `None` if it found a sum that
+/// is no level.
 fn step(history: &History, id: OpId, level: impl Fn(i64) -> Option<u32>) -> Option<Step> {
-    let operation = &history.operations[id as usize];
+    let operation = &history[id];
     Some(match parse(history, id) {
         Some((0, Some(sum))) => Step::Read(level(sum)?),
         Some((_, Some(sum))) => Step::Claim(level(sum)?),
@@ -112,14 +116,15 @@ fn step(history: &History, id: OpId, level: impl Fn(i64) -> Option<u32>) -> Opti
     })
 }
 
-/// What an operation adds, and the sum it found if it answered one. `None` if it is no operation of a counter.
+/// What an operation adds, and the sum it found if it answered one. `None` if it is no operation of
+/// a counter.
 pub(super) fn parse(history: &History, id: OpId) -> Option<(i64, Option<i64>)> {
-    let operation = &history.operations[id as usize];
+    let operation = &history[id];
     let found = || match operation.completed {
         true => int(history, operation.response).map(Some),
         false => Some(None),
     };
-    match operation.operation as usize {
+    match usize::from(operation.operation) {
         Counter::ADD => Some((int(history, operation.argument)?, None)),
         Counter::READ => Some((0, found()?)),
         Counter::FETCH_ADD => Some((int(history, operation.argument)?, found()?)),
@@ -163,10 +168,11 @@ struct Climb<'a> {
     history: &'a History,
     steps: Vec<Step>,
     /// The operation that claims the step from each level.
-    claims: Vec<OpId>,
-    /// The operations that wait to read each level: the last, and for each operation the one before it.
-    readers: Vec<OpId>,
-    reader_before: Vec<OpId>,
+    claims: Vec<Option<OpId>>,
+    /// The operations that wait to read each level: the last, and for each operation the one before
+    /// it.
+    readers: Vec<Option<OpId>>,
+    reader_before: Vec<Option<OpId>>,
     adds: BinaryHeap<Reverse<(Rank, OpId)>>,
     done: Vec<bool>,
     level: u32,
@@ -179,9 +185,9 @@ impl<'a> Climb<'a> {
         Climb {
             history,
             steps: Vec::with_capacity(count),
-            claims: vec![NONE; count + 1],
-            readers: vec![NONE; count + 1],
-            reader_before: vec![NONE; count],
+            claims: vec![None; count + 1],
+            readers: vec![None; count + 1],
+            reader_before: vec![None; count],
             adds: BinaryHeap::new(),
             done: vec![false; count],
             level: 0,
@@ -193,19 +199,19 @@ impl<'a> Climb<'a> {
         for (id, step) in self.steps.iter().enumerate() {
             poll.step()?;
             if let Step::Claim(level) = step {
-                match std::mem::replace(&mut self.claims[*level as usize], id as OpId) {
-                    NONE => {}
-                    _ if *level as usize == self.steps.len() => {}
-                    other => return Err(Halt::Fault(Fault::Twice(other, id as OpId))),
+                match self.claims[*level as usize].replace(OpId::new(id)) {
+                    None => {}
+                    Some(_) if *level as usize == self.steps.len() => {}
+                    Some(other) => return Err(Halt::Fault(Fault::Twice(other, OpId::new(id)))),
                 }
             }
         }
         for event in timeline::events(self.history, poll)? {
             poll.step()?;
             let id = operation_of(event);
-            match (self.steps[id as usize], is_return(event)) {
+            match (self.steps[id.index()], is_return(event)) {
                 (Step::Add, false) => {
-                    let operation = &self.history.operations[id as usize];
+                    let operation = &self.history[id];
                     let deadline = if operation.completed { operation.returned } else { NEVER };
                     self.adds.push(Reverse((deadline, id)));
                 }
@@ -214,12 +220,11 @@ impl<'a> Climb<'a> {
                 }
                 (Step::Read(level), false) if level == self.level => self.takes_effect(id),
                 (Step::Read(level), false) => {
-                    self.reader_before[id as usize] = self.readers[level as usize];
-                    self.readers[level as usize] = id;
+                    self.reader_before[id.index()] = self.readers[level as usize].replace(id);
                 }
                 (Step::Idle, false) => self.takes_effect(id),
                 (_, true) => {
-                    while !self.done[id as usize] {
+                    while !self.done[id.index()] {
                         poll.step()?;
                         self.climb(id).map_err(Halt::Fault)?;
                     }
@@ -232,29 +237,29 @@ impl<'a> Climb<'a> {
 
     /// Climbs one level because `id` returns now.
     fn climb(&mut self, id: OpId) -> Result<(), Fault> {
-        let returns = self.history.operations[id as usize].returned;
+        let returns = self.history[id].returned;
         let climber = match self.claims[self.level as usize] {
-            NONE => match self.adds.pop() {
+            None => match self.adds.pop() {
                 Some(Reverse((_, add))) => add,
                 None => return Err(Fault::TooHigh(id)),
             },
-            claimant if self.history.operations[claimant as usize].invoked > returns => {
+            Some(claimant) if self.history[claimant].invoked > returns => {
                 return Err(Fault::TooLow(claimant));
             }
-            claimant => claimant,
+            Some(claimant) => claimant,
         };
         self.takes_effect(climber);
         self.level += 1;
-        let mut reader = std::mem::replace(&mut self.readers[self.level as usize], NONE);
-        while reader != NONE {
+        let mut next = self.readers[self.level as usize].take();
+        while let Some(reader) = next {
             self.takes_effect(reader);
-            reader = self.reader_before[reader as usize];
+            next = self.reader_before[reader.index()];
         }
         Ok(())
     }
 
     fn takes_effect(&mut self, id: OpId) {
-        self.done[id as usize] = true;
+        self.done[id.index()] = true;
         self.order.push(id);
     }
 
@@ -279,7 +284,7 @@ impl<'a> Climb<'a> {
 
     /// The levels before and after an operation that knows its level.
     fn levels(&self, id: OpId) -> Option<(u32, u32)> {
-        match self.steps[id as usize] {
+        match self.steps[id.index()] {
             Step::Read(level) => Some((level, level)),
             Step::Claim(level) => Some((level, level + 1)),
             _ => None,
@@ -291,18 +296,18 @@ impl<'a> Climb<'a> {
         let mut claimed = vec![0u32; target as usize + 1];
         for level in 0..target as usize {
             poll.step()?;
-            claimed[level + 1] = claimed[level] + u32::from(self.claims[level] != NONE);
+            claimed[level + 1] = claimed[level] + u32::from(self.claims[level].is_some());
         }
         Ok(claimed)
     }
 
     /// The operations that claim a step between two levels.
     fn claims_between(&self, from: u32, to: u32) -> impl Iterator<Item = OpId> {
-        self.claims[from as usize..to as usize].iter().copied().filter(|id| *id != NONE)
+        self.claims[from as usize..to as usize].iter().copied().flatten()
     }
 
-    /// Since `other` (or the start), more `add`s had returned before `id` was called than there are unclaimed steps to its
-    /// level.
+    /// Since `other` (or the start), more `add`s had returned before `id` was called than there are
+    /// unclaimed steps to its level.
     fn too_low(
         &self,
         say: &Sentences,
@@ -310,11 +315,11 @@ impl<'a> Climb<'a> {
         poll: &StopPoll,
     ) -> Result<(Vec<OpId>, String), StopReason> {
         let operations = &self.history.operations;
-        let called = operations[id as usize].invoked;
+        let called = operations[id.index()].invoked;
         let target = self.levels(id).map_or(0, |(level, _)| level);
         let claimed = self.claimed_below(target, poll)?;
         let before = |other: &OpId| {
-            let other = &operations[*other as usize];
+            let other = &operations[other.index()];
             other.completed && other.returned < called
         };
         let returned = timeline::by_return(self.history, poll)?;
@@ -322,14 +327,13 @@ impl<'a> Climb<'a> {
             .into_iter()
             .rev()
             .filter(|other| *other < id && before(other) && self.levels(*other).is_some());
-        let is_add = |other: &OpId| before(other) && self.steps[*other as usize] == Step::Add;
-        let mut others = (0..id).rev().filter(is_add).peekable();
+        let is_add = |other: &OpId| before(other) && self.steps[other.index()] == Step::Add;
+        let mut others = (0..id.index()).rev().map(OpId::new).filter(is_add).peekable();
         let mut adds = Vec::new();
         for other in known {
             poll.step()?;
-            let returned = operations[other as usize].returned;
-            while let Some(add) = others.next_if(|add| operations[*add as usize].invoked > returned)
-            {
+            let returned = operations[other.index()].returned;
+            while let Some(add) = others.next_if(|add| operations[add.index()].invoked > returned) {
                 adds.push(add);
             }
             let level = self.levels(other).map_or(0, |(_, level)| level);
@@ -366,7 +370,8 @@ impl<'a> Climb<'a> {
         Ok((adds, explanation))
     }
 
-    /// Since `other` (or the start), fewer steps were called before `id` returned than lead to its level.
+    /// Since `other` (or the start), fewer steps were called before `id` returned than lead to its
+    /// level.
     fn too_high(
         &self,
         say: &Sentences,
@@ -374,17 +379,16 @@ impl<'a> Climb<'a> {
         poll: &StopPoll,
     ) -> Result<(Vec<OpId>, String), StopReason> {
         let operations = &self.history.operations;
-        let returned = operations[id as usize].returned;
+        let returned = operations[id.index()].returned;
         let target = self.levels(id).map_or(0, |(level, _)| level);
         let claimed = self.claimed_below(target, poll)?;
         let is_add = |other: &OpId| {
-            let called = operations[*other as usize].invoked < returned;
-            called && self.steps[*other as usize] == Step::Add
+            let called = operations[other.index()].invoked < returned;
+            called && self.steps[other.index()] == Step::Add
         };
-        let adds: Vec<OpId> = (0..operations.len() as OpId).filter(is_add).collect();
+        let adds: Vec<OpId> = self.history.ids().filter(is_add).collect();
         poll.ask(0)?;
-        let mut returns: Vec<Rank> =
-            adds.iter().map(|o| operations[*o as usize].returned).collect();
+        let mut returns: Vec<Rank> = adds.iter().map(|o| operations[o.index()].returned).collect();
         sorting::in_rows(&mut returns, poll)?;
         // The best other end is the highest from which `id` cannot be reached.
         let possible = |called: Rank, level: u32| {
@@ -393,13 +397,13 @@ impl<'a> Climb<'a> {
         };
         let unreachable = |other: &(OpId, u32)| {
             let (other, level) = *other;
-            let called = operations[other as usize].invoked;
+            let called = operations[other.index()].invoked;
             level < target && possible(called, level) < (target - level) as usize
         };
         let mut other: Option<(OpId, u32)> = None;
-        for id in 0..operations.len() as OpId {
+        for id in self.history.ids() {
             poll.step()?;
-            let level = self.levels(id).filter(|_| operations[id as usize].completed);
+            let level = self.levels(id).filter(|_| operations[id.index()].completed);
             if let Some((_, level)) = level
                 && other.is_none_or(|(_, highest)| highest <= level)
                 && unreachable(&(id, level))
@@ -408,11 +412,11 @@ impl<'a> Climb<'a> {
             }
         }
         let (from, called) = match other {
-            Some((other, level)) => (level, operations[other as usize].invoked),
-            None => (0, 0),
+            Some((other, level)) => (level, operations[other.index()].invoked),
+            None => (0, Rank::FIRST),
         };
         let mut core = vec![id];
-        core.extend(adds.into_iter().filter(|add| operations[*add as usize].returned > called));
+        core.extend(adds.into_iter().filter(|add| operations[add.index()].returned > called));
         core.extend(self.claims_between(from, target));
         core.extend(other.map(|(other, _)| other));
         let count = possible(called, from);

@@ -1,8 +1,9 @@
 //! Counters that are changed only by `fetch-add`, by any amounts.
 //!
-//! Each answers the sum it found, and so says which sum it left: it replaced the one by the other, as a `cas` on a register
-//! would. If no sum is left twice, the chain of sums ([`chain`](super::chain)) is the only possible order. Where the chain is broken
-//! a pending `fetch-add` of just the missing amount may mend it.
+//! Each answers the sum it found, and so says which sum it left: it replaced the one by the other,
+//! as a `cas` on a register would. If no sum is left twice, the chain of sums
+//! ([`chain`](super::chain)) is the only possible order. Where the chain is broken a pending
+//! `fetch-add` of just the missing amount may mend it.
 
 use super::chain::{Cell, Role, Unloaded};
 use super::chain_fault::violation;
@@ -23,7 +24,7 @@ pub(super) fn check(history: &History, say: &Sentences, start: i64, poll: &StopP
     let mut sums = Sums::new(history, start);
     let mut roles = Vec::with_capacity(history.operations.len());
     let mut pending = Vec::new();
-    for id in 0..history.operations.len() as OpId {
+    for id in history.ids() {
         if let Err(stopped) = poll.step() {
             return Ok(stopped.into());
         }
@@ -34,7 +35,7 @@ pub(super) fn check(history: &History, say: &Sentences, start: i64, poll: &StopP
                 None => return not_applicable(format!("{} overflows", say.operation(id))),
             },
             Some((0, None)) => Role::Nothing,
-            _ if history.operations[id as usize].completed => {
+            _ if history[id].completed => {
                 let what = say.operation(id);
                 return not_applicable(format!("{what} and others add different amounts"));
             }
@@ -66,7 +67,8 @@ pub(super) fn check(history: &History, say: &Sentences, start: i64, poll: &StopP
 /// Numbers for sums.
 struct Sums<'a> {
     history: &'a History,
-    /// The sum of each number that is not a value of the history. The first is the sum at the start.
+    /// The sum of each number that is not a value of the history. The first is the sum at the
+    /// start.
     others: Vec<i64>,
 }
 
@@ -84,7 +86,8 @@ impl<'a> Sums<'a> {
         self.history.values.len() + self.others.len()
     }
 
-    /// The number of a sum. A sum that is no value of the history, because nobody found it, gets another one each time.
+    /// The number of a sum. A sum that is no value of the history, because no operation found it,
+    /// gets another one each time.
     fn number(&mut self, sum: i64) -> u32 {
         if sum == self.others[0] {
             return self.start();
@@ -122,8 +125,8 @@ fn follow(
     sums: &Sums,
     poll: &StopPoll,
 ) -> Followed {
-    let mut cell = Cell::new(history, |id| roles[id as usize], sums.count(), poll);
-    match cell.load(0..history.operations.len() as OpId, sums.start()) {
+    let mut cell = Cell::new(history, |id| roles[id.index()], sums.count(), poll);
+    match cell.load(history.ids(), sums.start()) {
         Ok(()) => {}
         Err(Unloaded::Repeated(left)) => return Followed::Repeated(left),
         Err(Unloaded::Stopped(stopped)) => return Followed::Stopped(stopped),
@@ -145,12 +148,13 @@ fn follow(
     }
 }
 
-/// Gives pending additions a role where the chain of sums is broken: between a sum that was left and not replaced, and the
-/// next that was found and not left, if the amount is just the difference. Of equal amounts the first to be called is
-/// the first to be used. Only where sums grow, or shrink, all the time.
+/// Gives pending additions a role where the chain of sums is broken: between a sum that was left
+/// and not replaced, and the next that was found and not left, if the amount is just the
+/// difference. Of equal amounts the first to be called is the first to be used. Only where sums
+/// grow, or shrink, all the time.
 fn mend(history: &History, sums: &Sums, roles: &mut [Role], pending: &[OpId]) {
     let added = |id: OpId| parse(history, id).map_or(0, |(added, _)| added);
-    let ids = || 0..history.operations.len() as OpId;
+    let ids = || history.ids();
     if !(ids().all(|id| added(id) >= 0) || ids().all(|id| added(id) <= 0)) {
         return;
     }
@@ -181,18 +185,18 @@ fn mend(history: &History, sums: &Sums, roles: &mut [Role], pending: &[OpId]) {
     for (end, begin) in ends.into_iter().zip(begins) {
         let amount = sums.sum(begin).checked_sub(sums.sum(end));
         if let Some(id) = amount.and_then(|amount| by_amount.get_mut(&amount)?.pop_front()) {
-            roles[id as usize] = Role::Swap(end, begin);
+            roles[id.index()] = Role::Swap(end, begin);
         }
     }
 }
 
 /// Two operations left the same sum, which cannot be if all amounts have the same sign.
 fn repeated(history: &History, say: &Sentences, roles: &[Role], left: u32) -> Monitored {
-    let ids = 0..history.operations.len() as OpId;
+    let ids = || history.ids();
     let added = |id| parse(history, id).map_or(0, |(added, _)| added);
-    let changes = |id: &OpId| matches!(roles[*id as usize], Role::Swap(_, to) if to == left);
-    let core: Vec<OpId> = ids.clone().filter(changes).take(2).collect();
-    if !(ids.clone().all(|id| added(id) >= 0) || ids.clone().all(|id| added(id) <= 0)) {
+    let changes = |id: &OpId| matches!(roles[id.index()], Role::Swap(_, to) if to == left);
+    let core: Vec<OpId> = ids().filter(changes).take(2).collect();
+    if !(ids().all(|id| added(id) >= 0) || ids().all(|id| added(id) <= 0)) {
         let both = say.operations(&core);
         return not_applicable(format!("a sum is reached more than once, by {both}"));
     }
@@ -209,10 +213,8 @@ fn with_idle(
     order: Vec<OpId>,
     poll: &StopPoll,
 ) -> Result<Vec<OpId>, StopReason> {
-    let idle = |id: &OpId| {
-        history.operations[*id as usize].completed && parse(history, *id) == Some((0, None))
-    };
-    let idle: Vec<OpId> = (0..history.operations.len() as OpId).filter(idle).collect();
+    let idle = |id: &OpId| history[*id].completed && parse(history, *id) == Some((0, None));
+    let idle: Vec<OpId> = history.ids().filter(idle).collect();
     poll.ask(0)?;
     let ends = [order.len(), order.len() + idle.len()];
     timeline::interleave([order, idle].concat(), &ends, history.operations.len(), poll)

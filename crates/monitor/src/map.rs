@@ -1,8 +1,9 @@
 //! Maps in which no value is put twice under the same key.
 //!
-//! A map is the product of its keys. Under one key each `put` and `remove` answers what it replaced, so the values form chains
-//! (`chain.rs`) that begin with a `put` over nothing and end with a `remove`. Chains lie one after the other
-//! (`zone.rs`); what found nothing lies between them, and a chain that nobody ended is the last.
+//! A map is the product of its keys. Under one key each `put` and `remove` answers what it
+//! replaced, so the values form chains (`chain.rs`) that begin with a `put` over nothing and end
+//! with a `remove`. Chains lie one after the other (`zone.rs`); what found nothing lies between
+//! them, and a chain that no operation ended is the last.
 
 use super::chain::{Cell, NONE, Role, Unloaded};
 use super::chain_fault::violation;
@@ -19,9 +20,10 @@ use std::collections::BTreeMap;
 
 /// Judges a history of a [`Map`] that starts with the entries of `init` (a map).
 ///
-/// Exact if no value is put twice under one key (not applicable otherwise). A pending `put` whose value was found must have taken effect,
-/// but does not say over what, and a pending `remove` may have ended any chain: where the obvious choices fail and there are too many
-/// others, it does not apply either.
+/// Exact if no value is put twice under one key (not applicable otherwise). A pending `put` whose
+/// value was found must have taken effect, but does not say over what, and a pending `remove` may
+/// have ended any chain: where the obvious choices fail and there are too many others, it does not
+/// apply either.
 pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     let given = match init {
         Value::Map(given) => BTreeMap::clone(given),
@@ -158,22 +160,23 @@ fn check_key<R: Fn(OpId) -> Role>(
 /// The pending operations that empty the key.
 fn pending_removers(history: &History, operations: &[OpId]) -> Vec<OpId> {
     let empties = |id: &OpId| {
-        let operation = &history.operations[*id as usize];
+        let operation = &history[*id];
         let null = matches!(operation.argument, Argument::Two(_, ValueId::NULL));
-        !operation.completed && (operation.operation as usize == Map::REMOVE || null)
+        !operation.completed && (usize::from(operation.operation) == Map::REMOVE || null)
     };
     operations.iter().copied().filter(empties).collect()
 }
 
-/// What an operation does to its key; `None` if it is no operation of a map. Putting `null` is removing.
+/// What an operation does to its key; `None` if it is no operation of a map. Putting `null` is
+/// removing.
 fn role(history: &History, id: OpId) -> Option<Role> {
-    let operation = &history.operations[id as usize];
+    let operation = &history[id];
     let found = match (operation.completed, operation.response) {
         (false, _) => None,
         (true, Argument::One(value)) => Some(value),
         (true, _) => return None,
     };
-    let new = match (operation.operation as usize, operation.argument) {
+    let new = match (usize::from(operation.operation), operation.argument) {
         (Map::PUT, Argument::Two(_, value)) => value,
         (Map::REMOVE, Argument::One(_)) => ValueId::NULL,
         (Map::GET, Argument::One(_)) => {
@@ -195,7 +198,7 @@ fn role(history: &History, id: OpId) -> Option<Role> {
 }
 
 fn key(history: &History, id: OpId) -> usize {
-    match history.operations[id as usize].argument {
+    match history[id].argument {
         Argument::One(key) | Argument::Two(key, _) => key.index(),
         _ => 0,
     }
@@ -207,10 +210,11 @@ fn value_at_start(map: &Map, key: &Value) -> Value {
     map.apply(&map.initial(), &get, None).pop().map_or(Value::Null, |outcome| outcome.response)
 }
 
-/// The operations of each key, in the order of their invocations, one key after the other, and where each ends.
+/// The operations of each key, in the order of their invocations, one key after the other, and
+/// where each ends.
 fn by_key(history: &History, poll: &StopPoll) -> Result<(Vec<OpId>, Vec<usize>), StopReason> {
     let mut ends = vec![0; history.values.len() + 1];
-    for id in 0..history.operations.len() as OpId {
+    for id in history.ids() {
         poll.step()?;
         ends[key(history, id) + 1] += 1;
     }
@@ -218,8 +222,8 @@ fn by_key(history: &History, poll: &StopPoll) -> Result<(Vec<OpId>, Vec<usize>),
         poll.step()?;
         ends[at] += ends[at - 1];
     }
-    let mut sorted = vec![0; history.operations.len()];
-    for id in 0..history.operations.len() as OpId {
+    let mut sorted = vec![OpId::new(0); history.operations.len()];
+    for id in history.ids() {
         poll.step()?;
         let next = &mut ends[key(history, id)];
         sorted[*next] = id;

@@ -1,10 +1,11 @@
 //! What pending operations did to a key of a map.
 //!
-//! A chain that no completed operation ended was ended by a pending `remove`, or went on with a pending `put` whose value
-//! was found, or lasts for ever, which one chain can do. (A pending `put` whose value nobody found changes nothing that matters:
-//! leaving it out only makes room.) First the obvious choices are tried; then, if they are few enough, all.
+//! A chain that no completed operation ended was ended by a pending `remove`, or went on with a
+//! pending `put` whose value was found, or lasts for ever, which one chain can do. (A pending `put`
+//! whose value no operation found changes nothing that matters: leaving it out only makes room.)
+//! First the obvious choices are tried; then, if they are few enough, all.
 
-use super::chain::{Block, Cell, NONE, Role};
+use super::chain::{Block, Cell, Role};
 use super::poll::{Halt, StopReason};
 use super::zone::{self, Unit};
 use linchpin_history_data::OpId;
@@ -29,7 +30,7 @@ pub(crate) enum Chosen {
     Impossible,
     /// There are too many to try.
     TooMany,
-    /// Nobody knows yet.
+    /// It is not known yet.
     Stopped(StopReason),
 }
 
@@ -91,8 +92,9 @@ impl<'c, 'a, R: Fn(OpId) -> Role> Choices<'c, 'a, R> {
         Ok(Chosen::Impossible)
     }
 
-    /// Where a block that nobody ended is followed by one that begins with a pending `put`, it goes on there (if `joins`); the
-    /// others are ended by the pending removers, the first by the first; the last one `stays`.
+    /// Where a block that no operation ended is followed by one that begins with a pending `put`,
+    /// it goes on there (if `joins`); the others are ended by the pending removers, the first by
+    /// the first; the last one `stays`.
     fn obvious(&self, units: &[Unit], joins: bool, stays: bool) -> Option<Vec<(usize, Next)>> {
         let mut removers = self.removers.iter().map(|id| Next::EndedBy(*id));
         let mut next = Vec::new();
@@ -119,7 +121,7 @@ impl<'c, 'a, R: Fn(OpId) -> Role> Choices<'c, 'a, R> {
             .iter()
             .filter_map(|(_, next)| match next {
                 Next::Stays => None,
-                Next::EndedBy(id) => Some(*id),
+                Next::EndedBy(id) => Some(id.number()),
                 // why: block indices and operations are told apart by the top bit.
                 Next::Joins(block) => Some(*block as u32 | 1 << 31),
             })
@@ -157,12 +159,14 @@ impl<'c, 'a, R: Fn(OpId) -> Role> Choices<'c, 'a, R> {
                 Next::EndedBy(id) => {
                     self.extend(head, *id, *id)?;
                     let block = &mut self.cell.blocks[head];
-                    (block.open, block.closer) = (false, *id);
+                    (block.open, block.closer) = (false, Some(*id));
                     break;
                 }
                 Next::Joins(other) => {
                     let Block { first, last, tail, open, .. } = self.blocks[*other];
-                    self.extend(head, first, last)?;
+                    if let (Some(first), Some(last)) = (first, last) {
+                        self.extend(head, first, last)?;
+                    }
                     self.cell.blocks[part].then = *other as u32;
                     self.cell.blocks[*other].joined = true;
                     (self.cell.blocks[head].tail, self.cell.blocks[head].open) = (tail, open);
@@ -185,5 +189,5 @@ impl<'c, 'a, R: Fn(OpId) -> Role> Choices<'c, 'a, R> {
 /// Whether a block begins with a pending `put`, which may have replaced a value or not.
 pub(crate) fn has_pending_root<R: Fn(OpId) -> Role>(cell: &Cell<R>, index: usize) -> bool {
     let writer = cell.entries[cell.blocks[index].root as usize].writer;
-    writer != NONE && !cell.history.operations[writer as usize].completed
+    writer.is_some_and(|writer| !cell.history[writer].completed)
 }

@@ -1,10 +1,13 @@
-//! Room for each `cas` that failed: an instant at which the register holds something else than it expected.
+//! Room for each `cas` that failed: an instant at which the register holds something else than it
+//! expected.
 //!
-//! The blocks of a register ([`chain`](super::chain)) are gone through in time, and as late as possible: a value is written when an
-//! operation returns that needs it, or when a failed `cas` returns that has seen nothing but the value it expected. In the second case
-//! the chain goes on if it can, or else a block begins that could be over by now, or else one that was called at least. A block that has to happen now may also
-//! have happened, unseen, just before the one that began last. The choices are good ones, not always the only ones: an order that is found explains the history, but where none is found there may yet be one.
-//! Start with [`Sweep::run`].
+//! The blocks of a register ([`chain`](super::chain)) are gone through in time, and as late as
+//! possible: a value is written when an operation returns that needs it, or when a failed `cas`
+//! returns that has seen nothing but the value it expected. In the second case the chain goes on if
+//! it can, or else a block begins that could be over by now, or else one that was called at least.
+//! A block that has to happen now may also have happened, unseen, just before the one that began
+//! last. The choices are good ones, not always the only ones: an order that is found explains the
+//! history, but where none is found there may yet be one. Start with [`Sweep::run`].
 
 use super::chain::{Cell, NONE, Role};
 use super::poll::{Halt, StopPoll, StopReason};
@@ -17,18 +20,18 @@ use std::collections::BinaryHeap;
 
 /// No way on was found when this operation returned.
 #[derive(Clone, Copy)]
-pub(crate) struct Stuck(pub(crate) OpId);
+pub(crate) struct Unplaced(pub(crate) Option<OpId>);
 
-/// An order of all operations. The `units` are an order of the blocks; `missed` says which value a failed `cas` expected, and is [`NONE`]
-/// for the others.
+/// An order of all operations. The `units` are an order of the blocks; `missed` says which value a
+/// failed `cas` expected, and is [`NONE`] for the others.
 pub(crate) fn order<R: Fn(OpId) -> Role>(
     cell: &Cell<R>,
     units: &[Unit],
     missed: impl Fn(OpId) -> u32,
     poll: &StopPoll,
-) -> Result<Vec<OpId>, Halt<Stuck>> {
-    let mut last_missed = vec![0; cell.entries.len()];
-    for id in 0..cell.history.operations.len() as OpId {
+) -> Result<Vec<OpId>, Halt<Unplaced>> {
+    let mut last_missed = vec![Rank::FIRST; cell.entries.len()];
+    for id in cell.history.ids() {
         poll.step()?;
         if let Some(last) = last_missed.get_mut(missed(id) as usize) {
             *last = cell.invoked(id);
@@ -43,12 +46,12 @@ pub(crate) fn order<R: Fn(OpId) -> Role>(
     }
     let mut sweep = Sweep {
         cell,
-        returning: NONE,
+        returning: None,
         last_missed,
-        last_begin: (0, 0),
+        last_begin: (Rank::FIRST, 0),
         buried: Vec::new(),
         units,
-        now: 0,
+        now: Rank::FIRST,
         value: cell.initial,
         block: 0,
         begun: vec![false; cell.blocks.len()],
@@ -68,12 +71,12 @@ pub(crate) fn order<R: Fn(OpId) -> Role>(
     sweep.run(missed, poll)?;
     let order = sweep.finish(poll)?;
     // why: deadlines of pending operations are no events, so they have not been looked at.
-    let mut latest = 0;
+    let mut latest = Rank::FIRST;
     for id in &order {
         poll.step()?;
         latest = cell.invoked(*id).max(latest);
         if cell.returned(*id) <= latest {
-            return Err(Halt::Fault(Stuck(NONE)));
+            return Err(Halt::Fault(Unplaced(None)));
         }
     }
     Ok(order)
@@ -101,8 +104,9 @@ struct Sweep<'a, 'b, R: Fn(OpId) -> Role> {
     buried: Vec<(usize, u32)>,
     now: Rank,
     /// Whose event this is.
-    returning: OpId,
-    /// The value that the register holds, and its block; [`NONE`] if it is that of an optional write.
+    returning: Option<OpId>,
+    /// The value that the register holds, and its block; [`NONE`] if it is that of an optional
+    /// write.
     value: u32,
     block: u32,
     begun: Vec<bool>,
@@ -115,11 +119,12 @@ struct Sweep<'a, 'b, R: Fn(OpId) -> Role> {
     next_first: usize,
     /// Blocks that could happen now as a whole, by their first return.
     ready: BinaryHeap<Reverse<(Rank, u32)>>,
-    /// Pending writes and swaps of values that nobody found.
+    /// Pending writes and swaps of values that no operation found.
     spare: Vec<OpId>,
     /// The values so far.
     sequence: Vec<u32>,
-    /// Failed operations in progress that have seen only the value they expected, which is the one now.
+    /// Failed operations in progress that have seen only the value they expected, which is the one
+    /// now.
     waiting: Vec<OpId>,
     /// Where failed operations take effect: an index into `sequence`, and the operation.
     placed: Vec<u64>,
@@ -128,27 +133,27 @@ struct Sweep<'a, 'b, R: Fn(OpId) -> Role> {
 }
 
 impl<R: Fn(OpId) -> Role> Sweep<'_, '_, R> {
-    fn run(&mut self, missed: impl Fn(OpId) -> u32, poll: &StopPoll) -> Result<(), Halt<Stuck>> {
+    fn run(&mut self, missed: impl Fn(OpId) -> u32, poll: &StopPoll) -> Result<(), Halt<Unplaced>> {
         let operations = &self.cell.history.operations;
         for event in timeline::events(self.cell.history, poll)? {
             poll.step()?;
             let id = operation_of(event);
-            let operation = &operations[id as usize];
+            let operation = &operations[id.index()];
             let expected = missed(id);
-            self.returning = id;
+            self.returning = Some(id);
             self.now = if is_return(event) { operation.returned } else { operation.invoked };
             match (is_return(event), expected) {
                 (false, NONE) => self.becomes_ready(id),
                 (false, expected) if expected == self.value => self.waiting.push(id),
                 (false, _) => self.misses(id),
                 (true, NONE) => self.reach_value_of(id).map_err(Halt::Fault)?,
-                (true, _) if self.seen[id as usize] == 0 => {
+                (true, _) if self.seen[id.index()] == 0 => {
                     self.move_on().map_err(Halt::Fault)?;
                 }
                 _ => {}
             }
         }
-        // What nobody needed in time happens now.
+        // What no operation needed in time happens now.
         self.now = NEVER;
         for unit in self.units {
             if let Ok(index) = unit.block()
@@ -160,8 +165,8 @@ impl<R: Fn(OpId) -> Role> Sweep<'_, '_, R> {
         self.leave_block().map_err(Halt::Fault)
     }
 
-    fn stuck(&self) -> Stuck {
-        Stuck(self.returning)
+    fn stuck(&self) -> Unplaced {
+        Unplaced(self.returning)
     }
 
     /// With the last call in a block, all of it could happen.
@@ -174,18 +179,18 @@ impl<R: Fn(OpId) -> Role> Sweep<'_, '_, R> {
             NONE => self.spare.push(id),
             index => {
                 let block = &self.cell.blocks[index as usize];
-                if block.root == value && self.cell.entries[value as usize].writer == id {
+                if block.root == value && self.cell.entries[value as usize].writer == Some(id) {
                     self.called.push(Reverse((self.place[index as usize], index)));
                 }
-                if block.last == id && !self.begun[index as usize] {
-                    self.ready.push(Reverse((self.cell.returned(block.first), index)));
+                if block.last == Some(id) && !self.begun[index as usize] {
+                    self.ready.push(Reverse((self.cell.first_return(index), index)));
                 }
             }
         }
     }
 
     /// An operation returns: the value that it found or wrote must have been there.
-    fn reach_value_of(&mut self, id: OpId) -> Result<(), Stuck> {
+    fn reach_value_of(&mut self, id: OpId) -> Result<(), Unplaced> {
         let value = match (self.cell.role)(id) {
             Role::Read(value) | Role::Write(value) | Role::Swap(_, value) => value,
             _ => return Ok(()),
@@ -211,13 +216,13 @@ impl<R: Fn(OpId) -> Role> Sweep<'_, '_, R> {
         Ok(())
     }
 
-    /// Whether a block can have happened just before the last that began, and its value will be in the way now.
+    /// Whether a block can have happened just before the last that began, and its value will be in
+    /// the way now.
     fn is_better_unseen(&self, index: u32) -> bool {
         let block = &self.cell.blocks[index as usize];
         let will_be_in_the_way = |value: u32| self.last_missed[value as usize] > self.now;
         self.waiting.is_empty()
-            && block.last != NONE
-            && self.cell.invoked(block.last) < self.last_begin.0
+            && block.last.is_some_and(|last| self.cell.invoked(last) < self.last_begin.0)
             && will_be_in_the_way(block.tail)
             && !will_be_in_the_way(self.value)
     }
@@ -228,12 +233,15 @@ impl<R: Fn(OpId) -> Role> Sweep<'_, '_, R> {
             <= self.cell.entries[self.value as usize].position
     }
 
-    /// Goes to the next value of the chain, whose writer and all who found the value of now must have been called.
-    fn advance(&mut self) -> Result<(), Stuck> {
+    /// Goes to the next value of the chain, whose writer and all who found the value of now must
+    /// have been called.
+    fn advance(&mut self) -> Result<(), Unplaced> {
         let entry = &self.cell.entries[self.value as usize];
-        let called = |id: OpId| id == NONE || self.cell.invoked(id) <= self.now;
-        match (self.cell.role)(entry.next) {
-            Role::Swap(_, to) if called(entry.next) && called(entry.last_read) => {
+        let called = |id: OpId| self.cell.invoked(id) <= self.now;
+        match entry.next.map(|next| (next, (self.cell.role)(next))) {
+            Some((next, Role::Swap(_, to)))
+                if called(next) && entry.last_read.is_none_or(called) =>
+            {
                 self.holds(to);
                 Ok(())
             }
@@ -242,12 +250,12 @@ impl<R: Fn(OpId) -> Role> Sweep<'_, '_, R> {
     }
 
     /// Goes through what is left of the block, so that another can begin.
-    fn leave_block(&mut self) -> Result<(), Stuck> {
+    fn leave_block(&mut self) -> Result<(), Unplaced> {
         if self.block == NONE {
             return Ok(());
         }
         let block = &self.cell.blocks[self.block as usize];
-        if block.last != NONE && self.cell.invoked(block.last) > self.now {
+        if block.last.is_some_and(|last| self.cell.invoked(last) > self.now) {
             return Err(self.stuck());
         }
         while self.value != block.tail {
@@ -257,10 +265,10 @@ impl<R: Fn(OpId) -> Role> Sweep<'_, '_, R> {
     }
 
     /// Begins a block, after all those that cannot wait until it is over.
-    fn begin(&mut self, index: u32) -> Result<(), Stuck> {
+    fn begin(&mut self, index: u32) -> Result<(), Unplaced> {
         let last = self.cell.blocks[index as usize].last;
         while let Some(other) = self.by_first.get(self.next_first).copied() {
-            if last == NONE || self.cell.first_return(other) > self.cell.invoked(last) {
+            if last.is_none_or(|last| self.cell.first_return(other) > self.cell.invoked(last)) {
                 break;
             }
             if other != index {
@@ -271,7 +279,7 @@ impl<R: Fn(OpId) -> Role> Sweep<'_, '_, R> {
         self.begin_now(index)
     }
 
-    fn begin_now(&mut self, index: u32) -> Result<(), Stuck> {
+    fn begin_now(&mut self, index: u32) -> Result<(), Unplaced> {
         if !self.begun[index as usize] {
             self.leave_block()?;
             self.begun[index as usize] = true;
@@ -292,13 +300,13 @@ impl<R: Fn(OpId) -> Role> Sweep<'_, '_, R> {
     }
 
     fn misses(&mut self, id: OpId) {
-        self.seen[id as usize] = 1;
+        self.seen[id.index()] = 1;
         self.placed.push((self.sequence.len() as u64 - 1) << 32 | u64::from(id));
     }
 
     /// Changes the register because a failed operation returns that has to see another value.
-    fn move_on(&mut self) -> Result<(), Stuck> {
-        if self.block != NONE && self.cell.entries[self.value as usize].next != NONE {
+    fn move_on(&mut self) -> Result<(), Unplaced> {
+        if self.block != NONE && self.cell.entries[self.value as usize].next.is_some() {
             return self.advance();
         }
         self.leave_block()?;
@@ -316,7 +324,7 @@ impl<R: Fn(OpId) -> Role> Sweep<'_, '_, R> {
     }
 
     /// Lets an optional write take effect.
-    fn use_spare(&mut self) -> Result<(), Stuck> {
+    fn use_spare(&mut self) -> Result<(), Unplaced> {
         let fits = |id: &OpId| {
             self.cell.returned(*id) > self.now
                 && match (self.cell.role)(*id) {
@@ -344,7 +352,8 @@ impl<R: Fn(OpId) -> Role> Sweep<'_, '_, R> {
         Ok(())
     }
 
-    /// The values in their sequence: each with its writer, then all who found it and all who missed another there.
+    /// The values in their sequence: each with its writer, then all who found it and all who missed
+    /// another there.
     fn finish(mut self, poll: &StopPoll) -> Result<Vec<OpId>, StopReason> {
         sorting::in_rows(&mut self.placed, poll)?;
         let mut placed = self.placed.iter().peekable();
@@ -357,23 +366,23 @@ impl<R: Fn(OpId) -> Role> Sweep<'_, '_, R> {
                 self.cell.push_block(&self.cell.blocks[*block as usize], &mut order)?;
             }
             let entry = &self.cell.entries[*value as usize];
-            if entry.writer != NONE {
-                order.push(entry.writer);
-            }
-            let mut read = entry.reads;
-            let mut missed = placed.next_if(|key| *key >> 32 == at as u64).map(|key| *key as OpId);
-            while read != NONE || missed.is_some() {
+            order.extend(entry.writer);
+            let mut next_missed = || {
+                placed.next_if(|key| *key >> 32 == at as u64).map(|key| OpId::numbered(*key as u32))
+            };
+            let (mut read, mut missed) = (entry.reads, next_missed());
+            loop {
                 poll.step()?;
-                match missed {
-                    Some(id) if id < read => {
+                match (missed, read) {
+                    (Some(id), _) if read.is_none_or(|read| id < read) => {
                         order.push(id);
-                        missed =
-                            placed.next_if(|key| *key >> 32 == at as u64).map(|key| *key as OpId);
+                        missed = next_missed();
                     }
-                    _ => {
-                        order.push(read);
-                        read = self.cell.next_read[read as usize];
+                    (_, Some(id)) => {
+                        order.push(id);
+                        read = self.cell.next_read[id.index()];
                     }
+                    (_, None) => break,
                 }
             }
         }

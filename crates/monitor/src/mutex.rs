@@ -1,6 +1,6 @@
 //! Locks: one bit that `acquire` and `release` flip, judged by the rule of `bit.rs`.
 
-use super::bit::{Bit, Step, Stuck};
+use super::bit::{Bit, BitConflict, Step};
 use super::deadline::{self, has_deadline};
 use super::poll::{Halt, StopPoll};
 use super::timeline;
@@ -10,8 +10,9 @@ use linchpin_history_data::{
 use linchpin_spec::{Mutex, Spec, Value};
 use linchpin_verdict::Limits;
 
-/// Judges a history of a [`Mutex`] that is held at the start if `init` is `true`. Exact, pending operations included, but where it depends on
-/// the deadlines of optional operations it may not apply.
+/// Judges a history of a [`Mutex`] that is held at the start if `init` is `true`. Exact, pending
+/// operations included, but where it depends on the deadlines of optional operations it may not
+/// apply.
 pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     let specification = Mutex::default();
     let say = Sentences::new(history, specification.operations());
@@ -22,11 +23,11 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     };
     let poll = StopPoll::new(limits);
     let asked = poll.ask(40 * history.operations.len());
-    let unknown = |id: OpId| history.operations[id as usize].operation as usize > Mutex::RELEASE;
+    let unknown = |id: OpId| history[id].operation as usize > Mutex::RELEASE;
     match asked.and_then(|()| poll.find(history, unknown)) {
         Ok(None) => {}
         Ok(Some(id)) => {
-            let operation = history.operations[id as usize].operation;
+            let operation = history[id].operation;
             return not_applicable(format!("a lock has no operation {operation}"));
         }
         Err(stopped) => return Ok(stopped.into()),
@@ -40,7 +41,7 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
             true => Step::Nothing,
             false => {
                 let acquires = Mutex::ACQUIRE as u16;
-                Step::Flip(history.operations[id as usize].operation == acquires)
+                Step::Flip(history[id].operation == acquires)
             }
         };
         let mut bit = Bit::new(history, step, &poll);
@@ -55,12 +56,12 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     })
 }
 
-fn violation(history: &History, say: &Sentences, core: Vec<OpId>, stuck: Stuck) -> Violation {
+fn violation(history: &History, say: &Sentences, core: Vec<OpId>, stuck: BitConflict) -> Violation {
     let (helper, helping, state) = match stuck.needed {
         true => (Mutex::ACQUIRE, "acquire", "free"),
         false => (Mutex::RELEASE, "release", "held"),
     };
-    let helps = |id: &&OpId| history.operations[**id as usize].operation as usize == helper;
+    let helps = |id: &&OpId| history[**id].operation as usize == helper;
     let available = match core.iter().filter(helps).count() {
         0 => format!("no {helping} was called in time"),
         1 => format!("the one {helping} that was called in time is needed earlier"),
@@ -70,6 +71,6 @@ fn violation(history: &History, say: &Sentences, core: Vec<OpId>, stuck: Stuck) 
         "{} returned although the lock was {state}: {available}",
         say.operation(stuck.operation)
     );
-    let at = Some(history.operations[stuck.operation as usize].returned);
+    let at = Some(history[stuck.operation].returned);
     Violation { core, explanation, at }
 }

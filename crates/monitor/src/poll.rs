@@ -68,7 +68,7 @@ impl<'a> StopPoll<'a> {
         history: &History,
         is_so: impl Fn(OpId) -> bool,
     ) -> Result<Option<OpId>, StopReason> {
-        for id in 0..history.operations.len() as OpId {
+        for id in history.ids() {
             self.step()?;
             if is_so(id) {
                 return Ok(Some(id));

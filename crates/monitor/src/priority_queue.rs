@@ -1,13 +1,14 @@
 //! Priority queues of distinct values: the smallest first.
 //!
-//! A value may be removed in a gap in which no smaller one is certainly inside. Going up from the smallest value, the gaps
-//! of each one's stay are painted, and the removal of the next needs an unpainted gap. That the removal may then happen
-//! later than possible changes nothing for larger values: the gaps it skipped are painted for them too.
+//! A value may be removed in a gap in which no smaller one is certainly inside. Going up from the
+//! smallest value, the gaps of each one's stay are painted, and the removal of the next needs an
+//! unpainted gap. That the removal may then happen later than possible changes nothing for larger
+//! values: the gaps it skipped are painted for them too.
 //!
 //! [`check`] judges.
 
 use super::intervals::{
-    self, Collection, Gap, Life, NO_OP, Object, Part, Places, Span, Speech, Stuck, cover,
+    self, Collection, Conflict, Gap, Life, Object, Part, Places, Span, Speech, cover,
 };
 use super::poll::{Halt, StopPoll, StopReason};
 use super::sorting;
@@ -15,8 +16,9 @@ use linchpin_history_data::{History, Monitored, OpId, ValueId};
 use linchpin_spec::{PriorityQueue, Value};
 use linchpin_verdict::Limits;
 
-/// Checks a history of a priority queue that contains `initial`, in any order, at the start. Exact, unless many
-/// removals without an answer are needed to explain it and the obvious choice of what they removed does not.
+/// Checks a history of a priority queue that contains `initial`, in any order, at the start. Exact,
+/// unless many removals without an answer are needed to explain it and the obvious choice of what
+/// they removed does not.
 ///
 /// Not applicable if a value is inserted twice or `null` is inserted.
 pub fn check(history: &History, initial: &[ValueId], limits: &Limits) -> Monitored {
@@ -38,7 +40,7 @@ impl Collection for Smallest<'_> {
         participles: ("inserted", "removed"),
     };
 
-    fn order(&self, mut part: Part) -> Result<Vec<OpId>, Halt<Stuck>> {
+    fn order(&self, mut part: Part) -> Result<Vec<OpId>, Halt<Conflict>> {
         part.tune(self.poll)?;
         part.drain(self.poll)?;
         let ascending = self.ascending(&part.lives, self.poll)?;
@@ -79,7 +81,7 @@ impl Collection for Smallest<'_> {
         let life = &tuned.lives[largest as usize];
         let lives = cover(life.removed, inside(&tuned, smaller));
         let verb = if lives.len() == 1 { "is" } else { "are" };
-        let op = speech.operation(life.remove);
+        let op = speech.maybe(life.remove);
         let stays = speech.stays(part, &lives);
         format!("whenever {op} took effect, {stays}, and {verb} smaller")
     }
@@ -123,9 +125,9 @@ fn inside(part: &Part, lives: &[u32]) -> impl Iterator<Item = (u32, Span)> {
     lives.iter().map(|&at| (at, part.lives[at as usize].inside()))
 }
 
-/// The first operation without a gap, with the values that leave it none. All that leave some operation none are
-/// blockers.
-fn stuck_on(part: &Part, ascending: &[u32], stuck: &[usize], empty_at: &[Option<Gap>]) -> Stuck {
+/// The first operation without a gap, with the values that leave it none. All that leave some
+/// operation none are blockers.
+fn stuck_on(part: &Part, ascending: &[u32], stuck: &[usize], empty_at: &[Option<Gap>]) -> Conflict {
     let removals = stuck
         .iter()
         .map(|&place| (part.lives[ascending[place] as usize].removed, &ascending[..place]));
@@ -142,11 +144,12 @@ fn stuck_on(part: &Part, ascending: &[u32], stuck: &[usize], empty_at: &[Option<
     let blockers = inside(part, &ascending[..longest]);
     let blockers = blockers.filter(|(_, span)| span.lo <= last).map(|(at, _)| at).collect();
     let empty = if stuck.is_empty() { bad_empties.first().copied() } else { None };
-    Stuck { lives, empty, blockers }
+    Conflict { lives, empty, blockers }
 }
 
-/// The order of the operations. In each gap: the values that are inside are removed, smallest first; then nothing is
-/// found; then values that are removed in the gap of their insertion come and go; then values are inserted that stay.
+/// The order of the operations. In each gap: the values that are inside are removed, smallest
+/// first; then nothing is found; then values that are removed in the gap of their insertion come
+/// and go; then values are inserted that stay.
 fn emit(
     part: &Part,
     ascending: &[u32],
@@ -169,11 +172,11 @@ fn emit(
             events.push(pack(removed, COME_AND_GO, place));
             continue;
         }
-        if life.add != NO_OP {
+        if life.add.is_some() {
             events.push(pack(life.added.hi, INSERT, place));
         }
         // What is imagined to leave after the end stays.
-        if life.remove != NO_OP && removed < part.end {
+        if life.remove.is_some() && removed < part.end {
             events.push(pack(removed, REMOVE, place));
         }
     }
@@ -185,10 +188,10 @@ fn emit(
         let at = event as usize & ((1 << 30) - 1);
         let life = || &part.lives[ascending[at] as usize];
         match event >> 30 & 3 {
-            REMOVE => order.push(life().remove),
+            REMOVE => order.extend(life().remove),
             FIND_NOTHING => order.push(part.empties[at].op),
-            COME_AND_GO => order.extend([life().add, life().remove]),
-            _ => order.push(life().add),
+            COME_AND_GO => order.extend([life().add, life().remove].into_iter().flatten()),
+            _ => order.extend(life().add),
         }
     }
     Ok(order)

@@ -1,8 +1,8 @@
 //! Registers whose written values are all different, with reads, writes and compare-and-swap.
 //!
-//! What a successful `cas` replaced is in its argument, so values form chains (`chain.rs`), and the rest is to put
-//! the chains in order (`zone.rs`). A `cas` that answered `false` only needs an instant at which the register
-//! holds something else (`miss.rs`).
+//! What a successful `cas` replaced is in its argument, so values form chains (`chain.rs`), and the
+//! rest is to put the chains in order (`zone.rs`). A `cas` that answered `false` only needs an
+//! instant at which the register holds something else (`miss.rs`).
 
 use super::chain::{Cell, NONE, Role, Unloaded};
 use super::chain_fault::{close, violation};
@@ -17,9 +17,9 @@ use linchpin_verdict::Limits;
 
 /// Judges a history of a `register` or a `cas-register` that starts from `init`.
 ///
-/// Exact if no value is written twice (not applicable otherwise), pending operations and deadlines included, and if no `cas` answered
-/// `false`. With failed ones it may have to give up: whether there is an order that leaves room for them depends on
-/// more than the chains.
+/// Exact if no value is written twice (not applicable otherwise), pending operations and deadlines
+/// included, and if no `cas` answered `false`. With failed ones it may have to give up: whether
+/// there is an order that leaves room for them depends on more than the chains.
 pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     let specification = CasRegister::default();
     let say = Sentences::new(history, specification.operations());
@@ -31,7 +31,7 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
         return Ok(stopped.into());
     }
     let mut failed = Vec::new();
-    for id in 0..history.operations.len() as OpId {
+    for id in history.ids() {
         if let Err(stopped) = poll.step() {
             return Ok(stopped.into());
         }
@@ -51,7 +51,7 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     let count = history.values.len();
     let initial = history.values.find(init).map_or(count, ValueId::index) as u32;
     let mut cell = Cell::new(history, role, count + 1, &poll);
-    match cell.load(0..history.operations.len() as OpId, initial) {
+    match cell.load(history.ids(), initial) {
         Ok(()) => {}
         Err(Unloaded::Repeated(value)) => {
             let value = match value == initial {
@@ -92,8 +92,8 @@ enum Action {
 }
 
 fn action(history: &History, id: OpId) -> Option<Action> {
-    let operation = &history.operations[id as usize];
-    let role = match (operation.operation as usize, operation.argument) {
+    let operation = &history[id];
+    let role = match (usize::from(operation.operation), operation.argument) {
         (CasRegister::WRITE, Argument::One(value)) => Role::Write(value.0),
         (CasRegister::READ, _) => match (operation.completed, operation.response) {
             (true, Argument::One(value)) => Role::Read(value.0),
@@ -122,26 +122,32 @@ fn missed(history: &History, id: OpId) -> u32 {
     }
 }
 
-/// Looks for a failed `cas` during all of which the register is certain to hold the value it expected.
+/// Looks for a failed `cas` during all of which the register is certain to hold the value it
+/// expected.
 fn explain_failed<R: Fn(OpId) -> Role>(
     cell: &Cell<R>,
     say: &Sentences,
     failed: &[OpId],
-    stuck: miss::Stuck,
+    stuck: miss::Unplaced,
 ) -> Result<Judgement, NotApplicable> {
     let certain = Certain::new(cell);
     for id in failed {
         let value = missed(cell.history, *id);
         let (written, kept) = (certain.written[value as usize], certain.kept[value as usize]);
         let is_initial = value == cell.initial;
-        if !is_initial && (written == NONE || cell.returned(written) > cell.invoked(*id)) {
-            continue;
-        }
-        let mut seeds = vec![*id, if is_initial { NONE } else { written }];
-        let until = if kept != NONE && cell.invoked(kept) > cell.returned(*id) {
+        // From when on the register held it: from the start, or since this operation returned.
+        let written = match is_initial {
+            true => None,
+            false => match written.filter(|by| cell.returned(*by) <= cell.invoked(*id)) {
+                Some(by) => Some(by),
+                None => continue,
+            },
+        };
+        let mut seeds: Vec<OpId> = [*id].into_iter().chain(written).collect();
+        let until = if let Some(kept) = kept.filter(|by| cell.invoked(*by) > cell.returned(*id)) {
             seeds.push(kept);
             format!("{} was called only after it returned", say.operation(kept))
-        } else if stuck.0 == *id
+        } else if stuck.0 == Some(*id)
             && let Some(others) = nothing_follows(cell, *id, value)
         {
             seeds.extend(others);
@@ -149,9 +155,9 @@ fn explain_failed<R: Fn(OpId) -> Role>(
         } else {
             continue;
         };
-        let since = match is_initial {
-            true => "it was the initial value".to_owned(),
-            false => format!("{} had returned before it was called", say.operation(written)),
+        let since = match written {
+            None => "it was the initial value".to_owned(),
+            Some(by) => format!("{} had returned before it was called", say.operation(by)),
         };
         let explanation = format!(
             "{} failed although the register held the value it expected: {since}, and {until}",
@@ -166,24 +172,23 @@ fn explain_failed<R: Fn(OpId) -> Role>(
     ))
 }
 
-/// If nothing can have replaced `value` before the operation returned: what shows that all blocks that had begun by then were
-/// before its own.
+/// If nothing can have replaced `value` before the operation returned: what shows that all blocks
+/// that had begun by then were before its own.
 fn nothing_follows<R: Fn(OpId) -> Role>(cell: &Cell<R>, id: OpId, value: u32) -> Option<Vec<OpId>> {
     let entry = &cell.entries[value as usize];
     let own = match entry.block {
         NONE => return None,
         block => cell.blocks[block as usize],
     };
-    if entry.next != NONE {
+    if entry.next.is_some() {
         return None;
     }
-    let mut shows = vec![own.last];
-    let called = (0..cell.history.operations.len() as OpId)
-        .take_while(|other| cell.invoked(*other) < cell.returned(id));
+    let mut shows = Vec::from_iter(own.last);
+    let called = cell.history.ids().take_while(|other| cell.invoked(*other) < cell.returned(id));
     for other in called {
         let written = match (cell.role)(other) {
             Role::Write(written) => written,
-            // A pending swap that nobody noticed may have done it.
+            // A pending swap that no operation noticed may have done it.
             Role::Swap(from, to) if from == value && cell.entries[to as usize].block == NONE => {
                 return None;
             }
@@ -196,10 +201,12 @@ fn nothing_follows<R: Fn(OpId) -> Role>(cell: &Cell<R>, id: OpId, value: u32) ->
                 if block.root == own.root {
                     continue;
                 }
-                if own.last == NONE || cell.returned(block.first) > cell.invoked(own.last) {
+                // Without a first return, or a last call, nothing is shown.
+                let (first, last) = (block.first?, own.last?);
+                if cell.returned(first) > cell.invoked(last) {
                     return None;
                 }
-                shows.push(block.first);
+                shows.push(first);
             }
         }
     }
@@ -209,15 +216,15 @@ fn nothing_follows<R: Fn(OpId) -> Role>(cell: &Cell<R>, id: OpId, value: u32) ->
 /// For each value, from which return to which call the register certainly holds it.
 struct Certain {
     /// The operation that shows that the value had been written, when it returned.
-    written: Vec<OpId>,
+    written: Vec<Option<OpId>>,
     /// The operation that shows that the value had not yet been replaced, when it was called.
-    kept: Vec<OpId>,
+    kept: Vec<Option<OpId>>,
 }
 
 impl Certain {
     fn new<R: Fn(OpId) -> Role>(cell: &Cell<R>) -> Certain {
-        let mut written = vec![NONE; cell.entries.len()];
-        let mut kept = vec![NONE; cell.entries.len()];
+        let mut written = vec![None; cell.entries.len()];
+        let mut kept = vec![None; cell.entries.len()];
         let mut chain = Vec::new();
         for block in &cell.blocks {
             chain.clear();
@@ -225,30 +232,26 @@ impl Certain {
             loop {
                 chain.push(value);
                 match cell.entries[value as usize].next {
-                    NONE => break,
-                    next => match (cell.role)(next) {
+                    None => break,
+                    Some(next) => match (cell.role)(next) {
                         Role::Swap(_, to) => value = to,
                         _ => break,
                     },
                 }
             }
-            let later = |one: OpId, other: OpId| match (one, other) {
-                (NONE, id) | (id, NONE) => id,
-                (one, other) => one.max(other),
-            };
-            let mut latest = NONE;
+            // INVARIANT: none is before all.
+            let mut latest: Option<OpId> = None;
             for value in &chain {
                 let entry = &cell.entries[*value as usize];
-                latest = later(latest, later(entry.writer, entry.last_read));
-                latest = later(latest, entry.next);
+                latest = latest.max(entry.writer).max(entry.last_read).max(entry.next);
                 kept[*value as usize] = latest;
             }
-            let sooner = |one: OpId, other: OpId| match (one, other) {
-                (NONE, id) | (id, NONE) => id,
-                (one, other) if cell.returned(one) <= cell.returned(other) => one,
+            let sooner = |one: Option<OpId>, other: Option<OpId>| match (one, other) {
+                (None, id) | (id, None) => id,
+                (Some(one), Some(other)) if cell.returned(one) <= cell.returned(other) => Some(one),
                 (_, other) => other,
             };
-            let mut first = NONE;
+            let mut first = None;
             for value in chain.iter().rev() {
                 let entry = &cell.entries[*value as usize];
                 first = sooner(first, sooner(entry.writer, entry.first_read));

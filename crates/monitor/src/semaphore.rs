@@ -1,5 +1,5 @@
-//! Semaphores: `release` never hurts and `acquire` never helps, so every release takes effect when it is called and every
-//! acquire when it returns. One pass.
+//! Semaphores: `release` never hurts and `acquire` never helps, so every release takes effect when
+//! it is called and every acquire when it returns. One pass.
 
 use super::poll::{StopPoll, StopReason};
 use super::timeline::{self, is_return, operation_of};
@@ -9,8 +9,8 @@ use linchpin_history_data::{
 use linchpin_spec::{Semaphore, Spec, Value};
 use linchpin_verdict::Limits;
 
-/// Judges a history of a [`Semaphore`] with `init` permits at the start (1 if it is `null`). Always exact: a pending release takes
-/// effect, a pending acquire does not, whatever their deadlines.
+/// Judges a history of a [`Semaphore`] with `init` permits at the start (1 if it is `null`). Always
+/// exact: a pending release takes effect, a pending acquire does not, whatever their deadlines.
 pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     let permits = match init {
         Value::Null => 1,
@@ -21,12 +21,11 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     };
     let poll = StopPoll::new(limits);
     let asked = poll.ask(20 * history.operations.len());
-    let unknown =
-        |id: OpId| history.operations[id as usize].operation as usize > Semaphore::RELEASE;
+    let unknown = |id: OpId| history[id].operation as usize > Semaphore::RELEASE;
     match asked.and_then(|()| poll.find(history, unknown)) {
         Ok(None) => {}
         Ok(Some(id)) => {
-            let operation = history.operations[id as usize].operation;
+            let operation = history[id].operation;
             return not_applicable(format!("a semaphore has no operation {operation}"));
         }
         Err(stopped) => return Ok(stopped.into()),
@@ -42,7 +41,7 @@ fn one_pass(history: &History, mut permits: u32, poll: &StopPoll) -> Result<Judg
     for event in timeline::events(history, poll)? {
         poll.step()?;
         let id = operation_of(event);
-        let releases = history.operations[id as usize].operation as usize == Semaphore::RELEASE;
+        let releases = history[id].operation as usize == Semaphore::RELEASE;
         match (releases, is_return(event)) {
             (true, false) => permits += 1,
             (false, true) if permits == 0 => {
@@ -56,7 +55,8 @@ fn one_pass(history: &History, mut permits: u32, poll: &StopPoll) -> Result<Judg
     Ok(Judgement::Holds(Witness { order }))
 }
 
-/// INVARIANT: `order` has every acquire that returned before `id` did, and every release called before that.
+/// INVARIANT: `order` has every acquire that returned before `id` did, and every release called
+/// before that.
 fn violation(
     history: &History,
     id: OpId,
@@ -67,12 +67,12 @@ fn violation(
     let say = Sentences::new(history, specification.operations());
     // why marks: they are sorted without sorting.
     let mut takes_part = vec![false; history.operations.len()];
-    takes_part[id as usize] = true;
+    takes_part[id.index()] = true;
     let mut released = 0;
     for id in order {
         poll.step()?;
-        takes_part[*id as usize] = true;
-        let operation = history.operations[*id as usize].operation as usize;
+        takes_part[id.index()] = true;
+        let operation = history[*id].operation as usize;
         released += usize::from(operation == Semaphore::RELEASE);
     }
     let acquired = order.len() - released;
@@ -82,9 +82,9 @@ fn violation(
         say.operation(id)
     );
     let mut core = Vec::with_capacity(order.len() + 1);
-    for (id, _) in (0..).zip(&takes_part).filter(|(_, takes_part)| **takes_part) {
+    for (id, _) in history.ids().zip(&takes_part).filter(|(_, takes_part)| **takes_part) {
         poll.step()?;
         core.push(id);
     }
-    Ok(Violation { core, explanation, at: Some(history.operations[id as usize].returned) })
+    Ok(Violation { core, explanation, at: Some(history[id].returned) })
 }

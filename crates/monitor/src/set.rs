@@ -1,9 +1,10 @@
 //! Sets: one bit an element.
 //!
-//! A set is the product of its elements, so each is judged alone, by the rule of `bit.rs`, and the orders are put
-//! together again. Values may repeat. `O(n log n)`, the logarithm being of how many are in progress at once.
+//! A set is the product of its elements, so each is judged alone, by the rule of `bit.rs`, and the
+//! orders are put together again. Values may repeat. `O(n log n)`, the logarithm being of how many
+//! are in progress at once.
 
-use super::bit::{Bit, Step, Stuck};
+use super::bit::{Bit, BitConflict, Step};
 use super::deadline::{self, has_deadline};
 use super::poll::{Halt, StopPoll, StopReason};
 use super::timeline::{self, Event, operation_of};
@@ -14,8 +15,9 @@ use linchpin_history_data::{
 use linchpin_spec::{Set, Spec, Value};
 use linchpin_verdict::Limits;
 
-/// Judges a history of a [`Set`] that starts with the members `init` (a list or a set). Exact, pending operations included, but where
-/// it depends on the deadlines of optional operations it may not apply.
+/// Judges a history of a [`Set`] that starts with the members `init` (a list or a set). Exact,
+/// pending operations included, but where it depends on the deadlines of optional operations it may
+/// not apply.
 pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     let specification = Set::default();
     let say = Sentences::new(history, specification.operations());
@@ -90,7 +92,7 @@ fn check_elements<S: Fn(OpId) -> Step>(
 
 /// What an operation does to the bit of its element; `None` if it is no operation of a set.
 fn step(history: &History, id: OpId) -> Option<Step> {
-    let operation = &history.operations[id as usize];
+    let operation = &history[id];
     let Argument::One(_) = operation.argument else {
         return None;
     };
@@ -100,7 +102,7 @@ fn step(history: &History, id: OpId) -> Option<Step> {
         Argument::One(ValueId::FALSE) => Some(false),
         _ => return None,
     };
-    Some(match (operation.operation as usize, changed) {
+    Some(match (usize::from(operation.operation), changed) {
         (Set::ADD, Some(false)) => Step::See(true),
         (Set::ADD, _) => Step::Flip(true),
         (Set::REMOVE, Some(false)) => Step::See(false),
@@ -112,7 +114,7 @@ fn step(history: &History, id: OpId) -> Option<Step> {
 }
 
 fn element(history: &History, id: OpId) -> usize {
-    match history.operations[id as usize].argument {
+    match history[id].argument {
         Argument::One(value) => value.index(),
         _ => 0,
     }
@@ -141,8 +143,8 @@ fn by_element(history: &History, poll: &StopPoll) -> Result<(Vec<Event>, Vec<usi
     Ok((sorted, ends))
 }
 
-fn violation(history: &History, say: &Sentences, core: Vec<OpId>, stuck: Stuck) -> Violation {
-    let operation = &history.operations[stuck.operation as usize];
+fn violation(history: &History, say: &Sentences, core: Vec<OpId>, stuck: BitConflict) -> Violation {
+    let operation = &history[stuck.operation];
     let value = history.value(operation.argument);
     let (call, state) = match stuck.needed {
         true => (format!("add({value})"), "in the set"),
@@ -160,5 +162,7 @@ fn violation(history: &History, say: &Sentences, core: Vec<OpId>, stuck: Stuck) 
         "{} can only take effect while {value} is {state}, but {available}",
         say.operation(stuck.operation)
     );
-    Violation { core, explanation, at: Some(operation.returned) }
+    // Which event is the first is not known: what is in progress there is taken to do what it
+    // answers later, and another element may be wrong before.
+    Violation { core, explanation, at: None }
 }

@@ -8,8 +8,8 @@ const FEW: usize = if cfg!(test) { 8 } else { 1 << 13 };
 /// Bits that are looked at in one pass.
 const DIGIT: u32 = 11;
 
-/// Words sorted by their bits from the one numbered `lowest` on; those in which they are the same keep their order. By digits, the
-/// last one first.
+/// Words sorted by their bits from the one numbered `lowest` on; those in which they are the same
+/// keep their order. By digits, the last one first.
 pub(crate) fn by_upper_bits(
     mut words: Vec<u64>,
     lowest: u32,
@@ -54,8 +54,8 @@ pub(crate) fn by_upper_bits(
     Ok(words)
 }
 
-/// Sorts anything: short rows first, then each few of them together, which the sort of the standard library merges. Equal items
-/// may change places.
+/// Sorts anything: short rows first, then each few of them together, which the sort of the standard
+/// library merges. Equal items may change places.
 pub(crate) fn in_rows<T: Ord>(items: &mut [T], poll: &StopPoll) -> Result<(), StopReason> {
     let mut row = 4 * FEW;
     for items in items.chunks_mut(row) {

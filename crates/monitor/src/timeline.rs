@@ -2,14 +2,14 @@
 
 use super::poll::{StopPoll, StopReason};
 use super::sorting;
-use linchpin_history_data::{History, NEVER, OpId};
+use linchpin_history_data::{History, OpId};
 
 /// Events of a history: twice the operation, plus one where it returns.
 pub(crate) type Event = u32;
 
 /// The operation of an event.
 pub(crate) fn operation_of(event: Event) -> OpId {
-    event >> 1
+    OpId::numbered(event >> 1)
 }
 
 /// Whether the event is the return of its operation.
@@ -19,28 +19,24 @@ pub(crate) fn is_return(event: Event) -> bool {
 
 /// The completed operations, in the order in which they returned.
 pub(crate) fn by_return(history: &History, poll: &StopPoll) -> Result<Vec<OpId>, StopReason> {
-    let completed = || {
-        let operations = history.operations.iter().zip(0 as OpId..);
-        operations.filter(|(operation, _)| operation.completed)
-    };
+    let completed = || history.iter().filter(|(_, operation)| operation.completed);
     // why: a table of all ranks beats sorting, unless this is a small part of a long history.
-    if history.events as usize <= 4 * history.operations.len() + 64 {
-        let mut at = vec![NEVER; history.events as usize];
-        for (operation, id) in completed() {
+    if history.events.index() <= 4 * history.operations.len() + 64 {
+        let mut at: Vec<Option<OpId>> = vec![None; history.events.index()];
+        for (id, operation) in completed() {
             poll.step()?;
-            at[operation.returned as usize] = id;
+            at[operation.returned.index()] = Some(id);
         }
         poll.ask(0)?;
-        at.retain(|id| *id != NEVER);
-        return Ok(at);
+        return Ok(at.into_iter().flatten().collect());
     }
     let mut order = Vec::with_capacity(history.operations.len());
-    for (operation, id) in completed() {
+    for (id, operation) in completed() {
         poll.step()?;
         order.push(u64::from(operation.returned) << 32 | u64::from(id));
     }
     let order = sorting::by_upper_bits(order, 32, poll)?;
-    Ok(order.into_iter().map(|packed| packed as OpId).collect())
+    Ok(order.into_iter().map(|packed| OpId::numbered(packed as u32)).collect())
 }
 
 /// All events in their order: every invocation, and the returns of completed operations.
@@ -49,21 +45,21 @@ pub(crate) fn events(history: &History, poll: &StopPoll) -> Result<Vec<Event>, S
     let mut events = Vec::with_capacity(history.operations.len() + returns.len());
     let mut returns = returns.into_iter().peekable();
     poll.ask(0)?;
-    for (id, operation) in history.operations.iter().enumerate() {
+    for (id, operation) in history.iter() {
         poll.step()?;
-        let before =
-            |other: &OpId| history.operations[*other as usize].returned < operation.invoked;
+        let before = |other: &OpId| history[*other].returned < operation.invoked;
         while let Some(returned) = returns.next_if(before) {
-            events.push(returned << 1 | 1);
+            events.push(returned.number() << 1 | 1);
         }
-        events.push((id as Event) << 1);
+        events.push(id.number() << 1);
     }
-    events.extend(returns.map(|id| id << 1 | 1));
+    events.extend(returns.map(|id| id.number() << 1 | 1));
     Ok(events)
 }
 
-/// One order out of orders that each explain a part of the history (the operations on one key, say): linearizability
-/// is local. The parts lie one after the other in `orders` and end where `ends` says.
+/// One order out of orders that each explain a part of the history (the operations on one key,
+/// say): linearizability is local. The parts lie one after the other in `orders` and end where
+/// `ends` says.
 ///
 /// # Errors
 ///
@@ -77,8 +73,9 @@ pub fn interleave(
     if ends.len() <= 1 {
         return Ok(orders);
     }
-    // An operation may take effect as soon as all that are before it in its part, and itself, have been called: at the
-    // invocation of the latest of those, which is also the greatest id. Different parts have different ones.
+    // An operation may take effect as soon as all that are before it in its part, and itself, have
+    // been called: at the invocation of the latest of those, which is also the greatest id.
+    // Different parts have different ones.
     let mut starts = vec![0u32; count + 1];
     let each_with_instant = |visit: &mut dyn FnMut(usize, OpId)| -> Result<(), StopReason> {
         let mut begin = 0;
@@ -86,8 +83,8 @@ pub fn interleave(
             let mut instant = 0;
             for id in &orders[begin..*end] {
                 poll.step()?;
-                instant = instant.max(*id);
-                visit(instant as usize, *id);
+                instant = instant.max(id.index());
+                visit(instant, *id);
             }
             begin = *end;
         }
@@ -98,7 +95,7 @@ pub fn interleave(
         poll.step()?;
         starts[at] += starts[at - 1];
     }
-    let mut merged = vec![0; orders.len()];
+    let mut merged = vec![OpId::new(0); orders.len()];
     each_with_instant(&mut |instant, id| {
         merged[starts[instant] as usize] = id;
         starts[instant] += 1;

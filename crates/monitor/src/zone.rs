@@ -1,13 +1,15 @@
 //! Blocks in order.
 //!
-//! A block must be before another if one of its operations returned before one of the other was called. Let `f` be the first
-//! return in a block and `s` the last call. If `f < s` the block is certainly there from `f` to `s`, its *zone*; if not, all of it
-//! can happen at any instant from `s` to `f`. There is an order iff no two zones overlap and no block that can happen at an
-//! instant has all its instants in the zone of another (Gibbons and Korach 1997 for reads and writes); longer
-//! circles collapse to these. A cell that can be empty also needs, for each operation that found nothing, an instant
-//! outside all zones. Sorting, then one pass. Start with [`arrange`].
+//! A block must be before another if one of its operations returned before one of the other was
+//! called. Let `f` be the first return in a block and `s` the last call. If `f < s` the block is
+//! certainly there from `f` to `s`, its *zone*; if not, all of it can happen at any instant from
+//! `s` to `f`. There is an order iff no two zones overlap and no block that can happen at an
+//! instant has all its instants in the zone of another (Gibbons and Korach 1997 for reads and
+//! writes); longer circles collapse to these. A cell that can be empty also needs, for each
+//! operation that found nothing, an instant outside all zones. Sorting, then one pass. Start with
+//! [`arrange`].
 
-use super::chain::{Block, Cell, Fault, NONE, Role};
+use super::chain::{Block, Cell, Fault, Role};
 use super::poll::{Halt, StopReason};
 use super::sorting;
 use linchpin_history_data::{OpId, Rank};
@@ -27,13 +29,13 @@ impl Unit {
     pub(crate) fn block(self) -> Result<usize, OpId> {
         match self.0 & VACANT {
             0 => Ok(self.0 as usize),
-            _ => Err(self.0 & !VACANT),
+            _ => Err(OpId::numbered(self.0 & !VACANT)),
         }
     }
 }
 
-/// The blocks of `cell` and the operations that found nothing, in order. Blocks that nobody closed last for ever if
-/// `open_last`.
+/// The blocks of `cell` and the operations that found nothing, in order. Blocks that no operation
+/// closed last for ever if `open_last`.
 pub(crate) fn arrange<R: Fn(OpId) -> Role>(
     cell: &Cell<R>,
     vacant: &[OpId],
@@ -63,17 +65,19 @@ pub(crate) fn arrange<R: Fn(OpId) -> Role>(
     loop {
         poll.step()?;
         let next_free = free.peek().map(|index| zones.last(&cell.blocks[*index as usize]));
-        let next_vacant = vacant.peek().map(|id| cell.invoked(*id) + 1);
-        let (instant, latest, item) = match (next_free, next_vacant) {
+        let next_vacant = vacant.peek().map(|id| after(cell.invoked(*id)));
+        let is_free = match (next_free, next_vacant) {
             (None, None) => break,
-            (Some(call), other) if other.is_none_or(|other| call < other) => {
-                let index = free.next().unwrap_or(NONE);
-                (call, zones.first(&cell.blocks[index as usize]), index)
-            }
-            _ => {
-                let id = vacant.next().unwrap_or(NONE);
-                (cell.invoked(id) + 1, cell.returned(id).saturating_add(1), VACANT | id)
-            }
+            (Some(call), other) => other.is_none_or(|other| call < other),
+            (None, Some(_)) => false,
+        };
+        let (instant, latest, item) = if is_free {
+            let Some(index) = free.next() else { break };
+            let block = &cell.blocks[index as usize];
+            (zones.last(block), zones.first(block), index)
+        } else {
+            let Some(id) = vacant.next() else { break };
+            (after(cell.invoked(id)), after(cell.returned(id)), VACANT | id.number())
         };
         let begins = |index: &u32| zones.first(&cell.blocks[*index as usize]) < instant;
         while let Some(index) = fixed.next_if(begins) {
@@ -108,7 +112,14 @@ pub(crate) fn push<R: Fn(OpId) -> Role>(
     Ok(())
 }
 
-/// Ranks here are shifted by one: 0 is before all events.
+/// An instant of an arrangement: 0 is before all events, an event is one more than its rank.
+type Instant = u32;
+
+/// The instant of an event.
+fn after(rank: Rank) -> Instant {
+    rank.number().saturating_add(1)
+}
+
 struct Zones<'a, 'b, R: Fn(OpId) -> Role> {
     cell: &'a Cell<'b, R>,
     open_last: bool,
@@ -116,20 +127,20 @@ struct Zones<'a, 'b, R: Fn(OpId) -> Role> {
 
 impl<R: Fn(OpId) -> Role> Zones<'_, '_, R> {
     /// The first return in a block: by then it has begun.
-    fn first(&self, block: &Block) -> Rank {
+    fn first(&self, block: &Block) -> Instant {
         match block.first {
             _ if block.root == self.cell.initial => 0,
-            NONE => Rank::MAX,
-            first => self.cell.returned(first).saturating_add(1),
+            None => Instant::MAX,
+            Some(first) => after(self.cell.returned(first)),
         }
     }
 
     /// The last call in a block: until then it has not ended.
-    fn last(&self, block: &Block) -> Rank {
+    fn last(&self, block: &Block) -> Instant {
         match block.last {
-            _ if self.open_last && block.open => Rank::MAX,
-            NONE => 0,
-            last => self.cell.invoked(last) + 1,
+            _ if self.open_last && block.open => Instant::MAX,
+            None => 0,
+            Some(last) => after(self.cell.invoked(last)),
         }
     }
 

@@ -1,5 +1,5 @@
-//! A brute-force judge of linearizability for tests: small, slow and obviously right. It shares no code with any
-//! engine.
+//! A brute-force judge of linearizability for tests: small, slow and obviously right. It shares no
+//! code with any engine.
 //!
 //! ```text
 //! process 0   ├─ enqueue 1 ─┤        ├─ dequeue → 2 ─┤
@@ -44,12 +44,14 @@ pub struct Operation {
     pub process: usize,
     /// What was called.
     pub call: Call,
-    /// What it answered; `None` if it is pending: it may have taken effect, may yet do so, or never.
+    /// What it answered; `None` if it is pending: it may have taken effect, may yet do so, or
+    /// never.
     pub response: Option<Value>,
     /// When it was invoked.
     pub invoked: usize,
-    /// When it returned. If it is pending: the time by which it takes effect, if it ever does, that is to say before
-    /// every operation that is invoked later than this; `None` if it may do so at any time.
+    /// When it returned. If it is pending: the time by which it takes effect, if it ever does, that
+    /// is to say before every operation that is invoked later than this; `None` if it may do so at
+    /// any time.
     pub returned: Option<usize>,
 }
 
@@ -64,8 +66,9 @@ impl Operation {
     }
 }
 
-/// Whether some order of the operations explains the history: every completed one occurs exactly once and the pending
-/// ones at most once, those that precede others in time come before them, and each answers what `spec` says.
+/// Whether some order of the operations explains the history: every completed one occurs exactly
+/// once and the pending ones at most once, those that precede others in time come before them, and
+/// each answers what `spec` says.
 ///
 /// # Panics
 ///
@@ -74,8 +77,8 @@ pub fn is_linearizable<S: Spec + ?Sized>(spec: &S, history: &[Operation]) -> boo
     witness(spec, history).is_some()
 }
 
-/// An order that explains the history, as indices into it, if there is one. Pending operations that are not in it did
-/// not take effect.
+/// An order that explains the history, as indices into it, if there is one. Pending operations that
+/// are not in it did not take effect.
 ///
 /// # Panics
 ///
@@ -97,8 +100,8 @@ struct Search<'a, S: Spec + ?Sized> {
 }
 
 impl<S: Spec + ?Sized> Search<'_, S> {
-    /// Whether the operations that are not `done` (a bit for each) can be explained from `state`. If so, `order` goes
-    /// on with how; if not, it is as it was.
+    /// Whether the operations that are not `done` (a bit for each) can be explained from `state`.
+    /// If so, `order` goes on with how; if not, it is as it was.
     fn explains_rest(&mut self, done: u64, state: S::State) -> bool {
         let history = self.history;
         let is_done = |index: usize| done & (1 << index) != 0;
@@ -116,7 +119,8 @@ impl<S: Spec + ?Sized> Search<'_, S> {
             if rest().any(must_wait) {
                 continue;
             }
-            // Too late: something is done that had to come after it. Of completed ones that is never so.
+            // Too late: something is done that had to come after it. Of completed ones that is
+            // never so.
             if (0..history.len()).any(|other| is_done(other) && operation.precedes(&history[other]))
             {
                 continue;

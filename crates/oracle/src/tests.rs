@@ -4,7 +4,8 @@ use super::*;
 use linchpin_spec::{BUILTINS, Outcome, Outcomes, Shape, Signature, builtin};
 use std::env;
 
-/// Whether some order of all completed and some pending operations respects time and the specification.
+/// Whether some order of all completed and some pending operations respects time and the
+/// specification.
 fn naively_linearizable<S: Spec + ?Sized>(spec: &S, history: &[Operation]) -> bool {
     choices(history)
         .into_iter()
@@ -128,8 +129,8 @@ enum Doing {
 /// The number of events of a random history.
 const EVENTS: usize = 30;
 
-/// A history that three processes could have recorded; three times in four, half of its operations are then
-/// corrupted.
+/// A history that three processes could have recorded; three times in four, half of its operations
+/// are then corrupted.
 fn random_history<S: Spec + ?Sized>(random: &mut fastrand::Rng, spec: &S) -> Vec<Operation> {
     let operations = random.usize(2..=6);
     let mut history: Vec<Operation> = Vec::new();
@@ -180,7 +181,8 @@ fn random_history<S: Spec + ?Sized>(random: &mut fastrand::Rng, spec: &S) -> Vec
     history
 }
 
-/// Makes the operation return a random answer. One that answers nothing may become another operation first.
+/// Makes the operation return a random answer. One that answers nothing may become another
+/// operation first.
 fn corrupt<S: Spec + ?Sized>(random: &mut fastrand::Rng, spec: &S, operation: &mut Operation) {
     let signatures = spec.operations();
     if signatures[operation.call.operation].response == Shape::Unit {

@@ -1,26 +1,31 @@
-//! The frontier: the events in order, and at each the set of all configurations that explain the history so far.
+//! The frontier: the events in order, and at each the set of all configurations that explain the
+//! history so far.
 //!
-//! This is just-in-time linearization (Lowe, Concurrency and Computation 2017). Nothing happens at a call. At a
-//! return, configurations in which the operation has not taken effect are led on, by every sequence of operations in
-//! progress that ends with it. A configuration names only what is in progress, so its size does not depend on the length
-//! of the history, and where nothing is in progress it is just a state. When a return leaves no
-//! configuration, nothing explains the history.
+//! This is just-in-time linearization (Lowe, Concurrency and Computation 2017). Nothing happens at
+//! a call. At a return, configurations in which the operation has not taken effect are led on, by
+//! every sequence of operations in progress that ends with it. A configuration names only what is
+//! in progress, so its size does not depend on the length of the history, and where nothing is in
+//! progress it is just a state. When a return leaves no configuration, nothing explains the
+//! history.
 //!
 //! # Operations that only look
 //!
-//! An operation that cannot change the state may as well take effect as soon as it sees its answer (`eager`), and a
-//! configuration in which it has is at least as good as one in which it has not (`dominance`). Whether an operation can
-//! change the state, a specification does not say: `write 5` does not, in a register that holds 5. So a group of
-//! operations is taken for observers until one of them changes a state; if they were trusted by then, the walk starts
-//! over without trusting them.
+//! An operation that cannot change the state may as well take effect as soon as it sees its answer
+//! (`eager`), and a configuration in which it has is at least as good as one in which it has not
+//! (`dominance`). Whether an operation can change the state, a specification does not say:
+//! `write 5` does not, in a register that holds 5. So a group of operations is taken for observers
+//! until one of them changes a state; if they were trusted by then, the walk starts over without
+//! trusting them.
 //!
-//! Why a walk that ends empty has noticed every mistake that matters: suppose an order L explains the history, and let x
-//! be the first operation in L that changes a state, s, although its group was trusted. Up to x, L is an order that the
-//! walk follows: configurations give way only to ones that can go on in the same way, through the same states. The walk
-//! ends at a return up to which L leads, so what L has before x was tried at that return or at an earlier one, and the
-//! walk was in s. If x was in progress then, it was tried in s, as everything in progress is. If x had returned, some of
-//! what leads to s was in progress at its return and still is (otherwise the walk was in s before x returned), and for
-//! so long `suspects` keeps the class of x, to be tried in every state.
+//! Why a walk that ends empty has noticed every mistake that matters: suppose an order L explains
+//! the history, and let x be the first operation in L that changes a state, s, although its group
+//! was trusted. Up to x, L is an order that the walk follows: configurations give way only to ones
+//! that can go on in the same way, through the same states. The walk ends at a return up to which L
+//! leads, so what L has before x was tried at that return or at an earlier one, and the walk was in
+//! s. If x was in progress then, it was tried in s, as everything in progress is. If x had
+//! returned, some of what leads to s was in progress at its return and still is (otherwise the walk
+//! was in s before x returned), and for so long `suspects` keeps the class of x, to be tried in
+//! every state.
 
 use super::config::{Config, Configs};
 use super::explain::Possible;
@@ -37,12 +42,12 @@ use linchpin_spec::Spec;
 use linchpin_verdict::StopReason;
 use rustc_hash::FxHashMap;
 
-/// How a walk ended.
-pub(crate) enum Walked {
+/// How the search ended.
+pub(crate) enum SearchEnd {
     /// These operations in this order explain the history.
     Explained(Vec<u32>),
     /// Nothing explains this event, given all answers, those of operations in progress included.
-    Stuck { event: usize },
+    Unexplained { event: usize },
     /// The limits stopped it at this event.
     Stopped { reason: StopReason, event: usize },
 }
@@ -53,7 +58,7 @@ pub(crate) fn walk<S: Spec + ?Sized, M: Mask>(
     problem: &Problem,
     options: &SearchOptions,
     watch: &Watch<'_>,
-) -> Walked
+) -> SearchEnd
 where
     S::State: 'static,
 {
@@ -61,21 +66,21 @@ where
     walk_to::<S, M>(spec, problem, options, watch, &mut states)
 }
 
-/// Walks through the events, and says in which states the object may be after the last one, if nothing that is in
-/// progress then takes effect.
+/// Walks through the events, and says in which states the object may be after the last one, if
+/// nothing that is in progress then takes effect.
 pub(crate) fn walk_to<S: Spec + ?Sized, M: Mask>(
     spec: &S,
     problem: &Problem,
     options: &SearchOptions,
     watch: &Watch<'_>,
     states: &mut Vec<Possible>,
-) -> Walked
+) -> SearchEnd
 where
     S::State: 'static,
 {
     let mut table = Table::new(spec, problem);
     loop {
-        let mut walk = Walk::<S, M> {
+        let mut walk = BreadthFirst::<S, M> {
             problem,
             options,
             watch,
@@ -105,33 +110,35 @@ enum Halt {
     Limit(StopReason),
 }
 
-struct Walk<'a, 'b, S: Spec + ?Sized, M: Mask> {
+struct BreadthFirst<'a, 'b, S: Spec + ?Sized, M: Mask> {
     problem: &'a Problem,
     options: &'a SearchOptions,
     watch: &'a Watch<'a>,
     window: Window<'a>,
     table: &'b mut Table<'a, S>,
     used: Used,
-    steps: Steps,
+    steps: Steps<u32>,
     moment: Moment<M>,
     /// The configurations that explain the history so far.
     configs: Vec<Config<M>>,
-    /// At a return: the configurations in which the operation has not taken effect; some have been led on.
+    /// At a return: the configurations in which the operation has not taken effect; some have been
+    /// led on.
     pending: Configs<M>,
     /// At a return: those in which it has.
     passed: Configs<M>,
-    /// Classes taken for observers whose operations have returned, and until when a mistake may matter.
+    /// Classes taken for observers whose operations have returned, and until when a mistake may
+    /// matter.
     suspects: FxHashMap<u32, Rank>,
     /// The keys of `suspects`.
     tried: Vec<u32>,
     work: u32,
 }
 
-impl<S: Spec + ?Sized, M: Mask> Walk<'_, '_, S, M>
+impl<S: Spec + ?Sized, M: Mask> BreadthFirst<'_, '_, S, M>
 where
     S::State: 'static,
 {
-    fn run(&mut self) -> Option<Walked> {
+    fn run(&mut self) -> Option<SearchEnd> {
         let done = M::empty(self.problem.width);
         let state = Table::<S>::INITIAL;
         self.configs.push(Config { state, used: Used::NONE, done, step: START });
@@ -140,21 +147,23 @@ where
                 match self.pass(event.op, event.rank) {
                     Ok(()) => {}
                     Err(Halt::Mistaken) => return None,
-                    Err(Halt::Limit(reason)) => return Some(Walked::Stopped { reason, event: at }),
+                    Err(Halt::Limit(reason)) => {
+                        return Some(SearchEnd::Stopped { reason, event: at });
+                    }
                 }
                 if self.configs.is_empty() {
-                    return Some(Walked::Stuck { event: at });
+                    return Some(SearchEnd::Unexplained { event: at });
                 }
             }
             self.window.pass(event);
             if at % 4096 == 4095
                 && let Err(Halt::Limit(reason)) = self.check_limits()
             {
-                return Some(Walked::Stopped { reason, event: at });
+                return Some(SearchEnd::Stopped { reason, event: at });
             }
         }
         let last = self.configs.first()?;
-        Some(Walked::Explained(self.steps.path(last.step)))
+        Some(SearchEnd::Explained(self.steps.path(last.step)))
     }
 
     /// The states of now, and what in progress has led to each.
@@ -186,7 +195,8 @@ where
         crashed.chain(live).map(|op| self.problem.ops[*op as usize].id).collect()
     }
 
-    /// Passes the deadline of `x`: leaves the configurations in which it has taken effect, if it had to.
+    /// Passes the deadline of `x`: leaves the configurations in which it has taken effect, if it
+    /// had to.
     fn pass(&mut self, x: u32, now: Rank) -> Result<(), Halt> {
         let op = &self.problem.ops[x as usize];
         let Place::Slot(slot) = op.place else {
@@ -270,8 +280,9 @@ where
         Ok(())
     }
 
-    /// Comes to a configuration by `op` after the step that is noted in it: lets look what sees its answer there, and
-    /// keeps it with those that have passed the deadline of the operation in `slot`, or that have not.
+    /// Comes to a configuration by `op` after the step that is noted in it: lets look what sees its
+    /// answer there, and keeps it with those that have passed the deadline of the operation in
+    /// `slot`, or that have not.
     fn arrive(&mut self, mut config: Config<M>, slot: u32, op: Option<u32>) {
         let mut looked = None;
         if !config.done.contains(slot) || op.is_some() {
@@ -331,7 +342,7 @@ where
         self.options.eager || self.options.dominance
     }
 
-    /// Forgets steps and states that nobody needs.
+    /// Forgets steps and states that are not needed.
     fn forget(&mut self) {
         if self.steps.should_forget() {
             self.steps.forget(self.configs.iter_mut().map(|config| &mut config.step));

@@ -1,24 +1,30 @@
 //! Registers with `read`, `write` and `cas`, where values may be written more than once.
 //!
-//! That is NP-complete (Gibbons and Korach, SIAM Journal on Computing 1997), but the hard part is only what is in
-//! progress at one time. This is the frontier of the general [`search`](crate::search) with what is known of registers:
+//! That is NP-complete (Gibbons and Korach, SIAM Journal on Computing 1997), but the hard part is
+//! only what is in progress at one time. This is the frontier of the general
+//! [`search`](crate::search) with what is known of registers:
 //!
-//! - Operations that only look (`read`, a `cas` that failed, `cas [a, a]`) take effect as soon as they see their answer.
-//! - A write that nobody sees needs no place of its own: it can stand just before any other write in its time. So once
-//!   some write takes effect, all other writes in progress become *buried if they like*: nothing is decided until they
-//!   return, and then both go on, the configuration in which the write was buried and those in which it takes effect
-//!   last.
-//! - A write that takes effect before it must is tried only if somebody in progress is waiting for its value.
+//! - Operations that only look (`read`, a `cas` that failed, `cas [a, a]`) take effect as soon as
+//!   they see their answer.
+//! - A write that no operation sees needs no place of its own: it can stand just before any other
+//!   write in its time. So once some write takes effect, all other writes in progress become
+//!   *buried if they like*: nothing is decided until they return, and then both go on, the
+//!   configuration in which the write was buried and those in which it takes effect last.
+//! - A write that takes effect before it must is tried only if an operation in progress is waiting
+//!   for its value.
 //!
-//! - With many operations in progress the walk is first tried with few configurations, those in which the most has taken effect. If one of them comes through,
-//!   it explains the history, whatever was left out; only if none does, all are followed. Before there are too many of them, it is looked whether somebody found what nobody can have left there (`overwritten`).
+//! - With many operations in progress the walk is first tried with few configurations, those in
+//!   which the most has taken effect. If one of them comes through, it explains the history,
+//!   whatever was left out; only if none does, all are followed. Before there are too many of them,
+//!   it is looked whether an operation found what no operation can have left there (`overwritten`).
 //!
-//! Start with [`check`]; `walk` is the algorithm, `configs` when a configuration can do all that another can.
+//! Start with [`check`]; `frontier` is the algorithm, `config` when a configuration can do all that
+//! another can.
 
-mod configs;
+mod config;
+mod frontier;
 mod overwritten;
 mod resume;
-mod walk;
 
 pub use overwritten::Overwritten;
 pub use resume::{Begun, Known, Patience, Resumed, advance, resume};
@@ -28,6 +34,7 @@ use crate::mask::with_mask;
 use crate::problem::{Item, Problem, Role};
 use crate::shrink::{Bound, Judge, first_violated, shrink};
 use crate::{SearchOptions, Watch};
+use frontier::{Breadth, Outcome, SearchEnd, Way, walk};
 use linchpin_history_data::{
     Argument, History, Judgement, Monitored, NEVER, NotApplicable, OpId, Operation, Rank, ValueId,
     Violation, Witness,
@@ -36,18 +43,20 @@ use linchpin_spec::{CasRegister, Spec, Value};
 use linchpin_verdict::Limits;
 use rustc_hash::FxHashMap;
 use std::time::Instant;
-use walk::{Breadth, Outcome, Walked, Way, walk};
 
-/// With more operations in progress at a time than this, a history is first walked through with few configurations.
+/// With more operations in progress at a time than this, a history is first walked through with few
+/// configurations.
 const MANY: usize = 24;
 
-/// If these do not explain it, all are followed, but not more than so many before something else is tried.
+/// If these do not explain it, all are followed, but not more than so many before something else is
+/// tried.
 const FEW_WAYS: usize = 1 << 12;
 
 /// How few.
 const NARROW: [usize; 3] = [4, 32, 256];
 
-/// What an operation does to the register. Values are ids; the initial value may have one of its own.
+/// What an operation does to the register. Values are ids; the initial value may have one of its
+/// own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Write(u32),
@@ -59,8 +68,9 @@ enum Kind {
     IsNot(u32),
 }
 
-/// Whether a history of a `register` or `cas-register` that holds `init` at the start can be explained. Exact,
-/// with operations that never returned and with deadlines; exponential only in what is in progress at one time.
+/// Whether a history of a `register` or `cas-register` that holds `init` at the start can be
+/// explained. Exact, with operations that never returned and with deadlines; exponential only in
+/// what is in progress at one time.
 ///
 /// # Errors
 ///
@@ -68,7 +78,7 @@ enum Kind {
 pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     let mut register = RegisterSearch::new(history, init, limits)?;
     if let Some(by) = limits.exceeded(0) {
-        return Ok(Judgement::Inconclusive(explain::stopped(by, 0, history)));
+        return Ok(Judgement::Inconclusive(explain::stopped(by, Rank::FIRST, history)));
     }
     let items = register.relevant(&Item::all(history));
     if let Some(violated) = register.found_what_nobody_wrote(&items) {
@@ -77,19 +87,22 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     let problem = Problem::new(history, &items, &register.options);
     let outcome = match register.walk_cheaply(&problem, limits) {
         Some(outcome) => outcome,
-        // why not before: the walk has more to say about what went wrong. But now it may never come to an end.
-        None => match overwritten::sweep(&register, &items, &[register.initial], 0, NEVER) {
-            Ok(_) => register.walk_from_start(&problem, Breadth::Full, limits),
-            Err(overwritten) => return Ok(register.found_overwritten(&overwritten)),
-        },
+        // why not before: the walk has more to say about what went wrong. But now it may never come
+        // to an end.
+        None => {
+            match overwritten::sweep(&register, &items, &[register.initial], Rank::FIRST, NEVER) {
+                Ok(_) => register.walk_from_start(&problem, Breadth::Full, limits),
+                Err(overwritten) => return Ok(register.found_overwritten(&overwritten)),
+            }
+        }
     };
     match outcome.walked {
-        Walked::Explained(order) => {
+        SearchEnd::Explained(order) => {
             let order = order.into_iter().map(|op| problem.ops[op as usize].id).collect();
             Ok(Judgement::Holds(Witness { order }))
         }
-        Walked::Stuck { op } => Ok(register.violated(&items, problem.ops[op as usize].id)),
-        Walked::Stopped { reason, event } => {
+        SearchEnd::Unexplained { op } => Ok(register.violated(&items, problem.ops[op as usize].id)),
+        SearchEnd::Stopped { reason, event } => {
             let explained = problem.events.get(event).map_or(history.events, |event| event.rank);
             Ok(Judgement::Inconclusive(explain::stopped(reason, explained, history)))
         }
@@ -100,9 +113,10 @@ struct RegisterSearch<'a> {
     history: &'a History,
     limits: &'a Limits,
     options: SearchOptions,
-    /// For each operation what it does if it took effect; for one that did not return, only what could matter.
+    /// For each operation what it does if it took effect; for one that did not return, only what
+    /// could matter.
     kinds: Vec<Kind>,
-    /// What it does, if nobody knows what it answered.
+    /// What it does, if it is not known what it answered.
     initial: u32,
     init: &'a Value,
 }
@@ -115,8 +129,8 @@ impl<'a> RegisterSearch<'a> {
     ) -> Result<RegisterSearch<'a>, NotApplicable> {
         let kind = |(id, operation): (usize, &Operation)| {
             kind(operation).ok_or_else(|| {
-                let call = history.call(id as OpId);
-                let response = history.response(id as OpId).unwrap_or_default();
+                let call = history.call(OpId::new(id));
+                let response = history.response(OpId::new(id)).unwrap_or_default();
                 let process = history.processes.get(operation.process as usize);
                 let process = process.map_or("?", String::as_str);
                 let reason = format!(
@@ -134,32 +148,34 @@ impl<'a> RegisterSearch<'a> {
 
     /// What an operation does in this role.
     fn kind(&self, item: Item) -> Option<Kind> {
-        let operation = &self.history.operations[item.id as usize];
-        match (item.role, self.kinds[item.id as usize]) {
+        let operation = &self.history[item.id];
+        match (item.role, self.kinds[item.id.index()]) {
             (Role::Completed, kind) => Some(kind),
             (Role::Optional(_), Kind::Write(value)) => Some(Kind::Write(value)),
             (Role::Optional(_), _) => match operation.argument {
                 Argument::Two(old, new) if old != new => Some(Kind::Swap(old.0, new.0)),
-                // It could only look, and nobody knows what it saw.
+                // It could only look, and it is not known what it saw.
                 _ => None,
             },
         }
     }
 
-    /// An operation that saw a value which nobody had been called to write by its return: seen at once, whatever is in progress.
+    /// An operation that saw a value which no operation had been called to write by its return:
+    /// seen at once, whatever is in progress.
     fn found_what_nobody_wrote(&self, items: &[Item]) -> Option<Judgement> {
         let operations = &self.history.operations;
-        let mut first_call: FxHashMap<u32, Rank> = FxHashMap::from_iter([(self.initial, 0)]);
+        let mut first_call: FxHashMap<u32, Rank> =
+            FxHashMap::from_iter([(self.initial, Rank::FIRST)]);
         for item in items {
             if let Some(Kind::Write(new) | Kind::Swap(_, new)) = self.kind(*item) {
-                let call = operations[item.id as usize].invoked;
+                let call = operations[item.id.index()].invoked;
                 first_call.entry(new).or_insert(call);
             }
         }
         let unwritten = |item: &&Item| match self.kind(**item) {
             Some(Kind::Is(value) | Kind::Swap(value, _)) if item.role == Role::Completed => {
                 let call = first_call.get(&value);
-                call.is_none_or(|call| *call > operations[item.id as usize].returned)
+                call.is_none_or(|call| *call > operations[item.id.index()].returned)
             }
             _ => false,
         };
@@ -167,7 +183,7 @@ impl<'a> RegisterSearch<'a> {
         Some(self.found_overwritten(&Overwritten { found, by: None }))
     }
 
-    /// The violation that an operation found what nobody can have left there.
+    /// The violation that an operation found what no operation can have left there.
     fn found_overwritten(&self, overwritten: &Overwritten) -> Judgement {
         let mut core: Vec<OpId> = overwritten.by.into_iter().chain([overwritten.found]).collect();
         core.sort_unstable();
@@ -180,13 +196,15 @@ impl<'a> RegisterSearch<'a> {
         items.iter().copied().filter(|item| self.kind(*item).is_some()).collect()
     }
 
-    /// Walks through the events, first with few configurations, which may be all it takes to explain the history.
+    /// Walks through the events, first with few configurations, which may be all it takes to
+    /// explain the history.
     fn walk(&self, problem: &Problem, limits: &Limits) -> Outcome {
         let cheap = self.walk_cheaply(problem, limits);
         cheap.unwrap_or_else(|| self.walk_from_start(problem, Breadth::Full, limits))
     }
 
-    /// Walks through the events; if many operations are in progress, with few configurations, or all of them as long as they are not too many. Nothing if that shows nothing.
+    /// Walks through the events; if many operations are in progress, with few configurations, or
+    /// all of them as long as they are not too many. Nothing if that shows nothing.
     fn walk_cheaply(&self, problem: &Problem, limits: &Limits) -> Option<Outcome> {
         if problem.width <= MANY {
             return Some(self.walk_from_start(problem, Breadth::Full, limits));
@@ -194,9 +212,9 @@ impl<'a> RegisterSearch<'a> {
         let breadths = NARROW.into_iter().map(Breadth::Narrow).chain([Breadth::AtMost(FEW_WAYS)]);
         let mut outcomes = breadths.map(|breadth| self.walk_from_start(problem, breadth, limits));
         outcomes.find(|outcome| match outcome.walked {
-            Walked::Explained(_) => true,
-            Walked::Stuck { .. } => outcome.is_sure,
-            Walked::Stopped { .. } => limits.exceeded(0).is_some(),
+            SearchEnd::Explained(_) => true,
+            SearchEnd::Unexplained { .. } => outcome.is_sure,
+            SearchEnd::Stopped { .. } => limits.exceeded(0).is_some(),
         })
     }
 
@@ -227,7 +245,7 @@ impl<'a> RegisterSearch<'a> {
         let history = self.history;
         let first = first_violated(history, items, Bound::From(found), self);
         let culprit = first.unwrap_or(found);
-        let at = history.operations[culprit as usize].returned;
+        let at = history[culprit].returned;
         let before: Vec<Item> =
             items.iter().filter_map(|item| item.until(history, at - 1)).collect();
         let before = Problem::new(history, &self.relevant(&before), &self.options);
@@ -269,14 +287,14 @@ impl Judge for RegisterSearch<'_> {
         let limits = Limits { deadline, ..self.limits.clone() };
         let problem = Problem::new(self.history, &self.relevant(items), &self.options);
         match self.walk(&problem, &limits).walked {
-            Walked::Explained(_) => Some(false),
-            Walked::Stuck { .. } => Some(true),
-            Walked::Stopped { .. } => None,
+            SearchEnd::Explained(_) => Some(false),
+            SearchEnd::Unexplained { .. } => Some(true),
+            SearchEnd::Stopped { .. } => None,
         }
     }
 
     fn relevant(&self, mut gone: Vec<Item>, _: &[Item]) -> Vec<Item> {
-        gone.retain(|item| !matches!(self.kinds[item.id as usize], Kind::Is(_) | Kind::IsNot(_)));
+        gone.retain(|item| !matches!(self.kinds[item.id.index()], Kind::Is(_) | Kind::IsNot(_)));
         gone
     }
 }
@@ -289,7 +307,7 @@ fn kind(operation: &Operation) -> Option<Kind> {
         // A recorder that leaves `null` out.
         _ => Some(ValueId::NULL),
     };
-    match (operation.operation as usize, operation.argument, response) {
+    match (usize::from(operation.operation), operation.argument, response) {
         (CasRegister::WRITE, Argument::One(value), _) => Some(Kind::Write(value.0)),
         (CasRegister::READ, _, response) => Some(Kind::Is(response.unwrap_or(ValueId::NULL).0)),
         (CasRegister::CAS, Argument::Two(old, _), Some(ValueId::FALSE)) => Some(Kind::IsNot(old.0)),

@@ -67,8 +67,8 @@ impl<M: Mask> Configs<M> {
         Configs { list: Vec::new(), index: HashTable::new() }
     }
 
-    /// Adds a configuration unless one is at least as good; those that are not as good as it give way. How it came
-    /// about is written down only if it is added.
+    /// Adds a configuration unless one is at least as good; those that are not as good as it give
+    /// way. How it came about is written down only if it is added.
     pub(crate) fn insert(
         &mut self,
         mut config: Config<M>,
@@ -108,7 +108,8 @@ impl<M: Mask> Configs<M> {
         self.index.insert_unique(hash, at, rehash);
     }
 
-    /// The configuration that was added at this position, if there are so many; `None` inside if it has given way.
+    /// The configuration that was added at this position, if there are so many; `None` inside if it
+    /// has given way.
     pub(crate) fn get(&self, at: usize) -> Option<Option<&Config<M>>> {
         self.list.get(at).map(|config| (config.state != GONE).then_some(config))
     }

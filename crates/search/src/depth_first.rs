@@ -1,8 +1,10 @@
-//! The search for a witness, depth first (Wing and Gong, 1993, with Lowe's memory of where it has been).
+//! The search for a witness, depth first (Wing and Gong, 1993, with Lowe's memory of where it has
+//! been).
 //!
-//! It goes through the same configurations as the frontier, but one at a time, and tries at each return the operations
-//! with the earliest deadlines first. Most histories that can be explained are explained without many steps back. That
-//! there is no witness, only the frontier says: this search trusts that what only looked so far only looks.
+//! It goes through the same configurations as the frontier, but one at a time, and tries at each
+//! return the operations with the earliest deadlines first. Most histories that can be explained
+//! are explained without many steps back. That there is no witness, only the frontier says: this
+//! search trusts that what only looked so far only looks.
 
 use super::mask::Mask;
 use super::problem::{Place, Problem};
@@ -40,9 +42,11 @@ struct Branch<M> {
     spot: Spot<M>,
     /// How many operations have taken effect by then.
     steps: usize,
-    /// The operations in progress, as positions in the window, in the order in which they are tried.
+    /// The operations in progress, as positions in the window, in the order in which they are
+    /// tried.
     preferred: SmallVec<[u16; 16]>,
-    /// The next thing to try: to let the deadline pass (0), an operation in progress, a crashed one.
+    /// The next thing to try: to let the deadline pass (0), an operation in progress, a crashed
+    /// one.
     choice: usize,
     /// The next way in which that may take effect.
     way: u32,
@@ -142,7 +146,8 @@ where
         }
     }
 
-    /// The operations in progress, as positions in the window, in the order in which they are tried.
+    /// The operations in progress, as positions in the window, in the order in which they are
+    /// tried.
     fn preferred(&self) -> SmallVec<[u16; 16]> {
         let live = &self.window.live;
         let mut order: SmallVec<[u16; 16]> = (0..live.len() as u16).collect();
@@ -157,13 +162,14 @@ where
         };
         order.sort_by_key(|&at| match (before(at), self.preference) {
             (true, Preference::SeenLater) => (false, NEVER - op(at).seen),
-            (true, _) => (false, op(at).seen),
+            (true, _) => (false, op(at).seen.number()),
             (false, _) => (true, 0),
         });
         order
     }
 
-    /// Passes events until the deadline of an operation that has not taken effect; whether none is left.
+    /// Passes events until the deadline of an operation that has not taken effect; whether none is
+    /// left.
     fn advance(&mut self) -> bool {
         while let Some(&event) = self.problem.events.get(self.spot.event as usize) {
             self.deepest = self.deepest.max(self.spot.event as usize);
@@ -198,7 +204,8 @@ where
         }
     }
 
-    /// Returns to the last branch from which something is left to try, and tries it; whether there was one.
+    /// Returns to the last branch from which something is left to try, and tries it; whether there
+    /// was one.
     fn step_back(&mut self) -> bool {
         while let Some(mut branch) = self.branches.pop() {
             while self.spot.event > branch.spot.event {
@@ -245,8 +252,8 @@ where
         }
     }
 
-    /// Lets an operation in progress take effect in one of its ways; `None` if there are not so many, `Some(false)` if
-    /// that would be of no use.
+    /// Lets an operation in progress take effect in one of its ways; `None` if there are not so
+    /// many, `Some(false)` if that would be of no use.
     fn try_live(&mut self, at: usize, way: u32) -> Option<bool> {
         let index = self.window.live[at];
         let op = &self.problem.ops[index as usize];

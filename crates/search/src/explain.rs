@@ -18,7 +18,8 @@ pub(crate) struct Possible {
     pub has_others: bool,
 }
 
-/// Why nothing explains the return of an operation, given the states in which the object may have been before.
+/// Why nothing explains the return of an operation, given the states in which the object may have
+/// been before.
 pub(crate) fn stuck(
     history: &History,
     signatures: &[Signature],
@@ -77,9 +78,9 @@ pub(crate) fn first(
 
 /// Who called what.
 fn called(history: &History, signatures: &[Signature], id: OpId) -> String {
-    let operation = &history.operations[id as usize];
+    let operation = &history[id];
     let process = history.processes.get(operation.process as usize).map_or("?", String::as_str);
-    let signature = signatures.get(operation.operation as usize);
+    let signature = signatures.get(usize::from(operation.operation));
     let name = signature.map_or("an operation", |signature| &signature.name);
     let argument = match signature {
         Some(Signature { argument: Shape::Unit, .. }) | None => String::new(),
@@ -90,8 +91,8 @@ fn called(history: &History, signatures: &[Signature], id: OpId) -> String {
 
 /// Who called what, and what it returned.
 fn returned(history: &History, signatures: &[Signature], id: OpId) -> String {
-    let operation = &history.operations[id as usize];
-    let response = match signatures.get(operation.operation as usize) {
+    let operation = &history[id];
+    let response = match signatures.get(usize::from(operation.operation)) {
         Some(Signature { response: Shape::Unit, .. }) | None => String::new(),
         Some(_) => format!(" {}", history.value(operation.response)),
     };

@@ -1,10 +1,11 @@
-//! The frontier for histories that are still being recorded: told of one event at a time, it knows at once when nothing
-//! explains what it was told.
+//! The frontier for histories that are still being recorded: told of one event at a time, it knows
+//! at once when nothing explains what it was told.
 //!
-//! What an operation in progress will answer is not known here. So a configuration says, for each of them that changed
-//! the state, what it will have to answer (*promised*), and for each of the others what it may answer because it could
-//! have looked at the right time (*seen*). What it keeps depends on what is in progress, and on how many states the
-//! object can be in, not on the length of the history.
+//! What an operation in progress will answer is not known here. So a configuration says, for each
+//! of them that changed the state, what it will have to answer (*promised*), and for each of the
+//! others what it may answer because it could have looked at the right time (*seen*). What it keeps
+//! depends on what is in progress, and on how many states the object can be in, not on the length
+//! of the history.
 
 use super::interner::Interner;
 use super::table::show;
@@ -19,7 +20,7 @@ pub struct Ticket(u32);
 
 /// Nothing explains the events so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stuck {
+pub struct Unexplained {
     /// The call whose answer nothing explains.
     pub call: Call,
     /// That answer.
@@ -58,8 +59,9 @@ type Configs = FxHashMap<Key, SmallVec<[Rest; 1]>>;
 
 /// All ways in which the events so far may be explained.
 ///
-/// The specification must list every answer of a call when it is asked without one. All built-in ones do, except
-/// `mwcas` over locations whose initial values are unknown, or with answers other than `true` and `{"failed": …}`.
+/// The specification must list every answer of a call when it is asked without one. All built-in
+/// ones do, except `mwcas` over locations whose initial values are unknown, or with answers other
+/// than `true` and `{"failed": …}`.
 ///
 /// ```
 /// use linchpin_search::Frontier;
@@ -123,7 +125,8 @@ where
         }
     }
 
-    /// Begins again, in the middle: in one of these ways the operations in progress, and those that never return, have taken effect.
+    /// Begins again, in the middle: in one of these ways the operations in progress, and those that
+    /// never return, have taken effect.
     pub fn begin_again(&mut self, ways: impl Iterator<Item = Beginning<S::State>>) {
         self.configs.clear();
         for Beginning { state, promised, seen, used } in ways {
@@ -171,7 +174,7 @@ where
     /// # Errors
     ///
     /// If nothing explains that. The frontier is then empty, and nothing explains what follows.
-    pub fn response(&mut self, ticket: Ticket, response: &Value) -> Result<(), Stuck> {
+    pub fn response(&mut self, ticket: Ticket, response: &Value) -> Result<(), Unexplained> {
         let Some(call) = self.close(ticket) else {
             return Ok(());
         };
@@ -184,7 +187,7 @@ where
         self.pass(ticket.0, call, Some(answer));
         if self.configs.is_empty() {
             let possible = possible.into_iter().map(|state| show(self.states.get(state))).collect();
-            return Err(Stuck { call: self.calls.get(call).clone(), response, possible });
+            return Err(Unexplained { call: self.calls.get(call).clone(), response, possible });
         }
         self.forget();
         Ok(())
@@ -226,7 +229,8 @@ where
         }
     }
 
-    /// An operation turns out not to have happened. Whether the events so far can still be explained.
+    /// An operation turns out not to have happened. Whether the events so far can still be
+    /// explained.
     pub fn retract(&mut self, ticket: Ticket) -> bool {
         if self.close(ticket).is_none() {
             return !self.configs.is_empty();
@@ -272,7 +276,8 @@ where
         Some(call)
     }
 
-    /// Passes the deadline of the operation in slot `x`, which answers this or need not have taken effect.
+    /// Passes the deadline of the operation in slot `x`, which answers this or need not have taken
+    /// effect.
     fn pass(&mut self, x: u32, call: u32, answer: Option<u32>) {
         let mut passed = Configs::default();
         let mut pending = Configs::default();

@@ -1,8 +1,10 @@
-//! The general search: exact for any specification, deterministic or not, and for operations that never returned.
+//! The general search: exact for any specification, deterministic or not, and for operations that
+//! never returned.
 //!
-//! Start with [`search`]. Two searches look at once: `depth_first` for an order that explains the history,
-//! `breadth_first` for the first event that none explains; the first answer wins. Both work on a `Problem`, ask the
-//! specification through a `Table`, and know only what is in progress. [`split`] takes apart what can be checked apart.
+//! Start with [`search`]. Two searches look at once: `depth_first` for an order that explains the
+//! history, `breadth_first` for the first event that none explains; the first answer wins. Both
+//! work on a `Problem`, ask the specification through a `Table`, and know only what is in progress.
+//! [`split`] takes apart what can be checked apart.
 //! [`Frontier`] is the form for histories that are still being recorded, [`lockstep`] the one for queues. When nothing explains a history, `shrink` finds
 //! a few operations that show it.
 
@@ -27,14 +29,14 @@ mod table;
 mod used;
 mod window;
 
-pub use frontier::{Beginning, Frontier, Stuck, Ticket};
+pub use frontier::{Beginning, Frontier, Ticket, Unexplained};
 use linchpin_history_data::{History, Judgement, OpId, Rank, Violation, Witness};
 use linchpin_verdict::{Limits, StopReason};
 pub use relevance::Relevance;
 pub use shrink::Tally;
 pub use split::SplitBy;
 
-use breadth_first::Walked;
+use breadth_first::SearchEnd;
 use linchpin_spec::Spec;
 use problem::{Item, Problem};
 use race::{decide, states_after};
@@ -48,11 +50,13 @@ use std::time::{Duration, Instant};
 pub struct SearchOptions {
     /// Let operations that only look take effect as soon as they see what they answered.
     pub eager: bool,
-    /// Of operations in progress with the same call and answer, try only the one that returns first.
+    /// Of operations in progress with the same call and answer, try only the one that returns
+    /// first.
     pub symmetry: bool,
     /// Drop configurations that cannot do anything that another cannot do.
     pub dominance: bool,
-    /// Count operations that never return by what they call, instead of remembering which of them took effect.
+    /// Count operations that never return by what they call, instead of remembering which of them
+    /// took effect.
     pub count_crashed: bool,
     /// Look for a witness depth first, too.
     pub depth_first: bool,
@@ -78,8 +82,9 @@ impl Default for SearchOptions {
 pub struct Searched {
     /// The answer.
     pub judgement: Judgement,
-    /// If the history is violated: the states in which the object may have been just before the first event that
-    /// nothing explains, if nothing in progress had taken effect by then that need not have.
+    /// If the history is violated: the states in which the object may have been just before the
+    /// first event that nothing explains, if nothing in progress had taken effect by then that need
+    /// not have.
     pub possible: Vec<String>,
     /// The events before this rank are known to be explained.
     pub explained: Rank,
@@ -88,7 +93,7 @@ pub struct Searched {
 /// Searches for an order that explains a history.
 ///
 /// ```
-/// use linchpin_history_data::{Builder, Judgement};
+/// use linchpin_history_data::{Builder, Judgement, Rank};
 /// use linchpin_search::{SearchOptions, search};
 /// use linchpin_verdict::{Limits, StopReason};
 /// use linchpin_spec::{Register, Spec, Value};
@@ -102,7 +107,7 @@ pub struct Searched {
 /// builder.ok("b", Value::Null)?;
 /// let searched = search(&register, &builder.finish(), &Limits::default(), &SearchOptions::default());
 /// let Judgement::Violated(violation) = searched.judgement else { panic!("the write cannot be undone") };
-/// assert_eq!(violation.at, Some(4));
+/// assert_eq!(violation.at, Some(Rank::new(4)));
 /// assert_eq!(searched.possible, ["1"]);
 /// # Ok::<(), linchpin_history_data::HistoryError>(())
 /// ```
@@ -142,7 +147,7 @@ where
     S::State: 'static,
 {
     if let Some(by) = known.split {
-        let all: Vec<OpId> = (0..history.operations.len() as OpId).collect();
+        let all: Vec<OpId> = history.ids().collect();
         let parts = split(history, &all, by);
         return search_parts(spec, history, &parts, limits, options);
     }
@@ -167,20 +172,20 @@ where
     S::State: 'static,
 {
     /// The answer about these operations, once the search has ended.
-    fn conclude(mut self, items: &[Item], problem: &Problem, walked: Walked) -> Searched {
+    fn conclude(mut self, items: &[Item], problem: &Problem, walked: SearchEnd) -> Searched {
         let history = self.history;
         match walked {
-            Walked::Explained(order) => {
+            SearchEnd::Explained(order) => {
                 let order = order.into_iter().map(|op| problem.ops[op as usize].id).collect();
                 let judgement = Judgement::Holds(Witness { order });
                 Searched { judgement, possible: Vec::new(), explained: history.events }
             }
-            Walked::Stuck { event } => {
+            SearchEnd::Unexplained { event } => {
                 let found = problem.ops[problem.events[event].op as usize].id;
                 let first = first_violated(history, items, Bound::From(found), &mut self);
                 self.violated(items, found, first)
             }
-            Walked::Stopped { reason, event } => {
+            SearchEnd::Stopped { reason, event } => {
                 let event = problem.events.get(event);
                 let explained = event.map_or(history.events, |event| event.rank);
                 let judgement =
@@ -190,12 +195,13 @@ where
         }
     }
 
-    /// The answer if nothing explains these operations. The search, which knows all answers, got stuck at the return of
-    /// `found`; the first return that nothing explains is that of `first`, if it is known.
+    /// The answer if nothing explains these operations. The search, which knows all answers, got
+    /// stuck at the return of `found`; the first return that nothing explains is that of `first`,
+    /// if it is known.
     fn violated(&mut self, items: &[Item], found: OpId, first: Option<OpId>) -> Searched {
         let (history, options) = (self.history, self.options);
         let culprit = first.unwrap_or(found);
-        let at = history.operations[culprit as usize].returned;
+        let at = history[culprit].returned;
         let before = items.iter().filter_map(|item| item.until(history, at - 1));
         let before = Problem::new(history, &before.collect::<Vec<_>>(), options);
         let possible = states_after(self.spec, &before, options, &Watch::new(self.limits));
@@ -218,9 +224,9 @@ where
         let limits = Limits { deadline, ..self.limits.clone() };
         let problem = Problem::new(self.history, items, self.options);
         match decide(self.spec, &problem, self.options, &Watch::new(&limits), false) {
-            Walked::Explained(_) => Some(false),
-            Walked::Stuck { .. } => Some(true),
-            Walked::Stopped { .. } => None,
+            SearchEnd::Explained(_) => Some(false),
+            SearchEnd::Unexplained { .. } => Some(true),
+            SearchEnd::Stopped { .. } => None,
         }
     }
 

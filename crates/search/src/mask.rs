@@ -1,6 +1,7 @@
 //! Sets of slots: which of the operations in progress have taken effect.
 //!
-//! One word where at most 64 operations are ever in progress at a time, two up to 128, any number beyond.
+//! One word where at most 64 operations are ever in progress at a time, two up to 128, any number
+//! beyond.
 
 use smallvec::{SmallVec, smallvec};
 use std::hash::Hash;

@@ -15,8 +15,8 @@ struct Candidate<M> {
     slot: u32,
     class: u32,
     completed: bool,
-    /// Operations of the same class with earlier deadlines. Whatever this one could do for the history, they can do
-    /// as well, so it is tried only after them.
+    /// Operations of the same class with earlier deadlines. Whatever this one could do for the
+    /// history, they can do as well, so it is tried only after them.
     before: M,
 }
 
@@ -115,8 +115,9 @@ impl<M: Mask> Moment<M> {
         self.occupants[slot as usize]
     }
 
-    /// Finds out, once for each state, what can take effect in it. `suspects` are classes taken for observers whose
-    /// operations have returned: they are tried too, so that a mistake about them comes out.
+    /// Finds out, once for each state, what can take effect in it. `suspects` are classes taken for
+    /// observers whose operations have returned: they are tried too, so that a mistake about them
+    /// comes out.
     fn view<S: Spec + ?Sized>(
         &mut self,
         state: u32,

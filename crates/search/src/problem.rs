@@ -1,8 +1,10 @@
-//! What a search works on: some operations of a history, each with its class and its slot, and their events in order.
+//! What a search works on: some operations of a history, each with its class and its slot, and
+//! their events in order.
 //!
-//! Operations of one *class* have the same call and the same known answer, so that the specification is asked once
-//! for all of them. An operation that is in progress occupies a *slot*, which a later one takes over. Operations that
-//! stay open for ever would fill the slots: they are counted by class instead.
+//! Operations of one *class* have the same call and the same known answer, so that the
+//! specification is asked once for all of them. An operation that is in progress occupies a *slot*,
+//! which a later one takes over. Operations that stay open for ever would fill the slots: they are
+//! counted by class instead.
 
 use super::SearchOptions;
 use linchpin_history_data::{Argument, History, NEVER, OpId, Rank, ValueId};
@@ -30,7 +32,7 @@ pub(crate) struct Item {
 impl Item {
     /// The operation as it is in the history.
     pub(crate) fn of(history: &History, id: OpId) -> Item {
-        let operation = &history.operations[id as usize];
+        let operation = &history[id];
         let role = match operation.completed {
             true => Role::Completed,
             false => Role::Optional(operation.returned),
@@ -40,12 +42,13 @@ impl Item {
 
     /// All operations of a history.
     pub(crate) fn all(history: &History) -> Vec<Item> {
-        (0..history.operations.len() as OpId).map(|id| Item::of(history, id)).collect()
+        history.ids().map(|id| Item::of(history, id)).collect()
     }
 
-    /// The operation as the events before the one after `last` show it; nothing if it is called later.
+    /// The operation as the events before the one after `last` show it; nothing if it is called
+    /// later.
     pub(crate) fn until(self, history: &History, last: Rank) -> Option<Item> {
-        let operation = &history.operations[self.id as usize];
+        let operation = &history[self.id];
         let role = match self.role {
             Role::Completed if operation.returned > last => Role::Optional(NEVER),
             Role::Optional(deadline) if deadline > last => Role::Optional(NEVER),
@@ -58,7 +61,7 @@ impl Item {
     pub(crate) fn weakened(self, history: &History) -> Item {
         match self.role {
             Role::Completed => {
-                let deadline = history.operations[self.id as usize].returned;
+                let deadline = history[self.id].returned;
                 Item { id: self.id, role: Role::Optional(deadline) }
             }
             Role::Optional(_) => self,
@@ -93,7 +96,8 @@ pub(crate) struct Op {
     /// Whether it must take effect before its deadline; otherwise it may.
     pub completed: bool,
     pub deadline: Rank,
-    /// A guess when somebody sees what it did: when its value is answered. For the order in which things are tried.
+    /// A guess when an operation sees what it did: when its value is answered. For the order in
+    /// which things are tried.
     pub seen: Rank,
 }
 
@@ -141,7 +145,7 @@ impl Problem {
             width: 0,
         };
         for item in items {
-            let operation = &history.operations[item.id as usize];
+            let operation = &history[item.id];
             let (completed, deadline) = match item.role {
                 Role::Completed => (true, operation.returned),
                 Role::Optional(deadline) => (false, deadline),
@@ -171,14 +175,14 @@ impl Problem {
     fn guess_when_seen(&mut self, history: &History) {
         let mut bringing: FxHashMap<ValueId, VecDeque<u32>> = FxHashMap::default();
         for (at, op) in self.ops.iter().enumerate() {
-            for value in mentioned(history, history.operations[op.id as usize].argument) {
+            for value in mentioned(history, history[op.id].argument) {
                 bringing.entry(value).or_default().push_back(at as u32);
             }
         }
         for event in self.events.iter().filter(|event| event.returns) {
             let op = &self.ops[event.op as usize];
             if op.completed {
-                for value in mentioned(history, history.operations[op.id as usize].response) {
+                for value in mentioned(history, history[op.id].response) {
                     let brought = bringing.get_mut(&value).and_then(VecDeque::pop_front);
                     if let Some(brought) = brought {
                         let seen = &mut self.ops[brought as usize].seen;
@@ -228,7 +232,7 @@ struct Classes {
 
 impl Classes {
     fn intern(&mut self, history: &History, id: OpId, completed: bool) -> u32 {
-        let operation = &history.operations[id as usize];
+        let operation = &history[id];
         let mut group: SmallVec<[u32; 8]> = smallvec![u32::from(operation.operation)];
         if completed {
             spell(history, operation.response, &mut group);
@@ -262,7 +266,7 @@ fn spell(history: &History, argument: Argument, to: &mut SmallVec<[u32; 8]>) {
     }
 }
 
-/// The values in an argument, without `null`, `true` and `false`, which everybody mentions.
+/// The values in an argument, without `null`, `true` and `false`, which every operation mentions.
 pub(crate) fn mentioned(history: &History, argument: Argument) -> SmallVec<[ValueId; 4]> {
     let mut values: SmallVec<[ValueId; 4]> = match argument {
         Argument::None => SmallVec::new(),

@@ -1,6 +1,6 @@
 //! Two searches at once: depth first for a witness, breadth first for a violation.
 
-use super::breadth_first::{Walked, walk, walk_to};
+use super::breadth_first::{SearchEnd, walk, walk_to};
 use super::depth_first::{DepthFirst, Preference, Progress};
 use super::explain::Possible;
 use super::mask::{Mask, with_mask};
@@ -10,7 +10,8 @@ use linchpin_spec::Spec;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// What the depth-first search may keep where no limit is given. Beyond, it is lost, and should not cost more memory.
+/// What the depth-first search may keep where no limit is given. Beyond, it is lost, and should not
+/// cost more memory.
 const DEPTH_FIRST_BYTES: usize = 1 << 28;
 
 /// Decides a problem, on two threads if `race`.
@@ -20,18 +21,18 @@ pub(crate) fn decide<S: Spec + ?Sized + Sync>(
     options: &SearchOptions,
     watch: &Watch<'_>,
     race: bool,
-) -> Walked
+) -> SearchEnd
 where
     S::State: 'static,
 {
     if let Some(reason) = watch.exceeded(0) {
-        return Walked::Stopped { reason, event: 0 };
+        return SearchEnd::Stopped { reason, event: 0 };
     }
     with_mask!(problem.width, M => decide_with::<S, M>(spec, problem, options, watch, race))
 }
 
-/// The states in which the object may be after the last event, if nothing that is in progress then takes effect; none
-/// if there is no time to find out.
+/// The states in which the object may be after the last event, if nothing that is in progress then
+/// takes effect; none if there is no time to find out.
 pub(crate) fn states_after<S: Spec + ?Sized>(
     spec: &S,
     problem: &Problem,
@@ -44,7 +45,7 @@ where
     let mut states = Vec::new();
     let walked =
         with_mask!(problem.width, M => walk_to::<S, M>(spec, problem, options, watch, &mut states));
-    if let Walked::Stopped { .. } = walked {
+    if let SearchEnd::Stopped { .. } = walked {
         states.clear();
     }
     states
@@ -56,14 +57,15 @@ fn decide_with<S: Spec + ?Sized + Sync, M: Mask>(
     options: &SearchOptions,
     watch: &Watch<'_>,
     race: bool,
-) -> Walked
+) -> SearchEnd
 where
     S::State: 'static,
 {
     if !options.depth_first {
         return walk::<S, M>(spec, problem, options, watch);
     }
-    // Most histories that can be explained are explained almost without stepping back: two threads would not pay.
+    // Most histories that can be explained are explained almost without stepping back: two threads
+    // would not pay.
     let mut deepest = 0;
     let mut searches = Vec::new();
     for preference in [Preference::Deadline, Preference::SeenSooner, Preference::SeenLater] {
@@ -71,7 +73,7 @@ where
         let progress = search.run(2 * problem.ops.len() + 256, watch);
         deepest = search.deepest.max(deepest);
         match progress {
-            Progress::Found => return Walked::Explained(search.order().to_vec()),
+            Progress::Found => return SearchEnd::Explained(search.order().to_vec()),
             // There is nothing to be found in another order.
             Progress::Exhausted => break,
             Progress::Paused => searches.push(search),
@@ -90,7 +92,7 @@ fn both<S: Spec + ?Sized + Sync, M: Mask>(
     options: &SearchOptions,
     watch: &Watch<'_>,
     mut searches: Vec<DepthFirst<'_, S, M>>,
-) -> Walked
+) -> SearchEnd
 where
     S::State: 'static,
 {
@@ -123,14 +125,16 @@ where
             decided.store(true, Ordering::Relaxed);
         }
         let walked = walker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        found.map_or_else(|| at_least(deepest, walked), Walked::Explained)
+        found.map_or_else(|| at_least(deepest, walked), SearchEnd::Explained)
     })
 }
 
 /// If both searches were stopped, what the one that came farthest knows counts.
-fn at_least(deepest: usize, walked: Walked) -> Walked {
+fn at_least(deepest: usize, walked: SearchEnd) -> SearchEnd {
     match walked {
-        Walked::Stopped { reason, event } => Walked::Stopped { reason, event: event.max(deepest) },
+        SearchEnd::Stopped { reason, event } => {
+            SearchEnd::Stopped { reason, event: event.max(deepest) }
+        }
         walked => walked,
     }
 }

@@ -1,4 +1,5 @@
-//! Which operations may matter to which, where the object is known: what may be left out of a core without asking what it did.
+//! Which operations may matter to which, where the object is known: what may be left out of a core
+//! without asking what it did.
 
 use super::problem::Item;
 use super::shrink::values;
@@ -27,15 +28,15 @@ impl Relevance {
 
 /// For a snapshot object, those of `gone` that may matter to the rest.
 ///
-/// Each place is a register that only scans look at. Take out of an order that explains a history an update of a place with a
-/// value that no scan sees there: what every scan sees was brought by another one, which is still the last before it. So
-/// what matters are the updates that bring what a scan sees where it sees it, and those
-/// that nobody can read.
+/// Each place is a register that only scans look at. Take out of an order that explains a history
+/// an update of a place with a value that no scan sees there: what every scan sees was brought by
+/// another one, which is still the last before it. So what matters are the updates that bring what
+/// a scan sees where it sees it, and those that no operation can read.
 fn updates_seen(history: &History, mut gone: Vec<Item>, rest: &[Item]) -> Vec<Item> {
     let mut seen: FxHashSet<(i64, Value)> = FxHashSet::default();
     for item in rest {
-        let operation = &history.operations[item.id as usize];
-        if operation.operation as usize == Snapshot::SCAN
+        let operation = &history[item.id];
+        if usize::from(operation.operation) == Snapshot::SCAN
             && operation.completed
             && let Value::List(values) = history.value(operation.response)
         {
@@ -43,8 +44,8 @@ fn updates_seen(history: &History, mut gone: Vec<Item>, rest: &[Item]) -> Vec<It
         }
     }
     gone.retain(|item| {
-        let operation = &history.operations[item.id as usize];
-        match (operation.operation as usize, operation.argument) {
+        let operation = &history[item.id];
+        match (usize::from(operation.operation), operation.argument) {
             (Snapshot::SCAN, _) => false,
             (Snapshot::UPDATE, Argument::Two(place, value)) => {
                 let read = |id: ValueId| history.values.get(id);
@@ -58,13 +59,14 @@ fn updates_seen(history: &History, mut gone: Vec<Item>, rest: &[Item]) -> Vec<It
 
 /// For a queue, a stack or a priority queue, those of `gone` that may matter to the rest.
 ///
-/// An operation that found nothing changes nothing, nor does a peek. And take all operations on some values out of an order that explains a
-/// history: the others find what they found. So nothing matters if the rest mentions none of the values.
+/// An operation that found nothing changes nothing, nor does a peek. And take all operations on
+/// some values out of an order that explains a history: the others find what they found. So nothing
+/// matters if the rest mentions none of the values.
 pub(crate) fn shared_values(history: &History, mut gone: Vec<Item>, rest: &[Item]) -> Vec<Item> {
     // The three have their operations in the same order; a priority queue has no peek.
     gone.retain(|item| {
-        let operation = &history.operations[item.id as usize];
-        match operation.operation as usize {
+        let operation = &history[item.id];
+        match usize::from(operation.operation) {
             Queue::ENQUEUE => true,
             Queue::DEQUEUE => history.value(operation.response) != Value::Null,
             _ => false,

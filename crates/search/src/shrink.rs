@@ -1,11 +1,13 @@
 //! A few operations that show a violation.
 //!
-//! Leaving operations out of a history that cannot be explained proves nothing by itself: a `dequeue → 7` without its
-//! `enqueue 7` cannot be explained either. So an operation is left out only if the rest shows the violation whatever it
-//! did: if nothing explains the rest even when the operation *may* have taken effect in its time, with any answer
-//! (*weakened*). Where a history that can be explained can be explained without the operation, it need not even be weakened:
-//! an operation that cannot change any state, all operations on some values of a queue, an update that nobody sees. Where it takes too long to find
-//! out, the operation stays: a core may be larger than it need be, but it stands alone.
+//! Leaving operations out of a history that cannot be explained proves nothing by itself: a
+//! `dequeue → 7` without its `enqueue 7` cannot be explained either. So an operation is left out
+//! only if the rest shows the violation whatever it did: if nothing explains the rest even when the
+//! operation *may* have taken effect in its time, with any answer (*weakened*). Where a history
+//! that can be explained can be explained without the operation, it need not even be weakened: an
+//! operation that cannot change any state, all operations on some values of a queue, an update that
+//! no operation sees. Where it takes too long to find out, the operation stays: a core may be
+//! larger than it need be, but it stands alone.
 
 mod sum;
 
@@ -17,13 +19,14 @@ pub use sum::Tally;
 
 /// Who says whether operations alone can be explained.
 pub(crate) trait Judge {
-    /// Whether nothing explains these operations, given in the order of their calls; `None` if that is not known by
-    /// `until`.
+    /// Whether nothing explains these operations, given in the order of their calls; `None` if that
+    /// is not known by `until`.
     fn is_violated(&mut self, items: &[Item], until: Instant) -> Option<bool>;
 
-    /// Those of the operations `gone` that may matter to the rest. If some order explains a history then, without the
-    /// others, it explains the rest still. That an operation changed nothing in the states that a search went through is
-    /// not enough to leave it out: others may be possible when less is known.
+    /// Those of the operations `gone` that may matter to the rest. If some order explains a history
+    /// then, without the others, it explains the rest still. That an operation changed nothing in
+    /// the states that a search went through is not enough to leave it out: others may be possible
+    /// when less is known.
     fn relevant(&self, gone: Vec<Item>, _rest: &[Item]) -> Vec<Item> {
         gone
     }
@@ -37,21 +40,22 @@ pub(crate) trait Judge {
 /// Where the first return that nothing explains must be.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Bound {
-    /// At the return of this operation or later, and probably soon after: a search that knows all answers got stuck
-    /// there; the answers of what was in progress may be why.
+    /// At the return of this operation or later, and probably soon after: a search that knows all
+    /// answers got stuck there; the answers of what was in progress may be why.
     From(OpId),
     /// At this event or earlier, and probably not long before.
     To(Rank),
 }
 
-/// The operation with the first return that nothing explains, given the events up to it and no others.
+/// The operation with the first return that nothing explains, given the events up to it and no
+/// others.
 pub(crate) fn first_violated(
     history: &History,
     items: &[Item],
     bound: Bound,
     judge: &mut dyn Judge,
 ) -> Option<OpId> {
-    let returned = |id: OpId| history.operations[id as usize].returned;
+    let returned = |id: OpId| history[id].returned;
     let completed = items.iter().filter(|item| item.role == Role::Completed);
     let mut returns: Vec<OpId> = completed.map(|item| item.id).collect();
     returns.retain(|id| match bound {
@@ -59,7 +63,8 @@ pub(crate) fn first_violated(
         Bound::To(last) => returned(*id) <= last,
     });
     returns.sort_unstable_by_key(|id| returned(*id));
-    // INVARIANT: the events up to the return at `high` cannot be explained, those before the one at `low` can.
+    // INVARIANT: the events up to the return at `high` cannot be explained, those before the one at
+    // `low` can.
     let (mut low, mut high) = (0, returns.len().checked_sub(1)?);
     let mut stride = 1;
     while low < high {
@@ -79,8 +84,8 @@ pub(crate) fn first_violated(
     Some(returns[high])
 }
 
-/// Finds a few of the operations that cannot be explained alone. The return of `culprit` is the first event that
-/// nothing explains, if that is known.
+/// Finds a few of the operations that cannot be explained alone. The return of `culprit` is the
+/// first event that nothing explains, if that is known.
 pub(crate) fn shrink(
     history: &History,
     items: &[Item],
@@ -88,9 +93,10 @@ pub(crate) fn shrink(
     until: Instant,
     judge: &mut dyn Judge,
 ) -> Vec<OpId> {
-    let at = culprit.map_or(NEVER, |culprit| history.operations[culprit as usize].returned);
+    let at = culprit.map_or(NEVER, |culprit| history[culprit].returned);
     let prefix: Vec<Item> = items.iter().filter_map(|item| item.until(history, at)).collect();
-    // What is in progress may have taken effect, and that explains nothing: this is what the search has found.
+    // What is in progress may have taken effect, and that explains nothing: this is what the search
+    // has found.
     let (kept, context) = prefix.iter().partition(|item| item.role == Role::Completed);
     let mut shrinker = Shrinker { history, kept, context, culprit, until, judge };
     shrinker.by_sum();
@@ -115,7 +121,7 @@ fn ids(items: &[Item]) -> Vec<OpId> {
 
 /// The values that an operation mentions.
 pub(super) fn values(history: &History, item: &Item) -> Vec<ValueId> {
-    let operation = &history.operations[item.id as usize];
+    let operation = &history[item.id];
     let mut values = mentioned(history, operation.argument).to_vec();
     if operation.completed {
         values.extend(mentioned(history, operation.response));
@@ -154,7 +160,8 @@ impl Shrinker<'_> {
         let gone: Vec<Item> = relevant.map(|item| item.weakened(self.history)).collect();
         let mut weaker = [&rest[..], &self.context, &gone].concat();
         weaker.sort_unstable_by_key(|item| item.id);
-        // INVARIANT: what is kept was judged together with the context, so what is not known is not left out.
+        // INVARIANT: what is kept was judged together with the context, so what is not known is not
+        // left out.
         if self.violated(&weaker, 16) == Some(true) {
             self.context.extend(gone);
             self.kept = rest;
@@ -238,20 +245,20 @@ impl Shrinker<'_> {
         }
     }
 
-    /// What is left, with the operations that brought the values that it sees: nobody needs them to see that there is
-    /// a violation, but everybody looks for them.
+    /// What is left, with the operations that brought the values that it sees: they are not needed
+    /// to see that there is a violation, but a reader looks for them.
     fn with_sources(&self, prefix: &[Item]) -> Vec<Item> {
         const OF_EACH_VALUE: usize = 2;
         let mut shown = self.kept.clone();
         let mut there: FxHashSet<OpId> = ids(&shown).into_iter().collect();
         let mut seen = FxHashSet::default();
         for item in &self.kept {
-            let response = self.history.operations[item.id as usize].response;
+            let response = self.history[item.id].response;
             seen.extend(mentioned(self.history, response));
         }
         for value in seen {
             let brings = |item: &&Item| {
-                let operation = &self.history.operations[item.id as usize];
+                let operation = &self.history[item.id];
                 mentioned(self.history, operation.argument).contains(&value)
             };
             for item in prefix.iter().rev().filter(brings).take(OF_EACH_VALUE) {

@@ -1,10 +1,11 @@
 //! Histories of an object that consists of independent parts: each part is checked alone.
 //!
-//! A set is one bit for each element, a map one register for each key, and locations that no operation touches together
-//! are objects of their own. Such a history can be explained if and only if those of its parts can (Herlihy and Wing,
-//! TOPLAS 1990; Horn and Kroening, FORTE 2015, call it P-compositionality), and the parts are much easier.
+//! A set is one bit for each element, a map one register for each key, and locations that no
+//! operation touches together are objects of their own. Such a history can be explained if and only
+//! if those of its parts can (Herlihy and Wing, TOPLAS 1990; Horn and Kroening, FORTE 2015, call it
+//! P-compositionality), and the parts are much easier.
 
-use super::breadth_first::Walked;
+use super::breadth_first::SearchEnd;
 use super::merge::merge;
 use super::problem::{Item, Problem};
 use super::race::decide;
@@ -21,16 +22,18 @@ use std::thread;
 /// What makes operations belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SplitBy {
-    /// The key that is recorded with them: [`Operation::key`](linchpin_history_data::Operation::key).
+    /// The key that is recorded with them:
+    /// [`Operation::key`](linchpin_history_data::Operation::key).
     Key,
     /// The argument, or its first value: the element of a set, the key of a map.
     FirstValue,
-    /// The locations that they touch: a list of words, each with its location at this position. Locations that one
-    /// operation touches together belong together.
+    /// The locations that they touch: a list of words, each with its location at this position.
+    /// Locations that one operation touches together belong together.
     Locations(usize),
 }
 
-/// Splits operations, given in the order of their calls, into as many parts as possible, each in that order.
+/// Splits operations, given in the order of their calls, into as many parts as possible, each in
+/// that order.
 pub fn split(history: &History, ids: &[OpId], by: SplitBy) -> Vec<Vec<OpId>> {
     let mut locations = Locations::new(history);
     for &id in ids {
@@ -68,7 +71,7 @@ impl Locations {
     }
 
     fn touch(&mut self, history: &History, id: OpId, by: SplitBy) {
-        let operation = &history.operations[id as usize];
+        let operation = &history[id];
         let touched: Vec<u32> = match (by, operation.argument) {
             (SplitBy::Key, _) => vec![operation.key.0],
             (SplitBy::FirstValue, Argument::One(first) | Argument::Two(first, _)) => vec![first.0],
@@ -113,7 +116,8 @@ impl Locations {
 
 /// Searches the parts of a history, each alone, and puts the answers together.
 ///
-/// The parts must be independent: no operation of one may change what operations of another can answer.
+/// The parts must be independent: no operation of one may change what operations of another can
+/// answer.
 pub fn search_parts<S: Spec + ?Sized + Sync>(
     spec: &S,
     history: &History,
@@ -131,7 +135,7 @@ where
         limits,
         options,
         next: AtomicUsize::new(0),
-        earliest: AtomicU32::new(NEVER),
+        earliest: AtomicU32::new(NEVER.number()),
         answers: Mutex::default(),
     };
     let workers = thread::available_parallelism().map_or(1, |count| count.get()).min(parts.len());
@@ -164,7 +168,7 @@ struct PartSearch<'a, S: Spec + ?Sized> {
 enum Answer {
     Order(Vec<OpId>),
     /// At this event, given the events up to `last`.
-    Stuck {
+    Unexplained {
         rank: Rank,
         last: Rank,
         found: OpId,
@@ -194,28 +198,28 @@ where
             if part >= self.parts.len() {
                 return;
             }
-            let last = self.earliest.load(Ordering::Relaxed);
+            let last = Rank::new(self.earliest.load(Ordering::Relaxed));
             let items = self.items(part, last);
             let problem = Problem::new(self.history, &items, self.options);
             let race = self.parts.len() == 1;
             let watch = Watch::new(self.limits);
             let rank = |event: usize| problem.events.get(event).map_or(NEVER, |event| event.rank);
             let answer = match decide(self.spec, &problem, self.options, &watch, race) {
-                Walked::Explained(order) => {
+                SearchEnd::Explained(order) => {
                     Answer::Order(order.iter().map(|op| problem.ops[*op as usize].id).collect())
                 }
-                Walked::Stuck { event } => {
+                SearchEnd::Unexplained { event } => {
                     let found = problem.ops[problem.events[event].op as usize].id;
                     let mut judge = self.judge();
                     let first =
                         first_violated(self.history, &items, Bound::From(found), &mut judge);
-                    let rank = self.history.operations[first.unwrap_or(found) as usize].returned;
+                    let rank = self.history[first.unwrap_or(found)].returned;
                     if first.is_some() {
-                        self.earliest.fetch_min(rank, Ordering::Relaxed);
+                        self.earliest.fetch_min(rank.number(), Ordering::Relaxed);
                     }
-                    Answer::Stuck { rank, last, found, first }
+                    Answer::Unexplained { rank, last, found, first }
                 }
-                Walked::Stopped { reason, event } => Answer::Stopped(reason, rank(event)),
+                SearchEnd::Stopped { reason, event } => Answer::Stopped(reason, rank(event)),
             };
             if let Ok(mut answers) = self.answers.lock() {
                 answers.push((part, answer));
@@ -230,7 +234,7 @@ where
             match answer {
                 Answer::Order(order) => orders.push(order),
                 Answer::Stopped(reason, rank) => stopped.push((rank, reason)),
-                Answer::Stuck { rank, last, found, first } => {
+                Answer::Unexplained { rank, last, found, first } => {
                     stuck.push((rank, part, last, found, first));
                 }
             }

@@ -1,28 +1,34 @@
-//! How each configuration came about: the operations in the order in which they took effect, as a tree of shared
-//! prefixes.
+//! How each configuration came about: the operations in the order in which they took effect, as a
+//! tree of shared prefixes.
 
 /// The step before the first.
 pub(crate) const START: u32 = u32::MAX;
 
 /// A tree of steps. Each step is an operation that takes effect after those of its parent.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Steps {
+#[derive(Clone, Debug)]
+pub(crate) struct Steps<T> {
     /// The operation and the parent.
     ///
     /// INVARIANT: a parent stands before its children.
-    nodes: Vec<(u32, u32)>,
+    nodes: Vec<(T, u32)>,
     kept: usize,
 }
 
-impl Steps {
+impl<T> Default for Steps<T> {
+    fn default() -> Steps<T> {
+        Steps { nodes: Vec::new(), kept: 0 }
+    }
+}
+
+impl<T: Copy> Steps<T> {
     /// The step in which `op` takes effect after `parent`.
-    pub(crate) fn push(&mut self, op: u32, parent: u32) -> u32 {
+    pub(crate) fn push(&mut self, op: T, parent: u32) -> u32 {
         self.nodes.push((op, parent));
         self.nodes.len() as u32 - 1
     }
 
     /// The operations up to a step, in order.
-    pub(crate) fn path(&self, mut step: u32) -> Vec<u32> {
+    pub(crate) fn path(&self, mut step: u32) -> Vec<T> {
         let mut path = Vec::new();
         while step != START {
             let (op, parent) = self.nodes[step as usize];
@@ -33,7 +39,7 @@ impl Steps {
         path
     }
 
-    /// Whether so much was added that forgetting what nobody needs pays.
+    /// Whether so much was added that forgetting what is not needed pays.
     pub(crate) fn should_forget(&self) -> bool {
         self.nodes.len() > 2 * self.kept + (1 << 16)
     }
@@ -71,7 +77,7 @@ impl Steps {
 
     /// About how many bytes this keeps.
     pub(crate) fn bytes(&self) -> usize {
-        self.nodes.capacity() * size_of::<(u32, u32)>()
+        self.nodes.capacity() * size_of::<(T, u32)>()
     }
 }
 
@@ -81,7 +87,7 @@ mod tests {
 
     #[test]
     fn forgetting_keeps_the_paths_to_the_roots() {
-        let mut steps = Steps::default();
+        let mut steps: Steps<u32> = Steps::default();
         let one = steps.push(1, START);
         let _lost = steps.push(2, one);
         let mut three = steps.push(3, one);

@@ -1,8 +1,8 @@
 //! The states met so far, as small numbers, and what each class of operations does to them.
 //!
-//! The specification is asked once for each state and class. On the way the table learns which operations only look:
-//! the classes of a group (same operation, same answer) are *observers* as long as none of them was seen to change a
-//! state.
+//! The specification is asked once for each state and class. On the way the table learns which
+//! operations only look: the classes of a group (same operation, same answer) are *observers* as
+//! long as none of them was seen to change a state.
 
 use super::interner::Interner;
 use super::problem::{Class, Problem};
@@ -146,8 +146,8 @@ where
         self.effects[self.classes[class as usize].group as usize]
     }
 
-    /// Whether operations of this class can take effect in a state, and only look, here and wherever else they were
-    /// tried.
+    /// Whether operations of this class can take effect in a state, and only look, here and
+    /// wherever else they were tried.
     pub(crate) fn observes(&mut self, state: u32, class: u32) -> bool {
         self.effect(class) != Effect::Update
             && self.step(state, class) == Next::One(state)

@@ -35,7 +35,8 @@ impl<'a> Window<'a> {
         if let Place::Crashed(class) = self.problem.ops[event.op as usize].place {
             self.called[class as usize] -= 1;
             if self.called[class as usize] == 0 {
-                // INVARIANT: classes are in `crashed` in the order of their first calls, so this one is the last.
+                // INVARIANT: classes are in `crashed` in the order of their first calls, so this
+                // one is the last.
                 self.crashed.pop();
             }
         } else {

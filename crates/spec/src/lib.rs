@@ -1,6 +1,8 @@
-//! Sequential objects: what a concurrent object must look like when its operations take effect one at a time.
+//! Sequential objects: what a concurrent object must look like when its operations take effect one
+//! at a time.
 //!
-//! Start with [`Spec`], the one trait; [`builtin`](fn@builtin) finds a built-in specification by its name.
+//! Start with [`Spec`], the one trait; [`builtin`](fn@builtin) finds a built-in specification by
+//! its name.
 
 mod any;
 mod builtin;
@@ -38,7 +40,8 @@ pub struct Outcome<State> {
     pub response: Value,
 }
 
-/// The ways in which a call may take effect: one for a deterministic object, none where the operation is not allowed.
+/// The ways in which a call may take effect: one for a deterministic object, none where the
+/// operation is not allowed.
 pub type Outcomes<State> = SmallVec<[Outcome<State>; 1]>;
 
 /// A sequential object, deterministic or not.
@@ -52,8 +55,9 @@ pub trait Spec {
     /// The state before the first operation.
     fn initial(&self) -> Self::State;
 
-    /// Every way `call` may take effect in `state`. With `response`, only the ways that answer it: a checker that
-    /// knows the answer passes it, and an object that starts in an unknown state learns from it.
+    /// Every way `call` may take effect in `state`. With `response`, only the ways that answer it:
+    /// a checker that knows the answer passes it, and an object that starts in an unknown state
+    /// learns from it.
     fn apply(
         &self,
         state: &Self::State,
@@ -61,8 +65,8 @@ pub trait Spec {
         response: Option<&Value>,
     ) -> Outcomes<Self::State>;
 
-    /// The index of the operation called `name`; `-` and `_` are the same letter here, because models cannot write
-    /// `-`.
+    /// The index of the operation called `name`; `-` and `_` are the same letter here, because
+    /// models cannot write `-`.
     fn operation(&self, name: &str) -> Option<usize> {
         self.operations().iter().position(|signature| signature.is_called(name))
     }

@@ -1,7 +1,8 @@
 //! Values: what operations take and answer, and what the states of sequential objects are made of.
 //!
-//! One type serves histories, specifications and the interpreter, so nothing is converted on the way from a recorded
-//! event to a checked one. Compound values are shared (`Arc`), so a clone costs a reference count.
+//! One type serves histories, specifications and the interpreter, so nothing is converted on the
+//! way from a recorded event to a checked one. Compound values are shared (`Arc`), so a clone costs
+//! a reference count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -16,7 +17,8 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Value {
-    /// Nothing: the empty answer, `none`, a null reference, the argument of an operation without one.
+    /// Nothing: the empty answer, `none`, a null reference, the argument of an operation without
+    /// one.
     #[default]
     Null,
     /// A truth value.
@@ -99,8 +101,8 @@ impl From<&str> for Value {
     }
 }
 
-/// Prints JSON, except for sets (`{1, 2}`), maps with keys that are not strings and references (`@3`), which JSON
-/// does not have.
+/// Prints JSON, except for sets (`{1, 2}`), maps with keys that are not strings and references
+/// (`@3`), which JSON does not have.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -170,8 +170,8 @@ fn history(object: &Object, count: usize, processes: usize, random: &mut fastran
 
 fn operations(history: &History) -> Vec<Operation> {
     let operation = |id: usize| Operation {
-        call: history.call(id as OpId),
-        response: history.response(id as OpId),
+        call: history.call(OpId::new(id)),
+        response: history.response(OpId::new(id)),
         invoked: history.operations[id].invoked.into(),
         returned: match history.operations[id].returned {
             NEVER => u64::MAX,
@@ -185,7 +185,7 @@ fn operations(history: &History) -> Vec<Operation> {
 fn core(object: &Object, history: &mut History) -> Option<(Vec<usize>, Option<u64>)> {
     match check(object, history, &CheckOptions::default()).expect("no crashes").judgement {
         Judgement::Violated(violation) => {
-            let core = violation.core.into_iter().map(|id| id as usize).collect();
+            let core = violation.core.into_iter().map(|id| id.index()).collect();
             Some((core, violation.at.map(u64::from)))
         }
         _ => None,

@@ -337,8 +337,8 @@ fn parts(history: &History, claimed: &[OpId]) -> Vec<(String, Part)> {
         let part = parts.entry(operation.key).or_default();
         places.push(part.operations.len());
         part.operations.push(Operation {
-            call: history.call(id),
-            response: history.response(id),
+            call: history.call(OpId::new(id)),
+            response: history.response(OpId::new(id)),
             invoked: operation.invoked.into(),
             returned: if operation.returned == NEVER {
                 u64::MAX
@@ -348,8 +348,7 @@ fn parts(history: &History, claimed: &[OpId]) -> Vec<(String, Part)> {
         });
     }
     for id in claimed {
-        let at = usize::try_from(*id).unwrap_or(usize::MAX);
-        match (history.operations.get(at), places.get(at)) {
+        match (history.operations.get(id.index()), places.get(id.index())) {
             (Some(operation), Some(place)) => {
                 parts.entry(operation.key).or_default().claimed.push(*place);
             }

@@ -76,8 +76,9 @@ fn tightened_to_the_next_invocation() {
     let applied = apply(&mut history, Property::Recoverable).unwrap();
     applied.tighten(&mut history);
     let deadlines: Vec<Rank> = history.operations.iter().take(3).map(|op| op.returned).collect();
-    assert_eq!(deadlines, [2, NEVER, 5]);
-    // Process c was called at event 5, so what a left open may still come after c's read, but not after a's own.
+    assert_eq!(deadlines, [Rank::new(2), NEVER, Rank::new(5)]);
+    // Process c was called at event 5, so what a left open may still come after c's read, but not
+    // after a's own.
     let [_, _, write, c, a] = history.operations[..] else { panic!("five operations") };
     assert!(!write.precedes(&c) && write.precedes(&a));
 }
@@ -87,7 +88,7 @@ fn the_same_object_is_the_same_key() {
     let mut history = interrupted();
     history.operations[2].key = ValueId(7);
     let applied = apply(&mut history, Property::Recoverable).unwrap();
-    assert_eq!(applied.interrupted, [Interrupted { operation: 0, next: 4 }]);
+    assert_eq!(applied.interrupted, [Interrupted { operation: OpId::new(0), next: OpId::new(4) }]);
 }
 
 #[test]
@@ -106,7 +107,7 @@ fn what_makes_no_sense_is_an_error() {
     fails(
         |history| {
             history.operations[1].completed = true;
-            history.operations[1].returned = 8;
+            history.operations[1].returned = Rank::new(8);
         },
         expect![
             "the operation that process b called at event 1 returned at event 8, although the crash at event 4 interrupted it"

@@ -1,14 +1,21 @@
-//! Registers with `cas`, where values may repeat: no rule which operations still matter, but all ways in which those before some event may have taken effect.
+//! Registers with `cas`, where values may repeat: no rule which operations still matter, but all
+//! ways in which those before some event may have taken effect.
 //!
-//! What an operation answered must be known to follow it at any cost that is bearable. So the frontier of the register's monitor is kept at the first call `e` of
-//! an operation that may still return: all that were called before have returned, or never will. What is judged is the window from `e` on, from where these ways lead,
-//! with operations in progress as ones that may take effect or not. The ways are all there are, up to such that can do no more than another, so
-//! nothing is lost by forgetting operations that returned before `e`. What is kept are the operations in progress at `e` or called since, those that never return, and the
-//! ways, which depend on how many of the former there are and how many values the register can hold, not on the length of the history.
+//! What an operation answered must be known to follow it at any cost that is bearable. So the
+//! frontier of the register's monitor is kept at the first call `e` of an operation that may still
+//! return: all that were called before have returned, or never will. What is judged is the window
+//! from `e` on, from where these ways lead, with operations in progress as ones that may take
+//! effect or not. The ways are all there are, up to such that can do no more than another, so
+//! nothing is lost by forgetting operations that returned before `e`. What is kept are the
+//! operations in progress at `e` or called since, those that never return, and the ways, which
+//! depend on how many of the former there are and how many values the register can hold, not on the
+//! length of the history.
 //!
-//! With many in progress there may be too many ways. Then only the most promising ones are kept. As long as one of them comes through, it explains the events, whatever was left out; if none
-//! does, nobody knows, except where an operation found what nobody can have left there (see `overwritten`). Once no operation is in progress, and the ways lead to all values
-//! that the register may hold, they are all again.
+//! With many in progress there may be too many ways. Then only the most promising ones are kept. As
+//! long as one of them comes through, it explains the events, whatever was left out; if none does,
+//! it is not known, except where an operation found what no operation can have left there (see
+//! `overwritten`). Once no operation is in progress, and the ways lead to all values that the
+//! register may hold, they are all again.
 
 use super::past::Past;
 use super::window::Fate;
@@ -92,7 +99,7 @@ impl Frozen {
 
     /// The operations have these ids now.
     pub(super) fn renumber(&mut self, ids: &[Option<OpId>]) {
-        let new = |id: &OpId| ids[*id as usize];
+        let new = |id: &OpId| ids[id.index()];
         for way in &mut self.known.ways {
             for list in [&mut way.done, &mut way.hidden, &mut way.used] {
                 *list = list.iter().filter_map(new).collect();
@@ -103,12 +110,12 @@ impl Frozen {
     /// What the monitor says of the window.
     pub(super) fn check(&self, history: &History, limits: &Limits) -> Monitored {
         Ok(match resume(history, &self.known, limits)? {
-            // The order of the window alone is of no use to anybody.
+            // The order of the window alone is of no use.
             Resumed::Explained { attempt, .. } => {
                 self.attempt.set(attempt);
                 Judgement::Holds(Witness { order: Vec::new() })
             }
-            Resumed::Stuck(id) => {
+            Resumed::Unexplained(id) => {
                 let register = CasRegister::default();
                 let what = Sentences::new(history, register.operations()).operation(id);
                 let explanation = format!(
@@ -132,12 +139,12 @@ impl Frozen {
         tickets: &'a [Option<Ticket>],
     ) -> impl Iterator<Item = Beginning<AnyState>> + 'a {
         let with_answer = |ids: Vec<OpId>| -> Vec<(Ticket, Value)> {
-            let answer = |id: OpId| Some((tickets[id as usize]?, history.response(id)?));
+            let answer = |id: OpId| Some((tickets[id.index()]?, history.response(id)?));
             ids.into_iter().filter_map(answer).collect()
         };
         let changes = |id: &OpId| {
-            let operation = &history.operations[*id as usize];
-            match (operation.operation as usize, operation.argument) {
+            let operation = &history[*id];
+            match (usize::from(operation.operation), operation.argument) {
                 (CasRegister::WRITE, _) => true,
                 (CasRegister::CAS, Argument::Two(old, new)) => {
                     old != new && operation.response == Argument::One(ValueId::TRUE)
@@ -167,7 +174,8 @@ impl Frozen {
         }
     }
 
-    /// Goes on to the first call of an operation that may still return. Which operations still matter.
+    /// Goes on to the first call of an operation that may still return. Which operations still
+    /// matter.
     fn still_matter(&mut self, history: &History, fates: &[Fate], limits: &Limits) -> Vec<bool> {
         let operations = history.operations.iter();
         let open = operations.zip(fates).filter(|(_, fate)| matches!(fate, Fate::Open(_)));
@@ -179,7 +187,7 @@ impl Frozen {
         self.known = known;
         let matters = |(operation, fate): (&linchpin_history_data::Operation, &Fate)| match fate {
             Fate::Returned => operation.returned >= first,
-            Fate::Gone => operation.operation as usize != CasRegister::READ,
+            Fate::Gone => usize::from(operation.operation) != CasRegister::READ,
             Fate::Open(_) | Fate::Retracted(_) => true,
         };
         history.operations.iter().zip(fates).map(matters).collect()

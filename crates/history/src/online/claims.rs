@@ -1,14 +1,22 @@
-//! Counters that everybody changes by `fetch-add` of the same amount: no window, but the steps that open operations may have to do with.
+//! Counters that every operation changes by `fetch-add` of the same amount: no window, but the
+//! steps that open operations may have to do with.
 //!
-//! The counter climbs in equal steps, and a `fetch-add` that returns says which one was its own. Let a step be *due* at the first return of an operation that found a later sum:
-//! by then it had been done. A `fetch-add` must have been called before its own step was due, and a `read` before the step away from what it found had been done for certain. A step below one that
-//! is known to be done, which nobody who returned did, is a *hole*: someone who has not returned did it, and was called before it was due. Of operations in a given order the intervals allow it iff none was called
-//! after a later one returned; so there is an order iff different operations can be found for the holes. Lower holes are due first: it is enough to give them those who were called first.
+//! The counter climbs in equal steps, and a `fetch-add` that returns says which one was its own.
+//! Let a step be *due* at the first return of an operation that found a later sum: by then it had
+//! been done. A `fetch-add` must have been called before its own step was due, and a `read` before
+//! the step away from what it found had been done for certain. A step below one that is known to be
+//! done, which no operation that returned did, is a *hole*: someone who has not returned did it,
+//! and was called before it was due. Of operations in a given order the intervals allow it iff none
+//! was called after a later one returned; so there is an order iff different operations can be
+//! found for the holes. Lower holes are due first: it is enough to give them those who were called
+//! first.
 //!
-//! A step that was certainly done before anything open was called does not matter any more: whoever returns with it is wrong. If it is a hole, somebody who never returns did it: the first that was called, as
-//! any hole that stays is due later.
+//! A step that was certainly done before anything open was called does not matter any more: the
+//! operation that returns with it is wrong. If it is a hole, an operation that never returns did
+//! it: the first that was called, as any hole that stays is due later.
 //!
-//! What is kept are the operations that have not returned, and the steps since the call of the first of them that may.
+//! What is kept are the operations that have not returned, and the steps since the call of the
+//! first of them that may.
 
 use super::event_rule::Handover;
 use linchpin_search::Frontier;
@@ -105,7 +113,7 @@ impl Claims {
         let Ok(place) = usize::try_from(level - self.past) else {
             return Err(too_late());
         };
-        // Not by so many steps that nobody could have done them.
+        // Not by so many steps that no operation could have done them.
         if place > self.steps.len() + self.additions().len() {
             return Err("there were too few additions for that".to_owned());
         }
@@ -162,7 +170,7 @@ impl Claims {
         calls
     }
 
-    /// Whether there is somebody for each hole.
+    /// Whether there is an operation for each hole.
     fn can_fill(&self) -> bool {
         let calls = self.additions();
         let holes = self.steps.iter().filter(|step| step.claimed == NEVER);
@@ -182,8 +190,9 @@ impl Claims {
         }
     }
 
-    /// A frontier that knows as much, and for each ticket the one of the frontier. Being lazy loses nothing, so each step is done when it must have been:
-    /// it is told of what has not returned, of an addition at once for each step that was claimed, and what the sum was then.
+    /// A frontier that knows as much, and for each ticket the one of the frontier. Being lazy loses
+    /// nothing, so each step is done when it must have been: it is told of what has not returned,
+    /// of an addition at once for each step that was claimed, and what the sum was then.
     pub(super) fn frontier<'a>(&self, spec: &'a AnySpec) -> Handover<'a> {
         #[derive(PartialEq, Eq, PartialOrd, Ord)]
         enum Moment {

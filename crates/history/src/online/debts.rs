@@ -1,4 +1,5 @@
-//! Debts: operations in progress of which some must have taken effect, and nobody needs to know which.
+//! Debts: operations in progress of which some must have taken effect, and it need
+//! not be known which.
 
 /// The instant of an event.
 pub(super) type Instant = u64;
@@ -6,7 +7,8 @@ pub(super) type Instant = u64;
 /// What operations in progress of one sort owe.
 #[derive(Debug, Default)]
 pub(super) struct Debts {
-    /// Since when each debt is owed, oldest first. INVARIANT: they can all be paid, each by another operation that was called before.
+    /// Since when each debt is owed, oldest first. INVARIANT: they can all be paid, each by another
+    /// operation that was called before.
     debts: Vec<Instant>,
     /// How many operations of the sort are in progress and may return.
     open: usize,
@@ -25,7 +27,8 @@ impl Debts {
         self.open += 1;
     }
 
-    /// An operation that was called then returns. Whether it pays a debt: of those that are younger than its call the oldest, as younger ones can be paid by more.
+    /// An operation that was called then returns. Whether it pays a debt: of those that are younger
+    /// than its call the oldest, as younger ones can be paid by more.
     pub(super) fn returns(&mut self, invoked: Instant) -> bool {
         self.open -= 1;
         let younger = self.debts.partition_point(|since| *since < invoked);
@@ -36,7 +39,8 @@ impl Debts {
         pays
     }
 
-    /// Makes a debt now, if it can be paid: by anybody in progress, so it is enough that somebody is left.
+    /// Makes a debt now, if it can be paid: by any operation in progress, so it is enough that an
+    /// operation is left.
     pub(super) fn owe(&mut self, now: Instant) -> bool {
         let is_able = self.open + self.gone.len() > self.debts.len();
         if is_able {
@@ -52,8 +56,9 @@ impl Debts {
         self.gone.insert(at, invoked);
     }
 
-    /// An operation did not happen. Whether the debts can be paid without it, by those called at these instants and those that never return: the `n`
-    /// oldest debts need `n` operations called before the last of them.
+    /// An operation did not happen. Whether the debts can be paid without it, by those called at
+    /// these instants and those that never return: the `n` oldest debts need `n` operations called
+    /// before the last of them.
     pub(super) fn can_do_without(&mut self, mut calls: Vec<Instant>) -> bool {
         self.open -= 1;
         calls.extend(&self.gone);

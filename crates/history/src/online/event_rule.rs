@@ -109,7 +109,8 @@ impl EventRule {
         }
     }
 
-    /// A frontier that knows as much, and for each ticket the one of the frontier; nothing if the rule can judge all that may follow.
+    /// A frontier that knows as much, and for each ticket the one of the frontier; nothing if the
+    /// rule can judge all that may follow.
     pub(super) fn frontier<'a>(&self, spec: &'a AnySpec) -> Option<Handover<'a>> {
         match self {
             EventRule::Tally(tally) => Some(tally.frontier(spec)),

@@ -1,4 +1,5 @@
-//! The lives of the values of a window, for the collections: what the rules of queue, stack and priority queue look at.
+//! The lives of the values of a window, for the collections: what the rules of queue, stack and
+//! priority queue look at.
 
 use super::window::Fate;
 use linchpin_history_data::{Argument, History, NEVER, OpId, Operation, Rank, ValueId};
@@ -20,16 +21,18 @@ pub(super) struct Life {
     pub(super) operations: Vec<OpId>,
     /// When its addition was called.
     pub(super) add_invoked: Rank,
-    /// The first return of an operation on it: by then it had been added. [`NEVER`] if none returned.
+    /// The first return of an operation on it: by then it had been added. [`NEVER`] if none
+    /// returned.
     pub(super) first_returned: Rank,
     /// The first return of an operation that saw or removed it.
     pub(super) first_seen: Rank,
     /// The last call of an operation on it: it was not removed before.
     pub(super) last_invoked: Rank,
-    /// When its removal was called and when that returned; [`NEVER`] if no completed operation removed it.
+    /// When its removal was called and when that returned; [`NEVER`] if no completed operation
+    /// removed it.
     pub(super) removed: (Rank, Rank),
-    /// Whether no operation on it can still return: its removal returned, its addition is not open, and so is no look that may have
-    /// seen it.
+    /// Whether no operation on it can still return: its removal returned, its addition is not open,
+    /// and so is no look that may have seen it.
     pub(super) is_over: bool,
 }
 
@@ -56,7 +59,7 @@ impl Lives {
         let (mut empties, mut first_open, mut first_open_look) = (Vec::new(), NEVER, NEVER);
         for (id, operation) in history.operations.iter().enumerate() {
             let fate = fates[id];
-            let kind = operation.operation as usize;
+            let kind = usize::from(operation.operation);
             let is_open = matches!(fate, Fate::Open(_));
             if matches!(fate, Fate::Retracted(_)) {
                 continue;
@@ -74,14 +77,14 @@ impl Lives {
             let said = if is_add { operation.argument } else { operation.response };
             let Argument::One(value) = said else { continue };
             if !is_add && value == ValueId::NULL {
-                empties.push(id as OpId);
+                empties.push(OpId::new(id));
                 continue;
             }
             let at = *of_value.entry(value).or_insert_with(|| {
                 lives.push(Life::of(value));
                 lives.len() - 1
             });
-            lives[at].note(id as OpId, operation, kind, verbs, is_open);
+            lives[at].note(OpId::new(id), operation, kind, verbs, is_open);
         }
         for life in &mut lives {
             life.is_over &= life.removed.1 < first_open_look;
@@ -98,7 +101,7 @@ impl Life {
             add_invoked: NEVER,
             first_returned: NEVER,
             first_seen: NEVER,
-            last_invoked: 0,
+            last_invoked: Rank::FIRST,
             removed: (NEVER, NEVER),
             is_over: true,
         }
@@ -120,7 +123,8 @@ impl Life {
     }
 }
 
-/// Which operations still matter: all that are not on a dropped life or a dropped empty answer. Looks that will never return do not.
+/// Which operations still matter: all that are not on a dropped life or a dropped empty answer.
+/// Looks that will never return do not.
 pub(super) fn kept(
     history: &History,
     fates: &[Fate],
@@ -131,13 +135,13 @@ pub(super) fn kept(
 ) -> Vec<bool> {
     let mut keep = vec![true; history.operations.len()];
     for (life, _) in lives.lives.iter().zip(keep_life).filter(|(_, keep)| !**keep) {
-        life.operations.iter().for_each(|id| keep[*id as usize] = false);
+        life.operations.iter().for_each(|id| keep[id.index()] = false);
     }
     for (id, _) in lives.empties.iter().zip(keep_empty).filter(|(_, keep)| !**keep) {
-        keep[*id as usize] = false;
+        keep[id.index()] = false;
     }
     for (id, operation) in history.operations.iter().enumerate() {
-        if fates[id] == Fate::Gone && Some(operation.operation as usize) == verbs.peek {
+        if fates[id] == Fate::Gone && Some(usize::from(operation.operation)) == verbs.peek {
             keep[id] = false;
         }
     }

@@ -1,14 +1,19 @@
 //! Locks: no window, but who must already have acquired or released it.
 //!
-//! As in the rule of the monitor (`bit.rs`), be lazy: nothing takes effect before an operation returns that needs it. The `n`-th change of the lock then happens as late as it can
-//! in any order that explains the events, and whether the lock is held after it depends on `n` alone. So
-//! - an operation that returns and finds the lock in the wrong state makes one in progress of the other sort take effect. Which one is left
-//!   open: it is a *debt*, owed since that event by some operation of this sort called before it. If there are fewer in progress than debts, that is a violation;
-//! - an operation that returns pays a debt of its sort that is younger than its call, and of these the oldest, for the younger ones can be paid by more: it is the one with the
-//!   earliest return that the monitor would have taken. If there is none, it takes effect now.
+//! As in the rule of the monitor (`bit.rs`), be lazy: nothing takes effect before an operation
+//! returns that needs it. The `n`-th change of the lock then happens as late as it can in any order
+//! that explains the events, and whether the lock is held after it depends on `n` alone. So
+//! - an operation that returns and finds the lock in the wrong state makes one in progress of the
+//!   other sort take effect. Which one is left open: it is a *debt*, owed since that event by some
+//!   operation of this sort called before it. If there are fewer in progress than debts, that is a
+//!   violation;
+//! - an operation that returns pays a debt of its sort that is younger than its call, and of these
+//!   the oldest, for the younger ones can be paid by more: it is the one with the earliest return
+//!   that the monitor would have taken. If there is none, it takes effect now.
 //!
-//! Operations that never return stay able to pay. One that turns out not to have happened is a violation if the debts cannot be paid without it.
-//! What is kept are the operations in progress and the debts, which are no more.
+//! Operations that never return stay able to pay. One that turns out not to have happened is a
+//! violation if the debts cannot be paid without it. What is kept are the operations in progress
+//! and the debts, which are no more.
 
 use super::debts::{Debts, Instant};
 use super::event_rule::Handover;
@@ -89,8 +94,9 @@ impl Lock {
         self.debts[usize::from(acquires)].can_do_without(calls)
     }
 
-    /// A frontier that knows as much, and for each ticket the one of the frontier. A debt of one sort is brought about by an operation of the other
-    /// sort that is called and returns at that instant, and finds the lock in the wrong state.
+    /// A frontier that knows as much, and for each ticket the one of the frontier. A debt of one
+    /// sort is brought about by an operation of the other sort that is called and returns at that
+    /// instant, and finds the lock in the wrong state.
     pub(super) fn frontier<'a>(&self, spec: &'a AnySpec) -> Handover<'a> {
         #[derive(PartialEq, Eq, PartialOrd, Ord)]
         enum Moment {

@@ -1,21 +1,30 @@
 //! Maps where no value is put twice under a key: which operations still matter.
 //!
-//! A map is the product of its keys, so each is looked at alone. As for `mwcas.rs`, what is dropped is a set `D` of operations in an order `L` of the whole window,
-//! and what they leave under the key is remembered. Let `K` be what is kept, and `F` what follows. `e` is the first call among operations on this key that
-//! may still return. If an operation on the key never returns and is not a `get`, nothing is dropped: nobody knows what it found. Otherwise an operation is dropped if
-//! 1. it returned before `e`, so that it comes before all that may still return and all that follows;
+//! A map is the product of its keys, so each is looked at alone. As for `mwcas.rs`, what is dropped
+//! is a set `D` of operations in an order `L` of the whole window, and what they leave under the
+//! key is remembered. Let `K` be what is kept, and `F` what follows. `e` is the first call among
+//! operations on this key that may still return. If an operation on the key never returns and is
+//! not a `get`, nothing is dropped: it is not known what it found. Otherwise an operation is
+//! dropped if
+//! 1. it returned before `e`, so that it comes before all that may still return and all that
+//!    follows;
 //! 2. no operation in `K` returned before it was called;
 //! 3. it found what the operations of `D` before it in `L` leave there;
 //! 4. no operation in `K` found the value that it replaced or removed;
-//! 5. it did not put the value that is there at the end of `D`, unless it returned before the call of every operation in `K` that found nothing.
+//! 5. it did not put the value that is there at the end of `D`, unless it returned before the call
+//!    of every operation in `K` that found nothing.
 //!
-//! *If `K` and `F` are explained from what is remembered, so is everything:* `D` in the order of `L`, then the rest.
+//! *If `K` and `F` are explained from what is remembered, so is everything:* `D` in the order of
+//! `L`, then the rest.
 //!
-//! *If everything is explained by some order, leaving `D` out of it explains `K` and `F` from what is remembered.* What follows, or may still
-//! return, comes after `D`. By 3 and 4 no operation in `K` stands between one in `D` that puts a value and one in `D` that takes it away. So the operations in `D`
-//! form stretches; those that begin and end with nothing there leave nothing when they are left out. If a value is there at the end of
-//! `D`, the last stretch leaves it, to which `K` and `F` add if anybody does; what comes before that stretch begins, if it is in `K`, begins with an operation that
-//! found nothing, which comes after it by 5. The same holds for the first stretch, if a value was remembered before.
+//! *If everything is explained by some order, leaving `D` out of it explains `K` and `F` from what
+//! is remembered.* What follows, or may still return, comes after `D`. By 3 and 4 no operation in
+//! `K` stands between one in `D` that puts a value and one in `D` that takes it away. So the
+//! operations in `D` form stretches; those that begin and end with nothing there leave nothing when
+//! they are left out. If a value is there at the end of `D`, the last stretch leaves it, to which
+//! `K` and `F` add if any operation does; what comes before that stretch begins, if it is in `K`,
+//! begins with an operation that found nothing, which comes after it by 5. The same holds for the
+//! first stretch, if a value was remembered before.
 
 use super::past::Contents;
 use super::past::Past;
@@ -86,7 +95,8 @@ impl WindowRule for Rule {
     }
 }
 
-/// So often it is tried again after operations had to be kept for the sake of later ones (5); then everything is kept for now.
+/// So often it is tried again after operations had to be kept for the sake of later ones (5); then
+/// everything is kept for now.
 const ROUNDS: usize = 32;
 
 /// What an operation found under its key and what it left there; only the latter may be known.
@@ -111,7 +121,8 @@ pub(super) fn initial(history: &History, contents: &Contents) -> Value {
         Argument::One(key) | Argument::Two(key, _) => Some(history.values.get(key)),
         _ => None,
     });
-    // Keys under which there is nothing are named too: what is said of "3" would be said of 3 otherwise.
+    // Keys under which there is nothing are named too: what is said of "3" would be said of 3
+    // otherwise.
     let entry = |key: Value| {
         let value = contents.get(&key).cloned().unwrap_or_default();
         (key, value)
@@ -119,15 +130,15 @@ pub(super) fn initial(history: &History, contents: &Contents) -> Value {
     Value::map(keys.map(entry))
 }
 
-/// Which operations still matter, where `order` explains all; what the others leave is noted in `contents`.
+/// Which operations still matter, where `order` explains all; what the others leave is noted in
+/// `contents`.
 fn still_matter(
     history: &History,
     fates: &[Fate],
     order: &[OpId],
     contents: &mut Contents,
 ) -> Vec<bool> {
-    let deeds: Option<Vec<Deed>> =
-        (0..history.operations.len() as OpId).map(|id| deed(history, id)).collect();
+    let deeds: Option<Vec<Deed>> = history.ids().map(|id| deed(history, id)).collect();
     let Some(deeds) = deeds else {
         return vec![true; fates.len()];
     };
@@ -137,7 +148,7 @@ fn still_matter(
         let operation = &history.operations[id];
         match fates[id] {
             Fate::Open(_) => entry.first_open = entry.first_open.min(operation.invoked),
-            Fate::Gone => entry.is_stuck |= operation.operation as usize != Map::GET,
+            Fate::Gone => entry.is_stuck |= usize::from(operation.operation) != Map::GET,
             Fate::Returned | Fate::Retracted(_) => {}
         }
     }
@@ -149,7 +160,7 @@ fn still_matter(
                 contents.set(get(key), get(value));
             }
             for (id, operation) in history.operations.iter().enumerate() {
-                keep[id] &= fates[id] != Fate::Gone || operation.operation as usize != Map::GET;
+                keep[id] &= fates[id] != Fate::Gone || usize::from(operation.operation) != Map::GET;
             }
             return keep;
         }
@@ -158,13 +169,13 @@ fn still_matter(
 }
 
 fn deed(history: &History, id: OpId) -> Option<Deed> {
-    let operation = &history.operations[id as usize];
+    let operation = &history[id];
     let found = match (operation.completed, operation.response) {
         (false, _) => None,
         (true, Argument::One(found)) => Some(found),
         (true, _) => return None,
     };
-    let (key, left) = match (operation.operation as usize, operation.argument) {
+    let (key, left) = match (usize::from(operation.operation), operation.argument) {
         (Map::PUT, Argument::Two(key, value)) => (key, Some(value)),
         (Map::REMOVE, Argument::One(key)) => (key, Some(ValueId::NULL)),
         (Map::GET, Argument::One(key)) => (key, found),
@@ -183,7 +194,8 @@ struct Settling<'a> {
 }
 
 impl Settling<'_> {
-    /// Goes through the order once: what is kept, and what the others leave. Nothing if more has to be kept because of condition 5.
+    /// Goes through the order once: what is kept, and what the others leave. Nothing if more has to
+    /// be kept because of condition 5.
     fn run(
         &mut self,
         order: &[OpId],
@@ -196,8 +208,8 @@ impl Settling<'_> {
         let mut seen_by_kept: FxHashSet<(ValueId, ValueId)> = FxHashSet::default();
         let mut first_return: FxHashMap<ValueId, Rank> = FxHashMap::default();
         for &id in order {
-            let operation = &operations[id as usize];
-            let Deed { key, found: Some(found), left: Some(leaves) } = self.deeds[id as usize]
+            let operation = &operations[id.index()];
+            let Deed { key, found: Some(found), left: Some(leaves) } = self.deeds[id.index()]
             else {
                 continue;
             };
@@ -213,12 +225,12 @@ impl Settling<'_> {
                 .keys
                 .get(&key)
                 .is_some_and(|entry| !entry.is_stuck && operation.returned < entry.first_open)
-                && !self.is_held[id as usize]
+                && !self.is_held[id.index()]
                 && first_return.get(&key).is_none_or(|first| operation.invoked < *first)
                 && !(changes && seen_by_kept.contains(&(key, found)))
                 && held() == Some(found);
             if is_dropped {
-                keep[id as usize] = false;
+                keep[id.index()] = false;
                 if changes {
                     left.insert(key, leaves);
                     writers.insert(key, id);
@@ -237,9 +249,9 @@ impl Settling<'_> {
             if deed.found == Some(ValueId::NULL)
                 && is_there
                 && let Some(writer) = writers.get(&deed.key)
-                && !operations[*writer as usize].precedes(&operations[id])
+                && !operations[writer.index()].precedes(&operations[id])
             {
-                self.is_held[*writer as usize] = true;
+                self.is_held[writer.index()] = true;
                 is_done = false;
             }
         }

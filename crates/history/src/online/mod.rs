@@ -1,22 +1,28 @@
 //! Judging a history while it is recorded, by windows.
 //!
-//! A [`Stream`] keeps a *window* of operations that still matter. When as many events have come as the window is large (and not fewer
-//! than an interval), or when it is asked to, it has the exact monitor of the data type judge the window, and then drops the
-//! operations that provably do not matter any more. A violation is reported with the first event that nothing explains, found by
+//! A [`Stream`] keeps a *window* of operations that still matter. When as many events have come as
+//! the window is large (and not fewer than an interval), or when it is asked to, it has the exact
+//! monitor of the data type judge the window, and then drops the operations that provably do not
+//! matter any more. A violation is reported with the first event that nothing explains, found by
 //! bisection: what is not explained by some event never is later.
 //!
-//! The dropping is exact, because of one fact for each type, argued where it is done (`register`, `queue`, `stack`, `priority_queue`,
-//! `set`, `map`, `mwcas`): with `D` what is dropped and `K` what is kept, whatever follows, `K` with what follows is explained if and only if `D` and `K` with
-//! what follows is. One direction is always easy: taking a value with all its operations out of an order that explains
-//! a history leaves one that explains the rest. The other one is what the rules are for. A value that comes again after all
-//! operations on its first life were dropped is a new value, since that life had ended before it came again.
+//! The dropping is exact, because of one fact for each type, argued where it is done (`register`,
+//! `queue`, `stack`, `priority_queue`, `set`, `map`, `mwcas`): with `D` what is dropped and `K`
+//! what is kept, whatever follows, `K` with what follows is explained if and only if `D` and `K`
+//! with what follows is. One direction is always easy: taking a value with all its operations out
+//! of an order that explains a history leaves one that explains the rest. The other one is what the
+//! rules are for. A value that comes again after all operations on its first life were dropped is a
+//! new value, since that life had ended before it came again.
 //!
-//! Registers with `cas` have no such rule; what is kept of them is all that may have happened (`cas_register`). Counters, locks and semaphores need no
-//! window: `tally`, `claims`, `lock` and `permits` judge each event as it comes.
+//! Registers with `cas` have no such rule; what is kept of them is all that may have happened
+//! (`cas_register`). Counters, locks and semaphores need no window: `tally`, `claims`, `lock` and
+//! `permits` judge each event as it comes.
 //!
-//! What was in the object at the start, and what dropped operations left in it, is added by operations of the window, or noted beside it (`past`). Types without a rule,
-//! and windows that their monitor cannot judge (values that repeat while the first one still matters, operations with deadlines), are left to
-//! the general [`Frontier`], which is told of the events of the window first.
+//! What was in the object at the start, and what dropped operations left in it, is added by
+//! operations of the window, or noted beside it (`past`). Types without a rule, and windows that
+//! their monitor cannot judge (values that repeat while the first one still matters, operations
+//! with deadlines), are left to the general [`Frontier`], which is told of the events of the window
+//! first.
 
 mod argument;
 mod cas_register;
@@ -41,7 +47,7 @@ mod window_rule;
 use crate::data_type::{Online, data_type};
 use linchpin_history_data::Object;
 use linchpin_history_data::OpId;
-use linchpin_search::{Frontier, Stuck, Ticket};
+use linchpin_search::{Frontier, Ticket, Unexplained};
 use linchpin_spec::{AnySpec, Builtin, Call, Mwcas, Shape, Value};
 use linchpin_verdict::{Inconclusive, Limits};
 use past::Past;
@@ -164,8 +170,9 @@ impl<'a> Stream<'a> {
         self
     }
 
-    /// Where there is no rule what still matters, but a set of ways to explain what has happened (`cas-register`), follows about so many of them for each value instead of the
-    /// usual number: what is judged is judged right, but more is left unknown.
+    /// Where there is no rule what still matters, but a set of ways to explain what has happened
+    /// (`cas-register`), follows about so many of them for each value instead of the usual number:
+    /// what is judged is judged right, but more is left unknown.
     #[must_use]
     pub fn with_ways(mut self, ways: usize) -> Self {
         if let Engine::Window(window) = &mut self.engine
@@ -372,7 +379,8 @@ impl<'a> Stream<'a> {
         self.judge_or(true)
     }
 
-    /// Judges all events so far. If the monitor refuses, and more events do not help or there are none, the frontier goes on.
+    /// Judges all events so far. If the monitor refuses, and more events do not help or there are
+    /// none, the frontier goes on.
     fn judge_or(&mut self, is_last: bool) -> Result<(), Ended> {
         let Engine::Window(window) = &mut self.engine else {
             return Ok(());
@@ -461,8 +469,8 @@ fn did_not_happen(tag: u64, process: &str) -> Ended {
     Ended::Violated(Refutation { tag, explanation, possible: Vec::new() })
 }
 
-/// Whether a memory lists such an answer of `mwcas` when it is asked without one, as the frontier does: one that fails without saying
-/// where, or says what it read, answers otherwise.
+/// Whether a memory lists such an answer of `mwcas` when it is asked without one, as the frontier
+/// does: one that fails without saying where, or says what it read, answers otherwise.
 fn is_listed(answer: &Value) -> bool {
     let says_where = |field: &Value| *field == Value::str("failed");
     match answer {
@@ -509,7 +517,7 @@ impl FrontierEvent<'_> {
         &self,
         frontier: &Frontier<'_, AnySpec>,
         response: &Value,
-        stuck: Stuck,
+        stuck: Unexplained,
     ) -> Ended {
         if self.is_memory && stuck.call.operation == Mwcas::MWCAS && !is_listed(&stuck.response) {
             let reason = format!("{response} is an answer that is only judged in a file");

@@ -1,27 +1,38 @@
-//! Multi-word compare-and-swap where no value is written twice to a location: which operations still matter.
+//! Multi-word compare-and-swap where no value is written twice to a location: which operations
+//! still matter.
 //!
-//! What is dropped is a set `D` of operations that come first in an order `L` of the whole window, taken without the others, and what they leave in each location is
-//! remembered. Let `K` be what is kept, and `F` what follows. `e` is the first call among the operations that may still return. An operation is dropped if
-//! 1. it returned before `e`; or it never returns, but an operation that returned before `e` saw what it wrote, or what an operation like it wrote
-//!    that saw what this one wrote. So in every order it comes before all that may still return and all that follows;
+//! What is dropped is a set `D` of operations that come first in an order `L` of the whole window,
+//! taken without the others, and what they leave in each location is remembered. Let `K` be what is
+//! kept, and `F` what follows. `e` is the first call among the operations that may still return. An
+//! operation is dropped if
+//! 1. it returned before `e`; or it never returns, but an operation that returned before `e` saw
+//!    what it wrote, or what an operation like it wrote that saw what this one wrote. So in every
+//!    order it comes before all that may still return and all that follows;
 //! 2. no operation in `K` returned before it was called;
-//! 3. its answer is right where the operations of `D` come in the order of `L`, and none else. In particular all that it saw was written in `D`, or
-//!    remembered, and where it failed a replacement in `D` explains that;
+//! 3. its answer is right where the operations of `D` come in the order of `L`, and none else. In
+//!    particular all that it saw was written in `D`, or remembered, and where it failed a
+//!    replacement in `D` explains that;
 //! 4. no operation in `K` saw what it replaced;
-//! 5. it did not write what a location holds at the end of `D` and what an operation in `K` failed to find, unless somebody saw or wrote that and returned before the failed one was called.
+//! 5. it did not write what a location holds at the end of `D` and what an operation in `K` failed
+//!    to find, unless an operation saw or wrote that and returned before the failed one was called.
 //!
-//! *If `K` and `F` are explained from what is remembered, so is everything:* `D` in the order of `L`, then the rest. By 2 that respects time, by 3 the answers
-//! in `D` are right.
+//! *If `K` and `F` are explained from what is remembered, so is everything:* `D` in the order of
+//! `L`, then the rest. By 2 that respects time, by 3 the answers in `D` are right.
 //!
-//! *If everything is explained by some order, leaving `D` out of it explains `K` and `F` from what is remembered.* What an operation of these saw is one of three.
-//! It was written in `K` or `F`: then nobody in `D` replaced it, by 3. Or `D` left it: then it is there from the start. Or it was
-//! replaced in `D`: not by what is in `K`, by 4, and not by what may still return, or follows, as that comes after all of `D` by 1. One that never returns
-//! and sees what was replaced in `D` has no effect, or, if it does not replace it, counts for 4. An operation that failed to find a value in a location,
-//! which that holds when `D` is left out, failed before the value was written in `D`: so it is in `K`, and that is ruled out by 5.
+//! *If everything is explained by some order, leaving `D` out of it explains `K` and `F` from what
+//! is remembered.* What an operation of these saw is one of three. It was written in `K` or `F`:
+//! then no operation in `D` replaced it, by 3. Or `D` left it: then it is there from the start. Or
+//! it was replaced in `D`: not by what is in `K`, by 4, and not by what may still return, or
+//! follows, as that comes after all of `D` by 1. One that never returns and sees what was replaced
+//! in `D` has no effect, or, if it does not replace it, counts for 4. An operation that failed to
+//! find a value in a location, which that holds when `D` is left out, failed before the value was
+//! written in `D`: so it is in `K`, and that is ruled out by 5.
 //!
-//! A value that is written again after it was replaced in `D` is a new one: who may still see it comes after `D`, and others have not seen it, by 4.
+//! A value that is written again after it was replaced in `D` is a new one: who may still see it
+//! comes after `D`, and others have not seen it, by 4.
 //!
-//! `L` is the order that the monitor found for the window. As it respects time and what was seen, each of 1 to 4 can be decided for one operation after the other.
+//! `L` is the order that the monitor found for the window. As it respects time and what was seen,
+//! each of 1 to 4 can be decided for one operation after the other.
 
 use super::past::Contents;
 use super::past::Past;
@@ -110,7 +121,8 @@ struct Deed {
 /// In place of a value that the window does not mention.
 const UNMENTIONED: ValueId = ValueId(u32::MAX);
 
-/// So often it is tried again after operations had to be kept for the sake of later ones (5); then everything is kept for now.
+/// So often it is tried again after operations had to be kept for the sake of later ones (5); then
+/// everything is kept for now.
 const ROUNDS: usize = 64;
 
 /// What the locations of the window hold before its first event, for the monitor.
@@ -136,15 +148,15 @@ pub(super) fn initial(history: &History, contents: &Contents) -> Result<Value, N
     }
 }
 
-/// Which operations still matter, where `order` explains all; what the others leave is noted in `contents`.
+/// Which operations still matter, where `order` explains all; what the others leave is noted in
+/// `contents`.
 fn still_matter(
     history: &History,
     fates: &[Fate],
     order: &[OpId],
     contents: &mut Contents,
 ) -> Vec<bool> {
-    let deeds: Option<Vec<Deed>> =
-        (0..history.operations.len() as OpId).map(|id| deed(history, id)).collect();
+    let deeds: Option<Vec<Deed>> = history.ids().map(|id| deed(history, id)).collect();
     let Some(deeds) = deeds else {
         return vec![true; fates.len()];
     };
@@ -158,10 +170,11 @@ fn still_matter(
             let get = |id| history.values.get(id);
             contents.set(get(*location), get(*value));
         }
-        // A read that never returns matters to nobody.
+        // A read that never returns does not matter.
         let mut keep = settling.keep;
         for (id, operation) in history.operations.iter().enumerate() {
-            keep[id] &= fates[id] != Fate::Gone || operation.operation as usize != Mwcas::MWREAD;
+            keep[id] &=
+                fates[id] != Fate::Gone || usize::from(operation.operation) != Mwcas::MWREAD;
         }
         return keep;
     }
@@ -170,9 +183,9 @@ fn still_matter(
 
 /// What an operation did; `None` if it is none of a memory.
 fn deed(history: &History, id: OpId) -> Option<Deed> {
-    let operation = &history.operations[id as usize];
+    let operation = &history[id];
     let mut deed = Deed::default();
-    if operation.operation as usize == Mwcas::MWREAD {
+    if usize::from(operation.operation) == Mwcas::MWREAD {
         match (operation.completed, operation.response) {
             (false, _) => {}
             (true, Argument::Words { width: 2, .. }) => {
@@ -235,7 +248,8 @@ struct Settling<'a> {
     is_held: Vec<bool>,
     /// What some operation of the window writes.
     written: FxHashSet<Version>,
-    /// What a location held before the window, where an operation that returned saw what nobody wrote.
+    /// What a location held before the window, where an operation that returned saw what no
+    /// operation wrote.
     beginnings: FxHashMap<ValueId, ValueId>,
     /// When the first operation returned that saw a version or wrote it.
     shown: FxHashMap<Version, Rank>,
@@ -273,10 +287,10 @@ impl<'a> Settling<'a> {
         let mut is_placed = vec![false; fates.len()];
         let mut seen: FxHashSet<Version> = FxHashSet::default();
         for &id in order.iter().rev() {
-            let (operation, deed) = (&history.operations[id as usize], &deeds[id as usize]);
-            is_placed[id as usize] = true;
+            let (operation, deed) = (&history[id], &deeds[id.index()]);
+            is_placed[id.index()] = true;
             let wrote = deed.replaced.iter().map(|((at, _), new)| (*at, *new));
-            let is_settled = match fates[id as usize] {
+            let is_settled = match fates[id.index()] {
                 Fate::Returned => operation.returned < first_open,
                 Fate::Gone => wrote.clone().any(|version| seen.contains(&version)),
                 Fate::Open(_) | Fate::Retracted(_) => false,
@@ -284,7 +298,7 @@ impl<'a> Settling<'a> {
             if is_settled {
                 seen.extend(&deed.seen);
             }
-            settling.is_settled[id as usize] = is_settled;
+            settling.is_settled[id.index()] = is_settled;
         }
         for (id, deed) in deeds.iter().enumerate() {
             settling.written.extend(deed.replaced.iter().map(|((at, _), new)| (*at, *new)));
@@ -319,15 +333,14 @@ impl<'a> Settling<'a> {
         let mut seen_by_kept = self.seen_from_outside.clone();
         let mut first_return: Rank = NEVER;
         for &id in order {
-            let (operation, deed) =
-                (&self.history.operations[id as usize], &self.deeds[id as usize]);
-            let is_dropped = self.is_settled[id as usize]
-                && !self.is_held[id as usize]
+            let (operation, deed) = (&self.history[id], &self.deeds[id.index()]);
+            let is_dropped = self.is_settled[id.index()]
+                && !self.is_held[id.index()]
                 && operation.invoked < first_return
                 && !deed.replaced.iter().any(|(version, _)| seen_by_kept.contains(version))
                 && self.is_right(deed, contents);
             if is_dropped {
-                self.keep[id as usize] = false;
+                self.keep[id.index()] = false;
                 self.left.extend(deed.seen.iter().copied());
                 for ((at, _), new) in &deed.replaced {
                     self.left.insert(*at, *new);
@@ -344,7 +357,7 @@ impl<'a> Settling<'a> {
     fn is_right(&self, deed: &Deed, contents: &Contents) -> bool {
         let saw = deed.seen.iter().all(|version| match self.held(version.0, contents) {
             Some(value) => value == version.1,
-            // It was there from the start, if nobody wrote it.
+            // It was there from the start, if no operation wrote it.
             None => version.1 != UNMENTIONED && !self.written.contains(version),
         });
         let missed = |(at, value): &Version| self.held(*at, contents).is_some_and(|v| v != *value);
@@ -375,7 +388,7 @@ impl<'a> Settling<'a> {
                 let shown = self.shown.get(&(*at, *value));
                 let precedes = shown.is_some_and(|shown| *shown < operations[id].invoked);
                 if self.left.get(at) == Some(value) && !precedes {
-                    self.is_held[*writer as usize] = true;
+                    self.is_held[writer.index()] = true;
                     changed = true;
                 }
             }

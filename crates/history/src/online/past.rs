@@ -30,7 +30,7 @@ impl Past {
 pub(crate) struct Contents {
     /// What dropped operations left.
     held: FxHashMap<Value, Value>,
-    /// What the others hold: what is given for each, or else this, or else nobody knows.
+    /// What the others hold: what is given for each, or else this, or else it is not known.
     given: BTreeMap<Value, Value>,
     otherwise: Option<Value>,
 }

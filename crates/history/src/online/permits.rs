@@ -1,6 +1,8 @@
-//! Semaphores: `release` never hurts and `acquire` never helps, so every release takes effect when it is called, unless it turns out not to have happened, and every acquire when
-//! it returns. All that has to be known is how many permits are left; and, as a release that did not happen is a violation if there were too few permits without it at some
-//! return since its call, how few there were between the calls of the releases in progress.
+//! Semaphores: `release` never hurts and `acquire` never helps, so every release takes effect when
+//! it is called, unless it turns out not to have happened, and every acquire when it returns. All
+//! that has to be known is how many permits are left; and, as a release that did not happen is a
+//! violation if there were too few permits without it at some return since its call, how few there
+//! were between the calls of the releases in progress.
 
 use linchpin_spec::{Call, Semaphore, Value};
 
@@ -8,7 +10,8 @@ use linchpin_spec::{Call, Semaphore, Value};
 #[derive(Debug)]
 pub(crate) struct Permits {
     left: u64,
-    /// The releases in progress by ticket, in the order of their calls: the fewest permits that an acquire left between this call and the next.
+    /// The releases in progress by ticket, in the order of their calls: the fewest permits that an
+    /// acquire left between this call and the next.
     releases: Vec<(u32, u64)>,
     acquires: usize,
 }

@@ -1,17 +1,25 @@
 //! Priority queues: which values still matter.
 //!
-//! Time is a row of gaps, as for the monitor: gap `g` lies just before event `g`. Going up from the smallest value, the gaps in which each one is certainly inside (after the
-//! first return of its operations, up to the call of its removal) are painted. A history is explained if and only if each removal has a gap that no smaller value painted, and
-//! each answer "empty" one that none painted (see the monitor), for some choice of what the removals without an answer removed: what these remove is painted only up to their call.
+//! Time is a row of gaps, as for the monitor: gap `g` lies just before event `g`. Going up from the
+//! smallest value, the gaps in which each one is certainly inside (after the first return of its
+//! operations, up to the call of its removal) are painted. A history is explained if and only if
+//! each removal has a gap that no smaller value painted, and each answer "empty" one that none
+//! painted (see the monitor), for some choice of what the removals without an answer removed: what
+//! these remove is painted only up to their call.
 //!
-//! Here a value that is not removed yet is painted to the end, which is the most that it can be. So a removal that has an unpainted gap has it for good, as what follows paints
-//! only later gaps: it is *settled*. And up to the *horizon*, the first call of a removal without an answer, the paint is final. A value is dropped if its life is over, its removal is
-//! settled, and it painted no gap after the horizon. An answer "empty" is dropped if it is settled. For each removal or answer "empty" that is kept
-//! and is not settled, values are kept that painted all its gaps up to the horizon; those that painted later ones are kept anyway.
+//! Here a value that is not removed yet is painted to the end, which is the most that it can be. So
+//! a removal that has an unpainted gap has it for good, as what follows paints only later gaps: it
+//! is *settled*. And up to the *horizon*, the first call of a removal without an answer, the paint
+//! is final. A value is dropped if its life is over, its removal is settled, and it painted no gap
+//! after the horizon. An answer "empty" is dropped if it is settled. For each removal or answer
+//! "empty" that is kept and is not settled, values are kept that painted all its gaps up to the
+//! horizon; those that painted later ones are kept anyway.
 //!
-//! Let something explain what is kept and what follows: each removal in it has its unpainted gap. Paint what was dropped, too, for the same choice of what removals without an answer
-//! removed. The dropped removals have their gaps, and so have the kept ones that are settled. The others have no gap up to the horizon, since what
-//! covers these is kept; so theirs, and that of every removal that is open or follows, is after it, where nothing that was dropped paints.
+//! Let something explain what is kept and what follows: each removal in it has its unpainted gap.
+//! Paint what was dropped, too, for the same choice of what removals without an answer removed. The
+//! dropped removals have their gaps, and so have the kept ones that are settled. The others have no
+//! gap up to the horizon, since what covers these is kept; so theirs, and that of every removal
+//! that is open or follows, is after it, where nothing that was dropped paints.
 
 use super::lives::{Life, Lives, Verbs, kept};
 use super::past::Past;
@@ -85,7 +93,7 @@ fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
     }
     let mut keep_empty = vec![false; lives.empties.len()];
     for (id, keep) in lives.empties.iter().zip(&mut keep_empty) {
-        let operation = &history.operations[*id as usize];
+        let operation = &history[*id];
         let gaps = (operation.invoked + 1, operation.returned);
         if !paint.has_gap(gaps) {
             *keep = true;
@@ -95,11 +103,12 @@ fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
     kept(history, fates, VERBS, &lives, &keep_life, &keep_empty)
 }
 
-/// The last gap before a removal that may still take any value was called. One that turned out not to have happened might have, for as long as nobody knew.
+/// The last gap before a removal that may still take any value was called. One that turned out not
+/// to have happened might have, for as long as that was not known.
 fn horizon(history: &History, fates: &[Fate]) -> Rank {
     let operations = history.operations.iter().zip(fates);
     let may_take_any = operations.filter(|(operation, fate)| {
-        operation.operation as usize == VERBS.remove && **fate != Fate::Returned
+        usize::from(operation.operation) == VERBS.remove && **fate != Fate::Returned
     });
     may_take_any.map(|(operation, _)| operation.invoked).min().unwrap_or(NEVER)
 }
@@ -126,20 +135,20 @@ struct Paint {
 impl Paint {
     /// Nothing is painted.
     fn new(events: Rank) -> Paint {
-        let gaps = events as usize + 2;
-        let next = (0..gaps as Rank).collect();
+        let gaps = events.index() + 2;
+        let next = (0..gaps).map(Rank::at).collect();
         Paint { next, painters: vec![0; gaps], until: Vec::new() }
     }
 
     /// The first gap from here on that is not painted.
     fn unpainted(&mut self, from: Rank) -> Rank {
         let mut found = from;
-        while self.next[found as usize] != found {
-            found = self.next[found as usize];
+        while self.next[found.index()] != found {
+            found = self.next[found.index()];
         }
         let mut at = from;
         while at != found {
-            at = std::mem::replace(&mut self.next[at as usize], found);
+            at = std::mem::replace(&mut self.next[at.index()], found);
         }
         found
     }
@@ -151,12 +160,12 @@ impl Paint {
 
     /// Paints the gaps from the first to the last.
     fn add(&mut self, painter: u32, (first, last): (Rank, Rank)) {
-        self.until.resize(painter as usize + 1, 0);
+        self.until.resize(painter as usize + 1, Rank::FIRST);
         self.until[painter as usize] = last;
         let mut gap = self.unpainted(first);
         while gap <= last {
-            self.painters[gap as usize] = painter;
-            self.next[gap as usize] = gap + 1;
+            self.painters[gap.index()] = painter;
+            self.next[gap.index()] = gap + 1;
             gap = self.unpainted(gap + 1);
         }
     }
@@ -165,7 +174,7 @@ impl Paint {
     fn keep_cover(&self, (first, last): (Rank, Rank), keep: &mut [bool]) {
         let mut gap = first;
         while gap <= last {
-            let painter = self.painters[gap as usize] as usize;
+            let painter = self.painters[gap.index()] as usize;
             keep[painter] = true;
             gap = self.until[painter] + 1;
         }

@@ -1,20 +1,25 @@
 //! Queues: which values still matter.
 //!
-//! As the queue monitor shows, a history of distinct values is explained if and only if (1) the values can be put into one order, in which `u`
-//! comes before `v` where an operation on `u` returned before the addition of `v` was called, or where something saw or removed `u`
-//! and returned before something on `v` was called; and (2) each answer "empty" has an instant at which no value is certainly inside, which
-//! is from the first return of an operation on it to the last call of one.
+//! As the queue monitor shows, a history of distinct values is explained if and only if (1) the
+//! values can be put into one order, in which `u` comes before `v` where an operation on `u`
+//! returned before the addition of `v` was called, or where something saw or removed `u` and
+//! returned before something on `v` was called; and (2) each answer "empty" has an instant at which
+//! no value is certainly inside, which is from the first return of an operation on it to the last
+//! call of one.
 //!
 //! A value is dropped if its life is over, so that no operation on it can return any more, and
-//! - no value that is kept has to come before it. Nothing that follows changes that, for what follows returns after all
-//!   calls on this value. So no cycle of (1) has both dropped and kept values, and those of dropped values alone would have been found;
-//! - it is not certainly inside during an answer "empty" that is kept, or during an operation that may still answer so.
+//! - no value that is kept has to come before it. Nothing that follows changes that, for what
+//!   follows returns after all calls on this value. So no cycle of (1) has both dropped and kept
+//!   values, and those of dropped values alone would have been found;
+//! - it is not certainly inside during an answer "empty" that is kept, or during an operation that
+//!   may still answer so.
 //!
-//! An answer "empty" is dropped if it returned before any kept value was certainly inside: it has its instant among the dropped values, which do
-//! not change, and values that are kept or follow are inside only later.
+//! An answer "empty" is dropped if it returned before any kept value was certainly inside: it has
+//! its instant among the dropped values, which do not change, and values that are kept or follow
+//! are inside only later.
 //!
-//! Operations that will never return do not hold anything up: a pending dequeue takes a kept value, and one that is not known to
-//! be enqueued is inside only after now.
+//! Operations that will never return do not hold anything up: a pending dequeue takes a kept value,
+//! and one that is not known to be enqueued is inside only after now.
 
 use super::lives::{Lives, Verbs, kept};
 use super::past::Past;
@@ -64,7 +69,8 @@ fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
     let lives = Lives::new(history, fates, VERBS);
     let mut keep_life: Vec<bool> = lives.lives.iter().map(|life| !life.is_over).collect();
     let mut keep_empty = vec![false; lives.empties.len()];
-    // The first instants of what is kept: a return, a return of what saw or removed it, a call of an answer "empty".
+    // The first instants of what is kept: a return, a return of what saw or removed it, a call of
+    // an answer "empty".
     let (mut returned, mut seen, mut empty) = (NEVER, NEVER, lives.first_open);
     for (life, _) in lives.lives.iter().zip(&keep_life).filter(|(_, keep)| **keep) {
         returned = returned.min(life.first_returned);
@@ -82,7 +88,7 @@ fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
             }
         }
         for (id, keep) in lives.empties.iter().zip(&mut keep_empty).filter(|(_, keep)| !**keep) {
-            let operation = &history.operations[*id as usize];
+            let operation = &history[*id];
             if returned < operation.returned {
                 empty = empty.min(operation.invoked);
                 (*keep, changed) = (true, true);

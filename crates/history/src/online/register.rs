@@ -1,17 +1,20 @@
 //! Registers whose written values are all different: which values still matter.
 //!
-//! The operations on a value (its write and the reads of it) take effect together. With `f` the first return among them and `s` the last call, two
-//! values `u` and `v` exclude each other if `f(u) < s(v)` and `f(v) < s(u)`, that is if each must come before the other; and a
-//! history is explained if no two exclude each other (Gibbons and Korach, SIAM J. Comput. 1997, Theorem 3.1, where zones say the same) and no read returns before the write of its value
-//! is called.
+//! The operations on a value (its write and the reads of it) take effect together. With `f` the
+//! first return among them and `s` the last call, two values `u` and `v` exclude each other if
+//! `f(u) < s(v)` and `f(v) < s(u)`, that is if each must come before the other; and a history is
+//! explained if no two exclude each other (Gibbons and Korach, SIAM J. Comput. 1997, Theorem 3.1,
+//! where zones say the same) and no read returns before the write of its value is called.
 //!
 //! A value `u` is dropped if
-//! - it was overwritten for good: for some value `v`, `f(u) < s(v)`, and `f(v)` is before every call of a read that is open or follows. If one of these
-//!   reads `u`, then `u` and `v` exclude each other, and the history is violated, as it is where nobody wrote `u`;
-//! - `s(u) < f(v)` for every `v` that is kept or follows. Then `u` and `v` do not exclude each other, and will not, as `f(v)` is only the first
-//!   return, and `s(u)` does not change any more.
+//! - it was overwritten for good: for some value `v`, `f(u) < s(v)`, and `f(v)` is before every
+//!   call of a read that is open or follows. If one of these reads `u`, then `u` and `v` exclude
+//!   each other, and the history is violated, as it is where no operation wrote `u`;
+//! - `s(u) < f(v)` for every `v` that is kept or follows. Then `u` and `v` do not exclude each
+//!   other, and will not, as `f(v)` is only the first return, and `s(u)` does not change any more.
 //!
-//! Operations that will never return do not hold anything up: such a read matters to nobody, such a write has no return.
+//! Operations that will never return do not hold anything up: such a read does not matter, such a
+//! write has no return.
 
 use super::past::Past;
 use super::window::Fate;
@@ -77,8 +80,10 @@ fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
     let mut keep = vec![true; history.operations.len()];
     let mut open_read = history.events;
     for (id, operation) in history.operations.iter().enumerate() {
-        let (is_read, is_open) =
-            (operation.operation as usize == Register::READ, matches!(fates[id], Fate::Open(_)));
+        let (is_read, is_open) = (
+            usize::from(operation.operation) == Register::READ,
+            matches!(fates[id], Fate::Open(_)),
+        );
         if is_read && !operation.completed {
             match is_open {
                 true => open_read = open_read.min(operation.invoked),
@@ -91,7 +96,7 @@ fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
         let at = *of_value.entry(value).or_insert_with(|| {
             clusters.push(Cluster {
                 first_returned: NEVER,
-                last_invoked: 0,
+                last_invoked: Rank::FIRST,
                 is_open: false,
                 operations: Vec::new(),
             });
@@ -101,10 +106,11 @@ fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
         cluster.first_returned = cluster.first_returned.min(operation.returned);
         cluster.last_invoked = cluster.last_invoked.max(operation.invoked);
         cluster.is_open |= is_open;
-        cluster.operations.push(id as OpId);
+        cluster.operations.push(OpId::new(id));
     }
-    // The two latest calls on values that no read to come is before: of these one is of another value.
-    let mut latest = [(0, usize::MAX); 2];
+    // The two latest calls on values that no read to come is before: of these one is of another
+    // value.
+    let mut latest = [(Rank::FIRST, usize::MAX); 2];
     for (at, cluster) in clusters.iter().enumerate() {
         if cluster.first_returned < open_read {
             let this = (cluster.last_invoked, at);
@@ -139,7 +145,7 @@ fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
         }
     }
     for (cluster, _) in clusters.iter().zip(&kept).filter(|(_, kept)| !**kept) {
-        cluster.operations.iter().for_each(|id| keep[*id as usize] = false);
+        cluster.operations.iter().for_each(|id| keep[id.index()] = false);
     }
     keep
 }

@@ -1,11 +1,13 @@
 //! Sets: which operations still matter.
 //!
-//! A set is the product of its elements, so each is looked at alone. At a moment at which no operation on an element is in progress, those before have all
-//! taken effect, and whether the element is in the set is known: it was added once more than it was removed, or as often. What
-//! follows depends on nothing else. So all operations before the last such moment are dropped, except for one that added the
-//! element if it is there.
+//! A set is the product of its elements, so each is looked at alone. At a moment at which no
+//! operation on an element is in progress, those before have all taken effect, and whether the
+//! element is in the set is known: it was added once more than it was removed, or as often. What
+//! follows depends on nothing else. So all operations before the last such moment are dropped,
+//! except for one that added the element if it is there.
 //!
-//! An operation that never returns holds up its element, not the others; one that only looks does not even that.
+//! An operation that never returns holds up its element, not the others; one that only looks does
+//! not even that.
 
 use super::past::Past;
 use super::window::Fate;
@@ -68,7 +70,7 @@ fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
     let mut keep = vec![true; history.operations.len()];
     for (id, operation) in history.operations.iter().enumerate() {
         let Argument::One(value) = operation.argument else { continue };
-        let looks = operation.operation as usize == Set::CONTAINS;
+        let looks = usize::from(operation.operation) == Set::CONTAINS;
         match fates[id] {
             Fate::Retracted(_) => continue,
             Fate::Gone if looks => {
@@ -79,11 +81,11 @@ fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
         }
         let element = elements
             .entry(value)
-            .or_insert_with(|| Element { busy_until: Some(0), ..Element::default() });
+            .or_insert_with(|| Element { busy_until: Some(Rank::FIRST), ..Element::default() });
         if element.busy_until.is_some_and(|until| until < operation.invoked) {
             element.settled = element.operations.len();
         }
-        element.operations.push(id as OpId);
+        element.operations.push(OpId::new(id));
         element.busy_until = match operation.returned {
             NEVER => None,
             returned => element.busy_until.map(|until| until.max(returned)),
@@ -95,10 +97,10 @@ fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
         }
         let (mut added, mut removed, mut last_added) = (0, 0, None);
         for id in &element.operations[..element.settled] {
-            let operation = &history.operations[*id as usize];
-            keep[*id as usize] = false;
+            let operation = &history[*id];
+            keep[id.index()] = false;
             if operation.response == Argument::One(ValueId::TRUE) {
-                match operation.operation as usize {
+                match usize::from(operation.operation) {
                     Set::ADD => (added, last_added) = (added + 1, Some(*id)),
                     Set::REMOVE => removed += 1,
                     _ => {}
@@ -108,7 +110,7 @@ fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
         if added > removed
             && let Some(id) = last_added
         {
-            keep[id as usize] = true;
+            keep[id.index()] = true;
         }
     }
     keep

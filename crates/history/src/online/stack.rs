@@ -1,16 +1,21 @@
 //! Stacks: which values still matter.
 //!
-//! Between the first return and the last call of the operations on a value it is certainly inside. A value is dropped if its life is over,
-//! and no operation that is kept, is open, or follows has an instant while it is certainly inside.
+//! Between the first return and the last call of the operations on a value it is certainly inside.
+//! A value is dropped if its life is over, and no operation that is kept, is open, or follows has
+//! an instant while it is certainly inside.
 //!
-//! Let something explain what is kept and what follows, and let `L` be the part on the dropped values `D` of what explained the window. The instants of the
-//! kept operations cut time into segments; each dropped value was certainly inside within one of them. Move the operations of `L` as little
-//! as puts each into the segment of its value: none leaves its span, since every operation on a value returns after, and is called before, the value was
-//! certainly inside there; and within a segment the order stays that of `L`. So each segment has pushes and pops of `D` that come out even, put
-//! between two operations that are kept, which notice nothing. Values that were never certainly inside are pushed, seen and popped at one instant.
+//! Let something explain what is kept and what follows, and let `L` be the part on the dropped
+//! values `D` of what explained the window. The instants of the kept operations cut time into
+//! segments; each dropped value was certainly inside within one of them. Move the operations of `L`
+//! as little as puts each into the segment of its value: none leaves its span, since every
+//! operation on a value returns after, and is called before, the value was certainly inside there;
+//! and within a segment the order stays that of `L`. So each segment has pushes and pops of `D`
+//! that come out even, put between two operations that are kept, which notice nothing. Values that
+//! were never certainly inside are pushed, seen and popped at one instant.
 //!
-//! An answer "empty" is dropped if it returned before every kept operation was called: it stays where `L` has it, before the
-//! first cut, and moves to later segments only take values of `D` out of its way.
+//! An answer "empty" is dropped if it returned before every kept operation was called: it stays
+//! where `L` has it, before the first cut, and moves to later segments only take values of `D` out
+//! of its way.
 
 use super::lives::{Lives, Spans, Verbs, kept};
 use super::past::Past;
@@ -61,13 +66,14 @@ fn still_matter(history: &History, fates: &[Fate]) -> Vec<bool> {
     let mut keep_life: Vec<bool> = lives.lives.iter().map(|life| !life.is_over).collect();
     let mut keep_empty = vec![false; lives.empties.len()];
     let span = |id: &OpId| -> (Rank, Rank) {
-        let operation = &history.operations[*id as usize];
+        let operation = &history[*id];
         (operation.invoked, operation.returned)
     };
     loop {
         let keep = kept(history, fates, VERBS, &lives, &keep_life, &keep_empty);
-        let ids = (0..history.operations.len() as OpId)
-            .filter(|id| keep[*id as usize] && !matches!(fates[*id as usize], Fate::Retracted(_)));
+        let ids = history
+            .ids()
+            .filter(|id| keep[id.index()] && !matches!(fates[id.index()], Fate::Retracted(_)));
         let spans: Vec<(Rank, Rank)> = ids.map(|id| span(&id)).collect();
         let first = spans.iter().map(|span| span.0).min().unwrap_or(NEVER);
         let spans = Spans::new(spans);

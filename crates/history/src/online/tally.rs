@@ -1,15 +1,20 @@
-//! Counters to which everybody adds the same amount: no window, but the least the counter can have counted.
+//! Counters to which every operation adds the same amount: no window, but the least the counter can
+//! have counted.
 //!
-//! Be lazy: an addition takes effect only when it returns, or when a read that returns needs it to. `counted` is how many have by now; any order that
-//! explains the events has counted at least as many by every event, and this one has counted exactly so many. So
-//! - a read that was called when more had been counted than it answers is a violation; if not, the count passes what it answers while the read is open;
-//! - a read that answers more than was counted makes some open additions take effect when it returns. Which ones is left open: each is a *debt*,
-//!   owed since that event by some addition called before it. If there are fewer open additions than debts, that is a violation;
-//! - an addition that returns pays a debt that is younger than its call, and of these the oldest, for the younger ones can be paid by
-//!   more; if there is none, it is counted now.
+//! Be lazy: an addition takes effect only when it returns, or when a read that returns needs it to.
+//! `counted` is how many have by now; any order that explains the events has counted at least as
+//! many by every event, and this one has counted exactly so many. So
+//! - a read that was called when more had been counted than it answers is a violation; if not, the
+//!   count passes what it answers while the read is open;
+//! - a read that answers more than was counted makes some open additions take effect when it
+//!   returns. Which ones is left open: each is a *debt*, owed since that event by some addition
+//!   called before it. If there are fewer open additions than debts, that is a violation;
+//! - an addition that returns pays a debt that is younger than its call, and of these the oldest,
+//!   for the younger ones can be paid by more; if there is none, it is counted now.
 //!
-//! Additions that never return stay able to pay. One that turns out not to have happened is a violation if the debts cannot be paid without it: the
-//! `n` oldest debts need `n` additions that were called before the last of them.
+//! Additions that never return stay able to pay. One that turns out not to have happened is a
+//! violation if the debts cannot be paid without it: the `n` oldest debts need `n` additions that
+//! were called before the last of them.
 //!
 //! What is kept are the open operations and the debts, which are no more than the open additions.
 
@@ -34,7 +39,7 @@ enum Doing {
 #[derive(Debug)]
 pub(crate) struct Tally {
     initial: i64,
-    /// What everybody adds; 0 while nobody did.
+    /// What every operation adds; 0 while no operation did.
     amount: i64,
     now: Instant,
     counted: i64,
@@ -73,7 +78,8 @@ impl Tally {
         self.open.len() + self.gone.len() + self.debts.len()
     }
 
-    /// If this call is a `fetch-add`, and nobody has added anything yet: the counter as one that is changed by these.
+    /// If this call is a `fetch-add`, and no operation has added anything yet: the counter as one
+    /// that is changed by these.
     pub(super) fn claims(&self, call: &Call) -> Option<Claims> {
         let Value::Int(amount) = call.argument else { return None };
         let fits = call.operation == Counter::FETCH_ADD
@@ -190,8 +196,9 @@ impl Tally {
         adds.map(|(invoked, _)| *invoked).chain(self.gone.iter().copied()).collect()
     }
 
-    /// A frontier that knows as much, and for each ticket the one of the frontier: it is told of what is in progress, of additions
-    /// that returned between the calls of reads that are open, and of a read for every debt.
+    /// A frontier that knows as much, and for each ticket the one of the frontier: it is told of
+    /// what is in progress, of additions that returned between the calls of reads that are open,
+    /// and of a read for every debt.
     pub(super) fn frontier<'a>(&self, spec: &'a AnySpec) -> Handover<'a> {
         #[derive(PartialEq, Eq, PartialOrd, Ord)]
         enum Moment {

@@ -31,14 +31,16 @@ pub(crate) enum Fate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
     All,
-    /// Only operations on values that were removed, and answers that nothing is there. If nothing explains these, nothing explains all, for
-    /// values with all their operations can be taken out of any order; and no operation in progress has a say in it.
+    /// Only operations on values that were removed, and answers that nothing is there. If nothing
+    /// explains these, nothing explains all, for values with all their operations can be taken out
+    /// of any order; and no operation in progress has a say in it.
     Removed,
     /// All, by the general search.
     Searched,
 }
 
-/// So many operations are kept at most where only what follows can help the monitor, and it may not.
+/// So many operations are kept at most where only what follows can help the monitor, and it may
+/// not.
 const PATIENCE: usize = 1 << 17;
 
 /// Who "called" what was there from the start.
@@ -49,8 +51,8 @@ pub(super) struct Window {
     pub(super) rule: &'static dyn WindowRule,
     /// Their history. Ranks count the events of the window.
     ///
-    /// INVARIANT: all that follows is explained from `past` and these operations if and only if it is explained from the initial state and
-    /// all operations there were.
+    /// INVARIANT: all that follows is explained from `past` and these operations if and only if it
+    /// is explained from the initial state and all operations there were.
     pub(super) history: History,
     /// What is known of what was dropped.
     pub(super) past: Past,
@@ -81,22 +83,22 @@ impl Window {
             processes: FxHashMap::default(),
             fates: Vec::new(),
             tags: Vec::new(),
-            judged: 0,
-            tried: 0,
+            judged: Rank::FIRST,
+            tried: Rank::FIRST,
             has_dropped: false,
             found: None,
         };
         for InitialOperation { operation, argument, response } in rule.initial_operations(init) {
             let shape = Shape::Any;
             let id = window.invoke(0, 0, "", &Call { operation, argument }, &shape);
-            window.history.operations[id as usize].process = FROM_THE_START;
+            window.history[id].process = FROM_THE_START;
             window.response(0, id, response, &shape);
         }
         window
     }
 
-    /// Whether what follows cannot help the monitor, which refused to judge the window. If it can, there were too many ways to choose what operations
-    /// in progress removed, and these will tell.
+    /// Whether what follows cannot help the monitor, which refused to judge the window. If it can,
+    /// there were too many ways to choose what operations in progress removed, and these will tell.
     pub(super) fn is_hopeless(&self) -> bool {
         if self.found.is_some() {
             return true;
@@ -108,11 +110,12 @@ impl Window {
         };
         let mut added: FxHashSet<Argument> = FxHashSet::default();
         added.insert(Argument::One(ValueId::NULL));
-        let mut adds = self.history.operations.iter().filter(|op| op.operation as usize == add);
+        let mut adds = self.history.operations.iter().filter(|op| usize::from(op.operation) == add);
         adds.any(|operation| !added.insert(operation.argument))
     }
 
-    /// Whether it is known what the events of the window start from: what every location holds, or all ways to come there.
+    /// Whether it is known what the events of the window start from: what every location holds, or
+    /// all ways to come there.
     fn knows_start(&self) -> bool {
         match &self.past {
             Past::Contents(contents) => contents.is_total(),
@@ -126,18 +129,20 @@ impl Window {
         self.rule.builtin() == Builtin::Mwcas
     }
 
-    /// Whether the general frontier can go on from here. It does not know answers of a memory that do not say where it failed.
+    /// Whether the general frontier can go on from here. It does not know answers of a memory that
+    /// do not say where it failed.
     pub(super) fn suits_frontier(&self) -> bool {
         let is_vague = |id: OpId| {
-            let operation = &self.history.operations[id as usize];
-            operation.operation as usize == Mwcas::MWCAS
+            let operation = &self.history[id];
+            usize::from(operation.operation) == Mwcas::MWCAS
                 && operation.completed
                 && !is_listed(&self.history.response(id).unwrap_or_default())
         };
-        self.knows_start() && !(self.is_memory() && (0..self.len() as OpId).any(is_vague))
+        self.knows_start() && !(self.is_memory() && self.history.ids().any(is_vague))
     }
 
-    /// Judges all events by the general search, where nothing is known of some locations: after the last event, since nothing is dropped by it.
+    /// Judges all events by the general search, where nothing is known of some locations: after the
+    /// last event, since nothing is dropped by it.
     ///
     /// # Errors
     ///
@@ -199,7 +204,7 @@ impl Window {
             returned: NEVER,
         });
         self.fates.push(Fate::Open(ticket));
-        (self.history.operations.len() - 1) as OpId
+        OpId::new(self.history.operations.len() - 1)
     }
 
     fn process(&mut self, name: &str) -> u32 {
@@ -216,25 +221,26 @@ impl Window {
     pub(super) fn response(&mut self, tag: u64, id: OpId, response: Value, shape: &Shape) {
         let response = argument(&mut self.history, response, shape);
         let returned = self.event(tag);
-        let operation = &mut self.history.operations[id as usize];
+        let operation = &mut self.history[id];
         operation.response = response;
         operation.completed = true;
         operation.returned = returned;
-        self.fates[id as usize] = Fate::Returned;
+        self.fates[id.index()] = Fate::Returned;
     }
 
     /// It will not return.
     pub(super) fn crash(&mut self, id: OpId) {
-        self.fates[id as usize] = Fate::Gone;
+        self.fates[id.index()] = Fate::Gone;
     }
 
     /// It did not happen.
     pub(super) fn retract(&mut self, tag: u64, id: OpId) {
         let at = self.event(tag);
-        self.fates[id as usize] = Fate::Retracted(at);
+        self.fates[id.index()] = Fate::Retracted(at);
     }
 
-    /// Judges all events so far. If they are explained, or at least those that can be dropped are, only what still matters is kept; `moved` is told the new ids of what is open.
+    /// Judges all events so far. If they are explained, or at least those that can be dropped are,
+    /// only what still matters is kept; `moved` is told the new ids of what is open.
     ///
     /// # Errors
     ///
@@ -269,7 +275,8 @@ impl Window {
             if self.is_hopeless() || self.rule.adds_and_removes().is_none() {
                 return Ok(refused.map_or(Ok(()), Err));
             }
-            // What is dropped has to be explained alone, no more; and nothing that is dropped stays.
+            // What is dropped has to be explained alone, no more; and nothing that is dropped
+            // stays.
             match self.as_of(end, Scope::Removed, limits) {
                 Ok(Judgement::Holds(_)) => {}
                 Ok(Judgement::Violated(_)) => {
@@ -289,7 +296,7 @@ impl Window {
         self.drop_what_does_not_matter(order.as_deref(), limits);
         for (id, fate) in self.fates.iter().enumerate() {
             if let Fate::Open(ticket) = fate {
-                moved(*ticket, id as OpId);
+                moved(*ticket, OpId::new(id));
             }
         }
         Ok(refused.map_or(Ok(()), Err))
@@ -300,7 +307,8 @@ impl Window {
         let mut keep = self.rule.still_matter(&self.history, &self.fates, order, past, limits);
         for (keep, fate) in keep.iter_mut().zip(&self.fates) {
             match fate {
-                // why: that it did not happen is judged together with what follows, if it is still here.
+                // why: that it did not happen is judged together with what follows, if it is still
+                // here.
                 Fate::Open(_) | Fate::Retracted(_) => *keep = true,
                 Fate::Returned | Fate::Gone => {}
             }
@@ -356,17 +364,18 @@ impl Window {
         let mut removed: FxHashSet<Argument> = FxHashSet::default();
         removed.insert(Argument::One(ValueId::NULL));
         for operation in operations.iter() {
-            if operation.completed && operation.operation as usize == remove {
+            if operation.completed && usize::from(operation.operation) == remove {
                 removed.insert(operation.response);
             }
         }
-        operations.retain(|operation| match operation.operation as usize == add {
+        operations.retain(|operation| match usize::from(operation.operation) == add {
             true => removed.contains(&operation.argument),
             false => operation.completed && removed.contains(&operation.response),
         });
     }
 
-    /// The first event that nothing explains, where the events before `end` are not explained; and whether it is certain that it is the first.
+    /// The first event that nothing explains, where the events before `end` are not explained; and
+    /// whether it is certain that it is the first.
     ///
     /// What cannot be explained never can be later, so it is found by bisection.
     fn first_violated(&mut self, end: Rank, scope: Scope, limits: &Limits) -> (Ended, bool) {
@@ -383,12 +392,13 @@ impl Window {
             Ok(Judgement::Violated(violation)) => violation.explanation,
             _ => "nothing explains the events so far".to_owned(),
         };
-        // why: "nobody wrote 7" may be about a value that was written, overwritten and forgotten long ago.
+        // why: "no operation wrote 7" may be about a value that was written, overwritten and
+        // forgotten long ago.
         let explanation = match self.has_dropped {
             true => explanation + " (leaving out what was over and done with before)",
             false => explanation,
         };
-        let tag = self.tags[bad as usize - 1];
+        let tag = self.tags[bad.index() - 1];
         let possible = self.before(bad - 1, scope, |window| match &window.past {
             Past::Register(frozen) => frozen.possible(&window.history, limits),
             _ => Vec::new(),
@@ -398,45 +408,45 @@ impl Window {
 
     /// Keeps these operations only, with small ranks and, now and then, a small table of values.
     fn retain(&mut self, keep: &[bool]) {
-        let mut is_used = vec![false; self.history.events as usize];
+        let mut is_used = vec![false; self.history.events.index()];
         let (mut operations, mut fates) = (Vec::new(), Vec::new());
         let mut ids: Vec<Option<OpId>> = vec![None; self.len()];
         for (id, (operation, fate)) in self.history.operations.iter().zip(&self.fates).enumerate() {
             if !keep[id] {
                 continue;
             }
-            ids[id] = Some(operations.len() as OpId);
+            ids[id] = Some(OpId::new(operations.len()));
             operations.push(*operation);
             fates.push(*fate);
-            is_used[operation.invoked as usize] = true;
+            is_used[operation.invoked.index()] = true;
             if operation.returned != NEVER {
-                is_used[operation.returned as usize] = true;
+                is_used[operation.returned.index()] = true;
             }
             if let Fate::Retracted(at) = fate {
-                is_used[*at as usize] = true;
+                is_used[at.index()] = true;
             }
         }
-        let mut ranks = vec![0; is_used.len()];
+        let mut ranks = vec![Rank::FIRST; is_used.len()];
         let mut tags = Vec::new();
         for (rank, _) in is_used.iter().enumerate().filter(|(_, used)| **used) {
-            ranks[rank] = tags.len() as Rank;
+            ranks[rank] = Rank::at(tags.len());
             tags.push(self.tags[rank]);
         }
         for operation in &mut operations {
-            operation.invoked = ranks[operation.invoked as usize];
+            operation.invoked = ranks[operation.invoked.index()];
             if operation.returned != NEVER {
-                operation.returned = ranks[operation.returned as usize];
+                operation.returned = ranks[operation.returned.index()];
             }
         }
         for fate in &mut fates {
             if let Fate::Retracted(at) = fate {
-                *at = ranks[*at as usize];
+                *at = ranks[at.index()];
             }
         }
-        let judged = is_used[..self.judged as usize].iter().filter(|used| **used).count();
-        self.judged = judged as Rank;
+        let judged = is_used[..self.judged.index()].iter().filter(|used| **used).count();
+        self.judged = Rank::at(judged);
         self.history.operations = operations;
-        self.history.events = tags.len() as Rank;
+        self.history.events = Rank::at(tags.len());
         self.fates = fates;
         self.tags = tags;
         self.past.renumber(&ids);
@@ -471,10 +481,10 @@ impl Window {
     ) -> Result<Vec<(u32, Ticket)>, Ended> {
         let mut events: Vec<(Rank, OpId)> = Vec::with_capacity(self.tags.len());
         for (id, operation) in self.history.operations.iter().enumerate() {
-            events.push((operation.invoked, id as OpId));
+            events.push((operation.invoked, OpId::new(id)));
             match self.fates[id] {
-                Fate::Returned => events.push((operation.returned, id as OpId)),
-                Fate::Retracted(at) => events.push((at, id as OpId)),
+                Fate::Returned => events.push((operation.returned, OpId::new(id))),
+                Fate::Retracted(at) => events.push((at, OpId::new(id))),
                 Fate::Open(_) | Fate::Gone => {}
             }
         }
@@ -484,11 +494,11 @@ impl Window {
         // What was in progress when the window began was called before anything returned.
         let mut has_begun = false;
         for (rank, id) in events {
-            let tag = self.tags[rank as usize];
-            let Some(ticket) = tickets[id as usize] else {
+            let tag = self.tags[rank.index()];
+            let Some(ticket) = tickets[id.index()] else {
                 let ticket = frontier.invoke(self.history.call(id));
-                tickets[id as usize] = Some(ticket);
-                match self.fates[id as usize] {
+                tickets[id.index()] = Some(ticket);
+                match self.fates[id.index()] {
                     Fate::Open(known) => open.push((known, ticket)),
                     Fate::Gone => frontier.crash(ticket),
                     Fate::Returned | Fate::Retracted(_) => {}
@@ -498,7 +508,7 @@ impl Window {
             if !std::mem::replace(&mut has_begun, true) {
                 self.begin(frontier, &tickets);
             }
-            let process = self.history.operations[id as usize].process;
+            let process = self.history[id].process;
             let name = self.history.processes.get(process as usize).map_or("?", String::as_str);
             let event = FrontierEvent { tag, process: name, ticket, is_memory: self.is_memory() };
             event.pass(frontier, self.history.response(id).as_ref(), most)?;

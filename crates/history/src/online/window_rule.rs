@@ -68,7 +68,7 @@ pub(crate) trait WindowRule: Sync {
     /// The state of the specification before the events of a window; where there may be several,
     /// just any.
     fn start(&self, _spec: &AnySpec, _past: &Past) -> Option<AnyState> {
-        let spec = self.builtin().new(Some(&self.blank())).ok()?;
+        let spec = self.builtin().spec(Some(&self.blank())).ok()?;
         Some(spec.initial().into())
     }
 

@@ -14,7 +14,7 @@ const SMALL: Sort =
 /// Compares the door with the judge.
 fn compare(object: &Object) {
     let mut random = fastrand::Rng::with_seed(seed(&object.name));
-    let (rounds, mut violated) = (cases(300), 0);
+    let (rounds, mut violated) = (cases(150), 0);
     for round in 0..rounds {
         let sort = Sort { operations: random.usize(1..=SMALL.operations), ..SMALL };
         let mut history = history(&mut random, &*object.spec, sort);

@@ -120,14 +120,14 @@ impl Recorder {
         let operation = whole.operation;
         self.counts.completed += 1;
         self.counts.answered += u64::from(whole.response != Slot::Nothing);
-        self.builder.invoke_told(process, operation, argument, response).is_ok()
+        self.builder.invoke_answered(process, operation, argument, response).is_ok()
     }
 
     /// Takes the return of a whole operation; whether it did.
     #[inline]
     #[must_use]
     pub fn whole_return(&mut self, process: u32) -> bool {
-        self.builder.ok_told(process).is_ok()
+        self.builder.ok_answered(process).is_ok()
     }
 
     /// Takes an `ok`, if there is nothing unusual about it.

@@ -28,8 +28,7 @@ fn check(recording: &Recording, spec: &str, expected: Expect) {
     let object = builtin(spec, None).unwrap();
     let history = &recording.history;
     let mut text = String::new();
-    for id in 0..history.operations.len() as u32 {
-        let op = &history.operations[id as usize];
+    for (id, op) in history.iter() {
         let call = history.call(id);
         let answer = history.response(id).map_or("?".to_owned(), |answer| answer.to_string());
         let key = match op.key {

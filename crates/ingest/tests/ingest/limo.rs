@@ -281,7 +281,7 @@ fn texts_are_read_as_the_slow_reader_reads_them() {
             .try_for_each(|line| reader.push_line(line).map(|events| told += events.len()))
             .and_then(|()| reader.finish());
         if let Ok(recording) = &line_by_line {
-            assert_eq!(told, recording.history.events as usize, "every event is told");
+            assert_eq!(told, recording.history.events.index(), "every event is told");
         }
         for read in [at_once, line_by_line] {
             let shown_text = String::from_utf8_lossy(&text);

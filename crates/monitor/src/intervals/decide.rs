@@ -1,9 +1,10 @@
-//! From a history to a judgement, for any collection: explain it, or find the smallest part that nothing explains.
+//! From a history to a judgement, for any collection: explain it, or find the smallest part that
+//! nothing explains.
 
 use super::super::poll::{Halt, StopPoll, StopReason};
 use super::gather::{Gathered, gather};
 use super::shrink::{each_assignment, smallest};
-use super::{Object, Part, Speech, Stuck};
+use super::{Conflict, Object, Part, Speech};
 use linchpin_history_data::{
     History, Judgement, Monitored, NEVER, NotApplicable, OpId, Rank, ValueId, Violation, Witness,
 };
@@ -11,13 +12,15 @@ use linchpin_verdict::Limits;
 
 /// A data type whose values are added once, removed at most once and perhaps looked at.
 ///
-/// INVARIANT: an order for some operations is still one without a value and all operations on it, or without a look.
+/// INVARIANT: an order for some operations is still one without a value and all operations on it,
+/// or without a look.
 pub(crate) trait Collection {
     /// Its words and operations.
     const OBJECT: Object;
 
-    /// An order of all operations of a part except the pending removals that were not assigned a value.
-    fn order(&self, part: Part) -> Result<Vec<OpId>, Halt<Stuck>>;
+    /// An order of all operations of a part except the pending removals that were not assigned a
+    /// value.
+    fn order(&self, part: Part) -> Result<Vec<OpId>, Halt<Conflict>>;
 
     /// Whether some assignment of values to the pending removals explains the part.
     fn decide(&self, part: Part) -> Decision {
@@ -33,10 +36,10 @@ pub(crate) enum Decision {
     /// This order explains it.
     Explained(Vec<OpId>),
     /// Nothing does.
-    Unexplained(Stuck),
-    /// Nobody knows, and this is why.
+    Unexplained(Conflict),
+    /// It is not known, and this is why.
     Unknown(String),
-    /// Nobody knows yet.
+    /// It is not known yet.
     Stopped(StopReason),
 }
 
@@ -67,7 +70,8 @@ pub(crate) fn check<C: Collection>(
         },
     };
     violation.at = earliest(collection, history, initial, limits, poll);
-    // What conspires must have done so by then. What returns later need not have: then it is looked for up to there.
+    // What conspires must have done so by then. What returns later need not have: then it is looked
+    // for up to there.
     if let Some(at) = violation.at
         && let Gathered::Part(part) = up_to(at + 1)?
         && !matches!(
@@ -86,7 +90,7 @@ fn violation_of<C: Collection>(
     collection: &C,
     history: &History,
     part: &Part,
-    stuck: &Stuck,
+    stuck: &Conflict,
     limits: &Limits,
 ) -> Violation {
     let core = smallest(collection, part.select(stuck), limits);
@@ -98,8 +102,8 @@ fn violation_of<C: Collection>(
 /// Longer histories are not searched for the first bad event.
 const CHEAP: usize = 1 << 15;
 
-/// The first event at which the history so far cannot be explained, if that is cheap to know. It is a response, because
-/// more can be pending after an invocation but nothing else is known.
+/// The first event at which the history so far cannot be explained, if that is cheap to know. It is
+/// a response, because more can be pending after an invocation but nothing else is known.
 fn earliest<C: Collection>(
     collection: &C,
     history: &History,
@@ -122,7 +126,8 @@ fn earliest<C: Collection>(
             Decision::Unknown(_) | Decision::Stopped(_) => None,
         },
     };
-    // INVARIANT: the history up to each response before `good` can be explained, that up to `bad` cannot.
+    // INVARIANT: the history up to each response before `good` can be explained, that up to `bad`
+    // cannot.
     let (mut good, mut bad) = (0, responses.len().checked_sub(1)?);
     while good < bad {
         if limits.exceeded(0).is_some() {
@@ -148,8 +153,9 @@ pub(crate) fn without<C: Collection + ?Sized>(collection: &C, part: Part) -> Dec
 
 /// Tries all ways to assign values to the pending removals, if there are few.
 ///
-/// A pending removal never makes a part harder to explain, one invoked earlier is at least as good as one invoked
-/// later, and only removing blockers helps: so the first removals are assigned different blockers, as many as possible.
+/// A pending removal never makes a part harder to explain, one invoked earlier is at least as good
+/// as one invoked later, and only removing blockers helps: so the first removals are assigned
+/// different blockers, as many as possible.
 pub(crate) fn decide_by_trial<C: Collection + ?Sized>(collection: &C, mut part: Part) -> Decision {
     part.drop_late_removers();
     if part.removers.is_empty() {

@@ -1,7 +1,7 @@
 //! From a history to the lives of its values, and what is wrong whatever the order of removal is.
 
 use super::super::poll::{Halt, StopPoll, StopReason};
-use super::{FOREVER, Gap, Life, Look, NO_OP, Object, Part, Span, Speech};
+use super::{FOREVER, Gap, Life, Look, Object, Part, Span, Speech};
 use linchpin_history_data::{
     Argument, History, NotApplicable, OpId, Operation, Rank, ValueId, Violation,
 };
@@ -32,7 +32,7 @@ pub(super) fn gather(
         if let Err(stopped) = poll.step() {
             return Ok(Gathered::Stopped(stopped));
         }
-        gathering.operation(id as OpId, operation)?;
+        gathering.operation(OpId::new(id), operation)?;
     }
     Ok(match gathering.finish(poll) {
         Ok(part) => Gathered::Part(part),
@@ -40,6 +40,9 @@ pub(super) fn gather(
         Err(Halt::Stopped(stopped)) => Gathered::Stopped(stopped),
     })
 }
+
+/// Operations that are wrong together, whatever the order, and why.
+type Mistake = (Vec<Option<OpId>>, String);
 
 /// Longer histories are not judged, so that orders can be sorted as single words.
 const LONGEST: usize = 1 << 30;
@@ -82,7 +85,8 @@ struct Gathering<'a> {
     cut: Rank,
     ranks: Dense,
     values: Dense,
-    /// The first gap of the history itself; the values that are there from the start are added before it.
+    /// The first gap of the history itself; the values that are there from the start are added
+    /// before it.
     start: Gap,
     /// For each value its life plus one; 0 if it has none.
     slots: Vec<u32>,
@@ -100,12 +104,12 @@ impl<'a> Gathering<'a> {
         cut: Rank,
     ) -> Result<Gathering<'a>, NotApplicable> {
         let operations = &history.operations;
-        let ends = operations.iter().flat_map(|op| [op.invoked, op.returned]);
-        let ranks = Dense::new(history.events as usize, operations.len(), ends);
+        let ends = operations.iter().flat_map(|op| [op.invoked.number(), op.returned.number()]);
+        let ranks = Dense::new(history.events.index(), operations.len(), ends);
         let mentioned = operations.iter().flat_map(|op| [op.argument, op.response]);
         let ids = mentioned.filter_map(value_of).chain(initial.iter().copied()).map(|id| id.0);
         let values = Dense::new(history.values.len(), operations.len() + initial.len(), ids);
-        let events = ranks.bound(history.events as usize);
+        let events = ranks.bound(history.events.index());
         let end = initial.len() + events + 1;
         if end >= FOREVER as usize || operations.len() + initial.len() >= LONGEST {
             let reason = "the history is too long for this checker".to_owned();
@@ -123,19 +127,19 @@ impl<'a> Gathering<'a> {
         };
         for (gap, &value) in initial.iter().enumerate() {
             let gap = gap as Gap;
-            gathering.add(value, NO_OP, Span { lo: gap, hi: gap })?;
+            gathering.add(value, None, Span { lo: gap, hi: gap })?;
         }
         Ok(gathering)
     }
 
     fn operation(&mut self, id: OpId, operation: &Operation) -> Result<(), NotApplicable> {
         let object = self.speech.object;
-        let kind = operation.operation as usize;
+        let kind = usize::from(operation.operation);
         let span = self.span(operation);
         let completed = operation.completed && operation.returned < self.cut;
         if kind == object.add.0 {
             let value = self.single(operation.argument)?;
-            self.add(value, id, span)?;
+            self.add(value, Some(id), span)?;
         } else if kind == object.remove.0 && !completed {
             self.part.removers.push(Look { life: 0, op: id, span });
         } else if kind == object.remove.0 {
@@ -173,9 +177,9 @@ impl<'a> Gathering<'a> {
         let hi = if operation.returned >= self.cut {
             last
         } else {
-            (self.start + self.ranks.of(operation.returned)).min(last)
+            (self.start + self.ranks.of(operation.returned.number())).min(last)
         };
-        Span { lo: self.start + self.ranks.of(operation.invoked) + 1, hi }
+        Span { lo: self.start + self.ranks.of(operation.invoked.number()) + 1, hi }
     }
 
     /// The life of a value; the first mention makes it.
@@ -185,8 +189,8 @@ impl<'a> Gathering<'a> {
             let never = Span { lo: FOREVER, hi: FOREVER };
             self.part.lives.push(Life {
                 value,
-                add: NO_OP,
-                remove: NO_OP,
+                add: None,
+                remove: None,
                 added: never,
                 removed: never,
                 seen_by: FOREVER,
@@ -196,7 +200,7 @@ impl<'a> Gathering<'a> {
         *slot - 1
     }
 
-    fn add(&mut self, value: ValueId, op: OpId, span: Span) -> Result<(), NotApplicable> {
+    fn add(&mut self, value: ValueId, op: Option<OpId>, span: Span) -> Result<(), NotApplicable> {
         let object = self.speech.object;
         if value == ValueId::NULL {
             let reason = format!(
@@ -209,7 +213,7 @@ impl<'a> Gathering<'a> {
         let life = &mut self.part.lives[life as usize];
         if life.added.lo != FOREVER {
             let (value, participle) = (self.speech.value(value), object.participles.0);
-            let reason = if life.add == NO_OP {
+            let reason = if life.add.is_none() {
                 format!("the value {value} is there from the start and {participle} again")
             } else {
                 format!("the value {value} is {participle} twice")
@@ -223,8 +227,8 @@ impl<'a> Gathering<'a> {
     fn remove(&mut self, value: ValueId, op: OpId, span: Span) {
         let at = self.life(value);
         let life = &mut self.part.lives[at as usize];
-        if life.remove == NO_OP {
-            (life.remove, life.removed, life.seen_by) = (op, span, 0);
+        if life.remove.is_none() {
+            (life.remove, life.removed, life.seen_by) = (Some(op), span, 0);
         } else {
             self.removed_again.get_or_insert((at, op));
         }
@@ -232,7 +236,7 @@ impl<'a> Gathering<'a> {
 
     fn finish(mut self, poll: &StopPoll) -> Result<Part, Halt<Violation>> {
         if let Some((core, explanation)) = self.obviously_wrong(poll)? {
-            let mut core: Vec<OpId> = core.into_iter().filter(|&op| op != NO_OP).collect();
+            let mut core: Vec<OpId> = core.into_iter().flatten().collect();
             core.sort_unstable();
             return Err(Halt::Fault(Violation { core, explanation, at: None }));
         }
@@ -240,20 +244,21 @@ impl<'a> Gathering<'a> {
         Ok(self.part)
     }
 
-    /// What no collection allows: a value removed twice, or before or without its addition, or seen after its removal.
-    fn obviously_wrong(&self, poll: &StopPoll) -> Result<Option<(Vec<OpId>, String)>, StopReason> {
+    /// What no collection allows: a value removed twice, or before or without its addition, or seen
+    /// after its removal.
+    fn obviously_wrong(&self, poll: &StopPoll) -> Result<Option<Mistake>, StopReason> {
         let (speech, part) = (&self.speech, &self.part);
         let (added, removed) = speech.object.participles;
         if let Some((life, again)) = self.removed_again {
             let life = &part.lives[life as usize];
-            let (once, twice) = (speech.operation(life.remove), speech.by(again));
+            let (once, twice) = (speech.maybe(life.remove), speech.by(again));
             let value = speech.value(life.value);
             let explanation =
                 format!("{value} was {added} once but {removed} twice: {once}, and again {twice}");
-            return Ok(Some((vec![life.add, life.remove, again], explanation)));
+            return Ok(Some((vec![life.add, life.remove, Some(again)], explanation)));
         }
-        let removals = part.lives.iter().filter(|life| life.remove != NO_OP);
-        let removals = removals.map(|life| (life, life.remove, life.removed));
+        let removals = part.lives.iter();
+        let removals = removals.filter_map(|life| Some((life, life.remove?, life.removed)));
         let looks =
             part.looks.iter().map(|look| (&part.lives[look.life as usize], look.op, look.span));
         for (life, op, span) in removals.chain(looks) {
@@ -261,31 +266,32 @@ impl<'a> Gathering<'a> {
             if life.added.lo == FOREVER {
                 let explanation =
                     format!("{} saw a value that was never {added}", speech.operation(op));
-                return Ok(Some((vec![op], explanation)));
+                return Ok(Some((vec![Some(op)], explanation)));
             }
             if span.hi < life.added.lo {
-                let (early, add) = (speech.operation(op), speech.operation(life.add));
+                let (early, add) = (speech.operation(op), speech.maybe(life.add));
                 let explanation = format!("{early} returned before {add} was called");
-                return Ok(Some((vec![life.add, op], explanation)));
+                return Ok(Some((vec![life.add, Some(op)], explanation)));
             }
             if life.removed.hi < span.lo {
-                let (late, remove) = (speech.operation(op), speech.operation(life.remove));
+                let (late, remove) = (speech.operation(op), speech.maybe(life.remove));
                 let explanation = format!("{remove} returned before {late} was called");
-                return Ok(Some((vec![life.add, life.remove, op], explanation)));
+                return Ok(Some((vec![life.add, life.remove, Some(op)], explanation)));
             }
         }
         Ok(None)
     }
 
-    /// Drops the pending additions that nothing observed: a history with them has a witness iff one without them has.
+    /// Drops the pending additions that nothing observed: a history with them has a witness iff one
+    /// without them has.
     fn drop_unobserved(&mut self, poll: &StopPoll) -> Result<(), StopReason> {
         let (operations, cut) = (&self.speech.history.operations, self.cut);
         let is_kept = |life: &Life| {
             let pending = |op: OpId| {
-                let op = &operations[op as usize];
+                let op = &operations[op.index()];
                 !op.completed || op.returned >= cut
             };
-            life.seen_by == 0 || life.add == NO_OP || !pending(life.add)
+            life.seen_by == 0 || !life.add.is_some_and(pending)
         };
         // why first to look for one: mostly there is none.
         let mut all_kept = true;

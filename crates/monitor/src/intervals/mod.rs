@@ -1,7 +1,9 @@
-//! What queues, stacks and priority queues of distinct values have in common: the life of each value.
+//! What queues, stacks and priority queues of distinct values have in common: the life of each
+//! value.
 //!
-//! Time is a row of gaps: gap `g` lies just before event `g`, so an operation takes effect in one of the gaps after its
-//! invocation up to its response, and several may take effect in one gap, in any order.
+//! Time is a row of gaps: gap `g` lies just before event `g`, so an operation takes effect in one
+//! of the gaps after its invocation up to its response, and several may take effect in one gap, in
+//! any order.
 //!
 //! ```text
 //! enqueue 7     ├──────┤
@@ -10,8 +12,8 @@
 //! gap         0    1     2    3      4      added in gap 1, removed in gap 3: certainly inside during gap 2
 //! ```
 //!
-//! From its last possible addition to its first possible removal a value is *certainly inside*; all three checkers are
-//! about these intervals. Start with [`Part`], then [`decide`].
+//! From its last possible addition to its first possible removal a value is *certainly inside*; all
+//! three checkers are about these intervals. Start with [`Part`], then [`decide`].
 
 mod cover;
 mod decide;
@@ -34,9 +36,6 @@ pub(super) type Gap = u32;
 /// The gap of what never happens.
 pub(super) const FOREVER: Gap = Gap::MAX;
 
-/// No operation: the addition of a value that was there from the start, the removal of one that was never removed.
-pub(super) const NO_OP: OpId = OpId::MAX;
-
 /// The words and operations of a data type.
 #[derive(Debug)]
 pub(super) struct Object {
@@ -58,14 +57,15 @@ pub(super) struct Life {
     /// The value.
     pub value: ValueId,
     /// What added it, if it was not there from the start.
-    pub add: OpId,
+    pub add: Option<OpId>,
     /// What removed it, if anything did; once assigned, a pending operation.
-    pub remove: OpId,
+    pub remove: Option<OpId>,
     /// The gaps in which it may have been added.
     pub added: Span,
     /// The gaps in which it may have been removed; [`FOREVER`] if it never was.
     pub removed: Span,
-    /// The last gap in which it must have been the next to leave: by then something saw it so, or removed it.
+    /// The last gap in which it must have been the next to leave: by then something saw it so, or
+    /// removed it.
     pub seen_by: Gap,
 }
 
@@ -79,7 +79,8 @@ pub(super) struct Span {
 /// A completed operation that changed nothing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
-    /// The life of the value it saw: index into [`Part::lives`]; nothing for operations that found nothing.
+    /// The life of the value it saw: index into [`Part::lives`]; nothing for operations that found
+    /// nothing.
     pub life: u32,
     /// What it was.
     pub op: OpId,
@@ -87,7 +88,8 @@ pub(super) struct Look {
     pub span: Span,
 }
 
-/// A history of a collection, or a part of one: some values with all that removed them, and some looks.
+/// A history of a collection, or a part of one: some values with all that removed them, and some
+/// looks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Part {
     /// The values that were added for certain.
@@ -96,7 +98,8 @@ pub(super) struct Part {
     pub looks: Vec<Look>,
     /// The operations that found the collection empty.
     pub empties: Vec<Look>,
-    /// The pending removals, in the order of their invocations: each may have removed any value, or none.
+    /// The pending removals, in the order of their invocations: each may have removed any value, or
+    /// none.
     pub removers: Vec<Look>,
     /// The gap after the last: where values that are never removed are imagined to leave.
     pub end: Gap,
@@ -104,7 +107,7 @@ pub(super) struct Part {
 
 /// Why no order explains a part.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Stuck {
+pub(super) struct Conflict {
     /// Values that cannot be explained, with all their operations and `empty` if there is one.
     pub lives: Vec<u32>,
     /// The one of [`Part::empties`] that cannot be explained.
@@ -133,10 +136,11 @@ impl Life {
 }
 
 impl Part {
-    /// Narrows each life to what its own operations allow: a value is added before it is seen and removed, and removed
-    /// after it is added and seen.
+    /// Narrows each life to what its own operations allow: a value is added before it is seen and
+    /// removed, and removed after it is added and seen.
     ///
-    /// INVARIANT: afterwards `added.lo <= added.hi <= seen_by <= removed.hi` and `added.lo <= removed.lo <= removed.hi`.
+    /// INVARIANT: afterwards `added.lo <= added.hi <= seen_by <= removed.hi` and
+    /// `added.lo <= removed.lo <= removed.hi`.
     pub fn tune(&mut self, poll: &StopPoll) -> Result<(), StopReason> {
         for life in &mut self.lives {
             poll.step()?;
@@ -183,7 +187,7 @@ impl Part {
     /// The lives that no completed operation ends, those that were certainly added first in front.
     pub fn staying(&self) -> Vec<u32> {
         let mut staying: Vec<u32> = (0..self.lives.len() as u32)
-            .filter(|&life| self.lives[life as usize].remove == NO_OP)
+            .filter(|&life| self.lives[life as usize].remove.is_none())
             .collect();
         staying.sort_by_key(|&life| self.lives[life as usize].added.hi);
         staying
@@ -193,11 +197,12 @@ impl Part {
     pub fn assign(&mut self, life: u32, remover: usize) {
         let remover = self.removers[remover];
         let life = &mut self.lives[life as usize];
-        life.remove = remover.op;
+        life.remove = Some(remover.op);
         life.removed.lo = remover.span.lo;
     }
 
-    /// The last gap in which a completed removal or look may take effect: pending removals invoked later help nobody.
+    /// The last gap in which a completed removal or look may take effect: pending removals invoked
+    /// later do not help.
     fn last_look(&self) -> Gap {
         let removals = self.lives.iter().filter(|life| !life.stays()).map(|life| life.removed.hi);
         let looks = self.looks.iter().chain(&self.empties).map(|look| look.span.hi);
@@ -212,40 +217,40 @@ impl Part {
         }
     }
 
-    /// The operation at a life whose response comes first, and the one whose invocation comes last; [`NO_OP`] where
-    /// the value was there from the start, or stays. The part must not be tuned.
-    pub fn ends(&self, life: u32) -> (OpId, OpId) {
+    /// The operation at a life whose response comes first, and the one whose invocation comes last;
+    /// none where the value was there from the start, or stays. The part must not be tuned.
+    pub fn ends(&self, life: u32) -> (Option<OpId>, Option<OpId>) {
         let of = &self.lives[life as usize];
         let looks = self.looks.iter().filter(|look| look.life == life);
-        let looks = looks.map(|look| (look.span, look.op));
+        let looks = looks.map(|look| (look.span, Some(look.op)));
         let all = || looks.clone().chain([(of.added, of.add), (of.removed, of.remove)]);
-        let first = all().min_by_key(|(span, _)| span.hi).map_or(NO_OP, |(_, op)| op);
-        let last = all().max_by_key(|(span, _)| span.lo).map_or(NO_OP, |(_, op)| op);
+        let first = all().min_by_key(|(span, _)| span.hi).and_then(|(_, op)| op);
+        let last = all().max_by_key(|(span, _)| span.lo).and_then(|(_, op)| op);
         (first, last)
     }
 
     /// The operation that saw or removed the value of a life and returned first.
-    pub fn first_seen(&self, life: u32) -> OpId {
+    pub fn first_seen(&self, life: u32) -> Option<OpId> {
         let of = &self.lives[life as usize];
         let looks = self.looks.iter().filter(|look| look.life == life);
-        let looks = looks.map(|look| (look.span, look.op));
+        let looks = looks.map(|look| (look.span, Some(look.op)));
         let first = looks.chain([(of.removed, of.remove)]).min_by_key(|(span, _)| span.hi);
-        first.map_or(NO_OP, |(_, op)| op)
+        first.and_then(|(_, op)| op)
     }
 
     /// All operations of the part.
     pub fn operations(&self) -> Vec<OpId> {
-        let lives = self.lives.iter().flat_map(|life| [life.add, life.remove]);
+        let lives = self.lives.iter().flat_map(|life| [life.add, life.remove]).flatten();
         let looks = self.looks.iter().chain(&self.empties).chain(&self.removers);
         let mut all: Vec<OpId> = lives.chain(looks.map(|look| look.op)).collect();
-        all.retain(|&op| op != NO_OP);
         all.sort_unstable();
         all.dedup();
         all
     }
 }
 
-/// The lives of the values of a history that has no values at the start, if nothing is obviously wrong with it.
+/// The lives of the values of a history that has no values at the start, if nothing is obviously
+/// wrong with it.
 #[cfg(test)]
 pub(super) fn gathered<C: Collection>(
     history: &linchpin_history_data::History,

@@ -1,6 +1,7 @@
 //! Sets of instants.
 
-/// A set of places that knows the nearest ones: a bit for each place, a bit for each word of these, and so on.
+/// A set of places that knows the nearest ones: a bit for each place, a bit for each word of these,
+/// and so on.
 pub(crate) struct Places {
     levels: Vec<Vec<u64>>,
 }

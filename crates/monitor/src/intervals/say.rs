@@ -1,6 +1,6 @@
 //! Sentences about collections, the way a tester would say them.
 
-use super::{NO_OP, Object, Part};
+use super::{Object, Part};
 use linchpin_history_data::{History, OpId, ValueId};
 
 /// Talks about the operations of a history.
@@ -18,15 +18,15 @@ impl Speech<'_> {
 
     /// "by process 3".
     pub fn by(&self, op: OpId) -> String {
-        let process = self.history.operations[op as usize].process as usize;
+        let process = self.history[op].process as usize;
         let name = self.history.processes.get(process);
         name.map_or_else(|| format!("by process {process}"), |name| format!("by process {name}"))
     }
 
     /// "enqueue(7) by process 0", "dequeue of 7 by process 2", "dequeue → null by process 2".
     pub fn operation(&self, op: OpId) -> String {
-        let operation = &self.history.operations[op as usize];
-        let kind = operation.operation as usize;
+        let operation = &self.history[op];
+        let kind = usize::from(operation.operation);
         let by = self.by(op);
         if kind == self.object.add.0 {
             return format!(
@@ -44,6 +44,11 @@ impl Speech<'_> {
         }
     }
 
+    /// The same, or that it was there from the start.
+    pub fn maybe(&self, op: Option<OpId>) -> String {
+        op.map_or_else(|| "the start".to_owned(), |op| self.operation(op))
+    }
+
     /// "2 dequeues".
     pub fn count(count: usize, name: &str) -> String {
         if count == 1 { format!("1 {name}") } else { format!("{count} {name}s") }
@@ -58,14 +63,14 @@ impl Speech<'_> {
         }
     }
 
-    /// "from the return of enqueue(1) by process 0 to the call of dequeue of 1 by process 3": when the value of a life
-    /// of an untuned part was certainly inside.
+    /// "from the return of enqueue(1) by process 0 to the call of dequeue of 1 by process 3": when
+    /// the value of a life of an untuned part was certainly inside.
     fn stay(&self, part: &Part, life: u32) -> String {
         match part.ends(life) {
-            (NO_OP, NO_OP) => "all the time".to_owned(),
-            (NO_OP, last) => format!("from the start to the call of {}", self.operation(last)),
-            (first, NO_OP) => format!("from the return of {} on", self.operation(first)),
-            (first, last) => {
+            (None, None) => "all the time".to_owned(),
+            (None, Some(last)) => format!("from the start to the call of {}", self.operation(last)),
+            (Some(first), None) => format!("from the return of {} on", self.operation(first)),
+            (Some(first), Some(last)) => {
                 let (first, last) = (self.operation(first), self.operation(last));
                 format!("from the return of {first} to the call of {last}")
             }

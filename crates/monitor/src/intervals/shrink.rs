@@ -1,17 +1,22 @@
 //! Smaller parts, and the ways in which pending removals may have removed values.
 
-use super::{Collection, Decision, Part, Stuck};
+use super::{Collection, Conflict, Decision, Part};
 use linchpin_history_data::OpId;
 use linchpin_verdict::Limits;
 
 impl Part {
     /// The part as a selection of itself.
-    pub(crate) fn everything(&self) -> Stuck {
-        Stuck { lives: (0..self.lives.len() as u32).collect(), empty: None, blockers: Vec::new() }
+    pub(crate) fn everything(&self) -> Conflict {
+        Conflict {
+            lives: (0..self.lives.len() as u32).collect(),
+            empty: None,
+            blockers: Vec::new(),
+        }
     }
 
-    /// The stuck values with all looks at them, and the stuck empty; all empties if no values are missing.
-    pub(super) fn select(&self, stuck: &Stuck) -> Part {
+    /// The stuck values with all looks at them, and the stuck empty; all empties if no values are
+    /// missing.
+    pub(super) fn select(&self, stuck: &Conflict) -> Part {
         let mut kept = vec![false; self.lives.len()];
         stuck.lives.iter().for_each(|&life| kept[life as usize] = true);
         let everything = stuck.lives.len() == self.lives.len();
@@ -28,7 +33,7 @@ impl Part {
         let is_kept = |element: &Element| match *element {
             Element::Life(life) => {
                 let life = &self.lives[life as usize];
-                operations.contains(&life.add) || operations.contains(&life.remove)
+                [life.add, life.remove].iter().flatten().any(|op| operations.contains(op))
             }
             Element::Look(look) => operations.contains(&self.looks[look as usize].op),
             Element::Empty(empty) => operations.contains(&self.empties[empty as usize].op),
@@ -87,8 +92,8 @@ enum Element {
     Empty(u32),
 }
 
-/// A smallest part of `part`, which cannot be explained, that cannot either: nothing more can be left out. If a limit
-/// is reached, the smallest so far.
+/// A smallest part of `part`, which cannot be explained, that cannot either: nothing more can be
+/// left out. If a limit is reached, the smallest so far.
 pub(super) fn smallest<C: Collection>(collection: &C, mut part: Part, limits: &Limits) -> Part {
     let mut chunk = part.elements().count();
     while chunk > 1 {
@@ -117,9 +122,9 @@ pub(super) fn smallest<C: Collection>(collection: &C, mut part: Part, limits: &L
 /// How many lives may be looked at in all trials together.
 const TRIALS: usize = 3_000_000;
 
-/// Tries to give each of the first `removers` pending removals a different one of `lives` until `is_explained` says
-/// that a choice explains all, the choice in the order of `lives` first. `cost` is what one trial costs. The answer is
-/// whether all choices were tried.
+/// Tries to give each of the first `removers` pending removals a different one of `lives` until
+/// `is_explained` says that a choice explains all, the choice in the order of `lives` first. `cost`
+/// is what one trial costs. The answer is whether all choices were tried.
 pub(super) fn each_assignment(
     lives: &[u32],
     removers: usize,

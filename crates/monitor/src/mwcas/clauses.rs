@@ -50,7 +50,8 @@ impl Solver<'_> {
         let Some(broken) = broken else {
             return Some(true);
         };
-        // INVARIANT: only choosing one of the positive ones mends it: the negative ones are decided.
+        // INVARIANT: only choosing one of the positive ones mends it: the negative ones are
+        // decided.
         let open: Vec<usize> =
             broken.positive.iter().copied().filter(|&at| self.values[at].is_none()).collect();
         for &at in &open {

@@ -1,13 +1,13 @@
 //! Cycles: why there is no order, as few operations as possible.
 //!
-//! Where the order is stuck, every operation that is left waits for another one that is left. Mostly a shortest cycle of
-//! these says why; a step through time counts as one, however many operations are between. Only where operations failed
-//! without saying at which of several locations, so that they wait for *all* of several others, a larger set may be
-//! needed.
+//! Where the order is stuck, every operation that is left waits for another one that is left.
+//! Mostly a shortest cycle of these says why; a step through time counts as one, however many
+//! operations are between. Only where operations failed without saying at which of several
+//! locations, so that they wait for *all* of several others, a larger set may be needed.
 
 use super::facts::Facts;
 use super::forced::{add_presence, justify, replacements};
-use super::order::{Plan, Stuck};
+use super::order::{Deadlock, Plan};
 use super::uses::Role;
 use super::versions::VersionId;
 use linchpin_history_data::OpId;
@@ -27,8 +27,8 @@ pub(super) enum Reason {
     ReplacedExpected(VersionId),
     /// It did not find the version, which the other wrote and nothing replaced.
     NotYet(VersionId),
-    /// It returned before the other, which failed, was called; and the version that the other expected was written before
-    /// it took effect.
+    /// It returned before the other, which failed, was called; and the version that the other
+    /// expected was written before it took effect.
     Held(VersionId),
     /// It was interrupted, and the other is what its process did next.
     Interrupted,
@@ -48,7 +48,7 @@ const EFFORT: usize = 4_000_000;
 const SMALL: usize = 200;
 
 /// Edges between operations of which none can be the first.
-pub(super) fn find(facts: &Facts, plan: &Plan, stuck: &Stuck) -> Vec<Edge> {
+pub(super) fn find(facts: &Facts, plan: &Plan, stuck: &Deadlock) -> Vec<Edge> {
     let residue = Residue::new(facts, plan, stuck);
     let mut edges = residue.hopeless().or_else(|| residue.shortest_cycle());
     let edges = edges.get_or_insert_with(|| residue.stuck_set());
@@ -64,20 +64,20 @@ struct Residue<'a, 'h> {
     /// Those that end, in the order of their ends.
     ends: Vec<OpId>,
     is_left: Vec<bool>,
-    stuck: &'a Stuck,
+    stuck: &'a Deadlock,
     /// For an operation the interrupted ones of its process that come before it.
     interrupted: FxHashMap<OpId, Vec<OpId>>,
 }
 
 impl<'a, 'h> Residue<'a, 'h> {
-    fn new(facts: &'a Facts<'h>, plan: &'a Plan, stuck: &'a Stuck) -> Residue<'a, 'h> {
+    fn new(facts: &'a Facts<'h>, plan: &'a Plan, stuck: &'a Deadlock) -> Residue<'a, 'h> {
         let is_left: Vec<bool> =
             facts.kept.iter().zip(&stuck.done).map(|(kept, done)| *kept && !done).collect();
-        let left = (0..is_left.len() as OpId).filter(|&id| is_left[id as usize]).collect();
-        let ends = plan.ends.iter().copied().filter(|&id| is_left[id as usize]).collect();
+        let left = (0..is_left.len()).map(OpId::new).filter(|id| is_left[id.index()]).collect();
+        let ends = plan.ends.iter().copied().filter(|&id| is_left[id.index()]).collect();
         let mut interrupted: FxHashMap<OpId, Vec<OpId>> = FxHashMap::default();
         for operation in facts.interrupted.iter().map(|interrupted| interrupted.operation) {
-            if is_left[operation as usize]
+            if is_left[operation.index()]
                 && let Some(next) = facts.next_of_process(operation)
             {
                 interrupted.entry(next).or_default().push(operation);
@@ -86,19 +86,18 @@ impl<'a, 'h> Residue<'a, 'h> {
         Residue { facts, plan, left, ends, is_left, stuck, interrupted }
     }
 
-    /// What the data asks to come before an operation and is left. Where one of several things would do, they are
-    /// `choices`; they are not given to `visit`.
+    /// What the data asks to come before an operation and is left. Where one of several things
+    /// would do, they are `choices`; they are not given to `visit`.
     fn before(&self, id: OpId, choices: &mut Vec<Edge>, mut visit: impl FnMut(Edge)) {
         let facts = self.facts;
         let mut see = |before: OpId, reason: Reason| {
-            if before != id && self.is_left[before as usize] {
+            if before != id && self.is_left[before.index()] {
                 visit(Edge { before, reason, after: id });
             }
         };
         choices.clear();
         let mut fails = false;
         for (version, role) in facts.uses.of(id) {
-            let writer = facts.writer[version as usize];
             match role {
                 Role::Write => {
                     for early in self.plan.missers(version) {
@@ -109,7 +108,7 @@ impl<'a, 'h> Residue<'a, 'h> {
                 }
                 Role::Miss | Role::Absent => fails = true,
                 Role::Read | Role::Replace => {
-                    if (writer as usize) < self.is_left.len() {
+                    if let Some(writer) = facts.written_by(version) {
                         see(writer, Reason::WroteSeen(version));
                     }
                     if role == Role::Replace {
@@ -131,7 +130,8 @@ impl<'a, 'h> Residue<'a, 'h> {
         }
     }
 
-    /// A failure that nothing explains any more: what it expected was there, and nothing replaced it.
+    /// A failure that nothing explains any more: what it expected was there, and nothing replaced
+    /// it.
     fn hopeless(&self) -> Option<Vec<Edge>> {
         let hopeless = |id: &&OpId| {
             let replaced = replacements(self.facts, &self.stuck.done, **id);
@@ -146,7 +146,8 @@ impl<'a, 'h> Residue<'a, 'h> {
         (!edges.is_empty()).then_some(edges)
     }
 
-    /// A cycle as short as can be found with bounded effort; all of them are tried where few operations are left.
+    /// A cycle as short as can be found with bounded effort; all of them are tried where few
+    /// operations are left.
     fn shortest_cycle(&self) -> Option<Vec<Edge>> {
         let mut best: Option<Vec<Edge>> = None;
         let mut effort = 0;
@@ -180,7 +181,8 @@ impl<'a, 'h> Residue<'a, 'h> {
         set.list.iter().flat_map(|&id| self.waits_within(id, &set)).collect()
     }
 
-    /// Operations each of which waits for others of them: starts with one and adds what it waits for, and so on.
+    /// Operations each of which waits for others of them: starts with one and adds what it waits
+    /// for, and so on.
     fn closed_set(&self) -> Set {
         let mut set = Set::new(self.ends.first().or(self.left.first()).copied());
         let mut at = 0;
@@ -203,7 +205,8 @@ impl<'a, 'h> Residue<'a, 'h> {
         set
     }
 
-    /// What is left of the set after all that wait for nothing in it are taken out, one after the other.
+    /// What is left of the set after all that wait for nothing in it are taken out, one after the
+    /// other.
     fn unordered(&self, mut set: Set) -> Set {
         loop {
             let waits = |id: &OpId| !self.waits_within(*id, &set).is_empty();
@@ -239,7 +242,7 @@ impl<'a, 'h> Residue<'a, 'h> {
 
     fn precedes(&self, a: OpId, b: OpId) -> bool {
         let operations = &self.facts.history.operations;
-        operations[a as usize].precedes(&operations[b as usize])
+        operations[a.index()].precedes(&operations[b.index()])
     }
 }
 
@@ -291,7 +294,7 @@ impl<'r, 'a, 'h> Search<'r, 'a, 'h> {
         effort: &mut usize,
     ) -> Option<Vec<Edge>> {
         for id in self.reached.drain(..) {
-            self.edges[id as usize] = None;
+            self.edges[id.index()] = None;
         }
         self.queue.clear();
         self.queue.push_back((start, 0));
@@ -307,14 +310,15 @@ impl<'r, 'a, 'h> Search<'r, 'a, 'h> {
             let mut visit = |edge: Edge| {
                 if edge.before == start {
                     closing.get_or_insert(edge);
-                } else if edges[edge.before as usize].is_none() {
-                    edges[edge.before as usize] = Some(edge);
+                } else if edges[edge.before.index()].is_none() {
+                    edges[edge.before.index()] = Some(edge);
                     reached.push(edge.before);
                     queue.push_back((edge.before, distance + 1));
                 }
             };
             self.residue.before(id, &mut choices, &mut visit);
-            // Operations that end early enough for this one and were not reached: each is looked at once.
+            // Operations that end early enough for this one and were not reached: each is looked at
+            // once.
             while let Some(before) = ends.next_if(|&end| self.residue.precedes(end, id)) {
                 visit(Edge { before, reason: Reason::Time, after: id });
             }
@@ -330,7 +334,7 @@ impl<'r, 'a, 'h> Search<'r, 'a, 'h> {
         let mut cycle = vec![closing];
         let mut at = closing.after;
         while at != start {
-            let Some(edge) = self.edges[at as usize] else { break };
+            let Some(edge) = self.edges[at.index()] else { break };
             cycle.push(edge);
             at = edge.after;
         }

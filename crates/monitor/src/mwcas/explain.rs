@@ -28,7 +28,8 @@ pub(super) fn add_expectations(facts: &Facts, core: &mut Vec<OpId>, id: OpId) {
     }
 }
 
-/// Adds what makes the core stand on its own: that pending operations took effect, and what locations held at first.
+/// Adds what makes the core stand on its own: that pending operations took effect, and what
+/// locations held at first.
 pub(super) fn close(facts: &Facts, core: &mut Vec<OpId>) {
     facts.add_observers(core);
     let mut at = 0;
@@ -47,10 +48,12 @@ pub(super) fn close(facts: &Facts, core: &mut Vec<OpId>) {
     core.sort_unstable();
 }
 
-/// Whether some completed operation of the core saw a version there that no operation of the core wrote.
+/// Whether some completed operation of the core saw a version there that no operation of the core
+/// wrote.
 fn tells_beginning(facts: &Facts, core: &[OpId], location: ValueId) -> bool {
-    let written = |version: VersionId| core.contains(&facts.writer[version as usize]);
-    let completed = |id: OpId| facts.history.operations[id as usize].completed;
+    let written =
+        |version: VersionId| facts.written_by(version).is_some_and(|by| core.contains(&by));
+    let completed = |id: OpId| facts.history[id].completed;
     core.iter().filter(|&&id| completed(id)).any(|&id| {
         let mut seen = facts.uses.seen(id);
         seen.any(|version| facts.versions.location(version) == location && !written(version))
@@ -73,7 +76,7 @@ fn part(facts: &Facts, edge: &Edge) -> String {
     let (a, b) = (facts.names.operation(edge.before), facts.names.operation(edge.after));
     match edge.reason {
         Reason::Time => {
-            let before = &facts.history.operations[edge.before as usize];
+            let before = &facts.history[edge.before];
             if before.completed {
                 format!("the {a} returned before the {b} was called")
             } else {
@@ -97,7 +100,8 @@ fn part(facts: &Facts, edge: &Edge) -> String {
         }
         Reason::Held(version) => {
             let (location, value) = facts.show(version);
-            let by = facts.names.operation(facts.writer[version as usize]);
+            let by =
+                facts.written_by(version).map(|by| facts.names.operation(by)).unwrap_or_default();
             format!(
                 "the {a} returned before the {b} was called, so the {by} had written {location} = {value} by then"
             )

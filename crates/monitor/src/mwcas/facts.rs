@@ -1,8 +1,10 @@
-//! What a history says for certain: who wrote and who replaced each version, and which pending swaps took effect.
+//! What a history says for certain: who wrote and who replaced each version, and which pending
+//! swaps took effect.
 //!
-//! This is where the two assumptions are checked and structural properties ii and iii of Cepeda et al.: every version
-//! that is seen has one writer (a reads-from edge), and is replaced once (the reads-from edges of a location have no
-//! fork, and with property i they form one path from the beginning).
+//! This is where the two assumptions are checked and structural properties ii and iii of Cepeda et
+//! al.: every version that is seen has one writer (a reads-from edge), and is replaced once (the
+//! reads-from edges of a location have no fork, and with property i they form one path from the
+//! beginning).
 
 use super::super::poll::StopPoll;
 use super::Stop;
@@ -15,12 +17,19 @@ use linchpin_history_data::{History, NEVER, OpId, Rank, ValueId};
 use linchpin_spec::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// In place of an operation: there is none.
-pub(super) const NOBODY: OpId = OpId::MAX;
-/// In place of a writer: the location held the version at the start.
-pub(super) const GENESIS: OpId = OpId::MAX - 1;
+/// Who wrote a version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Writer {
+    /// No operation did, as far as is known.
+    None,
+    /// The location held it at the start.
+    Genesis,
+    /// This operation.
+    Operation(OpId),
+}
 
-/// In place of the initial value of a location: nobody asked yet, it is not known, or nobody mentions it.
+/// In place of the initial value of a location: not asked for yet, it is not known, or no
+/// operation mentions it.
 const UNASKED: u32 = u32::MAX;
 const UNKNOWN: u32 = u32::MAX - 1;
 const UNMENTIONED: u32 = u32::MAX - 2;
@@ -31,16 +40,17 @@ pub(super) struct Facts<'h> {
     pub(super) names: Names<'h>,
     pub(super) versions: Versions,
     pub(super) uses: Uses,
-    /// For each version who wrote it: an operation, [`GENESIS`] or [`NOBODY`].
-    pub(super) writer: Vec<OpId>,
-    /// For each version the operation, of those that took effect, that replaced it, or [`NOBODY`].
-    pub(super) next: Vec<OpId>,
-    /// Whether an operation took effect: the completed ones, and the pending swaps whose values were seen.
+    /// For each version who wrote it.
+    pub(super) writer: Vec<Writer>,
+    /// For each version the operation, of those that took effect, that replaced it.
+    pub(super) next: Vec<Option<OpId>>,
+    /// Whether an operation took effect: the completed ones, and the pending swaps whose values
+    /// were seen.
     pub(super) kept: Vec<bool>,
     /// For each pending swap that was kept an operation that saw a value of it.
     pub(super) observer: FxHashMap<OpId, OpId>,
-    /// Failures that need no explanation unless this pending swap, which nobody saw, took effect: it wrote what they
-    /// expected.
+    /// Failures that need no explanation unless this pending swap, which no operation saw, took
+    /// effect: it wrote what they expected.
     pub(super) doubts: Vec<(OpId, OpId)>,
     /// Whether some operation may have failed because a version was not there yet.
     pub(super) has_absent: bool,
@@ -71,8 +81,8 @@ impl<'h> Facts<'h> {
         let uses = read(history, &mut names, &mut versions, poll)?;
         let mut facts = Facts {
             history,
-            writer: vec![NOBODY; versions.len()],
-            next: vec![NOBODY; versions.len()],
+            writer: vec![Writer::None; versions.len()],
+            next: vec![None; versions.len()],
             kept: history.operations.iter().map(|operation| operation.completed).collect(),
             observer: FxHashMap::default(),
             doubts: Vec::new(),
@@ -94,8 +104,17 @@ impl<'h> Facts<'h> {
         Ok(facts)
     }
 
-    fn ids(&self) -> std::ops::Range<OpId> {
-        0..self.history.operations.len() as OpId
+    /// All operations.
+    pub(super) fn ids(&self) -> impl Iterator<Item = OpId> + use<> {
+        self.history.ids()
+    }
+
+    /// The operation that wrote a version.
+    pub(super) fn written_by(&self, version: VersionId) -> Option<OpId> {
+        match self.writer[version as usize] {
+            Writer::Operation(id) => Some(id),
+            Writer::None | Writer::Genesis => None,
+        }
     }
 
     /// Whether what this location held at the start was not given and is not told by what was read.
@@ -140,48 +159,48 @@ impl<'h> Facts<'h> {
             poll.step()?;
             let location = self.versions.location(version as VersionId);
             if self.initial[location.index()] == self.versions.value(version as VersionId).0 {
-                self.writer[version] = GENESIS;
+                self.writer[version] = Writer::Genesis;
             }
         }
         for id in self.ids() {
             poll.step()?;
             for version in self.uses.with(id, Role::Write) {
-                let other = self.writer[version as usize];
-                if other != NOBODY {
-                    return Err(self.written_twice(id, version, other));
+                match self.writer[version as usize] {
+                    Writer::None => self.writer[version as usize] = Writer::Operation(id),
+                    other => return Err(self.written_twice(id, version, other)),
                 }
-                self.writer[version as usize] = id;
             }
         }
         Ok(())
     }
 
-    fn written_twice(&self, id: OpId, version: VersionId, other: OpId) -> Stop {
+    fn written_twice(&self, id: OpId, version: VersionId, other: Writer) -> Stop {
         let (location, value) = self.show(version);
         let other = match other {
-            GENESIS => "it held at the start".to_owned(),
-            other => format!("the {} writes too", self.names.operation(other)),
+            Writer::None | Writer::Genesis => "it held at the start".to_owned(),
+            Writer::Operation(other) => format!("the {} writes too", self.names.operation(other)),
         };
         let operation = self.names.operation(id);
         Stop::not_applicable(format!("the {operation} writes {value} to {location}, which {other}"))
     }
 
-    /// What a location held at the start, if it was not given: what was seen there and nobody wrote.
+    /// What a location held at the start, if it was not given: what was seen there and no operation
+    /// wrote.
     fn find_beginnings(&mut self, poll: &StopPoll) -> Result<(), Stop> {
         for id in self.ids() {
             poll.step()?;
-            if !self.history.operations[id as usize].completed {
+            if !self.history[id].completed {
                 continue;
             }
             for version in self.uses.seen(id) {
                 let location = self.versions.location(version);
-                if self.writer[version as usize] != NOBODY {
+                if self.writer[version as usize] != Writer::None {
                     continue;
                 }
                 if self.initial[location.index()] != UNKNOWN {
                     return Err(self.never_written(id, version));
                 }
-                self.writer[version as usize] = GENESIS;
+                self.writer[version as usize] = Writer::Genesis;
                 self.initial[location.index()] = self.versions.value(version).0;
                 self.beginning.insert(location, id);
             }
@@ -189,7 +208,7 @@ impl<'h> Facts<'h> {
         Ok(())
     }
 
-    /// An operation saw a value that nobody wrote and that was not there at the start.
+    /// An operation saw a value that no operation wrote and that was not there at the start.
     fn never_written(&self, id: OpId, version: VersionId) -> Stop {
         let (location, value) = self.show(version);
         let operation = self.names.operation(id);
@@ -215,13 +234,14 @@ impl<'h> Facts<'h> {
             return Ok(());
         }
         poll.ask(0)?;
-        let mut found: Vec<OpId> = self.ids().filter(|&id| self.kept[id as usize]).collect();
+        let mut found: Vec<OpId> = self.ids().filter(|&id| self.kept[id.index()]).collect();
         while let Some(id) = found.pop() {
             poll.step()?;
             for version in self.uses.seen(id) {
-                let writer = self.writer[version as usize];
-                if writer < GENESIS && !self.kept[writer as usize] {
-                    self.kept[writer as usize] = true;
+                if let Some(writer) = self.written_by(version)
+                    && !self.kept[writer.index()]
+                {
+                    self.kept[writer.index()] = true;
                     self.observer.insert(writer, id);
                     found.push(writer);
                 }
@@ -230,12 +250,13 @@ impl<'h> Facts<'h> {
         Ok(())
     }
 
-    /// Who replaced each version; returns for each version the first end of an operation that saw or wrote it.
+    /// Who replaced each version; returns for each version the first end of an operation that saw
+    /// or wrote it.
     fn find_replacements(&mut self, poll: &StopPoll) -> Result<Vec<Rank>, Stop> {
         let mut first_end = vec![NEVER; self.versions.len()];
-        for id in self.ids().filter(|&id| self.kept[id as usize]) {
+        for id in self.ids().filter(|&id| self.kept[id.index()]) {
             poll.step()?;
-            let returned = self.history.operations[id as usize].returned;
+            let returned = self.history[id].returned;
             for (version, role) in self.uses.of(id) {
                 let at = version as usize;
                 if role.is_miss() {
@@ -245,27 +266,26 @@ impl<'h> Facts<'h> {
                 if role == Role::Write {
                     continue;
                 }
-                if self.writer[at] == NOBODY {
+                if self.writer[at] == Writer::None {
                     return Err(self.never_written(id, version));
                 }
-                if role == Role::Replace {
-                    if self.next[at] != NOBODY {
-                        return Err(self.replaced_twice(self.next[at], id, version));
-                    }
-                    self.next[at] = id;
+                if role == Role::Replace
+                    && let Some(other) = self.next[at].replace(id)
+                {
+                    return Err(self.replaced_twice(other, id, version));
                 }
             }
         }
         Ok(first_end)
     }
 
-    /// Where nothing tells what a location held at the start, a value that was seen there may have been there before
-    /// it was written, against assumption 1.
+    /// Where nothing tells what a location held at the start, a value that was seen there may have
+    /// been there before it was written, against assumption 1.
     fn check_beginnings(&self) -> Result<(), Stop> {
         if !self.initial.contains(&UNKNOWN) {
             return Ok(());
         }
-        for id in self.ids().filter(|&id| self.kept[id as usize]) {
+        for id in self.ids().filter(|&id| self.kept[id.index()]) {
             let unknown = |version: &VersionId| self.is_unknown(self.versions.location(*version));
             if let Some(version) = self.uses.seen(id).find(unknown) {
                 let (location, value) = self.show(version);
@@ -293,25 +313,25 @@ impl<'h> Facts<'h> {
         )
     }
 
-    /// Finds out which failures need an explanation, and where assumption 2 does not help: where it is not certain that
-    /// the expected value was there before.
+    /// Finds out which failures need an explanation, and where assumption 2 does not help: where it
+    /// is not certain that the expected value was there before.
     fn explain_failures(&mut self, first_end: &[Rank], poll: &StopPoll) -> Result<(), Stop> {
         let follows: FxHashSet<OpId> = self.interrupted.iter().map(|pair| pair.next).collect();
         let mut absent = Vec::new();
         for id in self.ids() {
             poll.step()?;
-            let operation = self.history.operations[id as usize];
+            let operation = self.history[id];
             let (mut excused, mut doubtful) = (false, None);
             absent.clear();
             for version in self.uses.with(id, Role::Miss) {
                 match self.writer[version as usize] {
-                    GENESIS => {}
-                    NOBODY => excused = true,
-                    writer => {
-                        let start = self.history.operations[writer as usize].invoked;
+                    Writer::Genesis => {}
+                    Writer::None => excused = true,
+                    Writer::Operation(writer) => {
+                        let start = self.history[writer].invoked;
                         if operation.returned < start {
                             excused = true;
-                        } else if !self.kept[writer as usize] {
+                        } else if !self.kept[writer.index()] {
                             doubtful = Some(writer);
                             absent.push(version);
                         } else if first_end[version as usize] >= operation.invoked {
@@ -325,7 +345,8 @@ impl<'h> Facts<'h> {
                 continue;
             }
             let Some(&version) = absent.first() else { continue };
-            // INVARIANT: an operation that may have failed too early waits for nothing else (see `Run::forced`).
+            // INVARIANT: an operation that may have failed too early waits for nothing else (see
+            // `Run::forced`).
             if self.uses.seen(id).next().is_none() && !follows.contains(&id) {
                 absent.iter().for_each(|&version| self.uses.doubt(id, version));
                 self.has_absent = true;
@@ -345,29 +366,31 @@ impl<'h> Facts<'h> {
         Ok(())
     }
 
-    /// If the operation failed for one reason only, and that is that the version was not there yet: who wrote it.
+    /// If the operation failed for one reason only, and that is that the version was not there yet:
+    /// who wrote it.
     pub(super) fn failed_before(&self, id: OpId) -> Option<(VersionId, OpId)> {
         let mut missed = self.uses.missed(id);
         let (version, role) = missed.next()?;
-        let writer = self.writer[version as usize];
+        // INVARIANT: what may have been absent was written by an operation.
+        let writer = self.written_by(version)?;
         let early = role == Role::Absent
-            && self.next[version as usize] == NOBODY
-            && self.kept[writer as usize]
+            && self.next[version as usize].is_none()
+            && self.kept[writer.index()]
             && missed.next().is_none();
         early.then_some((version, writer))
     }
 
-    /// An operation that shows that the location held this version before `id` was called; nothing if that was given.
+    /// An operation that shows that the location held this version before `id` was called; nothing
+    /// if that was given.
     pub(super) fn shown_before(&self, id: OpId, version: VersionId) -> Option<OpId> {
-        if self.writer[version as usize] == GENESIS {
+        if self.writer[version as usize] == Writer::Genesis {
             return self.beginning.get(&self.versions.location(version)).copied();
         }
         let operations = &self.history.operations;
         let mentions =
             |other: &OpId| self.uses.of(*other).any(|(at, role)| at == version && !role.is_miss());
         let before = |other: &OpId| {
-            self.kept[*other as usize]
-                && operations[*other as usize].precedes(&operations[id as usize])
+            self.kept[other.index()] && operations[other.index()].precedes(&operations[id.index()])
         };
         self.ids().filter(before).find(mentions)
     }
@@ -398,7 +421,7 @@ impl<'h> Facts<'h> {
             Some(self.interrupted[at].next)
         };
         let mut at = next(id)?;
-        while !self.kept[at as usize] {
+        while !self.kept[at.index()] {
             at = next(at)?;
         }
         Some(at)

@@ -1,42 +1,47 @@
 //! Failures that may have come too early: which writer must go first although it harms one of them?
 //!
-//! A swap that expected a version which nobody had seen before it was called may have failed because the version was not
-//! there *yet*. Then it comes before the writer or after the replacement: a choice, unlike all else that the data asks for.
-//! Such a failure is put into the order as soon as it is admitted, if its version is not there then: it changes nothing, so
-//! that harms nobody. What can harm it is to put the *writer* in before it is admitted. So as long as anything else may come
-//! next, such a writer is postponed. Once nothing else may, consider the operation whose response admits what is invoked
-//! next, and all that must come before it: these come before whatever is not admitted yet in every order, so a postponed
-//! writer among them goes next and no choice was made. If none is among them, that operation never gets its turn, and there
-//! is no order. So no choice is ever tried, except where an operation failed at one of several locations and does not say
-//! which: then what must come before it may not be known, and the monitor does not decide.
+//! A swap that expected a version which no operation had seen before it was called may have failed
+//! because the version was not there *yet*. Then it comes before the writer or after the
+//! replacement: a choice, unlike all else that the data asks for. Such a failure is put into the
+//! order as soon as it is admitted, if its version is not there then: it changes nothing, so that
+//! does no harm. What can harm it is to put the *writer* in before it is admitted. So as long as
+//! anything else may come next, such a writer is postponed. Once nothing else may, consider the
+//! operation whose response admits what is invoked next, and all that must come before it: these
+//! come before whatever is not admitted yet in every order, so a postponed writer among them goes
+//! next and no choice was made. If none is among them, that operation never gets its turn, and
+//! there is no order. So no choice is ever tried, except where an operation failed at one of
+//! several locations and does not say which: then what must come before it may not be known, and
+//! the monitor does not decide.
 
 use super::cycle::{Edge, Reason};
-use super::facts::{Facts, GENESIS, NOBODY};
+use super::facts::Facts;
 use super::uses::Role;
 use linchpin_history_data::OpId;
 use rustc_hash::FxHashMap;
 
 /// What to do where only postponed writers may come next.
 pub(super) enum Next {
-    /// Put this one next; the edges say why it comes before the operation whose response is the first.
+    /// Put this one next; the edges say why it comes before the operation whose response is the
+    /// first.
     Forced(OpId, Vec<Edge>),
     /// None of them helps.
-    Stuck,
+    Deadlock,
     /// One of several replacements would help.
     Unclear,
 }
 
-/// Which of the failure's versions could explain it by being replaced; nothing if one of them is not there, so that it is
-/// explained.
+/// Which of the failure's versions could explain it by being replaced; nothing if one of them is
+/// not there, so that it is explained.
 pub(super) fn replacements(facts: &Facts, done: &[bool], id: OpId) -> Option<Vec<Edge>> {
     let mut replacements = Vec::new();
     for (version, role) in facts.uses.missed(id) {
-        let (writer, next) = (facts.writer[version as usize], facts.next[version as usize]);
-        let written = role == Role::Miss || done[writer as usize];
-        if !written || next != NOBODY && done[next as usize] {
+        let next = facts.next[version as usize];
+        let is_done = |id: Option<OpId>| id.is_some_and(|id| done[id.index()]);
+        let written = role == Role::Miss || is_done(facts.written_by(version));
+        if !written || is_done(next) {
             return None;
         }
-        if next != NOBODY {
+        if let Some(next) = next {
             let reason = Reason::ReplacedExpected(version);
             replacements.push(Edge { before: next, reason, after: id });
         }
@@ -44,8 +49,8 @@ pub(super) fn replacements(facts: &Facts, done: &[bool], id: OpId) -> Option<Vec
     Some(replacements)
 }
 
-/// The postponed writer that comes before `first` in every order. `open` are all operations that are admitted and not in
-/// the order yet: what must come before `first` is among them.
+/// The postponed writer that comes before `first` in every order. `open` are all operations that
+/// are admitted and not in the order yet: what must come before `first` is among them.
 pub(super) fn forced(
     facts: &Facts,
     done: &[bool],
@@ -79,7 +84,7 @@ pub(super) fn forced(
             });
         }
     }
-    if unclear { Next::Unclear } else { Next::Stuck }
+    if unclear { Next::Unclear } else { Next::Deadlock }
 }
 
 /// What an open operation must come after or before, of what is not in the order.
@@ -91,19 +96,18 @@ fn edges_of(
     several: &mut Vec<OpId>,
 ) {
     let mut add = |before: OpId, reason: Reason, after: OpId| {
-        if before != after && !done[before as usize] && !done[after as usize] {
+        if before != after && !done[before.index()] && !done[after.index()] {
             edges.push(Edge { before, reason, after });
         }
     };
     let mut fails = false;
     for (version, role) in facts.uses.of(id) {
-        let (writer, next) = (facts.writer[version as usize], facts.next[version as usize]);
         match role {
             Role::Read | Role::Replace => {
-                if writer < GENESIS {
+                if let Some(writer) = facts.written_by(version) {
                     add(writer, Reason::WroteSeen(version), id);
                 }
-                if next != NOBODY {
+                if let Some(next) = facts.next[version as usize] {
                     add(id, Reason::SawReplaced(version), next);
                 }
             }
@@ -136,8 +140,9 @@ fn path(toward: &FxHashMap<OpId, Option<Edge>>, from: OpId) -> Vec<Edge> {
     path
 }
 
-/// Adds to edges why a version was there when an operation failed, where that is not certain by itself. `because` has for
-/// each writer that was forced the edges to the operation `first` whose response came first.
+/// Adds to edges why a version was there when an operation failed, where that is not certain by
+/// itself. `because` has for each writer that was forced the edges to the operation `first` whose
+/// response came first.
 pub(super) fn justify(
     facts: &Facts,
     because: &FxHashMap<OpId, (OpId, Vec<Edge>)>,
@@ -167,7 +172,8 @@ pub(super) fn add_presence(
     id: OpId,
     version: super::versions::VersionId,
 ) {
-    let Some((first, path)) = because.get(&facts.writer[version as usize]) else { return };
+    let known = facts.written_by(version).and_then(|writer| because.get(&writer));
+    let Some((first, path)) = known else { return };
     let held = Edge { before: *first, reason: Reason::Held(version), after: id };
     for edge in path.iter().copied().chain([held]) {
         if !edges.contains(&edge) {

@@ -1,18 +1,21 @@
-//! Multi-word compare-and-swap: after Cepeda et al., *Toward Linearizability Testing for Multi-Word Persistent
-//! Synchronization Primitives* (OPODIS 2019).
+//! Multi-word compare-and-swap: after Cepeda et al., *Toward Linearizability Testing for Multi-Word
+//! Persistent Synchronization Primitives* (OPODIS 2019).
 //!
-//! Every value is written to a location at most once (assumption 1) and mostly expected only after it was there
-//! (assumption 2), so the answers say who wrote what everyone saw and who replaced it. What remains is whether these relations and
-//! time fit together. [`check`] reads a history into arrays (`facts`), chooses which unfinished swaps took effect where
-//! that matters (`pending`), and puts everything into an order (`order`) or finds a cycle (`cycle`). [`mod@reference`] is
-//! the construction as it was published.
+//! Every value is written to a location at most once (assumption 1) and mostly expected only after
+//! it was there (assumption 2), so the answers say who wrote what everyone saw and who replaced it.
+//! What remains is whether these relations and time fit together. [`check`] reads a history into
+//! arrays (`facts`), chooses which unfinished swaps took effect where that matters (`pending`), and
+//! puts everything into an order (`order`) or finds a cycle (`cycle`). [`mod@reference`] is the
+//! construction as it was published.
 //!
 //! Where this monitor does more than the publication:
-//! - no happens-before edges are made, so the time does not depend on how many operations run at once;
+//! - no happens-before edges are made, so the time does not depend on how many operations run at
+//!   once;
 //! - a swap that fails with just `false` waits for the first of the replacements that explain it;
-//! - a swap that expected what nobody had shown to be there, against assumption 2, comes before it was written or after
-//!   it was replaced, and which is decided without trying (`forced`);
-//! - unfinished swaps that nobody saw are taken into account where a failure needs them;
+//! - a swap that expected what no operation had shown to be there, against assumption 2, comes
+//!   before it was written or after it was replaced, and which is decided without trying
+//!   (`forced`);
+//! - unfinished swaps that no operation saw are taken into account where a failure needs them;
 //! - a word whose new value is the expected one is a read of it.
 
 mod clauses;
@@ -37,13 +40,14 @@ use linchpin_verdict::{Inconclusive, Limits};
 
 /// Judges a history of [`Mwcas`](linchpin_spec::Mwcas) operations.
 ///
-/// `init` is the initial value of all locations, or a map from address to value; locations for which nothing is given
-/// hold one unknown value each.
+/// `init` is the initial value of all locations, or a map from address to value; locations for
+/// which nothing is given hold one unknown value each.
 ///
-/// Exact, in time proportional to the words of the history, for completed and pending operations with any deadlines;
-/// only the choice among several unfinished swaps that nobody saw may need a search, which may be inconclusive. Not
-/// applicable if assumption 1 does not hold, or if assumption 2 does not for a swap that failed and also answered what it
-/// read, or does not say where it failed; the reason names the operation.
+/// Exact, in time proportional to the words of the history, for completed and pending operations
+/// with any deadlines; only the choice among several unfinished swaps that no operation saw may
+/// need a search, which may be inconclusive. Not applicable if assumption 1 does not hold, or if
+/// assumption 2 does not for a swap that failed and also answered what it read, or does not say
+/// where it failed; the reason names the operation.
 ///
 /// ```
 /// use linchpin_history_data::{Builder, Judgement};
@@ -70,8 +74,9 @@ pub fn check(history: &History, init: Option<&Value>, limits: &Limits) -> Monito
     check_interrupted(history, &[], init, limits)
 }
 
-/// Like [`check`], where moreover each interrupted operation takes effect, if it does, before what its process did
-/// next: recoverable linearizability. `interrupted` is what [`crash::apply`](crate::crash::apply) returned, in its order.
+/// Like [`check`], where moreover each interrupted operation takes effect, if it does, before what
+/// its process did next: recoverable linearizability. `interrupted` is what
+/// [`crash::apply`](crate::crash::apply) returned, in its order.
 pub fn check_interrupted(
     history: &History,
     interrupted: &[Interrupted],

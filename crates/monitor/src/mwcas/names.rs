@@ -7,7 +7,8 @@ use rustc_hash::FxHashMap;
 /// The values of a history and a few more.
 pub(super) struct Names<'h> {
     pub(super) history: &'h History,
-    /// Values that the table of the history does not have: they were read in an answer and occur nowhere else.
+    /// Values that the table of the history does not have: they were read in an answer and occur
+    /// nowhere else.
     more: Vec<Value>,
     ids: FxHashMap<Value, u32>,
 }
@@ -54,7 +55,7 @@ impl<'h> Names<'h> {
 
     /// An operation with its process: "mwcas(x: 0→1, y: 0→1) by process 2".
     pub(super) fn operation(&self, id: OpId) -> String {
-        let operation = &self.history.operations[id as usize];
+        let operation = &self.history[id];
         let process = self.history.processes.get(operation.process as usize);
         let process = process.cloned().unwrap_or_else(|| operation.process.to_string());
         let swap = usize::from(operation.operation) == linchpin_spec::Mwcas::MWCAS;

@@ -1,21 +1,22 @@
-//! Which of the pending swaps that nobody saw took effect?
+//! Which of the pending swaps that no operation saw took effect?
 //!
-//! Cepeda et al. exclude them (Section 5.3, rule 2), since their effect was not observed. But a swap that fails at a
-//! location has observed that *something* replaced what it expected, and a pending swap may be the only one that can
-//! have done so. Leaving it out raises a false alarm. So where a failure has no other explanation, one of the pending
-//! swaps that expected the same value there took effect.
+//! Cepeda et al. exclude them (Section 5.3, rule 2), since their effect was not observed. But a
+//! swap that fails at a location has observed that *something* replaced what it expected, and a
+//! pending swap may be the only one that can have done so. Leaving it out raises a false alarm. So
+//! where a failure has no other explanation, one of the pending swaps that expected the same value
+//! there took effect.
 //!
-//! Choosing them is a packing problem: two that replace the same version exclude each other, and a choice may have no
-//! order. The choice is made by a small solver; where it has no order, the cycle says which choices are at fault, and
-//! that is a further clause. Pending swaps that explain nothing are never chosen, as leaving one out that nobody saw
-//! spoils no order.
+//! Choosing them is a packing problem: two that replace the same version exclude each other, and a
+//! choice may have no order. The choice is made by a small solver; where it has no order, the cycle
+//! says which choices are at fault, and that is a further clause. Pending swaps that explain
+//! nothing are never chosen, as leaving one out that no operation saw spoils no order.
 
 use super::super::poll::StopPoll;
 use super::Stop;
 use super::clauses::{Clause, Solution, solve};
 use super::cycle::{self, Edge};
 use super::explain;
-use super::facts::{Facts, GENESIS, NOBODY};
+use super::facts::{Facts, Writer};
 use super::order::{Plan, order};
 use super::uses::Role;
 use super::versions::VersionId;
@@ -35,12 +36,13 @@ enum Why {
     Both(OpId, OpId, VersionId),
     /// It saw a version that the other wrote.
     Needs(OpId, OpId),
-    /// It expects a version that nobody wrote.
+    /// It expects a version that no operation wrote.
     NeverWritten(OpId, VersionId),
     /// There is no order.
     NoOrder(Vec<Edge>),
-    /// Whether it can have taken effect is not clear: it expects something of a location of which nothing is known
-    /// (or what it wrote was expected by an operation that failed), which assumption 2 rules out.
+    /// Whether it can have taken effect is not clear: it expects something of a location of which
+    /// nothing is known (or what it wrote was expected by an operation that failed), which
+    /// assumption 2 rules out.
     Unclear(OpId, String),
 }
 
@@ -91,9 +93,10 @@ impl Choice {
     fn new(facts: &Facts, plan: &Plan, poll: &StopPoll) -> Result<Choice, Stop> {
         let mut choice =
             Choice { candidates: Vec::new(), indices: FxHashMap::default(), clauses: Vec::new() };
-        // Many may fail because of one version: it is asked for its candidates, and gives a clause, once.
+        // Many may fail because of one version: it is asked for its candidates, and gives a clause,
+        // once.
         let mut known: FxHashSet<(VersionId, Role)> = FxHashSet::default();
-        for id in 0..facts.kept.len() as OpId {
+        for id in facts.ids() {
             poll.step()?;
             let mut missed = facts.uses.missed(id);
             let (Some(first), second) = (missed.next(), missed.next()) else { continue };
@@ -103,8 +106,8 @@ impl Choice {
             let mut explained = false;
             let mut positive = Vec::new();
             for (version, role) in facts.uses.missed(id) {
-                explained |= role == Role::Absent || facts.next[version as usize] != NOBODY;
-                if facts.next[version as usize] == NOBODY {
+                explained |= role == Role::Absent || facts.next[version as usize].is_some();
+                if facts.next[version as usize].is_none() {
                     let candidates = candidates(facts, plan, version);
                     positive.extend(candidates.into_iter().map(|id| choice.index(id)));
                 }
@@ -167,10 +170,10 @@ impl Choice {
                 let why = format!("nothing tells what {location} held before it");
                 self.forbid(at, Why::Unclear(id, why));
             }
-            GENESIS => {}
-            NOBODY => self.forbid(at, Why::NeverWritten(id, version)),
-            writer if facts.kept[writer as usize] => {}
-            writer => {
+            Writer::Genesis => {}
+            Writer::None => self.forbid(at, Why::NeverWritten(id, version)),
+            Writer::Operation(writer) if facts.kept[writer.index()] => {}
+            Writer::Operation(writer) => {
                 let positive = vec![self.index(writer)];
                 let clause = Clause { positive, negative: vec![at] };
                 self.clauses.push((clause, Why::Needs(id, writer)));
@@ -180,8 +183,7 @@ impl Choice {
 
     fn add_exclusions(&mut self, facts: &Facts, plan: &Plan, at: usize, version: VersionId) {
         let id = self.candidates[at];
-        let kept = facts.next[version as usize];
-        if kept != NOBODY {
+        if let Some(kept) = facts.next[version as usize] {
             self.forbid(at, Why::Both(id, kept, version));
         }
         for other in candidates(facts, plan, version) {
@@ -198,15 +200,15 @@ impl Choice {
     /// The chosen candidates take effect, or do not any more.
     fn set(&self, facts: &mut Facts, chosen: &[bool], effective: bool) {
         for (&id, _) in self.candidates.iter().zip(chosen).filter(|(_, chosen)| **chosen) {
-            facts.kept[id as usize] = effective;
+            facts.kept[id.index()] = effective;
             for version in facts.uses.with(id, Role::Replace) {
-                facts.next[version as usize] = if effective { id } else { NOBODY };
+                facts.next[version as usize] = effective.then_some(id);
             }
         }
     }
 
-    /// Not again the choice that led to these edges: another one leaves one of its operations out, or gives one that
-    /// failed another explanation.
+    /// Not again the choice that led to these edges: another one leaves one of its operations out,
+    /// or gives one that failed another explanation.
     fn learn(&mut self, facts: &Facts, plan: &Plan, chosen: &[bool], edges: Vec<Edge>) {
         let mut clause = Clause::default();
         for edge in &edges {
@@ -219,7 +221,7 @@ impl Choice {
             }
             for failed in [edge.before, edge.after] {
                 for (version, _) in facts.uses.missed(failed) {
-                    if facts.next[version as usize] != NOBODY {
+                    if facts.next[version as usize].is_some() {
                         continue;
                     }
                     for other in candidates(facts, plan, version) {
@@ -328,11 +330,11 @@ fn argue(facts: &Facts, clause: &Clause, why: &Why, core: &mut Vec<OpId>) -> Res
     })
 }
 
-/// The pending swaps that nobody saw and that replace this version if they take effect, in the order of their calls.
+/// The pending swaps that no operation saw and that replace this version if they take effect, in
+/// the order of their calls.
 fn candidates(facts: &Facts, plan: &Plan, version: VersionId) -> Vec<OpId> {
     let replaces = |id: &OpId| {
-        !facts.kept[*id as usize]
-            && facts.uses.with(*id, Role::Replace).any(|other| other == version)
+        !facts.kept[id.index()] && facts.uses.with(*id, Role::Replace).any(|other| other == version)
     };
     let mut candidates: Vec<OpId> = plan.seers(version).filter(replaces).collect();
     candidates.sort_unstable();

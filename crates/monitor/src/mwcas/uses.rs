@@ -16,8 +16,8 @@ pub(super) enum Role {
     Replace,
     /// It made the version.
     Write,
-    /// It failed because the location did not hold the version any more. Where an operation has several of these and
-    /// of [`Role::Absent`], one of them is so.
+    /// It failed because the location did not hold the version any more. Where an operation has
+    /// several of these and of [`Role::Absent`], one of them is so.
     Miss,
     /// It failed because the location did not hold the version: not yet, or not any more.
     Absent,
@@ -106,7 +106,7 @@ impl Uses {
     }
 
     fn range(&self, id: OpId) -> std::ops::Range<usize> {
-        self.start[id as usize] as usize..self.start[id as usize + 1] as usize
+        self.start[id.index()] as usize..self.start[id.index() + 1] as usize
     }
 }
 
@@ -123,7 +123,7 @@ pub(super) fn read<'h>(
     start.push(0);
     for (id, operation) in history.operations.iter().enumerate() {
         poll.step()?;
-        reader.operation(id as OpId, operation)?;
+        reader.operation(OpId::new(id), operation)?;
         start.push(reader.uses.len() as u32);
         if reader.versions.len() >= Use::VERSIONS || reader.uses.len() >= u32::MAX as usize {
             return Err(Stop::not_applicable("the operations mention too many words".to_owned()));

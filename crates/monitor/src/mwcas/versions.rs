@@ -1,7 +1,8 @@
 //! Versions: each pair of a location and a value that occurs gets a small number, by one hash.
 //!
-//! Where every value is written to a location once, a version is an interval of time: from the operation that wrote it
-//! to the operation that replaced it. The monitor's arrays are indexed by version.
+//! Where every value is written to a location once, a version is an interval of time: from the
+//! operation that wrote it to the operation that replaced it. The monitor's arrays are indexed by
+//! version.
 
 use linchpin_history_data::ValueId;
 
@@ -11,7 +12,8 @@ pub(super) type VersionId = u32;
 /// The versions: an open-addressing table that stores each pair once.
 pub(super) struct Versions {
     keys: Vec<(ValueId, ValueId)>,
-    /// Version plus one, or 0. INVARIANT: the length is a power of two (0 once sealed), at most half of it is used.
+    /// Version plus one, or 0. INVARIANT: the length is a power of two (0 once sealed), at most
+    /// half of it is used.
     slots: Vec<u32>,
 }
 
@@ -50,7 +52,7 @@ impl Versions {
         self.keys.len()
     }
 
-    /// Forgets how to find versions, which nobody does once all operations are read.
+    /// Forgets how to find versions, which is not done once all operations are read.
     pub(super) fn seal(&mut self) {
         self.slots = Vec::new();
         self.keys.shrink_to_fit();
@@ -58,9 +60,10 @@ impl Versions {
 
     /// Where a pair is, or would be.
     ///
-    /// Values are numbered as they occur, and mostly a value occurs at one location. The place that the value alone
-    /// gives comes first: neighbouring values, which are asked for together, share a cache line there. Only if another
-    /// location took it the pair is hashed. INVARIANT: a place that is taken stays so until the table grows.
+    /// Values are numbered as they occur, and mostly a value occurs at one location. The place that
+    /// the value alone gives comes first: neighbouring values, which are asked for together, share
+    /// a cache line there. Only if another location took it the pair is hashed. INVARIANT: a place
+    /// that is taken stays so until the table grows.
     fn slot(&self, location: ValueId, value: ValueId) -> usize {
         let mask = self.slots.len() - 1;
         let found = |at: usize| match self.slots[at] {

@@ -25,11 +25,11 @@ const NAMES: [&str; 11] = [
 ];
 
 thread_local! {
-    /// After how many questions of this thread somebody says stop.
+    /// After how many questions of this thread it is asked to stop.
     static PATIENCE: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
-/// Somebody asked.
+/// An operation asked.
 pub(super) fn asked() -> Result<(), StopReason> {
     PATIENCE.with(|patience| {
         let left = patience.get();
@@ -38,7 +38,7 @@ pub(super) fn asked() -> Result<(), StopReason> {
     })
 }
 
-/// Somebody says stop when asked for the nth time, counted from 0.
+/// An operation says stop when asked for the nth time, counted from 0.
 fn stopped_after<T>(asked: usize, check: impl FnOnce() -> T) -> T {
     PATIENCE.set(asked);
     let found = check();
@@ -50,7 +50,8 @@ fn start(name: &str) -> Option<Value> {
     (name == "mwcas").then_some(Value::Int(0))
 }
 
-/// Operations of two processes, each pair overlapping; if `wrong` one of the last answers is, or the last that acquire all do.
+/// Operations of two processes, each pair overlapping; if `wrong` one of the last answers is, or
+/// the last that acquire all do.
 fn history(name: &str, wrong: bool) -> History {
     const CALLS: i64 = 60;
     let spec = builtin(name, start(name).as_ref()).expect("a specification");
@@ -173,13 +174,15 @@ fn whenever_it_asks_a_monitor_can_be_stopped() {
                 break;
             }
         }
-        // Many times in each of several passes, unless one shows that it is wrong; and it does come to an end.
+        // Many times in each of several passes, unless one shows that it is wrong; and it does come
+        // to an end.
         let least = if wrong { 8 } else { 30 };
         assert!((least..2_000).contains(&stopped), "{name}, {wrong}: {stopped}");
     }
 }
 
-/// Calls of three processes that take effect at random instants or never return; some answers are wrong.
+/// Calls of three processes that take effect at random instants or never return; some answers are
+/// wrong.
 fn random_history(name: &str, random: &mut fastrand::Rng) -> History {
     let spec = builtin(name, start(name).as_ref()).expect("a specification");
     let (mut builder, mut state) = (Builder::new(spec.operations()), spec.initial());
@@ -255,7 +258,7 @@ fn what_is_stopped_is_never_judged_otherwise() {
             let limits = Limits::default();
             let full = kind(&check(name, &history, &limits));
             kinds[full] += 1;
-            // Until nobody says stop any more, and in one case of a few later ones.
+            // Until nothing stops it any more, and in one case of a few later ones.
             let mut asked = 0;
             loop {
                 let found = stopped_after(asked, || check(name, &history, &limits));

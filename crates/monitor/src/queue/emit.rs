@@ -1,12 +1,12 @@
 //! The order of the operations of a queue, from that of its values.
 
-use super::super::intervals::{FOREVER, Gap, NO_OP, Part};
+use super::super::intervals::{FOREVER, Gap, Part};
 use super::super::poll::{StopPoll, StopReason};
 use super::super::sorting;
 use linchpin_history_data::OpId;
 
-/// Merges additions, looks and removals, each in the order of the values and each as early as possible, and the
-/// operations that found nothing, in the gaps where they did.
+/// Merges additions, looks and removals, each in the order of the values and each as early as
+/// possible, and the operations that found nothing, in the gaps where they did.
 pub(super) fn emit(
     part: &Part,
     values: &[u32],
@@ -37,10 +37,10 @@ pub(super) fn emit(
             poll.step()?;
             let look = &part.looks[at as usize];
             now = now.max(look.span.lo);
-            emitter.chain(place, now, look.op);
+            emitter.chain(place, now, Some(look.op));
         }
         now = now.max(life.removed.lo);
-        emitter.chain(place, now, if now == FOREVER { NO_OP } else { life.remove });
+        emitter.chain(place, now, life.remove.filter(|_| now != FOREVER));
     }
     emitter.order.extend(empties.map(|(_, op)| op));
     Ok(emitter.order)
@@ -79,10 +79,10 @@ struct Emitter<'a> {
 }
 
 impl Emitter<'_> {
-    /// The operation `op` on the value at this place happens in this gap, after all additions in earlier gaps and that of
-    /// the value. An operation in the same gap as a later addition comes before it, because the queue may be empty in
-    /// between.
-    fn chain(&mut self, place: usize, gap: Gap, op: OpId) {
+    /// The operation `op` on the value at this place happens in this gap, after all additions in
+    /// earlier gaps and that of the value. An operation in the same gap as a later addition comes
+    /// before it, because the queue may be empty in between.
+    fn chain(&mut self, place: usize, gap: Gap, op: Option<OpId>) {
         while self.added < self.values.len() {
             let life = &self.part.lives[self.values[self.added] as usize];
             let gap_of_addition = self.last_added.max(life.added.lo);
@@ -91,14 +91,8 @@ impl Emitter<'_> {
             }
             self.last_added = gap_of_addition;
             self.added += 1;
-            self.push(life.add);
+            self.order.extend(life.add);
         }
-        self.push(op);
-    }
-
-    fn push(&mut self, op: OpId) {
-        if op != NO_OP {
-            self.order.push(op);
-        }
+        self.order.extend(op);
     }
 }

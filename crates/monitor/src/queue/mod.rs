@@ -1,14 +1,17 @@
 //! Queues of distinct values: first in, first out.
 //!
-//! A history is explained by one order of its values, in which they are added and removed. What precedes in time forces
-//! parts of that order, twice: `u` comes before `v` if the addition of `u` returned before that of `v` was called, or if
-//! something saw or removed `u` at the front and returned before something that saw or removed `v` there was called. An
-//! order that respects both exists unless they make a cycle, which has at most three values; without peeks two, which are
-//! the FIFO violations of Henzinger, Sezgin and Vafeiadis (CONCUR 2013). An operation that found the queue empty needs
-//! an instant at which no value was certainly inside: then the values split into those before and those after it.
+//! A history is explained by one order of its values, in which they are added and removed. What
+//! precedes in time forces parts of that order, twice: `u` comes before `v` if the addition of `u`
+//! returned before that of `v` was called, or if something saw or removed `u` at the front and
+//! returned before something that saw or removed `v` there was called. An order that respects both
+//! exists unless they make a cycle, which has at most three values; without peeks two, which are
+//! the FIFO violations of Henzinger, Sezgin and Vafeiadis (CONCUR 2013). An operation that found
+//! the queue empty needs an instant at which no value was certainly inside: then the values split
+//! into those before and those after it.
 //!
-//! Pending dequeues are given the values that no completed one removed, first enqueued to first called: what is enqueued
-//! earlier must be gone earlier, so no other choice does better. With peeks at such values this is one try of many.
+//! Pending dequeues are given the values that no completed one removed, first enqueued to first
+//! called: what is enqueued earlier must be gone earlier, so no other choice does better. With
+//! peeks at such values this is one try of many.
 //!
 //! [`check`] judges; `order` finds the order of the values, `emit` that of the operations.
 
@@ -16,15 +19,16 @@ mod emit;
 mod order;
 
 use super::intervals::{
-    self, Collection, Decision, FreeGaps, Gap, NO_OP, Object, Part, Speech, Stuck, cover, without,
+    self, Collection, Conflict, Decision, FreeGaps, Gap, Object, Part, Speech, cover, without,
 };
 use super::poll::{Halt, StopPoll};
 use linchpin_history_data::{History, Monitored, OpId, ValueId};
 use linchpin_spec::Queue;
 use linchpin_verdict::Limits;
 
-/// Checks a history of a queue that contains `initial`, front first, at the start. Exact, with peeks, unless peeks at
-/// values that nobody is known to have dequeued meet dequeues without an answer and these are many.
+/// Checks a history of a queue that contains `initial`, front first, at the start. Exact, with
+/// peeks, unless peeks at values that no operation is known to have dequeued meet dequeues without
+/// an answer and these are many.
 ///
 /// Not applicable if a value is enqueued twice or `null` is enqueued.
 pub fn check(history: &History, initial: &[ValueId], limits: &Limits) -> Monitored {
@@ -45,7 +49,7 @@ impl Collection for Fifo<'_> {
         participles: ("enqueued", "dequeued"),
     };
 
-    fn order(&self, mut part: Part) -> Result<Vec<OpId>, Halt<Stuck>> {
+    fn order(&self, mut part: Part) -> Result<Vec<OpId>, Halt<Conflict>> {
         part.tune(self.poll)?;
         let empty_at = place_empties(&part, self.poll)?;
         let values = match order::total_order(&mut part.lives, &empty_at, self.poll) {
@@ -98,7 +102,8 @@ impl Collection for Fifo<'_> {
     }
 }
 
-/// Gives the pending dequeues, first called first, the values that no completed one removed, first enqueued first.
+/// Gives the pending dequeues, first called first, the values that no completed one removed, first
+/// enqueued first.
 fn assign_in_order(part: &mut Part) {
     let staying = part.staying().into_iter().take(part.removers.len());
     staying.enumerate().for_each(|(remover, life)| part.assign(life, remover));
@@ -106,11 +111,11 @@ fn assign_in_order(part: &mut Part) {
 
 /// Whether something looked at a value that no completed operation removed.
 fn looks_at_staying(part: &Part) -> bool {
-    part.looks.iter().any(|look| part.lives[look.life as usize].remove == NO_OP)
+    part.looks.iter().any(|look| part.lives[look.life as usize].remove.is_none())
 }
 
 /// For each operation that found nothing, a gap in which nothing is certainly inside.
-fn place_empties(part: &Part, poll: &StopPoll) -> Result<Vec<Gap>, Halt<Stuck>> {
+fn place_empties(part: &Part, poll: &StopPoll) -> Result<Vec<Gap>, Halt<Conflict>> {
     if part.empties.is_empty() {
         return Ok(Vec::new());
     }
@@ -125,8 +130,9 @@ fn place_empties(part: &Part, poll: &StopPoll) -> Result<Vec<Gap>, Halt<Stuck>> 
     part.empties.iter().enumerate().map(place).collect()
 }
 
-/// Closes the argument: pending removals went to the values that were enqueued first, so these are part of it.
-fn stuck_on(part: &Part, mut lives: Vec<u32>, empty: Option<u32>) -> Stuck {
+/// Closes the argument: pending removals went to the values that were enqueued first, so these are
+/// part of it.
+fn stuck_on(part: &Part, mut lives: Vec<u32>, empty: Option<u32>) -> Conflict {
     let is_pending = |life: u32| part.lives[life as usize].stays();
     let staying = lives.iter().filter(|&&life| is_pending(life));
     let last = staying.map(|&life| part.lives[life as usize].added.hi).max();
@@ -139,7 +145,7 @@ fn stuck_on(part: &Part, mut lives: Vec<u32>, empty: Option<u32>) -> Stuck {
         lives.sort_unstable();
         lives.dedup();
     }
-    Stuck { lives, empty, blockers }
+    Conflict { lives, empty, blockers }
 }
 
 /// Why one value comes before another.
@@ -149,25 +155,24 @@ fn edge_sentence(part: &Part, edge: &order::Edge, speech: &Speech) -> String {
     let (returned, _) = part.ends(first);
     let addition = part.lives[second as usize].add;
     let (earlier, later) = match edge.kind {
-        order::Kind::Added if returned == NO_OP && addition == NO_OP => {
+        order::Kind::Added if returned.or(addition).is_none() => {
             return format!("{} was in front of {} from the start", value(first), value(second));
         }
-        order::Kind::Added if returned == NO_OP => {
+        order::Kind::Added if returned.is_none() => {
             return format!(
                 "{} was there before {} was called",
                 value(first),
-                speech.operation(addition)
+                speech.maybe(addition)
             );
         }
         order::Kind::Added => (returned, addition),
         order::Kind::Left => (part.first_seen(first), part.ends(second).1),
     };
-    if later == NO_OP {
-        return format!(
-            "{} returned and {} was never dequeued",
-            speech.operation(earlier),
-            value(second)
-        );
+    let earlier = speech.maybe(earlier);
+    match later {
+        None => format!("{earlier} returned and {} was never dequeued", value(second)),
+        Some(later) => {
+            format!("{earlier} returned before {} was called", speech.operation(later))
+        }
     }
-    format!("{} returned before {} was called", speech.operation(earlier), speech.operation(later))
 }

@@ -1,7 +1,8 @@
-//! The order of the values of a queue: what two chains of events force, by topological sorting without edges.
+//! The order of the values of a queue: what two chains of events force, by topological sorting
+//! without edges.
 //!
-//! A value may come next when no other remaining one must come before it, which is a question about the smallest
-//! response among the remaining values, on each chain.
+//! A value may come next when no other remaining one must come before it, which is a question about
+//! the smallest response among the remaining values, on each chain.
 
 use super::super::intervals::{Gap, Life};
 use super::super::poll::{Halt, StopPoll, StopReason};
@@ -24,8 +25,8 @@ pub(super) enum Kind {
     Left,
 }
 
-/// The order in which values are added and removed, or a cycle. An empty queue in each of the gaps `empty_at` splits the
-/// lives, whose additions are narrowed accordingly.
+/// The order in which values are added and removed, or a cycle. An empty queue in each of the gaps
+/// `empty_at` splits the lives, whose additions are narrowed accordingly.
 pub(super) fn total_order(
     lives: &mut [Life],
     empty_at: &[Gap],
@@ -156,8 +157,9 @@ impl Sorting<'_> {
         }
     }
 
-    /// Nothing may come next. Everything waits for the remaining value that was certainly added first, or for the one
-    /// that was seen at the front first, which itself waits for the former or the second seen: so these three do.
+    /// Nothing may come next. Everything waits for the remaining value that was certainly added
+    /// first, or for the one that was seen at the front first, which itself waits for the former or
+    /// the second seen: so these three do.
     fn cycle(&self, added: u32, seen: u32, second_seen: Option<u32>) -> Vec<Edge> {
         let life = |at: u32| &self.lives[at as usize];
         let waits_for = |at: u32| {

@@ -1,9 +1,10 @@
 //! The order of the operations of a stack, from the order in which its values were peeled.
 //!
-//! In each piece of time the values that end there are popped first, the last peeled one before the others; then comes
-//! what leaves the stack as it is; then the values that start there are pushed, the first peeled one before the others.
+//! In each piece of time the values that end there are popped first, the last peeled one before the
+//! others; then comes what leaves the stack as it is; then the values that start there are pushed,
+//! the first peeled one before the others.
 
-use super::super::intervals::{Gap, NO_OP, Part};
+use super::super::intervals::{Gap, Part};
 use super::super::poll::{StopPoll, StopReason};
 use super::super::sorting;
 use super::peel::{Peeled, Peeling};
@@ -95,7 +96,7 @@ impl Emitter<'_> {
 
     fn push(&mut self, value: &Peeled) {
         let add = self.part.lives[value.life as usize].add;
-        self.order.extend(Some(add).filter(|&op| op != NO_OP));
+        self.order.extend(add);
         self.looks_at(value, Place::AfterPush);
     }
 
@@ -103,8 +104,8 @@ impl Emitter<'_> {
         self.looks_at(value, Place::BeforePop);
         let remove = self.part.lives[value.life as usize].remove;
         // What is imagined to leave after the end stays.
-        let stays = remove == NO_OP || self.peeling.pieces.start(value.pop) == self.part.end;
-        self.order.extend(Some(remove).filter(|_| !stays));
+        let stays = self.peeling.pieces.start(value.pop) == self.part.end;
+        self.order.extend(remove.filter(|_| !stays));
     }
 
     fn looks_at(&mut self, value: &Peeled, place: Place) {
@@ -121,9 +122,9 @@ impl Emitter<'_> {
             Neutral::Life(life) => {
                 let looks = self.looks.iter(life).map(|look| self.part.looks[look as usize].op);
                 let life = &self.part.lives[life as usize];
-                self.order.push(life.add);
+                self.order.extend(life.add);
                 self.order.extend(looks);
-                self.order.push(life.remove);
+                self.order.extend(life.remove);
             }
         }
     }

@@ -1,20 +1,24 @@
-//! Folding: values that can be put back whatever the others do are taken out before anything is peeled.
+//! Folding: values that can be put back whatever the others do are taken out before anything is
+//! peeled.
 //!
-//! Let a *block* be a longest row of responses and then invocations, among the events in their order.
+//! Let a *block* be a longest row of responses and then invocations, among the events in their
+//! order.
 //!
 //! ```text
 //! │ R R I I I │ R I │ R R R I │        R: a response, I: an invocation, │: where one block ends and the next begins
 //! ```
 //!
-//! An operation that takes effect among the responses of a block was called before it, and one that takes effect among its
-//! invocations returns after it. So all operations, in any order that explains them, can be moved to the gaps *between* blocks without
-//! changing that order. If the push of a value returned in the same block in which its pop was called, the value can then be pushed
-//! last before the block and popped first after it, with nothing in between: the others are explained with it iff they are without
-//! it. Without its events, neighbouring blocks may become one, which folds more values.
+//! An operation that takes effect among the responses of a block was called before it, and one that
+//! takes effect among its invocations returns after it. So all operations, in any order that
+//! explains them, can be moved to the gaps *between* blocks without changing that order. If the
+//! push of a value returned in the same block in which its pop was called, the value can then be
+//! pushed last before the block and popped first after it, with nothing in between: the others are
+//! explained with it iff they are without it. Without its events, neighbouring blocks may become
+//! one, which folds more values.
 //!
 //! Start with [`fold`]; `unfold` puts the values back. What is left is peeled.
 
-use super::super::intervals::{Gap, Life, Part, Span, Stuck};
+use super::super::intervals::{Conflict, Gap, Life, Part, Span};
 use super::super::poll::{StopPoll, StopReason};
 use super::emit::LooksByLife;
 
@@ -35,7 +39,8 @@ pub(super) struct Folded {
 pub(super) struct Folding {
     pub folded: Vec<Folded>,
     pub blocks: Blocks,
-    /// The part without the values that were folded, and without those that need not be inside at any instant.
+    /// The part without the values that were folded, and without those that need not be inside at
+    /// any instant.
     pub rest: Part,
     /// For each life of the rest, which one of the part it is.
     pub lives: Vec<u32>,
@@ -43,13 +48,14 @@ pub(super) struct Folding {
 
 impl Folding {
     /// What is stuck in the rest, as lives of the part, in which no removals are pending.
-    pub fn stuck(&self, stuck: Stuck) -> Stuck {
+    pub fn stuck(&self, stuck: Conflict) -> Conflict {
         let lives = stuck.lives.iter().map(|&life| self.lives[life as usize]).collect();
-        Stuck { lives, empty: stuck.empty, blockers: Vec::new() }
+        Conflict { lives, empty: stuck.empty, blockers: Vec::new() }
     }
 }
 
-/// Folds what can be folded in a part, which was tuned and drained. Not if it is a small part of a long history.
+/// Folds what can be folded in a part, which was tuned and drained. Not if it is a small part of a
+/// long history.
 pub(super) fn fold(part: &Part, poll: &StopPoll) -> Result<Option<Folding>, StopReason> {
     if part.end as usize > 16 * part.lives.len() + 1024 {
         return Ok(None);
@@ -75,8 +81,8 @@ pub(super) fn fold(part: &Part, poll: &StopPoll) -> Result<Option<Folding>, Stop
     Ok(Some(Folding { folded, blocks, rest, lives }))
 }
 
-/// The events of an operation that may take effect in these gaps. An invocation comes just before the first, a response
-/// just after the last; of several between two gaps the responses come first.
+/// The events of an operation that may take effect in these gaps. An invocation comes just before
+/// the first, a response just after the last; of several between two gaps the responses come first.
 fn events((first, last): (Gap, Gap)) -> [(usize, usize); 2] {
     [(first as usize, INVOCATION), (last as usize + 1, RESPONSE)]
 }
@@ -142,14 +148,15 @@ impl Blocks {
         self.ends[block as usize] + 1
     }
 
-    /// The block before which an operation that is called at an instant, and was not folded, can take effect.
+    /// The block before which an operation that is called at an instant, and was not folded, can
+    /// take effect.
     pub fn after_call(&mut self, instant: Gap) -> u32 {
         let block = self.at(instant as usize);
         self.after(block)
     }
 
-    /// A block that is part of another now, if one of these two has no events between the responses and the invocations
-    /// of both.
+    /// A block that is part of another now, if one of these two has no events between the responses
+    /// and the invocations of both.
     fn neighbour(&mut self, block: u32) -> Option<(u32, u32)> {
         let [responses, invocations] = self.counts[block as usize];
         let next = self.after(block);
@@ -185,7 +192,8 @@ struct Folder<'a> {
     looks: LooksByLife,
     /// The looks at a value that is folded just now.
     spans: Vec<Span>,
-    /// The values by the blocks in which their pushes returned, and in which their pops were called; in the beginning.
+    /// The values by the blocks in which their pushes returned, and in which their pops were
+    /// called; in the beginning.
     returned: Sorted,
     called: Sorted,
     /// Whether a value is certainly inside at some instant and was not folded.
@@ -254,7 +262,8 @@ impl<'a> Folder<'a> {
         }
     }
 
-    /// Two neighbours become one. Of the two kinds of values that may be in both now, the fewer ones are looked at.
+    /// Two neighbours become one. Of the two kinds of values that may be in both now, the fewer
+    /// ones are looked at.
     fn merge(&mut self, left: u32, right: u32) {
         let (lives, of) = (&self.part.lives, &self.blocks.of);
         let (middle, end) = (self.blocks.after(left), self.blocks.after(right));

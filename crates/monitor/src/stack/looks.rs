@@ -1,4 +1,5 @@
-//! Peeks while a stack is peeled: each needs a piece in which nothing but its value is certainly inside.
+//! Peeks while a stack is peeled: each needs a piece in which nothing but its value is certainly
+//! inside.
 
 use super::super::intervals::{Part, Places};
 use super::super::poll::{StopPoll, StopReason};
@@ -7,7 +8,8 @@ use super::peel::Item;
 use super::pieces::Pieces;
 use super::trees::Ranges;
 
-/// The looks at items. Of two looks at one item, one within the other, only the inner one is followed.
+/// The looks at items. Of two looks at one item, one within the other, only the inner one is
+/// followed.
 pub(super) struct Looks {
     /// The followed looks, by item, then by time: both their first and their last pieces ascend.
     followed: Vec<Followed>,
@@ -28,12 +30,14 @@ struct Followed {
     item: u32,
     first: u32,
     last: u32,
-    /// The piece in which only its item is inside; meaningless if one was found in which nothing is.
+    /// The piece in which only its item is inside; meaningless if one was found in which nothing
+    /// is.
     piece: u32,
 }
 
 impl Looks {
-    /// The looks of a part whose items are inside as `counts` says. Adds to `waits` for each look that has no piece.
+    /// The looks of a part whose items are inside as `counts` says. Adds to `waits` for each look
+    /// that has no piece.
     pub fn new(
         part: &Part,
         pieces: &Pieces,
@@ -84,7 +88,8 @@ impl Looks {
         self.alone.meets(piece, piece)
     }
 
-    /// Only one item is certainly inside in this piece. Tells of it once for each look that finds its piece so.
+    /// Only one item is certainly inside in this piece. Tells of it once for each look that finds
+    /// its piece so.
     pub fn is_alone(&mut self, piece: u32, finds: &mut impl FnMut(u32)) {
         self.alone.insert(piece);
         let item = self.covering.only(piece);
@@ -102,7 +107,8 @@ impl Looks {
         }
     }
 
-    /// No item is certainly inside in this piece. Tells of the item of each look that finds its piece so.
+    /// No item is certainly inside in this piece. Tells of the item of each look that finds its
+    /// piece so.
     pub fn is_free(&mut self, piece: u32, finds: &mut impl FnMut(u32)) {
         while let Some(at) = self.ranges.take(piece) {
             if self.next[at as usize] == at {
@@ -155,8 +161,8 @@ fn follow(
             looks.push((item, last, u32::MAX - first, at as u32));
         }
     }
-    // By the last pieces, and of those that end together the shortest first: a look then contains another one iff it
-    // starts no later than the latest start so far.
+    // By the last pieces, and of those that end together the shortest first: a look then contains
+    // another one iff it starts no later than the latest start so far.
     sorting::in_rows(&mut looks, poll)?;
     let mut followed: Vec<Followed> = Vec::new();
     let mut inner = vec![u32::MAX; part.looks.len()];
@@ -171,7 +177,8 @@ fn follow(
     Ok((followed, inner))
 }
 
-/// Which item is inside in a piece, where it is only one: sums over the items that are, in a Fenwick tree.
+/// Which item is inside in a piece, where it is only one: sums over the items that are, in a
+/// Fenwick tree.
 struct Covering {
     sums: Vec<u32>,
 }

@@ -1,10 +1,11 @@
 //! Stacks of distinct values: last in, first out.
 //!
-//! Some value of a stack is lowest: nothing else is inside when it is pushed, popped or peeked at. So its push and its
-//! pop can take effect at instants when no value is certainly inside, and its peeks at such instants or ones when only
-//! it is. Any value for which there are such instants may be taken to be lowest; what it was there for is then peeled off,
-//! and the rest is judged alone. This is how Lee and Mathur (OOPSLA 2025) judge stacks; here it covers peeks, operations
-//! that found nothing, and operations that did not return.
+//! Some value of a stack is lowest: nothing else is inside when it is pushed, popped or peeked at.
+//! So its push and its pop can take effect at instants when no value is certainly inside, and its
+//! peeks at such instants or ones when only it is. Any value for which there are such instants may
+//! be taken to be lowest; what it was there for is then peeled off, and the rest is judged alone.
+//! This is how Lee and Mathur (OOPSLA 2025) judge stacks; here it covers peeks, operations that
+//! found nothing, and operations that did not return.
 //!
 //! ```text
 //! push 1  ├─┤                            certainly inside   1:  ════════════
@@ -13,7 +14,8 @@
 //! pop → 1                  ├─┤
 //! ```
 //!
-//! Most values need not be peeled: those that can be put back in any case are folded away before, in almost linear time.
+//! Most values need not be peeled: those that can be put back in any case are folded away before,
+//! in almost linear time.
 //!
 //! [`check`] judges; `fold` folds and `unfold` puts back; `peel` peels, on the structures of `trees`; `emit` makes the order of the
 //! operations that were peeled.
@@ -26,17 +28,19 @@ mod pieces;
 mod trees;
 mod unfold;
 
-use super::intervals::{self, Collection, Look, NO_OP, Object, Part, Span, Speech, Stuck, cover};
+use super::intervals::{self, Collection, Conflict, Look, Object, Part, Span, Speech, cover};
 use super::poll::{Halt, StopPoll};
 use linchpin_history_data::{History, Monitored, OpId, ValueId};
 use linchpin_spec::Stack;
 use linchpin_verdict::Limits;
 
-/// Why each of so many values cannot be the lowest is said at most: of more there are only if a limit was reached.
+/// Why each of so many values cannot be the lowest is said at most: of more there are only if a
+/// limit was reached.
 const MANY: usize = 100;
 
-/// Checks a history of a stack that contains `initial`, top last, at the start. Exact, with peeks, unless many pops
-/// without an answer are needed to explain it and the obvious choice of what they popped does not.
+/// Checks a history of a stack that contains `initial`, top last, at the start. Exact, with peeks,
+/// unless many pops without an answer are needed to explain it and the obvious choice of what they
+/// popped does not.
 ///
 /// Not applicable if a value is pushed twice or `null` is pushed.
 pub fn check(history: &History, initial: &[ValueId], limits: &Limits) -> Monitored {
@@ -57,7 +61,7 @@ impl Collection for Lifo<'_> {
         participles: ("pushed", "popped"),
     };
 
-    fn order(&self, mut part: Part) -> Result<Vec<OpId>, Halt<Stuck>> {
+    fn order(&self, mut part: Part) -> Result<Vec<OpId>, Halt<Conflict>> {
         part.tune(self.poll)?;
         part.drain(self.poll)?;
         let Some(folding) = fold::fold(&part, self.poll)? else {
@@ -65,7 +69,8 @@ impl Collection for Lifo<'_> {
         };
         match self.peel(&folding.rest) {
             Ok(order) => Ok(unfold::unfold(&part, folding, order, self.poll)?),
-            // why: a pending pop of a stuck value may also have to pop what was folded above it, so all are blockers.
+            // why: a pending pop of a stuck value may also have to pop what was folded above it, so
+            // all are blockers.
             Err(Halt::Fault(_)) if !part.removers.is_empty() => self.peel(&part),
             Err(Halt::Fault(stuck)) => Err(Halt::Fault(folding.stuck(stuck))),
             Err(stopped) => Err(stopped),
@@ -91,7 +96,7 @@ impl Collection for Lifo<'_> {
 
 impl Lifo<'_> {
     /// The order of a part, which was tuned and drained.
-    fn peel(&self, part: &Part) -> Result<Vec<OpId>, Halt<Stuck>> {
+    fn peel(&self, part: &Part) -> Result<Vec<OpId>, Halt<Conflict>> {
         let peeling = peel::peel(part, self.poll)?;
         let bad_empties: Vec<u32> = (0..part.empties.len() as u32)
             .filter(|&at| peeling.empty_at[at as usize].is_none())
@@ -108,8 +113,9 @@ fn inside(part: &Part) -> impl Iterator<Item = (u32, Span)> {
     part.lives.iter().enumerate().map(|(at, life)| (at as u32, life.inside()))
 }
 
-/// The stuck values: a cover of an empty, or the smallest group that conspires. The blockers are all that are stuck.
-fn stuck(part: &Part, peeling: &peel::Peeling, bad_empties: &[u32]) -> Stuck {
+/// The stuck values: a cover of an empty, or the smallest group that conspires. The blockers are
+/// all that are stuck.
+fn stuck(part: &Part, peeling: &peel::Peeling, bad_empties: &[u32]) -> Conflict {
     let mut blockers = peeling.residue.clone();
     let last = bad_empties.iter().map(|&at| part.empties[at as usize].span.hi).max();
     blockers.extend(
@@ -118,14 +124,14 @@ fn stuck(part: &Part, peeling: &peel::Peeling, bad_empties: &[u32]) -> Stuck {
     match bad_empties.first() {
         Some(&at) => {
             let lives = cover(part.empties[at as usize].span, inside(part));
-            Stuck { lives, empty: Some(at), blockers }
+            Conflict { lives, empty: Some(at), blockers }
         }
-        None => Stuck { lives: smallest_run(part, &peeling.residue), empty: None, blockers },
+        None => Conflict { lives: smallest_run(part, &peeling.residue), empty: None, blockers },
     }
 }
 
-/// The fewest values of the residue that are certainly inside one after the other without an instant in between. What
-/// others do does not change that none of them can be peeled.
+/// The fewest values of the residue that are certainly inside one after the other without an
+/// instant in between. What others do does not change that none of them can be peeled.
 fn smallest_run(part: &Part, residue: &[u32]) -> Vec<u32> {
     let span = |life: u32| part.lives[life as usize].inside();
     let mut residue = residue.to_vec();
@@ -143,7 +149,8 @@ fn smallest_run(part: &Part, residue: &[u32]) -> Vec<u32> {
     smallest.map_or_else(Vec::new, |(start, end)| residue[start..end].to_vec())
 }
 
-/// Why the value of a life cannot be lowest: one of its operations only happened while others were inside.
+/// Why the value of a life cannot be lowest: one of its operations only happened while others were
+/// inside.
 fn not_lowest(part: &Part, tuned: &Part, life: u32, speech: &Speech) -> Option<String> {
     let own = &tuned.lives[life as usize];
     let others = || inside(tuned).filter(move |&(at, _)| at != life);
@@ -158,9 +165,9 @@ fn not_lowest(part: &Part, tuned: &Part, life: u32, speech: &Speech) -> Option<S
         (!free).then_some(lives)
     };
     let looks = part.looks.iter().filter(|look| look.life == life);
-    let looks = looks.map(|look: &Look| (look.op, look.span));
+    let looks = looks.map(|look: &Look| (Some(look.op), look.span));
     for (op, span) in [(own.add, own.added), (own.remove, own.removed)].into_iter().chain(looks) {
-        if let Some(lives) = is_covered(span).filter(|_| op != NO_OP) {
+        if let (Some(op), Some(lives)) = (op, is_covered(span)) {
             let op = speech.operation(op);
             return Some(format!("whenever {op} took effect, {}", speech.stays(part, &lives)));
         }

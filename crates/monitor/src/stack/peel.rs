@@ -1,8 +1,9 @@
 //! Peeling: takes off one value after the other that may be lowest among those that are left.
 //!
-//! A value waits for its push, its pop and each of its peeks to contain a free piece, in which nothing that is left is
-//! certainly inside (for a peek, nothing but the value). Each piece becomes free once, and each operation is found once by
-//! a free piece in it, so the whole takes O(n log n).
+//! A value waits for its push, its pop and each of its peeks to contain a free piece, in which
+//! nothing that is left is certainly inside (for a peek, nothing but the value). Each piece becomes
+//! free once, and each operation is found once by a free piece in it, so the whole takes O(n log
+//! n).
 
 use super::super::intervals::{Gap, Part, Places, Span};
 use super::super::poll::{StopPoll, StopReason};
@@ -19,7 +20,8 @@ pub(super) struct Peeling {
     pub residue: Vec<u32>,
     /// For each empty the gap in which nothing is inside, if there is one.
     pub empty_at: Vec<Option<Gap>>,
-    /// For each look the piece in which only its value is inside; meaningless if it contains the push or the pop.
+    /// For each look the piece in which only its value is inside; meaningless if it contains the
+    /// push or the pop.
     pub look_at: Vec<u32>,
 }
 
@@ -109,7 +111,8 @@ fn counts(pieces: &Pieces, items: &[Item], poll: &StopPoll) -> Result<Vec<u32>, 
 
 struct Peeler<'a> {
     items: &'a [Item],
-    /// How many values that are left are certainly inside; if there are looks, one less until it was 1.
+    /// How many values that are left are certainly inside; if there are looks, one less until it
+    /// was 1.
     counts: Counts,
     free: Places,
     pushes: Ranges,

@@ -1,4 +1,5 @@
-//! Folding changes nothing: what is explained without it is explained with it, and the orders are those of a stack.
+//! Folding changes nothing: what is explained without it is explained with it, and the orders are
+//! those of a stack.
 
 use super::super::intervals::gathered;
 use super::*;
@@ -60,17 +61,17 @@ fn history(random: &mut fastrand::Rng) -> History {
 fn explains(history: &History, order: &[OpId]) -> bool {
     let stack = Stack::default();
     let mut state = stack.initial();
-    let mut latest = 0;
+    let mut latest = linchpin_history_data::Rank::FIRST;
     let mut sorted = order.to_vec();
     sorted.sort_unstable();
-    let all: Vec<OpId> = (0..history.operations.len() as OpId).collect();
+    let all: Vec<OpId> = history.ids().collect();
     sorted == all
         && order.iter().all(|&id| {
-            let operation = &history.operations[id as usize];
+            let operation = &history[id];
             latest = latest.max(operation.invoked);
             let outcome = stack.apply(&state, &history.call(id), None).swap_remove(0);
             state = outcome.state;
-            let changes = operation.operation as usize == Stack::PUSH;
+            let changes = usize::from(operation.operation) == Stack::PUSH;
             operation.returned > latest
                 && (changes || history.response(id) == Some(outcome.response))
         })

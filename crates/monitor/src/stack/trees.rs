@@ -1,10 +1,12 @@
-//! Two structures over the pieces of time: how many values are certainly inside, and which operations contain a piece.
+//! Two structures over the pieces of time: how many values are certainly inside, and which
+//! operations contain a piece.
 
 use super::super::poll::{StopPoll, StopReason};
 
 /// A number for each place; subtracts from ranges and finds places that reached 0.
 ///
-/// INVARIANT: an entry is the smallest number below its node, less those of all nodes above; of two siblings one is 0.
+/// INVARIANT: an entry is the smallest number below its node, less those of all nodes above; of two
+/// siblings one is 0.
 pub(super) struct Counts {
     size: usize,
     relative: Vec<i32>,
@@ -101,7 +103,8 @@ pub(super) struct Ranges {
     /// For each place, the first range that ends there or later.
     starts: Vec<u32>,
     size: usize,
-    /// The smallest first place of the ranges below each node; `u32::MAX` for those that were found.
+    /// The smallest first place of the ranges below each node; `u32::MAX` for those that were
+    /// found.
     firsts: Vec<u32>,
 }
 

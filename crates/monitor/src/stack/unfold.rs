@@ -1,10 +1,11 @@
 //! The order of all operations of a stack, from that of the operations that were not folded.
 //!
-//! Before each block: the folded values that end there are popped, the first folded one before the others; then come the
-//! operations that were not folded; then the folded values that start there are pushed, the last folded one before the others. What was
-//! folded later went around what was folded before.
+//! Before each block: the folded values that end there are popped, the first folded one before the
+//! others; then come the operations that were not folded; then the folded values that start there
+//! are pushed, the last folded one before the others. What was folded later went around what was
+//! folded before.
 
-use super::super::intervals::{Gap, NO_OP, Part};
+use super::super::intervals::{Gap, Part};
 use super::super::poll::{StopPoll, StopReason};
 use super::super::sorting;
 use super::emit::{Lists, LooksByLife};
@@ -29,7 +30,8 @@ pub(super) fn unfold(
     let total = 2 * part.lives.len() + part.looks.len() + part.empties.len();
     let looks = LooksByLife::new(part, poll)?;
     let mut unfolder = Unfolder { part, points, looks, order: Vec::with_capacity(total) };
-    // What takes effect after the end is only imagined: values that are never popped, pending pops that are not needed.
+    // What takes effect after the end is only imagined: values that are never popped, pending pops
+    // that are not needed.
     for (block, &point) in points.iter().enumerate().take_while(|(_, point)| **point < part.end) {
         poll.step()?;
         while let Some(packed) = neutral.next_if(|packed| packed >> 32 <= u64::from(point)) {
@@ -49,21 +51,22 @@ pub(super) fn unfold(
     Ok(unfolder.order)
 }
 
-/// For each operation of the rest, in order, the block before which it takes effect: the first after the last call so far.
+/// For each operation of the rest, in order, the block before which it takes effect: the first
+/// after the last call so far.
 fn blocks_of(
     blocks: &mut Blocks,
     rest: &Part,
     order: &[OpId],
     poll: &StopPoll,
 ) -> Result<Vec<u32>, StopReason> {
-    let mut called = vec![0; order.iter().max().map_or(0, |&last| last as usize + 1)];
+    let mut called = vec![0; order.iter().max().map_or(0, |&last| last.index() + 1)];
     let lives = rest.lives.iter();
     let lives = lives.flat_map(|life| [(life.add, life.added), (life.remove, life.removed)]);
-    let looks = rest.looks.iter().chain(&rest.empties).map(|look| (look.op, look.span));
+    let looks = rest.looks.iter().chain(&rest.empties).map(|look| (Some(look.op), look.span));
     for (op, span) in lives.chain(looks) {
         poll.step()?;
         // What is not in the order stays, or was there from the start.
-        if let Some(called) = called.get_mut(op as usize) {
+        if let Some(called) = op.and_then(|op| called.get_mut(op.index())) {
             *called = span.lo;
         }
     }
@@ -71,13 +74,14 @@ fn blocks_of(
     let mut before = Vec::with_capacity(order.len());
     for op in order {
         poll.step()?;
-        last = last.max(called[*op as usize]);
+        last = last.max(called[op.index()]);
         before.push(blocks.after_call(last));
     }
     Ok(before)
 }
 
-/// The values that need not be inside at any instant, by a gap in which they come and go, packed with it.
+/// The values that need not be inside at any instant, by a gap in which they come and go, packed
+/// with it.
 fn neutral(part: &Part, poll: &StopPoll) -> Result<Vec<u64>, StopReason> {
     let mut neutral = Vec::new();
     for (at, life) in part.lives.iter().enumerate() {
@@ -97,21 +101,15 @@ struct Unfolder<'a> {
 }
 
 impl Unfolder<'_> {
-    fn operation(&mut self, op: OpId) {
-        if op != NO_OP {
-            self.order.push(op);
-        }
-    }
-
     /// The looks that had been called when the value was pushed come then.
     fn push(&mut self, value: &Folded) {
-        self.operation(self.part.lives[value.life as usize].add);
+        self.order.extend(self.part.lives[value.life as usize].add);
         self.looks_at(value, true);
     }
 
     fn pop(&mut self, value: &Folded) {
         self.looks_at(value, false);
-        self.operation(self.part.lives[value.life as usize].remove);
+        self.order.extend(self.part.lives[value.life as usize].remove);
     }
 
     fn looks_at(&mut self, value: &Folded, at_push: bool) {
@@ -123,9 +121,9 @@ impl Unfolder<'_> {
 
     fn come_and_go(&mut self, life: u32) {
         let of = &self.part.lives[life as usize];
-        self.operation(of.add);
+        self.order.extend(of.add);
         let looks = self.looks.iter(life).map(|look| self.part.looks[look as usize].op);
         self.order.extend(looks);
-        self.operation(of.remove);
+        self.order.extend(of.remove);
     }
 }

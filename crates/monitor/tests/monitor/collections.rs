@@ -29,8 +29,8 @@ struct Kind {
 /// A process calls, or is answered.
 type Event = (usize, Result<Call, Value>);
 
-/// Operations at random: each value is added and perhaps removed and looked at somewhat later, whatever the others do.
-/// Answers are far from obviously wrong, and hardly ever obviously right.
+/// Operations at random: each value is added and perhaps removed and looked at somewhat later,
+/// whatever the others do. Answers are far from obviously wrong, and hardly ever obviously right.
 fn scatter<S: Spec>(
     random: &mut fastrand::Rng,
     new: &dyn Fn(Vec<Value>) -> S,
@@ -110,8 +110,8 @@ fn build<S: Spec>(spec: &S, events: Vec<Event>) -> History {
     builder.finish()
 }
 
-/// A history that processes could have recorded on a correct object, after which perhaps some events and answers are
-/// exchanged; and the contents at the start.
+/// A history that processes could have recorded on a correct object, after which perhaps some
+/// events and answers are exchanged; and the contents at the start.
 fn make<S: Spec>(
     random: &mut fastrand::Rng,
     new: &dyn Fn(Vec<Value>) -> S,
@@ -202,16 +202,16 @@ fn mutate<S: Spec>(random: &mut fastrand::Rng, spec: &S, events: &mut [Event]) {
 
 /// Some operations of a history up to an event, for the judge.
 fn judged(history: &History, ids: &[OpId], cut: Rank) -> Vec<linchpin_oracle::Operation> {
-    let ids = ids.iter().filter(|&&id| history.operations[id as usize].invoked < cut);
+    let ids = ids.iter().filter(|&&id| history[id].invoked < cut);
     let operation = |&id: &OpId| {
-        let operation = &history.operations[id as usize];
+        let operation = &history[id];
         let completed = operation.completed && operation.returned < cut;
         linchpin_oracle::Operation {
             process: operation.process as usize,
             call: history.call(id),
             response: history.response(id).filter(|_| completed),
-            invoked: operation.invoked as usize,
-            returned: completed.then_some(operation.returned as usize),
+            invoked: operation.invoked.index(),
+            returned: completed.then_some(operation.returned.index()),
         }
     };
     ids.map(operation).collect()
@@ -221,10 +221,10 @@ fn judged(history: &History, ids: &[OpId], cut: Rank) -> Vec<linchpin_oracle::Op
 fn fault<S: Spec>(history: &History, spec: &S, order: &[OpId]) -> Option<String> {
     let mut state = spec.initial();
     let mut seen = vec![false; history.operations.len()];
-    let mut latest_call = 0;
+    let mut latest_call = linchpin_history_data::Rank::FIRST;
     for &id in order {
-        let operation = &history.operations[id as usize];
-        if std::mem::replace(&mut seen[id as usize], true) {
+        let operation = &history[id];
+        if std::mem::replace(&mut seen[id.index()], true) {
             return Some(format!("{id} occurs twice"));
         }
         if operation.returned < latest_call {
@@ -249,10 +249,12 @@ struct Tally {
     holds: u64,
     violated: u64,
     not_applicable: u64,
-    /// Of the violated ones: whose first bad event is known, and whose core is smaller than the history.
+    /// Of the violated ones: whose first bad event is known, and whose core is smaller than the
+    /// history.
     with_event: u64,
     with_small_core: u64,
-    /// How many explanations need an operation without an answer, and how many refutations consider one.
+    /// How many explanations need an operation without an answer, and how many refutations consider
+    /// one.
     holds_with_pending: u64,
     violated_with_pending: u64,
 }
@@ -269,14 +271,14 @@ fn compare<S: Spec>(name: &str, check: Check, new: impl Fn(Vec<Value>) -> S, kin
         let spec = new(initial.clone());
         let initial: Vec<ValueId> =
             initial.into_iter().map(|value| history.values.intern(value)).collect();
-        let all: Vec<OpId> = (0..history.operations.len() as OpId).collect();
+        let all: Vec<OpId> = history.ids().collect();
         let context = || {
             let start = spec.initial();
             format!("{name}, case {case}: {start:?} {:#?}", judged(&history, &all, NEVER))
         };
         let holds = |ids: &[OpId], cut| is_linearizable(&spec, &judged(&history, ids, cut));
         let is_pending = |id: &OpId| {
-            let operation = &history.operations[*id as usize];
+            let operation = &history[*id];
             !operation.completed && operation.argument == Argument::None
         };
         match check(&history, &initial, &Limits::default()) {
@@ -317,7 +319,8 @@ fn compare<S: Spec>(name: &str, check: Check, new: impl Fn(Vec<Value>) -> S, kin
     tally
 }
 
-/// Histories that are too long for the judge: explanations must replay, and cores must convince the judge.
+/// Histories that are too long for the judge: explanations must replay, and cores must convince the
+/// judge.
 fn explain_long<S: Spec>(name: &str, check: Check, new: impl Fn(Vec<Value>) -> S, kind: Kind) {
     let seed = setting("LINCHPIN_SEED", 1);
     println!("{name}: LINCHPIN_SEED={seed}");

@@ -1,8 +1,9 @@
-//! The monitors of registers, sets, maps, locks, semaphores and counters against the brute-force judge, on random small
-//! histories. `LINCHPIN_SEED` and `LINCHPIN_CASES` make this a longer or another fuzzing run.
+//! The monitors of registers, sets, maps, locks, semaphores and counters against the brute-force
+//! judge, on random small histories. `LINCHPIN_SEED` and `LINCHPIN_CASES` make this a longer or
+//! another fuzzing run.
 
 use fastrand::Rng;
-use linchpin_history_data::{Builder, History, Judgement, Monitored, NEVER, OpId, Violation};
+use linchpin_history_data::{Builder, History, Judgement, Monitored, NEVER, OpId, Rank, Violation};
 use linchpin_monitor::{counter, map, mutex, register, semaphore, set};
 use linchpin_oracle::{Operation, is_linearizable};
 use linchpin_spec::{BuiltinSpec, Value, builtin};
@@ -101,7 +102,7 @@ fn random_history(subject: &Subject, spec: &BuiltinSpec, rng: &mut Rng) -> Histo
             }
         }
     }
-    // Whoever is still in progress returns, unless pending operations are wanted.
+    // The operation that is still in progress returns, unless pending operations are wanted.
     for (process, activity) in activities.into_iter().enumerate() {
         if let (Activity::Done(_, response), 0) = (activity, pending) {
             builder.ok(&names[process], response).unwrap();
@@ -112,11 +113,11 @@ fn random_history(subject: &Subject, spec: &BuiltinSpec, rng: &mut Rng) -> Histo
         history.operations.retain(|operation| operation.completed);
     }
     if subject.deadlines {
-        let end = history.events;
+        let end = history.events.number();
         for operation in history.operations.iter_mut().filter(|o| !o.completed) {
             // why odd: deadlines are at ranks that no event has.
             if rng.bool() {
-                operation.returned = rng.u32(operation.invoked + 1..=end);
+                operation.returned = Rank::new(rng.u32(operation.invoked.number() + 1..=end));
             }
         }
         double_ranks(&mut history);
@@ -128,27 +129,28 @@ fn random_history(subject: &Subject, spec: &BuiltinSpec, rng: &mut Rng) -> Histo
 fn double_ranks(history: &mut History) {
     let mut deadlines = 0;
     for operation in &mut history.operations {
-        operation.invoked *= 16;
+        let sixteenfold = |rank: Rank| Rank::new(16 * rank.number());
+        operation.invoked = sixteenfold(operation.invoked);
         if operation.returned != NEVER {
-            operation.returned *= 16;
+            operation.returned = sixteenfold(operation.returned);
             if !operation.completed {
                 deadlines += 1;
-                operation.returned -= deadlines;
+                operation.returned = operation.returned - deadlines;
             }
         }
     }
-    history.events *= 16;
+    history.events = Rank::new(16 * history.events.number());
 }
 
 fn oracle_operations(history: &History, ids: &[OpId]) -> Vec<Operation> {
     let convert = |id: &OpId| {
-        let operation = &history.operations[*id as usize];
+        let operation = &history[*id];
         Operation {
             process: operation.process as usize,
             call: history.call(*id),
             response: history.response(*id),
-            invoked: operation.invoked as usize,
-            returned: (operation.returned != NEVER).then_some(operation.returned as usize),
+            invoked: operation.invoked.index(),
+            returned: (operation.returned != NEVER).then_some(operation.returned.index()),
         }
     };
     ids.iter().map(convert).collect()
@@ -157,7 +159,7 @@ fn oracle_operations(history: &History, ids: &[OpId]) -> Vec<Operation> {
 /// The judge knows no deadlines of optional operations: each is left out or must take effect.
 fn judge(spec: &BuiltinSpec, history: &History, ids: &[OpId]) -> bool {
     let optional = |id: &&OpId| {
-        let operation = &history.operations[**id as usize];
+        let operation = &history[**id];
         !operation.completed && operation.returned != NEVER
     };
     let optional: Vec<OpId> = ids.iter().filter(optional).copied().collect();
@@ -174,10 +176,10 @@ fn judge(spec: &BuiltinSpec, history: &History, ids: &[OpId]) -> bool {
 fn explains(spec: &BuiltinSpec, history: &History, order: &[OpId]) -> Result<(), String> {
     let mut seen = vec![false; history.operations.len()];
     let mut state = spec.initial();
-    let mut latest = 0;
+    let mut latest = Rank::FIRST;
     for id in order {
-        let operation = &history.operations[*id as usize];
-        if std::mem::replace(&mut seen[*id as usize], true) {
+        let operation = &history[*id];
+        if std::mem::replace(&mut seen[id.index()], true) {
             return Err(format!("{id} takes effect twice"));
         }
         latest = latest.max(operation.invoked);
@@ -195,8 +197,8 @@ fn explains(spec: &BuiltinSpec, history: &History, order: &[OpId]) -> Result<(),
     }
 }
 
-/// Whether a core has, with each value that one of its operations found, whoever wrote that value: only then can no other
-/// operation help.
+/// Whether a core has, with each value that one of its operations found, the operation that wrote
+/// that value: only then can no other operation help.
 fn is_closed(subject: &Subject, history: &History, core: &[OpId]) -> bool {
     if !["register", "cas-register", "map"].contains(&subject.spec) {
         return true;
@@ -220,7 +222,7 @@ fn is_closed(subject: &Subject, history: &History, core: &[OpId]) -> bool {
         let Some(found) = found.filter(|found| !found.is_null()) else {
             return true;
         };
-        (0..history.operations.len() as OpId).all(|other| {
+        history.ids().all(|other| {
             let (its_key, _, wrote) = parts(other);
             its_key != key || wrote.as_ref() != Some(&found) || core.contains(&other)
         })
@@ -230,7 +232,7 @@ fn is_closed(subject: &Subject, history: &History, core: &[OpId]) -> bool {
 fn show(history: &History) -> String {
     let line = |id: usize| {
         let o = &history.operations[id];
-        let (call, response) = (history.call(id as OpId), history.response(id as OpId));
+        let (call, response) = (history.call(OpId::new(id)), history.response(OpId::new(id)));
         let response = response.map_or("?".to_owned(), |response| response.to_string());
         format!(
             "{id}: [{}, {}] {} {} → {response}\n",
@@ -252,7 +254,7 @@ fn fuzz(name: &str, subject: &Subject) {
     let mut example = None;
     for case in 0..cases {
         let history = random_history(subject, &spec, &mut rng);
-        let all: Vec<OpId> = (0..history.operations.len() as OpId).collect();
+        let all: Vec<OpId> = history.ids().collect();
         let truth = judge(&spec, &history, &all);
         let fail = |what: String| -> ! {
             panic!("{name} seed {seed} case {case}: {what}\n{}", show(&history))
@@ -260,7 +262,7 @@ fn fuzz(name: &str, subject: &Subject) {
         match (subject.check)(&history, &subject.init, &Limits::default()) {
             Ok(Judgement::Holds(witness)) => {
                 held += 1;
-                let pending = |id: &&OpId| !history.operations[**id as usize].completed;
+                let pending = |id: &&OpId| !history[**id].completed;
                 held_with_pending += u64::from(witness.order.iter().filter(pending).count() > 0);
                 if let Err(why) = explains(&spec, &history, &witness.order) {
                     fail(format!("(linearizable: {truth}) witness {:?}: {why}", witness.order));
@@ -537,8 +539,9 @@ fn counters_by_fetch_add_up_and_down() {
     );
 }
 
-/// Write 2 may take effect before write 1, which the swap of 1 follows at once: then 2 is gone when the swap of 2 fails. The
-/// sweep over failed swaps does not find that order, and must not take its failure for a proof.
+/// Write 2 may take effect before write 1, which the swap of 1 follows at once: then 2 is gone when
+/// the swap of 2 fails. The sweep over failed swaps does not find that order, and must not take its
+/// failure for a proof.
 #[test]
 fn a_value_that_was_gone_before_anybody_could_tell() {
     let pair = |old, new| Value::list([Value::Int(old), Value::Int(new)]);
@@ -571,7 +574,7 @@ fn a_value_that_was_gone_before_anybody_could_tell() {
     assert!(!matches!(answer, Ok(Judgement::Violated(_))), "{answer:?}");
 }
 
-/// What a key held at the start says nothing of the next key, even if nobody found it.
+/// What a key held at the start says nothing of the next key, even if no operation found it.
 #[test]
 fn a_value_from_the_start_of_one_key_is_not_there_under_another() {
     let init = Value::map([(0.into(), 3.into())]);

@@ -1,9 +1,12 @@
-//! What a register cannot hold any more, in whatever order operations took effect: seen without following configurations.
+//! What a register cannot hold any more, in whatever order operations took effect: seen without
+//! following configurations.
 //!
-//! A value is *over* once an operation that wrote or saw another was called after all that may have written it had returned, and has returned itself: at its instant the
-//! register held something else, and nobody has brought the value back. It is over until somebody is called to write it. An operation that was called after that and
-//! finds the value all the same, before anybody was, is explained by nothing. That is far from all that can go wrong, but takes about as many steps as there are events times
-//! values in use, however many operations are in progress.
+//! A value is *over* once an operation that wrote or saw another was called after all that may have
+//! written it had returned, and has returned itself: at its instant the register held something
+//! else, and no operation has brought the value back. It is over until an operation is called to
+//! write it. An operation that was called after that and finds the value all the same, before any
+//! operation was, is explained by nothing. That is far from all that can go wrong, but takes about
+//! as many steps as there are events times values in use, however many operations are in progress.
 
 use super::{Kind, RegisterSearch};
 use crate::problem::{Item, Role};
@@ -12,12 +15,12 @@ use linchpin_history_data::{History, NEVER, OpId, Rank};
 use linchpin_spec::{CasRegister, Spec};
 use rustc_hash::FxHashMap;
 
-/// An operation that found a value which nobody can have left there.
+/// An operation that found a value which no operation can have left there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overwritten {
     /// Who found it.
     pub found: OpId,
-    /// Who wrote or saw another one in between; nobody if it had never been there.
+    /// Who wrote or saw another one in between; no operation if it had never been there.
     pub by: Option<OpId>,
 }
 
@@ -37,8 +40,9 @@ impl Overwritten {
     }
 }
 
-/// Goes through the events before `stop`. At the start the register held one of the values `held`, brought there by operations
-/// that had returned by `since`. What it may hold then, but for values that only operations in progress write.
+/// Goes through the events before `stop`. At the start the register held one of the values `held`,
+/// brought there by operations that had returned by `since`. What it may hold then, but for values
+/// that only operations in progress write.
 pub(super) fn sweep(
     search: &RegisterSearch<'_>,
     items: &[Item],
@@ -48,7 +52,7 @@ pub(super) fn sweep(
 ) -> Result<Vec<u32>, Overwritten> {
     let mut events: Vec<(Rank, u32)> = Vec::with_capacity(2 * items.len());
     for (at, item) in items.iter().enumerate() {
-        let operation = &search.history.operations[item.id as usize];
+        let operation = &search.history[item.id];
         events.push((operation.invoked, at as u32));
         let until = match item.role {
             Role::Completed => operation.returned,
@@ -64,7 +68,7 @@ pub(super) fn sweep(
     for (rank, at) in events.into_iter().take_while(|(rank, _)| *rank < stop) {
         let item = items[at as usize];
         let Some(kind) = search.kind(item) else { continue };
-        let called = search.history.operations[item.id as usize].invoked;
+        let called = search.history[item.id].invoked;
         if rank == called {
             sweep.call(kind);
             continue;
@@ -134,7 +138,8 @@ impl Sweep {
         }
     }
 
-    /// The operation has returned: what all had written by its call, and was not there at its instant, is over.
+    /// The operation has returned: what all had written by its call, and was not there at its
+    /// instant, is over.
     fn retire(&mut self, id: OpId, kind: Kind, called: Rank, rank: Rank) {
         let over = &mut self.over;
         self.held.retain(|value, held| {

@@ -1,7 +1,8 @@
-//! The frontier of a register from the middle of a history: for histories of which the beginning was forgotten.
+//! The frontier of a register from the middle of a history: for histories of which the beginning
+//! was forgotten.
 
+use super::frontier::{Breadth, SearchEnd, Way};
 use super::overwritten::{Overwritten, sweep};
-use super::walk::{Breadth, Walked, Way};
 use super::{MANY, RegisterSearch};
 use crate::problem::{Item, Place, Problem, Role};
 use linchpin_history_data::{History, NEVER, NotApplicable, OpId, Rank, ValueId};
@@ -23,7 +24,7 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// As it is unless somebody asks for another.
+    /// As it is unless another is asked for.
     pub const USUAL: Patience =
         Patience { many: MANY, few_ways: 1 << 12, narrow: [4, 32, 256], many_ways: 1 << 15 };
 
@@ -42,7 +43,8 @@ pub struct Begun {
     pub done: Vec<OpId>,
     /// The writes in progress that may have taken effect just before some other write, unseen.
     pub hidden: Vec<OpId>,
-    /// Operations without a return that took effect; each stands for any other one with the same call.
+    /// Operations without a return that took effect; each stands for any other one with the same
+    /// call.
     pub used: Vec<OpId>,
 }
 
@@ -69,15 +71,15 @@ pub enum Resumed {
         attempt: usize,
     },
     /// Nothing explains the return of this operation, given all answers.
-    Stuck(OpId),
-    /// An operation found what nobody can have left there.
+    Unexplained(OpId),
+    /// An operation found what no operation can have left there.
     Overwritten(Overwritten),
     /// A limit was reached, or there are too many ways.
     Inconclusive(Inconclusive),
 }
 
-/// Goes on where one of these ways has led to. The operations in progress there are those of `history` that were called before all other events, and have
-/// returned since or never do.
+/// Goes on where one of these ways has led to. The operations in progress there are those of
+/// `history` that were called before all other events, and have returned since or never do.
 ///
 /// # Errors
 ///
@@ -93,19 +95,19 @@ pub fn resume(history: &History, from: &Known, limits: &Limits) -> Result<Resume
         let outcome = register.walk_from(&ways, problem, None, breadth, limits);
         let is_sure = from.are_all && outcome.is_sure;
         match outcome.walked {
-            Walked::Explained(_) => {
+            SearchEnd::Explained(_) => {
                 let values = outcome.values.iter().filter(|_| is_sure);
                 let values = values.map(|id| resuming.names.value(*id)).collect();
                 return Ok(Resumed::Explained { values, attempt });
             }
-            Walked::Stuck { op } if is_sure => {
-                return Ok(Resumed::Stuck(problem.ops[op as usize].id));
+            SearchEnd::Unexplained { op } if is_sure => {
+                return Ok(Resumed::Unexplained(problem.ops[op as usize].id));
             }
-            Walked::Stuck { .. } => {}
-            Walked::Stopped { reason, .. } if limits.exceeded(0).is_some() => {
+            SearchEnd::Unexplained { .. } => {}
+            SearchEnd::Stopped { reason, .. } if limits.exceeded(0).is_some() => {
                 return Ok(Resumed::Inconclusive(reason.into()));
             }
-            Walked::Stopped { .. } => {}
+            SearchEnd::Stopped { .. } => {}
         }
     }
     Ok(Resumed::Inconclusive(Inconclusive::Undecided(format!(
@@ -114,7 +116,8 @@ pub fn resume(history: &History, from: &Known, limits: &Limits) -> Result<Resume
     ))))
 }
 
-/// What is known of the first event not before `stop`, for a history that was explained by this attempt; nothing if a limit was reached.
+/// What is known of the first event not before `stop`, for a history that was explained by this
+/// attempt; nothing if a limit was reached.
 pub fn advance(
     history: &History,
     from: &Known,
@@ -128,7 +131,7 @@ pub fn advance(
     let breadth = *resuming.breadths().get(attempt)?;
     let outcome =
         resuming.register.walk_from(&ways, &resuming.problem, Some(stop), breadth, limits);
-    if !matches!(outcome.walked, Walked::Explained(_)) {
+    if !matches!(outcome.walked, SearchEnd::Explained(_)) {
         return None;
     }
     let ways: Vec<Begun> = outcome.ways.iter().map(|way| resuming.begin(way)).collect();
@@ -149,7 +152,7 @@ pub fn advance(
 
 /// Whether an operation was called before this event and had not returned by then.
 fn is_in_progress(history: &History, item: &Item, at: Rank) -> bool {
-    let operation = &history.operations[item.id as usize];
+    let operation = &history[item.id];
     let until = match item.role {
         Role::Completed => operation.returned,
         Role::Optional(deadline) => deadline,
@@ -185,26 +188,30 @@ impl<'a> Resuming<'a> {
         self.from.are_all && self.problem.width <= self.from.patience.many
     }
 
-    /// What the register may hold at this event, however many are in progress, but for values that only these write; nothing if it is easy to know more.
+    /// What the register may hold at this event, however many are in progress, but for values that
+    /// only these write; nothing if it is easy to know more.
     fn held(&mut self, stop: Rank) -> Result<Vec<u32>, Overwritten> {
         if self.is_easy() {
             return Ok(Vec::new());
         }
         let names = &mut self.names;
         let held: Vec<u32> = self.from.held.iter().map(|value| names.id(value)).collect();
-        // why: what brought them returned before the window began, but not before what is in progress there was called.
-        let returned = |item: &Item| self.history.operations[item.id as usize].returned;
+        // why: what brought them returned before the window began, but not before what is in
+        // progress there was called.
+        let returned = |item: &Item| self.history[item.id].returned;
         let since = self.items.iter().map(returned).min().unwrap_or(NEVER);
         sweep(&self.register, &self.items, &held, since, stop)
     }
 
-    /// How many ways are followed: first so many, and if that does not explain the events, the next.
+    /// How many ways are followed: first so many, and if that does not explain the events, the
+    /// next.
     fn breadths(&self) -> Vec<Breadth> {
         let Known { are_all, patience, .. } = *self.from;
         if self.problem.width <= patience.many {
             return vec![Breadth::Full];
         }
-        // why only then: if they are not all at the start, following all of them from there shows no more.
+        // why only then: if they are not all at the start, following all of them from there shows
+        // no more.
         let all = are_all.then_some(Breadth::AtMost(patience.few_ways));
         let narrow = patience.narrow.map(Breadth::Narrow);
         let last = Breadth::AtMost(patience.many_ways);

@@ -60,7 +60,7 @@ pub(super) struct Lists {
     pub(super) pending_dequeues: Pending,
     /// Ids from here on are values that are there at the start.
     pub(super) virtual_id: OpId,
-    /// Whether somebody dequeued what cannot be there.
+    /// Whether an operation dequeued what cannot be there.
     pub(super) impossible: bool,
 }
 
@@ -74,23 +74,28 @@ impl Lists {
             empty_last: vec![Time::MIN],
             pending_enqueues: Vec::new(),
             pending_dequeues: Pending::default(),
-            virtual_id: history.operations.len() as OpId,
+            virtual_id: OpId::new(history.operations.len()),
             impossible: false,
         };
         for (at, value) in init.iter().enumerate() {
             let value = history.values.find(value).map_or(u32::MAX, |id| id.0);
             let invoked = 2 * at as Time - 2 * init.len() as Time;
-            lists.enqueues.push(invoked, invoked + 1, value, lists.virtual_id + at as OpId);
+            lists.enqueues.push(
+                invoked,
+                invoked + 1,
+                value,
+                OpId::new(history.operations.len() + at),
+            );
         }
         let mut classes: FxHashMap<u32, usize> = FxHashMap::default();
         for item in items {
-            let operation = &history.operations[item.id as usize];
+            let operation = &history[item.id];
             let (invoked, returned) = (operation.invoked.into(), operation.returned.into());
             let value = |argument| match argument {
                 Argument::One(value) => value.0,
                 _ => u32::MAX,
             };
-            match (operation.operation as usize, item.role) {
+            match (usize::from(operation.operation), item.role) {
                 (Queue::ENQUEUE, Role::Completed) => {
                     lists.enqueues.push(invoked, returned, value(operation.argument), item.id);
                 }

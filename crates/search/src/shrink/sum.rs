@@ -5,7 +5,8 @@ use crate::problem::{Item, Role};
 use linchpin_history_data::Rank;
 use std::time::Instant;
 
-/// Which operation of an object adds one and which takes one away, if there is one; all others only look.
+/// Which operation of an object adds one and which takes one away, if there is one; all others only
+/// look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tally {
     /// The operation that adds one.
@@ -15,18 +16,21 @@ pub struct Tally {
 }
 
 impl Shrinker<'_> {
-    /// Leaves out what came and went before some instant, as late as possible: of the operations that returned before it, all but the last few that came, as many as
-    /// came more than went; and what looked and was called before it.
+    /// Leaves out what came and went before some instant, as late as possible: of the operations
+    /// that returned before it, all but the last few that came, as many as came more than went; and
+    /// what looked and was called before it.
     ///
-    /// If some order explains all, one explains the rest. What returned before the instant comes before what was called after it. What was in progress and comes
-    /// before something that had returned can be moved to just after that: first what adds, then what takes away, so that the number leads to the same in
-    /// the end and is never negative. By then those who are left have brought it to the same number as all.
+    /// If some order explains all, one explains the rest. What returned before the instant comes
+    /// before what was called after it. What was in progress and comes before something that had
+    /// returned can be moved to just after that: first what adds, then what takes away, so that the
+    /// number leads to the same in the end and is never negative. By then those who are left have
+    /// brought it to the same number as all.
     pub(super) fn by_sum(&mut self) {
         let (Some(tally), Some(culprit)) = (self.judge.tally(), self.culprit) else {
             return;
         };
-        let invoked = |item: &Item| self.history.operations[item.id as usize].invoked;
-        let called = self.history.operations[culprit as usize].invoked;
+        let invoked = |item: &Item| self.history[item.id].invoked;
+        let called = self.history[culprit].invoked;
         let earlier: Vec<Rank> =
             self.kept.iter().map(invoked).filter(|invoked| *invoked < called).collect();
         let mut back = 0;
@@ -50,7 +54,7 @@ impl Shrinker<'_> {
 
     /// What is left of the operations; nothing if it is not known that this suffices.
     fn from(&self, instant: Rank, tally: Tally) -> Option<Vec<Item>> {
-        let operation = |item: &Item| self.history.operations[item.id as usize];
+        let operation = |item: &Item| self.history[item.id];
         let kind = |item: &Item| operation(item).operation as usize;
         let changes = |item: &Item| [tally.up, tally.down].contains(&kind(item));
         let is_late = |item: &Item| match item.role {

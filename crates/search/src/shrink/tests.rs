@@ -21,7 +21,8 @@ fn history() -> History {
     builder.finish()
 }
 
-/// Knows of completed operations that the culprit alone shows the violation; about others it has no time to think.
+/// Knows of completed operations that the culprit alone shows the violation; about others it has no
+/// time to think.
 struct NoTime {
     culprit: OpId,
     /// Whether nothing but the culprit matters.
@@ -45,25 +46,27 @@ fn core(judge: &mut NoTime) -> Vec<OpId> {
     shrink(&history, &Item::all(&history), Some(judge.culprit), until, judge)
 }
 
-/// Neither what shares no value with the rest nor what found nothing: the rest alone was judged, but not together with them.
+/// Neither what shares no value with the rest nor what found nothing: the rest alone was judged,
+/// but not together with them.
 #[test]
 fn what_was_not_judged_is_not_left_out() {
-    let mut judge = NoTime { culprit: 5, nothing_matters: false };
-    assert_eq!(core(&mut judge), [0, 1, 2, 3, 4, 5]);
+    let mut judge = NoTime { culprit: OpId::new(5), nothing_matters: false };
+    assert_eq!(core(&mut judge), [0, 1, 2, 3, 4, 5].map(OpId::new));
 }
 
 /// What cannot matter is left out; what the culprit sees is shown.
 #[test]
 fn what_cannot_matter_is_left_out() {
-    let mut judge = NoTime { culprit: 5, nothing_matters: true };
-    assert_eq!(core(&mut judge), [4, 5]);
+    let mut judge = NoTime { culprit: OpId::new(5), nothing_matters: true };
+    assert_eq!(core(&mut judge), [4, 5].map(OpId::new));
 }
 
 /// A core of which nothing could be judged is all that there is.
 #[test]
 fn without_time_everything_stays() {
     let history = history();
-    let mut judge = NoTime { culprit: 5, nothing_matters: true };
-    let core = shrink(&history, &Item::all(&history), Some(5), Instant::now(), &mut judge);
-    assert_eq!(core, [0, 1, 2, 3, 4, 5]);
+    let mut judge = NoTime { culprit: OpId::new(5), nothing_matters: true };
+    let core =
+        shrink(&history, &Item::all(&history), Some(OpId::new(5)), Instant::now(), &mut judge);
+    assert_eq!(core, [0, 1, 2, 3, 4, 5].map(OpId::new));
 }

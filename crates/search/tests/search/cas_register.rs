@@ -2,7 +2,7 @@
 
 use crate::generate::{Sort, cases, crowded, history, seed};
 use crate::judge::check;
-use linchpin_history_data::{Builder, Judgement};
+use linchpin_history_data::{Builder, Judgement, OpId};
 use linchpin_search::cas_register;
 use linchpin_spec::{CasRegister, Register, Spec, Value};
 use linchpin_verdict::Limits;
@@ -53,7 +53,7 @@ fn many_operations_in_progress() {
         let alone = cas_register::check(&history, &0.into(), &Limits::default()).unwrap();
         check("alone", &spec, &history, &alone);
         let mut crowded = crowded(history.clone(), CasRegister::WRITE as u16, 140);
-        // Writes of a value that nobody reads, with a deadline after all else.
+        // Writes of a value that no operation reads, with a deadline after all else.
         let value = crowded.values.intern(99.into());
         for operation in &mut crowded.operations[..140.min(history.operations.len() * 140)] {
             operation.argument = linchpin_history_data::Argument::One(value);
@@ -107,7 +107,7 @@ fn what_was_overwritten_is_seen_in_a_crowd() {
     };
     match cas_register::check(&builder.finish(), &0.into(), &limits).unwrap() {
         Judgement::Violated(violation) => {
-            assert_eq!(violation.core, [1, 102], "{}", violation.explanation);
+            assert_eq!(violation.core, [1, 102].map(OpId::new), "{}", violation.explanation);
         }
         other => panic!("{other:?}"),
     }

@@ -1,6 +1,7 @@
-//! Random histories: recorded from a sequential object with random linearization points, some then corrupted.
+//! Random histories: recorded from a sequential object with random linearization points, some then
+//! corrupted.
 
-use linchpin_history_data::{Builder, History, NEVER};
+use linchpin_history_data::{Builder, History, NEVER, Rank};
 use linchpin_spec::{Call, Outcome, Outcomes, Shape, Signature, Spec, Value};
 use std::env;
 
@@ -107,7 +108,8 @@ pub fn history<S: Spec + ?Sized>(random: &mut fastrand::Rng, spec: &S, shape: So
     let mut history = builder.finish();
     for operation in &mut history.operations {
         if shape.deadlines && !operation.completed && random.bool() {
-            operation.returned = random.u32(operation.invoked + 1..=history.events);
+            operation.returned =
+                Rank::new(random.u32((operation.invoked + 1).number()..=history.events.number()));
         }
         assert!(operation.completed || operation.returned > operation.invoked);
     }
@@ -131,7 +133,7 @@ pub fn crowded(mut history: History, operation: u16, count: usize) -> History {
     beside.completed = false;
     beside.returned = NEVER;
     for at in (0..count).rev() {
-        beside.invoked = at as u32;
+        beside.invoked = Rank::at(at);
         history.operations.insert(0, beside);
     }
     history

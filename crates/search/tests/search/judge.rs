@@ -9,7 +9,7 @@ pub fn is_violated<S: Spec + ?Sized>(spec: &S, history: &History, ids: &[OpId], 
     let mut certain = Vec::new();
     let mut with_deadline = Vec::new();
     for &id in ids {
-        let operation = &history.operations[id as usize];
+        let operation = &history[id];
         if operation.invoked >= end {
             continue;
         }
@@ -18,8 +18,8 @@ pub fn is_violated<S: Spec + ?Sized>(spec: &S, history: &History, ids: &[OpId], 
             process: operation.process as usize,
             call: history.call(id),
             response: history.response(id).filter(|_| returned.is_some()),
-            invoked: operation.invoked as usize,
-            returned: returned.map(|returned| returned as usize),
+            invoked: operation.invoked.index(),
+            returned: returned.map(|returned| returned.index()),
         };
         if operation.completed || returned.is_none() {
             certain.push(judged);
@@ -41,10 +41,10 @@ pub fn is_violated<S: Spec + ?Sized>(spec: &S, history: &History, ids: &[OpId], 
 pub fn is_witness<S: Spec + ?Sized>(spec: &S, history: &History, order: &[OpId]) -> bool {
     let mut count = vec![0; history.operations.len()];
     let mut states = vec![spec.initial()];
-    let mut latest_call = 0;
+    let mut latest_call = Rank::FIRST;
     for &id in order {
-        let operation = &history.operations[id as usize];
-        count[id as usize] += 1;
+        let operation = &history[id];
+        count[id.index()] += 1;
         // Nothing before it in the order was called after it returned.
         if operation.returned < latest_call {
             return false;
@@ -72,7 +72,7 @@ pub fn check<S: Spec + ?Sized>(
     history: &History,
     judgement: &Judgement,
 ) -> bool {
-    let all: Vec<OpId> = (0..history.operations.len() as OpId).collect();
+    let all: Vec<OpId> = history.ids().collect();
     let expected = is_violated(spec, history, &all, NEVER);
     match judgement {
         Judgement::Holds(witness) => {
@@ -86,9 +86,7 @@ pub fn check<S: Spec + ?Sized>(
         Judgement::Violated(violation) => {
             assert!(expected, "{name}: {violation:?}, but there is a witness: {history:#?}");
             let core = &violation.core;
-            assert!(
-                core.is_sorted() && core.last().is_some_and(|last| (*last as usize) < all.len())
-            );
+            assert!(core.is_sorted() && core.last().is_some_and(|last| last.index() < all.len()));
             assert!(is_violated(spec, history, core, NEVER), "{name}: {core:?} of {history:#?}");
             if let Some(at) = violation.at {
                 assert!(is_violated(spec, history, &all, at + 1), "{name}: {at} of {history:#?}");

@@ -1,7 +1,8 @@
-//! Limits hold, long histories are explained, cores are small and the sentences say what a tester would say.
+//! Limits hold, long histories are explained, cores are small and the sentences say what a tester
+//! would say.
 
 use crate::judge::is_witness;
-use linchpin_history_data::{Builder, History, Judgement, Violation};
+use linchpin_history_data::{Builder, History, Judgement, OpId, Rank, Violation};
 use linchpin_search::cas_register;
 use linchpin_search::{SearchOptions, Searched, lockstep, search};
 use linchpin_spec::{Counter, Queue, Register, Spec, Value};
@@ -36,7 +37,7 @@ fn the_time_limit_holds() {
     let Judgement::Inconclusive(reason) = judgement else { panic!("{judgement:?}") };
     assert_eq!(reason.stopped_by(), Some(StopReason::Time));
     assert!(reason.to_string().contains(&explained.to_string()));
-    assert!(explained >= 24, "{reason}");
+    assert!(explained.number() >= 24, "{reason}");
     assert!(since.elapsed() < Duration::from_secs(2), "{:?}", since.elapsed());
 }
 
@@ -106,8 +107,11 @@ fn the_core_of_a_stale_read_has_the_writes() {
     }
     events.extend([("c", "read", Value::Null), ("c", "ok", Value::Int(20))]);
     let Violation { core, explanation, at } = violation(&Register::default(), &events);
-    assert_eq!(at, Some(161));
-    assert!(core.contains(&40) && core.contains(&80) && core.len() <= 4, "{core:?}");
+    assert_eq!(at, Some(Rank::new(161)));
+    assert!(
+        core.contains(&OpId::new(40)) && core.contains(&OpId::new(80)) && core.len() <= 4,
+        "{core:?}"
+    );
     expect_test::expect!["`read` by process c returned 20 at event 161, which nothing explains: just before, the object can only have been in the state 39, and no order of the operations in progress leads from there to this answer"].assert_eq(&explanation);
 }
 
@@ -120,12 +124,12 @@ fn the_core_of_a_wrong_order_has_both_values() {
     for at in (0..10).chain([11, 10]) {
         events.extend([("b", "dequeue", Value::Null), ("b", "ok", Value::Int(at))]);
     }
-    // Who does not know that it is a queue has to say why nobody else dequeued the 10.
+    // Who does not know that it is a queue has to say why no other operation dequeued the 10.
     let Violation { core, .. } = violation(&Queue::default(), &events);
-    assert!(core.contains(&10) && core.contains(&30), "{core:?}");
+    assert!(core.contains(&OpId::new(10)) && core.contains(&OpId::new(30)), "{core:?}");
     let judged = lockstep::queue(&history(&Queue::default(), &events), &[], &Limits::default());
     let Ok(Judgement::Violated(Violation { core, .. })) = judged else { panic!("{judged:?}") };
-    assert!(core.contains(&10) && core.contains(&30), "{core:?}");
+    assert!(core.contains(&OpId::new(10)) && core.contains(&OpId::new(30)), "{core:?}");
     assert!(core.len() <= 5, "{core:?}");
 }
 
@@ -170,7 +174,7 @@ fn the_sentence_names_what_had_taken_effect() {
         ("b", "ok", Value::Int(0)),
     ];
     let Violation { explanation, at, .. } = violation(&counter, &events);
-    assert_eq!(at, Some(4));
+    assert_eq!(at, Some(Rank::new(4)));
     expect_test::expect!["`read` by process b returned 0 at event 4, which nothing explains: just before, the object can only have been in the state 1 (where `add 1` by process a, which had not returned, had taken effect), and no order of the operations in progress leads from there to this answer"].assert_eq(&explanation);
 }
 
@@ -188,6 +192,6 @@ fn the_sentence_says_that_others_may_have_taken_effect() {
         ("d", "ok", Value::Int(2)),
     ];
     let Violation { explanation, at, .. } = violation(&counter, &events);
-    assert_eq!(at, Some(6));
+    assert_eq!(at, Some(Rank::new(6)));
     expect_test::expect!["`read` by process d returned 2 at event 6, which nothing explains: just before, the object can only have been in the state 3 (where `add 3` by process c, which had not returned, had taken effect, or others in progress), and no order of the operations in progress leads from there to this answer"].assert_eq(&explanation);
 }

@@ -7,7 +7,7 @@ use linchpin_search::lockstep;
 use linchpin_spec::{Call, Outcomes, Queue, Signature, Spec, Value};
 use linchpin_verdict::Limits;
 
-/// A queue into which nobody looks.
+/// A queue into which no operation looks.
 struct Blind(Queue);
 
 impl Spec for Blind {

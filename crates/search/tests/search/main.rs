@@ -1,4 +1,5 @@
-//! The general search, its parts and the register monitor against the brute-force judge, on random small histories.
+//! The general search, its parts and the register monitor against the brute-force judge, on random
+//! small histories.
 //!
 //! `LINCHPIN_SEED` and `LINCHPIN_CASES` make a long fuzzer of the same tests.
 

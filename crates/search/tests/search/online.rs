@@ -20,15 +20,15 @@ where
     // Calls come first at equal ranks.
     let mut events: BTreeMap<(Rank, bool, OpId), OpId> = BTreeMap::new();
     for (id, operation) in history.operations.iter().enumerate() {
-        events.insert((operation.invoked, false, id as OpId), id as OpId);
+        events.insert((operation.invoked, false, OpId::new(id)), OpId::new(id));
         if operation.returned != NEVER {
-            events.insert((operation.returned, true, id as OpId), id as OpId);
+            events.insert((operation.returned, true, OpId::new(id)), OpId::new(id));
         }
     }
     let mut tickets: BTreeMap<OpId, Ticket> = BTreeMap::new();
     let mut open = Vec::new();
     for ((rank, returns, _), id) in events {
-        let operation = &history.operations[id as usize];
+        let operation = &history[id];
         if !returns {
             tickets.insert(id, frontier.invoke(history.call(id)));
             if operation.returned == NEVER {
@@ -60,7 +60,7 @@ where
         let observers = if random.bool() { observers } else { &[] };
         let frontier = Frontier::new(spec).with_observers(observers.iter().copied());
         let stuck = first_stuck(frontier, &history, &mut random);
-        let all: Vec<OpId> = (0..history.operations.len() as OpId).collect();
+        let all: Vec<OpId> = history.ids().collect();
         assert_eq!(
             stuck.is_some(),
             is_violated(spec, &history, &all, NEVER),

@@ -29,7 +29,7 @@ fn parts_say_the_same_as_the_whole() {
             let operations = random.usize(1..=SORT.operations);
             let sort = Sort { crashes, deadlines: crashes > 0, operations, ..SORT };
             let history = history(&mut random, &*spec, sort);
-            let all: Vec<OpId> = (0..history.operations.len() as OpId).collect();
+            let all: Vec<OpId> = history.ids().collect();
             let parts = split(&history, &all, by);
             several += usize::from(parts.len() > 1);
             let mut together = parts.concat();
@@ -61,7 +61,9 @@ fn locations_touched_together_stay_together() {
         builder.ok("a", Value::Null).unwrap();
     }
     let history = builder.finish();
-    let parts = split(&history, &[0, 1, 2, 3, 4, 5], SplitBy::Locations(1));
+    let parts = split(&history, &[0, 1, 2, 3, 4, 5].map(OpId::new), SplitBy::Locations(1));
+    let parts: Vec<Vec<usize>> =
+        parts.iter().map(|part| part.iter().map(|id| id.index()).collect()).collect();
     assert_eq!(parts, [vec![0, 2], vec![1, 5], vec![3], vec![4]]);
 }
 
@@ -71,7 +73,7 @@ fn many_parts_on_all_threads() {
     let mut random = fastrand::Rng::with_seed(seed("many parts"));
     let sort = Sort { processes: 8, operations: 20_000, corrupted: 0, values: 300, ..SORT };
     let mut history = history(&mut random, &*spec, sort);
-    let all: Vec<OpId> = (0..history.operations.len() as OpId).collect();
+    let all: Vec<OpId> = history.ids().collect();
     let parts = split(&history, &all, SplitBy::FirstValue);
     assert_eq!(parts.len(), 300);
     let options = SearchOptions::default();

@@ -11,10 +11,12 @@ pub(super) fn closest(
     (2 * distance <= nearest.len()).then_some(nearest)
 }
 
-/// How many letters must be inserted, deleted or replaced to get from one to the other (Levenshtein).
+/// How many letters must be inserted, deleted or replaced to get from one to the other
+/// (Levenshtein).
 fn distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
-    // INVARIANT: `row[j]` is the distance from the letters of `from` read so far to the first `j` letters of `to`.
+    // INVARIANT: `row[j]` is the distance from the letters of `from` read so far to the first `j`
+    // letters of `to`.
     let mut row: Vec<usize> = (0..=to.len()).collect();
     for letter in from.chars() {
         let mut diagonal = row[0];

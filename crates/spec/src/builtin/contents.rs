@@ -15,8 +15,8 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    /// Each key holds what is `given` for it, and the others `otherwise`. The key of a JSON object is always a
-    /// string, so what is given for `"3"` is given for `3` too.
+    /// Each key holds what is `given` for it, and the others `otherwise`. The key of a JSON object
+    /// is always a string, so what is given for `"3"` is given for `3` too.
     pub(super) fn new(given: BTreeMap<Value, Value>, otherwise: Value) -> Contents {
         Contents { given, otherwise }
     }
@@ -28,8 +28,8 @@ impl Contents {
 
     /// Makes `key` hold `value`.
     pub(super) fn set(&self, changes: &mut Changes, key: &Value, value: Value) {
-        // INVARIANT: a key that holds what it held at the start is not in the map, so equal contents are equal
-        // states.
+        // INVARIANT: a key that holds what it held at the start is not in the map, so equal
+        // contents are equal states.
         let changes = Arc::make_mut(changes);
         if value == *self.at_start(key) {
             changes.remove(key);

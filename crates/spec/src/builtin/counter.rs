@@ -3,7 +3,8 @@
 use super::{Described, answering, deterministic, looking, silent};
 use crate::{Call, Outcome, Shape, Signature, Value};
 
-/// A sum: `add n`, `read → n`, `fetch-add n → old`. An addition that overflows 64 bits has no outcome.
+/// A sum: `add n`, `read → n`, `fetch-add n → old`. An addition that overflows 64 bits has no
+/// outcome.
 ///
 /// ```
 /// use linchpin_spec::{Call, Counter, Spec, Value};

@@ -1,4 +1,5 @@
-//! The key-value store of strings that is common in distributed-systems courses and their recorded histories.
+//! The key-value store of strings that is common in distributed-systems courses and their recorded
+//! histories.
 
 use super::contents::{Changes, Contents};
 use super::{Described, deterministic, looking, pair, silent};
@@ -6,7 +7,8 @@ use crate::{Call, Outcome, Shape, Signature, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Strings under keys: `get key → string`, `put [key, string]`, `append [key, string]`. A missing key reads as `""`.
+/// Strings under keys: `get key → string`, `put [key, string]`, `append [key, string]`. A missing
+/// key reads as `""`.
 ///
 /// ```
 /// use linchpin_spec::{Call, Kv, Spec, Value};

@@ -5,8 +5,8 @@ use super::{Described, answering, deterministic, looking, pair};
 use crate::{Call, Outcome, Shape, Signature, Value};
 use std::collections::BTreeMap;
 
-/// Values under keys: `put [k, v] → old or null`, `get k → v or null`, `remove k → old or null`. Putting `null` is
-/// removing: no operation tells the two apart.
+/// Values under keys: `put [k, v] → old or null`, `get k → v or null`, `remove k → old or null`.
+/// Putting `null` is removing: no operation tells the two apart.
 ///
 /// ```
 /// use linchpin_spec::{Call, Map, Spec, Value};

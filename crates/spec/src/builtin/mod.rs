@@ -1,9 +1,10 @@
 //! The built-in specifications, found by name.
 //!
-//! Each object is a struct that implements [`Spec`] with a [`Value`] as its state, so that all of them fit one
+//! Each object is a struct that implements [`Spec`] with a [`Value`] as its state, so that all of
+//! them fit one
 //! [`BuiltinSpec`]. One file holds one family; `sequence.rs` (queue and stack) is a good first one to read,
-//! `mwcas.rs` is the only one that is not deterministic. An argument of the wrong shape has no outcome, in all of
-//! them.
+//! `mwcas.rs` is the only one that is not deterministic. An argument of the wrong shape has no
+//! outcome, in all of them.
 
 mod closest;
 mod contents;
@@ -51,7 +52,7 @@ pub type BuiltinSpec = Box<dyn Spec<State = Value> + Send + Sync>;
 ///
 /// let queue: Builtin = "queue".parse()?;
 /// assert_eq!(queue, Builtin::Queue);
-/// assert_eq!(queue.new(None)?.operations()[0].name, "enqueue");
+/// assert_eq!(queue.spec(None)?.operations()[0].name, "enqueue");
 /// # Ok::<(), linchpin_spec::BuiltinError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -110,7 +111,7 @@ impl Builtin {
     /// # Errors
     ///
     /// If it cannot start from that.
-    pub fn new(self, init: Option<&Value>) -> Result<BuiltinSpec, BuiltinError> {
+    pub fn spec(self, init: Option<&Value>) -> Result<BuiltinSpec, BuiltinError> {
         let info = self.info();
         (info.make)(init).ok_or_else(|| BuiltinError::Initial {
             spec: info.name,
@@ -191,7 +192,8 @@ pub enum BuiltinError {
     },
 }
 
-/// The built-in specification called `name` (`-` and `_` are the same letter), starting from `init`.
+/// The built-in specification called `name` (`-` and `_` are the same letter), starting from
+/// `init`.
 ///
 /// ```
 /// use linchpin_spec::{BuiltinError, Value, builtin};
@@ -210,7 +212,7 @@ pub enum BuiltinError {
 /// # Ok::<(), BuiltinError>(())
 /// ```
 pub fn builtin(name: &str, init: Option<&Value>) -> Result<BuiltinSpec, BuiltinError> {
-    name.parse::<Builtin>()?.new(init)
+    name.parse::<Builtin>()?.spec(init)
 }
 
 fn hint(closest: &Option<&'static str>) -> String {
@@ -221,8 +223,8 @@ fn names() -> String {
     BUILTINS.iter().map(|info| info.name).collect::<Vec<_>>().join(", ")
 }
 
-/// What a specification tells about itself to be in [`BUILTINS`]. Without an initial value it starts from its
-/// default.
+/// What a specification tells about itself to be in [`BUILTINS`]. Without an initial value it
+/// starts from its default.
 trait Described: Spec<State = Value> + Default + Send + Sync + 'static {
     const NAME: &'static str;
     const SUMMARY: &'static str;
@@ -250,8 +252,9 @@ fn make<B: Described>(init: Option<&Value>) -> Option<BuiltinSpec> {
     Some(Box::new(object))
 }
 
-/// Implements [`Spec`] for a deterministic object with the fields `operations` and `initial` and a method
-/// `step(&self, state, call, known) -> Option<Outcome<Value>>`, where `known` is the response that the caller knows.
+/// Implements [`Spec`] for a deterministic object with the fields `operations` and `initial` and a
+/// method `step(&self, state, call, known) -> Option<Outcome<Value>>`, where `known` is the
+/// response that the caller knows.
 macro_rules! deterministic {
     ($object:ty) => {
         impl $crate::Spec for $object {
@@ -278,8 +281,8 @@ macro_rules! deterministic {
 }
 use deterministic;
 
-/// `answer`, unless the response is known to be another. Outcomes are built response first, so that a wrong response
-/// is found out before a state is copied for nothing.
+/// `answer`, unless the response is known to be another. Outcomes are built response first, so that
+/// a wrong response is found out before a state is copied for nothing.
 fn answering(answer: Value, known: Option<&Value>) -> Option<Value> {
     known.is_none_or(|known| *known == answer).then_some(answer)
 }

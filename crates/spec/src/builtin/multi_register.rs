@@ -5,8 +5,9 @@ use super::{Described, answering, deterministic};
 use crate::{Call, Outcome, Shape, Signature, Value};
 use std::collections::BTreeMap;
 
-/// A register per key, in transactions: `txn [["r", k, null], ["w", k, v], …]` answers the same list with the reads
-/// filled in. A read sees the writes before it in its own transaction. `"read"` and `"write"` may be spelled out.
+/// A register per key, in transactions: `txn [["r", k, null], ["w", k, v], …]` answers the same
+/// list with the reads filled in. A read sees the writes before it in its own transaction. `"read"`
+/// and `"write"` may be spelled out.
 ///
 /// ```
 /// use linchpin_spec::{Call, MultiRegister, Spec, Value};

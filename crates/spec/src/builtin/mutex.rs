@@ -3,8 +3,8 @@
 use super::{Described, deterministic, silent};
 use crate::{Call, Outcome, Shape, Signature, Value};
 
-/// A lock: `acquire` takes effect only while it is free, `release` only while it is held. Who holds it is not
-/// remembered, so that one process may release what another acquired.
+/// A lock: `acquire` takes effect only while it is free, `release` only while it is held. Who holds
+/// it is not remembered, so that one process may release what another acquired.
 ///
 /// ```
 /// use linchpin_spec::{Call, Mutex, Spec, Value};

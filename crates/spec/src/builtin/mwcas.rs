@@ -1,9 +1,10 @@
 //! Multi-word compare-and-swap, over locations whose initial values may be unknown.
 //!
-//! A recorded history seldom says what the memory held when the recording began. A location of which nothing is known
-//! is therefore kept as the set of the values that it certainly does *not* hold: a read or a successful swap decides
-//! it, a failure there adds one value to the set. Values are without number, so some value is always left and what is
-//! kept is exact: a sequence of answers is possible here if and only if it is possible for some initial memory.
+//! A recorded history seldom says what the memory held when the recording began. A location of
+//! which nothing is known is therefore kept as the set of the values that it certainly does *not*
+//! hold: a read or a successful swap decides it, a failure there adds one value to the set. Values
+//! are without number, so some value is always left and what is kept is exact: a sequence of
+//! answers is possible here if and only if it is possible for some initial memory.
 
 use super::contents::{Changes, Contents};
 use super::{Described, pair};
@@ -14,13 +15,14 @@ use std::sync::Arc;
 /// Locations that are read and conditionally swapped several at a time.
 ///
 /// - `mwread [[address, null], …] → [[address, value], …]`, in the same order.
-/// - `mwcas [[address, expected, new], …]` stores all the new values and answers `true` if every location holds what is
-///   expected of it. Otherwise it changes nothing and answers, in whichever way the implementation has, `false`,
-///   `{"failed": address}` (any location that does not hold what was expected) or `{"read": [[address, value], …]}`
-///   (what some or all of the locations hold). Naming an address twice has no outcome.
+/// - `mwcas [[address, expected, new], …]` stores all the new values and answers `true` if every
+///   location holds what is expected of it. Otherwise it changes nothing and answers, in whichever
+///   way the implementation has, `false`, `{"failed": address}` (any location that does not hold
+///   what was expected) or `{"read": [[address, value], …]}` (what some or all of the locations
+///   hold). Naming an address twice has no outcome.
 ///
-/// Where the response is not known, `mwcas` answers `true` or `{"failed": address}`, and `mwread` answers `null` for
-/// an unknown value.
+/// Where the response is not known, `mwcas` answers `true` or `{"failed": address}`, and `mwread`
+/// answers `null` for an unknown value.
 ///
 /// ```
 /// use linchpin_spec::{Call, Mwcas, Spec, Value};
@@ -42,8 +44,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Mwcas {
     operations: [Signature; 2],
-    // INVARIANT: what a location holds is a set if it is unknown (the values that it does not hold), else the value.
-    // No value of a history is a set: `pairs` and `words` see to that.
+    // INVARIANT: what a location holds is a set if it is unknown (the values that it does not
+    // hold), else the value. No value of a history is a set: `pairs` and `words` see to that.
     contents: Contents,
 }
 
@@ -60,9 +62,9 @@ impl Mwcas {
     /// The index of `mwcas [[address, expected, new], …]`.
     pub const MWCAS: usize = 1;
 
-    /// Locations that hold what is `given` for them, and the others `otherwise`, or an unknown value each if that is
-    /// `None`. A [`Value::Set`] is no value of a location: where one is given, the location is unknown but for its
-    /// elements, which it does not hold.
+    /// Locations that hold what is `given` for them, and the others `otherwise`, or an unknown
+    /// value each if that is `None`. A [`Value::Set`] is no value of a location: where one is
+    /// given, the location is unknown but for its elements, which it does not hold.
     pub fn new(given: BTreeMap<Value, Value>, otherwise: Option<Value>) -> Mwcas {
         let list_of = |items: Vec<Shape>| Shape::List(Box::new(Shape::Tuple(items)));
         let asked = list_of(vec![Shape::Any, Shape::Unit]);
@@ -159,7 +161,8 @@ impl Mwcas {
         }
     }
 
-    /// The memory in which, as was seen, each of these locations holds this value; nothing if one cannot.
+    /// The memory in which, as was seen, each of these locations holds this value; nothing if one
+    /// cannot.
     fn holding(&self, memory: &Changes, seen: &[(&Value, &Value)]) -> Option<Changes> {
         let mut memory = Arc::clone(memory);
         for &(address, value) in seen {

@@ -3,8 +3,9 @@
 use super::{Described, answering, deterministic, silent};
 use crate::{Call, Outcome, Shape, Signature, Value};
 
-/// The smallest value first: `insert v`, `remove-min → v or null`. Integers have their usual order, other values that
-/// of [`Value`]; a value may be inserted several times. The empty queue answers `null`.
+/// The smallest value first: `insert v`, `remove-min → v or null`. Integers have their usual order,
+/// other values that of [`Value`]; a value may be inserted several times. The empty queue answers
+/// `null`.
 ///
 /// ```
 /// use linchpin_spec::{Call, PriorityQueue, Spec, Value};

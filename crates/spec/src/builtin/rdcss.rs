@@ -3,10 +3,12 @@
 use super::{Described, answering, deterministic, looking, pair, silent};
 use crate::{Call, Outcome, Shape, Signature, Value};
 
-/// A control cell and a data cell that is swapped only if both hold what is expected: `rdcss [o1, o2, n2] → v`, which answers what the data
-/// cell held, `read → v` of the data cell, `write-control v` and `cas-control [old, new] → bool`.
+/// A control cell and a data cell that is swapped only if both hold what is expected:
+/// `rdcss [o1, o2, n2] → v`, which answers what the data cell held, `read → v` of the data cell,
+/// `write-control v` and `cas-control [old, new] → bool`.
 ///
-/// After T. L. Harris, K. Fraser, I. A. Pratt, "A Practical Multi-word Compare-and-Swap Operation", DISC 2002, Section 4.1.
+/// After T. L. Harris, K. Fraser, I. A. Pratt, "A Practical Multi-word Compare-and-Swap Operation",
+/// DISC 2002, Section 4.1.
 ///
 /// ```
 /// use linchpin_spec::{Call, Rdcss, Spec, Value};

@@ -3,7 +3,8 @@
 use super::{Described, answering, deterministic, looking, silent};
 use crate::{Call, Outcome, Shape, Signature, Value};
 
-/// First in, first out: `enqueue v`, `dequeue → v or null`, `peek → v or null`. The empty queue answers `null`.
+/// First in, first out: `enqueue v`, `dequeue → v or null`, `peek → v or null`. The empty queue
+/// answers `null`.
 ///
 /// ```
 /// use linchpin_spec::{Call, Queue, Spec, Value};
@@ -69,7 +70,8 @@ impl Described for Queue {
     }
 }
 
-/// Last in, first out: `push v`, `pop → v or null`, `peek → v or null`. The empty stack answers `null`.
+/// Last in, first out: `push v`, `pop → v or null`, `peek → v or null`. The empty stack answers
+/// `null`.
 ///
 /// ```
 /// use linchpin_spec::{Call, Spec, Stack, Value};

@@ -3,8 +3,8 @@
 use super::{Described, deterministic, looking, pair, silent};
 use crate::{Call, Outcome, Shape, Signature, Value};
 
-/// A fixed number of components that are written one by one and read all at once: `update [i, v]`, `scan → [v, …]`.
-/// An update of a component that does not exist has no outcome.
+/// A fixed number of components that are written one by one and read all at once: `update [i, v]`,
+/// `scan → [v, …]`. An update of a component that does not exist has no outcome.
 ///
 /// ```
 /// use linchpin_spec::{Call, Snapshot, Spec, Value};

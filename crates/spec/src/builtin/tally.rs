@@ -60,8 +60,8 @@ impl Described for Semaphore {
     }
 }
 
-/// A scalable non-zero indicator: `arrive`, `depart` (only while someone is there), `query → bool` (whether someone
-/// is).
+/// A scalable non-zero indicator: `arrive`, `depart` (only while someone is there), `query → bool`
+/// (whether someone is).
 ///
 /// ```
 /// use linchpin_spec::{Call, Snzi, Spec, Value};
@@ -123,8 +123,8 @@ impl Described for Snzi {
     }
 }
 
-/// A mailbox whose letters all look alike: `deliver`, `check → bool` (whether there is one), `remove` (only while
-/// there is one).
+/// A mailbox whose letters all look alike: `deliver`, `check → bool` (whether there is one),
+/// `remove` (only while there is one).
 ///
 /// ```
 /// use linchpin_spec::{Call, Mailbox, Spec, Value};

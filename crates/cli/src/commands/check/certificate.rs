@@ -6,7 +6,7 @@ use crate::args::{FailedCasArg, PropertyArg, RecordingArgs};
 use anyhow::{Context, Result, anyhow};
 use clap::ValueEnum;
 use linchpin_certify::{Claim, FileHash, HeaderError, header};
-use linchpin_history::OpId;
+use linchpin_history::{OpId, Rank};
 use linchpin_report::json;
 use serde_json::{Map, Value as Json, json};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ pub enum Evidence {
     /// These operations, in this order, explain the history.
     Witness(Vec<OpId>),
     /// No order explains these operations, known at this event.
-    Core(Vec<OpId>, Option<u32>),
+    Core(Vec<OpId>, Option<Rank>),
 }
 
 impl Evidence {
@@ -66,13 +66,18 @@ pub fn to_json(
     insert("spec", Json::Object(spec));
     insert("property", json!(name(&args.property)));
     match evidence {
-        Evidence::Witness(order) => insert("witness", json!(order)),
+        Evidence::Witness(order) => insert("witness", json!(numbers(order))),
         Evidence::Core(core, at) => {
-            insert("core", json!(core));
-            insert("at", json!(at))
+            insert("core", json!(numbers(core)));
+            insert("at", json!(at.map(Rank::number)))
         }
     };
     Ok(format!("{}\n", Json::Object(object)))
+}
+
+/// Operations as scripts know them.
+pub fn numbers(ids: &[OpId]) -> Vec<u32> {
+    ids.iter().map(|id| id.number()).collect()
 }
 
 fn fields(json: Json) -> Map<String, Json> {

@@ -136,7 +136,7 @@ impl Presentation<'_> {
     /// `dequeue() → 7`, as people would write the call.
     fn label(&self, id: OpId) -> String {
         let history = &self.recording.history;
-        let operation = &history.operations[id as usize];
+        let operation = &history.operations[id.index()];
         let signature = &self.subject.object.spec.operations()[operation.operation as usize];
         let argument = match (&signature.argument, history.value(operation.argument)) {
             (Shape::Unit, _) => String::new(),
@@ -160,7 +160,7 @@ impl Presentation<'_> {
         shown.sort_unstable();
         let mut ranks: Vec<Rank> = Vec::new();
         for id in &shown {
-            let operation = &history.operations[*id as usize];
+            let operation = &history.operations[id.index()];
             ranks.push(operation.invoked);
             if operation.completed {
                 ranks.push(operation.returned);
@@ -169,7 +169,7 @@ impl Presentation<'_> {
         ranks.sort_unstable();
         let position = |rank: Rank| ranks.partition_point(|known| *known < rank);
         let bar = |id: &OpId| {
-            let operation = &history.operations[*id as usize];
+            let operation = &history.operations[id.index()];
             let to = operation.completed && operation.returned != NEVER;
             Bar {
                 process: operation.process as usize,
@@ -215,8 +215,8 @@ impl Presentation<'_> {
             let operations: Vec<Json> =
                 violation.core.iter().map(|id| self.operation(*id)).collect();
             let counterexample = json!({
-                "history": operations, "schedule": [], "core": violation.core,
-                "explanation": violation.explanation, "at": violation.at,
+                "history": operations, "schedule": [], "core": certificate::numbers(&violation.core),
+                "explanation": violation.explanation, "at": violation.at.map(Rank::number),
                 "possible": self.checked.possible,
             });
             object.insert("counterexample".to_owned(), counterexample);
@@ -226,16 +226,16 @@ impl Presentation<'_> {
 
     fn operation(&self, id: OpId) -> Json {
         let history = &self.recording.history;
-        let operation = &history.operations[id as usize];
+        let operation = &history.operations[id.index()];
         let signature = &self.subject.object.spec.operations()[operation.operation as usize];
         json!({
-            "id": id,
+            "id": id.number(),
             "process": history.processes[operation.process as usize],
             "f": signature.name,
             "argument": json::value(&history.value(operation.argument)),
             "response": history.response(id).as_ref().map(json::value),
-            "invoked": operation.invoked,
-            "returned": operation.completed.then_some(operation.returned),
+            "invoked": operation.invoked.number(),
+            "returned": operation.completed.then_some(operation.returned.number()),
         })
     }
 

@@ -1,4 +1,5 @@
-//! Random recordings: an object with random instants at which operations take effect, and now and then a wrong answer.
+//! Random recordings: an object with random instants at which operations take effect, and now and
+//! then a wrong answer.
 
 use linchpin_history::Object;
 use linchpin_spec::{AnySpec, AnyState, Call, Counter, Map, Mwcas, Shape, Value};

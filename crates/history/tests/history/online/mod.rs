@@ -1,4 +1,5 @@
-//! Streams against brute force: after every prefix the same judgement, with windows so small that operations are dropped all the time.
+//! Streams against brute force: after every prefix the same judgement, with windows so small that
+//! operations are dropped all the time.
 
 mod generate;
 mod register_rule;
@@ -59,7 +60,8 @@ fn first_violated(object: &Object, recording: &Recording) -> Option<usize> {
     None
 }
 
-/// What a stream says, and whether it left the history to the frontier, and how many operations it kept.
+/// What a stream says, and whether it left the history to the frontier, and how many operations it
+/// kept.
 fn streamed(
     object: &Object,
     recording: &Recording,
@@ -111,7 +113,8 @@ fn compare(name: &str, init: Option<Value>, sort: Sort) {
             Err(Ended::Violated(refutation)) => Some(refutation.tag as usize),
             Err(Ended::Unknown(reason)) => panic!("{name}, round {round}: {reason}"),
         };
-        // Where nothing is known of the start, the monitor may have to wait until what follows tells.
+        // Where nothing is known of the start, the monitor may have to wait until what follows
+        // tells.
         let found = match (found, expected) {
             (Some(found), Some(first)) if name == "mwcas" && is_unknown && found > first => {
                 late += 1;
@@ -154,7 +157,8 @@ const USUAL: Sort = Sort {
     claims: false,
 };
 
-/// Complete histories; some operations that fail or never return; many in progress; values that repeat; not from nothing.
+/// Complete histories; some operations that fail or never return; many in progress; values that
+/// repeat; not from nothing.
 fn compare_all(name: &str, init: Value) {
     compare(name, None, USUAL);
     compare(name, None, Sort { unknown: 8, failed: 8, calls: 10, ..USUAL });
@@ -197,7 +201,8 @@ fn counter() {
     compare_all("counter", (-7).into());
 }
 
-/// Like `compare_all`, where the counter is changed by `fetch-add`; of different amounts where values repeat.
+/// Like `compare_all`, where the counter is changed by `fetch-add`; of different amounts where
+/// values repeat.
 #[test]
 fn fetch_add() {
     let usual = Sort { claims: true, ..USUAL };
@@ -213,7 +218,8 @@ fn cas_register() {
     compare_all("cas-register", 900.into());
 }
 
-/// With few ways to explain what has happened, as if too many operations were in progress: what is said is right, and sometimes nobody knows.
+/// With few ways to explain what has happened, as if too many operations were in progress: what is
+/// said is right, and sometimes it is not known.
 #[test]
 fn cas_register_with_few_ways() {
     let object = Object::builtin("cas-register", None).unwrap();
@@ -279,8 +285,8 @@ fn without_a_rule() {
     compare("snzi", None, Sort { fresh: false, calls: 8, ..USUAL });
 }
 
-/// With many removals in progress the monitors may have to wait until these return. The judgement is that of the finished history, and the
-/// windows stay small meanwhile.
+/// With many removals in progress the monitors may have to wait until these return. The judgement
+/// is that of the finished history, and the windows stay small meanwhile.
 #[test]
 fn with_very_many_in_progress() {
     let mut random = fastrand::Rng::with_seed(seed("very many"));

@@ -13,8 +13,9 @@ fn read() -> Call {
     Call { operation: Register::READ, argument: Value::Null }
 }
 
-/// The write of 1 stays open, so 1 is kept. Its first read returned before the last read of 2 was called, so 1 came before 2; and 3 came after 2. By
-/// then nobody may read 2 any more; but only 2 tells that 1 may not be read either, since nothing says whether 1 or 3 came first.
+/// The write of 1 stays open, so 1 is kept. Its first read returned before the last read of 2 was
+/// called, so 1 came before 2; and 3 came after 2. By then no operation may read 2 any more; but
+/// only 2 tells that 1 may not be read either, since nothing says whether 1 or 3 came first.
 ///
 /// ```text
 /// 1   ├─ write 1 ─╌╌

@@ -3,7 +3,7 @@
 
 pub mod slow;
 
-use linchpin_history::History;
+use linchpin_history::{History, OpId};
 use linchpin_spec::Value;
 
 /// An event that a recorder saw.
@@ -166,9 +166,9 @@ pub fn log(events: &[Seen]) -> String {
 
 /// A history with its values written out, to compare what was read in different orders.
 pub fn shown(history: &History) -> Vec<String> {
-    let ids = 0..history.operations.len() as u32;
-    let show = |id: u32| {
-        let op = &history.operations[id as usize];
+    let ids = history.ids();
+    let show = |id: OpId| {
+        let op = &history[id];
         format!(
             "{} {:?} {:?} {} {} {}",
             history.processes[op.process as usize],

@@ -2,7 +2,7 @@
 //! shapes of a few objects written out, and mistakes in comparable form. Nothing here is fast, and
 //! nothing is shared with the readers that it judges.
 
-use linchpin_history::History;
+use linchpin_history::{History, OpId};
 use linchpin_ingest::IngestError;
 use linchpin_spec::{Value, builtin};
 
@@ -188,7 +188,7 @@ pub fn shown(history: &History, spec: &str) -> Vec<String> {
         let op = &history.operations[id];
         let process = &history.processes[op.process as usize];
         let name = &object.operations()[op.operation as usize].name;
-        let (argument, response) = (history.value(op.argument), history.response(id as u32));
+        let (argument, response) = (history.value(op.argument), history.response(OpId::new(id)));
         let returned = op.completed.then_some(op.returned);
         format!("{process} {name} {argument:?} {response:?} {} {returned:?}", op.invoked)
     };

@@ -1,5 +1,5 @@
-//! Random histories: a memory is simulated, with operations that take effect at a random instant; then some answers
-//! are changed.
+//! Random histories: a memory is simulated, with operations that take effect at a random instant;
+//! then some answers are changed.
 
 use linchpin_history_data::{Builder, History};
 use linchpin_spec::{Mwcas, Spec, Value};
@@ -25,7 +25,8 @@ pub struct Settings {
     pub crashes: bool,
     /// Whether a process that crashed goes on under a new name.
     pub fresh_processes: bool,
-    /// Whether swaps mostly expect what is there when they are called, seen or not: against the second assumption.
+    /// Whether swaps mostly expect what is there when they are called, seen or not: against the
+    /// second assumption.
     pub peeks: bool,
 }
 

@@ -1,10 +1,12 @@
-//! The brute-force judge, told about crashes, and a check of witnesses that shares nothing with the monitor.
+//! The brute-force judge, told about crashes, and a check of witnesses that shares nothing with the
+//! monitor.
 
 use linchpin_history_data::{History, NEVER, OpId};
 use linchpin_oracle::Operation;
 use linchpin_spec::{Call, Outcomes, Signature, Spec, Value, builtin};
 
-/// An object that refuses calls that come after one of those that they must precede. Calls carry their index.
+/// An object that refuses calls that come after one of those that they must precede. Calls carry
+/// their index.
 struct InOrder {
     object: linchpin_spec::BuiltinSpec,
     /// For each call those that must not have taken effect before it.
@@ -49,7 +51,8 @@ fn is_interrupted_before(history: &History, a: usize, b: usize) -> bool {
     !a.completed && a.process == b.process && a.invoked < b.invoked
 }
 
-/// The judgement of the oracle; with `ordered`, interrupted operations come before what their process does later.
+/// The judgement of the oracle; with `ordered`, interrupted operations come before what their
+/// process does later.
 pub fn is_linearizable(history: &History, init: Option<&Value>, ordered: bool) -> bool {
     let count = history.operations.len();
     let later = |a: usize| {
@@ -59,14 +62,14 @@ pub fn is_linearizable(history: &History, init: Option<&Value>, ordered: bool) -
     let object = builtin("mwcas", init).unwrap();
     let spec = InOrder { object, later: (0..count).map(later).collect() };
     let operation = |(index, operation): (usize, &linchpin_history_data::Operation)| {
-        let mut call = history.call(index as OpId);
+        let mut call = history.call(OpId::new(index));
         call.argument = Value::list([Value::Int(index as i64), call.argument]);
         Operation {
             process: operation.process as usize,
             call,
-            response: history.response(index as OpId),
-            invoked: operation.invoked as usize,
-            returned: (operation.returned != NEVER).then_some(operation.returned as usize),
+            response: history.response(OpId::new(index)),
+            invoked: operation.invoked.index(),
+            returned: (operation.returned != NEVER).then_some(operation.returned.index()),
         }
     };
     let operations: Vec<Operation> = history.operations.iter().enumerate().map(operation).collect();
@@ -76,15 +79,13 @@ pub fn is_linearizable(history: &History, init: Option<&Value>, ordered: bool) -
 /// The history of these operations alone.
 pub fn without_others(history: &History, core: &[OpId]) -> History {
     let mut history = history.clone();
-    let mut id = 0;
-    history.operations.retain(|_| {
-        id += 1;
-        core.contains(&(id - 1))
-    });
+    let mut ids = history.ids();
+    history.operations.retain(|_| ids.next().is_some_and(|id| core.contains(&id)));
     history
 }
 
-/// The order contains what it must, respects time, deadlines and crashes, and the object can answer so.
+/// The order contains what it must, respects time, deadlines and crashes, and the object can answer
+/// so.
 pub fn assert_witness(
     history: &History,
     init: Option<&Value>,
@@ -94,12 +95,12 @@ pub fn assert_witness(
 ) {
     let operations = &history.operations;
     for (id, operation) in operations.iter().enumerate() {
-        let times = order.iter().filter(|&&other| other as usize == id).count();
+        let times = order.iter().filter(|&&other| other.index() == id).count();
         assert!(times == 1 || times == 0 && !operation.completed, "{id}: {}", text());
     }
     for (at, &later) in order.iter().enumerate() {
         for &earlier in &order[..at] {
-            let (earlier, later) = (earlier as usize, later as usize);
+            let (earlier, later) = (earlier.index(), later.index());
             assert!(operations[later].returned >= operations[earlier].invoked, "{}", text());
             let interrupted = ordered && is_interrupted_before(history, later, earlier);
             assert!(!interrupted, "{}", text());
@@ -120,9 +121,9 @@ pub fn assert_witness(
 pub fn shown(history: &History, init: Option<&Value>) -> String {
     let mut text = format!("init {init:?}, crashes {:?}\n", history.crashes);
     for (id, operation) in history.operations.iter().enumerate() {
-        let call = history.call(id as OpId);
+        let call = history.call(OpId::new(id));
         let answer =
-            history.response(id as OpId).map_or("?".to_owned(), |answer| answer.to_string());
+            history.response(OpId::new(id)).map_or("?".to_owned(), |answer| answer.to_string());
         text += &format!(
             "{id}: process {} [{}, {}] {} {} → {answer}\n",
             history.processes[operation.process as usize],

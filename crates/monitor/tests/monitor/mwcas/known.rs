@@ -1,5 +1,6 @@
 //! Small histories with known verdicts, and how they are explained. One line an event:
-//! `a swap x:0>1 y:0>1`, `a read x y`, `a ok`, `a fail x`, `a false`, `a saw x=1 y=2`, `crash`, `crash a`.
+//! `a swap x:0>1 y:0>1`, `a read x y`, `a ok`, `a fail x`, `a false`, `a saw x=1 y=2`, `crash`,
+//! `crash a`.
 
 use crate::mwcas::judge::{is_linearizable, without_others};
 use expect_test::{Expect, expect};
@@ -381,7 +382,8 @@ fn only_one_of_two_crashed_swaps_can_explain() {
     );
 }
 
-/// An end at the very event of another's call does not come before it: the failure may have been first.
+/// An end at the very event of another's call does not come before it: the failure may have been
+/// first.
 #[test]
 fn a_deadline_at_the_call() {
     let mut history = parse(
@@ -397,7 +399,8 @@ fn a_deadline_at_the_call() {
     assert!(matches!(answer, Ok(Judgement::Holds(_))), "{answer:?}");
 }
 
-/// `failures` swaps failed, each at a location of its own; each crashed swap explains one and takes one of `places`.
+/// `failures` swaps failed, each at a location of its own; each crashed swap explains one and takes
+/// one of `places`.
 fn pigeons(failures: usize, places: usize) -> History {
     let mut text = String::new();
     for failure in 0..failures {
@@ -432,7 +435,8 @@ fn gives_up_rather_than_guess() {
     assert_eq!(stopped, Ok(Judgement::from(StopReason::Interrupt)));
 }
 
-/// What a swap expected may not have been there yet, though nobody saw it before: no other method is needed.
+/// What a swap expected may not have been there yet, though no operation saw it before: no other
+/// method is needed.
 #[test]
 fn a_failure_that_came_too_early() {
     check(

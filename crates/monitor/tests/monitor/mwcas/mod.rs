@@ -8,8 +8,8 @@ mod reference;
 
 use generate::{Answers, Settings, random_history};
 use judge::{assert_witness, is_linearizable, without_others};
-use linchpin_history_data::Judgement;
 use linchpin_history_data::crash::{Property, apply};
+use linchpin_history_data::{Judgement, Rank};
 use linchpin_monitor::mwcas;
 use linchpin_spec::Value;
 use linchpin_verdict::Limits;
@@ -28,7 +28,8 @@ struct Tally {
     with_pending_in_core: u64,
 }
 
-/// Compares the monitor with the judge. Without a property, pending operations get any deadlines at all.
+/// Compares the monitor with the judge. Without a property, pending operations get any deadlines at
+/// all.
 fn compare(name: &str, settings: Settings, property: impl Into<Option<Property>>) -> Tally {
     let property = property.into();
     let seed = setting("LINCHPIN_SEED", 1);
@@ -42,7 +43,8 @@ fn compare(name: &str, settings: Settings, property: impl Into<Option<Property>>
             .expect("generated crashes make sense");
         for operation in &mut history.operations {
             if property.is_none() && !operation.completed && random.u8(..4) != 0 {
-                operation.returned = random.u32(operation.invoked..history.events);
+                operation.returned =
+                    Rank::new(random.u32(operation.invoked.number()..history.events.number()));
             }
         }
         let order = &applied.interrupted;
@@ -126,8 +128,8 @@ fn failures_that_only_crashed_swaps_explain() {
     }
 }
 
-/// Swaps that expect what nobody was seen to have seen may have failed too early. Only few of them are not judged: those
-/// that also saw something, and some that do not say where they failed.
+/// Swaps that expect what no operation was seen to have seen may have failed too early. Only few of
+/// them are not judged: those that also saw something, and some that do not say where they failed.
 #[test]
 fn failures_that_came_too_early() {
     let peeks = Settings { peeks: true, processes: 4, operations: 9, ..BASE };
@@ -152,8 +154,8 @@ fn failures_that_came_too_early() {
     compare("early, any deadlines", Settings { answers: Answers::Boolean, ..fresh }, None);
 }
 
-/// One failure that may have come too early, among thousands, must not send the whole history to another method: the
-/// monitor answers, and that it does is what makes long histories possible.
+/// One failure that may have come too early, among thousands, must not send the whole history to
+/// another method: the monitor answers, and that it does is what makes long histories possible.
 #[test]
 fn long_histories_stay_with_the_monitor() {
     let settings = Settings {

@@ -1,11 +1,12 @@
-//! The construction as it was published agrees with the monitor, except where it is known to be wrong.
+//! The construction as it was published agrees with the monitor, except where it is known to be
+//! wrong.
 
 use super::reference;
 use crate::mwcas::generate::{Answers, Settings, random_history};
 use crate::mwcas::judge::{is_linearizable, shown};
 use crate::mwcas::{BASE, setting};
 use linchpin_history_data::crash::{Property, apply};
-use linchpin_history_data::{Builder, History, Judgement};
+use linchpin_history_data::{Builder, History, Judgement, OpId, Rank};
 use linchpin_monitor::mwcas;
 use linchpin_spec::{Mwcas, Spec, Value};
 use linchpin_verdict::Limits;
@@ -18,22 +19,22 @@ fn with_first_read(history: &History, locations: i64) -> History {
     builder.invoke("first", "mwread", Value::list(asked)).unwrap();
     let answered = (0..locations).map(|at| Value::list([at.into(), 0.into()]));
     builder.ok("first", Value::list(answered)).unwrap();
-    for event in 0..history.events {
+    for event in (0..history.events.number()).map(Rank::new) {
         if let Some(crash) = history.crashes.iter().find(|crash| crash.at == event) {
             let process =
                 crash.process.map(|process| builder.process(&history.processes[process as usize]));
             builder.crash(process).unwrap();
         }
-        for (id, operation) in history.operations.iter().enumerate() {
+        for (id, operation) in history.iter() {
             let process = &history.processes[operation.process as usize];
             if operation.invoked == event {
-                let call = history.call(id as u32);
+                let call = history.call(id);
                 builder
                     .invoke(process, ["mwread", "mwcas"][call.operation], call.argument)
                     .unwrap();
             }
             if operation.completed && operation.returned == event {
-                builder.ok(process, history.response(id as u32).unwrap()).unwrap();
+                builder.ok(process, history.response(id).unwrap()).unwrap();
             }
         }
     }
@@ -73,7 +74,8 @@ fn agrees_with_the_published_construction() {
         let text = || {
             format!("case {case}, {property:?}: {judgement:?}\n{}", shown(&history, Some(&init)))
         };
-        // What the publication covers the monitor covers, but for values that two unfinished swaps write.
+        // What the publication covers the monitor covers, but for values that two unfinished swaps
+        // write.
         let Ok(judgement) = &judgement else {
             assert!(judgement.as_ref().unwrap_err().reason.contains("writes"), "{}", text());
             continue;
@@ -93,7 +95,7 @@ fn agrees_with_the_published_construction() {
             ) => broken += 1,
             // Rule 2: the monitor needs an unfinished swap that the publication leaves out.
             (Judgement::Holds(witness), Published::MissingEdge) => {
-                let pending = |id: &u32| !history.operations[*id as usize].completed;
+                let pending = |id: &OpId| !history[*id].completed;
                 assert!(witness.order.iter().any(pending), "{}", text());
                 false_alarms += 1;
             }
@@ -140,16 +142,18 @@ fn both(mut history: History) -> (Published, Judgement) {
     (published, judgement)
 }
 
-/// Read x = 0; a swap of x from 0 to 2 crashes; a swap of x from 0 to 1 fails at x. The crashed one took effect.
+/// Read x = 0; a swap of x from 0 to 2 crashes; a swap of x from 0 to 1 fails at x. The crashed one
+/// took effect.
 #[test]
 fn rule_2_is_wrong_for_one_word() {
     let (published, judgement) = both(unexplained(&[&[[0, 0, 2]]], &[&[[0, 0, 1]]]));
     assert_eq!(published, Published::MissingEdge);
     let Judgement::Holds(witness) = judgement else { panic!("{judgement:?}") };
-    assert_eq!(witness.order, [0, 1, 2]);
+    assert_eq!(witness.order, [0, 1, 2].map(OpId::new));
 }
 
-/// Two failures, at different locations, and only one crashed swap explains both; two others exclude each other.
+/// Two failures, at different locations, and only one crashed swap explains both; two others
+/// exclude each other.
 #[test]
 fn rule_2_is_wrong_for_several_words() {
     let history = unexplained(
@@ -160,7 +164,9 @@ fn rule_2_is_wrong_for_several_words() {
     assert_eq!(published, Published::MissingEdge);
     let Judgement::Holds(witness) = judgement else { panic!("{judgement:?}") };
     assert!(
-        witness.order.contains(&2) && !witness.order.contains(&1) && !witness.order.contains(&3)
+        witness.order.contains(&OpId::new(2))
+            && !witness.order.contains(&OpId::new(1))
+            && !witness.order.contains(&OpId::new(3))
     );
 }
 

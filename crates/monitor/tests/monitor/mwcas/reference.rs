@@ -1,10 +1,11 @@
-//! The precedence graph as it was published, for comparison: Cepeda et al., *Toward Linearizability Testing for
-//! Multi-Word Persistent Synchronization Primitives*, OPODIS 2019.
+//! The precedence graph as it was published, for comparison: Cepeda et al., *Toward Linearizability
+//! Testing for Multi-Word Persistent Synchronization Primitives*, OPODIS 2019.
 //!
-//! Vertices, edges and properties are built literally, section by section, happens-before edges included, so that this
-//! file can be read beside the publication. It is slower than [`check`](super::check), knows only what the publication
-//! knows (an unsuccessful swap names a location or answers what it read), and **keeps rule 2 of Section 5.3, which is
-//! wrong**: see [`judge`].
+//! Vertices, edges and properties are built literally, section by section, happens-before edges
+//! included, so that this file can be read beside the publication. It is slower than
+//! [`check`](super::check), knows only what the publication knows (an unsuccessful swap names a
+//! location or answers what it read), and **keeps rule 2 of Section 5.3, which is wrong**: see
+//! [`judge`].
 
 use linchpin_history_data::crash::Interrupted;
 use linchpin_history_data::{Argument, History, NEVER, OpId, ValueId};
@@ -22,7 +23,8 @@ pub enum Published {
     Cycle,
     /// Property ii does not hold: an operation without its reads-from or auxiliary edge.
     MissingEdge,
-    /// Property iii does not hold: the reads-from edges of a location are not one path over all swaps there.
+    /// Property iii does not hold: the reads-from edges of a location are not one path over all
+    /// swaps there.
     Fork,
 }
 
@@ -63,11 +65,12 @@ enum Vertex {
 ///
 /// `init` is the initial value of every location.
 ///
-/// Rule 2 of Section 5.3 excludes an incomplete swap "provided that none of the new values it was attempting to swap in
-/// has been read". An unsuccessful swap that reports only a location reads no value, and yet may have been made to fail
-/// by the incomplete one: read x = 0; an incomplete swap of x from 0 to 2; an unsuccessful swap of x from 0, at x. With
-/// the incomplete swap excluded nothing explains the failure, and the answer is [`Published::MissingEdge`], though the
-/// history is linearizable. [`check`](super::check) answers such histories correctly.
+/// Rule 2 of Section 5.3 excludes an incomplete swap "provided that none of the new values it was
+/// attempting to swap in has been read". An unsuccessful swap that reports only a location reads no
+/// value, and yet may have been made to fail by the incomplete one: read x = 0; an incomplete swap
+/// of x from 0 to 2; an unsuccessful swap of x from 0, at x. With the incomplete swap excluded
+/// nothing explains the failure, and the answer is [`Published::MissingEdge`], though the history
+/// is linearizable. [`check`](super::check) answers such histories correctly.
 pub fn judge(history: &History, interrupted: &[Interrupted], init: ValueId) -> Published {
     let Some(vertices) = vertices(history) else {
         return Published::NotCovered;
@@ -229,15 +232,15 @@ fn graph(
     // Section 5.3: for recoverable linearizability, to the next operation of the same process.
     for Interrupted { operation, mut next } in interrupted.iter().copied() {
         let follow = |id: OpId| interrupted.iter().find(|other| other.operation == id);
-        while vertices[next as usize] == Vertex::Excluded
+        while vertices[next.index()] == Vertex::Excluded
             && let Some(later) = follow(next)
         {
             next = later.next;
         }
-        if vertices[operation as usize] != Vertex::Excluded
-            && vertices[next as usize] != Vertex::Excluded
+        if vertices[operation.index()] != Vertex::Excluded
+            && vertices[next.index()] != Vertex::Excluded
         {
-            graph.edges.push((operation as usize + 1, next as usize + 1, EdgeKind::Auxiliary));
+            graph.edges.push((operation.index() + 1, next.index() + 1, EdgeKind::Auxiliary));
         }
     }
     Ok(graph)
@@ -308,7 +311,8 @@ fn is_acyclic(graph: &Graph, vertices: usize) -> bool {
     true
 }
 
-/// Property iii: from the genesis vertex, the reads-from edges of each location lead over all successful swaps there.
+/// Property iii: from the genesis vertex, the reads-from edges of each location lead over all
+/// successful swaps there.
 fn has_paths(graph: &Graph, vertices: &[Vertex]) -> bool {
     let swaps_at = |id: usize, location: ValueId| match &vertices[id - 1] {
         Vertex::Swap(words) => words.iter().any(|word| word[0] == location),

@@ -103,7 +103,8 @@ fn possible(memory: &Mwcas, answered: &[(Call, Option<Value>)]) -> bool {
     !states.is_empty()
 }
 
-/// Every memory with mentioned values, or one more that stands for all values that nobody mentions.
+/// Every memory with mentioned values, or one more that stands for all values that no operation
+/// mentions.
 fn initial_memories() -> impl Iterator<Item = Mwcas> {
     let values = || 0..=MENTIONED;
     values().flat_map(move |first| {

@@ -2,17 +2,19 @@
 //!
 //! # Why this is exact
 //!
-//! Let E1, E2, … and D1, D2, … be orders of the enqueues and of the dequeues that respect time, where Di answers what Ei
-//! enqueued. They are merged into one order that respects time and has each Ei before Di unless some Dj returned before
-//! some Ei was called, i ≤ j. For what else could close a circle is that Dj' returned before Ei' was called and Ei
-//! returned before Dj was called, j ≤ j' < i' ≤ i. But Ei comes not before Ei' so it returned after the call of Ei', that
-//! is, after the return of Dj', which is after the call of Dj since Dj comes not after Dj'; and that is after the return
-//! of Ei.
+//! Let E1, E2, … and D1, D2, … be orders of the enqueues and of the dequeues that respect time,
+//! where Di answers what Ei enqueued. They are merged into one order that respects time and has
+//! each Ei before Di unless some Dj returned before some Ei was called, i ≤ j. For what else could
+//! close a circle is that Dj' returned before Ei' was called and Ei returned before Dj was called,
+//! j ≤ j' < i' ≤ i. But Ei comes not before Ei' so it returned after the call of Ei', that is,
+//! after the return of Dj', which is after the call of Dj since Dj comes not after Dj'; and that is
+//! after the return of Ei.
 //!
-//! A dequeue that found the queue empty stands between the first j of both and all others. That respects time if
-//! nothing of the others returned before something of the first was called, and it itself was called before all of the
-//! others returned and returned after all of the first were called. All that can stand there do: what could and did not
-//! returned too early for any later place.
+//! A dequeue that found the queue empty stands between the first j of both and all others. That
+//! respects time if nothing of the others returned before something of the first was called, and it
+//! itself was called before all of the others returned and returned after all of the first were
+//! called. All that can stand there do: what could and did not returned too early for any later
+//! place.
 
 use super::lists::{Lists, Pending, Side, Time};
 use crate::Watch;
@@ -23,11 +25,11 @@ use linchpin_history_data::{NEVER, OpId, Rank};
 use linchpin_verdict::StopReason;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// How a walk ended.
-pub(super) enum Walked {
+/// How the search ended.
+pub(super) enum SearchEnd {
     Explained(Vec<OpId>),
     /// Nothing explains the events up to this one.
-    Stuck {
+    Unexplained {
         last: Rank,
     },
     Stopped(StopReason),
@@ -113,11 +115,11 @@ enum From {
 const DEQUEUES: u32 = u32::MAX;
 
 /// The configurations on their way.
-pub(super) struct Walk<'a, M: Mask> {
+pub(super) struct Levels<'a, M: Mask> {
     lists: &'a Lists,
     watch: &'a Watch<'a>,
     used: Used,
-    steps: Steps,
+    steps: Steps<OpId>,
     level: Vec<Config<M>>,
     next: Vec<Config<M>>,
     index: FxHashMap<Key<M>, u32>,
@@ -126,9 +128,9 @@ pub(super) struct Walk<'a, M: Mask> {
     work: u32,
 }
 
-impl<'a, M: Mask> Walk<'a, M> {
-    pub(super) fn new(lists: &'a Lists, watch: &'a Watch<'a>) -> Walk<'a, M> {
-        Walk {
+impl<'a, M: Mask> Levels<'a, M> {
+    pub(super) fn new(lists: &'a Lists, watch: &'a Watch<'a>) -> Levels<'a, M> {
+        Levels {
             lists,
             watch,
             used: Used::new(),
@@ -141,9 +143,9 @@ impl<'a, M: Mask> Walk<'a, M> {
         }
     }
 
-    pub(super) fn run(&mut self) -> Walked {
+    pub(super) fn run(&mut self) -> SearchEnd {
         if self.lists.impossible {
-            return Walked::Stuck { last: NEVER };
+            return SearchEnd::Unexplained { last: NEVER };
         }
         let nothing =
             |side: &Side| First { base: 0, others: M::empty(side.width.max(self.width())) };
@@ -158,19 +160,19 @@ impl<'a, M: Mask> Walk<'a, M> {
             self.index.clear();
             self.level = std::mem::take(&mut self.next);
             if let Some(done) = self.level.iter().find(|config| self.is_done(config)) {
-                return Walked::Explained(self.unfolded(done.step));
+                return SearchEnd::Explained(self.unfolded(done.step));
             }
             if self.level.is_empty() {
                 // INVARIANT: what returned later, or was called later, was not looked at.
-                let last = Rank::try_from(self.last.max(0)).unwrap_or(NEVER);
-                return Walked::Stuck { last };
+                let last = u32::try_from(self.last.max(0)).map_or(NEVER, Rank::new);
+                return SearchEnd::Unexplained { last };
             }
             for config in std::mem::take(&mut self.level) {
                 self.work += 1;
                 if self.work.is_multiple_of(256)
                     && let Some(reason) = self.watch.exceeded(self.bytes())
                 {
-                    return Walked::Stopped(reason);
+                    return SearchEnd::Stopped(reason);
                 }
                 self.lead_on(&config);
             }
@@ -260,8 +262,8 @@ impl<'a, M: Mask> Walk<'a, M> {
         }
     }
 
-    /// Adds a configuration to the next level, with all that can find the queue empty there, unless it is hopeless or
-    /// known.
+    /// Adds a configuration to the next level, with all that can find the queue empty there, unless
+    /// it is hopeless or known.
     fn add(&mut self, mut config: Config<M>, pair: Option<(OpId, OpId)>) {
         let Lists { enqueues, dequeues, empty, empty_returned, .. } = self.lists;
         let next_dequeue = config.key.dequeued.next_return(dequeues);

@@ -1,23 +1,24 @@
 //! The frontier of a register.
 
 use super::Kind;
-use super::configs::{Config, Configs, Slots};
+use super::config::{Config, Configs, Slots};
 use crate::Watch;
 use crate::mask::Mask;
 use crate::problem::{Place, Problem};
 use crate::steps::{START, Steps};
 use crate::used::Used;
 use crate::window::Window;
-use linchpin_history_data::Rank;
+use linchpin_history_data::{NEVER, Rank};
 use linchpin_verdict::StopReason;
 use rustc_hash::FxHashMap;
 
-/// How a walk ended.
-pub(super) enum Walked {
+/// How the search ended.
+pub(super) enum SearchEnd {
     /// These operations in this order explain the history.
     Explained(Vec<u32>),
-    /// Nothing explains the return of this operation, given all answers, those of operations in progress included; or nothing that the walk kept.
-    Stuck { op: u32 },
+    /// Nothing explains the return of this operation, given all answers, those of operations in
+    /// progress included; or nothing that the walk kept.
+    Unexplained { op: u32 },
     /// The limits stopped it at this event.
     Stopped { reason: StopReason, event: usize },
 }
@@ -25,7 +26,8 @@ pub(super) enum Walked {
 /// In a step: the operation was buried just before the last write.
 const BURIED: u32 = 1 << 31;
 
-/// A way in which the operations before some event may have taken effect. Operations are those of the problem.
+/// A way in which the operations before some event may have taken effect. Operations are those of
+/// the problem.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Way {
     /// What the register holds.
@@ -41,7 +43,8 @@ pub(super) struct Way {
 /// How many configurations a walk keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Breadth {
-    /// At each return the most promising for each value, so many, and [`IN_ALL`] times as many in all. A walk that gets stuck has shown nothing, unless nothing was left out.
+    /// At each return the most promising for each value, so many, and [`IN_ALL`] times as many in
+    /// all. A walk that gets stuck has shown nothing, unless nothing was left out.
     Narrow(usize),
     /// All, if there are not more than this.
     AtMost(usize),
@@ -52,7 +55,8 @@ pub(super) enum Breadth {
 /// So many times as many configurations as for each value a narrow walk keeps in all.
 const IN_ALL: usize = 16;
 
-/// So many configurations are led on at a return in a narrow walk, for each that it keeps, once the return is passed somehow.
+/// So many configurations are led on at a return in a narrow walk, for each that it keeps, once the
+/// return is passed somehow.
 const PERSISTENCE: usize = 16;
 
 /// So many are led on if the return is not passed; then the walk is stuck.
@@ -60,7 +64,7 @@ const PERSEVERANCE: usize = 1024;
 
 /// What comes of a walk.
 pub(super) struct Outcome {
-    pub walked: Walked,
+    pub walked: SearchEnd,
     /// What the register may hold at the end.
     pub values: Vec<u32>,
     /// The ways to come to the end.
@@ -69,8 +73,8 @@ pub(super) struct Outcome {
     pub is_sure: bool,
 }
 
-/// Walks through the events from where one of these ways leads; those of operations in progress there are calls, and come first. Goes no further than to the
-/// first event not before `stop`.
+/// Walks through the events from where one of these ways leads; those of operations in progress
+/// there are calls, and come first. Goes no further than to the first event not before `stop`.
 pub(super) fn walk<M: Mask>(
     problem: &Problem,
     kinds: &[Kind],
@@ -89,7 +93,7 @@ pub(super) fn walk<M: Mask>(
     let values = values.max().unwrap_or(0).max(initial) as usize + 1;
     let slots =
         Slots { observers: nothing.clone(), optional: nothing.clone(), writes: nothing.clone() };
-    let mut walk = Walk {
+    let mut walk = RegisterFrontier {
         problem,
         kinds,
         watch,
@@ -110,7 +114,7 @@ pub(super) fn walk<M: Mask>(
         work: 0,
     };
     walk.configs = from.iter().map(|way| walk.config(way)).collect();
-    let walked = walk.run(stop.unwrap_or(Rank::MAX));
+    let walked = walk.run(stop.unwrap_or(NEVER));
     let mut values: Vec<u32> = walk.configs.iter().map(|config| config.value).collect();
     values.sort_unstable();
     values.dedup();
@@ -136,13 +140,13 @@ struct View<M> {
     crashed: bool,
 }
 
-struct Walk<'a, M: Mask> {
+struct RegisterFrontier<'a, M: Mask> {
     problem: &'a Problem,
     kinds: &'a [Kind],
     watch: &'a Watch<'a>,
     window: Window<'a>,
     used: Used,
-    steps: Steps,
+    steps: Steps<u32>,
     slots: Slots<M>,
     candidates: Vec<Candidate<M>>,
     /// Which operation is in a slot.
@@ -162,7 +166,7 @@ struct Walk<'a, M: Mask> {
     work: u32,
 }
 
-impl<M: Mask> Walk<'_, M> {
+impl<M: Mask> RegisterFrontier<'_, M> {
     fn config(&mut self, way: &Way) -> Config<M> {
         let mask = |ops: &[u32]| {
             let mut mask = self.nothing.clone();
@@ -201,7 +205,7 @@ impl<M: Mask> Walk<'_, M> {
         self.configs.iter().map(way).collect()
     }
 
-    fn run(&mut self, stop: Rank) -> Walked {
+    fn run(&mut self, stop: Rank) -> SearchEnd {
         for (at, &event) in self.problem.events.iter().enumerate() {
             if event.rank >= stop {
                 break;
@@ -209,24 +213,25 @@ impl<M: Mask> Walk<'_, M> {
             if event.returns
                 && let Err(reason) = self.pass(event.op)
             {
-                return Walked::Stopped { reason, event: at };
+                return SearchEnd::Stopped { reason, event: at };
             }
             if self.configs.is_empty() {
-                return Walked::Stuck { op: event.op };
+                return SearchEnd::Unexplained { op: event.op };
             }
             self.window.pass(event);
             if at % 4096 == 4095
                 && let Err(reason) = self.check_limits()
             {
-                return Walked::Stopped { reason, event: at };
+                return SearchEnd::Stopped { reason, event: at };
             }
         }
         let last = self.configs.first().map_or(START, |config| config.step);
-        Walked::Explained(self.unfolded(self.steps.path(last)))
+        SearchEnd::Explained(self.unfolded(self.steps.path(last)))
     }
 
-    /// The operations in the order in which they take effect, each buried one just before the write that hides it: the
-    /// last before its return, which took effect after its call, since one after its call made it possible to hide.
+    /// The operations in the order in which they take effect, each buried one just before the write
+    /// that hides it: the last before its return, which took effect after its call, since one after
+    /// its call made it possible to hide.
     fn unfolded(&self, path: Vec<u32>) -> Vec<u32> {
         let mut backwards = Vec::with_capacity(path.len());
         let mut hidden = Vec::new();
@@ -286,7 +291,8 @@ impl<M: Mask> Walk<'_, M> {
         expanded
     }
 
-    /// Keeps the most promising configurations for each value: those in which the most has taken effect, or can be hidden.
+    /// Keeps the most promising configurations for each value: those in which the most has taken
+    /// effect, or can be hidden.
     fn narrow(&mut self, most: usize) {
         if self.configs.len() <= most {
             return;
@@ -363,7 +369,7 @@ impl<M: Mask> Walk<'_, M> {
         self.kinds[self.problem.crashed[class as usize].ops[0] as usize]
     }
 
-    /// Whether somebody who has not taken effect is waiting for this value.
+    /// Whether an operation that has not taken effect is waiting for this value.
     fn is_wanted(&mut self, value: u32, done: &M) -> bool {
         let view = self.view(value);
         let View { looking, swapping, crashed, .. } = &self.views[view];
@@ -444,7 +450,8 @@ impl<M: Mask> Walk<'_, M> {
         Some((next, self.problem.crashed[class as usize].ops[count as usize]))
     }
 
-    /// What an operation makes of a configuration; nothing if it cannot take effect, or is a write that nobody wants.
+    /// What an operation makes of a configuration; nothing if it cannot take effect, or is a write
+    /// that no operation wants.
     fn after(&self, kind: Kind, wanted: bool, config: &Config<M>) -> Option<Config<M>> {
         let mut next = config.clone();
         match kind {
@@ -458,8 +465,9 @@ impl<M: Mask> Walk<'_, M> {
         Some(next)
     }
 
-    /// Comes to a configuration by `op` after the step that is noted in it: lets look what sees its answer there, and
-    /// keeps it with those that have passed the deadline of the operation in `slot`, or that have not.
+    /// Comes to a configuration by `op` after the step that is noted in it: lets look what sees its
+    /// answer there, and keeps it with those that have passed the deadline of the operation in
+    /// `slot`, or that have not.
     fn arrive(&mut self, mut config: Config<M>, slot: u32, op: Option<u32>) {
         let mut looked = None;
         if !config.done.contains(slot) || op.is_some() {

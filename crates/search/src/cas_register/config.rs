@@ -1,4 +1,5 @@
-//! Sets of configurations of a register, in which a configuration gives way to one that can do all that it can.
+//! Sets of configurations of a register, in which a configuration gives way to one that can do all
+//! that it can.
 
 use crate::mask::Mask;
 use crate::used::Used;
@@ -65,8 +66,8 @@ impl<M: Mask> Configs<M> {
         Configs { list: Vec::new(), before: Vec::new(), last: vec![END; values] }
     }
 
-    /// Adds a configuration unless one can do all that it can; those that can do no more than it give way. How it
-    /// came about is written down only if it is added.
+    /// Adds a configuration unless one can do all that it can; those that can do no more than it
+    /// give way. How it came about is written down only if it is added.
     pub(super) fn insert(
         &mut self,
         mut config: Config<M>,
@@ -97,7 +98,8 @@ impl<M: Mask> Configs<M> {
         self.list.push(config);
     }
 
-    /// The configuration that was added at this position, if there are so many; `None` inside if it has given way.
+    /// The configuration that was added at this position, if there are so many; `None` inside if it
+    /// has given way.
     pub(super) fn get(&self, at: usize) -> Option<Option<&Config<M>>> {
         self.list.get(at).map(|config| (config.value != GONE).then_some(config))
     }
