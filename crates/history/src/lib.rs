@@ -6,11 +6,9 @@
 
 mod check;
 mod data_type;
-mod legacy;
 pub mod online;
 
 pub use check::{CheckOptions, Checked, check};
-pub use legacy::{Limits, STOPPED};
 pub use linchpin_history_data::{
     Argument, Builder, Crash, History, HistoryError, Judgement, Monitored, NEVER, NotApplicable,
     Object, OpId, Operation, Property, Rank, ValueId, ValueTable, Violation, Witness, crash,

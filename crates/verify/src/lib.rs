@@ -132,7 +132,7 @@ fn explain(loaded: &Loaded, answer: &mut Answer) {
         (End::Faulted(fault), _) => found.explanation = format!("{fault}."),
         (_, Wrong::NotLinearizable) => match judged(program, run) {
             Some(Outcome::Violated(violation)) => {
-                found.core = violation.core.iter().map(|operation| *operation as usize).collect();
+                found.core = violation.core.iter().map(|operation| operation.index()).collect();
                 found.explanation = violation.explanation;
             }
             _ => {

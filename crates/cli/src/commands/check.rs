@@ -10,10 +10,10 @@ use crate::args::CheckArgs;
 use crate::limits::Stop;
 use crate::{Status, output};
 use anyhow::{Result, bail};
-use linchpin_history::{CheckOptions, Judgement, check};
+use linchpin_history::{CheckOptions, check};
 use linchpin_report::escaped_lines;
 use linchpin_report::json;
-use linchpin_verdict::{Limits, Verdict};
+use linchpin_verdict::Limits;
 use present::Presentation;
 use recording::Subject;
 use std::path::Path;
@@ -57,11 +57,7 @@ pub fn execute(args: &CheckArgs) -> Result<Status> {
     let report = args.report.as_ref();
     let page = report.map(|file| output::write_file(file, presentation.page().as_bytes()));
     let written = presentation.write_certificates().and(page.unwrap_or(Ok(())));
-    let verdict = match checked.judgement {
-        Judgement::Holds(_) => Verdict::Holds,
-        Judgement::Violated(_) => Verdict::Violated,
-        Judgement::Inconclusive(_) => Verdict::Inconclusive,
-    };
+    let verdict = presentation.verdict();
     let text = match args.common.json {
         true => presentation.json(),
         false => output::with_verdict(verdict, &escaped_lines(&presentation.text())),

@@ -78,7 +78,13 @@ fn examples(page: &Path) -> Vec<Example> {
             skipped = NOT_EXECUTED.iter().any(|name| command.starts_with(name));
             if !skipped {
                 let (page, command) = (page.to_owned(), command.to_owned());
-                examples.push(Example { page, line: number + 1, command, output: Vec::new(), code: 0 });
+                examples.push(Example {
+                    page,
+                    line: number + 1,
+                    command,
+                    output: Vec::new(),
+                    code: 0,
+                });
             }
         } else if let (false, Some(example)) = (skipped, examples.last_mut()) {
             match line.strip_prefix("? ").map(str::parse) {
@@ -111,7 +117,9 @@ fn mistake(example: &Example, folder: &Path) -> Option<String> {
     let mut rest = real.lines();
     for shown in output.iter().filter(|line| !line.trim().is_empty() && line.trim() != "...") {
         if !rest.any(|line| is_like(line.trim_end(), shown.trim_end())) {
-            return Some(format!("{at}\nthis line is not in the output, or not here: {shown}\n{real}"));
+            return Some(format!(
+                "{at}\nthis line is not in the output, or not here: {shown}\n{real}"
+            ));
         }
     }
     None
@@ -120,7 +128,9 @@ fn mistake(example: &Example, folder: &Path) -> Option<String> {
 /// Whether a line is as shown, with anything where `…` stands.
 fn is_like(line: &str, shown: &str) -> bool {
     let mut parts = shown.split('…');
-    let Some(mut rest) = parts.next().and_then(|first| line.strip_prefix(first)) else { return false };
+    let Some(mut rest) = parts.next().and_then(|first| line.strip_prefix(first)) else {
+        return false;
+    };
     let mut ended = !shown.contains('…');
     for part in parts {
         match (part.is_empty(), rest.find(part)) {

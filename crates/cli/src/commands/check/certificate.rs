@@ -108,7 +108,7 @@ impl Certificate {
             Claim::Core => {
                 let at = match &json["at"] {
                     Json::Null => None,
-                    at => Some(number(at).ok_or(HeaderError::Field("at"))?),
+                    at => Some(Rank::new(number(at).ok_or(HeaderError::Field("at"))?)),
                 };
                 Evidence::Core(ids(json, "core")?, at)
             }
@@ -156,5 +156,6 @@ fn number(json: &Json) -> Option<u32> {
 
 fn ids(json: &Json, key: &'static str) -> Result<Vec<OpId>, HeaderError> {
     let list = json[key].as_array().ok_or(HeaderError::Field(key))?;
-    list.iter().map(|id| number(id).ok_or(HeaderError::Field(key))).collect()
+    let id = |id: &Json| number(id).map(OpId::numbered).ok_or(HeaderError::Field(key));
+    list.iter().map(id).collect()
 }

@@ -5,11 +5,12 @@ use super::recording::Subject;
 use crate::args::{CheckArgs, PropertyArg};
 use crate::output;
 use anyhow::Result;
+use linchpin_engine::Wrong;
 use linchpin_history::{Checked, Judgement, NEVER, OpId, Rank, Violation};
 use linchpin_ingest::Recording;
-use linchpin_report::json;
-use linchpin_report::{Bar, Page, Timeline};
+use linchpin_report::{Bar, Page, Timeline, json};
 use linchpin_spec::{Shape, Value};
+use linchpin_verdict::Verdict;
 use serde_json::{Value as Json, json};
 
 /// Operations drawn around a core at most.
@@ -42,6 +43,14 @@ impl Presentation<'_> {
         let operations = self.recording.history.operations.len();
         let text = certificate::to_json(self.subject, &self.args.history, operations, &evidence)?;
         output::write_file(file, text.as_bytes())
+    }
+
+    pub const fn verdict(&self) -> Verdict {
+        match self.checked.judgement {
+            Judgement::Holds(_) => Verdict::Holds,
+            Judgement::Violated(_) => Verdict::Violated,
+            Judgement::Inconclusive(_) => Verdict::Inconclusive,
+        }
     }
 
     fn property(&self) -> &'static str {
@@ -185,12 +194,9 @@ impl Presentation<'_> {
     /// The object that scripts read.
     pub fn json(&self) -> String {
         let mut object = json::envelope("check", &self.args.history.display().to_string());
-        let verdict = match &self.checked.judgement {
-            Judgement::Holds(_) => "holds",
-            Judgement::Violated(_) => "violated",
-            Judgement::Inconclusive(_) => "inconclusive",
-        };
+        let verdict = self.verdict().id();
         object.insert("verdict".to_owned(), json!(verdict));
+        object.insert("reason".to_owned(), json!(self.headline()));
         let history = &self.recording.history;
         let engine = json!({
             "engine": "history",
@@ -212,31 +218,41 @@ impl Presentation<'_> {
         });
         object.insert("engines".to_owned(), json!([engine]));
         if let Judgement::Violated(violation) = &self.checked.judgement {
-            let operations: Vec<Json> =
-                violation.core.iter().map(|id| self.operation(*id)).collect();
             let counterexample = json!({
-                "history": operations, "schedule": [], "core": certificate::numbers(&violation.core),
-                "explanation": violation.explanation, "at": violation.at.map(Rank::number),
-                "possible": self.checked.possible,
+                "kind": Wrong::NotLinearizable.id(), "explanation": violation.explanation,
+                "history": self.events(violation), "schedule": [],
+                "core": certificate::numbers(&violation.core),
+                "at": violation.at.map(Rank::number), "possible": self.checked.possible,
             });
             object.insert("counterexample".to_owned(), counterexample);
         }
         format!("{}\n", Json::Object(object))
     }
 
-    fn operation(&self, id: OpId) -> Json {
+    /// The events of a core, as a history of their own; `id` is the operation's.
+    fn events(&self, violation: &Violation) -> Vec<Json> {
         let history = &self.recording.history;
-        let operation = &history.operations[id.index()];
-        let signature = &self.subject.object.spec.operations()[operation.operation as usize];
-        json!({
-            "id": id.number(),
-            "process": history.processes[operation.process as usize],
-            "f": signature.name,
-            "argument": json::value(&history.value(operation.argument)),
-            "response": history.response(id).as_ref().map(json::value),
-            "invoked": operation.invoked.number(),
-            "returned": operation.completed.then_some(operation.returned.number()),
-        })
+        let mut events: Vec<(Rank, Json)> = Vec::new();
+        for id in &violation.core {
+            let operation = &history.operations[id.index()];
+            let signature = &self.subject.object.spec.operations()[operation.operation as usize];
+            let name = &history.processes[operation.process as usize];
+            let process = name.parse::<u64>().map_or_else(|_| json!(name), |number| json!(number));
+            let event = |kind: &str, value: Json, at: Rank| {
+                let event = json!({
+                    "process": process, "type": kind, "f": signature.name, "value": value,
+                    "time": at.number(), "id": id.number(),
+                });
+                (at, event)
+            };
+            let argument = json::value(&history.value(operation.argument));
+            events.push(event("invoke", argument, operation.invoked));
+            if let Some(answer) = history.response(*id).filter(|_| operation.completed) {
+                events.push(event("ok", json::value(&answer), operation.returned));
+            }
+        }
+        events.sort_by_key(|(at, _)| *at);
+        events.into_iter().map(|(_, event)| event).collect()
     }
 
     /// The verdict as a page.

@@ -69,9 +69,11 @@ impl<'a> Presentation<'a> {
         insert("end", json!(self.end_name()));
         insert("reason", json!(self.reason()));
         if self.shown.verdict() == Verdict::Violated {
-            let core: &[u32] = match &self.shown.finding {
-                Finding::NotLinearizable(violation) => &violation.core,
-                _ => &[],
+            let core: Vec<usize> = match &self.shown.finding {
+                Finding::NotLinearizable(violation) => {
+                    violation.core.iter().map(|id| id.index()).collect()
+                }
+                _ => Vec::new(),
             };
             let wrong = match self.shown.finding {
                 Finding::Fault => Wrong::Fault,
