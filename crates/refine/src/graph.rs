@@ -210,13 +210,19 @@ impl Graph {
         std::thread::scope(|scope| {
             let starts = (from..to).step_by(size);
             let running: Vec<_> = starts
-                .map(|start| (start, scope.spawn(move || share(start, to.min(start + size)))))
+                .map(|start| {
+                    let work = move || share(start, to.min(start + size));
+                    (start, std::thread::Builder::new().spawn_scoped(scope, work).ok())
+                })
                 .collect();
-            // A worker that failed leaves its share to this one.
+            // A worker that failed, or could not be made, leaves its share to this one.
             let redo = |start: usize| share(start, to.min(start + size));
             running
                 .into_iter()
-                .map(|(start, worker)| worker.join().unwrap_or_else(|_| redo(start)))
+                .map(|(start, worker)| {
+                    let done = worker.and_then(|worker| worker.join().ok());
+                    done.unwrap_or_else(|| redo(start))
+                })
                 .collect()
         })
     }

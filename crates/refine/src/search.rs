@@ -8,6 +8,7 @@ use crate::product::{Product, Step, To};
 use crate::store::{Added, NO_NODE, NodeId, Store};
 use linchpin_verdict::{Inconclusive, Limits};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 /// How to search.
@@ -162,9 +163,17 @@ impl<P: Product> Search<'_, P> {
         } else {
             std::thread::scope(|scope| {
                 let share = &share;
-                let running: Vec<_> =
-                    workers.iter_mut().map(|worker| scope.spawn(move || share(worker))).collect();
-                running.into_iter().map(|worker| worker.join()).collect::<Result<_, _>>()
+                // Where no thread can be made, this one takes all states there are.
+                let mut rest = workers.iter_mut();
+                let own = rest.next();
+                let running: Vec<_> = rest
+                    .map_while(|worker| {
+                        Builder::new().spawn_scoped(scope, move || share(worker)).ok()
+                    })
+                    .collect();
+                let mine = own.map(share);
+                let others = running.into_iter().map(|worker| worker.join());
+                mine.map(Ok).into_iter().chain(others).collect::<Result<_, _>>()
             })
             .unwrap_or_else(|_| {
                 vec![Share {

@@ -99,11 +99,15 @@ where
     let decided = AtomicBool::new(false);
     let watch = Watch { limits: watch.limits, decided: Some(&decided) };
     thread::scope(|scope| {
-        let walker = scope.spawn(|| {
+        let work = || {
             let walked = walk::<S, M>(spec, problem, options, &watch);
             decided.store(true, Ordering::Relaxed);
             walked
-        });
+        };
+        // Where no thread can be made, the breadth-first search decides alone.
+        let Ok(walker) = thread::Builder::new().spawn_scoped(scope, work) else {
+            return walk::<S, M>(spec, problem, options, &watch);
+        };
         let mut found = None;
         let mut budget = 1 << 12;
         let mut deepest = 0;

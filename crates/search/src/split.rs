@@ -143,9 +143,11 @@ where
         search.work();
     } else {
         thread::scope(|scope| {
-            for _ in 0..workers {
-                scope.spawn(|| search.work());
+            // Where no thread can be made, this one does all the work.
+            for _ in 1..workers {
+                let _ = thread::Builder::new().spawn_scoped(scope, || search.work());
             }
+            search.work();
         });
     }
     search.answer()

@@ -75,8 +75,11 @@ impl<'p> Check<'p> {
         };
         let workers = std::thread::available_parallelism().map_or(1, NonZero::get).min(8);
         let ended = std::thread::scope(|scope| {
-            let working: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-            working.into_iter().map(|worker| worker.join()).collect::<Vec<_>>()
+            // Where no thread can be made, this one does all the work.
+            let made = |_| std::thread::Builder::new().spawn_scoped(scope, work).ok();
+            let working: Vec<_> = (1..workers).map_while(made).collect();
+            let mine = Ok(work());
+            working.into_iter().map(|worker| worker.join()).chain([mine]).collect::<Vec<_>>()
         });
         let unanswered =
             || ReductionError::NotConfirmed("a question could not be answered".to_owned());
