@@ -4,10 +4,12 @@
 //! $ cargo run --release --manifest-path benches/spin/Cargo.toml
 //! ```
 //!
-//! SPIN gets the easier question: its models (`promela/`) assert at given linearization points. Linchpin is given no points and
-//! decides linearizability of `models/treiber_stack.lin` and `models/ms_queue.lin`. Same threads, operations
-//! and values. SPIN's partial order reduction is on, its verifier compiled with `-O2 -DSAFETY`; its seconds are those of the
-//! verifier alone, without the compiler's. Each of our runs is a process of its own, so that its peak memory is its own.
+//! SPIN gets the easier question: its models (`promela/`) assert at given linearization points.
+//! Linchpin is given no points and decides linearizability of `models/treiber_stack.lin` and
+//! `models/ms_queue.lin`. Same threads, operations and values. SPIN's partial order reduction is
+//! on, its verifier compiled with `-O2 -DSAFETY`; its seconds are those of the verifier alone,
+//! without the compiler's. Each of our runs is a process of its own, so that its peak memory is its
+//! own.
 
 mod ours;
 mod peer;

@@ -51,8 +51,8 @@ fn execute(here: &Path, program: &str, arguments: &[&str]) -> Result<String> {
     Ok(text)
 }
 
-/// Reads the verifier's report. The seconds are by its own clock, which leaves out the start of the process as ours does;
-/// where it tells none, `seconds`.
+/// Reads the verifier's report. The seconds are by its own clock, which leaves out the start of the
+/// process as ours does; where it tells none, `seconds`.
 fn read(output: &str, seconds: f64) -> Result<Cost> {
     let number = |what: &str| -> Result<f64> {
         let line = output.lines().find(|line| line.contains(what));

@@ -1,6 +1,8 @@
-//! The allocator of the binary: where there is no memory left, the process ends with a sentence and exit code 3.
+//! The allocator of the binary: where there is no memory left, the process ends with a sentence and
+//! exit code 3.
 //!
-//! The standard library aborts instead, and stable Rust has no hook for it. Nothing here allocates once memory is out.
+//! The standard library aborts instead, and stable Rust has no hook for it. Nothing here allocates
+//! once memory is out.
 
 use crate::Status;
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -12,8 +12,8 @@ use std::env::ArgsOs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Tells whether a concurrent object is linearizable: whether every operation appears to take effect at one instant
-/// between its call and its return.
+/// Tells whether a concurrent object is linearizable: whether every operation appears to take
+/// effect at one instant between its call and its return.
 #[derive(Debug, Parser)]
 #[command(name = "linchpin", version, max_term_width = 100, after_help = EXIT_CODES)]
 pub struct Cli {
@@ -157,7 +157,8 @@ pub struct Common {
     /// Say nothing on standard error but errors.
     #[arg(long, short, global = true)]
     pub quiet: bool,
-    /// Say more: which methods were tried; how far the work is, every ten seconds where there is no terminal.
+    /// Say more: which methods were tried; how far the work is, every ten seconds where there is no
+    /// terminal.
     #[arg(long, short, global = true)]
     pub verbose: bool,
     /// Whether to use colours; `auto`: on a terminal, unless `NO_COLOR` is set.
@@ -176,11 +177,12 @@ pub enum ColorArg {
 /// Limits on what a command may use. Every command understands them too.
 #[derive(Args, Clone, Debug, Default)]
 pub struct LimitArgs {
-    /// Stop after this time, such as `30`, `30s`, `5m`, `1h`, with what is known then (exit code 3).
+    /// Stop after this time, such as `30`, `30s`, `5m`, `1h`, with what is known then (exit code
+    /// 3).
     #[arg(long, global = true, value_name = "TIME", value_parser = duration)]
     pub time_limit: Option<Duration>,
-    /// Stop when this much memory is in use, such as `500M`, `4G`, with what is known then (exit code 3). [default: half
-    /// of the memory that is free at the start]
+    /// Stop when this much memory is in use, such as `500M`, `4G`, with what is known then (exit
+    /// code 3). [default: half of the memory that is free at the start]
     #[arg(long, global = true, value_name = "SIZE", value_parser = size)]
     pub memory_limit: Option<u64>,
 }
@@ -206,7 +208,8 @@ impl ModelArgs {
 
 #[derive(Args, Clone, Debug)]
 pub struct VerifyArgs {
-    /// The models: `.lin` files, `.subop` files (operations as lists of sub-operations), `.csp` files (processes).
+    /// The models: `.lin` files, `.subop` files (operations as lists of sub-operations), `.csp`
+    /// files (processes).
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// Only this engine. May be repeated.
@@ -221,7 +224,8 @@ pub struct VerifyArgs {
     /// How many operations each thread calls, or `unlimited`. [default: the model's bounds]
     #[arg(long, value_name = "N", value_parser = calls)]
     pub ops: Option<Calls>,
-    /// How many different values clients pass for an `int`: 1, 2, …, N. [default: the model's bounds]
+    /// How many different values clients pass for an `int`: 1, 2, …, N. [default: the model's
+    /// bounds]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=255))]
     pub values: Option<i64>,
     /// At most so many heap objects at a time; without `--ops`, threads then call without end.
@@ -239,8 +243,8 @@ pub struct VerifyArgs {
     /// Say for each operation where linearization points could be.
     #[arg(long)]
     pub suggest_points: bool,
-    /// Check this progress property of a `.lin` model instead of linearizability: `no-deadlock`, `obstruction-free`,
-    /// `lock-free`, `wait-free`, `livelock-free` or `starvation-free`.
+    /// Check this progress property of a `.lin` model instead of linearizability: `no-deadlock`,
+    /// `obstruction-free`, `lock-free`, `wait-free`, `livelock-free` or `starvation-free`.
     #[arg(long, value_name = "PROPERTY")]
     pub progress: Option<Property>,
     /// Check this formula of linear temporal logic over events instead, such as
@@ -250,14 +254,15 @@ pub struct VerifyArgs {
     /// For `--ltl`: only runs in which every thread that can always move does move.
     #[arg(long, requires = "ltl")]
     pub fair: bool,
-    /// For `reduce`: print which pairs of sub-operations are orderable and reversible, and in which alias cases.
+    /// For `reduce`: print which pairs of sub-operations are orderable and reversible, and in which
+    /// alias cases.
     #[arg(long)]
     pub table: bool,
     /// For `reduce`: print the facts that were found, and what killed the candidates that are none.
     #[arg(long)]
     pub facts: bool,
-    /// For `reduce`: write the questions about pairs of sub-operations to this folder, one SMT-LIB file each; its comment says the answer
-    /// that was found.
+    /// For `reduce`: write the questions about pairs of sub-operations to this folder, one SMT-LIB
+    /// file each; its comment says the answer that was found.
     #[arg(long, value_name = "FOLDER")]
     pub smt2: Option<PathBuf>,
     /// For `reduce`: write the proof to this file, for `linchpin certify`.
@@ -266,7 +271,8 @@ pub struct VerifyArgs {
     /// Leave out a reduction of the state space. May be repeated.
     #[arg(long, value_enum, value_name = "REDUCTION")]
     pub without: Vec<ReductionArg>,
-    /// Search with a table of this size instead of remembering states: finds violations in huge spaces, proves nothing.
+    /// Search with a table of this size instead of remembering states: finds violations in huge
+    /// spaces, proves nothing.
     #[arg(long, value_name = "SIZE", value_parser = size, num_args = 0..=1, default_missing_value = "1G")]
     pub lossy: Option<u64>,
     /// How many cores to use. [default: all]
@@ -299,13 +305,13 @@ impl VerifyArgs {
 pub enum ReductionArg {
     /// Dropping garbage and renaming objects.
     CanonicalHeap,
-    /// Dropping locals that nobody reads any more.
+    /// Dropping locals that nothing reads any more.
     DeadLocals,
     /// Threads that are interchangeable.
     ThreadSymmetry,
     /// Values that are interchangeable.
     ValueSymmetry,
-    /// Taking steps that nobody notices together with the step before.
+    /// Taking steps that no other thread notices together with the step before.
     PartialOrder,
     /// Taking invocations and responses together with the first and last step.
     MergedEvents,
@@ -320,7 +326,8 @@ pub enum ReductionArg {
 /// How a history was recorded, and of what.
 #[derive(Args, Clone, Debug)]
 pub struct RecordingArgs {
-    /// What was recorded: a built-in specification (`linchpin specs` lists them), or a `.lin` file with a `spec`.
+    /// What was recorded: a built-in specification (`linchpin specs` lists them), or a `.lin` file
+    /// with a `spec`.
     #[arg(long, value_name = "NAME|FILE.lin")]
     pub spec: String,
     /// The initial value of the object, as JSON.
@@ -349,7 +356,8 @@ impl RecordingArgs {
 
 #[derive(Args, Clone, Debug)]
 pub struct CheckArgs {
-    /// The history: JSON lines, Jepsen EDN or log, porcupine, fastlin or LiMo text, gzip or zstd of those; `-` for standard input.
+    /// The history: JSON lines, Jepsen EDN or log, porcupine, fastlin or LiMo text, gzip or zstd of
+    /// those; `-` for standard input.
     pub history: PathBuf,
     #[command(flatten)]
     pub recording: RecordingArgs,
@@ -376,7 +384,8 @@ pub struct CheckArgs {
 
 #[derive(Args, Clone, Debug)]
 pub struct CertifyArgs {
-    /// What `linchpin check` wrote with `--witness` or `--core`, or `linchpin verify` with `--certificate`.
+    /// What `linchpin check` wrote with `--witness` or `--core`, or `linchpin verify` with
+    /// `--certificate`.
     pub certificate: PathBuf,
     /// The history, if it is not where the certificate says.
     #[arg(long, value_name = "FILE")]
@@ -415,14 +424,15 @@ pub struct RunArgs {
     /// How many operations each thread calls. [default: the model's bounds]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1_000_000))]
     pub ops: Option<u32>,
-    /// How many different values clients pass for an `int`: 1, 2, …, N. [default: the model's bounds]
+    /// How many different values clients pass for an `int`: 1, 2, …, N. [default: the model's
+    /// bounds]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
     pub values: Option<i64>,
     /// Decides everything random: the same seed gives the same bytes.
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub seed: u64,
-    /// Try so many seeds, from `--seed` on, and report the first run that goes wrong, or else the last. Every run is judged
-    /// against the specification.
+    /// Try so many seeds, from `--seed` on, and report the first run that goes wrong, or else the
+    /// last. Every run is judged against the specification.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub tries: u64,
     /// Who moves next.
@@ -440,8 +450,8 @@ pub struct RunArgs {
     /// Write every step too: a line with `"type":"step"` between the events.
     #[arg(long)]
     pub trace: bool,
-    /// Execute the schedule in this file (what `linchpin run --json` or `linchpin verify --json` wrote) instead of a random
-    /// one, and judge the run.
+    /// Execute the schedule in this file (what `linchpin run --json` or `linchpin verify --json`
+    /// wrote) instead of a random one, and judge the run.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "tries", "schedule", "ops", "values"])]
     pub replay: Option<PathBuf>,
     /// Write the history to this file instead of standard output.

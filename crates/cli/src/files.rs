@@ -1,5 +1,5 @@
-//! The files that a command reads and writes, looked at before any work: an output never replaces an input or another
-//! output, and can be written.
+//! The files that a command reads and writes, looked at before any work: an output never replaces
+//! an input or another output, and can be written.
 
 use crate::output::{folder, probe_file, target};
 use anyhow::{Result, bail};
@@ -16,7 +16,8 @@ pub struct Files {
 }
 
 impl Files {
-    /// An error if an output is an input, if two outputs are the same file, or if one cannot be written.
+    /// An error if an output is an input, if two outputs are the same file, or if one cannot be
+    /// written.
     pub fn check(&self) -> Result<()> {
         for (at, (flag, output)) in self.outputs.iter().enumerate() {
             let same = |other: &Path| is_same(output, other);

@@ -26,7 +26,8 @@ pub fn describe(reason: StopReason) -> String {
     }
 }
 
-/// What was asked for needs more than a limit allows: the command ends before the work, inconclusive.
+/// What was asked for needs more than a limit allows: the command ends before the work,
+/// inconclusive.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "{what} needs {needed} bytes, but the memory limit is {most}; ask for less, or allow more with --memory-limit"
@@ -49,8 +50,8 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Starts to watch the limits. Work that does not stop by itself is ended: then `json`, the beginning of the object
-    /// that scripts expect, is completed and written.
+    /// Starts to watch the limits. Work that does not stop by itself is ended: then `json`, the
+    /// beginning of the object that scripts expect, is completed and written.
     pub fn watch(limits: &LimitArgs, json: Option<Map<String, Json>>) -> Stop {
         let stop = Stop {
             asked: StopFlag::default(),
@@ -61,7 +62,8 @@ impl Stop {
             allocator::set_last_words(completed(object.clone(), "out of memory"));
         }
         let on_signal = stop.clone();
-        // A second handler cannot be installed; then the default one ends the process, which is right too.
+        // A second handler cannot be installed; then the default one ends the process, which is
+        // right too.
         let _ = ctrlc::set_handler(move || on_signal.asked.ask(StopReason::Interrupt));
         let (watcher, time) = (stop.clone(), limits.time_limit);
         let watching = move || watcher.watch_until_stopped(time, json);
@@ -82,7 +84,8 @@ impl Stop {
         Limits::until(self.asked.clone())
     }
 
-    /// Does work that says nothing unless it is completed, like reading: if it should stop it is ended at once.
+    /// Does work that says nothing unless it is completed, like reading: if it should stop it is
+    /// ended at once.
     pub fn ending_at_once<T>(&self, work: impl FnOnce() -> T) -> T {
         self.at_once.store(true, Ordering::Relaxed);
         let result = work();
@@ -90,7 +93,8 @@ impl Stop {
         result
     }
 
-    /// An error if `what` needs more memory than the limit allows. To be asked before a table of a given size is made.
+    /// An error if `what` needs more memory than the limit allows. To be asked before a table of a
+    /// given size is made.
     pub fn affords(&self, what: &str, needed: u64) -> Result<(), TooLarge> {
         match self.memory {
             Some(most) if needed > most => Err(TooLarge { what: what.to_owned(), needed, most }),

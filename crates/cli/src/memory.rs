@@ -9,8 +9,8 @@ pub fn in_use() -> Option<u64> {
     Some(resident * page_size())
 }
 
-/// What this process may still use without others having to give way, in bytes: what the machine has, and what the
-/// control group (a container) leaves of it.
+/// What this process may still use without others having to give way, in bytes: what the machine
+/// has, and what the control group (a container) leaves of it.
 pub fn free() -> Option<u64> {
     let machine = field(&read_to_string("/proc/meminfo").ok()?, "MemAvailable:")? * 1024;
     Some(control_group().map_or(machine, |left| left.min(machine)))

@@ -46,7 +46,8 @@ impl Mistakes {
         format!("{}: {}", self.file, counted(self.diagnostics.len(), "mistake"))
     }
 
-    /// Every mistake with its place, as scripts read it. Lines and columns are counted from 1, columns in characters.
+    /// Every mistake with its place, as scripts read it. Lines and columns are counted from 1,
+    /// columns in characters.
     pub fn to_json(&self) -> Json {
         let one = |mistake: &Diagnostic| {
             let start = usize::try_from(mistake.span.start).unwrap_or(usize::MAX);

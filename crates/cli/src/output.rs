@@ -1,4 +1,5 @@
-//! Writing: files whole or not at all, standard output without a fuss about closed pipes, colours where they are wanted.
+//! Writing: files whole or not at all, standard output without a fuss about closed pipes, colours
+//! where they are wanted.
 
 use crate::allocator;
 use crate::args::ColorArg;
@@ -140,7 +141,8 @@ pub fn verdict_on_stdout(verdict: Verdict) -> String {
     painted(&verdict.to_string(), verdict, color_on_stdout())
 }
 
-/// A text that begins with a verdict and a colon, for standard output: the verdict coloured if that is wanted.
+/// A text that begins with a verdict and a colon, for standard output: the verdict coloured if that
+/// is wanted.
 pub fn with_verdict(verdict: Verdict, text: &str) -> String {
     match text.split_once(':') {
         Some((word, rest)) => format!("{}:{rest}", painted(word, verdict, color_on_stdout())),

@@ -1,5 +1,5 @@
-//! How far the work has come, on standard error: a spinner on a terminal; elsewhere, with `--verbose`, a line every ten
-//! seconds.
+//! How far the work has come, on standard error: a spinner on a terminal; elsewhere, with
+//! `--verbose`, a line every ten seconds.
 
 use crate::args::Common;
 use crate::output;

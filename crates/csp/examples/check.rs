@@ -1,5 +1,5 @@
-//! Checks `.csp` files: `cargo run --release -p linchpin-csp --example check -- models/csp/k_register.csp K=4`.
-//! `--no-reduction` turns partial order reduction off.
+//! Checks `.csp` files: `cargo run --release -p linchpin-csp --example check --
+//! models/csp/k_register.csp K=4`. `--no-reduction` turns partial order reduction off.
 
 use linchpin_csp::{Options, parse, verify};
 

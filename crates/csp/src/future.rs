@@ -1,7 +1,9 @@
-//! What a process may still do, whatever the others do: the cells it may access and the events it may show.
+//! What a process may still do, whatever the others do: the cells it may access and the events it
+//! may show.
 //!
-//! An overapproximation. Parameters are followed as long as their values are known, so that a process that works on
-//! `M[i]` with a fixed `i` is seen to leave the other elements alone; conditions that are known are decided.
+//! An overapproximation. Parameters are followed as long as their values are known, so that a
+//! process that works on `M[i]` with a fixed `i` is seen to leave the other elements alone;
+//! conditions that are known are decided.
 
 use crate::cells::{Access, Bits};
 use crate::evaluate;
@@ -187,7 +189,8 @@ impl Search<'_> {
         }
     }
 
-    /// The value of an expression, if it does not depend on anything unknown; notes what it may read.
+    /// The value of an expression, if it does not depend on anything unknown; notes what it may
+    /// read.
     fn value(&mut self, expr: &Expr, frame: &Known) -> Option<i64> {
         match &expr.kind {
             ExprKind::Value(value) => Some(*value),

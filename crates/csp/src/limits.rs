@@ -1,8 +1,8 @@
 //! How large a model and its states may be.
 //!
-//! Each limit is far above what a checkable model needs and low enough that no source, however it was
-//! made, exhausts the stack, the memory or the user's patience. A model beyond one is told which.
-//! The limits of sources are those of [`linchpin_syntax::limits`].
+//! Each limit is far above what a checkable model needs and low enough that no source, however it
+//! was made, exhausts the stack, the memory or the user's patience. A model beyond one is told
+//! which. The limits of sources are those of [`linchpin_syntax::limits`].
 
 /// The most declarations in one model.
 pub(crate) const DECLARATIONS: usize = 1000;
@@ -22,7 +22,8 @@ pub(crate) const UNFOLDING: usize = 256;
 /// How many operators and calls one step may unfold.
 pub(crate) const UNFOLDED: usize = 20_000;
 
-/// How many operators the process of one state may have, so that unbounded recursion stops early with a clear message.
+/// How many operators the process of one state may have, so that unbounded recursion stops early
+/// with a clear message.
 pub(crate) const TERM: usize = 500;
 
 /// How deeply the operators of the process of one state may be nested.

@@ -1,7 +1,8 @@
 //! The labelled transition system of a process (Definition 2): states, and the steps from each.
 //!
-//! A state is a closed process and the values of the shared variables. Calls, operators and indexed operators unfold as
-//! soon as they are reached ([`Lts::settle`]), arguments being evaluated then; events and conditionals take steps.
+//! A state is a closed process and the values of the shared variables. Calls, operators and indexed
+//! operators unfold as soon as they are reached ([`Lts::settle`]), arguments being evaluated then;
+//! events and conditionals take steps.
 
 use crate::evaluate::{Evaluator, Fault};
 use crate::limits;
@@ -44,7 +45,8 @@ pub(crate) struct Move {
     pub to: State,
 }
 
-/// What an expansion needs: an evaluator that notes accesses, budgets, and the first thing that went wrong.
+/// What an expansion needs: an evaluator that notes accesses, budgets, and the first thing that
+/// went wrong.
 pub(crate) struct Work<'m> {
     pub evaluator: Evaluator<'m>,
     unfolded: usize,

@@ -1,8 +1,9 @@
 //! The specification, normalised on the fly by subset construction (Definition 4).
 //!
-//! A normalised state is the set of states that one trace reaches, closed under τ. States and sets are interned; what
-//! follows from each is computed once. The closure is not reduced (Figure 3 could be applied here too): reduced sets
-//! are smaller, but traces that lead to the same full set often lead to different reduced ones, and the product grows.
+//! A normalised state is the set of states that one trace reaches, closed under τ. States and sets
+//! are interned; what follows from each is computed once. The closure is not reduced (Figure 3
+//! could be applied here too): reduced sets are smaller, but traces that lead to the same full set
+//! often lead to different reduced ones, and the product grows.
 
 use crate::cells::Bits;
 use crate::evaluate::Fault;

@@ -1,4 +1,5 @@
-//! The product of an implementation with a normalised specification (Figure 2), as the search wants it.
+//! The product of an implementation with a normalised specification (Figure 2), as the search wants
+//! it.
 
 use crate::evaluate::Fault;
 use crate::lts::{Label, Lts, Move, State};
@@ -69,7 +70,8 @@ impl<'a, 'm> Check<'a, 'm> {
         }
     }
 
-    /// Whether nothing can happen although the process has not terminated: asked only if there is no specification.
+    /// Whether nothing can happen although the process has not terminated: asked only if there is
+    /// no specification.
     pub fn is_deadlock(&self, state: &State, expansion: &Expansion) -> bool {
         self.specification.is_none()
             && expansion.moves.is_empty()

@@ -128,7 +128,8 @@ pub(crate) enum NodeKind {
     },
     Choice(Vec<NodeId>),
     Interleave(Vec<NodeId>),
-    /// Deciding takes a τ step, unless it is `atomic`: then it is decided with the first step of what is chosen.
+    /// Deciding takes a τ step, unless it is `atomic`: then it is decided with the first step of
+    /// what is chosen.
     If {
         condition: Expr,
         then: NodeId,

@@ -1,18 +1,22 @@
-//! Partial order reduction for interleavings (Figures 3 and 4), with provisos that do not depend on the search order.
+//! Partial order reduction for interleavings (Figures 3 and 4), with provisos that do not depend on
+//! the search order.
 //!
-//! Of the steps of `(P1 ||| … ||| Pn) \ X`, those of one Pi are enough if they are independent of everything that the
-//! others may still do. Independence is judged by the cells that the steps of Pi have accessed and those that the others
-//! may access in the future, so conditions, guards and arguments count.
+//! Of the steps of `(P1 ||| … ||| Pn) \ X`, those of one Pi are enough if they are independent of
+//! everything that the others may still do. Independence is judged by the cells that the steps of
+//! Pi have accessed and those that the others may access in the future, so conditions, guards and
+//! arguments count.
 //!
-//! The stack proviso of the figures is for depth-first search. Here a part is chosen only if, moving alone by such steps,
-//! it cannot come back to a state it was in. A cycle of the reduced graph in which no state is fully expanded would
-//! project to such a way back of some part: along a cycle the futures of the parts cannot shrink, so each step on
-//! it would be independent of the others at its start too, and steps of other parts on it touch nothing of this one.
+//! The stack proviso of the figures is for depth-first search. Here a part is chosen only if,
+//! moving alone by such steps, it cannot come back to a state it was in. A cycle of the reduced
+//! graph in which no state is fully expanded would project to such a way back of some part: along a
+//! cycle the futures of the parts cannot shrink, so each step on it would be independent of the
+//! others at its start too, and steps of other parts on it touch nothing of this one.
 //!
-//! Figure 4 as printed is not enough for visible events: it compares the event with the other parts, but after the
-//! event its part of the *specification* may go on, invisibly, to enable what the others do; moving the event to the front
-//! would excuse traces in which it never happened. So here that part must not touch what the others touch, nor show
-//! events that the other parts of the implementation may show.
+//! Figure 4 as printed is not enough for visible events: it compares the event with the other
+//! parts, but after the event its part of the *specification* may go on, invisibly, to enable what
+//! the others do; moving the event to the front would excuse traces in which it never happened. So
+//! here that part must not touch what the others touch, nor show events that the other parts of the
+//! implementation may show.
 
 use crate::cells::{Access, Bits};
 use crate::evaluate::Fault;
@@ -71,7 +75,8 @@ impl<'a, 'm> Expander<'a, 'm> {
         Expansion { moves, fault: self.work.fault.take() }
     }
 
-    /// Procedure `tau` of Figure 3: the invisible steps of one part if they are enough, otherwise every step.
+    /// Procedure `tau` of Figure 3: the invisible steps of one part if they are enough, otherwise
+    /// every step.
     pub fn reduced(&mut self, state: &State) -> Expansion {
         if interleaving(&state.term).is_none() {
             return self.all(state);
@@ -178,7 +183,8 @@ impl<'a, 'm> Expander<'a, 'm> {
         }
     }
 
-    /// A part whose steps are all invisible, independent of the others, and lead nowhere it was before.
+    /// A part whose steps are all invisible, independent of the others, and lead nowhere it was
+    /// before.
     pub fn invisible_part(&mut self, parts: &Parts, cells: &[i64]) -> Option<usize> {
         (0..parts.terms.len()).find(|&part| {
             let own = &parts.moves[part];
@@ -195,7 +201,8 @@ impl<'a, 'm> Expander<'a, 'm> {
             && self.goes_forward(&parts.terms[part], cells, &others.access)
     }
 
-    /// Procedure `visible` of Figure 4: a part of which one visible event is the only step, and all parts are stable.
+    /// Procedure `visible` of Figure 4: a part of which one visible event is the only step, and all
+    /// parts are stable.
     pub fn visible_parts(&mut self, parts: &Parts, cells: &[i64]) -> Vec<Candidate> {
         let stable = parts.moves.iter().flatten().all(|step| !self.invisible(parts, step));
         if !stable || parts.terms.len() < 2 || !parts.is_open() {
@@ -214,8 +221,9 @@ impl<'a, 'm> Expander<'a, 'm> {
         candidates
     }
 
-    /// The condition of Figure 4 on one state of the specification, strengthened: the events that the part with this
-    /// event may show, if that part has no other step and has nothing to do with the others.
+    /// The condition of Figure 4 on one state of the specification, strengthened: the events that
+    /// the part with this event may show, if that part has no other step and has nothing to do with
+    /// the others.
     pub fn sole_part(&mut self, state: &State, label: &Label) -> Option<Bits> {
         let Label::Event(event) = label else { return None };
         let (parts, fault) = self.parts(state);
@@ -231,7 +239,8 @@ impl<'a, 'm> Expander<'a, 'm> {
         apart.then(|| own.events.clone())
     }
 
-    /// Whether a part, moving alone by steps independent of the others, visible or not, never comes back.
+    /// Whether a part, moving alone by steps independent of the others, visible or not, never comes
+    /// back.
     fn goes_forward(&mut self, term: &Term, cells: &[i64], others: &Access) -> bool {
         let start = State { term: term.clone(), cells: cells.to_vec() };
         let mut path = Vec::new();

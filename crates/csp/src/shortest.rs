@@ -1,7 +1,8 @@
 //! The counterexample that people see: the fewest visible events, then the fewest steps.
 //!
-//! The exploration has found that something goes wrong; here it is found again without any reduction, by Dijkstra's
-//! search. That is a confirmation too: what this search does not find again is not reported as violated.
+//! The exploration has found that something goes wrong; here it is found again without any
+//! reduction, by Dijkstra's search. That is a confirmation too: what this search does not find
+//! again is not reported as violated.
 
 use crate::lts::{Event, Label, Move, State};
 use crate::product::{Check, Next};
@@ -140,7 +141,8 @@ fn way(nodes: &[Node], mut at: usize) -> Vec<Taken> {
     steps
 }
 
-/// The steps along the states that the exploration has found. None if some step is not a step at all.
+/// The steps along the states that the exploration has found. None if some step is not a step at
+/// all.
 pub(crate) fn retrace(check: &Check<'_, '_>, path: &[(Vec<u8>, u32)]) -> Option<Way> {
     let mut expander = Expander::new(check.implementation);
     let mut bytes = Vec::new();

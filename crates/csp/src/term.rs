@@ -1,8 +1,9 @@
 //! The process of a state: a closed term, kept in a normal form and packed to bytes.
 //!
-//! INVARIANT: terms are built by the functions here, which apply laws of the operators that change no transition that
-//! matters: `[]` and `|||` are associative and commutative, `[]` idempotent; `Stop` is a unit of `[]`, `Skip` of `|||`.
-//! So different ways of writing the same process are one state.
+//! INVARIANT: terms are built by the functions here, which apply laws of the operators that change
+//! no transition that matters: `[]` and `|||` are associative and commutative, `[]` idempotent;
+//! `Stop` is a unit of `[]`, `Skip` of `|||`. So different ways of writing the same process are one
+//! state.
 
 use crate::program::{EventId, NodeId};
 use smallvec::SmallVec;

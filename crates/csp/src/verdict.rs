@@ -18,7 +18,8 @@ pub struct Report {
     pub stats: Stats,
     /// How many states of the specification, and how many sets of them, were met.
     pub specification: (usize, usize),
-    /// Events and conditions of the implementation that never took a step: with a pass, think whether they should have.
+    /// Events and conditions of the implementation that never took a step: with a pass, think
+    /// whether they should have.
     pub unreached: Vec<Place>,
     /// The constants and their values: the bounds of the answer.
     pub constants: Vec<(String, String)>,

@@ -3,7 +3,8 @@
 use crate::Counterexample;
 use linchpin_verdict::{Assumption, Bound, Sequential, Verdict};
 
-/// What an answer says about steps that fail: null accessed, an assertion false, an index out of range.
+/// What an answer says about steps that fail: null accessed, an assertion false, an index out of
+/// range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Faults {
     /// It says nothing about them.
@@ -53,7 +54,8 @@ pub struct Answer {
     pub bounds: Vec<Bound>,
     /// What it takes for granted.
     pub assumptions: Vec<Assumption>,
-    /// What was never executed, for people: a pass that exercised nothing must not look like a pass.
+    /// What was never executed, for people: a pass that exercised nothing must not look like a
+    /// pass.
     pub unreached: Vec<String>,
     /// What it says about steps that fail.
     pub faults: Faults,

@@ -1,7 +1,8 @@
 //! The contract between an engine and those who ask it.
 //!
-//! An [`Engine`] is asked about a [`Subject`], as a [`Request`] says, and gives [`Answer`]s. Everything that another part
-//! decides on is a type here; sentences in an answer are for people and are never read back.
+//! An [`Engine`] is asked about a [`Subject`], as a [`Request`] says, and gives [`Answer`]s.
+//! Everything that another part decides on is a type here; sentences in an answer are for people
+//! and are never read back.
 
 mod answer;
 mod counterexample;
@@ -23,11 +24,13 @@ pub trait Engine: Sync {
     /// The languages that it reads.
     fn reads(&self) -> &'static [Language];
 
-    /// Whether it shows something for any number of threads; such an engine is asked after those that look for violations.
+    /// Whether it shows something for any number of threads; such an engine is asked after those
+    /// that look for violations.
     fn is_proof(&self) -> bool;
 
-    /// What it says. Several answers only where the subject asks several questions, like the assertions of a `.csp` file.
-    /// An engine that cannot say anything of this subject answers that, with the reason.
+    /// What it says. Several answers only where the subject asks several questions, like the
+    /// assertions of a `.csp` file. An engine that cannot say anything of this subject answers
+    /// that, with the reason.
     fn answer(
         &self,
         subject: &Subject<'_>,

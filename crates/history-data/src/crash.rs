@@ -42,10 +42,10 @@ pub enum Property {
     /// This is an order between two operations, not an instant: where the next operation of the
     /// process is long, others that are called and return meanwhile may still miss the effect.
     /// *Persistent atomicity* (Guerraoui and Levy, ICDCS 2004) asks for more: the effect comes
-    /// before the next *invocation* of that process, on any object.
-    /// [`Applied::tighten`] gives that. System and process crashes are treated alike. With [`Operation::key`] the
-    /// object is the key; without keys the whole history is one object, as Cepeda et al. (OPODIS
-    /// 2019) treat a flat address space.
+    /// before the next *invocation* of that process, on any object. [`Applied::tighten`] gives
+    /// that. System and process crashes are treated alike. With [`Operation::key`] the object is
+    /// the key; without keys the whole history is one object, as Cepeda et al. (OPODIS 2019) treat
+    /// a flat address space.
     ///
     /// [`Operation::key`]: crate::Operation::key
     Recoverable,
@@ -163,9 +163,9 @@ pub enum CrashError {
 /// Sets the deadline ([`Operation::returned`](crate::Operation::returned)) of every operation
 /// without a response to what the property says, and returns what else it asks for.
 ///
-/// [`Property::Linearizable`] accepts everything. The others check that crashes are those of known processes, that no
-/// operation survives one, and that no process goes on after an unanswered call unless a crash
-/// interrupted it.
+/// [`Property::Linearizable`] accepts everything. The others check that crashes are those of known
+/// processes, that no operation survives one, and that no process goes on after an unanswered call
+/// unless a crash interrupted it.
 pub fn apply(history: &mut History, property: Property) -> Result<Applied, CrashError> {
     let mut applied = Applied::default();
     if property == Property::Linearizable {

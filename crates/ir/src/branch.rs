@@ -1,7 +1,9 @@
-//! The edges of a node as a tree: what edges have in common once, then the branches in which they differ.
+//! The edges of a node as a tree: what edges have in common once, then the branches in which they
+//! differ.
 //!
-//! The interpreter walks this tree, so that nothing has to be undone when a guard does not hold, and the printer
-//! prints it, so that people see a shared access once and then what follows from it.
+//! The interpreter walks this tree, so that nothing has to be undone when a guard does not hold,
+//! and the printer prints it, so that people see a shared access once and then what follows from
+//! it.
 
 use crate::program::{Edge, Node};
 use std::ops::Range;
@@ -29,7 +31,8 @@ impl Branch {
 
 /// The branches at a node.
 ///
-/// INVARIANT: every edge is exactly one path of the tree, and siblings differ in their first action.
+/// INVARIANT: every edge is exactly one path of the tree, and siblings differ in their first
+/// action.
 pub fn branches(node: &Node) -> Vec<Branch> {
     let all: Vec<usize> = (0..node.edges.len()).collect();
     split(&node.edges, &all, 0)

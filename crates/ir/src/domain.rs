@@ -41,8 +41,8 @@ pub enum Domain {
 }
 
 impl Domain {
-    /// The values of a type that clients pass; `range` restricts the integers in it. `None`: clients cannot make
-    /// values of this type.
+    /// The values of a type that clients pass; `range` restricts the integers in it. `None`:
+    /// clients cannot make values of this type.
     pub fn of(ty: &Type, range: Option<(i64, i64)>, bounds: DomainBounds) -> Option<Domain> {
         let inner = |ty: &Type| Domain::of(ty, range, bounds);
         Some(match ty {

@@ -8,11 +8,12 @@ use linchpin_spec::{
 use std::sync::Arc;
 use thiserror::Error;
 
-/// The sequential object that a `spec { }` block describes. Its state is the list of the state variables.
+/// The sequential object that a `spec { }` block describes. Its state is the list of the state
+/// variables.
 ///
-/// Every operation runs in one go; each way through its `choose`s is an outcome. A way that is blocked by an `assume`
-/// is none, and neither is one that fails (an assertion, an index out of range): a specification that fails promises
-/// nothing there, so no implementation may get there.
+/// Every operation runs in one go; each way through its `choose`s is an outcome. A way that is
+/// blocked by an `assume` is none, and neither is one that fails (an assertion, an index out of
+/// range): a specification that fails promises nothing there, so no implementation may get there.
 #[derive(Debug)]
 pub struct ModelSpec {
     machine: Machine,
@@ -125,7 +126,8 @@ impl Spec for ModelSpec {
     }
 }
 
-/// Refuses what would let an operation of a specification stop half-way or use memory that its state does not show.
+/// Refuses what would let an operation of a specification stop half-way or use memory that its
+/// state does not show.
 fn sequential(operation: &str, body: &Body) -> Result<(), SpecError> {
     let refuse = |reason| Err(SpecError::NotSequential { operation: operation.to_owned(), reason });
     if body.nodes.iter().any(|node| node.yields) {

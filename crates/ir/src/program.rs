@@ -1,10 +1,11 @@
 //! The program: a model as a control-flow graph whose edges are atomic steps.
 //!
-//! A [`Body`] is a graph of [`Node`]s. A node that *yields* is a point where other threads may run; a step goes from
-//! one yielding node to the next (or to the return), along one or more edges. Each [`Edge`] lists, in order, what
-//! happens: guards, local effects, shared accesses. Between two yielding nodes there is at most one shared access,
-//! unless the model says `atomic { }`; the nodes inside an atomic block, and the heads of loops that touch only local
-//! variables, are the ones that do not yield.
+//! A [`Body`] is a graph of [`Node`]s. A node that *yields* is a point where other threads may run;
+//! a step goes from one yielding node to the next (or to the return), along one or more edges. Each
+//! [`Edge`] lists, in order, what happens: guards, local effects, shared accesses. Between two
+//! yielding nodes there is at most one shared access, unless the model says `atomic { }`; the nodes
+//! inside an atomic block, and the heads of loops that touch only local variables, are the ones
+//! that do not yield.
 //!
 //! Start with [`Program`], then [`Edge`] and [`Action`].
 
@@ -27,7 +28,8 @@ pub struct Program {
     pub threads: Vec<Thread>,
     /// The sequential object that the model must implement.
     pub spec: SpecSource,
-    /// Whether the model uses the number of its threads: then it is another program for another number.
+    /// Whether the model uses the number of its threads: then it is another program for another
+    /// number.
     pub counts_threads: bool,
 }
 
@@ -41,7 +43,8 @@ pub enum SpecSource {
         /// The initial value, if the model gives one.
         init: Option<Value>,
     },
-    /// A `spec { }` block: a program whose shared variables are the state and whose bodies never yield.
+    /// A `spec { }` block: a program whose shared variables are the state and whose bodies never
+    /// yield.
     Model(Box<Program>),
 }
 
@@ -67,9 +70,9 @@ pub struct Variable {
 
 /// A type, with every size known.
 ///
-/// Values of the types: `Int`/`Tid` are [`Value::Int`]; `Option` and `Struct` are [`Value::Null`] or the inner value /
-/// a [`Value::Ref`]; `Lock` is `Null` when free, else the `Int` of the owner; `Record`, `Tuple`, `Array` and `Seq` are
-/// [`Value::List`]; `Set` and `Map` are their namesakes.
+/// Values of the types: `Int`/`Tid` are [`Value::Int`]; `Option` and `Struct` are [`Value::Null`]
+/// or the inner value / a [`Value::Ref`]; `Lock` is `Null` when free, else the `Int` of the owner;
+/// `Record`, `Tuple`, `Array` and `Seq` are [`Value::List`]; `Set` and `Map` are their namesakes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Type {
     /// Nothing.
@@ -168,8 +171,8 @@ pub struct LocalId(pub u32);
 pub struct Body {
     /// Parameters first, then variables, then temporaries.
     pub locals: Vec<Variable>,
-    /// Where the invocation starts: a node that does not yield; the work up to the first yielding node belongs to
-    /// the invocation.
+    /// Where the invocation starts: a node that does not yield; the work up to the first yielding
+    /// node belongs to the invocation.
     pub entry: NodeId,
     /// The nodes.
     pub nodes: Vec<Node>,
@@ -182,8 +185,9 @@ pub struct Node {
     pub yields: bool,
     /// The ways on.
     ///
-    /// INVARIANT: apart from `Choose`, the guards of the edges exclude each other, and edges agree up to the guard in
-    /// which they differ. So for given choices at most one edge can be taken; if none can, the thread is blocked.
+    /// INVARIANT: apart from `Choose`, the guards of the edges exclude each other, and edges agree
+    /// up to the guard in which they differ. So for given choices at most one edge can be taken; if
+    /// none can, the thread is blocked.
     pub edges: Vec<Edge>,
     /// The source line of what happens next.
     pub line: u32,
@@ -198,8 +202,8 @@ pub struct Edge {
     pub target: Target,
     /// The source line of the `return` that it ends with, if the source has one.
     pub returns_at: Option<u32>,
-    /// The linearization points that the model claims, each with the number of actions of this edge that come before
-    /// it (its expressions mean what they mean there).
+    /// The linearization points that the model claims, each with the number of actions of this edge
+    /// that come before it (its expressions mean what they mean there).
     pub points: Vec<(usize, Point)>,
     /// The base conditions that the model claims, placed in the same way.
     pub bases: Vec<(usize, Formula)>,
@@ -219,7 +223,8 @@ pub enum Target {
 pub enum Point {
     /// `#[lin]`, and `#[lin(when c)]` where `c` holds.
     When(Expr),
-    /// `#[lin(when returns e)]`: it was one if the operation returns `e` before it passes here again.
+    /// `#[lin(when returns e)]`: it was one if the operation returns `e` before it passes here
+    /// again.
     Returns(Expr),
 }
 
@@ -296,7 +301,7 @@ pub enum Action {
         /// By how much.
         value: Expr,
     },
-    /// `into := place`, and link the thread to the place until somebody writes it.
+    /// `into := place`, and link the thread to the place until a thread writes it.
     LoadLinked {
         /// Where the value goes.
         into: LocalId,
@@ -312,7 +317,7 @@ pub enum Action {
         /// The new value.
         value: Expr,
     },
-    /// Takes a lock; cannot be taken while somebody holds it.
+    /// Takes a lock; cannot be taken while a thread holds it.
     Lock(Place),
     /// Gives a lock back; fails the run if this thread does not hold it.
     Unlock(Place),
@@ -508,7 +513,8 @@ pub enum Formula {
     Unary(UnaryOp, Box<Formula>),
     /// An operator.
     Binary(BinaryOp, Box<Formula>, Box<Formula>),
-    /// `reach(from, field, to)`: following the field (and the component path inside it) zero or more times.
+    /// `reach(from, field, to)`: following the field (and the component path inside it) zero or
+    /// more times.
     Reach {
         /// Where the walk starts.
         from: Box<Formula>,
@@ -546,7 +552,8 @@ impl Type {
 }
 
 impl Operation {
-    /// The argument of a call, as histories and specifications have it: nothing, the one value, or the list of them.
+    /// The argument of a call, as histories and specifications have it: nothing, the one value, or
+    /// the list of them.
     pub fn argument(arguments: &[Value]) -> Value {
         match arguments {
             [] => Value::Null,
@@ -555,8 +562,8 @@ impl Operation {
         }
     }
 
-    /// One value for each parameter, from the argument of a call; `None` if they are not as many. What a recorder wrote
-    /// as the argument of an operation without parameters is ignored.
+    /// One value for each parameter, from the argument of a call; `None` if they are not as many.
+    /// What a recorder wrote as the argument of an operation without parameters is ignored.
     pub fn arguments(&self, argument: &Value) -> Option<Vec<Value>> {
         match (self.parameters.len(), argument) {
             (0, _) => Some(Vec::new()),

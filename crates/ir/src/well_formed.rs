@@ -1,7 +1,8 @@
 //! What every front end owes the interpreter: the invariants of a [`Program`], checked.
 //!
-//! The interpreter does not trust them (it answers [`IllTyped`](crate::interpreter::FaultKind::IllTyped)), but a
-//! program that breaks them is a bug in the front end: its tests should call [`defects`].
+//! The interpreter does not trust them (it answers
+//! [`IllTyped`](crate::interpreter::FaultKind::IllTyped)), but a program that breaks them is a bug
+//! in the front end: its tests should call [`defects`].
 
 use crate::branch::{Branch, branches};
 use crate::print::Names;
@@ -102,7 +103,7 @@ impl Check<'_> {
     fn never_yields(&mut self) {
         for (at, node) in self.body.nodes.iter().enumerate() {
             if node.yields {
-                self.report(at, "yields, where nobody else can run".to_owned());
+                self.report(at, "yields, where no other thread can run".to_owned());
             }
         }
     }

@@ -4,7 +4,8 @@ use crate::Error;
 use linchpin_history::{CheckOptions, History, Object, Violation, Witness};
 use linchpin_verdict::Outcome;
 
-/// Whether a history is linearizable: with the order that explains it, or with the operations that no order explains.
+/// Whether a history is linearizable: with the order that explains it, or with the operations that
+/// no order explains.
 pub fn check(object: &Object, mut history: History) -> Result<Outcome<Witness, Violation>, Error> {
     Ok(linchpin_history::check(object, &mut history, &CheckOptions::default())?.judgement)
 }

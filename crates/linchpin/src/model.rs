@@ -104,7 +104,8 @@ impl Verifier {
         self
     }
 
-    /// At most so many heap objects at a time; without a bound on calls, threads then call without end.
+    /// At most so many heap objects at a time; without a bound on calls, threads then call without
+    /// end.
     #[must_use]
     pub fn objects(mut self, most: usize) -> Verifier {
         self.objects = Some(most);

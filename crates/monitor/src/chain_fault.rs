@@ -81,7 +81,7 @@ fn explain<R: Fn(OpId) -> Role>(
     let op = |id| say.operation(id);
     let maybe = |id: Option<OpId>| id.map(op).unwrap_or_default();
     match fault {
-        Fault::Unwritten(id) => format!("{} found a value that nobody wrote", op(id)),
+        Fault::Unwritten(id) => format!("{} found a value that no operation wrote", op(id)),
         Fault::Fork(one, other) => {
             format!(
                 "{} and {} both replaced the same value, which was written once",
@@ -90,7 +90,10 @@ fn explain<R: Fn(OpId) -> Role>(
             )
         }
         Fault::Cycle(_) if core.len() == 1 => {
-            format!("{} found the value that it wrote itself, and nobody else did", op(core[0]))
+            format!(
+                "{} found the value that it wrote itself, and no other operation did",
+                op(core[0])
+            )
         }
         Fault::Cycle(_) => {
             let few = &core[..core.len().min(4)];

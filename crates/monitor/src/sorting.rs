@@ -90,16 +90,16 @@ mod tests {
             let words: Vec<u64> = (0..count as u64).map(|at| upper(&mut random) | at).collect();
             let mut expected = words.clone();
             expected.sort_unstable();
-            let found = by_upper_bits(words.clone(), lowest, &poll).expect("nobody stops it");
+            let found = by_upper_bits(words.clone(), lowest, &poll).expect("nothing stops it");
             assert_eq!(found, expected);
             // Equal ones stay where they are, even if that is not the order of the lower halves.
             let reversed: Vec<u64> = words.iter().rev().copied().collect();
             expected.sort_by_key(|word| (word >> lowest, !word));
-            assert_eq!(by_upper_bits(reversed, lowest, &poll).expect("nobody stops it"), expected);
+            assert_eq!(by_upper_bits(reversed, lowest, &poll).expect("nothing stops it"), expected);
             let mut rows: Vec<u64> = words.iter().map(|word| word >> lowest).collect();
             let mut expected = rows.clone();
             expected.sort_unstable();
-            in_rows(&mut rows, &poll).expect("nobody stops it");
+            in_rows(&mut rows, &poll).expect("nothing stops it");
             assert_eq!(rows, expected);
         }
     }

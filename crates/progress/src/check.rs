@@ -105,7 +105,8 @@ impl fmt::Display for Report {
     }
 }
 
-/// A violation: a component with a cycle, the first state in it, and the thread that does not respond.
+/// A violation: a component with a cycle, the first state in it, and the thread that does not
+/// respond.
 struct Found {
     least: u32,
     members: Vec<u32>,
@@ -147,7 +148,8 @@ pub fn check_progress(
     if property == Property::NoDeadlock
         && let Calls::Each(_) = bounds.calls
     {
-        notes.push("a thread that has made all its calls helps nobody any more".to_owned());
+        notes
+            .push("a thread that has made all its calls helps no other thread any more".to_owned());
     }
     if matches!(property, Property::WaitFree | Property::StarvationFree)
         && let Calls::Each(_) = bounds.calls
@@ -165,7 +167,8 @@ pub fn check_progress(
     Ok(Report { subject, outcome, operations, notes, left_out, unreached, stats })
 }
 
-/// Checks a formula about the events of a model: whether it holds on every run, or on every fair run.
+/// Checks a formula about the events of a model: whether it holds on every run, or on every fair
+/// run.
 pub fn check_ltl(
     program: &Program,
     bounds: Bounds,
@@ -208,7 +211,7 @@ pub fn check_ltl(
     };
     let mut notes = vec![
         fairness.to_owned(),
-        "a run in which nobody can move any more goes on without events".to_owned(),
+        "a run in which no thread can move any more goes on without events".to_owned(),
     ];
     notes.extend(bound_notes(&explored));
     Ok(Report {
@@ -222,8 +225,8 @@ pub fn check_ltl(
     })
 }
 
-/// The limits for the state graph, which may use one of so many parts of the memory: what it leaves of time and memory is
-/// for what comes after.
+/// The limits for the state graph, which may use one of so many parts of the memory: what it leaves
+/// of time and memory is for what comes after.
 fn share(limits: &Limits, start: Instant, parts: usize) -> Limits {
     let part = |deadline: Instant| {
         let left = deadline.saturating_duration_since(start);
@@ -259,7 +262,8 @@ fn bound_notes(explored: &Explored) -> Vec<String> {
     notes
 }
 
-/// What is concluded. The inner option is what became of a violation when the interpreter made it again.
+/// What is concluded. The inner option is what became of a violation when the interpreter made it
+/// again.
 fn concluded(
     explored: &Explored,
     stopped: Option<StopReason>,
@@ -290,7 +294,7 @@ fn concluded(
     }
 }
 
-/// The first state where operations are pending and nobody can move, if there is one.
+/// The first state where operations are pending and no thread can move, if there is one.
 fn deadlock(explored: &Explored) -> Option<Option<Replayed>> {
     let graph = &explored.graph;
     let pending = |state: u32| (0..graph.threads).any(|t| graph.operation(state, t).is_some());
@@ -299,7 +303,7 @@ fn deadlock(explored: &Explored) -> Option<Option<Replayed>> {
     let prefix: Vec<Via> = graph.way_to(state).into_iter().map(Via::Move).collect();
     let waiting = (0..graph.threads).filter(|&thread| graph.waits(state, thread));
     let cycle: Vec<Via> = waiting.map(|thread| Via::Wait(thread as u8)).collect();
-    let claim = "operations are pending and nobody can move".to_owned();
+    let claim = "operations are pending and no thread can move".to_owned();
     let replayed = replay_lasso(explored, &prefix, &cycle, claim);
     Some(replayed.filter(|replayed| {
         let stuck = |seen: &Observation| seen.label.is_none() && seen.pending == seen.waiting;
@@ -307,8 +311,8 @@ fn deadlock(explored: &Explored) -> Option<Option<Replayed>> {
     }))
 }
 
-/// Looks for components with cycles that violate a property: for each operation that does not respond in one (or for
-/// all of them together), the one that begins first.
+/// Looks for components with cycles that violate a property: for each operation that does not
+/// respond in one (or for all of them together), the one that begins first.
 fn search(
     explored: &Explored,
     property: Property,
@@ -322,7 +326,8 @@ fn search(
         let view = Violations { graph, property, victim };
         let gave_up = components(&view, limits, explored.bytes(), &mut |members| {
             let Some(&least) = members.iter().min() else { return };
-            // The victim does not respond in the component, so it is in the same operation everywhere in it.
+            // The victim does not respond in the component, so it is in the same operation
+            // everywhere in it.
             let operation = if each { graph.operation(least, victim) } else { Some(0) };
             let Some(best) = operation.map(|operation| &mut found[operation]) else { return };
             if best.as_ref().is_none_or(|best| least < best.least) {
@@ -362,7 +367,8 @@ fn lasso(explored: &Explored, property: Property, found: &Found) -> Option<Repla
     violates(property, victim, &replayed.cycle).then_some(replayed)
 }
 
-/// Whether a cycle that the interpreter saw violates a property: the definitions again, without a graph.
+/// Whether a cycle that the interpreter saw violates a property: the definitions again, without a
+/// graph.
 fn violates(property: Property, victim: usize, cycle: &[Observation]) -> bool {
     let tries = |seen: &Observation| {
         let waits = seen.label.is_none() && seen.thread.is_some_and(|thread| seen.waiting[thread]);
@@ -398,7 +404,8 @@ fn is_fair(cycle: &[Observation]) -> bool {
     })
 }
 
-/// The lasso of a run on which a formula does not hold, made by the interpreter and held against the semantics.
+/// The lasso of a run on which a formula does not hold, made by the interpreter and held against
+/// the semantics.
 fn broken_promise(
     explored: &Explored,
     product: &Product<'_>,

@@ -1,8 +1,9 @@
 //! Cycles that meet several demands: strongly connected components, and a way round inside one.
 //!
-//! A component has a cycle that meets every demand if and only if, for each demand, one of its arcs meets it: the cycle
-//! visits them one after the other. Components are found by Tarjan's algorithm ("Depth-First Search and Linear Graph
-//! Algorithms", SIAM J. Comput. 1(2), 1972), with a stack of its own instead of recursion.
+//! A component has a cycle that meets every demand if and only if, for each demand, one of its arcs
+//! meets it: the cycle visits them one after the other. Components are found by Tarjan's algorithm
+//! ("Depth-First Search and Linear Graph Algorithms", SIAM J. Comput. 1(2), 1972), with a stack of
+//! its own instead of recursion.
 
 use linchpin_verdict::{Limits, StopReason};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -15,7 +16,7 @@ pub enum Via {
     Move(u32),
     /// A thread tries in vain: it waits.
     Wait(u8),
-    /// Nobody can move any more: time goes on.
+    /// No thread can move any more: time goes on.
     Stutter,
 }
 
@@ -52,8 +53,8 @@ const STARTS: usize = 16;
 /// About how many nodes are visited to find a short cycle.
 const EFFORT: usize = 1_000_000;
 
-/// Tells `found` every strongly connected component that has a cycle which meets all demands. `kept` is how many bytes
-/// are kept already. An error says why it was given up.
+/// Tells `found` every strongly connected component that has a cycle which meets all demands.
+/// `kept` is how many bytes are kept already. An error says why it was given up.
 pub fn components(
     view: &dyn View,
     limits: &Limits,
@@ -92,7 +93,8 @@ struct Tarjan<'a> {
     view: &'a dyn View,
     /// The order in which nodes were met.
     number: Vec<u32>,
-    /// The least number that can be reached, as far as known; `NEW` once the component of the node is complete.
+    /// The least number that can be reached, as far as known; `NEW` once the component of the node
+    /// is complete.
     low: Vec<u32>,
     next: u32,
     /// Nodes whose component is not complete.
@@ -164,7 +166,8 @@ impl Tarjan<'_> {
         for &member in &self.open[start..] {
             arcs.clear();
             self.view.arcs(member, &mut arcs);
-            // INVARIANT: an arc to an open node stays inside, because one to an older node would have lowered `low`.
+            // INVARIANT: an arc to an open node stays inside, because one to an older node would
+            // have lowered `low`.
             for arc in arcs.iter().filter(|arc| self.low[arc.to as usize] != NEW) {
                 met |= arc.met;
             }
@@ -179,9 +182,9 @@ impl Tarjan<'_> {
     }
 }
 
-/// A cycle inside a component that meets all demands: the node where it starts and its arcs. One arc from a node to itself
-/// is best, at the first node that has one; otherwise, of a few starting points near the beginning, the one with the
-/// shortest cycle is taken.
+/// A cycle inside a component that meets all demands: the node where it starts and its arcs. One
+/// arc from a node to itself is best, at the first node that has one; otherwise, of a few starting
+/// points near the beginning, the one with the shortest cycle is taken.
 pub fn cycle(view: &dyn View, members: &[u32]) -> Option<(u32, Vec<Arc>)> {
     let demands = view.demands();
     let mut starts = members.to_vec();

@@ -1,8 +1,9 @@
 //! The state graph of a model: every state within the bounds, every move between them, by name.
 //!
-//! Cycles are what progress is about, so a cycle here must be one of named threads and values: symmetries, merged
-//! events and partial order reduction are off. Renaming objects and dropping garbage and dead locals stay: two states
-//! that these identify have the same ways on, move by move, so a cycle of identified states unrolls to a run.
+//! Cycles are what progress is about, so a cycle here must be one of named threads and values:
+//! symmetries, merged events and partial order reduction are off. Renaming objects and dropping
+//! garbage and dead locals stay: two states that these identify have the same ways on, move by
+//! move, so a cycle of identified states unrolls to a run.
 
 use hashbrown::HashTable;
 use linchpin_ir::program::Program;
@@ -76,10 +77,11 @@ pub struct Graph {
     pub edges: Vec<Edge>,
     /// What moves show; number 0 is [`Label::Step`].
     pub labels: Vec<Label>,
-    /// For each state and thread, 0 if it is idle, otherwise 1 more than the operation that it is in.
+    /// For each state and thread, 0 if it is idle, otherwise 1 more than the operation that it is
+    /// in.
     pub pending: Vec<u8>,
-    /// For each state, the threads that can move, as a set of bits. A thread that only a bound on the search keeps
-    /// from moving is in it: the model could go on.
+    /// For each state, the threads that can move, as a set of bits. A thread that only a bound on
+    /// the search keeps from moving is in it: the model could go on.
     pub enabled: Vec<u64>,
     /// For each state, the edge by which it was found; [`NOWHERE`] for the initial one.
     pub parent: Vec<u32>,
@@ -122,7 +124,7 @@ impl Graph {
         self.operation(state, thread).is_some() && !self.can_move(state, thread)
     }
 
-    /// Whether nobody can move.
+    /// Whether no thread can move.
     pub fn is_final(&self, state: u32) -> bool {
         self.enabled[state as usize] == 0
     }
@@ -169,14 +171,16 @@ pub struct Explored {
     pub space: Space,
     /// The graph.
     pub graph: Graph,
-    /// Why the search was given up, if it was. The states that it did not get to have all their threads in
-    /// [`Graph::enabled`] and no edges, so that nothing is concluded from what they seem to lack.
+    /// Why the search was given up, if it was. The states that it did not get to have all their
+    /// threads in [`Graph::enabled`] and no edges, so that nothing is concluded from what they seem
+    /// to lack.
     pub stopped: Option<StopReason>,
     /// How many moves go wrong.
     pub faults: u64,
     /// Whether the bound on objects kept a step from being taken.
     pub bounded: bool,
-    /// The program as the model has it, where what was explored leaves out values that nothing tests.
+    /// The program as the model has it, where what was explored leaves out values that nothing
+    /// tests.
     pub(crate) original: Program,
     states: States,
 }
@@ -233,7 +237,8 @@ impl States {
     }
 
     fn bytes(&self) -> usize {
-        // A slot of the table is a number and a byte of control; an eighth of the slots stays empty.
+        // A slot of the table is a number and a byte of control; an eighth of the slots stays
+        // empty.
         self.arena.capacity()
             + self.ends.capacity() * size_of::<usize>()
             + self.table.capacity() * (size_of::<u32>() + 1) * 8 / 7
@@ -256,7 +261,8 @@ pub fn explore(program: &Program, bounds: Bounds, limits: &Limits) -> Result<Exp
         return Err(GraphError::TooManyOperations(program.operations.len()));
     }
     let space = Space::new(program, bounds, REDUCTIONS)?;
-    // What the bound on objects hides is looked up here: a thread that it stops does not wait for anybody.
+    // What the bound on objects hides is looked up here: a thread that it stops does not wait for
+    // anybody.
     let unbounded = match bounds.objects {
         Some(_) => Some(Space::new(program, Bounds { objects: None, ..bounds }, REDUCTIONS)?),
         None => None,

@@ -1,8 +1,10 @@
-//! From a cycle of the state graph to a run that people can follow, made by the reference interpreter.
+//! From a cycle of the state graph to a run that people can follow, made by the reference
+//! interpreter.
 //!
-//! The prefix is replayed once and the cycle twice, each move being made by the interpreter and leading to a state with
-//! the packed form that the graph has there; so the cycle closes, in the interpreter, too. What it observed on the way
-//! ([`Observation`]) is what the definition of the property is held against: see `check.rs`.
+//! The prefix is replayed once and the cycle twice, each move being made by the interpreter and
+//! leading to a state with the packed form that the graph has there; so the cycle closes, in the
+//! interpreter, too. What it observed on the way ([`Observation`]) is what the definition of the
+//! property is held against: see `check.rs`.
 
 use crate::cycles::Via;
 use crate::graph::{Explored, Label};
@@ -18,7 +20,7 @@ pub struct Lasso {
     pub claim: String,
     /// The moves before the cycle, with their choices.
     pub prefix: Vec<ScheduledMove>,
-    /// The moves of the cycle; none if nobody moves any more, or those who try can only wait.
+    /// The moves of the cycle; none if no thread moves any more, or those who try can only wait.
     pub cycle: Vec<ScheduledMove>,
     /// What happens, for people: the prefix, then the cycle once.
     pub lines: Vec<Line>,
@@ -29,7 +31,7 @@ pub struct Lasso {
 /// What happens in one move, or instead of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Who; `None` if nobody can move any more.
+    /// Who; `None` if no thread can move any more.
     pub thread: Option<usize>,
     /// The operation.
     pub operation: String,
@@ -75,9 +77,9 @@ impl fmt::Display for Line {
 /// What the interpreter saw at one point of a lasso.
 #[derive(Clone, Debug)]
 pub(crate) struct Observation {
-    /// Who moves or waits; `None`: nobody can.
+    /// Who moves or waits; `None`: no thread can.
     pub thread: Option<usize>,
-    /// What the move shows; `None`: nobody moved, a thread waits or time goes on.
+    /// What the move shows; `None`: no thread moved, a thread waits or time goes on.
     pub label: Option<Label>,
     /// For each thread, whether an operation of it is pending before.
     pub pending: Vec<bool>,
@@ -88,7 +90,7 @@ pub(crate) struct Observation {
 /// A lasso that the interpreter has made, with what it saw.
 pub(crate) struct Replayed {
     pub lasso: Lasso,
-    /// Whether nobody can move after the prefix.
+    /// Whether no thread can move after the prefix.
     pub ended: bool,
     pub prefix: Vec<Observation>,
     pub cycle: Vec<Observation>,
@@ -148,7 +150,7 @@ pub(crate) fn replay_lasso(
                 thread: None,
                 operation: String::new(),
                 line: 0,
-                text: "nobody moves any more".to_owned(),
+                text: "no thread moves any more".to_owned(),
             },
             (Some(_), _) => {
                 let record = moves.next()?;
@@ -259,7 +261,8 @@ impl Replayer<'_> {
         }
     }
 
-    /// Makes the move of an edge: of all ways to make it, one that leads to the state that the graph has there.
+    /// Makes the move of an edge: of all ways to make it, one that leads to the state that the
+    /// graph has there.
     fn make(&mut self, number: u32) -> Option<()> {
         let explored = self.explored;
         let machine = explored.space.machine();

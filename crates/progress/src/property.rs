@@ -1,9 +1,10 @@
 //! The progress properties, each as the cycles that violate it.
 //!
-//! The classes are those of Herlihy and Shavit, "On the Nature of Progress" (OPODIS 2011): minimal progress (some
-//! operation responds) or maximal progress (every operation does), under any scheduler or under a fair one. A thread
-//! that waits for a lock or an `assume` counts as one that tries again and again in vain, as if it were spinning: that
-//! is the arc [`Via::Wait`], from a state to itself. So every property forbids cycles, and waiting needs no exception.
+//! The classes are those of Herlihy and Shavit, "On the Nature of Progress" (OPODIS 2011): minimal
+//! progress (some operation responds) or maximal progress (every operation does), under any
+//! scheduler or under a fair one. A thread that waits for a lock or an `assume` counts as one that
+//! tries again and again in vain, as if it were spinning: that is the arc [`Via::Wait`], from a
+//! state to itself. So every property forbids cycles, and waiting needs no exception.
 
 use crate::cycles::{Arc, Via, View};
 use crate::graph::{Graph, Label};
@@ -13,15 +14,16 @@ use std::str::FromStr;
 /// A progress property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Property {
-    /// No state in which operations are pending and nobody can move.
+    /// No state in which operations are pending and no thread can move.
     NoDeadlock,
     /// A thread that runs alone for long enough responds.
     ObstructionFree,
-    /// Whoever takes steps, some operation responds.
+    /// As long as threads take steps, some operation responds.
     LockFree,
     /// Who takes steps responds, whatever the others do.
     WaitFree,
-    /// Under fair scheduling, some operation responds ("deadlock-free" in the literature on progress).
+    /// Under fair scheduling, some operation responds ("deadlock-free" in the literature on
+    /// progress).
     LivelockFree,
     /// Under fair scheduling, every operation responds.
     StarvationFree,
@@ -53,7 +55,7 @@ impl Property {
     /// What it says, in one sentence.
     pub fn meaning(self) -> &'static str {
         match self {
-            Property::NoDeadlock => "while an operation is pending, somebody can move",
+            Property::NoDeadlock => "while an operation is pending, some thread can move",
             Property::ObstructionFree => "a thread that runs alone for long enough responds",
             Property::LockFree => {
                 "as long as threads take steps, some operation responds sooner or later"
@@ -105,8 +107,9 @@ pub(crate) const SOMETHING: u128 = 1;
 /// Where the demands of fairness start: one for each thread.
 pub(crate) const FAIRNESS: usize = 64;
 
-/// The demands of weak fairness that an arc from a state meets. A thread is treated fairly if, again and again, it
-/// moves or is not in a position to: it waits, or it is idle (whether to call is the client's choice).
+/// The demands of weak fairness that an arc from a state meets. A thread is treated fairly if,
+/// again and again, it moves or is not in a position to: it waits, or it is idle (whether to call
+/// is the client's choice).
 pub(crate) fn fairness(graph: &Graph, state: u32, via: Via) -> u128 {
     let mover = match via {
         Via::Move(edge) => Some(usize::from(graph.edges[edge as usize].thread)),
@@ -137,7 +140,8 @@ pub struct Violations<'a> {
 }
 
 impl Violations<'_> {
-    /// Whether an arc may be part of a violation by its thread and label, and whether it is one that must be there.
+    /// Whether an arc may be part of a violation by its thread and label, and whether it is one
+    /// that must be there.
     fn takes(&self, thread: usize, label: &Label) -> Option<bool> {
         let mine = thread == self.victim;
         match self.property {

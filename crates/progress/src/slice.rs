@@ -2,11 +2,11 @@
 //! and returned: progress does not depend on them, and they can make infinitely many states.
 //!
 //! An integer is *tested* if it decides which steps can be taken or where they go: in a guard, an
-//! assertion, a comparison of `cas`, an index, a range of `choose`, the condition of a call; or if it
-//! flows into one that is. What is assigned to the others is replaced by 0. The program that is left
-//! takes the same steps with the same choices, so its runs and those of the program correspond, move
-//! by move, except for the values of these integers (and an overflow of them, which would need more
-//! moves than any run has).
+//! assertion, a comparison of `cas`, an index, a range of `choose`, the condition of a call; or if
+//! it flows into one that is. What is assigned to the others is replaced by 0. The program that is
+//! left takes the same steps with the same choices, so its runs and those of the program
+//! correspond, move by move, except for the values of these integers (and an overflow of them,
+//! which would need more moves than any run has).
 
 use linchpin_ir::program::{
     Action, BinaryOp, Body, Expr, LocalTarget, Place, Program, Target, Type, Variable,
@@ -188,8 +188,8 @@ impl Tested {
         }
     }
 
-    /// What an action gives to a variable that is not tested becomes 0, unless it is a constant. The
-    /// variables for which that makes a difference are added to `cleared`.
+    /// What an action gives to a variable that is not tested becomes 0, unless it is a constant.
+    /// The variables for which that makes a difference are added to `cleared`.
     fn clear(&self, operation: usize, action: &mut Action, cleared: &mut BTreeSet<Slot>) {
         let adds = matches!(action, Action::FetchAdd { .. });
         let mut clear = |slot: Option<Slot>, value: &mut Expr| {

@@ -1,4 +1,5 @@
-//! `fuzz SEED COUNT EVERY [rich]`: random programs, judged by the prover and by brute force. Never `Proved` where brute force finds a violation.
+//! `fuzz SEED COUNT EVERY [rich]`: random programs, judged by the prover and by brute force. Never
+//! `Proved` where brute force finds a violation.
 
 use linchpin_reduce::{Options, prove};
 use linchpin_subop_oracle::{Comparison, Verdict, generate, generate_rich, judge_all};
@@ -19,7 +20,8 @@ fn main() {
         let Ok(model) = linchpin_subop::parse(&source) else { continue };
         let report = prove(&model, &Options::default());
         proving += report.seconds;
-        // Brute force is slow: programs that are not proved only matter for the share of those that are.
+        // Brute force is slow: programs that are not proved only matter for the share of those that
+        // are.
         if !report.is_proved() && seed % every != 0 {
             continue;
         }

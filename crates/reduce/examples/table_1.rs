@@ -1,4 +1,5 @@
-//! `table_1 FILE…`: what the prover says of each `.subop` file, and how long it took (the better of two runs).
+//! `table_1 FILE…`: what the prover says of each `.subop` file, and how long it took (the better of
+//! two runs).
 
 use linchpin_reduce::{Options, prove};
 

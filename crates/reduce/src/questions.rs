@@ -150,9 +150,9 @@ impl<'m> Questions<'m> {
         })
     }
 
-    /// Whether, whenever an instance executes the whole operation without interruption and nobody
-    /// else is under way, all conditions of one of the alternatives hold: each after as many
-    /// sub-operations as it says, of the values that the locals have in the end.
+    /// Whether, whenever an instance executes the whole operation without interruption and no other
+    /// instance else is under way, all conditions of one of the alternatives hold: each after as
+    /// many sub-operations as it says, of the values that the locals have in the end.
     pub fn holds_alone(
         &self,
         operation: OperationId,

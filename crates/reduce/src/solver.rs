@@ -3,7 +3,7 @@
 //!
 //! The answers `Some(true)` and `Some(false)` follow from what was asserted. `None` means that
 //! nothing was found out: the solver is incomplete for disequalities between bounded integers,
-//! which costs proofs but never soundness, for whoever asks treats `None` as "may be either".
+//! which costs proofs but never soundness, for every caller treats `None` as "may be either".
 
 use std::rc::Rc;
 
@@ -97,7 +97,7 @@ impl Solver {
 
     /// A value of which only the flags are known.
     pub fn fresh_value(&mut self, flags: u8) -> Value {
-        // Whoever visits cases looks whether it is full, and concludes nothing then.
+        // The search over cases looks whether it is full, and concludes nothing then.
         if self.is_full() {
             return Value { var: u16::MAX - 1, plus: 0 };
         }

@@ -1,7 +1,8 @@
 //! How the cost grows: states, seconds and bytes per state for more threads and more operations.
 //!
-//! `cargo run --release -p linchpin-refine --example growth -- [SECONDS] [MODEL.lin…]`: each cell has so many seconds
-//! (60 if not given); without models, Treiber's stack and the Michael–Scott queue.
+//! `cargo run --release -p linchpin-refine --example growth -- [SECONDS] [MODEL.lin…]`: each cell
+//! has so many seconds (60 if not given); without models, Treiber's stack and the Michael–Scott
+//! queue.
 
 use linchpin_ir::interpreter::Memory;
 use linchpin_lang::{Config, Threads, compile};

@@ -101,8 +101,8 @@ pub(crate) struct ConcreteRun<'a> {
     last: Option<usize>,
 }
 
-/// The run along a path; `None` if names cannot be given to it (which symmetries can cause: without them it never
-/// happens).
+/// The run along a path; `None` if names cannot be given to it (which symmetries can cause: without
+/// them it never happens).
 pub(crate) fn follow(
     product: &ModelProduct,
     path: &[(Vec<u8>, u32)],
@@ -230,7 +230,8 @@ impl<'a> ConcreteRun<'a> {
             if !fits {
                 continue;
             }
-            // What was possible before the event that nothing explains: after all those that were explained.
+            // What was possible before the event that nothing explains: after all those that were
+            // explained.
             let mut before = self.set;
             for event in &candidate.events {
                 match self.after(before, event) {
@@ -249,8 +250,8 @@ impl<'a> ConcreteRun<'a> {
         None
     }
 
-    /// Makes the moves of a candidate with the interpreter, trying the choices that lead to the target (or to the
-    /// same events, or to a fault, if there is no target).
+    /// Makes the moves of a candidate with the interpreter, trying the choices that lead to the
+    /// target (or to the same events, or to a fault, if there is no target).
     fn perform(
         &mut self,
         candidate: &Candidate,

@@ -44,7 +44,8 @@ impl Extension {
     }
 
     /// The pending operations that cannot return from a state of `space`, whatever all threads do
-    /// and even if each makes further calls. The error is what kept the question from being decided.
+    /// and even if each makes further calls. The error is what kept the question from being
+    /// decided.
     pub fn stuck(
         &self,
         space: &Space,

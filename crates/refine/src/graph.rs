@@ -265,7 +265,8 @@ impl Expansion {
         let (mut respond, mut count) = (0, 0);
         let mut bytes = Vec::new();
         let mut visit = |successor: Successor<'_>| {
-            // A step that goes wrong has been looked for before, and found nowhere within the bounds.
+            // A step that goes wrong has been looked for before, and found nowhere within the
+            // bounds.
             let Stop::State(after) = successor.stop else { return true };
             let returns = |event: &Event| matches!(event, Event::Return { .. });
             if successor.events.iter().any(returns) {

@@ -1,10 +1,12 @@
-//! Refinement checking: does every trace of an implementation refine its linearizable specification?
+//! Refinement checking: does every trace of an implementation refine its linearizable
+//! specification?
 //!
-//! The engine of "Model Checking Linearizability via Refinement" (Liu, Chen, Liu, Sun): an on-the-fly search of the
-//! product of the implementation with the normalised specification. Reading order: [`product`], [`search`], `sets.rs`
-//! (the linearizable specification, normalised), [`model`] (a `.lin` model as an implementation), then
-//! [`verify`](fn@verify), the whole job. Apart from that, `stuck.rs`, `graph.rs` and `extension.rs` look for
-//! operations that can never return.
+//! The engine of "Model Checking Linearizability via Refinement" (Liu, Chen, Liu, Sun): an
+//! on-the-fly search of the product of the implementation with the normalised specification.
+//! Reading order: [`product`], [`search`], `sets.rs` (the linearizable specification, normalised),
+//! [`model`] (a `.lin` model as an implementation), then [`verify`](fn@verify), the whole job.
+//! Apart from that, `stuck.rs`, `graph.rs` and `extension.rs` look for operations that can never
+//! return.
 
 mod counterexample;
 pub mod engine;

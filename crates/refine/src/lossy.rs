@@ -1,5 +1,6 @@
-//! Bitstate search for spaces that do not fit into memory: a state is remembered as two bits of a hash table, so
-//! different states can be mistaken for one and left out. What it finds is real; finding nothing proves nothing.
+//! Bitstate search for spaces that do not fit into memory: a state is remembered as two bits of a
+//! hash table, so different states can be mistaken for one and left out. What it finds is real;
+//! finding nothing proves nothing.
 
 use crate::product::{Product, Step, To};
 use crate::search::{Exploration, Stats, Wrong};

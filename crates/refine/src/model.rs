@@ -40,7 +40,8 @@ impl ModelProduct {
         Ok(ModelProduct { space, sets })
     }
 
-    /// The product of a program with a specification whose operations may be linearized only in these places.
+    /// The product of a program with a specification whose operations may be linearized only in
+    /// these places.
     pub fn trial(
         program: &Program,
         bounds: Bounds,

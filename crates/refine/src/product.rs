@@ -1,8 +1,8 @@
 //! What the search explores: an implementation beside a normalised specification.
 //!
-//! A state of the product is an implementation state, as bytes, and a normalised specification state (Definition 4 of
-//! the paper: the set of specification states that the same trace reaches), as a number. Anything with states and
-//! labelled steps can stand on the implementation side.
+//! A state of the product is an implementation state, as bytes, and a normalised specification
+//! state (Definition 4 of the paper: the set of specification states that the same trace reaches),
+//! as a number. Anything with states and labelled steps can stand on the implementation side.
 
 /// A product of an implementation with a normalised specification.
 pub trait Product: Sync {
@@ -24,8 +24,8 @@ pub trait Product: Sync {
         emit: &mut dyn FnMut(Step<'_>),
     );
 
-    /// Whether every specification state in `smaller` is also in `larger`: then whatever goes wrong from `larger` goes
-    /// wrong from `smaller` too.
+    /// Whether every specification state in `smaller` is also in `larger`: then whatever goes wrong
+    /// from `larger` goes wrong from `smaller` too.
     fn is_subset(&self, worker: &mut Self::Worker, smaller: u32, larger: u32) -> bool;
 
     /// About how many bytes the specification side keeps.

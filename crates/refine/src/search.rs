@@ -1,8 +1,8 @@
 //! The search of Figure 2, breadth first, level by level, on all cores.
 //!
-//! Breadth first finds a counterexample with the fewest transitions. A product state is left out if one with the same
-//! implementation state and a subset of its specification states was met before: whatever goes wrong from the one goes
-//! wrong from the other (an antichain).
+//! Breadth first finds a counterexample with the fewest transitions. A product state is left out if
+//! one with the same implementation state and a subset of its specification states was met before:
+//! whatever goes wrong from the one goes wrong from the other (an antichain).
 
 use crate::product::{Product, Step, To};
 use crate::store::{Added, NO_NODE, NodeId, Store};
@@ -60,7 +60,8 @@ pub enum Wrong {
 pub enum Exploration {
     /// Everything was explored; nothing goes wrong.
     Complete,
-    /// Something goes wrong: the states on the way, the last of which can go wrong in the next step.
+    /// Something goes wrong: the states on the way, the last of which can go wrong in the next
+    /// step.
     Found {
         /// The states on the way.
         path: Vec<(Vec<u8>, u32)>,
@@ -182,7 +183,8 @@ impl<P: Product> Search<'_, P> {
                 }]
             })
         };
-        // The first of the level that goes wrong is the one reported: every worker goes on until it has passed it.
+        // The first of the level that goes wrong is the one reported: every worker goes on until it
+        // has passed it.
         if let Some((at, wrong)) = shares.iter().filter_map(|share| share.found).min_by_key(|f| f.0)
         {
             return Level::Found(level[at], wrong);
@@ -193,7 +195,8 @@ impl<P: Product> Search<'_, P> {
         Level::Next(shares.into_iter().flat_map(|share| share.next).collect())
     }
 
-    /// One worker's share: it takes states until there are none left before the first that goes wrong.
+    /// One worker's share: it takes states until there are none left before the first that goes
+    /// wrong.
     fn share(
         &self,
         level: &[NodeId],

@@ -1,12 +1,13 @@
-//! The linearizable specification, normalised: which object states, with which pending operations already linearized,
-//! the events so far allow (Definitions 2 to 4).
+//! The linearizable specification, normalised: which object states, with which pending operations
+//! already linearized, the events so far allow (Definitions 2 to 4).
 //!
-//! A specification state ([`Config`]) is the value of the object and, for each pending operation that has been
-//! linearized, its buffered response. A [`SpecSet`] is a set of them that one trace reaches. Linearization is just in
-//! time: a pending operation is linearized only when a response, its own or another's, needs it. That loses nothing,
-//! because what a configuration can do later, the one before it can do later too. For the same reason a configuration
-//! that another one of the set can still become is dropped: what is kept are the minimal elements of the τ-closure, so
-//! two traces with the same closure have the same set.
+//! A specification state ([`Config`]) is the value of the object and, for each pending operation
+//! that has been linearized, its buffered response. A [`SpecSet`] is a set of them that one trace
+//! reaches. Linearization is just in time: a pending operation is linearized only when a response,
+//! its own or another's, needs it. That loses nothing, because what a configuration can do later,
+//! the one before it can do later too. For the same reason a configuration that another one of the
+//! set can still become is dropped: what is kept are the minimal elements of the τ-closure, so two
+//! traces with the same closure have the same set.
 
 use linchpin_ir::model_spec::{ModelObject, SpecError, spec_of};
 use linchpin_ir::program::{Operation, Program, Type};
@@ -48,8 +49,8 @@ type Row = SmallVec<[u32; 4]>;
 struct Config {
     /// The value of the object.
     state: u32,
-    /// For each thread, the response of its linearized operation plus 1; in the upper byte, if it was linearized at
-    /// a point that depends on the future, the number of that point plus 1.
+    /// For each thread, the response of its linearized operation plus 1; in the upper byte, if it
+    /// was linearized at a point that depends on the future, the number of that point plus 1.
     responses: Row,
 }
 
@@ -201,7 +202,8 @@ impl Sets {
             .or_insert_with(|| self.inner().is_subset(policy, smaller, larger))
     }
 
-    /// The set with threads and values renamed. Values that the renaming does not name get the next free names.
+    /// The set with threads and values renamed. Values that the renaming does not name get the next
+    /// free names.
     pub fn renamed(&self, cache: &mut Cache, set: u32, renaming: Renaming) -> u32 {
         if renaming.threads.is_empty() {
             // Nothing changes if the values that occur have the names that they had.
@@ -229,7 +231,8 @@ impl Sets {
         *cache.largest.entry(set).or_insert_with(|| self.inner().largest(set, self.values))
     }
 
-    /// The object states that a set allows, and which pending operations they take to be done, for people.
+    /// The object states that a set allows, and which pending operations they take to be done, for
+    /// people.
     pub fn describe(&self, set: u32) -> Vec<String> {
         let inner = self.inner();
         let set = &inner.sets.items[set as usize];
@@ -418,7 +421,8 @@ impl Inner {
         seen.into_iter().collect()
     }
 
-    /// The ways to linearize a thread's pending operation, other pending ones that may be linearized anywhere before it.
+    /// The ways to linearize a thread's pending operation, other pending ones that may be
+    /// linearized anywhere before it.
     fn with_helpers(&mut self, space: &Space, old: &SpecSet, thread: usize) -> Vec<Config> {
         let mut open: Vec<Config> =
             old.configs.iter().filter(|config| config.responses[thread] == 0).cloned().collect();
@@ -476,7 +480,8 @@ impl Inner {
         configs.into_iter().filter(|config| !later.contains(config)).collect()
     }
 
-    /// After a thread's response: other pending operations are linearized before it where that helps, none after.
+    /// After a thread's response: other pending operations are linearized before it where that
+    /// helps, none after.
     fn respond(&mut self, old: &SpecSet, thread: usize, value: u32) -> Vec<Config> {
         let mut result = answered(old, thread, value);
         let mut open: Vec<Config> =

@@ -1,4 +1,5 @@
-//! The states seen: packed bytes, each kept once, with the specification sets that were met beside it.
+//! The states seen: packed bytes, each kept once, with the specification sets that were met beside
+//! it.
 
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
@@ -65,8 +66,8 @@ impl Store {
         self.shards[index].lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Adds a product state, unless `is_subset(old, set)` says of a set already met with the same implementation state
-    /// that it can do no more.
+    /// Adds a product state, unless `is_subset(old, set)` says of a set already met with the same
+    /// implementation state that it can do no more.
     pub fn add(
         &self,
         bytes: &[u8],
@@ -158,6 +159,7 @@ pub(crate) struct Size {
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
     let mut hasher = FxHasher::default();
     hasher.write(bytes);
-    // The shard is taken from the top bits, the place in the table from the others: both must be mixed.
+    // The shard is taken from the top bits, the place in the table from the others: both must be
+    // mixed.
     hasher.finish().wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }

@@ -5,8 +5,8 @@
 //! specification (whose antichain leaves states out). What may be left out or taken together:
 //!
 //! - Objects are renamed, garbage and dead locals dropped: what is identified has the same ways on.
-//! - Threads and values are renamed: isomorphic states have isomorphic continuations. The graph says
-//!   where each transition moves each thread, so that every pending operation is followed.
+//! - Threads and values are renamed: isomorphic states have isomorphic continuations. The graph
+//!   says where each transition moves each thread, so that every pending operation is followed.
 //! - A response comes with the last step of its operation, and private steps with the step before
 //!   them (partial order). Such a step is always possible, whatever other threads do, and commutes
 //!   with their steps. So from a state that is left out one that is kept is reached by such steps,
@@ -14,10 +14,10 @@
 //! - A call does not come with its first step: that step may be refused, and then the operation is
 //!   pending although the merged transition does not exist ([`Space::with_calls_apart`]).
 //!
-//! The bound on calls must not make an operation stuck: `extension.rs` asks again with further calls
-//! for states in which an operation cannot return. If it can after all, so it can in the states that
-//! lead there; so the deepest states are asked first. A step that the bound on objects refuses counts
-//! as one after which every operation returns.
+//! The bound on calls must not make an operation stuck: `extension.rs` asks again with further
+//! calls for states in which an operation cannot return. If it can after all, so it can in the
+//! states that lead there; so the deepest states are asked first. A step that the bound on objects
+//! refuses counts as one after which every operation returns.
 
 use crate::counterexample::{ConcreteRun, Counterexample, Failure, KeptBy, StuckOperation};
 use crate::extension::Extension;
@@ -74,8 +74,8 @@ pub enum NotMade {
     Lossy,
     /// There are more threads than it is made for.
     TooManyThreads,
-    /// Operations wait within the bounds, and whether further calls of clients would end that was not
-    /// decided.
+    /// Operations wait within the bounds, and whether further calls of clients would end that was
+    /// not decided.
     FurtherCalls,
     /// An operation gets stuck, but the interpreter did not come there.
     NotReplayed,
@@ -213,8 +213,8 @@ impl Check<'_> {
     }
 }
 
-/// What keeps an operation, if its thread runs alone: it comes to a step that it cannot take, or to a
-/// state where it has been before.
+/// What keeps an operation, if its thread runs alone: it comes to a step that it cannot take, or to
+/// a state where it has been before.
 fn kept_by(machine: &Machine, state: &State, thread: usize) -> KeptBy {
     let mut state = state.clone();
     let mut seen: HashMap<State, usize> = HashMap::new();

@@ -1,10 +1,10 @@
 //! Where linearization points could be: what the explored space says about each operation.
 //!
-//! One operation at a time is tied down, the others may take effect anywhere. If the space still refines the
-//! specification when the operation may take effect only in its own steps, its point is its own; if edges can be named
-//! such that it takes effect at the first of them that it passes, the point is fixed; if not, which of its steps
-//! it was depends on what happens later. If its own steps do not suffice, it sometimes takes effect in a step of another
-//! operation.
+//! One operation at a time is tied down, the others may take effect anywhere. If the space still
+//! refines the specification when the operation may take effect only in its own steps, its point is
+//! its own; if edges can be named such that it takes effect at the first of them that it passes,
+//! the point is fixed; if not, which of its steps it was depends on what happens later. If its own
+//! steps do not suffice, it sometimes takes effect in a step of another operation.
 
 use crate::model::{ModelError, ModelProduct};
 use crate::search::{Exploration, SearchOptions, explore};
@@ -23,7 +23,8 @@ const MAX_EDGES: usize = 3;
 pub enum Where {
     /// At fixed edges of its own: the first one that it passes.
     Fixed(Vec<(u32, u32)>),
-    /// In its own steps, but in which one depends on what happens later (or more than a few edges are needed).
+    /// In its own steps, but in which one depends on what happens later (or more than a few edges
+    /// are needed).
     DependsOnTheFuture,
     /// Sometimes in a step of another operation.
     InAnotherOperation,
@@ -44,8 +45,8 @@ pub struct Advice {
     pub lines: Vec<(u32, String)>,
 }
 
-/// Says of each operation where its linearization points could be, within bounds; and whether the fixed ones that were
-/// found work together.
+/// Says of each operation where its linearization points could be, within bounds; and whether the
+/// fixed ones that were found work together.
 pub fn suggest_points(
     program: &Program,
     bounds: Bounds,

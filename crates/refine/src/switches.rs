@@ -15,8 +15,8 @@ const NO_THREAD: usize = usize::MAX;
 /// A path of states, the last of which can go wrong, and how.
 pub type WrongPath = (Vec<(Vec<u8>, u32)>, Wrong);
 
-/// A path to something that goes wrong, with the fewest switches and then the fewest moves (Dijkstra's algorithm);
-/// `None` if it would take more than `budget` states or the limits.
+/// A path to something that goes wrong, with the fewest switches and then the fewest moves
+/// (Dijkstra's algorithm); `None` if it would take more than `budget` states or the limits.
 pub(crate) fn fewest_switches<P: Product>(
     product: &P,
     budget: usize,

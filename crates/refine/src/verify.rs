@@ -26,7 +26,8 @@ pub enum Points {
 /// The verdict and everything about it.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Whether every run within the bounds is linearizable, no step fails and no operation gets stuck.
+    /// Whether every run within the bounds is linearizable, no step fails and no operation gets
+    /// stuck.
     pub outcome: Outcome<(), Box<Counterexample>>,
     /// What became of the claimed points.
     pub points: Points,
@@ -165,8 +166,8 @@ fn found(
     if let Some(counterexample) = easiest.or_else(|| follow(product, path, wrong)) {
         return Ok(Outcome::Violated(Box::new(counterexample)));
     }
-    // Symmetry can hide which thread is which so well that the path cannot be followed again: search
-    // without it.
+    // Symmetry can hide which thread is which so well that the path cannot be followed again:
+    // search without it.
     let reductions =
         Reductions { thread_symmetry: false, value_symmetry: false, ..options.reductions };
     let product = ModelProduct::new(program, options.bounds, reductions, policy(options))?;

@@ -4,7 +4,8 @@ use linchpin_ir::interpreter::{Machine, Memory, Outcome, ScheduledMove, State};
 use linchpin_ir::print::Names;
 use linchpin_ir::program::Program;
 
-/// For each move of a schedule, the shared variables and objects that it changed, as they are after it.
+/// For each move of a schedule, the shared variables and objects that it changed, as they are after
+/// it.
 pub fn changes(program: &Program, memory: Memory, schedule: &[ScheduledMove]) -> Vec<Vec<String>> {
     let machine = Machine::new(program, memory);
     let Ok(mut state) = machine.initial() else { return Vec::new() };

@@ -1,9 +1,10 @@
-//! Names and values come from files that others wrote: what would move the cursor, colour the screen or turn the
-//! direction of the text around is shown, never done.
+//! Names and values come from files that others wrote: what would move the cursor, colour the
+//! screen or turn the direction of the text around is shown, never done.
 
 use std::borrow::Cow;
 
-/// The text with control characters and marks of direction written out, such as `\u{1b}` and `\u{202e}`.
+/// The text with control characters and marks of direction written out, such as `\u{1b}` and
+/// `\u{202e}`.
 ///
 /// ```
 /// assert_eq!(linchpin_report::escaped("a\u{1b}[2Jb"), "a\\u{1b}[2Jb");

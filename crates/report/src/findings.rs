@@ -81,7 +81,8 @@ impl Findings<'_> {
         text
     }
 
-    /// A counterexample as people see it: the calls and answers, why nothing explains them, and the steps.
+    /// A counterexample as people see it: the calls and answers, why nothing explains them, and the
+    /// steps.
     fn counterexample_text(&self, found: &Counterexample) -> String {
         let (Some(program), Some(run)) = (self.program, &found.run) else {
             return found.text.clone();

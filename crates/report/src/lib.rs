@@ -1,6 +1,7 @@
 //! What people and scripts see: verdicts as text, as JSON, as self-contained pages.
 //!
-//! Knows no engine: it is given typed answers, and lays them out. Everything shown is escaped. Start at [`Findings`].
+//! Knows no engine: it is given typed answers, and lays them out. Everything shown is escaped.
+//! Start at [`Findings`].
 
 mod changes;
 mod escape;

@@ -5,8 +5,8 @@ use linchpin_ir::interpreter::{Move, ScheduledMove};
 use linchpin_ir::program::Program;
 use serde_json::{Value as Json, json};
 
-/// `{"process":0,"move":"invoke","f":"push","args":[1]}`, `{"process":0,"move":"step","choices":[2]}`,
-/// `{"process":0,"move":"respond"}`.
+/// `{"process":0,"move":"invoke","f":"push","args":[1]}`,
+/// `{"process":0,"move":"step","choices":[2]}`, `{"process":0,"move":"respond"}`.
 pub fn to_json(program: &Program, schedule: &[ScheduledMove]) -> Json {
     schedule.iter().map(|made| move_to_json(program, made)).collect()
 }

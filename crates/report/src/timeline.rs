@@ -84,7 +84,8 @@ impl Timeline {
     fn columns(&self) -> Vec<usize> {
         let last = self.bars.iter().map(|bar| bar.to.unwrap_or(bar.from)).max().unwrap_or(0);
         let mut ends: Vec<Option<&Bar>> = vec![None; last + 1];
-        // The label of an open operation must not run into the next bar of its process, but there is none.
+        // The label of an open operation must not run into the next bar of its process, but there
+        // is none.
         for bar in &self.bars {
             if let Some(to) = bar.to {
                 ends[to] = Some(bar);

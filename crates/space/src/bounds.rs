@@ -10,7 +10,8 @@ pub struct Bounds {
     pub calls: Calls,
     /// An `int` parameter without a range is one of `1..=values`.
     pub values: i64,
-    /// At most this many heap objects exist at a time; a step that would make one more is not taken.
+    /// At most this many heap objects exist at a time; a step that would make one more is not
+    /// taken.
     pub objects: Option<usize>,
     /// What `free` and `new` do.
     pub memory: Memory,
@@ -21,7 +22,7 @@ pub struct Bounds {
 pub struct Reductions {
     /// Garbage is dropped, objects are renamed.
     pub canonical_heap: bool,
-    /// Locals that nobody reads any more are dropped.
+    /// Locals that nothing reads any more are dropped.
     pub dead_locals: bool,
     /// Threads with the same role are interchangeable, where the model treats them so.
     pub thread_symmetry: bool,

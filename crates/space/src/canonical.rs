@@ -1,11 +1,12 @@
 //! States as bytes, one for all states that differ only in names.
 //!
-//! The names are: which number an object has (garbage has none), which of the interchangeable threads a thread is, and
-//! which value a value is. Names are given in the order in which the words are written, so equal bytes mean that a
-//! renaming turns one state into the other. Dead locals are not written.
+//! The names are: which number an object has (garbage has none), which of the interchangeable
+//! threads a thread is, and which value a value is. Names are given in the order in which the words
+//! are written, so equal bytes mean that a renaming turns one state into the other. Dead locals are
+//! not written.
 //!
-//! Any order of the threads would be sound; the one used here sorts them by what each looks like from the shared
-//! variables, so that states in one orbit rarely get two forms.
+//! Any order of the threads would be sound; the one used here sorts them by what each looks like
+//! from the shared variables, so that states in one orbit rarely get two forms.
 
 use crate::flat::{Flat, Link, operation_of};
 use crate::layout::{CALLS, Kind, Layout, NODE, STATUS, VARIABLES};
@@ -16,7 +17,8 @@ use smallvec::SmallVec;
 pub struct Renaming {
     /// The new number of each thread; empty if they keep theirs.
     pub threads: SmallVec<[u8; 8]>,
-    /// The new name of each value, from 1 on (0: the value does not occur); empty if they keep theirs.
+    /// The new name of each value, from 1 on (0: the value does not occur); empty if they keep
+    /// theirs.
     pub values: SmallVec<[u8; 8]>,
 }
 
@@ -37,7 +39,8 @@ pub(crate) struct Form {
     pub live: Vec<Vec<Vec<(usize, Kind)>>>,
     /// Objects are renamed and garbage is dropped.
     pub heap: bool,
-    /// For each thread, the first thread that it may change places with; all different if threads are told apart.
+    /// For each thread, the first thread that it may change places with; all different if threads
+    /// are told apart.
     pub groups: Vec<usize>,
     /// Whether any two threads may change places.
     pub symmetric: bool,
@@ -64,8 +67,8 @@ pub(crate) struct Scratch {
 }
 
 impl Form {
-    /// Writes the canonical form of a state; returns the renaming that led to it. Values that the state does not
-    /// contain have name 0 in it: whoever knows of them gives them names.
+    /// Writes the canonical form of a state; returns the renaming that led to it. Values that the
+    /// state does not contain have name 0 in it: the caller gives them names.
     pub fn pack(&self, flat: &Flat, scratch: &mut Scratch, out: &mut Vec<u8>) -> Renaming {
         let threads = self.layout.threads;
         let mut order: SmallVec<[usize; 8]> = (0..threads).collect();
@@ -83,8 +86,8 @@ impl Form {
                     at -= 1;
                 }
             }
-            // Most threads are told apart by where they are. Idle ones without variables look all the same, unless
-            // something names them.
+            // Most threads are told apart by where they are. Idle ones without variables look all
+            // the same, unless something names them.
             let alike = |pair: &[usize]| {
                 let idle = front(pair[0]).1 == 0 && !self.tids && self.layout.variables.is_empty();
                 front(pair[0]) == front(pair[1]) && !idle
@@ -101,7 +104,8 @@ impl Form {
         self.pack_in_order(flat, &order, scratch, out)
     }
 
-    /// Threads of one group may stand anywhere; the places of each group are filled with its members in sorted order.
+    /// Threads of one group may stand anywhere; the places of each group are filled with its
+    /// members in sorted order.
     fn fill_places(&self, order: &mut [usize]) {
         if self.groups.iter().all(|group| *group == 0) {
             return;
@@ -217,8 +221,8 @@ impl Form {
         largest
     }
 
-    /// What every thread looks like: its own words, with objects and values named as the shared variables reach them,
-    /// then as the thread does, and the shared words that hold its name.
+    /// What every thread looks like: its own words, with objects and values named as the shared
+    /// variables reach them, then as the thread does, and the shared words that hold its name.
     fn keys(&self, flat: &Flat, scratch: &mut Scratch) {
         let layout = &self.layout;
         let objects = (flat.words.len() - layout.heap) / layout.stride;
@@ -421,7 +425,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The links to words that still have a name: nobody can use the others.
+    /// The links to words that still have a name: no thread can use the others.
     fn links(&mut self) {
         let layout = &self.form.layout;
         let mut links: SmallVec<[[usize; 4]; 4]> = SmallVec::new();

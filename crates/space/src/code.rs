@@ -1,4 +1,5 @@
-//! The program, compiled: expressions over the words of a thread's region, actions over the words of the state.
+//! The program, compiled: expressions over the words of a thread's region, actions over the words
+//! of the state.
 
 use crate::Unsupported;
 use crate::layout::{Layout, Slot, flatten, flatten_local, kinds_of, tagged, width};
@@ -75,7 +76,8 @@ pub(crate) enum Base {
     Object { object: Code, of: usize, at: usize },
 }
 
-/// A shared variable, or a field of a struct: what two accesses must have in common to touch the same word.
+/// A shared variable, or a field of a struct: what two accesses must have in common to touch the
+/// same word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Class {
     /// A shared variable.
@@ -162,7 +164,8 @@ pub(crate) enum Act {
 pub(crate) struct Fork {
     pub edge: usize,
     pub acts: Vec<Act>,
-    /// Linearization points before the act with this number; they belong to the edges that go on through here.
+    /// Linearization points before the act with this number; they belong to the edges that go on
+    /// through here.
     pub points: Vec<(usize, Mark)>,
     pub then: Vec<Fork>,
 }
@@ -245,8 +248,9 @@ impl Compiler<'_> {
         let edge = &edges[branch.edge];
         let actions = &edge.actions[branch.actions.clone()];
         let acts = actions.iter().map(|(action, _)| self.act(action)).collect::<Result<_, _>>()?;
-        // A point belongs to an edge. Where several edges share the actions around it, all of them carry it; a point
-        // at the very end of a shared stretch belongs to the stretch in which its edge goes on alone.
+        // A point belongs to an edge. Where several edges share the actions around it, all of them
+        // carry it; a point at the very end of a shared stretch belongs to the stretch in which its
+        // edge goes on alone.
         let mut points = Vec::new();
         for (at, point) in &edge.points {
             let last = branch.then.is_empty() && *at == branch.actions.end;
@@ -255,7 +259,8 @@ impl Compiler<'_> {
                     Point::When(condition) => Mark::When(self.compile(condition, &Type::Bool)?),
                     Point::Returns(value) => {
                         let response = &self.program.operations[self.operation].response;
-                        // One point of the source may be on several edges: it is one point all the same.
+                        // One point of the source may be on several edges: it is one point all the
+                        // same.
                         let line = edge.actions.get(at.saturating_sub(1)).map(|(_, line)| *line);
                         let same = |guess: &(Option<u32>, Expr)| *guess == (line, value.clone());
                         let number = self.guesses.iter().position(same).unwrap_or_else(|| {

@@ -45,8 +45,8 @@ impl Coverage {
         set(&self.returned[operation]);
     }
 
-    /// The lines with actions or a `return` on edges that were never taken, and on none that was. Operations that no
-    /// thread may call are counted too.
+    /// The lines with actions or a `return` on edges that were never taken, and on none that was.
+    /// Operations that no thread may call are counted too.
     pub fn unreached(&self, program: &Program) -> Vec<Unreached> {
         let mut result = Vec::new();
         for (index, operation) in program.operations.iter().enumerate() {
@@ -66,7 +66,8 @@ impl Coverage {
         result
     }
 
-    /// The operations that some thread may call and that returned in no run: nothing is known about them.
+    /// The operations that some thread may call and that returned in no run: nothing is known about
+    /// them.
     pub fn never_returned(&self, program: &Program) -> Vec<usize> {
         let callable = |operation: &usize| {
             program.threads.iter().any(|thread| thread.operations.contains(operation))

@@ -19,11 +19,12 @@ pub enum Event {
     Point {
         /// Who.
         thread: usize,
-        /// `None`: it takes effect here. Otherwise: here, if the operation answers these words before it passes
-        /// the point with this number again.
+        /// `None`: it takes effect here. Otherwise: here, if the operation answers these words
+        /// before it passes the point with this number again.
         guess: Option<(usize, SmallVec<[i64; 8]>)>,
     },
-    /// A thread went along an edge of its operation; only in a space that was asked to ([`Space::telling_edges`](crate::Space::telling_edges)).
+    /// A thread went along an edge of its operation; only in a space that was asked to
+    /// ([`Space::telling_edges`](crate::Space::telling_edges)).
     Edge {
         /// Who.
         thread: usize,

@@ -1,5 +1,5 @@
-//! One step, on words. The mirror of the interpreter's `execution.rs`, `action.rs` and `access.rs`; what goes wrong is
-//! only noticed here, the interpreter says what it was.
+//! One step, on words. The mirror of the interpreter's `execution.rs`, `action.rs` and `access.rs`;
+//! what goes wrong is only noticed here, the interpreter says what it was.
 
 use crate::code::{Act, Address, Base, Class, Code, Fork, Goal, Into, Mark, Op, Routine};
 use crate::flat::{Flat, Link};
@@ -144,7 +144,8 @@ impl Env<'_> {
                 out.extend_from_slice(&whole[*at..*at + code.width]);
             }
             Op::Element { of, index, length } => {
-                // The list first, then the index: the order in which the interpreter would go wrong.
+                // The list first, then the index: the order in which the interpreter would go
+                // wrong.
                 let (width, slot) =
                     (code.width, if let Op::Slot(at) = of.op { Some(at) } else { None });
                 match slot {

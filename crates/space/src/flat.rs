@@ -14,7 +14,7 @@ pub struct Flat {
     pub links: Vec<Link>,
 }
 
-/// A word, or several, that a thread has load-linked and that nobody has written since.
+/// A word, or several, that a thread has load-linked and that no thread has written since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Link {
     /// Who.

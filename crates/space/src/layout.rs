@@ -1,8 +1,9 @@
 //! Where every value lives: types as runs of machine words.
 //!
-//! All types of an implementation have a fixed size, so a state is a row of words: the shared variables, one region
-//! for each thread, then the heap objects, each in a slot of the same size. `null`, `none` and a free lock are 0;
-//! a reference is the number of the object plus 1, a thread id or the owner of a lock the number of the thread plus 1.
+//! All types of an implementation have a fixed size, so a state is a row of words: the shared
+//! variables, one region for each thread, then the heap objects, each in a slot of the same size.
+//! `null`, `none` and a free lock are 0; a reference is the number of the object plus 1, a thread
+//! id or the owner of a lock the number of the thread plus 1.
 
 use crate::Unsupported;
 use linchpin_ir::program::{Operation, Program, Struct, Type, Variable};
@@ -30,7 +31,8 @@ pub struct Slot {
     pub width: usize,
 }
 
-/// The words of a thread's region that have a fixed meaning: what it is doing, where, and how many calls it has left.
+/// The words of a thread's region that have a fixed meaning: what it is doing, where, and how many
+/// calls it has left.
 pub const STATUS: usize = 0;
 /// The node where a running thread is.
 pub const NODE: usize = 1;
@@ -75,7 +77,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of a program; every integer is [`Kind::Plain`] until the analysis of symmetries says otherwise.
+    /// The layout of a program; every integer is [`Kind::Plain`] until the analysis of symmetries
+    /// says otherwise.
     pub fn of(program: &Program) -> Result<Layout, Unsupported> {
         let (shared, shared_kinds) = row(&program.shared, 0)?;
         let (variables, variable_kinds) = row(&program.thread_locals, VARIABLES)?;

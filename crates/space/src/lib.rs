@@ -1,12 +1,13 @@
-//! The state space of a model, made for exploring it: the program compiled to flat words, states packed into few
-//! bytes, in a canonical form.
+//! The state space of a model, made for exploring it: the program compiled to flat words, states
+//! packed into few bytes, in a canonical form.
 //!
-//! [`Space`] is the whole: the initial state, and for each packed state its successors with the events on the way.
-//! Reading order: `layout.rs` (a state as words), `code.rs` and `execute.rs` (a step), `liveness.rs` and
-//! `canonical.rs` (what two states have in common), `symmetry.rs` (which renamings change nothing), `space.rs`
-//! (the whole) and `successors.rs` (the ways on).
+//! [`Space`] is the whole: the initial state, and for each packed state its successors with the
+//! events on the way. Reading order: `layout.rs` (a state as words), `code.rs` and `execute.rs` (a
+//! step), `liveness.rs` and `canonical.rs` (what two states have in common), `symmetry.rs` (which
+//! renamings change nothing), `space.rs` (the whole) and `successors.rs` (the ways on).
 //!
-//! What a step means is defined by [`linchpin_ir::interpreter`]; the tests hold every step of this crate against it.
+//! What a step means is defined by [`linchpin_ir::interpreter`]; the tests hold every step of this
+//! crate against it.
 
 mod bounds;
 mod canonical;

@@ -27,8 +27,8 @@ pub(crate) fn others(program: &Program, thread: usize) -> (Vec<Class>, Vec<Class
     (written, touched)
 }
 
-/// For each node of an operation, whether a step from it can concern nobody but the thread: it cannot if it always
-/// touches a shared variable that others touch too.
+/// For each node of an operation, whether a step from it can concern only the thread: it cannot if
+/// it always touches a shared variable that others touch too.
 pub(crate) fn maybe_private(
     program: &Program,
     operation: usize,

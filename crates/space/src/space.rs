@@ -42,7 +42,8 @@ pub struct Space {
     pub(crate) exhausted: AtomicBool,
     /// Whether edges are events.
     pub(crate) edge_events: bool,
-    /// Whether a call is a transition of its own, up to the first step that others may notice or that may be refused.
+    /// Whether a call is a transition of its own, up to the first step that others may notice or
+    /// that may be refused.
     pub(crate) calls_apart: bool,
 }
 
@@ -165,8 +166,8 @@ impl Space {
         self
     }
 
-    /// The same space, in which an operation that is called but cannot take its first step is a state: with merged
-    /// events alone there is no such state. Responses stay merged, if they are.
+    /// The same space, in which an operation that is called but cannot take its first step is a
+    /// state: with merged events alone there is no such state. Responses stay merged, if they are.
     pub fn with_calls_apart(mut self) -> Space {
         self.calls_apart = true;
         self
@@ -229,7 +230,8 @@ impl Space {
         self.bounded.load(Ordering::Relaxed)
     }
 
-    /// Whether some thread made all the calls that it may make: if not, the bound on calls was never reached.
+    /// Whether some thread made all the calls that it may make: if not, the bound on calls was
+    /// never reached.
     pub fn was_exhausted(&self) -> bool {
         self.exhausted.load(Ordering::Relaxed)
     }
@@ -239,7 +241,8 @@ impl Space {
         self.coverage.unreached(self.program())
     }
 
-    /// The operations that some thread may call and that returned in no run: nothing is known about them.
+    /// The operations that some thread may call and that returned in no run: nothing is known about
+    /// them.
     pub fn never_returned(&self) -> Vec<usize> {
         self.coverage.never_returned(self.program())
     }
@@ -258,8 +261,8 @@ impl Space {
         Flat::of(self.program(), &self.form.layout, state, calls)
     }
 
-    /// A state of a space of the same program with fewer threads, as one of this space: the further threads are
-    /// idle, and every thread may make `further` calls more than it could.
+    /// A state of a space of the same program with fewer threads, as one of this space: the further
+    /// threads are idle, and every thread may make `further` calls more than it could.
     pub fn embed(&self, of: &Space, flat: &Flat, further: u32) -> Result<Flat, SpaceError> {
         let (small, large) = (&of.form.layout, &self.form.layout);
         let initial = self.initial()?;

@@ -26,7 +26,7 @@ struct Successors<'a> {
 /// Where in an operation a transition is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Only steps that concern nobody else have been taken since the invocation.
+    /// Only steps that concern no other thread have been taken since the invocation.
     Leading,
     /// The step that others may notice has been taken.
     Trailing,
@@ -189,7 +189,8 @@ impl<'a> Successors<'a> {
         }
     }
 
-    /// Whether the next step of the thread, whatever it chooses, can be taken and concerns nobody else.
+    /// Whether the next step of the thread, whatever it chooses, can be taken and concerns no other
+    /// thread.
     fn next_is_private(&mut self, flat: &Flat, thread: usize, operation: usize) -> bool {
         let region = self.space.form.layout.thread(thread);
         let node = flat.words[region + NODE] as usize;
@@ -212,10 +213,11 @@ impl<'a> Successors<'a> {
         }
     }
 
-    /// Whether no other thread can notice the accesses of a step, or change what they meet, now or later.
+    /// Whether no other thread can notice the accesses of a step, or change what they meet, now or
+    /// later.
     ///
-    /// An access is of that kind if no other thread ever writes its variable or field (ever touches it, if the access
-    /// is a write), or if it is to an object that nobody else can reach.
+    /// An access is of that kind if no other thread ever writes its variable or field (ever touches
+    /// it, if the access is a write), or if it is to an object that no other thread can reach.
     fn is_private(
         &mut self,
         before: &Flat,
@@ -249,12 +251,12 @@ impl<'a> Successors<'a> {
                 *marked = true;
                 self.mark_reachable(before, thread);
             }
-            // An object made in this very step is nobody else's.
+            // An object made in this very step belongs to no other thread.
             !self.workspace.marks.get(*object).copied().unwrap_or(false)
         })
     }
 
-    /// Marks the objects that somebody else than the thread can reach.
+    /// Marks the objects that other threads can reach.
     fn mark_reachable(&mut self, flat: &Flat, thread: usize) {
         let form = &self.space.form;
         let layout = &form.layout;
@@ -317,8 +319,8 @@ impl<'a> Successors<'a> {
         .run(&space.routines[operation], node)
     }
 
-    /// Goes from a node to the next that yields, in every way; `then` gets the state after (and whether the operation
-    /// returned), the state before and what the step did.
+    /// Goes from a node to the next that yields, in every way; `then` gets the state after (and
+    /// whether the operation returned), the state before and what the step did.
     #[allow(clippy::type_complexity)]
     fn take(
         &mut self,
@@ -419,8 +421,9 @@ fn is_first(arguments: &[i64], data: &[usize], known: usize) -> bool {
 }
 
 impl Space {
-    /// Every way on from a state. `known` is how many values occur in what is known about its past (they are the first
-    /// ones, where values are interchangeable); those in the state itself are counted here.
+    /// Every way on from a state. `known` is how many values occur in what is known about its past
+    /// (they are the first ones, where values are interchangeable); those in the state itself are
+    /// counted here.
     pub fn successors(
         &self,
         bytes: &[u8],

@@ -1,9 +1,10 @@
-//! Which renamings of threads and values change nothing, found by following every word through the program.
+//! Which renamings of threads and values change nothing, found by following every word through the
+//! program.
 //!
-//! Words that are copied into each other or compared for equality form classes. Values may be renamed if the classes
-//! of the integers that clients pass and get back are only copied and compared, never counted with, ordered, used as an
-//! index, or set to a constant that is itself such a value. Threads may be renamed if the same holds of the
-//! classes of thread ids.
+//! Words that are copied into each other or compared for equality form classes. Values may be
+//! renamed if the classes of the integers that clients pass and get back are only copied and
+//! compared, never counted with, ordered, used as an index, or set to a constant that is itself
+//! such a value. Threads may be renamed if the same holds of the classes of thread ids.
 
 use crate::code::{Act, Address, Base, Code, Fork, Goal, Into, Mark, Op, Routine};
 use crate::layout::{Kind, Layout, VARIABLES, kinds_of};
@@ -192,8 +193,8 @@ impl Flow<'_> {
         let locals = self.locals[operation];
         let parameters: usize = routine.parameters.iter().map(|(slot, _)| slot.width).sum();
         for (at, word) in routine.start.iter().enumerate().skip(parameters) {
-            // What a local starts with is dead if it is written first, which it nearly always is; a constant other
-            // than zero is taken seriously.
+            // What a local starts with is dead if it is written first, which it nearly always is; a
+            // constant other than zero is taken seriously.
             if *word != 0 {
                 self.meet(Term::Word(locals + at), Term::Const(*word));
             }

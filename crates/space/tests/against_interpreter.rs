@@ -1,5 +1,6 @@
-//! Every step of the compiled model is a step of the reference interpreter, and the other way round: on random walks
-//! through every bundled model, the successors of each state are compared, in canonical form.
+//! Every step of the compiled model is a step of the reference interpreter, and the other way
+//! round: on random walks through every bundled model, the successors of each state are compared,
+//! in canonical form.
 
 use linchpin_ir::domain::{Domain, DomainBounds};
 use linchpin_ir::interpreter::{Machine, Memory, Move, State, Status};
@@ -27,7 +28,8 @@ fn models() -> Vec<(String, Program)> {
     files.iter().map(program).collect()
 }
 
-/// Every move of a thread that the interpreter knows, with the calls that each thread has left afterwards.
+/// Every move of a thread that the interpreter knows, with the calls that each thread has left
+/// afterwards.
 fn moves(machine: &Machine, state: &State, thread: usize, calls: &[i64]) -> Vec<(Move, Vec<i64>)> {
     let program = machine.program();
     let same = calls.to_vec();
@@ -55,7 +57,8 @@ fn moves(machine: &Machine, state: &State, thread: usize, calls: &[i64]) -> Vec<
     }
 }
 
-/// Walks at random, comparing all successors of every state; returns how many were compared and how many were faults.
+/// Walks at random, comparing all successors of every state; returns how many were compared and how
+/// many were faults.
 fn walk(space: &Space, random: &mut fastrand::Rng, steps: usize) -> (usize, usize) {
     let machine = space.machine();
     let mut workspace = Workspace::default();
@@ -119,8 +122,8 @@ fn every_step_is_a_step_of_the_interpreter() {
     for (name, program) in models() {
         for memory in [Memory::Collected, Memory::Reuse] {
             for canonical in [false, true] {
-                // Reused objects are found by their number: without canonical names the two sides may number
-                // them differently.
+                // Reused objects are found by their number: without canonical names the two sides
+                // may number them differently.
                 if memory == Memory::Reuse && !canonical {
                     continue;
                 }

@@ -1,8 +1,10 @@
-//! Linearizability by brute force: Definition 2 of the paper, for a few instances, operations that never complete included.
+//! Linearizability by brute force: Definition 2 of the paper, for a few instances, operations that
+//! never complete included.
 //!
-//! A *history* is what clients see of an interleaving: what each complete instance observed, which ones are pending, and which
-//! one was complete before which other started. It is linearizable if the complete instances, and some of the pending ones, can be executed one
-//! after the other, each as a whole, in an order that respects that, so that each complete one observes the same.
+//! A *history* is what clients see of an interleaving: what each complete instance observed, which
+//! ones are pending, and which one was complete before which other started. It is linearizable if
+//! the complete instances, and some of the pending ones, can be executed one after the other, each
+//! as a whole, in an order that respects that, so that each complete one observes the same.
 
 use linchpin_subop::execute::{Instance, Machine, ObjectId, Progress, Shared, State, Value};
 use linchpin_subop::model::{Model, SubOperationId};
@@ -25,11 +27,11 @@ pub enum Comparison {
     /// As clients do: what each operation returns or, without a `return`, all it saw.
     #[default]
     Observations,
-    /// The same, and where every instance is complete, the final shared state too: no sequential execution that explains the history may
-    /// leave anything else behind.
+    /// The same, and where every instance is complete, the final shared state too: no sequential
+    /// execution that explains the history may leave anything else behind.
     Effects,
-    /// As the method does (Definition 4): all locals, `READ`s and results of complete instances and, where every instance is
-    /// complete, the final state too. Stricter.
+    /// As the method does (Definition 4): all locals, `READ`s and results of complete instances
+    /// and, where every instance is complete, the final state too. Stricter.
     States,
 }
 
@@ -47,11 +49,13 @@ pub enum Verdict {
 /// An interleaving whose history has no linearization. It is a shortest one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counterexample {
-    /// Which instance executed which sub-operation; instances are numbered from 0, those of the prologue first.
+    /// Which instance executed which sub-operation; instances are numbered from 0, those of the
+    /// prologue first.
     pub schedule: Vec<(usize, SubOperationId)>,
     /// The instances at the end.
     pub instances: Vec<Instance>,
-    /// Whether an integer was guessed that might have been any: then a sequential run may exist that was not tried.
+    /// Whether an integer was guessed that might have been any: then a sequential run may exist
+    /// that was not tried.
     pub open_guesses: bool,
 }
 
@@ -85,7 +89,8 @@ pub fn judge(model: &Model, case: &Case, comparison: Comparison, limit: usize) -
 
 /// As [`judge`], with what was seen on the way.
 ///
-/// A guess may be any integer, and only some are tried. Those that a history without a linearization shows are tried as well before it is called one.
+/// A guess may be any integer, and only some are tried. Those that a history without a
+/// linearization shows are tried as well before it is called one.
 pub fn explore(model: &Model, case: &Case, comparison: Comparison, limit: usize) -> Report {
     let mut integers: Vec<i64> = Vec::new();
     loop {
@@ -154,7 +159,8 @@ fn explore_with(
     report
 }
 
-/// Every state in which instance `me` is complete, having been executed without interruption; nothing if that takes more than `limit` steps.
+/// Every state in which instance `me` is complete, having been executed without interruption;
+/// nothing if that takes more than `limit` steps.
 fn alone(machine: &Machine<'_>, state: &State, me: usize, limit: usize) -> Option<Vec<State>> {
     let mut complete = Vec::new();
     let mut open = vec![state.clone()];
@@ -214,7 +220,8 @@ struct Judge<'m> {
 }
 
 impl Judge<'_> {
-    /// Collects the sequential runs that go on from `state` after `order`. False if there are too many.
+    /// Collects the sequential runs that go on from `state` after `order`. False if there are too
+    /// many.
     fn sequential(&mut self, state: &State, order: &mut Vec<u8>) -> bool {
         let shown = state.instances.iter().map(|instance| self.shown(instance)).collect();
         let all = order.len() == state.instances.len() - self.first;
@@ -308,7 +315,8 @@ impl Judge<'_> {
         Verdict::Linearizable
     }
 
-    /// The precedence after instance `me` takes a step: if it is its first, all that is complete came before it.
+    /// The precedence after instance `me` takes a step: if it is its first, all that is complete
+    /// came before it.
     fn precedence(&self, node: &Node, me: usize) -> Vec<u8> {
         let mut before = node.before.clone();
         let concurrent = &node.state.instances[self.first..];
@@ -340,7 +348,8 @@ impl Judge<'_> {
 impl Seen {
     /// Whether a sequential run is a linearization of this history.
     fn is_explained_by(&self, run: &Run, comparison: Comparison) -> bool {
-        // Every complete instance is part of the run and shows the same; no instance is that has not started.
+        // Every complete instance is part of the run and shows the same; no instance is that has
+        // not started.
         let mut renamed = Vec::new();
         let mut pairs = self.shown.iter().zip(&run.shown);
         let same = pairs.all(|(seen, run)| match (seen, run) {
@@ -363,7 +372,8 @@ impl Seen {
     }
 }
 
-/// Whether two values are the same to clients: they can tell whether two new objects are one, not which of its own objects an operation returned.
+/// Whether two values are the same to clients: they can tell whether two new objects are one, not
+/// which of its own objects an operation returned.
 fn is_same(
     seen: Option<Value>,
     run: Option<Value>,

@@ -1,13 +1,15 @@
-//! Random small `.subop` programs: 2 to 4 operations of 1 to 3 sub-operations over a few globals, locals, fields, elements and a lock.
+//! Random small `.subop` programs: 2 to 4 operations of 1 to 3 sub-operations over a few globals,
+//! locals, fields, elements and a lock.
 //!
-//! Purely random programs are hardly ever linearizable, so most operations start from something that people write (one step, a
-//! section under a lock, a validated guess, a stack on the heap) and some are then broken.
+//! Purely random programs are hardly ever linearizable, so most operations start from something
+//! that people write (one step, a section under a lock, a validated guess, a stack on the heap) and
+//! some are then broken.
 
 use fastrand::Rng;
 use std::fmt::Write;
 
-/// The text of a random program; the same for the same seed. About half of them are linearizable. Some state invariants, many of
-/// which do not hold: whoever believes one is wrong.
+/// The text of a random program; the same for the same seed. About half of them are linearizable.
+/// Some state invariants, many of which do not hold: to believe one is wrong.
 pub fn generate(seed: u64) -> String {
     let mut random = Rng::with_seed(seed);
     let mut writer = Writer {
@@ -57,7 +59,8 @@ struct Writer {
     locks: bool,
     array: bool,
     integers: usize,
-    /// Whether the operation has set `r`: a guess that nothing constrains has many values, so there are few.
+    /// Whether the operation has set `r`: a guess that nothing constrains has many values, so there
+    /// are few.
     set: bool,
 }
 

@@ -1,7 +1,9 @@
-//! Judges `.subop` models by brute force, and writes random ones to judge. For tests only; shares no code with the prover.
+//! Judges `.subop` models by brute force, and writes random ones to judge. For tests only; shares
+//! no code with the prover.
 //!
-//! [`judge`] explores every interleaving of a few operation instances and compares what they observe with the sequential runs of the
-//! same operations; [`mixes`] enumerates which instances to try; [`generate`] and [`generate_rich`] write random models; [`mutants`] breaks one.
+//! [`judge`] explores every interleaving of a few operation instances and compares what they
+//! observe with the sequential runs of the same operations; [`mixes`] enumerates which instances to
+//! try; [`generate`] and [`generate_rich`] write random models; [`mutants`] breaks one.
 
 mod brute;
 mod generate;

@@ -5,8 +5,8 @@ use linchpin_subop::execute::{Instance, Value};
 use linchpin_subop::model::{Model, OperationId, Type};
 use std::ops::ControlFlow;
 
-/// Every choice of `count` instances, in any order, whose integer arguments are among `values`; arguments of struct type are
-/// guessed.
+/// Every choice of `count` instances, in any order, whose integer arguments are among `values`;
+/// arguments of struct type are guessed.
 pub fn mixes(model: &Model, count: usize, values: &[i64]) -> Vec<Vec<Instance>> {
     let mut mixes = Vec::new();
     let _ = extend(&all_calls(model, values), 0, count, &mut Vec::new(), &mut |mix| {
@@ -60,10 +60,12 @@ fn extend(
     ControlFlow::Continue(())
 }
 
-/// Words of all states that are looked at together; a state has as many as there are locals and shared variables.
+/// Words of all states that are looked at together; a state has as many as there are locals and
+/// shared variables.
 const MOST_WORDS: usize = 400_000_000;
 
-/// Judges every mix of 2 and of up to `most` instances from the start. Linearizable if all are; too large if one is and none is violated.
+/// Judges every mix of 2 and of up to `most` instances from the start. Linearizable if all are; too
+/// large if one is and none is violated.
 pub fn judge_all(
     model: &Model,
     most: usize,

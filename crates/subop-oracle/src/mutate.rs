@@ -1,4 +1,5 @@
-//! Small changes of a model that may break it: one condition of a precondition dropped, one step split in two, one mark ignored.
+//! Small changes of a model that may break it: one condition of a precondition dropped, one step
+//! split in two, one mark ignored.
 
 use linchpin_subop::model::{
     Condition, Mark, Model, Next, Operation, Statement, SubOperation, SubOperationId,
@@ -44,7 +45,8 @@ pub fn mutants(model: &Model) -> Vec<Mutant> {
                 operation.sub_operations[at.index].mark = Mark::Invoker;
             });
         }
-        // With an empty part before or after the statements: a test and then an act, or an act and then a return.
+        // With an empty part before or after the statements: a test and then an act, or an act and
+        // then a return.
         let guarded = step.precondition != Condition::always();
         let from = usize::from(!guarded);
         let to = step.body.len() + usize::from(step.result.is_some());

@@ -1,7 +1,9 @@
-//! Random programs with everything the language has: two structs, a structure in place, marks that stay, a clock that grows, locks in
-//! objects, arrays of references, disjunctions, branches, and invariants about one object and about two, many of which do not hold.
+//! Random programs with everything the language has: two structs, a structure in place, marks that
+//! stay, a clock that grows, locks in objects, arrays of references, disjunctions, branches, and
+//! invariants about one object and about two, many of which do not hold.
 //!
-//! [`generate`](crate::generate) keeps to what is small and often linearizable; these programs are larger and reach more of the prover.
+//! [`generate`](crate::generate) keeps to what is small and often linearizable; these programs are
+//! larger and reach more of the prover.
 
 use fastrand::Rng;
 use std::fmt::Write;

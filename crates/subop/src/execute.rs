@@ -182,8 +182,8 @@ impl<'m> Machine<'m> {
         self.open.load(Ordering::Relaxed)
     }
 
-    /// The same machine, in which guesses of integers may have these values too. Whoever passes
-    /// arguments that the file does not mention should say so here.
+    /// The same machine, in which guesses of integers may have these values too. A caller that
+    /// passes arguments that the file does not mention should say so here.
     pub fn with_integers(mut self, values: impl IntoIterator<Item = i64>) -> Machine<'m> {
         self.constants.extend(values);
         self

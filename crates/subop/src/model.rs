@@ -22,12 +22,12 @@
 //! unset local that the sub-operation reads before writing is first set to any value of its type —
 //! any integer, `NULL`, any published object. (The paper's operations guess what a later comparison
 //! validates: `Z` in Figure 4. Choosing as late as the first use is the same as choosing at the
-//! start, for nobody else sees a local; but then a `malloc` by anyone differs from every value that
-//! any local holds at that time.) An object is *published* when a reference to it was stored in a
-//! global, an element or a field, or it exists from the start. An atom of the precondition that
-//! accesses a field of anything but an object, or an element at anything but an integer, is false;
-//! conditions are in negation normal form, so the negation of such an atom is false too. A body
-//! that does either is not defined: the instance waits.
+//! start, for no other instance sees a local; but then a `malloc` by anyone differs from every
+//! value that any local holds at that time.) An object is *published* when a reference to it was
+//! stored in a global, an element or a field, or it exists from the start. An atom of the
+//! precondition that accesses a field of anything but an object, or an element at anything but an
+//! integer, is false; conditions are in negation normal form, so the negation of such an atom is
+//! false too. A body that does either is not defined: the instance waits.
 //!
 //! **Step**: the precondition is tested and the statements are executed one after the other, each
 //! seeing the effects of those before it, all as one atomic step. `malloc` gives an object that no

@@ -14,7 +14,8 @@ pub enum Assumption {
     Reuse,
     /// Memory is never reused.
     NoReuse,
-    /// No step fails; where that is not shown, if anywhere. Up to the first step that fails, the verdict stands.
+    /// No step fails; where that is not shown, if anywhere. Up to the first step that fails, the
+    /// verdict stands.
     NoStepFails {
         /// Source lines, and what may fail there.
         open: Vec<String>,
@@ -41,7 +42,8 @@ pub enum Sequential {
         executions: usize,
         /// The integers that were passed in those, in increasing order.
         integers: Vec<i64>,
-        /// Further integers, in increasing order: of these only shorter or random sequences were tried.
+        /// Further integers, in increasing order: of these only shorter or random sequences were
+        /// tried.
         further: Vec<i64>,
     },
 }

@@ -1,8 +1,8 @@
 //! What an engine may answer, and what may stop it: the bottom of every engine.
 //!
-//! Start at [`Verdict`], the words that people read; [`Outcome`] is what an engine returns before it is put in words;
-//! [`Limits`] is what every engine takes. Sentences are made at the very end, by whoever prints: everything that
-//! another part decides on is an enum here.
+//! Start at [`Verdict`], the words that people read; [`Outcome`] is what an engine returns before
+//! it is put in words; [`Limits`] is what every engine takes. Sentences are made at the very end,
+//! by what prints: everything that another part decides on is an enum here.
 
 mod assumption;
 mod bound;

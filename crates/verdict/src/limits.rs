@@ -42,7 +42,7 @@ impl StopFlag {
         let _ = self.0.compare_exchange(0, code, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// Why to stop, once somebody asked.
+    /// Why to stop, once asked.
     pub fn reason(&self) -> Option<StopReason> {
         match self.0.load(Ordering::Relaxed) {
             1 => Some(StopReason::Time),
@@ -71,7 +71,8 @@ impl Limits {
         Limits { stop: Some(stop), ..Limits::default() }
     }
 
-    /// Why to give up, if it is time to; `bytes` is about what the search keeps. Costs a system call: ask now and then.
+    /// Why to give up, if it is time to; `bytes` is about what the search keeps. Costs a system
+    /// call: ask now and then.
     pub fn exceeded(&self, bytes: usize) -> Option<StopReason> {
         if let Some(reason) = self.stop.as_ref().and_then(StopFlag::reason) {
             return Some(reason);

@@ -4,7 +4,8 @@ use std::fmt;
 
 /// The verdicts, from the weakest to the one that overrides all others.
 ///
-/// The order is the order of strength: of several answers to one question, the largest is the verdict.
+/// The order is the order of strength: of several answers to one question, the largest is the
+/// verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
     /// Not decided; the reason says what stopped it.

@@ -1,7 +1,8 @@
 //! Engines check each other: where one shows what another refutes, one of them is wrong.
 //!
-//! The rule has to be exact in both directions. An alarm that is not raised hides the worst bug there is; one that is
-//! raised where an answer rests on an assumption that does not hold would cry wolf.
+//! The rule has to be exact in both directions. An alarm that is not raised hides the worst bug
+//! there is; one that is raised where an answer rests on an assumption that does not hold would cry
+//! wolf.
 
 use linchpin_engine::{Answer, Counterexample, Faults, Wrong};
 use linchpin_ir::run::{EventKind, Run};
@@ -35,7 +36,8 @@ enum Stance {
     Silent,
     /// It excludes the run.
     Excludes,
-    /// It would exclude the run if its assumption about sequential executions held, which was not tried this far.
+    /// It would exclude the run if its assumption about sequential executions held, which was not
+    /// tried this far.
     RestsOnTrying,
 }
 
@@ -53,8 +55,8 @@ pub fn contradiction(answers: &[Answer]) -> Option<Contradiction> {
     None
 }
 
-/// What one engine has refuted is not printed as shown by another: a proof that rests on sequential executions that were
-/// only tried is none once a run is known that is wrong.
+/// What one engine has refuted is not printed as shown by another: a proof that rests on sequential
+/// executions that were only tried is none once a run is known that is wrong.
 pub fn withdraw_refuted(answers: &mut [Answer]) {
     let found = answers.iter().find_map(|answer| answer.counterexample.clone());
     let Some(found) = found else { return };

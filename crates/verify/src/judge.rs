@@ -25,8 +25,8 @@ impl<'a> Judge<'a> {
         Some(Judge { program, object, signatures })
     }
 
-    /// Whether the history of the run is linearizable; operations that have not returned may or may not have taken
-    /// effect. `None` if the history is not one of the specified object.
+    /// Whether the history of the run is linearizable; operations that have not returned may or may
+    /// not have taken effect. `None` if the history is not one of the specified object.
     pub fn judge(&self, run: &Run, limits: Limits) -> Option<Judgement> {
         let mut builder = Builder::new(&self.signatures);
         for event in &run.events {

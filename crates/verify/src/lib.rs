@@ -1,7 +1,8 @@
 //! One model, every engine that applies, one verdict.
 //!
-//! [`load`] reads a model, [`verify`] asks the engines of [`ENGINES`], `compare.rs` makes one verdict of their answers and
-//! raises the alarm when two contradict each other, `judge.rs` has the history engine explain the run that one found.
+//! [`load`] reads a model, [`verify`] asks the engines of [`ENGINES`], `compare.rs` makes one
+//! verdict of their answers and raises the alarm when two contradict each other, `judge.rs` has the
+//! history engine explain the run that one found.
 
 mod compare;
 mod judge;
@@ -56,7 +57,8 @@ fn readers(extension: &str) -> String {
 pub struct Verification {
     /// What every engine that was asked says.
     pub answers: Vec<Answer>,
-    /// Whether the answers are to different questions (the assertions of a `.csp` file): then all must hold.
+    /// Whether the answers are to different questions (the assertions of a `.csp` file): then all
+    /// must hold.
     pub separate: bool,
     /// Two engines that contradict each other: one of them is wrong.
     pub contradiction: Option<Contradiction>,
@@ -72,8 +74,8 @@ impl Verification {
         Verification { answers, separate, contradiction }
     }
 
-    /// The verdict: the strongest answer, or for separate questions the weakest, unless one is violated. If engines
-    /// contradict each other there is none.
+    /// The verdict: the strongest answer, or for separate questions the weakest, unless one is
+    /// violated. If engines contradict each other there is none.
     pub fn verdict(&self) -> Verdict {
         self.deciding().map_or(Verdict::Inconclusive, |answer| answer.verdict)
     }

@@ -52,7 +52,8 @@ enum Model {
     Csp { constants: Vec<(String, i64)> },
 }
 
-/// Reads a model; `config` has the threads and parameters of a `.lin` model, the constants of a `.csp` file. Mistakes of a `.subop` or `.csp` file are found here too.
+/// Reads a model; `config` has the threads and parameters of a `.lin` model, the constants of a
+/// `.csp` file. Mistakes of a `.subop` or `.csp` file are found here too.
 pub fn load(
     name: &str,
     text: &str,

@@ -31,8 +31,8 @@ pub fn verify_progress(
 ) -> Result<Option<Verification>, EngineError> {
     let Source::Lin { program, bounds } = loaded.subject().source else { return Ok(None) };
     let mut bounds = bounds_of(request, bounds);
-    // That a thread is overtaken for ever shows only if the others may go on calling: without a bound given, they may,
-    // and the number of objects is bounded instead.
+    // That a thread is overtaken for ever shows only if the others may go on calling: without a
+    // bound given, they may, and the number of objects is bounded instead.
     let overtaken = match question {
         ProgressQuestion::Property(property) => {
             matches!(property, Property::WaitFree | Property::StarvationFree)

@@ -3,9 +3,9 @@
 //!
 //! The certificate says what holds; nothing is searched for. Each question ([`question`]) is
 //! answered by executing one or two instances in all states ([`symbolic`]), which differ in what is
-//! compared and looked up only. The rules are those of `docs/theory/reduce.md`; this shares no code with
-//! the engine that applies them. Sequential executions, of which the proof says nothing, are tried
-//! apart ([`sequential`]).
+//! compared and looked up only. The rules are those of `docs/theory/reduce.md`; this shares no code
+//! with the engine that applies them. Sequential executions, of which the proof says nothing, are
+//! tried apart ([`sequential`]).
 
 mod certificate;
 mod check;

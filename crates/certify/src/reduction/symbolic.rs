@@ -55,7 +55,7 @@ pub(super) struct Object {
     pub(super) fresh: bool,
     /// Never stored before the run.
     pub(super) hidden: bool,
-    /// It was stored before the run, for sure: whoever guesses can guess it.
+    /// It was stored before the run, for sure: a guess can be it.
     pub(super) certain: bool,
 }
 

@@ -1,4 +1,5 @@
-//! Cores that the history engine finds are confirmed, however long the history; changed ones only where they are cores still.
+//! Cores that the history engine finds are confirmed, however long the history; changed ones only
+//! where they are cores still.
 
 use linchpin_certify::{Operation, confirm_core};
 use linchpin_history::{Builder, CheckOptions, History, Judgement, NEVER, Object, OpId, check};
@@ -24,7 +25,8 @@ const SPECS: [&str; 14] = [
     "mailbox",
 ];
 
-/// The calls that are made, and what is written: a new value each time, where the object can hold any.
+/// The calls that are made, and what is written: a new value each time, where the object can hold
+/// any.
 fn call(name: &str, operation: &str, fresh: i64, random: &mut fastrand::Rng) -> Value {
     let few = |random: &mut fastrand::Rng| Value::Int(random.i64(0..FEW));
     match (name, operation) {
@@ -49,7 +51,7 @@ fn object(name: &str) -> Object {
     Object::builtin(name, init).expect("a built-in specification")
 }
 
-/// What somebody wrongly answers.
+/// A wrong answer.
 fn wrong(answer: &Value, random: &mut fastrand::Rng) -> Value {
     match answer {
         Value::Bool(answer) => Value::Bool(!answer),
@@ -59,8 +61,8 @@ fn wrong(answer: &Value, random: &mut fastrand::Rng) -> Value {
     }
 }
 
-/// A history of an object that goes wrong once, towards the end: it gives a wrong answer, or lets an operation return that had not
-/// taken effect.
+/// A history of an object that goes wrong once, towards the end: it gives a wrong answer, or lets
+/// an operation return that had not taken effect.
 fn history(object: &Object, count: usize, processes: usize, random: &mut fastrand::Rng) -> History {
     let spec = &*object.spec;
     let mut builder = Builder::new(spec.operations());
@@ -204,7 +206,8 @@ fn holds(object: &Object, history: &[Operation]) -> bool {
     linchpin_oracle::is_linearizable(&*object.spec, &known)
 }
 
-/// Nothing is confirmed of a history that holds: not if the answer of an operation of the core is forgotten, or changed; nor by other cores.
+/// Nothing is confirmed of a history that holds: not if the answer of an operation of the core is
+/// forgotten, or changed; nor by other cores.
 #[test]
 fn small_cores_against_the_oracle() {
     for (number, name) in SPECS.into_iter().enumerate() {

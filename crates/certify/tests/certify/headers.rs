@@ -108,7 +108,8 @@ fn a_changed_text_is_refused() {
     }
 }
 
-/// Every interleaving is a sequential one, but sequential executions are wrong: the proof alone would be confirmed.
+/// Every interleaving is a sequential one, but sequential executions are wrong: the proof alone
+/// would be confirmed.
 #[test]
 fn wrong_sequential_executions_are_refused() {
     for source in [

@@ -11,7 +11,8 @@ use linchpin_reduce::{Options, prove};
 use linchpin_subop::Model;
 use serde_json::{Value, json};
 
-/// The proof of a model with its text, as one object that tests can change; none if it is not proved.
+/// The proof of a model with its text, as one object that tests can change; none if it is not
+/// proved.
 fn certificate(model: &Model) -> Option<Value> {
     let certificate = prove(model, &Options::default()).certificate()?;
     let mut object = certificate.proof;

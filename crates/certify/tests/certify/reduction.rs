@@ -1,4 +1,5 @@
-//! Proofs by reversing sub-operations are confirmed; certificates that say too much or too little are not.
+//! Proofs by reversing sub-operations are confirmed; certificates that say too much or too little
+//! are not.
 
 use crate::{certificate, confirm_reduction};
 use linchpin_certify::ReductionError;

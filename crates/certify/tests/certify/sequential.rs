@@ -1,4 +1,5 @@
-//! Sequential executions, tried by the small interpreter here and by the one of `linchpin verify`: they agree.
+//! Sequential executions, tried by the small interpreter here and by the one of `linchpin verify`:
+//! they agree.
 
 use linchpin_certify::try_sequential;
 use linchpin_subop::Model;

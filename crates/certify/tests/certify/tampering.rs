@@ -1,5 +1,6 @@
-//! Certificates of proved models with one thing changed. What claims more than is so must be refused. What claims less may be confirmed only because
-//! the rest is a proof still: a fact that nothing needs, a member that others stand for, a prefix that can be completed *and* left out.
+//! Certificates of proved models with one thing changed. What claims more than is so must be
+//! refused. What claims less may be confirmed only because the rest is a proof still: a fact that
+//! nothing needs, a member that others stand for, a prefix that can be completed *and* left out.
 
 use crate::{certificate, confirm_reduction};
 use linchpin_certify::ReductionError;
@@ -40,7 +41,8 @@ fn list(value: &mut Value) -> &mut Vec<Value> {
     value.as_array_mut().expect("a list")
 }
 
-/// How many certificates are refused, of those in which one entry of each list at `field` of `part` is left out.
+/// How many certificates are refused, of those in which one entry of each list at `field` of `part`
+/// is left out.
 fn without_each(good: &Value, part: &str, field: &str) -> (usize, usize) {
     let (mut gone, mut noticed) = (0, 0);
     for at in 0..good[part].as_array().expect("a list").len() {
@@ -66,8 +68,9 @@ fn facts_that_are_needed_cannot_be_left_out() {
     assert!(all >= 10, "{all}");
 }
 
-/// A closure that lacks a member is one only if another member stands for it, or if the facts of the prefix keep it from following. (The prover asks
-/// about members and what follows them without the prefix; here the prefix is there, holding its lock.)
+/// A closure that lacks a member is one only if another member stands for it, or if the facts of
+/// the prefix keep it from following. (The prover asks about members and what follows them without
+/// the prefix; here the prefix is there, holding its lock.)
 #[test]
 fn members_cannot_be_left_out() {
     let (mut all, mut those) = (0, 0);
@@ -94,7 +97,8 @@ fn opposite(fact: &str) -> Option<String> {
     (fact.matches(sign).count() == 1 && !fact.contains("||")).then(|| fact.replace(sign, other))
 }
 
-/// Of a prefix that instances come to, the opposite of what holds does not hold: not as a fact, and not as a live one.
+/// Of a prefix that instances come to, the opposite of what holds does not hold: not as a fact, and
+/// not as a live one.
 #[test]
 fn wrong_facts_are_refused() {
     for name in MODELS {
@@ -130,7 +134,8 @@ fn places_cannot_be_left_out() {
     assert!(tried > 0);
 }
 
-/// Some prefixes can be completed and left out: then it does not matter which of the two is said. Each of the two is refused somewhere.
+/// Some prefixes can be completed and left out: then it does not matter which of the two is said.
+/// Each of the two is refused somewhere.
 #[test]
 fn pending_operations_cannot_be_dealt_with_otherwise() {
     for (from, to) in [("enabled", "droppable"), ("droppable", "enabled")] {
@@ -150,7 +155,8 @@ fn pending_operations_cannot_be_dealt_with_otherwise() {
     }
 }
 
-/// A prover that overlooks how `NULL`, or poison, gets from one variable to another would claim that it does not.
+/// A prover that overlooks how `NULL`, or poison, gets from one variable to another would claim
+/// that it does not.
 #[test]
 fn what_variables_can_hold_is_found_out_anew() {
     let cases = [
@@ -226,9 +232,11 @@ fn counting_is_exact() {
     }
 }
 
-/// Certificates of models that are not linearizable, each made so that one careless rule would confirm it: a read that guesses a local is left out though that
-/// local is assigned later or may be poison; something is said of an operation that has ended, which nothing is asked about; an object stands only in a place that moves;
-/// an object is guessed that was never stored; a condition is about another step.
+/// Certificates of models that are not linearizable, each made so that one careless rule would
+/// confirm it: a read that guesses a local is left out though that local is assigned later or may
+/// be poison; something is said of an operation that has ended, which nothing is asked about; an
+/// object stands only in a place that moves; an object is guessed that was never stored; a
+/// condition is about another step.
 #[test]
 fn nothing_false_is_confirmed() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/refused");

@@ -33,7 +33,8 @@ pub fn execute(args: &RunArgs) -> Result<Status> {
     Ok(shown.verdict().into())
 }
 
-/// Writes the history or the object, and the page. All are tried before the first error is returned.
+/// Writes the history or the object, and the page. All are tried before the first error is
+/// returned.
 fn write(args: &RunArgs, presentation: &Presentation<'_>) -> Result<()> {
     let text = match args.common.json {
         true => presentation.json(),

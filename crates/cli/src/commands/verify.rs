@@ -1,4 +1,5 @@
-//! `linchpin verify`: every engine that applies to a model answers; the strongest answer is the verdict.
+//! `linchpin verify`: every engine that applies to a model answers; the strongest answer is the
+//! verdict.
 
 use crate::args::{MemoryArg, ReductionArg, VerifyArgs};
 use crate::limits::Stop;

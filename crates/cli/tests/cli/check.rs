@@ -70,8 +70,9 @@ not confirmed: that [..] is what the system did, and means what was read
     assert_eq!(code, 1, "an enqueue explains itself: {stdout}");
 }
 
-/// The swap was interrupted, and takes effect while the next operation of its process is in progress: recoverable linearizability allows
-/// that, for it comes before that operation takes effect; but not by the time it is called.
+/// The swap was interrupted, and takes effect while the next operation of its process is in
+/// progress: recoverable linearizability allows that, for it comes before that operation takes
+/// effect; but not by the time it is called.
 const RECOVERED: &str = r#"{"process":0,"type":"invoke","f":"mwcas","value":[[1,0,5]]}
 {"type":"crash","process":0}
 {"process":0,"type":"invoke","f":"mwread","value":[[1,null]]}
@@ -91,7 +92,7 @@ fn a_core_is_not_confirmed_by_deadlines_that_are_stricter_than_the_property() {
     arguments.extend(["--witness", &witness]);
     let (code, stdout, _) = recorded.check(&arguments);
     assert_eq!(code, 0, "{stdout}");
-    // Somebody claims that nothing explains it.
+    // The certificate claims that nothing explains it.
     let text = std::fs::read_to_string(&witness).expect("written");
     let mut claim: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let object = claim.as_object_mut().expect("an object");

@@ -1,8 +1,9 @@
-//! Every console block of the README and of the guide is executed, and shows what really comes of it.
+//! Every console block of the README and of the guide is executed, and shows what really comes of
+//! it.
 //!
-//! A line `$ command` is executed; the lines below it, up to the next command, must occur in its output in this order. `...`
-//! alone on a line stands for any lines, `…` within a line for any characters (times, sizes). A line `? 1` after the output
-//! is the exit code; without one it is 0.
+//! A line `$ command` is executed; the lines below it, up to the next command, must occur in its
+//! output in this order. `...` alone on a line stands for any lines, `…` within a line for any
+//! characters (times, sizes). A line `? 1` after the output is the exit code; without one it is 0.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,4 +1,5 @@
-//! The edges: outputs over inputs, files without end, signals, no memory, names that act on the terminal.
+//! The edges: outputs over inputs, files without end, signals, no memory, names that act on the
+//! terminal.
 
 use serde_json::Value as Json;
 use std::fs;

@@ -226,7 +226,8 @@ fn a_certificate_is_tied_to_its_model() {
     assert!(stdout.contains("stack.lin") && stdout.contains("which is not there"), "{stdout}");
 }
 
-/// Every interleaving is a sequential one, but sequential executions are wrong: there is nothing to certify.
+/// Every interleaving is a sequential one, but sequential executions are wrong: there is nothing to
+/// certify.
 #[test]
 fn no_certificate_of_what_is_violated() {
     let folder = tempfile::tempdir().unwrap();
@@ -261,7 +262,8 @@ fn processes_progress_and_formulas() {
     assert_eq!(output(&["verify", register, "--progress", "quick"]).0, 2);
 }
 
-/// The assertions of a file are different questions: one that holds does not answer for one that was given up.
+/// The assertions of a file are different questions: one that holds does not answer for one that
+/// was given up.
 #[test]
 fn every_assertion_of_a_process_file_must_hold() {
     let folder = tempfile::tempdir().unwrap();
@@ -295,7 +297,8 @@ fn code_is_proved_through_its_sub_operations() {
     let (_, stdout, _) = output(&["verify", "models/treiber_stack.lin", "--engine", "reduce"]);
     assert!(stdout.contains("no step fails: no field of null is accessed"), "{stdout}");
     assert!(!stdout.contains("assuming: no step fails"), "{stdout}");
-    // A failed proof is followed by refinement, which tells a violation from a weakness of the method.
+    // A failed proof is followed by refinement, which tells a violation from a weakness of the
+    // method.
     let broken = "models/broken/treiber_stack_split_pop_cas.lin";
     let (code, stdout, _) = output(&["verify", broken, "--engine", "reduce"]);
     assert_eq!(code, 1);

@@ -1,4 +1,5 @@
-//! Every file in `models/csp`, and every broken twin, gets the verdict that its header expects, with every reduction.
+//! Every file in `models/csp`, and every broken twin, gets the verdict that its header expects,
+//! with every reduction.
 
 use linchpin_csp::{Failure, Options, parse, verify};
 use linchpin_verdict::Outcome;

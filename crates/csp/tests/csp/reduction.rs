@@ -12,9 +12,9 @@ fn check(source: &str, reduce: bool) -> Report {
     verify(&model, &options, &|_| {}).remove(0)
 }
 
-/// Figure 4 as printed takes `e` alone in the first state: in the implementation and in the only specification state it is
-/// the only event of its part and independent of `w`. But the trace `w` is none of the specification, which needs the
-/// invisible step after `e` first.
+/// Figure 4 as printed takes `e` alone in the first state: in the implementation and in the only
+/// specification state it is the only event of its part and independent of `w`. But the trace `w`
+/// is none of the specification, which needs the invisible step after `e` first.
 #[test]
 fn an_event_is_not_moved_before_what_its_invisible_consequences_enable() {
     let source = "
@@ -31,8 +31,8 @@ fn an_event_is_not_moved_before_what_its_invisible_consequences_enable() {
     }
 }
 
-/// The same with events instead of variables: the part of the specification goes on with what another part of the
-/// implementation shows.
+/// The same with events instead of variables: the part of the specification goes on with what
+/// another part of the implementation shows.
 #[test]
 fn an_event_is_not_moved_before_events_that_follow_it_in_the_specification() {
     let source = "
@@ -109,7 +109,8 @@ fn independent_steps_are_taken_in_one_order() {
     assert!(
         matches!(with.outcome, Outcome::Holds(())) && matches!(without.outcome, Outcome::Holds(()))
     );
-    // 6 states of each part; with reduction one part moves at a time, and the events come in one order.
+    // 6 states of each part; with reduction one part moves at a time, and the events come in one
+    // order.
     assert_eq!(without.stats.states, 6 * 6 * 6);
     assert_eq!(with.stats.states, 1 + 3 * 4 + 3, "{with}");
 }

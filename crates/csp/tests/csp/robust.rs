@@ -1,5 +1,5 @@
-//! No source makes the crate panic or run away: 50,000 mutants of the models, and some nasty ones by hand.
-//! `LINCHPIN_SEED` and `LINCHPIN_CASES` make it a longer or another run.
+//! No source makes the crate panic or run away: 50,000 mutants of the models, and some nasty ones
+//! by hand. `LINCHPIN_SEED` and `LINCHPIN_CASES` make it a longer or another run.
 
 use fastrand::Rng;
 use linchpin_csp::{Failure, Options, parse, verify};

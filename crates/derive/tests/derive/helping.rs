@@ -39,7 +39,7 @@ fn the_queue_itself_is_derived() {
 
 #[test]
 fn nobody_waits_at_the_start() {
-    // The tail lags behind from the beginning: whoever moves it does so for nobody.
+    // The tail lags behind from the beginning: a thread that moves it does so for none.
     refuses(
         &queue(
             &[(
@@ -54,7 +54,7 @@ fn nobody_waits_at_the_start() {
 
 #[test]
 fn whoever_links_a_node_must_wait() {
-    // `extra` links a node and leaves: the tail is then moved for nobody.
+    // `extra` links a node and leaves: the tail is then moved for none.
     refuses(
         &queue(
             &[],
@@ -85,7 +85,7 @@ fn the_own_step_fails_only_if_somebody_helped() {
 
 #[test]
 fn the_own_step_is_not_done_again_after_help() {
-    // Nothing happens while somebody waits; but afterwards the tail may come back to where it was.
+    // Nothing happens while a thread waits; but afterwards the tail may come back to where it was.
     let change = ("cas(t.next, s, x)", "cas([t.next, tail], [null, t], [x, t])");
     refuses(
         &queue(&[change], "atomic { let t = tail; if t.next == null { tail = head; } }"),

@@ -55,7 +55,7 @@ fn a_register_is_proved() {
 
 #[test]
 fn a_visible_step_without_a_return_is_not_forgotten() {
-    // Whoever stops after `x = v` was noticed; there is no path on which it did that.
+    // An operation that stops after `x = v` was noticed; there is no path on which it did that.
     refuses(
         "op set(v: int) { if v == 2 { return; } x = v; let n: Node; n.val = v; }\nop get() -> int { return x; }",
         "line 5: no return is reached after this step",
@@ -111,7 +111,7 @@ fn locks_are_given_back_by_those_who_took_them() {
         "op set(v: int) { lock(l); x = v; unlock(l); }\nop get() -> int { lock(l); let a = x; unlock(l); return a; }",
         "proved",
     );
-    // A lock that is not given back: nobody gets in any more, so nobody sees anything wrong.
+    // A lock that is not given back: no thread gets in any more, so none sees anything wrong.
     answers(
         "op set(v: int) { lock(l); x = v; x = v; }\nop get() -> int { lock(l); let a = x; unlock(l); return a; }",
         "proved-if-sequential",

@@ -218,7 +218,7 @@ impl Claims {
         let tell = |frontier: &mut Frontier<'a, AnySpec>, call: Call, answer: Value| {
             let ticket = frontier.invoke(call);
             let explained = frontier.response(ticket, &answer);
-            debug_assert!(explained.is_ok(), "there is somebody for each hole");
+            debug_assert!(explained.is_ok(), "there is an operation for each hole");
         };
         let mut open = Vec::new();
         for (_, moment) in moments {

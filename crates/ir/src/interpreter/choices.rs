@@ -22,7 +22,8 @@ impl<'a> Chooser<'a> {
         Chooser { beyond: Some(random), ..Chooser::given(&[]) }
     }
 
-    /// One of `arity` ways, which is at least 1; `None` if the choice that was given is not one of them.
+    /// One of `arity` ways, which is at least 1; `None` if the choice that was given is not one of
+    /// them.
     pub fn choose(&mut self, arity: u32) -> Option<u32> {
         if arity == 1 {
             return Some(0);

@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Who executes.
 #[derive(Clone, Copy)]
 pub(super) enum Actor {
-    /// Nobody: `init`.
+    /// No thread: `init`.
     Init,
     /// A thread in an operation.
     Thread { thread: usize, operation: usize },
@@ -150,8 +150,8 @@ impl<'a> Execution<'a> {
 
     /// Performs the first branch whose first action can be performed.
     ///
-    /// INVARIANT: siblings start with guards that exclude each other, so having entered one is final: if a later
-    /// action of it cannot be performed, no other branch could have been taken.
+    /// INVARIANT: siblings start with guards that exclude each other, so having entered one is
+    /// final: if a later action of it cannot be performed, no other branch could have been taken.
     fn enter(
         &mut self,
         edges: &'a [Edge],

@@ -1,4 +1,5 @@
-//! What a move in progress tells people: the record of what happened, faults, and what a blocked thread waits for.
+//! What a move in progress tells people: the record of what happened, faults, and what a blocked
+//! thread waits for.
 
 use super::execution::{Actor, Execution};
 use super::{ActionRecord, Fault, FaultKind, Machine, Move, State, Status, StepRecord};
@@ -39,7 +40,7 @@ impl Machine {
 }
 
 impl<'a> Execution<'a> {
-    /// Adds to the record, if somebody asked for one.
+    /// Adds to the record, if one is asked for.
     pub fn note(&mut self, text: impl FnOnce(Names<'a>) -> String) {
         let names = self.names();
         let line = self.line;

@@ -8,9 +8,10 @@ use thiserror::Error;
 pub struct Fault {
     /// How.
     pub kind: FaultKind,
-    /// Whose step it was; nobody's in `init`.
+    /// Whose step it was; no thread's in `init`.
     pub thread: Option<usize>,
-    /// The operation: index into [`Program::operations`](crate::program::Program::operations); none in `init`.
+    /// The operation: index into [`Program::operations`](crate::program::Program::operations); none
+    /// in `init`.
     pub operation: Option<usize>,
     /// The name of the operation, or `init`.
     pub name: String,
@@ -73,7 +74,8 @@ pub enum FaultKind {
     /// A `choose` in `init`: the initial state must be one state.
     #[error("a choice in init")]
     ChoiceInInit,
-    /// A value, index or node that the types of the program rule out: a bug in whatever built the program.
+    /// A value, index or node that the types of the program rule out: a bug in whatever built the
+    /// program.
     #[error("ill-typed program (a bug in the lowering, not in the model)")]
     IllTyped,
 }

@@ -1,14 +1,17 @@
 //! The reference interpreter: what the steps of a [`Program`] mean.
 //!
-//! A [`Machine`] is a program and a way to manage memory. From a [`State`], a scheduler makes [`Move`]s: a thread calls
-//! an operation, takes a step, or sees the response. [`Machine::successors`] gives every way in which a move can be
-//! made; [`Machine::attempt`] performs one, with given choices, and can record what happened for people.
+//! A [`Machine`] is a program and a way to manage memory. From a [`State`], a scheduler makes
+//! [`Move`]s: a thread calls an operation, takes a step, or sees the response.
+//! [`Machine::successors`] gives every way in which a move can be made; [`Machine::attempt`]
+//! performs one, with given choices, and can record what happened for people.
 //!
-//! A step starts at a yielding node and goes along edges to the next yielding node or to the return. At a node, the
-//! edge is taken whose guards hold; if there is none, now or at a later node of the same step, the step cannot be made
-//! and nothing has happened. Where something goes wrong on the way, the step is a [`Fault`].
+//! A step starts at a yielding node and goes along edges to the next yielding node or to the
+//! return. At a node, the edge is taken whose guards hold; if there is none, now or at a later node
+//! of the same step, the step cannot be made and nothing has happened. Where something goes wrong
+//! on the way, the step is a [`Fault`].
 //!
-//! Reading order: [`state`](State), [`Move`], then `execution.rs` (a move), `action.rs` and `access.rs` (an action).
+//! Reading order: [`state`](State), [`Move`], then `execution.rs` (a move), `action.rs` and
+//! `access.rs` (an action).
 
 mod access;
 mod action;
@@ -41,7 +44,8 @@ pub const MAX_CHOICES: u64 = 1 << 16;
 /// A step may go along at most this many edges.
 pub const MAX_EDGES: usize = 100_000;
 
-/// Whether a step that has gone along so many edges keeps what it has come to. If it comes to the same again, it may go on like this for ever.
+/// Whether a step that has gone along so many edges keeps what it has come to. If it comes to the
+/// same again, it may go on like this for ever.
 pub fn is_kept(edges: usize) -> bool {
     edges >= 64 && edges.is_power_of_two()
 }
@@ -52,8 +56,8 @@ pub enum Memory {
     /// As with a garbage collector: `free` changes nothing, and no object ever comes back.
     #[default]
     Collected,
-    /// As with `malloc`: an object is dead after `free`, any access to it is a fault, and a later `new` of the same
-    /// struct may take it again, or take a fresh one.
+    /// As with `malloc`: an object is dead after `free`, any access to it is a fault, and a later
+    /// `new` of the same struct may take it again, or take a fresh one.
     Reuse,
 }
 
@@ -108,7 +112,8 @@ impl Machine {
         }
     }
 
-    /// Whether a client may make this call: the thread is idle, its role allows the operation and `requires` holds.
+    /// Whether a client may make this call: the thread is idle, its role allows the operation and
+    /// `requires` holds.
     pub fn may_call(
         &self,
         state: &State,
@@ -139,9 +144,11 @@ impl Machine {
         })
     }
 
-    /// Tries a move with the given choices (0 for each one beyond them). Does not ask [`Machine::may_call`].
+    /// Tries a move with the given choices (0 for each one beyond them). Does not ask
+    /// [`Machine::may_call`].
     ///
-    /// `record`, if there is one, is overwritten with what happened: up to the fault if there was one.
+    /// `record`, if there is one, is overwritten with what happened: up to the fault if there was
+    /// one.
     pub fn attempt(
         &self,
         state: &State,
@@ -179,7 +186,8 @@ impl Machine {
         all
     }
 
-    /// The state after the thread has seen its response, and the response; `None` if there is no response to see.
+    /// The state after the thread has seen its response, and the response; `None` if there is no
+    /// response to see.
     pub fn respond(&self, state: &State, thread: usize) -> Option<(State, Value)> {
         let Status::Returning { value, .. } = &state.threads.get(thread)?.status else {
             return None;
@@ -188,7 +196,8 @@ impl Machine {
         Some((state.with_status(thread, Status::Idle), value))
     }
 
-    /// The value of an expression in the operation that the thread is running; `None` if it is not running.
+    /// The value of an expression in the operation that the thread is running; `None` if it is not
+    /// running.
     pub fn evaluate(
         &self,
         state: &State,
@@ -248,8 +257,8 @@ impl Machine {
         }
     }
 
-    /// An execution that is about to make this move, and the node where it starts; `None` if the thread is not in a
-    /// position to make it.
+    /// An execution that is about to make this move, and the node where it starts; `None` if the
+    /// thread is not in a position to make it.
     fn prepare<'a>(
         &'a self,
         state: &State,
@@ -276,7 +285,8 @@ impl Machine {
         let body = &self.program.operations.get(operation)?.body;
         let code = Code { body, branches: &self.operations[operation] };
         let actor = Actor::Thread { thread, operation };
-        // The locals are in the execution's hands until the move ends: the thread is idle meanwhile.
+        // The locals are in the execution's hands until the move ends: the thread is idle
+        // meanwhile.
         let state = state.with_status(thread, Status::Idle);
         let execution = Execution::new(self, actor, code, state, locals, chooser, record);
         Some((execution, node))

@@ -8,7 +8,8 @@ use smallvec::SmallVec;
 /// One move of a schedule, without the choices made in it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Move {
-    /// An idle thread calls an operation; the local work before its first yielding node is part of the call.
+    /// An idle thread calls an operation; the local work before its first yielding node is part of
+    /// the call.
     Invoke {
         /// Who.
         thread: usize,
@@ -42,8 +43,8 @@ impl Move {
 
 /// The choices made in a move, in the order in which they were asked for; each counts from 0.
 ///
-/// `choose(a..b)` asks for one of `b - a`; `new` under [`Memory::Reuse`](super::Memory::Reuse) asks for a fresh object
-/// (0) or one of the dead ones. Where there is only one way, nothing is asked.
+/// `choose(a..b)` asks for one of `b - a`; `new` under [`Memory::Reuse`](super::Memory::Reuse) asks
+/// for a fresh object (0) or one of the dead ones. Where there is only one way, nothing is asked.
 pub type Choices = SmallVec<[u32; 2]>;
 
 /// The edges that a move went along: each a node and an index into its edges.

@@ -1,6 +1,7 @@
 //! The state of a running model: plain data, compared and hashed by the engines.
 //!
-//! Objects and threads are shared between a state and its successors (`Arc`): a step changes few of them.
+//! Objects and threads are shared between a state and its successors (`Arc`): a step changes few of
+//! them.
 
 use crate::program::{NodeId, Program, Variable};
 use linchpin_spec::Value;
@@ -34,7 +35,7 @@ pub struct Object {
 pub struct ThreadState {
     /// The variables that it keeps between operations ([`Program::thread_locals`]).
     pub variables: Vec<Value>,
-    /// The words that it load-linked and that nobody has written since.
+    /// The words that it load-linked and that no thread has written since.
     pub links: BTreeSet<Location>,
     /// What it is doing.
     pub status: Status,
@@ -87,7 +88,8 @@ pub enum Root {
 }
 
 impl Location {
-    /// Whether a write to one is a write to the other: the same word, or an array and one of its elements.
+    /// Whether a write to one is a write to the other: the same word, or an array and one of its
+    /// elements.
     pub fn overlaps(&self, other: &Location) -> bool {
         let either_whole = self.element.is_none() || other.element.is_none();
         self.root == other.root && (either_whole || self.element == other.element)

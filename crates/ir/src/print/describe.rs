@@ -19,8 +19,8 @@ pub struct OperationSteps {
 /// A node with its ways on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepDescription {
-    /// Where a step begins: `1`, `2`, …; `call` for what belongs to the invocation. A node inside a step has the id of
-    /// the step that first gets there, and a number: `2.1`.
+    /// Where a step begins: `1`, `2`, …; `call` for what belongs to the invocation. A node inside a
+    /// step has the id of the step that first gets there, and a number: `2.1`.
     pub id: String,
     /// The node: an index into the body.
     pub node: usize,
@@ -45,7 +45,8 @@ pub struct EdgeDescription {
     pub target: String,
 }
 
-/// The steps of `init`, if there is one, and of every operation. Nodes that cannot be reached are left out.
+/// The steps of `init`, if there is one, and of every operation. Nodes that cannot be reached are
+/// left out.
 pub fn describe(program: &Program) -> Vec<OperationSteps> {
     let mut all = Vec::new();
     if let Some(body) = &program.init {
@@ -119,8 +120,8 @@ fn describe_body(names: Names, response: &Type) -> Vec<StepDescription> {
     order.iter().map(describe_node).collect()
 }
 
-/// The nodes that can be reached, with their ids, in reading order: each step followed by the nodes inside it, and
-/// what comes first on the way of the first edges before what comes later.
+/// The nodes that can be reached, with their ids, in reading order: each step followed by the nodes
+/// inside it, and what comes first on the way of the first edges before what comes later.
 fn numbered(body: &Body) -> Vec<(NodeId, String)> {
     let mut order: Vec<(NodeId, String)> = Vec::new();
     let mut starts = vec![body.entry];

@@ -1,4 +1,5 @@
-//! The steps of a program in aligned columns: id, source line, what happens, where it leads, what is claimed.
+//! The steps of a program in aligned columns: id, source line, what happens, where it leads, what
+//! is claimed.
 
 use super::describe::{OperationSteps, StepDescription, describe};
 use crate::branch::{Branch, branches};

@@ -1,7 +1,8 @@
 //! Programs as people read them.
 //!
-//! [`steps`] prints the steps of every operation; [`describe`] gives the same as data, for other formats. [`Names`]
-//! prints the small parts, an action or an expression, with the names that the model uses.
+//! [`steps`] prints the steps of every operation; [`describe`] gives the same as data, for other
+//! formats. [`Names`] prints the small parts, an action or an expression, with the names that the
+//! model uses.
 
 mod describe;
 mod formula;

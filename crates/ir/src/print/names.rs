@@ -58,7 +58,8 @@ impl<'a> Names<'a> {
         self.expr_within(expr, level::ANY)
     }
 
-    /// An expression of a known type: a constant is printed as the type says (`none` and not `null`).
+    /// An expression of a known type: a constant is printed as the type says (`none` and not
+    /// `null`).
     pub fn expr_as(&self, expr: &Expr, ty: Option<&Type>) -> String {
         match expr {
             Expr::Const(value) => self.typed(value, ty),
@@ -108,7 +109,8 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// A condition; `!(a == b)`, which is how the other branch of `if a == b` begins, is printed as `a != b`.
+    /// A condition; `!(a == b)`, which is how the other branch of `if a == b` begins, is printed as
+    /// `a != b`.
     fn condition(&self, condition: &Expr) -> String {
         if let Expr::Unary(UnaryOp::Not, inner) = condition
             && let Expr::Binary(operator, left, right) = &**inner

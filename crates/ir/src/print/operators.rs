@@ -31,8 +31,8 @@ pub(super) fn negated(operator: BinaryOp) -> Option<BinaryOp> {
     })
 }
 
-/// How tightly an operator binds, and how tightly its sides must at least: operators of the same level group to the
-/// left, comparisons do not group.
+/// How tightly an operator binds, and how tightly its sides must at least: operators of the same
+/// level group to the left, comparisons do not group.
 pub(super) fn levels(operator: BinaryOp) -> (u8, [u8; 2]) {
     match operator {
         BinaryOp::Or => (1, [1, 2]),

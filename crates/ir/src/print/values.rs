@@ -1,4 +1,5 @@
-//! Types, and values as their types say: `none`, `Mark { to: @2, dead: false }`, `held by thread 1`.
+//! Types, and values as their types say: `none`, `Mark { to: @2, dead: false }`, `held by thread
+//! 1`.
 
 use super::Names;
 use crate::program::{Expr, LocalTarget, Operation, Place, Type};

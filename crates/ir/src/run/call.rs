@@ -15,8 +15,9 @@ const SEARCHED: u64 = 4096;
 pub(super) type Enabled = (ScheduledMove, Result<State, Fault>);
 
 impl Runner {
-    /// A call that the thread may make: an operation and arguments at random. `None`: there is none, nor will there
-    /// be one, because what a call depends on is the thread's own. A fault in `requires` is a fault of the call.
+    /// A call that the thread may make: an operation and arguments at random. `None`: there is
+    /// none, nor will there be one, because what a call depends on is the thread's own. A fault in
+    /// `requires` is a fault of the call.
     pub(super) fn find_call(
         &self,
         session: &Session,

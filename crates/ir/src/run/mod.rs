@@ -1,7 +1,8 @@
-//! Runs of a whole model: clients call operations, a random scheduler decides who moves, one seed decides everything.
+//! Runs of a whole model: clients call operations, a random scheduler decides who moves, one seed
+//! decides everything.
 //!
-//! [`Runner`] makes runs, [`replay`] makes one again from its schedule. Every invocation, step and response is a move
-//! of its own.
+//! [`Runner`] makes runs, [`replay`] makes one again from its schedule. Every invocation, step and
+//! response is a move of its own.
 
 mod call;
 mod replay;
@@ -97,7 +98,8 @@ pub enum End {
         /// Where each of them waits.
         threads: Vec<Wait>,
     },
-    /// Operations are pending and could go on, but the limit on steps (or the schedule) ended first.
+    /// Operations are pending and could go on, but the limit on steps (or the schedule) ended
+    /// first.
     StepLimit,
 }
 

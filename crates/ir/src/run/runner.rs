@@ -74,7 +74,8 @@ impl Runner {
         session.finish()
     }
 
-    /// The move of the first thread, in the order of the schedule, that can move. `None`: nobody can.
+    /// The move of the first thread, in the order of the schedule, that can move. `None`: no thread
+    /// can.
     fn next_move(
         &self,
         session: &Session,

@@ -10,14 +10,15 @@ pub const MAX_DEPTH: usize = 1000;
 pub enum Scheduler {
     /// Any thread that can move, each with the same probability.
     Random,
-    /// Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte: "A randomized scheduler with
-    /// probabilistic guarantees of finding bugs", ASPLOS 2010).
+    /// Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte: "A
+    /// randomized scheduler with probabilistic guarantees of finding bugs", ASPLOS 2010).
     ///
-    /// Threads get random distinct priorities, and the one with the highest priority among those that can move always
-    /// moves. At `depth - 1` moves, chosen at random beforehand, the thread that has just moved drops below all
-    /// others. A bug that needs `depth` ordering constraints is found with probability at least `1 / (n k^(depth-1))`
-    /// for `n` threads and `k` moves; `k` is estimated from the size of the operations. A thread that spins keeps its
-    /// turn until a change point or the limit on steps.
+    /// Threads get random distinct priorities, and the one with the highest priority among those
+    /// that can move always moves. At `depth - 1` moves, chosen at random beforehand, the thread
+    /// that has just moved drops below all others. A bug that needs `depth` ordering constraints is
+    /// found with probability at least `1 / (n k^(depth-1))` for `n` threads and `k` moves; `k` is
+    /// estimated from the size of the operations. A thread that spins keeps its turn until a change
+    /// point or the limit on steps.
     Pct {
         /// How many ordering constraints the bugs to find may need: from 1 to [`MAX_DEPTH`].
         depth: usize,
@@ -50,7 +51,8 @@ impl Schedule {
         }
     }
 
-    /// The position of the thread to try first, among those that may be able to move (at least one).
+    /// The position of the thread to try first, among those that may be able to move (at least
+    /// one).
     pub fn pick(&self, candidates: &[usize], random: &mut Rng) -> usize {
         match self {
             Schedule::Random => random.usize(..candidates.len()),

@@ -19,7 +19,8 @@ fn element(index: i64) -> Place {
     Place::SharedElement(1, int(index))
 }
 
-/// Performs the actions as one step each; what the record says, and the shared variables afterwards.
+/// Performs the actions as one step each; what the record says, and the shared variables
+/// afterwards.
 fn perform(actions: impl FnOnce(LocalId) -> Vec<Action>) -> (Vec<String>, String) {
     let mut body = BodyBuilder::new(3);
     let r = body.local("r", Type::Int);
@@ -68,7 +69,8 @@ fn store_conditional_needs_a_link() {
     let ll = |into| Action::LoadLinked { into, place: X };
     let sc = |into, value| Action::StoreConditional { into, place: X, value: int(value) };
     let (records, after) = perform(|r| {
-        // Without a link; with one; again, after the first has used it up; after a write of the same value.
+        // Without a link; with one; again, after the first has used it up; after a write of the
+        // same value.
         vec![sc(r, 1), ll(r), sc(r, 2), sc(r, 3), ll(r), write(X, int(2)), sc(r, 4)]
     });
     let expected = [

@@ -36,8 +36,8 @@ fn new_takes_a_fresh_object_or_any_dead_one() {
     assert_eq!(player.record[1], "x := @1, a new Node { val: 5, next: null }");
 }
 
-/// Thread 0 is about to swing `top` from A to B; meanwhile A and B are popped and A is pushed again. The cas succeeds
-/// although B is dead, and the next pop falls over it.
+/// Thread 0 is about to swing `top` from A to B; meanwhile A and B are popped and A is pushed
+/// again. The cas succeeds although B is dead, and the next pop falls over it.
 #[test]
 fn reuse_shows_the_aba_problem() {
     let mut player = Player::new(&treiber(2, true), Memory::Reuse);

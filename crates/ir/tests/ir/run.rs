@@ -18,7 +18,8 @@ fn traced(scheduler: Scheduler) -> RunOptions {
     RunOptions { operations: 3, scheduler, trace: true, ..RunOptions::default() }
 }
 
-/// Invocations and responses alternate for each thread, times grow, and every invocation is answered.
+/// Invocations and responses alternate for each thread, times grow, and every invocation is
+/// answered.
 fn assert_complete(run: &Run, threads: usize, operations: usize) {
     assert_eq!(run.end, End::Completed);
     assert!(run.events.is_sorted_by(|a, b| a.time < b.time));

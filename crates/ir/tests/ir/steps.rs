@@ -111,7 +111,8 @@ fn a_step_that_cannot_end_has_not_begun() {
     assert_eq!(player.state.shared, [Value::Int(1), Value::Int(1)]);
 }
 
-/// `if i == 0 { i = 1; assume(false); } else { }`: the assignment must not open the way into the other branch.
+/// `if i == 0 { i = 1; assume(false); } else { }`: the assignment must not open the way into the
+/// other branch.
 #[test]
 fn a_branch_once_entered_is_final() {
     let mut body = BodyBuilder::new(3);
@@ -172,8 +173,8 @@ fn moves_out_of_turn_cannot_be_made() {
     assert!(matches!(player.state.threads[0].status, Status::Running { operation: PUSH, .. }));
 }
 
-/// The edges of a node are executed as a tree. Here each edge is tried alone, from the same state: exactly the edge
-/// that the tree took can be taken, and it leads to the same state.
+/// The edges of a node are executed as a tree. Here each edge is tried alone, from the same state:
+/// exactly the edge that the tree took can be taken, and it leads to the same state.
 #[test]
 fn edges_tried_one_by_one_agree_with_the_tree() {
     for model in [treiber(3, true), locked_counter(3, true), atomic_counter(3)] {

@@ -64,7 +64,8 @@ pub fn returns(value: Expr) -> Target {
     Target::Return(value)
 }
 
-/// A body under construction. Node 0 is the entry; the others yield unless they are made by `inside`.
+/// A body under construction. Node 0 is the entry; the others yield unless they are made by
+/// `inside`.
 pub struct BodyBuilder {
     body: Body,
 }
@@ -157,7 +158,8 @@ pub fn program(shared: Vec<Variable>, operations: Vec<Operation>, threads: usize
     }
 }
 
-/// A program with one operation `go` for one thread: these actions as one step, then a return of nothing.
+/// A program with one operation `go` for one thread: these actions as one step, then a return of
+/// nothing.
 pub fn one_step(shared: Vec<Variable>, mut body: BodyBuilder, actions: Vec<Action>) -> Program {
     body.sequence(7, vec![actions], null());
     program(shared, vec![body.operation("go", 0, Type::Unit)], 1)

@@ -49,7 +49,7 @@ fn everything_named_must_exist() {
         "`push`, node 1: there is no local 30",
         "`push`, node 1: there is no place Shared(20)",
         "`push`, node 2: there is no thread-local 4",
-        "`init`, node 1: yields, where nobody else can run",
+        "`init`, node 1: yields, where no other thread can run",
     ] {
         assert!(found.iter().any(|problem| problem == expected), "{expected} in {found:#?}");
     }

@@ -203,7 +203,8 @@ impl<'c> Cutter<'c> {
             match instruction {
                 Instruction::Return(value) => {
                     self.size += path.size;
-                    // The return at the end of the code, which the source need not have, has the line of the declaration.
+                    // The return at the end of the code, which the source need not have, has the
+                    // line of the declaration.
                     let at = (position.at + 1 < self.code.code.len()).then_some(*line);
                     edges.push(path.end(Target::Return(value.clone()), at));
                     continue;

@@ -213,11 +213,11 @@ impl<'h> Facts<'h> {
         let (location, value) = self.show(version);
         let operation = self.names.operation(id);
         let mut core = vec![id];
-        let mut why = format!("The {operation} saw {location} = {value}, which nobody wrote");
+        let mut why = format!("The {operation} saw {location} = {value}, which no operation wrote");
         if let Some(&start) = self.beginning.get(&self.versions.location(version)) {
             let start_value = self.initial[self.versions.location(version).index()];
             why += &format!(
-                ", and which {location} did not hold at the start either, as the {} saw {} there, which nobody wrote \
+                ", and which {location} did not hold at the start either, as the {} saw {} there, which no operation wrote \
                  either",
                 self.names.operation(start),
                 self.names.show(ValueId(start_value)),

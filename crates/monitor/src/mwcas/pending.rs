@@ -313,7 +313,7 @@ fn argue(facts: &Facts, clause: &Clause, why: &Why, core: &mut Vec<OpId>) -> Res
             core.extend(facts.beginning.get(&location));
             let (location, value) = facts.show(*version);
             format!(
-                "the {} cannot have taken effect, as nobody wrote {value} to {location}",
+                "the {} cannot have taken effect, as no operation wrote {value} to {location}",
                 name(*id)
             )
         }

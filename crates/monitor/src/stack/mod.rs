@@ -17,8 +17,8 @@
 //! Most values need not be peeled: those that can be put back in any case are folded away before,
 //! in almost linear time.
 //!
-//! [`check`] judges; `fold` folds and `unfold` puts back; `peel` peels, on the structures of `trees`; `emit` makes the order of the
-//! operations that were peeled.
+//! [`check`] judges; `fold` folds and `unfold` puts back; `peel` peels, on the structures of
+//! `trees`; `emit` makes the order of the operations that were peeled.
 
 mod emit;
 mod fold;

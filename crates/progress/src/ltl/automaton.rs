@@ -1,10 +1,10 @@
-//! The Büchi automaton of a formula, by the tableau of Gerth, Peled, Vardi and Wolper, "Simple On-the-fly Automatic
-//! Verification of Linear Temporal Logic" (PSTV 1995), Figure 1.
+//! The Büchi automaton of a formula, by the tableau of Gerth, Peled, Vardi and Wolper, "Simple
+//! On-the-fly Automatic Verification of Linear Temporal Logic" (PSTV 1995), Figure 1.
 //!
-//! A node promises that, from a position on, the formulas in `old` hold; what it leaves for the next position is in
-//! `next`. The automaton reads the letter of a position while it is in a node. Acceptance is generalised: one set of nodes
-//! for each `until`, the nodes that do not promise it or fulfil it there and then; an accepting run visits every set
-//! again and again.
+//! A node promises that, from a position on, the formulas in `old` hold; what it leaves for the
+//! next position is in `next`. The automaton reads the letter of a position while it is in a node.
+//! Acceptance is generalised: one set of nodes for each `until`, the nodes that do not promise it
+//! or fulfil it there and then; an accepting run visits every set again and again.
 
 use super::formula::Formula;
 use std::collections::{BTreeSet, HashMap};
@@ -197,8 +197,8 @@ impl Tableau {
         Ok(())
     }
 
-    /// A draft with nothing left to take apart is a node: one that is there, or a new one, whose successors are drafted
-    /// next.
+    /// A draft with nothing left to take apart is a node: one that is there, or a new one, whose
+    /// successors are drafted next.
     fn complete(&mut self, draft: Draft) -> Option<Draft> {
         let Draft { incoming, old, next, .. } = draft;
         let promises = (old, next);

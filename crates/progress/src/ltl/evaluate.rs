@@ -1,13 +1,14 @@
 //! What a formula says of one ultimately periodic word, straight from the semantics.
 //!
-//! Every subformula is given its truth value at each position of prefix and cycle, inner ones first. `until` is a least
-//! fixed point and `release` a greatest one; going backwards over the positions twice reaches either, because the last
-//! position is followed by the first of the cycle. Counterexamples are held against this before they are reported.
+//! Every subformula is given its truth value at each position of prefix and cycle, inner ones
+//! first. `until` is a least fixed point and `release` a greatest one; going backwards over the
+//! positions twice reaches either, because the last position is followed by the first of the cycle.
+//! Counterexamples are held against this before they are reported.
 
 use super::formula::Formula;
 
-/// Whether a formula holds on the word `prefix · cycle · cycle · …` of letters (sets of atoms). An empty cycle stands
-/// for letters without atoms for ever.
+/// Whether a formula holds on the word `prefix · cycle · cycle · …` of letters (sets of atoms). An
+/// empty cycle stands for letters without atoms for ever.
 pub fn holds_on(formula: &Formula, prefix: &[u64], cycle: &[u64]) -> bool {
     let silence = [0];
     let cycle = if cycle.is_empty() { &silence[..] } else { cycle };

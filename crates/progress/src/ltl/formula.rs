@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// A formula. Positions are moves of a run; an atom, by number, holds at a move that shows its event.
+/// A formula. Positions are moves of a run; an atom, by number, holds at a move that shows its
+/// event.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Formula {
     /// Holds everywhere.
@@ -21,7 +22,8 @@ pub enum Formula {
     Next(Box<Formula>),
     /// The second at some move from now on, and the first at every move before it.
     Until(Box<Formula>, Box<Formula>),
-    /// The second at every move from now on, up to and including the first at which the first holds, if there is one.
+    /// The second at every move from now on, up to and including the first at which the first
+    /// holds, if there is one.
     Release(Box<Formula>, Box<Formula>),
 }
 

@@ -1,8 +1,10 @@
-//! The product of a state graph with an automaton: the runs of the model whose events the automaton accepts.
+//! The product of a state graph with an automaton: the runs of the model whose events the automaton
+//! accepts.
 //!
-//! A node `(state, node)` stands for a run that has come to the state, with the automaton about to read the next letter
-//! in the node. A run that ends because nobody can move any more goes on with letters without events for ever
-//! (stuttering); one that ends in a fault, or at a bound on the search, is no run.
+//! A node `(state, node)` stands for a run that has come to the state, with the automaton about to
+//! read the next letter in the node. A run that ends because no thread can move any more goes on
+//! with letters without events for ever (stuttering); one that ends in a fault, or at a bound on
+//! the search, is no run.
 
 use super::atom::Atom;
 use super::automaton::Automaton;
@@ -16,7 +18,8 @@ use std::collections::hash_map::Entry;
 /// How often limits are looked at: once in so many nodes.
 const EVERY: usize = 1024;
 
-/// The atoms that each edge of a graph shows, by label and thread: `letters[label * threads + thread]`.
+/// The atoms that each edge of a graph shows, by label and thread: `letters[label * threads +
+/// thread]`.
 pub fn letters(graph: &Graph, atoms: &[Atom]) -> Vec<u64> {
     let mut letters = Vec::new();
     for label in &graph.labels {
@@ -41,7 +44,8 @@ pub struct Product<'a> {
 }
 
 impl<'a> Product<'a> {
-    /// Explores the product; an error says why it was given up. `kept` is how many bytes are kept already.
+    /// Explores the product; an error says why it was given up. `kept` is how many bytes are kept
+    /// already.
     pub fn explore(
         graph: &'a Graph,
         automaton: &'a Automaton,

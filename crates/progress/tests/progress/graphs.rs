@@ -51,7 +51,8 @@ fn graph(random: &mut Rng) -> Graph {
                 enabled |= 1 << thread;
             }
         }
-        // Threads that only a bound keeps from moving; without them, nearly every graph has one that waits.
+        // Threads that only a bound keeps from moving; without them, nearly every graph has one
+        // that waits.
         for thread in 0..THREADS {
             if random.u8(..12) != 0 {
                 enabled |= 1 << thread;
@@ -100,7 +101,8 @@ fn reachable(graph: Graph) -> Graph {
     result
 }
 
-/// What the engine's lasso says happens; panics if it is not a path of the graph, or the cycle does not close.
+/// What the engine's lasso says happens; panics if it is not a path of the graph, or the cycle does
+/// not close.
 fn path(graph: &Graph, start: u32, vias: &[Via]) -> (Vec<Happening>, u32) {
     let mut state = start;
     let mut happenings = Vec::new();

@@ -1,5 +1,5 @@
-//! Progress and temporal properties: the bundled models, small models with known answers, and the engine against naive
-//! judges on random words and graphs.
+//! Progress and temporal properties: the bundled models, small models with known answers, and the
+//! engine against naive judges on random words and graphs.
 
 mod formulas;
 mod graphs;

@@ -81,7 +81,8 @@ fn bundled_models_have_the_progress_that_is_known_of_them() {
     }
 }
 
-/// The header of the model tells of it: a removal that has marked a node and could not unlink it runs for ever.
+/// The header of the model tells of it: a removal that has marked a node and could not unlink it
+/// runs for ever.
 #[test]
 fn a_removal_that_loses_its_node_never_returns() {
     let program = model("vy_cas_set", Threads::Count(2));
@@ -132,10 +133,11 @@ fn formulas_about_models() {
     // An unfair scheduler lets the reader stand still.
     assert!(!holds(&ltl(&register, free, answered, false)));
     assert!(holds(&ltl(&register, free, answered, true)));
-    // Fair scheduling does not help a lock-free push; but somebody responds again and again.
+    // Fair scheduling does not help a lock-free push; but some operation responds again and again.
     assert!(!holds(&ltl(&stack, three, "[] (push_inv@0 -> <> push_res@0)", true)));
     assert!(holds(&ltl(&stack, three, "G F (push_res || pop_res)", false)));
-    // With locks too, because a run goes on as long as anybody can move: the owner of the lock must when nobody else can.
+    // With locks too, because a run goes on as long as any thread can move: the owner of the lock
+    // must when no other thread can.
     let four = bounds(UNLIMITED, Some(4));
     assert!(holds(&ltl(&queue, four, "G F (enqueue_res || dequeue_res)", false)));
     assert!(!holds(&ltl(&queue, four, "G (enqueue_inv@0 -> F enqueue_res@0)", true)));

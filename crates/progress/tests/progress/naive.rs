@@ -1,5 +1,5 @@
-//! Naive judges, which share nothing with the engine: the semantics of formulas read off the book, and the definitions of
-//! the progress properties on one lasso.
+//! Naive judges, which share nothing with the engine: the semantics of formulas read off the book,
+//! and the definitions of the progress properties on one lasso.
 
 use linchpin_progress::Property;
 use linchpin_progress::graph::{Graph, Label};
@@ -31,8 +31,8 @@ impl Word {
         self.at(formula, 0, &mut HashMap::new())
     }
 
-    /// Whether it holds at a position: `until` and `release` are said with "there is" and "for all", over as many
-    /// positions as have different futures.
+    /// Whether it holds at a position: `until` and `release` are said with "there is" and "for
+    /// all", over as many positions as have different futures.
     fn at(
         &self,
         formula: &Formula,
@@ -66,7 +66,8 @@ impl Word {
     }
 }
 
-/// One thing that happens on a lasso: from which state, by whom, along which edge (none: nobody moves).
+/// One thing that happens on a lasso: from which state, by whom, along which edge (none: no thread
+/// moves).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Happening {
     pub state: u32,
@@ -75,7 +76,8 @@ pub struct Happening {
     pub to: u32,
 }
 
-/// Everything that can happen in a state: moves; threads that try in vain; time that goes on where nobody can move.
+/// Everything that can happen in a state: moves; threads that try in vain; time that goes on where
+/// no thread can move.
 pub fn happenings(graph: &Graph, state: u32, waits: bool) -> Vec<Happening> {
     let mut all: Vec<Happening> = graph
         .edges_of(state)
@@ -102,7 +104,8 @@ pub fn happenings(graph: &Graph, state: u32, waits: bool) -> Vec<Happening> {
     all
 }
 
-/// Every lasso whose parts together are at most so long, until `visit` says that it has seen enough.
+/// Every lasso whose parts together are at most so long, until `visit` says that it has seen
+/// enough.
 pub fn lassos(
     graph: &Graph,
     length: usize,

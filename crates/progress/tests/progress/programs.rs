@@ -1,5 +1,5 @@
-//! The whole engine against a naive one, on random small programs: states as the interpreter has them, moves as it makes
-//! them, and "on a cycle" said with reachability.
+//! The whole engine against a naive one, on random small programs: states as the interpreter has
+//! them, moves as it makes them, and "on a cycle" said with reachability.
 
 use crate::naive::Word;
 use crate::support::{ltl, progress, seed_and_cases, unlimited};
@@ -143,7 +143,8 @@ impl Naive {
         self.states[state].pending(thread).is_some()
     }
 
-    /// For each state, the states from which it can be reached and that can be reached from it, along some arcs only.
+    /// For each state, the states from which it can be reached and that can be reached from it,
+    /// along some arcs only.
     fn together(&self, arcs: &[&NaiveArc]) -> Vec<Vec<bool>> {
         let count = self.states.len();
         let mut next = vec![Vec::new(); count];
@@ -236,7 +237,8 @@ fn is_fair(naive: &Naive, cycle: &[NaiveArc]) -> bool {
     })
 }
 
-/// Whether some lasso up to a length breaks a formula. A run that has ended goes on with waits, which show nothing.
+/// Whether some lasso up to a length breaks a formula. A run that has ended goes on with waits,
+/// which show nothing.
 fn breaks(naive: &Naive, formula: &Formula, fair: bool, path: &mut Vec<NaiveArc>) -> bool {
     let at = path.last().map_or(0, |arc| arc.to);
     for start in (0..path.len()).filter(|&start| path[start].from == at) {
@@ -305,7 +307,8 @@ fn random_formulas_about_random_programs() {
                 let mut state = machine.initial().unwrap();
                 let prefix = word(&machine, &mut state, &lasso.prefix);
                 let mut cycle = word(&machine, &mut state, &lasso.cycle);
-                // Locals that nobody reads again may differ after the first round, but not after the second.
+                // Locals that nothing reads again may differ after the first round, but not after
+                // the second.
                 let once = state.clone();
                 assert_eq!(word(&machine, &mut state, &lasso.cycle), cycle);
                 assert_eq!(state, once, "case {case}: the cycle does not close\n{source}");

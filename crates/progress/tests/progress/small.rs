@@ -18,7 +18,7 @@ fn locks_taken_in_two_orders_deadlock() {
     let program = program(TWO_LOCKS, Threads::Count(2));
     let report = progress(&program, unlimited(), Property::NoDeadlock);
     expect![[r#"
-        no-deadlock: violated: operations are pending and nobody can move
+        no-deadlock: violated: operations are pending and no thread can move
         first:
              1  thread 0  add:2             call add(1)
              2  thread 0  add:2             lock(a)
@@ -27,7 +27,7 @@ fn locks_taken_in_two_orders_deadlock() {
         then, again and again:
              5  thread 0  add:2             waits for lock(b), held by thread 1
              6  thread 1  read:3            waits for lock(a), held by thread 0
-        note: no-deadlock means: while an operation is pending, somebody can move
+        note: no-deadlock means: while an operation is pending, some thread can move
         91 states, 180 moves
     "#]]
     .assert_eq(&report.to_string());
@@ -38,7 +38,8 @@ fn locks_taken_in_two_orders_deadlock() {
     assert!(!holds(&ltl(&program, unlimited(), "G F (add_res || read_res)", true)));
 }
 
-/// Three threads, two of which deadlock while the third goes on: not a deadlock of the whole, but starvation.
+/// Three threads, two of which deadlock while the third goes on: not a deadlock of the whole, but
+/// starvation.
 #[test]
 fn a_partial_deadlock_is_starvation() {
     let source = "spec {
@@ -52,7 +53,7 @@ fn a_partial_deadlock_is_starvation() {
         bounds { one: 1, two: 1, three: 1 }";
     let program = program(source, Threads::AsDeclared);
     assert!(holds(&progress(&program, unlimited(), Property::NoDeadlock)));
-    // The third may stop calling: then nobody responds any more.
+    // The third may stop calling: then no operation responds any more.
     assert!(!holds(&progress(&program, unlimited(), Property::LivelockFree)));
     let starvation = progress(&program, unlimited(), Property::StarvationFree);
     let having: Vec<_> = starvation.operations.iter().map(|of| of.holds).collect();
@@ -85,7 +86,8 @@ fn spinning_and_waiting_are_the_same() {
     }
 }
 
-/// Each takes the object from the other before it has looked: whoever is alone succeeds, together they may go on for ever.
+/// Each takes the object from the other before it has looked: a thread that is alone succeeds,
+/// together they may go on for ever.
 #[test]
 fn taking_from_each_other_is_obstruction_free_only() {
     let source = "spec counter; shared owner: tid?;
@@ -113,7 +115,8 @@ fn taking_from_each_other_is_obstruction_free_only() {
     "#]].assert_eq(&report.to_string());
 }
 
-/// Threads that step back when they see each other: one that stands still with its flag raised stops the other.
+/// Threads that step back when they see each other: one that stands still with its flag raised
+/// stops the other.
 #[test]
 fn stepping_back_is_not_obstruction_free() {
     let source = "spec { op left() -> int { return 0; } op right() -> int { return 0; } }
@@ -184,7 +187,8 @@ fn limits_are_kept() {
     }
 }
 
-/// A violation in the part of an infinite space that was explored is one; nothing is concluded from the rest.
+/// A violation in the part of an infinite space that was explored is one; nothing is concluded from
+/// the rest.
 #[test]
 fn part_of_a_space_is_enough_for_a_violation() {
     let source = "spec { state n: int; op spin() { } op count() { } }
@@ -225,7 +229,8 @@ fn nothing_is_concluded_from_what_was_not_explored() {
     }
 }
 
-/// Freed objects come back: cycles close although the numbers of objects change from round to round.
+/// Freed objects come back: cycles close although the numbers of objects change from round to
+/// round.
 #[test]
 fn cycles_through_reused_memory() {
     let source = "spec counter; struct Node { val: int } shared top: Node; shared stop: bool;
@@ -240,8 +245,8 @@ fn cycles_through_reused_memory() {
     }
 }
 
-/// A counter under a spin lock: nothing tests the counter, so it makes no states, and the answers are
-/// those of the lock.
+/// A counter under a spin lock: nothing tests the counter, so it makes no states, and the answers
+/// are those of the lock.
 #[test]
 fn a_counter_under_a_spin_lock() {
     let source = "spec { state n: int; op inc() -> int { n = n + 1; return n; } }\n\

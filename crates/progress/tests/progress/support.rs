@@ -38,7 +38,7 @@ pub fn ltl(program: &Program, bounds: Bounds, formula: &str, fair: bool) -> Repo
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Whether the property holds; panics if nobody knows.
+/// Whether the property holds; panics if that is not known.
 pub fn holds(report: &Report) -> bool {
     match &report.outcome {
         Outcome::Holds(()) => true,

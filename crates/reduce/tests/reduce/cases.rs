@@ -1,4 +1,5 @@
-//! No case is forgotten. In each of these `A` may return (0, 1), which no sequential execution gives.
+//! No case is forgotten. In each of these `A` may return (0, 1), which no sequential execution
+//! gives.
 
 use linchpin_reduce::{Options, prove};
 
@@ -8,7 +9,8 @@ fn report(source: &str) -> linchpin_reduce::Proof {
     prove(&model, &Options::default())
 }
 
-/// A fact that has been given up is asked about all the same: its answers must not be taken for those of the next one.
+/// A fact that has been given up is asked about all the same: its answers must not be taken for
+/// those of the next one.
 #[test]
 fn one_fact_does_not_answer_for_another() {
     let source = "int a; int b; int c; int y;

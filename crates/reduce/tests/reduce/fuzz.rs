@@ -1,5 +1,6 @@
-//! Random programs, judged by the prover and by brute force: never proved where brute force finds a violation.
-//! `LINCHPIN_CASES` and `LINCHPIN_SEED` make it longer or different; `cargo run --release -p linchpin-reduce --example fuzz` is the long version.
+//! Random programs, judged by the prover and by brute force: never proved where brute force finds a
+//! violation. `LINCHPIN_CASES` and `LINCHPIN_SEED` make it longer or different; `cargo run
+//! --release -p linchpin-reduce --example fuzz` is the long version.
 
 use linchpin_reduce::{Options, prove};
 use linchpin_subop_oracle::{Comparison, Verdict, generate, generate_rich, judge_all};
@@ -38,7 +39,8 @@ fn no_random_program_is_proved_and_violated() {
     assert!(proved * 5 > count && rejected * 5 > count, "{proved} proved, {rejected} not");
 }
 
-/// The same for programs with more of the language in them: branches, disjunctions, objects of two structs, invariants about them.
+/// The same for programs with more of the language in them: branches, disjunctions, objects of two
+/// structs, invariants about them.
 #[test]
 fn no_rich_program_is_proved_and_violated() {
     let (proved, rejected) = compared(1_000, generate_rich);

@@ -1,5 +1,5 @@
-//! Invariants about two objects: kept only if they hold for every pair of objects in every state that brute force reaches, and of use
-//! where one object at a time says too little.
+//! Invariants about two objects: kept only if they hold for every pair of objects in every state
+//! that brute force reaches, and of use where one object at a time says too little.
 
 use linchpin_reduce::{Options, prove};
 use linchpin_subop::Model;
@@ -161,8 +161,9 @@ fn what_is_kept_holds_for_every_pair_of_objects() {
     assert!(kept * 20 > count && dropped * 4 > count, "{kept} kept, {dropped} dropped");
 }
 
-/// None of these is linearizable: `R` or `D` may see `y == 1`, which no sequential execution leaves. Invariants that contradict each other, or that speak of
-/// objects which come into being in between, must not make a proof of anything.
+/// None of these is linearizable: `R` or `D` may see `y == 1`, which no sequential execution
+/// leaves. Invariants that contradict each other, or that speak of objects which come into being in
+/// between, must not make a proof of anything.
 #[test]
 fn invariants_do_not_prove_what_is_not_so() {
     let reader = "struct node { int v, node n }; node p; int y; int none;
@@ -188,7 +189,8 @@ fn invariants_do_not_prove_what_is_not_so() {
     }
 }
 
-/// Random invariants, true and false, of one object and of two: whatever is proved with them, brute force must not refute.
+/// Random invariants, true and false, of one object and of two: whatever is proved with them, brute
+/// force must not refute.
 #[test]
 fn no_proof_with_invariants_beside_a_counterexample() {
     let (first, count) = (number("LINCHPIN_SEED", 50_000), number("LINCHPIN_CASES", 400));
@@ -226,7 +228,8 @@ fn no_proof_with_invariants_beside_a_counterexample() {
     assert!(proved * 10 > count, "{proved} proved");
 }
 
-/// Nobody follows a reference to a freed node. That what follows a node in the list is in the list takes two objects to say.
+/// No thread follows a reference to a freed node. That what follows a node in the list is in the
+/// list takes two objects to say.
 #[test]
 fn freeing_needs_to_know_what_follows() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/subop/ms_queue_free.subop");

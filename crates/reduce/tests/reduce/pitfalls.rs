@@ -1,4 +1,5 @@
-//! Four programs that a careless version of the method accepts. None is linearizable, as brute force confirms; none is proved.
+//! Four programs that a careless version of the method accepts. None is linearizable, as brute
+//! force confirms; none is proved.
 
 use linchpin_reduce::{Obstacle, Options, Proof, prove};
 use linchpin_subop_oracle::{Comparison, Verdict as Judged, judge_all};

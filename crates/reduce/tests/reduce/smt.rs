@@ -1,4 +1,5 @@
-//! The questions about pairs, asked of Z3 where there is one: it never finds a state that this crate says does not exist.
+//! The questions about pairs, asked of Z3 where there is one: it never finds a state that this
+//! crate says does not exist.
 
 use linchpin_reduce::{Options, prove};
 use std::io::Write;

@@ -1,4 +1,5 @@
-//! Table I: which data structures are proved, and that no small change of one is proved unless brute force agrees.
+//! Table I: which data structures are proved, and that no small change of one is proved unless
+//! brute force agrees.
 
 use linchpin_reduce::{Options, prove};
 use linchpin_subop::Model;
@@ -23,7 +24,8 @@ const PROVED: [&str; 15] = [
     "lazy_set_hindsight",
 ];
 
-/// The sequential execution that explains a concurrent one leaves another state behind, or other locals: `docs/theory/reduce.md` says why.
+/// The sequential execution that explains a concurrent one leaves another state behind, or other
+/// locals: `docs/theory/reduce.md` says why.
 const NOT_PROVED: [&str; 3] = ["herlihy_wing_queue", "timestamped_stack", "lazy_set"];
 
 fn model(name: &str) -> Model {
@@ -126,8 +128,9 @@ fn calls(model: &Model, text: &str) -> Vec<Instance> {
     text.split_whitespace().map(call).collect()
 }
 
-/// A comparison deleted, a step split, an assignment of a mark left out. The sequential runs of the changed operations are what they
-/// are compared with, so many changes keep the operations linearizable: those that are proved must pass brute force.
+/// A comparison deleted, a step split, an assignment of a mark left out. The sequential runs of the
+/// changed operations are what they are compared with, so many changes keep the operations
+/// linearizable: those that are proved must pass brute force.
 #[test]
 fn mutants_are_proved_only_where_brute_force_agrees() {
     let (mut proved, mut rejected) = (0, 0);

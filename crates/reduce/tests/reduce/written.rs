@@ -8,7 +8,8 @@ fn report(source: &str) -> Proof {
     prove(&model, &Options::default())
 }
 
-/// `r` guesses a local that is assigned later, or that poison is assigned to: without `r`, which no execution gets past, `Op` would be completed.
+/// `r` guesses a local that is assigned later, or that poison is assigned to: without `r`, which no
+/// execution gets past, `Op` would be completed.
 #[test]
 fn reads_that_guess_what_is_assigned_later_are_not_replaced() {
     let models = [
@@ -40,7 +41,8 @@ fn answers(source: &str) -> Vec<Answer> {
     report(source).claims.into_iter().map(|claim| claim.answer).collect()
 }
 
-/// `r` is replaced in the proof; that nothing executes `d` right after `b` is true of the file, for `r` comes between.
+/// `r` is replaced in the proof; that nothing executes `d` right after `b` is true of the file, for
+/// `r` comes between.
 #[test]
 fn claims_are_about_the_file_as_it_is() {
     let source = "int f; int y; int x;

@@ -2,8 +2,8 @@
 
 use fastrand::Rng;
 
-/// A random model. Half are over integers, with the same code in one atomic step as their specification; half are
-/// stacks with one or two random flaws (or none that matters).
+/// A random model. Half are over integers, with the same code in one atomic step as their
+/// specification; half are stacks with one or two random flaws (or none that matters).
 pub fn model(random: &mut Rng) -> String {
     match random.u8(..4) {
         0 | 1 => integers(random),
@@ -16,7 +16,8 @@ fn pick<'a>(random: &mut Rng, from: &[&'a str]) -> &'a str {
     from[random.usize(..from.len())]
 }
 
-/// Operations over two integers. A statement touches one variable; the specification runs all of them in one go.
+/// Operations over two integers. A statement touches one variable; the specification runs all of
+/// them in one go.
 fn integers(random: &mut Rng) -> String {
     let mut spec = String::from("spec {\n    state x: int;\n    state y: int;\n");
     let mut model = String::from("shared x: int = 0;\nshared y: int = 0;\nshared l: lock;\n");

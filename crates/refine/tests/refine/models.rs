@@ -1,4 +1,5 @@
-//! Every bundled model has the verdict that its header expects, and every counterexample is one for the oracle too.
+//! Every bundled model has the verdict that its header expects, and every counterexample is one for
+//! the oracle too.
 
 use crate::support::{bounds, compiled, explained, object};
 use linchpin_ir::interpreter::Memory;
@@ -113,8 +114,8 @@ fn reuse_finds_use_after_free() {
     assert!(matches!(found.run.end, End::Faulted(_)));
 }
 
-/// A stack that reads its top node in one go never uses what it freed, but a node that comes back looks like the old
-/// one to `cas`: the ABA problem.
+/// A stack that reads its top node in one go never uses what it freed, but a node that comes back
+/// looks like the old one to `cas`: the ABA problem.
 #[test]
 fn reuse_finds_aba() {
     let source = "spec stack;\nstruct Node { val: int, next: Node }\nshared top: Node = null;\n\

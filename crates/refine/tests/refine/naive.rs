@@ -1,5 +1,5 @@
-//! The naive explorer: all interleavings by the interpreter, every history judged by the oracle. Shares nothing with
-//! the engine but the interpreter.
+//! The naive explorer: all interleavings by the interpreter, every history judged by the oracle.
+//! Shares nothing with the engine but the interpreter.
 
 use crate::generator;
 use crate::support::{bounds, compiled, explained, object};
@@ -27,8 +27,8 @@ struct Explorer<'a> {
     judged: HashSet<Vec<(usize, bool, String)>>,
 }
 
-/// What the naive explorer found: `Some(true)` if every history is linearizable and no step goes wrong; `None` if it
-/// gave up.
+/// What the naive explorer found: `Some(true)` if every history is linearizable and no step goes
+/// wrong; `None` if it gave up.
 pub fn naive(program: &Program, calls: usize, values: i64) -> Option<bool> {
     let object = object(program);
     let mut explorer = Explorer {
@@ -185,7 +185,8 @@ pub fn compare(seed: u64, programs: usize, combinations: usize) -> (usize, usize
 
 #[test]
 fn agrees_with_the_naive_explorer() {
-    // For a long run: LINCHPIN_SEED=7 LINCHPIN_CASES=10000 cargo test --release -p linchpin-refine naive
+    // For a long run: LINCHPIN_SEED=7 LINCHPIN_CASES=10000 cargo test --release -p linchpin-refine
+    // naive
     let number = |name: &str, default: u64| {
         std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
     };

@@ -45,7 +45,8 @@ fn each_reduction_alone_reduces() {
         }
         let all = states(source, Reductions::ALL, Policy::JustInTime, true);
         assert!(all * 4 <= none, "all together: {all} states instead of {none}");
-        // Just in time, sets are smaller but more of them differ: there may be more states or fewer.
+        // Just in time, sets are smaller but more of them differ: there may be more states or
+        // fewer.
         states(source, Reductions::ALL, Policy::Eager, false);
     }
     assert_eq!(reduced, [true; 6], "{:?}", switches.map(|(name, _)| name));

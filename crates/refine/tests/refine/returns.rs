@@ -160,7 +160,8 @@ fn source(random: &mut Rng) -> String {
 
 #[test]
 fn agrees_with_a_naive_judge() {
-    // For a long run: LINCHPIN_SEED=7 LINCHPIN_CASES=20000 cargo test -p linchpin-refine naive_judge
+    // For a long run: LINCHPIN_SEED=7 LINCHPIN_CASES=20000 cargo test -p linchpin-refine
+    // naive_judge
     let number = |name: &str, default: u64| {
         std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
     };

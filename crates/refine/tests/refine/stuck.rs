@@ -142,7 +142,8 @@ const BLOCKING: &str = "spec queue;\nshared full: bool;\nshared val: int;\n\
 
 #[test]
 fn a_dequeue_that_waits_for_an_element() {
-    // All threads wait: another thread could still call. One made its only call: it could make more.
+    // All threads wait: another thread could still call. One made its only call: it could make
+    // more.
     for (threads, ops) in [(1, 2), (2, 1), (2, 2), (3, 1)] {
         passes(&format!("{BLOCKING}bounds {{ threads: {threads}, ops: {ops}, values: 2 }}\n"));
     }

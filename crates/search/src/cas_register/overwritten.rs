@@ -31,9 +31,9 @@ impl Overwritten {
         let sentences = Sentences::new(history, register.operations());
         let found = sentences.operation(self.found);
         match self.by {
-            None => format!("{found}: nobody had been called to write what it found"),
+            None => format!("{found}: no operation had been called to write what it found"),
             Some(by) => format!(
-                "{found}: all that wrote what it found had returned before {}, and nobody was called to write it again",
+                "{found}: all that wrote what it found had returned before {}, and no operation was called to write it again",
                 sentences.operation(by)
             ),
         }

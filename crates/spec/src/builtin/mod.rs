@@ -1,10 +1,9 @@
 //! The built-in specifications, found by name.
 //!
 //! Each object is a struct that implements [`Spec`] with a [`Value`] as its state, so that all of
-//! them fit one
-//! [`BuiltinSpec`]. One file holds one family; `sequence.rs` (queue and stack) is a good first one to read,
-//! `mwcas.rs` is the only one that is not deterministic. An argument of the wrong shape has no
-//! outcome, in all of them.
+//! them fit one [`BuiltinSpec`]. One file holds one family; `sequence.rs` (queue and stack) is a
+//! good first one to read, `mwcas.rs` is the only one that is not deterministic. An argument of the
+//! wrong shape has no outcome, in all of them.
 
 mod closest;
 mod contents;

@@ -1,4 +1,5 @@
-//! The generator writes programs that parse, are small enough to judge, and of which about half are linearizable.
+//! The generator writes programs that parse, are small enough to judge, and of which about half are
+//! linearizable.
 
 use linchpin_subop::{parse, print};
 use linchpin_subop_oracle::{Comparison, Verdict, generate, generate_rich, judge_all};

@@ -1,5 +1,5 @@
-//! The data structures of Table I: brute force over two and three instances, sequential executions against their specification, and the number of
-//! sub-operations that each file states.
+//! The data structures of Table I: brute force over two and three instances, sequential executions
+//! against their specification, and the number of sub-operations that each file states.
 
 use linchpin_subop::execute::{Instance, Value};
 use linchpin_subop::sequential::{self, Bounds};
@@ -43,8 +43,9 @@ fn calls(model: &Model, text: &str) -> Vec<Instance> {
     text.split_whitespace().map(call).collect()
 }
 
-/// Every case is linearizable, and together they execute every sub-operation. Compared as `preserved` says they are linearizable too; compared more
-/// strictly, one is not: in every sequential execution some operation reads something else, or leaves something else behind.
+/// Every case is linearizable, and together they execute every sub-operation. Compared as
+/// `preserved` says they are linearizable too; compared more strictly, one is not: in every
+/// sequential execution some operation reads something else, or leaves something else behind.
 fn linearizable(name: &str, preserved: Comparison, cases: &[(&str, &str)]) {
     let model = model(name);
     let mut executed = BTreeSet::new();
@@ -165,7 +166,8 @@ fn elimination_stack() {
     sequential("elimination_stack", &[1, 2], 4);
 }
 
-/// What a pop has seen of the pool that it does not take from may change until it takes; in the sequential execution it sees something else there.
+/// What a pop has seen of the pool that it does not take from may change until it takes; in the
+/// sequential execution it sees something else there.
 #[test]
 fn timestamped_stack() {
     let cases = [
@@ -227,7 +229,8 @@ fn vy_dcas_set() {
     sequential("vy_dcas_set", &[1, 2], 4);
 }
 
-/// A `Contains` may stand on a node that is removed before it looks at the mark; in the sequential execution it stands elsewhere.
+/// A `Contains` may stand on a node that is removed before it looks at the mark; in the sequential
+/// execution it stands elsewhere.
 #[test]
 fn lazy_set() {
     let cases = [
@@ -300,8 +303,8 @@ fn broken(name: &str, cases: &[(&str, &str)]) -> Vec<String> {
     seen
 }
 
-/// The oracle can tell: small changes break what is linearizable. (None of the two-lock queue does: where one test of a lock is missing, the next one
-/// stops who should not be there.)
+/// The oracle can tell: small changes break what is linearizable. (None of the two-lock queue does:
+/// where one test of a lock is missing, the next one stops who should not be there.)
 #[test]
 fn changed_files_are_violated() {
     let expected = [

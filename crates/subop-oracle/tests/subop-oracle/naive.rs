@@ -1,11 +1,13 @@
-//! The brute force against an even plainer one: no states are merged, every schedule is walked to its end, and every order of every
-//! choice of pending instances is executed from the start for every prefix.
+//! The brute force against an even plainer one: no states are merged, every schedule is walked to
+//! its end, and every order of every choice of pending instances is executed from the start for
+//! every prefix.
 
 use linchpin_subop::execute::{Instance, Machine, Progress, State};
 use linchpin_subop::{Model, parse};
 use linchpin_subop_oracle::{Case, Comparison, Verdict, generate, judge, mixes};
 
-/// Whether every schedule from `state` is linearizable; `log` is who took a step, in order. Gives up when `budget` is used up.
+/// Whether every schedule from `state` is linearizable; `log` is who took a step, in order. Gives
+/// up when `budget` is used up.
 fn walk(
     machine: &Machine<'_>,
     start: &State,
@@ -113,8 +115,8 @@ fn the_brute_force_agrees_with_a_plainer_one() {
     assert!(holds > cases && violated > cases / 4, "{holds} hold, {violated} are violated");
 }
 
-/// A guess that nothing pins down may be any integer, also one that only an interleaving brings about; and which of its own new objects an operation
-/// returns nobody can tell.
+/// A guess that nothing pins down may be any integer, also one that only an interleaving brings
+/// about; and which of its own new objects an operation returns no client can tell.
 #[test]
 fn what_clients_cannot_tell_is_no_violation() {
     let models = [

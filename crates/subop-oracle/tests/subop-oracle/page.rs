@@ -1,4 +1,5 @@
-//! `models/subop/README.md` lists every file with what its header says. `UPDATE_EXPECT=1` writes it.
+//! `models/subop/README.md` lists every file with what its header says. `UPDATE_EXPECT=1` writes
+//! it.
 
 use std::path::Path;
 

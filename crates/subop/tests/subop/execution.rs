@@ -8,7 +8,8 @@ fn model(source: &str) -> Model {
     parse(source).unwrap_or_else(|mistakes| panic!("{mistakes:?}"))
 }
 
-/// Every final state of the operations executed one after the other, each once, in the order of the file.
+/// Every final state of the operations executed one after the other, each once, in the order of the
+/// file.
 fn runs(model: &Model) -> Vec<State> {
     let machine = Machine::new(model);
     let instances = (0..model.operations.len())

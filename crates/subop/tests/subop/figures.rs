@@ -1,4 +1,5 @@
-//! The figures of the paper parse as printed, and what the printer makes of them parses to the same.
+//! The figures of the paper parse as printed, and what the printer makes of them parses to the
+//! same.
 
 use linchpin_subop::model::{ClaimKind, GlobalKind, Mark, Next};
 use linchpin_subop::{Model, parse, print};

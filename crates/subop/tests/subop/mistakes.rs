@@ -350,7 +350,8 @@ fn limits_hold() {
     }
 }
 
-/// Random edits of real files neither panic nor produce a model that cannot be printed and parsed again.
+/// Random edits of real files neither panic nor produce a model that cannot be printed and parsed
+/// again.
 #[test]
 fn no_input_panics() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/figures");

@@ -1,4 +1,5 @@
-//! The examples of the language reference are real: each parses, and what the printer makes of it parses to the same.
+//! The examples of the language reference are real: each parses, and what the printer makes of it
+//! parses to the same.
 
 use linchpin_subop::{parse, print};
 

@@ -1,4 +1,5 @@
-//! Lines as they arrive. A thread waits for them, so that there is time to judge while nothing comes.
+//! Lines as they arrive. A thread waits for them, so that there is time to judge while nothing
+//! comes.
 
 use crate::limits::Stop;
 use anyhow::{Context, Result};
@@ -98,7 +99,7 @@ fn memchr(bytes: &[u8]) -> Option<usize> {
     bytes.iter().position(|byte| *byte == b'\n')
 }
 
-/// Reads until the end, or until nobody wants more.
+/// Reads until the end, or until no more is wanted.
 fn read_all(mut input: impl Read, follow: bool, sender: &SyncSender<std::io::Result<Vec<u8>>>) {
     loop {
         let mut chunk = vec![0; CHUNK];

@@ -1,5 +1,5 @@
-//! Judging events as they arrive: a violation is reported as soon as the events so far show one, in memory that depends on what is in
-//! progress and present, not on how long the history is.
+//! Judging events as they arrive: a violation is reported as soon as the events so far show one, in
+//! memory that depends on what is in progress and present, not on how long the history is.
 
 use super::lines::{Lines, Next};
 use super::recording::{Subject, property};
@@ -59,7 +59,8 @@ pub fn execute(args: &CheckArgs, subject: &Subject<'_>, stop: &Stop) -> Result<S
             }
         }
     }
-    // What came before a limit or Ctrl-C is judged too, unless that takes long: then the limit ends it.
+    // What came before a limit or Ctrl-C is judged too, unless that takes long: then the limit ends
+    // it.
     let outcome = judge.finish();
     let outcome = match stop.reason() {
         Some(_) => outcome.or_else(|| Some(Ended::Unknown(StopReason::Interrupt.into()))),
@@ -210,7 +211,8 @@ impl<'a> Judge<'a> {
         outcome
     }
 
-    /// Judges everything where there are many objects, each of which may wait for long until it is judged by itself.
+    /// Judges everything where there are many objects, each of which may wait for long until it is
+    /// judged by itself.
     fn judge_many(&mut self) -> Option<Ended> {
         match self.streams.len() > 1 {
             true => self.judge_all(None),

@@ -128,7 +128,8 @@ pub fn table() -> Result<(String, Vec<Json>, bool)> {
     Ok((text, rows, right))
 }
 
-/// Derives the sub-operations of a model and proves them; the time is that of both, sequential executions included.
+/// Derives the sub-operations of a model and proves them; the time is that of both, sequential
+/// executions included.
 fn from_code(name: &str, source: &str) -> Result<Json> {
     let compiled = linchpin_lang::compile(source, &Default::default())
         .map_err(|_| anyhow!("the bundled model of `{name}` has mistakes"))?;

@@ -31,7 +31,8 @@ struct Row {
     name: &'static str,
     threads: usize,
     linearizable: bool,
-    /// Seconds and states without and with partial order reduction; `None` where the paper has a dash.
+    /// Seconds and states without and with partial order reduction; `None` where the paper has a
+    /// dash.
     paper: [Option<(f64, usize)>; 2],
     source: &'static str,
     set: Option<(&'static str, i64)>,

@@ -71,8 +71,9 @@ fn judging(stop: &Stop) -> Limits {
     }
 }
 
-/// Whether a thread waits for a lock whose holder waits for a lock, and so on in a circle. A thread that waits for
-/// something else, or for a lock that an idle thread holds, may be helped by a further call.
+/// Whether a thread waits for a lock whose holder waits for a lock, and so on in a circle. A thread
+/// that waits for something else, or for a lock that an idle thread holds, may be helped by a
+/// further call.
 fn is_deadlock(waits: &[Wait]) -> bool {
     let holder = |wait: &Wait| waits.iter().find(|other| Some(other.thread) == wait.held_by);
     let is_in_circle = |start: &Wait| {

@@ -166,8 +166,8 @@ impl<'a> Presentation<'a> {
         self.shown.verdict() == Verdict::Violated
     }
 
-    /// What people read: a drawing, and the verdict; if it is a bad one, also the steps that led there and how to see
-    /// them again.
+    /// What people read: a drawing, and the verdict; if it is a bad one, also the steps that led
+    /// there and how to see them again.
     pub fn summary(&self) -> String {
         let mut text = String::from("\n");
         if let Some(timeline) = self.view().timeline() {

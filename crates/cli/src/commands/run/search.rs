@@ -51,7 +51,8 @@ pub fn search(args: &RunArgs, compiled: &Compiled, stop: &Stop) -> Result<Shown>
     for seed in (0..args.tries).map(|number| args.seed.wrapping_add(number)) {
         let finding = Finding::of(&runner.run(seed), judge.as_ref(), stop);
         let verdict = finding.verdict();
-        // What was stopped while it was judged counts as not tried, unless there is nothing else to show.
+        // What was stopped while it was judged counts as not tried, unless there is nothing else to
+        // show.
         if verdict == Verdict::Inconclusive && stop.reason().is_some() && tried > 0 {
             break;
         }

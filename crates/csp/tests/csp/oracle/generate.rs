@@ -103,7 +103,8 @@ fn updates(rng: &mut Rng, palette: Palette) -> Vec<Assign> {
         .collect()
 }
 
-/// A process that can go on for ever without an event, or with events only: what reduction must not follow alone.
+/// A process that can go on for ever without an event, or with events only: what reduction must not
+/// follow alone.
 fn spin(rng: &mut Rng, palette: Palette, itself: usize) -> P {
     let again = Box::new(P::Call(itself, E::Param));
     let event = (rng.u8(..3) == 0).then(|| palette.events[0]);

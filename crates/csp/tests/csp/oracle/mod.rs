@@ -1,5 +1,5 @@
-//! The checker against a naive enumeration of traces, on random small processes, with reduction on and off.
-//! `LINCHPIN_SEED` repeats one case, `LINCHPIN_CASES` makes it a long fuzzer.
+//! The checker against a naive enumeration of traces, on random small processes, with reduction on
+//! and off. `LINCHPIN_SEED` repeats one case, `LINCHPIN_CASES` makes it a long fuzzer.
 
 mod generate;
 mod naive;

@@ -1,5 +1,6 @@
-//! A second meaning of processes, by substitution on trees, and the enumeration of traces up to a depth. It shares nothing
-//! with the crate, not even the tree: processes are made here and printed for the crate to read.
+//! A second meaning of processes, by substitution on trees, and the enumeration of traces up to a
+//! depth. It shares nothing with the crate, not even the tree: processes are made here and printed
+//! for the crate to read.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::{self, Display, Formatter};
@@ -174,7 +175,8 @@ type State = (P, Store);
 pub const TICK: &str = "✓";
 
 impl World<'_> {
-    /// A process is reached: calls in it that are due are replaced by bodies, arguments evaluated now.
+    /// A process is reached: calls in it that are due are replaced by bodies, arguments evaluated
+    /// now.
     fn reach(&self, p: &P, store: &Store) -> P {
         let sub = |p: &P| Box::new(self.reach(p, store));
         match p {
@@ -297,7 +299,8 @@ impl World<'_> {
         Some(traces)
     }
 
-    /// Whether a state is reachable in which nothing can happen before termination; none if there are too many states.
+    /// Whether a state is reachable in which nothing can happen before termination; none if there
+    /// are too many states.
     pub fn deadlocks(&self, root: &P, limit: usize) -> Option<bool> {
         let mut seen: HashSet<State> = HashSet::new();
         let mut open = vec![self.start(root)];

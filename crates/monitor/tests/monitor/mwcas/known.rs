@@ -252,14 +252,14 @@ fn answers_that_no_memory_gives() {
         "a read x\na saw x=7",
         expect![[r#"
             [0]
-            The mwread(x = 7) by process a saw x = 7, which nobody wrote.
+            The mwread(x = 7) by process a saw x = 7, which no operation wrote.
         "#]],
     );
     check_unknown(
         "a read x\na saw x=7\nb read x\nb saw x=8",
         expect![[r#"
             [0, 1]
-            The mwread(x = 8) by process b saw x = 8, which nobody wrote, and which x did not hold at the start either, as the mwread(x = 7) by process a saw 7 there, which nobody wrote either.
+            The mwread(x = 8) by process b saw x = 8, which no operation wrote, and which x did not hold at the start either, as the mwread(x = 7) by process a saw 7 there, which no operation wrote either.
         "#]],
     );
 }

@@ -1,10 +1,10 @@
 //! A big-step evaluator of the sequential case: one operation after the other, each from call to
 //! return.
 //!
-//! It walks the syntax tree as parsed, without types, and shares no code with the checker, the lowering or the
-//! interpreter: `docs/reference/language.md` is all it knows. It also counts steps (one for each shared access outside `atomic { }`,
-//! one for each atomic block) and remembers the world before the current one, because that is what is left when a step
-//! waits or goes wrong.
+//! It walks the syntax tree as parsed, without types, and shares no code with the checker, the
+//! lowering or the interpreter: `docs/reference/language.md` is all it knows. It also counts steps
+//! (one for each shared access outside `atomic { }`, one for each atomic block) and remembers the
+//! world before the current one, because that is what is left when a step waits or goes wrong.
 //!
 //! Start with [`Evaluator::call`]; `statement.rs` executes, `expression.rs` evaluates, `place.rs`
 //! is about shared memory.
