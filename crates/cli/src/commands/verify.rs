@@ -183,11 +183,12 @@ fn write_artifacts(args: &VerifyArgs, found: &Verification) -> Result<()> {
             Artifact::Certificate(text) => Some(text),
             Artifact::Obligation { .. } => None,
         });
-        match certificate {
-            Some(text) if found.verdict() != Verdict::Violated => {
-                output::write_file(path, text.as_bytes())?;
+        match (certificate, found.verdict()) {
+            (_, Verdict::Violated) => {
+                output::say("--certificate: not written, the model is violated\n");
             }
-            _ => output::say("--certificate: there is no proof to write\n"),
+            (Some(text), _) => output::write_file(path, text.as_bytes())?,
+            (None, _) => output::say("--certificate: there is no proof to write\n"),
         }
     }
     let Some(folder) = &args.smt2 else { return Ok(()) };

@@ -260,32 +260,3 @@ fn help_answers() {
         assert!(help.contains("Usage: linchpin"), "{help}");
     }
 }
-
-/// What the README shows is what people will see.
-#[test]
-fn the_readme_shows_real_output() {
-    let readme = std::fs::read_to_string(root().join("README.md")).expect("the README");
-    let block = |kind: &str, at: usize| {
-        let rest = readme.split(&format!("```{kind}\n")).nth(at + 1).expect("a block");
-        rest.split("```").next().expect("its text").trim().to_owned()
-    };
-    let folder = tempfile::tempdir().expect("a folder");
-    let history = folder.path().join("history.jsonl").display().to_string();
-    let run = |command: &str| {
-        let arguments = command.split(" -- ").nth(1).expect("arguments of linchpin");
-        let arguments = arguments.replace("history.jsonl", &history);
-        output(&arguments.split(' ').collect::<Vec<_>>())
-    };
-    // Times and counts of states differ from run to run.
-    let steady = |text: &str| {
-        let lines =
-            text.trim().lines().filter(|line| !line.contains(" states (") && !line.contains(" ms"));
-        lines.collect::<Vec<_>>().join("\n")
-    };
-    let first = block("console", 0).lines().next().expect("the first command").to_owned();
-    assert_eq!(steady(&block("text", 0)), steady(&run(&first).1));
-    let proofs: Vec<String> = block("console", 1).lines().map(|line| run(line).1).collect();
-    assert_eq!(steady(&block("text", 1)), steady(&proofs.concat()));
-    let recorded: Vec<_> = block("console", 2).lines().map(run).collect();
-    assert_eq!(block("text", 2), recorded[1].1.trim().replace(&history, "history.jsonl"));
-}

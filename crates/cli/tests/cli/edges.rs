@@ -378,7 +378,10 @@ fn errors_are_objects_where_json_is_asked_for() {
     let (code, stdout, stderr) = run(&["steps", &folder.name("m.lin"), "--json"]);
     assert_eq!((code, stderr.as_str()), (2, ""));
     let object = json(&stdout);
-    assert_eq!((&object["error"]["kind"], &object["command"]), (&"model".into(), &"steps".into()));
+    assert_eq!(
+        (&object["error"]["kind"], &object["command"]),
+        (&"mistakes".into(), &"steps".into())
+    );
     let mistake = &object["error"]["mistakes"][0];
     assert_eq!(mistake["file"], folder.name("m.lin"));
     assert_eq!((&mistake["line"], &mistake["column"]), (&3.into(), &5.into()), "{object}");
