@@ -9,7 +9,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum IngestError {
     /// Compressed text that is too long when it is not, or a stream that has no end.
-    #[error("it has more than {most} bytes; put it into a file, decompressed, if that is meant")]
+    #[error("it decompresses to more than {most} bytes; decompress it first if that is meant")]
     TooLarge {
         /// How many bytes are allowed.
         most: u64,
