@@ -16,7 +16,7 @@ type Row = (&'static str, usize, f64, bool, &'static str);
 
 macro_rules! model {
     ($name:literal) => {
-        include_str!(concat!("../../../../../models/subop/", $name, ".subop"))
+        include_str!(concat!("../../../models/subop/", $name, ".subop"))
     };
 }
 
@@ -44,11 +44,11 @@ const ROWS: [Row; 18] = [
 
 /// Models whose sub-operations are derived from their code.
 const FROM_CODE: [(&str, &str); 5] = [
-    ("MS non-blocking queue", include_str!("../../../../../models/ms_queue.lin")),
-    ("MS two-lock queue", include_str!("../../../../../models/two_lock_queue.lin")),
-    ("DGLM non-blocking queue", include_str!("../../../../../models/dglm_queue.lin")),
-    ("Treiber's stack", include_str!("../../../../../models/treiber_stack.lin")),
-    ("Pair snapshot", include_str!("../../../../../models/pair_snapshot.lin")),
+    ("MS non-blocking queue", include_str!("../../../models/ms_queue.lin")),
+    ("MS two-lock queue", include_str!("../../../models/two_lock_queue.lin")),
+    ("DGLM non-blocking queue", include_str!("../../../models/dglm_queue.lin")),
+    ("Treiber's stack", include_str!("../../../models/treiber_stack.lin")),
+    ("Pair snapshot", include_str!("../../../models/pair_snapshot.lin")),
 ];
 
 const NOTES: &str = "\

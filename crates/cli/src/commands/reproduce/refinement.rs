@@ -19,12 +19,12 @@ use std::time::{Duration, Instant};
 /// What the table is called.
 pub const NAME: &str = "Model Checking Linearizability via Refinement, Table 1";
 
-const REGISTER: &str = include_str!("../../../../../models/k_register.lin");
-const STACK: &str = include_str!("../../../../../models/treiber_stack.lin");
-const QUEUE: &str = include_str!("../../../../../models/ms_queue.lin");
-const BUGGY: &str = include_str!("../../../../../models/broken/shann_huang_chen_queue.lin");
-const MAILBOX: &str = include_str!("../../../../../models/mailbox.lin");
-const SNZI: &str = include_str!("../../../../../models/snzi_tree.lin");
+const REGISTER: &str = include_str!("../../../models/k_register.lin");
+const STACK: &str = include_str!("../../../models/treiber_stack.lin");
+const QUEUE: &str = include_str!("../../../models/ms_queue.lin");
+const BUGGY: &str = include_str!("../../../models/broken/shann_huang_chen_queue.lin");
+const MAILBOX: &str = include_str!("../../../models/mailbox.lin");
+const SNZI: &str = include_str!("../../../models/snzi_tree.lin");
 
 /// A row of the table: what the paper says, and what we run.
 struct Row {
