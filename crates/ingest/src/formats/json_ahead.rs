@@ -107,14 +107,11 @@ impl<'t> Scanned<'t> {
         while start < self.text.len() {
             let newline = memchr::memchr(b'\n', &block[start..]);
             let end = newline.map_or(block.len(), |newline| start + newline + 1);
-            let (line, before) = (&self.text[start..end], self.tokens.len());
+            let line = &self.text[start..end];
             let mut fields = Fields::default();
-            let event_end = json_scan::scan(line, layout, &mut self.tokens, &mut fields)
-                .filter(|end| line.as_bytes()[*end..].iter().all(is_blank));
-            if event_end.is_none() {
-                self.tokens.truncate(before);
-            }
-            self.lines.push(Line { end, event: event_end.map(|_| fields) });
+            let is_event = json_scan::scan(line, layout, &mut self.tokens, &mut fields)
+                .is_some_and(|end| line.as_bytes()[end..].iter().all(is_blank));
+            self.lines.push(Line { end, event: is_event.then_some(fields) });
             start = end;
         }
     }
