@@ -36,60 +36,75 @@ impl Histories {
 
 /// Prints a row for every shape of every format whose name begins so.
 pub fn print(operations: usize, beginning: &str) {
-    println!("Reading {operations} operations, the best of {ROUNDS} times.\n");
+    println!(
+        "Reading {operations} operations, the best of {ROUNDS} times: on one thread in time of"
+    );
+    println!("the processor, on two in time that passed.\n");
     println!("{:<44}{:>8}{:>10}{:>10}{:>12}", "text", "MB", "MB/s", "ns/event", "bytes/event");
     let histories = Histories::new(operations);
     for text in texts(&histories).into_iter().filter(|text| text.name.starts_with(beginning)) {
         let written = (text.write)();
-        let [best] = best_seconds(&text, &written, operations, [&[]]);
-        let (bytes, events) = (written.len() as f64, 2.0 * operations as f64);
-        println!(
-            "{:<44}{:>8.1}{:>10.0}{:>10.0}{:>12.1}",
-            text.name,
-            bytes / 1e6,
-            bytes / 1e6 / best,
-            best / events * 1e9,
-            bytes / events
-        );
+        let row = |name, seconds: f64| {
+            let (bytes, events) = (written.len() as f64, 2.0 * operations as f64);
+            println!(
+                "{name:<44}{:>8.1}{:>10.0}{:>10.0}{:>12.1}",
+                bytes / 1e6,
+                bytes / 1e6 / seconds,
+                seconds / events * 1e9,
+                bytes / events
+            );
+        };
+        let [alone] = best_seconds(&text, &written, operations, on_processor, [&ALONE]);
+        row(text.name, alone);
+        if has(&text, FastPath::Ahead) {
+            let [two] = best_seconds(&text, &written, operations, passed, [&[]]);
+            row("  on two threads", two);
+        }
     }
 }
+
+/// On one thread.
+const ALONE: [FastPath; 1] = [FastPath::Ahead];
 
 /// Prints how long reading takes with all fast paths and, for each that the format has, without it.
 pub fn print_fast_paths(operations: usize, beginning: &str) {
     println!("Reading {operations} operations: nanoseconds an event with all fast paths, and how");
-    println!("many times as long it takes without each. The best of {ROUNDS} times.\n");
+    println!("many times as long it takes without each, on one thread in time of the processor.");
     println!(
-        "{:<44}{:>8}{:>9}{:>11}{:>7}{:>7}{:>7}",
-        "text", "ns", "scanner", "templates", "uncut", "lines", "plans"
+        "Ahead: how many times as long passes on one thread as on two. The best of {ROUNDS}.\n"
+    );
+    println!(
+        "{:<44}{:>6}{:>9}{:>11}{:>7}{:>7}{:>7}{:>7}{:>7}",
+        "text", "ns", "scanner", "templates", "uncut", "lines", "plans", "usual", "ahead"
     );
     let histories = Histories::new(operations);
     for text in texts(&histories).into_iter().filter(|text| text.name.starts_with(beginning)) {
-        let [scanner, templates, uncut, lines, plans] = FastPath::ALL.map(|path| [path]);
-        let seconds = best_seconds(
-            &text,
-            &(text.write)(),
-            operations,
-            [&[], &scanner, &templates, &uncut, &lines, &plans],
-        );
-        let ratio = |at: usize| match has(text.format, FastPath::ALL[at - 1]) {
-            true => format!("{:.2}", seconds[at] / seconds[0]),
-            false => "-".to_owned(),
-        };
-        println!(
-            "{:<44}{:>8.0}{:>9}{:>11}{:>7}{:>7}{:>7}",
-            text.name,
-            seconds[0] / (2.0 * operations as f64) * 1e9,
-            ratio(1),
-            ratio(2),
-            ratio(3),
-            ratio(4),
-            ratio(5)
-        );
+        let written = (text.write)();
+        let without = FastPath::ALL.map(|path| [FastPath::Ahead, path]);
+        let without = without.each_ref().map(|paths| &paths[..]);
+        let mut seconds = best_seconds(&text, &written, operations, on_processor, without);
+        // The last is `Ahead`, without which the others were measured.
+        let [.., all] = seconds;
+        if has(&text, FastPath::Ahead) {
+            let times = best_seconds(&text, &written, operations, passed, [&ALONE, &[]]);
+            seconds[FastPath::ALL.len() - 1] = all * times[0] / times[1];
+        }
+        print!("{:<44}{:>6.0}", text.name, all / (2.0 * operations as f64) * 1e9);
+        for ((path, seconds), width) in
+            FastPath::ALL.into_iter().zip(seconds).zip([9, 11, 7, 7, 7, 7, 7])
+        {
+            match has(&text, path) {
+                true => print!("{:>width$.2}", seconds / all),
+                false => print!("{:>width$}", "-"),
+            }
+        }
+        println!();
     }
 }
 
-/// Whether a format has a fast path.
-fn has(format: Format, path: FastPath) -> bool {
+/// Whether there is a fast path for a text.
+fn has(text: &Text<'_>, path: FastPath) -> bool {
+    let format = text.format;
     match path {
         FastPath::Scanner => !matches!(format, Format::Fastlin | Format::Limo),
         FastPath::Templates => {
@@ -98,15 +113,18 @@ fn has(format: Format, path: FastPath) -> bool {
         FastPath::Uncut => matches!(format, Format::JepsenEdn | Format::PorcupineKv),
         FastPath::Lines => matches!(format, Format::Fastlin | Format::Limo),
         FastPath::Plans => format == Format::Fastlin,
+        FastPath::Usual => !matches!(format, Format::Fastlin | Format::Limo),
+        FastPath::Ahead => text.name.starts_with("json-lines"),
     }
 }
 
-/// Seconds that reading takes without these fast paths. All are measured in turn, so that what else
-/// the machine does disturbs all alike.
+/// Seconds by a clock that reading takes without these fast paths. All are measured in turn, so
+/// that what else the machine does disturbs all alike.
 fn best_seconds<const N: usize>(
     text: &Text<'_>,
     written: &str,
     operations: usize,
+    clock: fn() -> f64,
     left_out: [&[FastPath]; N],
 ) -> [f64; N] {
     let object = linchpin_spec::builtin(text.spec, None).expect("a specification");
@@ -126,14 +144,18 @@ fn best_seconds<const N: usize>(
     best
 }
 
+/// Seconds that have passed.
+fn passed() -> f64 {
+    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_secs_f64()
+}
+
 /// Seconds that this thread has run, where the system tells (other programs may be using the
 /// machine), or that have passed.
-fn clock() -> f64 {
-    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
-    let passed = START.get_or_init(Instant::now).elapsed().as_secs_f64();
+fn on_processor() -> f64 {
     let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let on_cpu = statistics.split(' ').next().and_then(|nanoseconds| nanoseconds.parse().ok());
-    on_cpu.map_or(passed, |nanoseconds: f64| nanoseconds / 1e9)
+    on_cpu.map_or_else(passed, |nanoseconds: f64| nanoseconds / 1e9)
 }
 
 const PROCESSES: usize = 16;

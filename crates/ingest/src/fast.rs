@@ -20,6 +20,10 @@ pub enum FastPath {
     Lines,
     /// Operations of `fastlin` are recorded by a plan made once for each method.
     Plans,
+    /// Calls and answers with one scalar and no key are recorded without a look at shapes.
+    Usual,
+    /// A second thread scans long JSON lines ahead of the one that records them.
+    Ahead,
 }
 
 thread_local! {
@@ -28,8 +32,15 @@ thread_local! {
 
 impl FastPath {
     /// Every one.
-    pub const ALL: [FastPath; 5] =
-        [FastPath::Scanner, FastPath::Templates, FastPath::Uncut, FastPath::Lines, FastPath::Plans];
+    pub const ALL: [FastPath; 7] = [
+        FastPath::Scanner,
+        FastPath::Templates,
+        FastPath::Uncut,
+        FastPath::Lines,
+        FastPath::Plans,
+        FastPath::Usual,
+        FastPath::Ahead,
+    ];
 
     /// Leaves these fast paths out of what this thread reads in `read`.
     pub fn without<T>(paths: &[FastPath], read: impl FnOnce() -> T) -> T {
@@ -38,6 +49,11 @@ impl FastPath {
         let result = read();
         LEFT_OUT.set(before);
         result
+    }
+
+    /// What this thread leaves out, for another that reads on its behalf.
+    pub(crate) fn left_out() -> Vec<FastPath> {
+        FastPath::ALL.into_iter().filter(|path| !path.is_taken()).collect()
     }
 
     #[inline]

@@ -43,6 +43,7 @@ pub use reader::Reader;
 pub use recording::Recording;
 pub use source::Source;
 
+use formats::json_ahead;
 use std::path::Path;
 
 /// Reads the recording in a file; `-` is standard input.
@@ -77,6 +78,10 @@ fn read_text(
         return Ok(recorder.finish(format));
     }
     let mut reader = Reader::silent(format, options);
+    if format == Format::JsonLines && options.is_parallel(text.len()) {
+        json_ahead::read(text, json_ahead::BLOCK, &mut reader)?;
+        return reader.finish();
+    }
     let mut rest = text;
     while !rest.is_empty() {
         let (block, after) = rest.split_at(block_end(rest));

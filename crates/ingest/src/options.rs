@@ -1,7 +1,10 @@
 //! What a reader must know beside the bytes.
 
+use crate::fast::FastPath;
 use crate::format::Format;
+use crate::formats::json_ahead;
 use linchpin_spec::Signature;
+use std::thread;
 
 /// What a `fail` of a compare-and-swap says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,6 +35,9 @@ pub struct ReadOptions<'a> {
     /// How many bytes are held of a recording that does not say how many it has: of a compressed
     /// one when it is not, and of what comes from no regular file (standard input, a pipe).
     pub most_bytes: u64,
+    /// Whether JSON lines are read on two threads; if absent, where they are long and there is more
+    /// than one core. What is read is the same.
+    pub parallel: Option<bool>,
 }
 
 impl<'a> ReadOptions<'a> {
@@ -47,7 +53,17 @@ impl<'a> ReadOptions<'a> {
             failed_cas: FailedCas::default(),
             keyed: None,
             most_bytes: ReadOptions::MOST_BYTES,
+            parallel: None,
         }
+    }
+
+    /// Whether JSON lines of so many bytes are read on two threads.
+    pub(crate) fn is_parallel(&self, bytes: usize) -> bool {
+        let has_cores = || thread::available_parallelism().is_ok_and(|cores| cores.get() > 1);
+        let pays = || bytes >= json_ahead::WORTHWHILE && has_cores();
+        // The scanner is what runs ahead.
+        let is_left_out = !FastPath::Ahead.is_taken() || !FastPath::Scanner.is_taken();
+        !is_left_out && self.parallel.unwrap_or_else(pays)
     }
 
     /// Whether the specification has this name; `-` and `_` are the same letter.

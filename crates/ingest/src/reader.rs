@@ -1,7 +1,7 @@
 //! Reading as the text arrives, line by line.
 
 use crate::error::IngestError;
-use crate::event::Event;
+use crate::event::{Event, Fields};
 use crate::format::Format;
 use crate::formats::fastlin::Fastlin;
 use crate::formats::jepsen_edn::EdnLines;
@@ -11,6 +11,7 @@ use crate::formats::limo::Limo;
 use crate::options::ReadOptions;
 use crate::record::{Recorder, malformed};
 use crate::recording::Recording;
+use crate::token::Token;
 use linchpin_history::History;
 
 /// Tokens point into lines with 32 bits.
@@ -117,6 +118,24 @@ impl Reader {
             rest = &rest[end..];
         }
         Ok(())
+    }
+
+    /// Takes the next line, whose fields were found among these tokens.
+    #[inline]
+    pub(crate) fn push_scanned(
+        &mut self,
+        line: &str,
+        fields: &Fields,
+        tokens: &[Token],
+    ) -> Result<(), IngestError> {
+        match fields.event(self.line + 1, tokens, line) {
+            Ok(event) => {
+                self.line += 1;
+                self.recorder.events.clear();
+                self.recorder.record(&event)
+            }
+            Err(_) => self.push_line(line.as_bytes()).map(drop),
+        }
     }
 
     /// The history under way: its values, and the names behind the numbers of [`Event`].

@@ -150,6 +150,9 @@ impl Recorder {
             }
             (kind, Some(process)) => {
                 let process = self.process(raw.line, process)?;
+                if self.record_usual(raw, process) {
+                    return Ok(());
+                }
                 let kind = match kind {
                     Kind::Invoke => self.invoke(raw, process)?,
                     _ => self.answer(raw, process)?,

@@ -12,14 +12,14 @@ use crate::{Reader, read_bytes};
 use fastrand::Rng;
 use linchpin_spec::builtin;
 
-fn seed_and_cases(cases: u64) -> (u64, u64) {
+pub(super) fn seed_and_cases(cases: u64) -> (u64, u64) {
     let number = |name| std::env::var(name).ok().and_then(|it| it.parse().ok());
     let chosen = (number("LINCHPIN_SEED").unwrap_or(1), number("LINCHPIN_CASES").unwrap_or(cases));
     println!("seed {}, {} cases", chosen.0, chosen.1);
     chosen
 }
 
-fn pick<'a>(from: &[&'a str], rng: &mut Rng) -> &'a str {
+pub(super) fn pick<'a>(from: &[&'a str], rng: &mut Rng) -> &'a str {
     from[rng.usize(..from.len())]
 }
 

@@ -92,7 +92,7 @@ impl JsonLines {
 }
 
 /// The blanks of JSON.
-fn is_blank(byte: &u8) -> bool {
+pub(super) fn is_blank(byte: &u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
 

@@ -1,6 +1,7 @@
 //! One file a format: lines to tokens, tokens to the recorder. `edn.rs` reads the notation that
 //! three of them share; `json_scan.rs` and `edn_scan.rs` are the fast paths through what recorders
-//! write, `plain.rs` what those of the terse formats share.
+//! write, `plain.rs` what those of the terse formats share, and `json_ahead.rs` runs the one for
+//! JSON on a second thread.
 
 mod cursor;
 #[cfg(test)]
@@ -10,6 +11,7 @@ mod edn_scan;
 pub(crate) mod fastlin;
 pub(crate) mod jepsen_edn;
 pub(crate) mod jepsen_log;
+pub(crate) mod json_ahead;
 pub(crate) mod json_document;
 pub(crate) mod json_lines;
 mod json_scan;

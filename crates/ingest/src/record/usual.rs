@@ -7,7 +7,8 @@
 
 use super::{Keys, Open, Operation, Recorder};
 use crate::convert::Scalars;
-use crate::event::EventKind;
+use crate::event::{EventKind, Kind, RawEvent};
+use crate::fast::FastPath;
 use crate::token::Token;
 use linchpin_history::{Argument, ValueId};
 
@@ -70,6 +71,24 @@ impl Recorder {
     /// The operation that a process has called and that has not returned.
     pub fn open_operation(&self, process: u32) -> Option<u16> {
         self.processes[process as usize].open.map(|open| open.operation)
+    }
+
+    /// Takes a call or an `ok`, if there is nothing unusual about it.
+    #[inline]
+    #[must_use]
+    pub(super) fn record_usual(&mut self, raw: &RawEvent<'_>, process: u32) -> bool {
+        let ([value], None) = (raw.value.tokens, raw.key) else { return false };
+        let known = |name: &str| self.names.iter().find(|(known, _)| **known == *name);
+        let operation = raw.f.and_then(known).map(|(_, operation)| *operation);
+        match (raw.kind, operation) {
+            _ if !FastPath::Usual.is_taken() => false,
+            (Kind::Invoke, Some(operation)) => self.call(raw.line, process, operation, *value),
+            (Kind::Ok, answered) => {
+                let is_open = raw.f.is_none() || answered == self.open_operation(process);
+                is_open && self.returned(raw.line, process, *value)
+            }
+            _ => false,
+        }
     }
 
     /// Takes a call, if there is nothing unusual about it.

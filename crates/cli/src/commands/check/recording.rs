@@ -34,6 +34,7 @@ impl<'a> Subject<'a> {
             },
             keyed: self.args.keyed,
             most_bytes: ReadOptions::MOST_BYTES,
+            parallel: None,
         }
     }
 
