@@ -55,7 +55,7 @@ pub enum Command {
     Verify(VerifyArgs),
     /// Judge a recorded history: is it linearizable?
     Check(CheckArgs),
-    /// Confirm a witness or a core with small code that shares nothing with the engines.
+    /// Confirm a witness, a core or a proof with small code that shares nothing with the engines.
     Certify(CertifyArgs),
     /// Execute a model under a random scheduler, judge the history it produced and write it.
     Run(RunArgs),

@@ -120,7 +120,7 @@ fn broken_models_are_shown_to_be_broken_by_their_recorded_run() {
 }
 
 /// Prints runs for the `Shown by:` lines of new models:
-/// `LINCHPIN_SEARCH=1 cargo test -p linchpin-lang --test models search -- --nocapture`.
+/// `LINCHPIN_SEARCH=1 cargo test -p linchpin-lang --test lang search -- --nocapture`.
 #[test]
 fn search_for_runs_to_record() {
     if std::env::var("LINCHPIN_SEARCH").is_err() {
