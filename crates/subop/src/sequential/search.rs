@@ -60,8 +60,9 @@ pub(super) struct Search<'a> {
     most_steps: usize,
     /// How many words the states that were kept have.
     words: usize,
+    /// Whether an execution of the operation was compared with the specification.
     reached: Vec<bool>,
-    /// The sub-operations that operations executed which came to an end.
+    /// The sub-operations of those executions.
     taken: Vec<BTreeSet<usize>>,
     answers: BTreeSet<(usize, AnswerKind)>,
     /// Every state of the specification met so far, if it is not said which arguments clients pass.
@@ -323,17 +324,23 @@ impl<'a> Search<'a> {
         let mut before = from.state.clone();
         before.instances.push(instance);
         let mut next = Vec::new();
-        for after in self.executed(before)? {
-            next.extend(self.compared(call, after, from)?);
+        for (after, path) in self.executed(before)? {
+            // An execution that is not compared with anything says nothing about its operation.
+            if let Some(after) = self.compared(call, after, from)? {
+                self.executions += 1;
+                self.reached[line.operation.0] = true;
+                self.taken[line.operation.0].extend(path);
+                next.push(after);
+            }
         }
         Ok(next)
     }
 
-    /// Every state in which the last instance is complete, executed without interruption.
-    fn executed(&mut self, before: State) -> Result<Vec<State>, Stop> {
+    /// Every state in which the last instance is complete, executed without interruption, with the
+    /// sub-operations that lead there.
+    fn executed(&mut self, before: State) -> Result<BTreeMap<State, BTreeSet<usize>>, Stop> {
         let me = before.instances.len() - 1;
-        let operation = before.instances[me].operation;
-        let mut complete: Vec<State> = Vec::new();
+        let mut complete: BTreeMap<State, BTreeSet<usize>> = BTreeMap::new();
         let mut open = vec![(before, Vec::new())];
         while let Some((state, path)) = open.pop() {
             for step in self.machine.steps(&state, me) {
@@ -344,17 +351,12 @@ impl<'a> Search<'a> {
                 let mut path = path.clone();
                 path.push(step.sub_operation);
                 if step.state.instances[me].progress == Progress::Complete {
-                    self.taken[operation.0].extend(path);
-                    complete.push(step.state);
+                    complete.entry(step.state).or_default().extend(path);
                 } else {
                     open.push((step.state, path));
                 }
             }
         }
-        complete.sort();
-        complete.dedup();
-        self.executions += complete.len();
-        self.reached[operation.0] |= !complete.is_empty();
         Ok(complete)
     }
 

@@ -110,6 +110,32 @@ fn operations_that_never_end_are_named() {
     }
 }
 
+/// A call that no client makes is not compared with the specification, and says nothing.
+#[test]
+fn operations_that_are_never_compared_are_named() {
+    for (source, name) in [
+        (
+            "int x; int y; U(int v) 1 x = v; return;
+             S() int a; int b; 1 a = x; b = y; return a, b;
+             spec snapshot(0, 0) { U = update(7, v); S = scan(); }",
+            "U_1",
+        ),
+        (
+            "int x; U(int i, int v) 1 < i >= 5; > x = v; return; S() 1 return 0, 0;
+             spec snapshot(0, 0) { U = update(i, v); S = scan(); }",
+            "U_1",
+        ),
+    ] {
+        match checked(source) {
+            Sequential::NeverExecuted { operations, tried } => {
+                assert_eq!(operations.len(), 1);
+                assert_eq!(tried.not_taken, [NotTaken::SubOperation(name.to_owned())]);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
 #[test]
 fn answers_that_were_never_given_are_named() {
     let source = "int A[]; Contains(int k) 1 return A[k]; spec set { Contains = contains(k); }";
