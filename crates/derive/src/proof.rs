@@ -14,6 +14,7 @@ use linchpin_subop::sequential::{
     self, Bounds, Domain, NotTaken, NotTried, Reference, Sequential, SequentialCall,
 };
 use linchpin_verdict::{StopReason, Verdict};
+use std::collections::BTreeSet;
 
 /// No more calls in a row than this are asked for: there are several times as many executions with
 /// every further call.
@@ -169,6 +170,8 @@ fn sequential_check(
     let symbolic = symbolic_spec::of(program);
     let constants = integers::of(program).constants;
     let domains: Vec<Vec<Domain>> =
+    let compared: Vec<Vec<BTreeSet<i64>>> =
+        form.lines.iter().map(|line| integers::compared(program, &line.method)).collect();
         form.lines.iter().map(|line| domains_of(program, line)).collect();
     // The specification must have every operation of the code.
     let plain = spec_of(program)?.spec;
@@ -186,6 +189,7 @@ fn sequential_check(
         domains: &domains,
         constants: &constants,
     };
+        compared: &compared,
     let mut found = sequential::check_against(&form.model, reference, bounds);
     if let (Some((block, coverage)), Some(tried)) = (block, found.tried_mut()) {
         let lines = coverage.not_taken(block, &form.lines);

@@ -40,13 +40,15 @@ pub enum Sequential {
         calls: usize,
         /// How many calls were executed.
         executions: usize,
-        /// The integers that were passed in those, in increasing order.
+        /// The integers of which every list of arguments was passed in those, in increasing order.
         integers: Vec<i64>,
-        /// Further integers, in increasing order: of these only shorter or random sequences were
-        /// tried.
+        /// Further integers, in increasing order: of these only shorter or random sequences, or
+        /// some lists of arguments were tried.
         further: Vec<i64>,
     },
 }
+        /// Whether every list of arguments was passed of the further integers too.
+        all_arguments: bool,
 
 impl Sequential {
     /// The longest sequence of calls that was tried.
@@ -83,22 +85,25 @@ impl fmt::Display for Sequential {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Sequential::NotTried { reason } => write!(f, "not tried, {reason}"),
-            Sequential::Tried { calls, executions, integers, further } => {
+            Sequential::Tried { calls, executions, integers, further, all_arguments } => {
                 let plural = if *calls == 1 { "" } else { "s" };
                 let executions = grouped(executions);
                 write!(f, "tried: {calls} call{plural}, {executions} executions")?;
                 if !integers.is_empty() {
                     write!(f, ", integers {}", in_ranges(integers))?;
                 }
-                match further.is_empty() {
-                    true => Ok(()),
-                    false => write!(f, "; with fewer calls {}", in_ranges(further)),
+                if !further.is_empty() {
+                    let less = if *all_arguments { "" } else { " or not all lists of arguments" };
+                    write!(f, "; with fewer calls{less} {}", in_ranges(further))?;
+                } else if !all_arguments {
+                    f.write_str(", not all lists of arguments")?;
                 }
             }
         }
     }
 }
 
+                Ok(())
 /// Integers in increasing order, neighbours taken together: "-1 to 3, 99 to 101".
 fn in_ranges(integers: &[i64]) -> String {
     let mut ranges: Vec<(i64, i64)> = Vec::new();
@@ -133,4 +138,23 @@ mod tests {
         assert_eq!(in_ranges(&[-1, 0, 1, 2, 3, 99, 100, 101]), "-1 to 3, 99 to 101");
         assert_eq!(in_ranges(&[i64::MIN, 7, i64::MAX]), "-2^63, 7, 2^63-1");
     }
+    #[test]
+    fn lists_of_arguments_that_were_left_out_are_said() {
+        let tried = |further: &[i64], all_arguments| Sequential::Tried {
+            calls: 2,
+            executions: 9,
+            integers: vec![1, 2],
+            further: further.to_vec(),
+            all_arguments,
+        };
+        let first = "tried: 2 calls, 9 executions, integers 1 to 2";
+        assert_eq!(tried(&[], true).to_string(), first);
+        assert_eq!(tried(&[7], true).to_string(), format!("{first}; with fewer calls 7"));
+        assert_eq!(
+            tried(&[7], false).to_string(),
+            format!("{first}; with fewer calls or not all lists of arguments 7")
+        );
+        assert_eq!(tried(&[], false).to_string(), format!("{first}, not all lists of arguments"));
+    }
+
 }

@@ -202,6 +202,7 @@ mod tests {
     #[test]
     fn the_alarm_is_raised_exactly_when_one_is_wrong() {
         use Faults::{NeverFails, Open};
+                all_arguments: false,
         use Verdict::{HoldsWithinBounds, Inconclusive, Proved, ProvedIfSequential};
         let cases = [
             (Proved, Open, Wrong::NotLinearizable, vec![1, 2], true),

@@ -136,6 +136,16 @@ fn operations_that_are_never_compared_are_named() {
     }
 }
 
+/// There are too many lists of four arguments to pass all of them.
+#[test]
+fn arguments_are_what_they_are_compared_with() {
+    let source = "int x; Write(int v, int a, int b, int c) 1 < a != 53; > x = v; return;
+        Odd(int v, int a, int b, int c) 1 < a == 53; b == 143; c == 7; > x = 9; return;
+        Read() 1 return x;
+        spec register(0) { Write = write(v); Odd = write(v); Read = read(); }";
+    assert_eq!(wrong(source).0, 2);
+}
+
 #[test]
 fn answers_that_were_never_given_are_named() {
     let source = "int A[]; Contains(int k) 1 return A[k]; spec set { Contains = contains(k); }";
