@@ -20,6 +20,8 @@ pub enum Assumption {
         /// Source lines, and what may fail there.
         open: Vec<String>,
     },
+    /// Nothing about whether operations return: a proof is about the answers of those that do.
+    Returning,
     /// Every sequential execution is one of the specification (Assumption 1 of paper 000).
     SequentialExecutions(Sequential),
     /// An assumption of one engine only, in its words.
@@ -45,10 +47,10 @@ pub enum Sequential {
         /// Further integers, in increasing order: of these only shorter or random sequences, or
         /// some lists of arguments were tried.
         further: Vec<i64>,
-    },
-}
         /// Whether every list of arguments was passed of the further integers too.
         all_arguments: bool,
+    },
+}
 
 impl Sequential {
     /// The longest sequence of calls that was tried.
@@ -73,6 +75,9 @@ impl fmt::Display for Assumption {
                 "no step fails, which is not shown of {}: up to the first that does, every run is linearizable",
                 open.join(", ")
             ),
+            Assumption::Returning => {
+                f.write_str("that operations return is checked within bounds only, not proved")
+            }
             Assumption::SequentialExecutions(known) => {
                 write!(f, "sequential executions are right (Assumption 1): {known}")
             }
@@ -98,12 +103,12 @@ impl fmt::Display for Sequential {
                 } else if !all_arguments {
                     f.write_str(", not all lists of arguments")?;
                 }
+                Ok(())
             }
         }
     }
 }
 
-                Ok(())
 /// Integers in increasing order, neighbours taken together: "-1 to 3, 99 to 101".
 fn in_ranges(integers: &[i64]) -> String {
     let mut ranges: Vec<(i64, i64)> = Vec::new();
@@ -134,11 +139,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbours_are_ranges() {
-        assert_eq!(in_ranges(&[-1, 0, 1, 2, 3, 99, 100, 101]), "-1 to 3, 99 to 101");
-        assert_eq!(in_ranges(&[i64::MIN, 7, i64::MAX]), "-2^63, 7, 2^63-1");
-    }
-    #[test]
     fn lists_of_arguments_that_were_left_out_are_said() {
         let tried = |further: &[i64], all_arguments| Sequential::Tried {
             calls: 2,
@@ -157,4 +157,9 @@ mod tests {
         assert_eq!(tried(&[], false).to_string(), format!("{first}, not all lists of arguments"));
     }
 
+    #[test]
+    fn neighbours_are_ranges() {
+        assert_eq!(in_ranges(&[-1, 0, 1, 2, 3, 99, 100, 101]), "-1 to 3, 99 to 101");
+        assert_eq!(in_ranges(&[i64::MIN, 7, i64::MAX]), "-2^63, 7, 2^63-1");
+    }
 }
