@@ -5,7 +5,7 @@ use crate::explorer::{Fault, Paths};
 use crate::help::{self, Sites};
 use crate::merge::{self, Merged};
 use crate::path::{End, Path, Step};
-use crate::{build, explore, fault, integers, layout, rounds, simplify, text};
+use crate::{build, explore, fault, integers, layout, response, rounds, simplify, text};
 use linchpin_ir::program::{Program, SpecSource, Type};
 use linchpin_reduce::{Options, Questions};
 use linchpin_spec::Value;
@@ -59,6 +59,7 @@ pub fn derive(program: &Program) -> Result<Derivation, Refusal> {
 pub fn derive_within(program: &Program, limits: &Limits) -> Result<Derivation, Refusal> {
     let integers = integers::of(program);
     is_covered(program, integers.are_large)?;
+    response::check(program)?;
     let (skeleton, layout) = layout::skeleton(program)?;
     let mut all: Vec<Paths> = Vec::new();
     for operation in 0..program.operations.len() {

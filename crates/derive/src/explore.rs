@@ -281,8 +281,5 @@ impl Explorer<'_> {
 /// The kinds of the words that an operation answers.
 fn result_words(operation: &Operation) -> Result<Vec<Kind>, String> {
     let parts = words(&operation.response)?;
-    if parts.len() > 1 && parts.iter().any(|(_, kind)| *kind == Kind::Bool) {
-        return Err("truth values inside of an answer".to_owned());
-    }
     Ok(parts.into_iter().map(|(_, kind)| kind).collect())
 }

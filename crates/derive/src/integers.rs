@@ -7,6 +7,7 @@ use linchpin_ir::program::{
 use linchpin_spec::Value;
 use linchpin_subop::model::LARGEST_CONSTANT;
 use linchpin_subop::sequential::Constants;
+use std::collections::BTreeSet;
 
 /// What a program does with integers.
 #[derive(Clone, Debug, Default)]
@@ -53,6 +54,52 @@ fn of_operations(program: &Program) -> Vec<Constants> {
         all.push(part);
     }
     all
+}
+
+/// For each argument of an operation, the integers that code and specification compare it with.
+pub fn compared(program: &Program, operation: &str) -> Vec<BTreeSet<i64>> {
+    let spec = match &program.spec {
+        SpecSource::Model(spec) => Some(&**spec),
+        SpecSource::Builtin { .. } => None,
+    };
+    let mut all: Vec<BTreeSet<i64>> = Vec::new();
+    let programs = std::iter::once(program).chain(spec);
+    for operation in
+        programs.flat_map(|program| &program.operations).filter(|of| of.name == operation)
+    {
+        let count = operation.parameters.len().max(all.len());
+        all.resize_with(count, BTreeSet::new);
+        for edge in operation.body.nodes.iter().flat_map(|node| &node.edges) {
+            let returned = match &edge.target {
+                Target::Return(value) => Some(value),
+                Target::Node(_) => None,
+            };
+            let actions = edge.actions.iter().flat_map(|(action, _)| action.expressions());
+            actions.chain(returned).for_each(|expr| see_compared(expr, &mut all));
+        }
+    }
+    all
+}
+
+fn see_compared(expr: &Expr, all: &mut [BTreeSet<i64>]) {
+    use BinaryOp::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
+    expr.walk(&mut |inner| {
+        let Expr::Binary(operator, left, right) = inner else { return };
+        let is_equality = matches!(operator, Equal | NotEqual);
+        if !is_equality && !matches!(operator, Less | LessEqual | Greater | GreaterEqual) {
+            return;
+        }
+        for sides in [(&**left, &**right), (&**right, &**left)] {
+            if let (Expr::Local(local), Expr::Const(Value::Int(value))) = sides
+                && let Some(found) = usize::try_from(local.0).ok().and_then(|at| all.get_mut(at))
+            {
+                found.insert(*value);
+                if !is_equality {
+                    found.extend([value.saturating_sub(1), value.saturating_add(1)]);
+                }
+            }
+        }
+    });
 }
 
 /// The initial values of the shared variables or of the state.

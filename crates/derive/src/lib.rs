@@ -34,6 +34,7 @@ mod path;
 mod proof;
 mod refusal;
 mod replay;
+mod response;
 mod rounds;
 mod simplify;
 mod symbol;

@@ -14,6 +14,7 @@ use linchpin_subop::sequential::{
     self, Bounds, Domain, NotTaken, NotTried, Reference, Sequential, SequentialCall,
 };
 use linchpin_verdict::{StopReason, Verdict};
+use std::collections::BTreeSet;
 
 /// No more calls in a row than this are asked for: there are several times as many executions with
 /// every further call.
@@ -74,10 +75,10 @@ pub struct Attempt {
 /// What follows from an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Conclusion {
-    /// Linearizable for any number of threads; nothing rests on trying.
+    /// Linearizable for any number of threads, and no step fails; nothing rests on trying.
     Proved,
-    /// Linearizable for any number of threads if every sequential execution is right; those were
-    /// tried.
+    /// Linearizable for any number of threads if every sequential execution is right, where those
+    /// were only tried, and if no step fails, where that is not shown.
     ProvedIfSequential,
     /// These calls, one after the other, are not those of the specification; the code can be
     /// executed so.
@@ -133,7 +134,8 @@ impl Attempt {
                 Some(linchpin_reduce::Obstacle::Stopped(reason)) => Obstacle::Stopped(reason),
                 _ => Obstacle::Interleavings,
             },
-            Sequential::Shown { .. } => return Conclusion::Proved,
+            Sequential::Shown { .. } if self.faults.is_empty() => return Conclusion::Proved,
+            Sequential::Shown { .. } => return Conclusion::ProvedIfSequential,
             Sequential::Tried { tried, .. } if tried.calls() < self.least_calls => {
                 Obstacle::FewCalls { tried: tried.calls(), wanted: self.least_calls }
             }
@@ -168,6 +170,8 @@ fn sequential_check(
 ) -> Result<Sequential, SpecError> {
     let symbolic = symbolic_spec::of(program);
     let constants = integers::of(program).constants;
+    let compared: Vec<Vec<BTreeSet<i64>>> =
+        form.lines.iter().map(|line| integers::compared(program, &line.method)).collect();
     let domains: Vec<Vec<Domain>> =
         form.lines.iter().map(|line| domains_of(program, line)).collect();
     // The specification must have every operation of the code.
@@ -185,6 +189,7 @@ fn sequential_check(
         symbolic: symbolic.as_deref(),
         domains: &domains,
         constants: &constants,
+        compared: &compared,
     };
     let mut found = sequential::check_against(&form.model, reference, bounds);
     if let (Some((block, coverage)), Some(tried)) = (block, found.tried_mut()) {

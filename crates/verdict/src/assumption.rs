@@ -20,6 +20,8 @@ pub enum Assumption {
         /// Source lines, and what may fail there.
         open: Vec<String>,
     },
+    /// Nothing about whether operations return: a proof is about the answers of those that do.
+    Returning,
     /// Every sequential execution is one of the specification (Assumption 1 of paper 000).
     SequentialExecutions(Sequential),
     /// An assumption of one engine only, in its words.
@@ -40,11 +42,13 @@ pub enum Sequential {
         calls: usize,
         /// How many calls were executed.
         executions: usize,
-        /// The integers that were passed in those, in increasing order.
+        /// The integers of which every list of arguments was passed in those, in increasing order.
         integers: Vec<i64>,
-        /// Further integers, in increasing order: of these only shorter or random sequences were
-        /// tried.
+        /// Further integers, in increasing order: of these only shorter or random sequences, or
+        /// some lists of arguments were tried.
         further: Vec<i64>,
+        /// Whether every list of arguments was passed of the further integers too.
+        all_arguments: bool,
     },
 }
 
@@ -71,6 +75,9 @@ impl fmt::Display for Assumption {
                 "no step fails, which is not shown of {}: up to the first that does, every run is linearizable",
                 open.join(", ")
             ),
+            Assumption::Returning => {
+                f.write_str("that operations return is checked within bounds only, not proved")
+            }
             Assumption::SequentialExecutions(known) => {
                 write!(f, "sequential executions are right (Assumption 1): {known}")
             }
@@ -83,17 +90,20 @@ impl fmt::Display for Sequential {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Sequential::NotTried { reason } => write!(f, "not tried, {reason}"),
-            Sequential::Tried { calls, executions, integers, further } => {
+            Sequential::Tried { calls, executions, integers, further, all_arguments } => {
                 let plural = if *calls == 1 { "" } else { "s" };
                 let executions = grouped(executions);
                 write!(f, "tried: {calls} call{plural}, {executions} executions")?;
                 if !integers.is_empty() {
                     write!(f, ", integers {}", in_ranges(integers))?;
                 }
-                match further.is_empty() {
-                    true => Ok(()),
-                    false => write!(f, "; with fewer calls {}", in_ranges(further)),
+                if !further.is_empty() {
+                    let less = if *all_arguments { "" } else { " or not all lists of arguments" };
+                    write!(f, "; with fewer calls{less} {}", in_ranges(further))?;
+                } else if !all_arguments {
+                    f.write_str(", not all lists of arguments")?;
                 }
+                Ok(())
             }
         }
     }
@@ -127,6 +137,25 @@ fn shown(value: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_of_arguments_that_were_left_out_are_said() {
+        let tried = |further: &[i64], all_arguments| Sequential::Tried {
+            calls: 2,
+            executions: 9,
+            integers: vec![1, 2],
+            further: further.to_vec(),
+            all_arguments,
+        };
+        let first = "tried: 2 calls, 9 executions, integers 1 to 2";
+        assert_eq!(tried(&[], true).to_string(), first);
+        assert_eq!(tried(&[7], true).to_string(), format!("{first}; with fewer calls 7"));
+        assert_eq!(
+            tried(&[7], false).to_string(),
+            format!("{first}; with fewer calls or not all lists of arguments 7")
+        );
+        assert_eq!(tried(&[], false).to_string(), format!("{first}, not all lists of arguments"));
+    }
 
     #[test]
     fn neighbours_are_ranges() {

@@ -89,6 +89,9 @@ fn stance(answer: &Answer, found: &Counterexample) -> Stance {
                 {
                     Stance::Excludes
                 }
+                // Sequential executions are shown to be right: it rests on that no step fails, and
+                // up to the first step that fails every run is linearizable.
+                (_, None) => Stance::Excludes,
                 _ => Stance::RestsOnTrying,
             }
         }
@@ -153,6 +156,15 @@ mod tests {
     use linchpin_ir::run::{End, Event};
     use linchpin_verdict::Assumption;
 
+    #[test]
+    fn a_proof_that_rests_on_no_step_failing_excludes_wrong_answers() {
+        let mut shown = shown(Verdict::ProvedIfSequential, Faults::Open);
+        shown.assumptions = vec![Assumption::NoStepFails { open: vec!["line 4".to_owned()] }];
+        let raised = |wrong| contradiction(&[shown.clone(), refuted(wrong, &[7, 7, 7])]).is_some();
+        assert!(raised(Wrong::NotLinearizable));
+        assert!(!raised(Wrong::Fault));
+    }
+
     /// Each thread calls once, with this integer, and returns.
     fn run(arguments: &[i64]) -> Run {
         let event = |process: usize, kind: EventKind, value: i64| Event {
@@ -190,6 +202,7 @@ mod tests {
                 executions: 9,
                 integers: vec![0, 1, 2],
                 further: vec![7],
+                all_arguments: false,
             };
             answer.assumptions.push(Assumption::SequentialExecutions(known));
         }

@@ -57,7 +57,9 @@ pub fn attempt(model: &Model, ranges: &[Ranges]) -> Result<Sequential, Sequentia
         return not_tried("there are too many sequential executions");
     }
     let integers = trial.integers.into_iter().collect();
-    Ok(Sequential::Tried { calls, executions: trial.executions, integers, further: Vec::new() })
+    let executions = trial.executions;
+    let further = Vec::new();
+    Ok(Sequential::Tried { calls, executions, integers, further, all_arguments: true })
 }
 
 /// Small integers, and those of the text with their neighbours, as many as are passed.

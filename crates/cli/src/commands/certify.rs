@@ -12,7 +12,7 @@ use linchpin_certify::{
     confirm_core, confirm_witness, read_header,
 };
 use linchpin_history::{History, NEVER, OpId, ValueId, crash};
-use linchpin_report::json;
+use linchpin_report::{escaped, json};
 use linchpin_verdict::Sequential;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
@@ -75,16 +75,15 @@ impl Findings {
         self
     }
 
+    /// One line for each point: names come from the certificate, which may be forged, and must not
+    /// begin lines of their own.
     fn text(&self) -> String {
-        let mut text =
-            self.reason.as_ref().map_or_else(String::new, |reason| format!("{reason}\n"));
-        for (_, words) in &self.confirmed {
-            text += &format!("confirmed: {words}\n");
-        }
-        for (_, words) in &self.not_confirmed {
-            text += &format!("not confirmed: {words}\n");
-        }
-        text
+        let reason = self.reason.iter().map(|reason| format!("{}\n", escaped(reason)));
+        let line =
+            |word: &str, (_, words): &(Point, String)| format!("{word}: {}\n", escaped(words));
+        let confirmed = self.confirmed.iter().map(|point| line("confirmed", point));
+        let not = self.not_confirmed.iter().map(|point| line("not confirmed", point));
+        reason.chain(confirmed).chain(not).collect()
     }
 
     fn json(&self, file: &str) -> String {
@@ -172,8 +171,9 @@ fn reduction(certificate: &ReductionCertificate) -> Result<Findings> {
         Err(error) => return Ok(findings.refuse(Status::Violated, error.to_string())),
     };
     let words = format!(
-        "every interleaving of the sub-operations of {name} (sha256 {}) is equivalent to a sequential one, \
+        "every interleaving of the sub-operations of {} (sha256 {}) is equivalent to a sequential one, \
          for any number of threads ({} cases looked at)",
+        quoted(name),
         sha256.short(),
         confirmed.cases
     );
@@ -182,7 +182,7 @@ fn reduction(certificate: &ReductionCertificate) -> Result<Findings> {
     if let Some((from, found)) = source {
         let words = format!(
             "the sub-operations are those of {} (sha256 {})",
-            from.file,
+            quoted(&from.file),
             from.sha256.short()
         );
         match found {
@@ -200,6 +200,11 @@ fn reduction(certificate: &ReductionCertificate) -> Result<Findings> {
         }
     }
     Ok(findings)
+}
+
+/// A name that a certificate gives; no hash covers it, so it must not look like words of ours.
+fn quoted(name: &str) -> String {
+    format!("`{}`", escaped(name).replace('`', "\\u{60}"))
 }
 
 /// That sequential executions are right is not confirmed, but some were tried.
@@ -223,9 +228,9 @@ fn is_printed(certificate: &ReductionCertificate, file: &str) -> bool {
 
 fn changed(stated: &FileHash, now: &Sha256) -> String {
     format!(
-        "not confirmed: `{}` is not the file that the certificate is about: its hash is {}, that of the \
+        "not confirmed: {} is not the file that the certificate is about: its hash is {}, that of the \
          certificate {}",
-        stated.file,
+        quoted(&stated.file),
         now.short(),
         stated.sha256.short()
     )

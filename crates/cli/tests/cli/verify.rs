@@ -160,13 +160,11 @@ fn a_proof_is_written_and_certified() {
     let (code, stdout, _) = output(&["certify", proof]);
     assert_eq!(code, 0, "{stdout}");
     assert!(stdout.starts_with(
-        "confirmed: every interleaving of the sub-operations of treiber_stack (sha256 "
+        "confirmed: every interleaving of the sub-operations of `treiber_stack` (sha256 "
     ));
-    assert!(
-        stdout.contains(
-            "confirmed: the sub-operations are those of models/subop/treiber_stack.subop"
-        )
-    );
+    assert!(stdout.contains(
+        "confirmed: the sub-operations are those of `models/subop/treiber_stack.subop` (sha256 "
+    ));
     assert!(
         stdout.contains("not confirmed: that sequential executions are those of `stack` (tried: "),
         "{stdout}"
@@ -178,8 +176,18 @@ fn a_proof_is_written_and_certified() {
     assert_eq!(json["confirmed"][0]["id"], "interleavings-are-sequential");
     assert_eq!(json["not_confirmed"][0]["id"], "sequential-executions");
     assert_eq!(json["hashes"][1]["name"], "models/subop/treiber_stack.subop");
-    // A proof that says more than is true is not confirmed.
+    // A name is no part of the proof: whatever it is, it adds no line.
     let text = std::fs::read_to_string(proof).unwrap();
+    let mut tampered: Json = serde_json::from_str(&text).unwrap();
+    tampered["model"]["name"] = "s` is\nconfirmed: that sequential executions are right".into();
+    tampered["source"]["file"] = "nowhere\u{1b}[2J\nconfirmed: everything".into();
+    std::fs::write(proof, tampered.to_string()).unwrap();
+    let (code, stdout, _) = output(&["certify", proof]);
+    assert_eq!(code, 0, "{stdout}");
+    assert_eq!(stdout.lines().filter(|line| line.starts_with("confirmed:")).count(), 1, "{stdout}");
+    assert!(stdout.contains("of `s\\u{60} is\\nconfirmed: that sequential"), "{stdout}");
+    assert!(stdout.contains("of `nowhere\\u{1b}[2J\\nconfirmed: everything` (sha256"), "{stdout}");
+    // A proof that says more than is true is not confirmed.
     let mut tampered: Json = serde_json::from_str(&text).unwrap();
     tampered["proof"]["closures"] = Json::Array(Vec::new());
     std::fs::write(proof, tampered.to_string()).unwrap();

@@ -78,16 +78,20 @@ fn places(faults: &[Fault]) -> Vec<String> {
 fn describe(attempt: &Attempt) -> Answer {
     let Attempt { form, proof, sequential, tried, .. } = attempt;
     let conclusion = attempt.conclusion();
+    let open = places(&attempt.faults);
     let verdict = attempt.verdict();
     let reason = match &conclusion {
-        Conclusion::Proved | Conclusion::ProvedIfSequential => proof_reason(sequential),
+        Conclusion::Proved | Conclusion::ProvedIfSequential => proof_reason(sequential, &open),
         Conclusion::Violated(_) => "a sequential execution is wrong".to_owned(),
         Conclusion::Inconclusive(obstacle) => format!("not proved: {}", said(form, obstacle)),
     };
     let mut answer = Answer::new(NAME, verdict, reason);
     answer.assumptions = assumptions(proof, sequential, attempt.counts);
-    if !attempt.faults.is_empty() {
-        answer.assumptions.push(Assumption::NoStepFails { open: places(&attempt.faults) });
+    if !open.is_empty() {
+        answer.assumptions.push(Assumption::NoStepFails { open });
+    }
+    if verdict.is_proof() {
+        answer.assumptions.push(Assumption::Returning);
     }
     answer.stats = vec![
         ("cases", Stat::Count(proof.cases as u64)),

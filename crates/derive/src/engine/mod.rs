@@ -11,7 +11,7 @@ use linchpin_engine::{
 };
 use linchpin_reduce::{Obligation, Proof};
 use linchpin_subop::Model;
-use linchpin_subop::sequential::{Sequential, SequentialCall};
+use linchpin_subop::sequential::{NotTaken, Sequential, SequentialCall};
 use linchpin_verdict::{Assumption, Verdict};
 use std::path::Path;
 
@@ -50,15 +50,29 @@ impl Engine for Reduce {
     }
 }
 
-/// The reason of a proof, which says on what it rests.
-fn proof_reason(sequential: &Sequential) -> String {
-    let what = "linearizable for any number of threads, operations and heap objects";
-    match sequential.assumption() {
-        Some(Assumption::SequentialExecutions(known)) => {
-            format!("{what} if sequentially correct; sequential executions {known}")
-        }
-        _ => what.to_owned(),
+/// The reason of a proof, which says on what it rests; `open` are the places where a step may fail.
+fn proof_reason(sequential: &Sequential, open: &[String]) -> String {
+    let mut reason =
+        "linearizable for any number of threads, operations and heap objects".to_owned();
+    let assumed = match sequential.assumption() {
+        Some(Assumption::SequentialExecutions(known)) => Some(known),
+        _ => None,
+    };
+    let right = assumed.as_ref().map(|_| "sequentially correct".to_owned());
+    let fails = (!open.is_empty())
+        .then(|| format!("no step fails, which is not shown of {}", open.join(", ")));
+    let conditions: Vec<String> = right.into_iter().chain(fails).collect();
+    if !conditions.is_empty() {
+        reason += &format!(" if {}", conditions.join(" and "));
     }
+    if let Some(known) = assumed {
+        reason += &format!("; sequential executions {known}");
+        let is_line = |part: &NotTaken| matches!(part, NotTaken::SpecificationLine(_));
+        if sequential.tried().is_some_and(|tried| tried.not_taken.iter().any(is_line)) {
+            reason += "; not all of the specification was executed";
+        }
+    }
+    reason
 }
 
 /// What a proof takes for granted. What is known of sequential executions is said instead of that

@@ -65,7 +65,7 @@ fn conclude(
             return (Verdict::Violated, reason, Some(wrong_calls(model, calls)));
         }
         _ if !proof.is_proved() => return not_proved(model, proof),
-        Sequential::Shown { .. } | Sequential::Tried { .. } => proof_reason(sequential),
+        Sequential::Shown { .. } | Sequential::Tried { .. } => proof_reason(sequential, &[]),
         Sequential::NeverExecuted { .. } => format!(
             "no sequential execution that was tried comes to the end of {}",
             never_executed(model, sequential).join(", ")

@@ -5,6 +5,7 @@ mod fuzz;
 mod generator;
 mod helping;
 mod models;
+mod reasons;
 mod refusals;
 mod refuted;
 mod sequential;

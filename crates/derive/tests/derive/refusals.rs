@@ -138,6 +138,32 @@ fn what_is_not_covered_is_named() {
 }
 
 #[test]
+fn answers_keep_their_shape() {
+    // What a built-in register holds is any value.
+    let get = |answer: &str| {
+        format!(
+            "record R {{ v: int }}\nspec register(0);\nshared x: int;\nop write(v: int) {{ x = v; }}\nop read() -> {answer}"
+        )
+    };
+    let refused = |answer: &str, reason: &str| {
+        let outcome = outcome_of(&get(answer));
+        assert!(outcome.starts_with("line 5: ") && outcome.contains(reason), "{outcome}");
+    };
+    assert_eq!(outcome_of(&get("int { return x; }")), "proved");
+    refused("R { let a = x; return R { v: a }; }", "less than two components");
+    refused("(int, R) { let a = x; return (a, R { v: a }); }", "a record or tuple inside");
+    refused("((int, int), int) { let a = x; return ((a, a), a); }", "a record or tuple inside");
+    refused("(int, bool) { let a = x; return (a, true); }", "truth values inside of an answer");
+    refused("bool { let a = x; return a == 1; }", "an answer is a truth value");
+    // A list of integers, some of which may be missing, is one.
+    let pair = "spec { state x: int; op set(v: int) { x = v; } op get() -> (int, int?) { return (x, none); } }
+shared x: int;
+op set(v: int) { x = v; }
+op get() -> (int, int?) { let a = x; return (a, none); }";
+    assert_eq!(outcome_of(pair), "proved");
+}
+
+#[test]
 fn long_loops_are_refused_and_end() {
     refuses(
         "op set(v: int) { let n = 0; for i in 0..100000 { n = n + 1; } x = v; }\nop get() -> int { return x; }",

@@ -4,7 +4,7 @@ use crate::models::{models, verdict};
 use linchpin_derive::{Attempt, Conclusion, Obstacle, Tries, derive, prove};
 use linchpin_lang::{Config, compile};
 use linchpin_subop::sequential::{NotTaken, Sequential};
-use linchpin_verdict::Verdict;
+use linchpin_verdict::{Assumption, Verdict};
 
 fn attempt(source: &str, tries: &Tries) -> Attempt {
     let compiled =
@@ -21,7 +21,7 @@ fn tries() -> Tries {
 #[test]
 fn wrong_sequential_executions_are_found_and_replayed() {
     let all = models("tests/sequential");
-    assert!(all.len() >= 7);
+    assert!(all.len() >= 9);
     for (name, source) in all {
         let attempt = attempt(&source, &tries());
         assert_eq!(attempt.verdict(), Verdict::Violated, "{name}: {:?}", attempt.conclusion());
@@ -111,6 +111,24 @@ op add(v: int) -> bool { x = v; return true; }";
     let attempt = attempt(source, &tries());
     let Some(tried) = attempt.sequential.tried() else { panic!("{:?}", attempt.sequential) };
     assert!(tried.not_taken.contains(&NotTaken::SpecificationLine(5)), "{:?}", tried.not_taken);
+}
+
+#[test]
+fn lists_of_arguments_that_were_left_out_are_said() {
+    let source =
+        "spec { state s: seq<int>; op put(a: int, b: int, c: int, d: int) { s.push_back(a); } }
+shared x: int;
+op put(a: int, b: int, c: int, d: int) { x = a; }";
+    let Some(Assumption::SequentialExecutions(known)) =
+        attempt(source, &tries()).sequential.assumption()
+    else {
+        panic!();
+    };
+    let linchpin_verdict::Sequential::Tried { integers, all_arguments, .. } = &known else {
+        panic!("{known:?}");
+    };
+    assert_eq!((&integers[..], *all_arguments), (&[1, 2][..], false), "{known}");
+    assert!(known.to_string().contains("or not all lists of arguments -2^63"), "{known}");
 }
 
 #[test]

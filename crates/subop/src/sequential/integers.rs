@@ -1,7 +1,7 @@
 //! The integers that sequential executions are tried with: what code and specification mention,
 //! what lies beside it, and what makes a comparison of a sum, a product or a quotient true.
 
-use crate::model::{Index, Model, Place, SpecResponse, SpecTerm, Statement, Term};
+use crate::model::{Index, LocalId, Model, Place, SpecResponse, SpecTerm, Statement, Term, Var};
 use std::collections::BTreeSet;
 
 /// More integers than this are not tried.
@@ -139,6 +139,27 @@ pub(super) fn of_model(model: &Model) -> Vec<Constants> {
         }
     }
     all.push(start);
+    all
+}
+
+/// For each operation and each argument, the integers that it is compared with.
+pub(super) fn compared(model: &Model) -> Vec<Vec<BTreeSet<i64>>> {
+    let mut all = Vec::new();
+    for operation in &model.operations {
+        let mut found = vec![BTreeSet::new(); operation.arguments];
+        let steps = operation.sub_operations.iter();
+        for atom in steps.flat_map(|step| step.precondition.atoms()) {
+            for sides in [(atom.left, atom.right), (atom.right, atom.left)] {
+                if let (Term::Place(Place::Variable(Var::Local(LocalId(at)))), Term::Int(value)) =
+                    sides
+                    && let Some(found) = found.get_mut(at)
+                {
+                    found.insert(value);
+                }
+            }
+        }
+        all.push(found);
+    }
     all
 }
 

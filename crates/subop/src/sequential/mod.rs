@@ -19,6 +19,7 @@ use induction::{NotShown, Shown, SymbolicSpec};
 use linchpin_spec::{self as spec, BuiltinSpec, builtin};
 use linchpin_verdict::{self as verdict, Assumption, Verdict};
 use search::Search;
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// How far [`check`] looks.
@@ -72,6 +73,9 @@ pub struct Reference<'a> {
     pub domains: &'a [Vec<Domain>],
     /// The constants of the specification, and of code that became these operations.
     pub constants: &'a [Constants],
+    /// For each operation and each argument, the integers that specification and code compare it
+    /// with.
+    pub compared: &'a [Vec<BTreeSet<i64>>],
 }
 
 /// One call of a sequential execution.
@@ -223,12 +227,12 @@ impl Tried {
 
     /// Every integer that was passed, in increasing order.
     pub fn integers(&self) -> Vec<i64> {
-        self.integers_of(0)
+        self.integers_of(|_| true)
     }
 
-    /// The integers of which every sequence of so many calls was tried, in increasing order.
-    fn integers_of(&self, calls: usize) -> Vec<i64> {
-        let rounds = self.rounds.iter().filter(|round| round.calls >= calls);
+    /// Every integer of the rounds that fit, in increasing order.
+    fn integers_of(&self, fits: impl Fn(&&Round) -> bool) -> Vec<i64> {
+        let rounds = self.rounds.iter().filter(fits);
         let mut all: Vec<i64> = rounds.flat_map(|round| round.integers.iter().copied()).collect();
         all.sort_unstable();
         all.dedup();
@@ -275,7 +279,8 @@ impl Sequential {
             Sequential::Shown { .. } | Sequential::Violated { .. } => return None,
             Sequential::Tried { tried, .. } | Sequential::NeverExecuted { tried, .. } => {
                 let calls = tried.calls();
-                let integers = tried.integers_of(calls);
+                let integers =
+                    tried.integers_of(|round| round.calls >= calls && round.all_arguments);
                 let mut further = tried.integers();
                 further.retain(|value| !integers.contains(value));
                 verdict::Sequential::Tried {
@@ -283,6 +288,7 @@ impl Sequential {
                     executions: tried.executions,
                     integers,
                     further,
+                    all_arguments: tried.rounds.iter().all(|round| round.all_arguments),
                 }
             }
             Sequential::NotTried(why) => verdict::Sequential::NotTried { reason: why.to_string() },
@@ -298,31 +304,38 @@ pub fn check(model: &Model, bounds: &Bounds) -> Sequential {
     let init = initial(&mapping.initial);
     let Ok(sequential) = builtin(&mapping.name, init.as_ref()) else { return not_tried };
     let symbolic = induction::builtin(&mapping.name, init.as_ref());
-    run(model, &mapping.lines, sequential, symbolic.as_deref(), bounds, None, &[])
+    let reference = Reference {
+        lines: &mapping.lines,
+        spec: sequential,
+        symbolic: symbolic.as_deref(),
+        domains: &[],
+        constants: &[],
+        compared: &[],
+    };
+    run(model, reference, bounds, None)
 }
 
 /// Compares sequential executions within the bounds with a specification.
 pub fn check_against(model: &Model, reference: Reference<'_>, bounds: &Bounds) -> Sequential {
-    let Reference { lines, spec, symbolic, domains, constants } = reference;
-    run(model, lines, spec, symbolic, bounds, Some(domains), constants)
+    let domains = reference.domains;
+    run(model, reference, bounds, Some(domains))
 }
 
 fn run(
     model: &Model,
-    lines: &[SpecLine],
-    sequential: BuiltinSpec,
-    symbolic: Option<&dyn SymbolicSpec>,
+    reference: Reference<'_>,
     bounds: &Bounds,
     domains: Option<&[Vec<Domain>]>,
-    more: &[Constants],
 ) -> Sequential {
+    let Reference { lines, spec, symbolic, constants: more, compared, .. } = reference;
     if bounds.values > MOST_VALUES {
         return Sequential::NotTried(NotTried::TooMany);
     }
     let mut constants = integers::of_model(model);
     constants.extend(more.iter().cloned());
     let chosen = integers::choose(&constants, bounds.values);
-    let mut search = Search::new(model, lines, sequential, bounds, domains, &chosen);
+    let mut search = Search::new(model, lines, spec, bounds, domains, &chosen);
+    search.compare_with(compared);
     let adds = constants.iter().any(|part| part.adds || part.multiplies);
     let tried = match search.run(&chosen) {
         Ok(tried) => Tried { adds, ..tried },

@@ -3,7 +3,7 @@
 
 use super::arguments::{Domain, combinations};
 use super::induction::Sample;
-use super::integers::Integers;
+use super::integers::{self, Integers};
 use super::{AnswerKind, Bounds, NotTaken, Random, Round, SequentialCall, Tried};
 use crate::execute::{Instance, Machine, Progress, State, Value};
 use crate::model::{Model, OperationId, SpecLine, SpecResponse, SpecTerm, Type};
@@ -54,14 +54,18 @@ pub(super) struct Search<'a> {
     bounds: &'a Bounds,
     /// Which arguments clients pass; if that is not said, all that the specification ever answers.
     domains: Option<&'a [Vec<Domain>]>,
+    /// For each operation and each argument, integers that it is compared with.
+    compared: Vec<Vec<BTreeSet<i64>>>,
+    /// How many executions were compared with the specification.
     executions: usize,
     /// How many sub-operations were executed, and how many may be.
     steps: usize,
     most_steps: usize,
     /// How many words the states that were kept have.
     words: usize,
+    /// Whether an execution of the operation was compared with the specification.
     reached: Vec<bool>,
-    /// The sub-operations that operations executed which came to an end.
+    /// The sub-operations of those executions.
     taken: Vec<BTreeSet<usize>>,
     answers: BTreeSet<(usize, AnswerKind)>,
     /// Every state of the specification met so far, if it is not said which arguments clients pass.
@@ -88,6 +92,7 @@ impl<'a> Search<'a> {
             sequential,
             bounds,
             domains,
+            compared: integers::compared(model),
             executions: 0,
             steps: 0,
             most_steps: 0,
@@ -97,6 +102,15 @@ impl<'a> Search<'a> {
             answers: BTreeSet::new(),
             met: HashSet::new(),
             samples,
+        }
+    }
+
+    /// Adds integers that arguments are compared with, for each operation and each argument.
+    pub fn compare_with(&mut self, more: &[Vec<BTreeSet<i64>>]) {
+        for (known, more) in self.compared.iter_mut().zip(more) {
+            for (known, more) in known.iter_mut().zip(more) {
+                known.extend(more);
+            }
         }
     }
 
@@ -118,7 +132,9 @@ impl<'a> Search<'a> {
         for (at, (values, calls, steps)) in plan.iter().enumerate() {
             // A larger set that is tried as long covers a smaller one.
             let covered = rounds.iter().any(|round| {
-                round.calls >= *calls && values.iter().all(|value| round.integers.contains(value))
+                round.all_arguments
+                    && round.calls >= *calls
+                    && values.iter().all(|value| round.integers.contains(value))
             });
             if covered
                 || plan[at + 1..].iter().any(|(next, more, _)| next == values && more >= calls)
@@ -161,7 +177,8 @@ impl<'a> Search<'a> {
             let mut next = Vec::new();
             for situation in &situations {
                 for line in 0..self.lines.len() {
-                    let found = combinations(&self.domains_of(line), values, MOST_ARGUMENTS);
+                    let (domains, compared) = (self.domains_of(line), self.compared_of(line));
+                    let found = combinations(&domains, values, &compared, MOST_ARGUMENTS);
                     all_arguments &= found.complete;
                     for arguments in found.lists {
                         passed.extend(&arguments);
@@ -250,7 +267,7 @@ impl<'a> Search<'a> {
     ) -> Option<Vec<i64>> {
         let choose = |domain: Domain| {
             let values = if rng.bool() { &integers.few } else { &integers.all };
-            let lists = combinations(&[domain], values, usize::MAX).lists;
+            let lists = combinations(&[domain], values, &[], usize::MAX).lists;
             lists.get(rng.usize(..lists.len().max(1))).and_then(|list| list.first().copied())
         };
         self.domains_of(line).into_iter().map(choose).collect()
@@ -309,6 +326,14 @@ impl<'a> Search<'a> {
         integers.map(|index| domain(index).unwrap_or(Domain::Integers)).collect()
     }
 
+    /// What each integer argument of a line's operation is compared with.
+    fn compared_of(&self, line: usize) -> Vec<BTreeSet<i64>> {
+        let operation = self.lines[line].operation;
+        let body = &self.machine.model().operations[operation.0];
+        let all = body.locals.iter().zip(&self.compared[operation.0]);
+        all.filter(|(local, _)| local.ty == Type::Int).map(|(_, with)| with.clone()).collect()
+    }
+
     /// Makes a call and compares it with the specification: every situation after it.
     fn make(&mut self, from: &Situation, call: &Scripted) -> Result<Vec<Situation>, Stop> {
         let line = &self.lines[call.line];
@@ -323,17 +348,23 @@ impl<'a> Search<'a> {
         let mut before = from.state.clone();
         before.instances.push(instance);
         let mut next = Vec::new();
-        for after in self.executed(before)? {
-            next.extend(self.compared(call, after, from)?);
+        for (after, path) in self.executed(before)? {
+            // An execution that is not compared with anything says nothing about its operation.
+            if let Some(after) = self.compared(call, after, from)? {
+                self.executions += 1;
+                self.reached[line.operation.0] = true;
+                self.taken[line.operation.0].extend(path);
+                next.push(after);
+            }
         }
         Ok(next)
     }
 
-    /// Every state in which the last instance is complete, executed without interruption.
-    fn executed(&mut self, before: State) -> Result<Vec<State>, Stop> {
+    /// Every state in which the last instance is complete, executed without interruption, with the
+    /// sub-operations that lead there.
+    fn executed(&mut self, before: State) -> Result<BTreeMap<State, BTreeSet<usize>>, Stop> {
         let me = before.instances.len() - 1;
-        let operation = before.instances[me].operation;
-        let mut complete: Vec<State> = Vec::new();
+        let mut complete: BTreeMap<State, BTreeSet<usize>> = BTreeMap::new();
         let mut open = vec![(before, Vec::new())];
         while let Some((state, path)) = open.pop() {
             for step in self.machine.steps(&state, me) {
@@ -344,17 +375,12 @@ impl<'a> Search<'a> {
                 let mut path = path.clone();
                 path.push(step.sub_operation);
                 if step.state.instances[me].progress == Progress::Complete {
-                    self.taken[operation.0].extend(path);
-                    complete.push(step.state);
+                    complete.entry(step.state).or_default().extend(path);
                 } else {
                     open.push((step.state, path));
                 }
             }
         }
-        complete.sort();
-        complete.dedup();
-        self.executions += complete.len();
-        self.reached[operation.0] |= !complete.is_empty();
         Ok(complete)
     }
 

@@ -110,6 +110,42 @@ fn operations_that_never_end_are_named() {
     }
 }
 
+/// A call that no client makes is not compared with the specification, and says nothing.
+#[test]
+fn operations_that_are_never_compared_are_named() {
+    for (source, name) in [
+        (
+            "int x; int y; U(int v) 1 x = v; return;
+             S() int a; int b; 1 a = x; b = y; return a, b;
+             spec snapshot(0, 0) { U = update(7, v); S = scan(); }",
+            "U_1",
+        ),
+        (
+            "int x; U(int i, int v) 1 < i >= 5; > x = v; return; S() 1 return 0, 0;
+             spec snapshot(0, 0) { U = update(i, v); S = scan(); }",
+            "U_1",
+        ),
+    ] {
+        match checked(source) {
+            Sequential::NeverExecuted { operations, tried } => {
+                assert_eq!(operations.len(), 1);
+                assert_eq!(tried.not_taken, [NotTaken::SubOperation(name.to_owned())]);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// There are too many lists of four arguments to pass all of them.
+#[test]
+fn arguments_are_what_they_are_compared_with() {
+    let source = "int x; Write(int v, int a, int b, int c) 1 < a != 53; > x = v; return;
+        Odd(int v, int a, int b, int c) 1 < a == 53; b == 143; c == 7; > x = 9; return;
+        Read() 1 return x;
+        spec register(0) { Write = write(v); Odd = write(v); Read = read(); }";
+    assert_eq!(wrong(source).0, 2);
+}
+
 #[test]
 fn answers_that_were_never_given_are_named() {
     let source = "int A[]; Contains(int k) 1 return A[k]; spec set { Contains = contains(k); }";
