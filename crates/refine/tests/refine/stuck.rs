@@ -170,6 +170,83 @@ fn a_spin_lock_is_fine() {
     assert_eq!(stuck[0].kept_by, KeptBy::Loop { lines: vec![5] });
 }
 
+/// The check says that it cannot tell, and nothing is called wrong.
+fn left_open(source: &str) {
+    for reductions in [Reductions::NONE, Reductions::ALL] {
+        let options = VerifyOptions { reductions, ..options(source) };
+        let report = verify(&compiled(source).program, &options, &|_| {}).unwrap();
+        assert!(!matches!(report.outcome, Outcome::Violated(_)), "{source}");
+        assert_eq!(report.stuck, StuckCheck::NotMade(NotMade::FurtherCalls), "{source}");
+    }
+}
+
+/// Operations that wait for a number that more calls, or larger arguments, would reach.
+#[test]
+fn more_calls_would_end_the_wait() {
+    const BOUNDS: &str = "bounds { threads: 2, ops: 2, values: 2 }\n";
+    let latch = |start: u32, down: &str| {
+        format!(
+            "spec {{ state n: int = {start}; op await() {{ assume(n <= 0); }} op down() {{ n = n - 1; }} }}\n\
+             shared n: int = {start};\nop await() {{ let a = n; assume(a <= 0); }}\n\
+             op down() {{ {down} }}\n{BOUNDS}"
+        )
+    };
+    let by_cas = "loop { let a = n; let b = a - 1; if cas(n, a, b) { return; } }";
+    for down in ["faa(n, -1);", by_cas, "atomic { n = n - 1; }"] {
+        left_open(&latch(20, down));
+        passes(&latch(3, down));
+    }
+    // The number decides what is written, and that is tested.
+    left_open(&format!(
+        "spec {{ op await() {{ }} op down() {{ }} }}\nshared n: int = 20;\nshared open: bool;\n\
+         op await() {{ assume(open); }}\n\
+         op down() {{ let a = faa(n, -1); if a == 1 {{ open = true; }} }}\n{BOUNDS}"
+    ));
+    // Only a larger argument would do: written, or deciding what is written, or in a field.
+    let other = |declared: &str, wait: &str, set: &str| {
+        format!(
+            "spec {{ op wait() {{ }} op set(v: int) {{ }} }}\nstruct Cell {{ n: int }}\n{declared}\n\
+             op wait() {{ {wait} }}\nop set(v: int) {{ {set} }}\n{BOUNDS}"
+        )
+    };
+    left_open(&other("shared x: int;", "let a = x; assume(a >= 10);", "x = v;"));
+    left_open(&other("shared x: int;", "atomic { let a = x; assume(a >= 10); }", "x = v;"));
+    left_open(&other("shared x: bool;", "assume(x);", "if v == 7 { x = true; }"));
+    left_open(&other("shared x: bool;", "assume(x);", "let b = v == 7; x = b;"));
+    left_open(&other("shared x: [int; 2];", "while x[1] < 10 { }", "x[1] = v;"));
+    left_open(&other(
+        "shared x: Cell = null;",
+        "let c = x; assume(c != null); let a = c.n; assume(a >= 10);",
+        "let c = new Cell { n: v }; x = c;",
+    ));
+    // The lock is given back only by an operation that waits for such a number.
+    left_open(&other(
+        "shared x: int;\nshared l: lock;",
+        "lock(l); let a = x; assume(a >= 10); unlock(l);",
+        "x = v;",
+    ));
+}
+
+/// Numbers that only ever get constants have no further values, and a number that is not tested
+/// does not matter.
+#[test]
+fn no_number_of_calls_would_end_the_wait() {
+    let source = format!(
+        "{COUNTER}shared held: int;\nshared n: int;\n\
+         op inc() -> int {{\n    while !cas(held, 0, 1) {{ }}\n    let r = faa(n, 1);\n\
+         \x20   if r == 1 {{ held = 0; }}\n    return r + 1;\n}}\n\
+         bounds {{ threads: 2, ops: 2, values: 1 }}\n"
+    );
+    assert_eq!(stuck(&source)[0].kept_by, KeptBy::Loop { lines: vec![5] });
+    let counted = "spec { op wait() { } op set(v: int) { } }\nshared x: int;\nshared n: int;\n\
+        op wait() { let b = n; let a = x; assume(a == 7); }\n\
+        op set(v: int) { faa(n, v); x = choose(0..3); }\nbounds { threads: 2, ops: 2, values: 2 }\n";
+    assert_eq!(stuck(counted)[0].name, "wait");
+    let ranged =
+        counted.replace("v: int) { faa", "v: int in 1..4) { faa").replace("choose(0..3)", "v");
+    assert_eq!(stuck(&ranged)[0].name, "wait");
+}
+
 /// A bound on objects keeps a step from being taken; that is no reason to be stuck.
 #[test]
 fn a_bound_on_objects_is_not_stuck() {
