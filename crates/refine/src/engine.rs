@@ -273,6 +273,11 @@ fn stuck_note(check: &StuckCheck) -> Option<String> {
                 "operations wait, and whether further calls would end that is open; allow more --ops"
                     .to_owned()
             }
+            NotMade::ObjectBound => {
+                "operations wait, and whether more heap objects would end that is open; allow more \
+                 --size"
+                    .to_owned()
+            }
             NotMade::NotReplayed => "a run that gets stuck could not be replayed".to_owned(),
         },
     };

@@ -13,6 +13,7 @@ use linchpin_space::{
 };
 use linchpin_verdict::{Limits, StopReason};
 use rustc_hash::FxHashSet;
+use std::cell::Cell;
 use std::collections::VecDeque;
 
 /// How many calls more every thread may make, in the first and in the second attempt. What the
@@ -36,6 +37,8 @@ pub(crate) struct Extension {
     space: Space,
     /// How many states one question may cost.
     budget: usize,
+    /// How many states all questions have cost.
+    cost: Cell<usize>,
 }
 
 impl Extension {
@@ -56,7 +59,12 @@ impl Extension {
         let bounds = Bounds { calls: Calls::Each(0), objects: None, ..bounds };
         // An operation that cannot take its first step is to be seen, and so is every edge.
         let space = Space::new(&extended, bounds, reductions)?.with_calls_apart().telling_edges();
-        Ok(Extension { space, budget })
+        Ok(Extension { space, budget, cost: Cell::new(0) })
+    }
+
+    /// How many states all questions have cost.
+    pub fn cost(&self) -> usize {
+        self.cost.get()
     }
 
     /// The pending operations that cannot return from a state of `space`, whatever all threads do
@@ -142,6 +150,7 @@ impl Extension {
                 return (left, Some(StopReason::Budget));
             }
             expanded += 1;
+            self.cost.set(self.cost.get() + 1);
             if expanded.is_multiple_of(256)
                 && let Some(reason) = limits.exceeded(kept)
             {

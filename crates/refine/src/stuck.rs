@@ -17,8 +17,8 @@
 //! The bound on calls must not make an operation stuck: `extension.rs` asks again with further
 //! calls for states in which an operation cannot return. If it can after all, so it can in the
 //! states that lead there; so the deepest states are asked first. If it cannot, but waits for a
-//! number that still more calls could reach, the answer is open (`influence.rs`). A step that the bound on objects
-//! refuses counts as one after which every operation returns.
+//! number that still more calls could reach, the answer is open (`influence.rs`). What the bound on objects
+//! refuses is asked there too: with further calls, objects are not bounded.
 
 use crate::counterexample::{ConcreteRun, Counterexample, Failure, KeptBy, StuckOperation};
 use crate::extension::{Extension, Waiting};
@@ -39,8 +39,8 @@ const EARLY_STATES: usize = 20_000;
 /// So many states nearer to the start are tried.
 const EARLY_TRIES: usize = 200;
 
-/// So many states are asked about further calls.
-const MOST_QUESTIONS: usize = 2_000;
+/// All questions about further calls together may cost so many states.
+const MOST_STATES: usize = 8_000_000;
 
 /// After so many questions that were not decided, no more are asked.
 const MOST_DOUBTS: usize = 32;
@@ -81,6 +81,9 @@ pub enum NotMade {
     /// Operations wait within the bounds, and whether further calls of clients would end that was
     /// not decided.
     FurtherCalls,
+    /// Operations cannot return by the steps that the bound on heap objects allows, and whether they
+    /// can with more objects was not decided.
+    ObjectBound,
     /// An operation gets stuck, but the interpreter did not come there.
     NotReplayed,
 }
@@ -157,13 +160,14 @@ impl Check<'_> {
             return Ok(Answer::None);
         }
         let extension = Extension::new(self.program, bounds, EXTENSION_STATES)?;
-        let (mut undecided, mut questions, mut doubts) = (None, 0, 0);
+        let open_question =
+            if self.graph.is_bounded() { NotMade::ObjectBound } else { NotMade::FurtherCalls };
+        let (mut undecided, mut doubts) = (None, 0);
         let mut deep = None;
         for state in self.graph.states().rev() {
             if can.open(state) == 0 {
                 continue;
             }
-            questions += 1;
             match self.stuck(&extension, state) {
                 Ok(Waiting { stuck: 1.., .. }) => {
                     deep = Some(state);
@@ -171,13 +175,16 @@ impl Check<'_> {
                 }
                 Ok(Waiting { doubtful: 0, .. }) => {}
                 Ok(_) | Err(StopReason::Budget) => {
-                    undecided = Some(NotMade::FurtherCalls);
+                    undecided = Some(open_question);
                     doubts += 1;
                 }
                 Err(reason) => return Ok(Answer::Undecided(NotMade::Stopped(reason))),
             }
-            if questions == MOST_QUESTIONS || doubts == MOST_DOUBTS {
-                return Ok(Answer::Undecided(NotMade::FurtherCalls));
+            if let Some(reason) = self.options.search.limits.exceeded(self.graph.bytes()) {
+                return Ok(Answer::Undecided(NotMade::Stopped(reason)));
+            }
+            if extension.cost() > MOST_STATES || doubts == MOST_DOUBTS {
+                return Ok(Answer::Undecided(open_question));
             }
             can.close(state);
         }

@@ -263,6 +263,37 @@ fn a_bound_on_objects_is_not_stuck() {
     assert!(matches!(report.stuck, StuckCheck::Passed { .. }), "{:?}", report.stuck);
 }
 
+/// A step that the bound on objects refuses does not hide an operation that is stuck.
+#[test]
+fn a_bound_on_objects_hides_nothing() {
+    let source = |test: &str, set: &str| {
+        format!(
+            "spec {{ op push(v: int) {{ }} op wait() {{ }} }}\nstruct Node {{ v: int, next: Node }}\n\
+             shared top: Node = null;\nshared x: int;\n\
+             op push(v: int) {{\n    let n = new Node {{ v: v }};\n    loop {{\n        let t = top;\n\
+             \x20       n.next = t;\n        if cas(top, t, n) {{ {set} return; }}\n    }}\n}}\n\
+             op wait() {{ if cas(x, 0, 1) {{ return; }} let q = x; assume({test}); }}\n\
+             role a: push;\nrole b: wait;\nbounds {{ a: 1, b: 1, ops: 1, values: 1 }}\n"
+        )
+    };
+    let checked = |source: &str, objects: usize| {
+        let mut options = options(source);
+        options.bounds.calls = Calls::Unlimited;
+        options.bounds.objects = Some(objects);
+        verify(&compiled(source).program, &options, &|_| {}).unwrap()
+    };
+    for objects in 1..=3 {
+        assert_eq!(checked(&source("q == 7", ""), objects).stuck, StuckCheck::Found);
+        // A further push, which the bound refuses, ends the wait.
+        let helped = checked(&source("q == 7", "x = 7;"), objects).stuck;
+        assert!(matches!(helped, StuckCheck::Passed { .. }), "{helped:?}");
+        // And here it cannot be told whether it would.
+        let open = checked(&source("q == 90", "faa(x, 1);"), objects);
+        assert_eq!(open.stuck, StuckCheck::NotMade(NotMade::ObjectBound));
+        assert!(!matches!(open.outcome, Outcome::Violated(_)));
+    }
+}
+
 #[test]
 fn the_bound_on_states_is_told() {
     let source = format!("{BLOCKING}bounds {{ threads: 2, ops: 2, values: 1 }}\n");
