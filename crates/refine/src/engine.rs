@@ -1,6 +1,6 @@
 //! The refinement engine as [`Engine`]: its options from a request, its report as an answer.
 
-use crate::counterexample::{Failure, KeptBy, StuckOperation};
+use crate::counterexample::{Failure, Holder, KeptBy, StuckOperation};
 use crate::options::VerifyOptions;
 use crate::search::Stats;
 use crate::stuck::{NotMade, StuckCheck};
@@ -245,7 +245,13 @@ fn counterexample(found: &crate::Counterexample) -> Counterexample {
 /// Which operation can never return, and what keeps it.
 fn stuck(StuckOperation { thread, name, kept_by, .. }: &StuckOperation) -> String {
     let why = match kept_by {
-        KeptBy::Wait { line, reason, .. } => format!("it waits at line {line} for {reason}"),
+        KeptBy::Wait { line, reason, held_by } => {
+            let returned = match held_by {
+                Some(Holder { is_pending: false, .. }) => ", which has returned",
+                Some(_) | None => "",
+            };
+            format!("it waits at line {line} for {reason}{returned}")
+        }
         KeptBy::Loop { lines } => {
             let shown: Vec<String> = lines.iter().map(u32::to_string).collect();
             let plural = if lines.len() == 1 { "line" } else { "lines" };

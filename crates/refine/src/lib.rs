@@ -25,7 +25,7 @@ mod suggest;
 mod switches;
 mod verify;
 
-pub use counterexample::{Counterexample, Failure, KeptBy, StuckOperation};
+pub use counterexample::{Counterexample, Failure, Holder, KeptBy, StuckOperation};
 pub use engine::Refine;
 pub use lossy::explore_lossy;
 pub use options::VerifyOptions;

@@ -20,7 +20,7 @@
 //! number that still more calls could reach, the answer is open (`influence.rs`). What the bound on objects
 //! refuses is asked there too: with further calls, objects are not bounded.
 
-use crate::counterexample::{ConcreteRun, Counterexample, Failure, KeptBy, StuckOperation};
+use crate::counterexample::{ConcreteRun, Counterexample, Failure, Holder, KeptBy, StuckOperation};
 use crate::extension::{Extension, Waiting};
 use crate::graph::{CanReturn, Graph, MAX_THREADS, NoGraph, StateId};
 use crate::options::VerifyOptions;
@@ -240,8 +240,11 @@ fn kept_by(machine: &Machine, state: &State, thread: usize) -> KeptBy {
     };
     for step in 0..ALONE {
         if let Some(wait) = machine.wait(&state, thread) {
-            let (line, reason, held_by) = (wait.line, wait.reason, wait.held_by);
-            return KeptBy::Wait { line, reason, held_by };
+            let held_by = wait.held_by.map(|thread| {
+                let is_pending = state.pending(thread).is_some();
+                Holder { thread, is_pending }
+            });
+            return KeptBy::Wait { line: wait.line, reason: wait.reason, held_by };
         }
         if let Some(first) = seen.insert(state.clone(), step) {
             return of(&lines[first..]);

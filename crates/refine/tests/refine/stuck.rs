@@ -1,9 +1,11 @@
 //! Operations that can never return, and those that only wait.
 
 use crate::support::{bounds, compiled};
+use linchpin_engine::{Answer, Engine, ModelBounds, Request, Source, Subject};
 use linchpin_ir::run::replay;
 use linchpin_refine::{
-    Failure, KeptBy, NotMade, Report, StuckCheck, StuckOperation, VerifyOptions, verify,
+    Failure, Holder, KeptBy, NotMade, Refine, Report, StuckCheck, StuckOperation, VerifyOptions,
+    verify,
 };
 use linchpin_space::{Calls, Reductions};
 use linchpin_verdict::{Inconclusive, Outcome};
@@ -71,7 +73,7 @@ fn locks_in_opposite_order() {
     assert_eq!(stuck.len(), 2, "{stuck:?}");
     for of in &stuck {
         let KeptBy::Wait { held_by, .. } = of.kept_by else { panic!("{of:?}") };
-        assert_eq!(held_by, Some(1 - of.thread));
+        assert_eq!(held_by, Some(Holder { thread: 1 - of.thread, is_pending: true }));
     }
     passes(
         &source
@@ -313,4 +315,35 @@ fn a_return_that_is_never_executed() {
     assert!(report.outcome.is_holds() && report.never_returned.is_empty());
     let lines: Vec<String> = report.unreached.iter().map(ToString::to_string).collect();
     assert_eq!(lines, ["f:6"]);
+}
+
+/// What the engine answers.
+fn answer(source: &str, stuck: bool) -> Answer {
+    let compiled = compiled(source);
+    let calls = compiled.bounds.ops as u32;
+    let bounds = ModelBounds { calls, values: compiled.bounds.values };
+    let source = Source::Lin { program: &compiled.program, bounds };
+    let subject = Subject { name: "model", text: "", source };
+    let request = Request { stuck, ..Request::default() };
+    Refine.answer(&subject, &request).unwrap().remove(0)
+}
+
+/// The holder of a lock that has returned will not give it back.
+#[test]
+fn what_keeps_an_operation_is_said() {
+    let source = |rest: &str| {
+        format!(
+            "spec {{ op f() {{ }} op g() {{ }} }}\nshared a: lock;\nshared b: lock;\n\
+             op f() {{ lock(a); {rest} }}\n\
+             op g() {{ lock(b); lock(a); unlock(a); unlock(b); }}\n\
+             bounds {{ threads: 2, ops: 1, values: 1 }}\n"
+        )
+    };
+    let said = |source: &str| {
+        let found = answer(source, true).counterexample.unwrap();
+        found.explanation.clone()
+    };
+    assert!(said(&source("")).contains("which has returned"), "{}", said(&source("")));
+    let opposite = said(&source("lock(b); unlock(b); unlock(a);"));
+    assert!(opposite.contains("held by") && !opposite.contains("returned"), "{opposite}");
 }
