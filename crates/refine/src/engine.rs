@@ -146,6 +146,7 @@ fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answ
             (Verdict::Inconclusive, format!("{reason}; with {within}"))
         }
     };
+    let reason = format!("{reason}{}", unchecked(report));
     let mut answer = Answer::new("refine", verdict, reason);
     answer.bounds = said;
     answer.assumptions = vec![Assumption::SequentialConsistency, memory_assumed(bounds.memory)];
@@ -259,6 +260,17 @@ fn stuck(StuckOperation { thread, name, kept_by, .. }: &StuckOperation) -> Strin
         }
     };
     format!("`{name}` by thread {thread} can never return: {why}")
+}
+
+/// What the first line must not pass over in silence.
+fn unchecked(report: &Report) -> &'static str {
+    match report.stuck {
+        StuckCheck::NotMade(_) => "; not decided whether operations can get stuck",
+        StuckCheck::Off if report.outcome.is_holds() => {
+            "; whether operations can get stuck was not checked"
+        }
+        StuckCheck::Off | StuckCheck::Passed { .. } | StuckCheck::Found => "",
+    }
 }
 
 /// What became of the check that no operation gets stuck.

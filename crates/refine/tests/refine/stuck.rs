@@ -328,6 +328,20 @@ fn answer(source: &str, stuck: bool) -> Answer {
     Refine.answer(&subject, &request).unwrap().remove(0)
 }
 
+/// The first line says it if the check was not made.
+#[test]
+fn the_first_line_says_what_was_not_checked() {
+    let open = "spec { op await() { } op down() { } }\nshared n: int = 40;\n\
+        op await() { let a = n; assume(a <= 38 || a <= 0); }\nop down() { faa(n, -1); }\n\
+        bounds { threads: 2, ops: 2, values: 1 }\n";
+    let (fine, open) = (open, open.replace("a <= 38 || ", ""));
+    let ending = "; not decided whether operations can get stuck";
+    assert!(!answer(fine, true).reason.contains("stuck"));
+    assert!(answer(&open, true).reason.ends_with(ending), "{}", answer(&open, true).reason);
+    let ending = "; whether operations can get stuck was not checked";
+    assert!(answer(fine, false).reason.ends_with(ending), "{}", answer(fine, false).reason);
+}
+
 /// The holder of a lock that has returned will not give it back.
 #[test]
 fn what_keeps_an_operation_is_said() {
