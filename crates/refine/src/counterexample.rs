@@ -66,13 +66,22 @@ pub enum KeptBy {
         /// What it waits for, like `lock(l), held by thread 0`.
         reason: String,
         /// The thread that holds the lock, if it waits for one.
-        held_by: Option<usize>,
+        held_by: Option<Holder>,
     },
     /// It takes steps for ever, on these source lines.
     Loop {
         /// In increasing order.
         lines: Vec<u32>,
     },
+}
+
+/// A thread that holds a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// The thread.
+    pub thread: usize,
+    /// Whether it is still inside an operation, or has returned without giving the lock back.
+    pub is_pending: bool,
 }
 
 /// One way on, remembered.

@@ -1,6 +1,6 @@
 //! The refinement engine as [`Engine`]: its options from a request, its report as an answer.
 
-use crate::counterexample::{Failure, KeptBy, StuckOperation};
+use crate::counterexample::{Failure, Holder, KeptBy, StuckOperation};
 use crate::options::VerifyOptions;
 use crate::search::Stats;
 use crate::stuck::{NotMade, StuckCheck};
@@ -146,6 +146,7 @@ fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answ
             (Verdict::Inconclusive, format!("{reason}; with {within}"))
         }
     };
+    let reason = format!("{reason}{}", unchecked(report));
     let mut answer = Answer::new("refine", verdict, reason);
     answer.bounds = said;
     answer.assumptions = vec![Assumption::SequentialConsistency, memory_assumed(bounds.memory)];
@@ -245,7 +246,13 @@ fn counterexample(found: &crate::Counterexample) -> Counterexample {
 /// Which operation can never return, and what keeps it.
 fn stuck(StuckOperation { thread, name, kept_by, .. }: &StuckOperation) -> String {
     let why = match kept_by {
-        KeptBy::Wait { line, reason, .. } => format!("it waits at line {line} for {reason}"),
+        KeptBy::Wait { line, reason, held_by } => {
+            let returned = match held_by {
+                Some(Holder { is_pending: false, .. }) => ", which has returned",
+                Some(_) | None => "",
+            };
+            format!("it waits at line {line} for {reason}{returned}")
+        }
         KeptBy::Loop { lines } => {
             let shown: Vec<String> = lines.iter().map(u32::to_string).collect();
             let plural = if lines.len() == 1 { "line" } else { "lines" };
@@ -253,6 +260,17 @@ fn stuck(StuckOperation { thread, name, kept_by, .. }: &StuckOperation) -> Strin
         }
     };
     format!("`{name}` by thread {thread} can never return: {why}")
+}
+
+/// What the first line must not pass over in silence.
+fn unchecked(report: &Report) -> &'static str {
+    match report.stuck {
+        StuckCheck::NotMade(_) => "; not decided whether operations can get stuck",
+        StuckCheck::Off if report.outcome.is_holds() => {
+            "; whether operations can get stuck was not checked"
+        }
+        StuckCheck::Off | StuckCheck::Passed { .. } | StuckCheck::Found => "",
+    }
 }
 
 /// What became of the check that no operation gets stuck.
@@ -271,6 +289,11 @@ fn stuck_note(check: &StuckCheck) -> Option<String> {
             NotMade::TooManyThreads => "there are too many threads".to_owned(),
             NotMade::FurtherCalls => {
                 "operations wait, and whether further calls would end that is open; allow more --ops"
+                    .to_owned()
+            }
+            NotMade::ObjectBound => {
+                "operations wait, and whether more heap objects would end that is open; allow more \
+                 --size"
                     .to_owned()
             }
             NotMade::NotReplayed => "a run that gets stuck could not be replayed".to_owned(),

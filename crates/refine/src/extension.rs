@@ -2,26 +2,43 @@
 //! that there are, and calls of further threads.
 //!
 //! A bound on calls must not make an operation look stuck that only waits for a call that a client
-//! could still make, such as a `dequeue` that waits for an element.
+//! could still make, such as a `dequeue` that waits for an element. Only a few further calls can be
+//! tried; `influence.rs` tells whether still more of them might matter.
 
 use crate::graph::Positions;
+use crate::influence::{Seen, Taken, may_be_helped};
 use linchpin_ir::program::Program;
 use linchpin_space::{
     Bounds, Calls, Event, Flat, Reductions, Space, SpaceError, Stop, Successor, Workspace,
 };
 use linchpin_verdict::{Limits, StopReason};
 use rustc_hash::FxHashSet;
+use std::cell::Cell;
 use std::collections::VecDeque;
 
 /// How many calls more every thread may make, in the first and in the second attempt. What the
 /// first decides is only reported if the second, as far as it gets, finds nothing either.
 const FURTHER_CALLS: [u32; 2] = [1, 2];
 
+/// So many calls more are tried where calls might help, to show that they do.
+const MANY_CALLS: u32 = 8;
+
+/// The pending operations that did not return, with the further calls that were tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Waiting {
+    /// Nothing that more calls could change matters for these: they never return.
+    pub stuck: Positions,
+    /// Still more calls, or other arguments, might let these return.
+    pub doubtful: Positions,
+}
+
 /// A program with one more thread of each role.
 pub(crate) struct Extension {
     space: Space,
     /// How many states one question may cost.
     budget: usize,
+    /// How many states all questions have cost.
+    cost: Cell<usize>,
 }
 
 impl Extension {
@@ -40,7 +57,14 @@ impl Extension {
         let reductions = Reductions { thread_symmetry: false, ..Reductions::ALL };
         // Calls are counted, and objects are not: a bound on them would keep threads from helping.
         let bounds = Bounds { calls: Calls::Each(0), objects: None, ..bounds };
-        Ok(Extension { space: Space::new(&extended, bounds, reductions)?, budget })
+        // An operation that cannot take its first step is to be seen, and so is every edge.
+        let space = Space::new(&extended, bounds, reductions)?.with_calls_apart().telling_edges();
+        Ok(Extension { space, budget, cost: Cell::new(0) })
+    }
+
+    /// How many states all questions have cost.
+    pub fn cost(&self) -> usize {
+        self.cost.get()
     }
 
     /// The pending operations that cannot return from a state of `space`, whatever all threads do
@@ -51,13 +75,14 @@ impl Extension {
         space: &Space,
         flat: &Flat,
         limits: &Limits,
-    ) -> Result<Positions, StopReason> {
+    ) -> Result<Waiting, StopReason> {
         let threads = 0..space.program().threads.len();
         let pending = threads.filter(|thread| space.is_pending(flat, *thread));
         let mut open = pending.fold(0, |set, thread| set | 1 << thread);
+        let mut seen = Seen::default();
         for (attempt, further) in FURTHER_CALLS.into_iter().enumerate() {
             let start = self.space.embed(space, flat, further).map_err(|_| StopReason::Budget)?;
-            let (left, stopped) = self.search(&start, open, limits);
+            let (left, stopped) = self.search(&start, open, limits, &mut seen);
             open = left;
             match stopped {
                 _ if open == 0 => break,
@@ -66,7 +91,19 @@ impl Extension {
                 Some(reason) => return Err(reason),
             }
         }
-        Ok(open)
+        let threads = 0..space.program().threads.len();
+        seen.positions = threads.clone().map(|thread| space.position(flat, thread)).collect();
+        let open_to_help = |thread: &usize| {
+            open >> thread & 1 == 1 && may_be_helped(self.space.program(), &seen, *thread)
+        };
+        let doubtful = threads.filter(open_to_help).fold(0, |set, thread| set | 1 << thread);
+        let stuck = open & !doubtful;
+        if doubtful == 0 {
+            return Ok(Waiting { stuck, doubtful });
+        }
+        let start = self.space.embed(space, flat, MANY_CALLS).map_err(|_| StopReason::Budget)?;
+        let (doubtful, _) = self.search(&start, doubtful, limits, &mut seen);
+        Ok(Waiting { stuck, doubtful })
     }
 
     /// Breadth first until all these threads have responded: those that have not, and what stopped
@@ -76,6 +113,7 @@ impl Extension {
         start: &Flat,
         open: Positions,
         limits: &Limits,
+        edges: &mut Seen,
     ) -> (Positions, Option<StopReason>) {
         let (mut search, mut pack) = (Workspace::default(), Workspace::default());
         let mut bytes = Vec::new();
@@ -90,6 +128,7 @@ impl Extension {
             let mut visit = |successor: Successor<'_>| {
                 let Stop::State(after) = successor.stop else { return true };
                 let returns = |event: &Event| matches!(event, Event::Return { .. });
+                edges.edges.extend(successor.events.iter().filter_map(Taken::of));
                 let responds = u64::from(successor.events.iter().any(returns)) << successor.thread;
                 left &= !(responds & inside);
                 let mut bytes = Vec::new();
@@ -111,6 +150,7 @@ impl Extension {
                 return (left, Some(StopReason::Budget));
             }
             expanded += 1;
+            self.cost.set(self.cost.get() + 1);
             if expanded.is_multiple_of(256)
                 && let Some(reason) = limits.exceeded(kept)
             {

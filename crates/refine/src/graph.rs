@@ -83,9 +83,11 @@ pub(crate) struct Graph {
     edges: Vec<Edge>,
     /// For each state, the threads that are inside an operation.
     pending: Vec<Positions>,
-    /// For each state, the threads that respond in one of its transitions. If the bound on objects
-    /// refuses a step of the state, all of them: what comes after is not explored.
+    /// For each state, the threads that respond in one of its transitions.
     respond: Vec<Positions>,
+    /// Whether the bound on objects refused a step of some state: what comes after such a step is
+    /// not explored.
+    refused: bool,
     /// The state from which each was found first.
     parents: Vec<StateId>,
     permutations: Vec<Permutation>,
@@ -106,6 +108,8 @@ pub(crate) enum NoGraph {
 struct Expansion {
     /// For each state: its threads inside operations, those that respond, how many successors.
     of: Vec<(Positions, Positions, usize)>,
+    /// Whether the bound on objects refused a step.
+    refused: bool,
     /// Where the bytes of each successor end, and how threads move.
     successors: Vec<(usize, Permutation)>,
     bytes: Vec<u8>,
@@ -125,6 +129,7 @@ impl Graph {
             edges: Vec::new(),
             pending: Vec::new(),
             respond: Vec::new(),
+            refused: false,
             parents: Vec::new(),
             permutations: vec![Permutation::new()],
         };
@@ -167,6 +172,11 @@ impl Graph {
             + edges.capacity() * size_of::<Edge>()
             + (pending.capacity() + respond.capacity()) * size_of::<Positions>()
             + parents.capacity() * size_of::<StateId>()
+    }
+
+    /// Whether the bound on objects refused a step.
+    pub fn is_bounded(&self) -> bool {
+        self.refused
     }
 
     /// The packed form of a state.
@@ -228,6 +238,7 @@ impl Graph {
     }
 
     fn add(&mut self, expansion: &Expansion, permutations: &mut FxHashMap<Permutation, u32>) {
+        self.refused |= expansion.refused;
         let (mut start, mut successors) = (0, expansion.successors.iter());
         for &(pending, respond, count) in &expansion.of {
             let from = StateId(self.first.len() as u32);
@@ -280,9 +291,7 @@ impl Expansion {
         };
         search.take_bounded();
         space.successors(state, 0, search, &mut visit);
-        if search.take_bounded() {
-            respond = Positions::MAX;
-        }
+        self.refused |= search.take_bounded();
         self.of.push((pending, respond, count));
     }
 }

@@ -5,13 +5,14 @@
 //! on-the-fly search of the product of the implementation with the normalised specification.
 //! Reading order: [`product`], [`search`], `sets.rs` (the linearizable specification, normalised),
 //! [`model`] (a `.lin` model as an implementation), then [`verify`](fn@verify), the whole job.
-//! Apart from that, `stuck.rs`, `graph.rs` and `extension.rs` look for operations that can never
+//! Apart from that, `stuck.rs`, `graph.rs`, `extension.rs` and `influence.rs` look for operations that can never
 //! return.
 
 mod counterexample;
 pub mod engine;
 mod extension;
 mod graph;
+mod influence;
 mod lossy;
 pub mod model;
 mod options;
@@ -24,7 +25,7 @@ mod suggest;
 mod switches;
 mod verify;
 
-pub use counterexample::{Counterexample, Failure, KeptBy, StuckOperation};
+pub use counterexample::{Counterexample, Failure, Holder, KeptBy, StuckOperation};
 pub use engine::Refine;
 pub use lossy::explore_lossy;
 pub use options::VerifyOptions;

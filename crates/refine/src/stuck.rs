@@ -16,12 +16,13 @@
 //!
 //! The bound on calls must not make an operation stuck: `extension.rs` asks again with further
 //! calls for states in which an operation cannot return. If it can after all, so it can in the
-//! states that lead there; so the deepest states are asked first. A step that the bound on objects
-//! refuses counts as one after which every operation returns.
+//! states that lead there; so the deepest states are asked first. If it cannot, but waits for a
+//! number that still more calls could reach, the answer is open (`influence.rs`). What the bound on objects
+//! refuses is asked there too: with further calls, objects are not bounded.
 
-use crate::counterexample::{ConcreteRun, Counterexample, Failure, KeptBy, StuckOperation};
-use crate::extension::Extension;
-use crate::graph::{CanReturn, Graph, MAX_THREADS, NoGraph, Positions, StateId};
+use crate::counterexample::{ConcreteRun, Counterexample, Failure, Holder, KeptBy, StuckOperation};
+use crate::extension::{Extension, Waiting};
+use crate::graph::{CanReturn, Graph, MAX_THREADS, NoGraph, StateId};
 use crate::options::VerifyOptions;
 use linchpin_ir::interpreter::{Machine, Move, State, StepRecord};
 use linchpin_ir::program::Program;
@@ -38,8 +39,11 @@ const EARLY_STATES: usize = 20_000;
 /// So many states nearer to the start are tried.
 const EARLY_TRIES: usize = 200;
 
-/// So many states are asked about further calls.
-const MOST_QUESTIONS: usize = 2_000;
+/// All questions about further calls together may cost so many states.
+const MOST_STATES: usize = 8_000_000;
+
+/// After so many questions that were not decided, no more are asked.
+const MOST_DOUBTS: usize = 32;
 
 /// A thread that runs alone is watched for so many steps.
 const ALONE: usize = 20_000;
@@ -77,6 +81,9 @@ pub enum NotMade {
     /// Operations wait within the bounds, and whether further calls of clients would end that was
     /// not decided.
     FurtherCalls,
+    /// Operations cannot return by the steps that the bound on heap objects allows, and whether they
+    /// can with more objects was not decided.
+    ObjectBound,
     /// An operation gets stuck, but the interpreter did not come there.
     NotReplayed,
 }
@@ -153,24 +160,31 @@ impl Check<'_> {
             return Ok(Answer::None);
         }
         let extension = Extension::new(self.program, bounds, EXTENSION_STATES)?;
-        let (mut undecided, mut questions) = (None, 0);
+        let open_question =
+            if self.graph.is_bounded() { NotMade::ObjectBound } else { NotMade::FurtherCalls };
+        let (mut undecided, mut doubts) = (None, 0);
         let mut deep = None;
         for state in self.graph.states().rev() {
             if can.open(state) == 0 {
                 continue;
             }
-            questions += 1;
             match self.stuck(&extension, state) {
-                Ok(0) => {}
-                Ok(_) => {
+                Ok(Waiting { stuck: 1.., .. }) => {
                     deep = Some(state);
                     break;
                 }
-                Err(StopReason::Budget) => undecided = Some(NotMade::FurtherCalls),
+                Ok(Waiting { doubtful: 0, .. }) => {}
+                Ok(_) | Err(StopReason::Budget) => {
+                    undecided = Some(open_question);
+                    doubts += 1;
+                }
                 Err(reason) => return Ok(Answer::Undecided(NotMade::Stopped(reason))),
             }
-            if questions == MOST_QUESTIONS {
-                return Ok(Answer::Undecided(NotMade::FurtherCalls));
+            if let Some(reason) = self.options.search.limits.exceeded(self.graph.bytes()) {
+                return Ok(Answer::Undecided(NotMade::Stopped(reason)));
+            }
+            if extension.cost() > MOST_STATES || doubts == MOST_DOUBTS {
+                return Ok(Answer::Undecided(open_question));
             }
             can.close(state);
         }
@@ -180,11 +194,12 @@ impl Check<'_> {
         let early = Extension::new(self.program, bounds, EARLY_STATES)?;
         let earlier = self.graph.states().take_while(|state| *state != deep);
         let mut earlier = earlier.filter(|state| open(&can, state)).take(EARLY_TRIES);
-        let first = earlier.find(|state| matches!(self.stuck(&early, *state), Ok(1..)));
+        let first = earlier
+            .find(|state| matches!(self.stuck(&early, *state), Ok(Waiting { stuck: 1.., .. })));
         Ok(Answer::At(first.unwrap_or(deep)))
     }
 
-    fn stuck(&self, extension: &Extension, state: StateId) -> Result<Positions, StopReason> {
+    fn stuck(&self, extension: &Extension, state: StateId) -> Result<Waiting, StopReason> {
         let mut flat = Flat::default();
         self.space.unpack(self.graph.packed(state), &mut flat);
         extension.stuck(self.space, &flat, &self.options.search.limits)
@@ -198,8 +213,8 @@ impl Check<'_> {
         let flat = self.space.flatten(&run.state, &run.calls)?;
         // Which threads these are is asked again, of the state that the interpreter has come to.
         let stuck = match extension.stuck(self.space, &flat, &self.options.search.limits) {
-            Ok(0) | Err(_) => return Ok(None),
-            Ok(stuck) => stuck,
+            Ok(Waiting { stuck: 0, .. }) | Err(_) => return Ok(None),
+            Ok(waiting) => waiting.stuck,
         };
         let threads = (0..self.program.threads.len()).filter(|thread| stuck >> thread & 1 == 1);
         let operations = threads.filter_map(|thread| {
@@ -225,8 +240,11 @@ fn kept_by(machine: &Machine, state: &State, thread: usize) -> KeptBy {
     };
     for step in 0..ALONE {
         if let Some(wait) = machine.wait(&state, thread) {
-            let (line, reason, held_by) = (wait.line, wait.reason, wait.held_by);
-            return KeptBy::Wait { line, reason, held_by };
+            let held_by = wait.held_by.map(|thread| {
+                let is_pending = state.pending(thread).is_some();
+                Holder { thread, is_pending }
+            });
+            return KeptBy::Wait { line: wait.line, reason: wait.reason, held_by };
         }
         if let Some(first) = seen.insert(state.clone(), step) {
             return of(&lines[first..]);

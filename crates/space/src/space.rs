@@ -6,15 +6,15 @@ use crate::code::{Class, Routine, routine};
 use crate::coverage::{Coverage, Unreached};
 use crate::error::{SpaceError, Unsupported};
 use crate::execute::Words;
-use crate::flat::{Flat, Link};
-use crate::layout::{CALLS, Kind, Layout, STATUS, flatten, unflatten};
+use crate::flat::{Flat, Link, operation_of};
+use crate::layout::{CALLS, Kind, Layout, NODE, STATUS, flatten, unflatten};
 use crate::liveness::live_words;
 use crate::privacy::{maybe_private, others};
 use crate::symmetry::{Symmetry, analyse};
 use crate::workspace::Workspace;
 use linchpin_ir::domain::{Domain, DomainBounds};
 use linchpin_ir::interpreter::{Machine, State};
-use linchpin_ir::program::{Action as IrAction, Operation, Program, Type};
+use linchpin_ir::program::{Action as IrAction, NodeId, Operation, Program, Type};
 use linchpin_spec::Value;
 use linchpin_verdict::Calls;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -335,6 +335,15 @@ impl Space {
     /// Whether a thread is inside an operation in this state.
     pub fn is_pending(&self, flat: &Flat, thread: usize) -> bool {
         flat.words[self.form.layout.thread(thread) + STATUS] != 0
+    }
+
+    /// The operation that a thread is inside of and the node where it is; `None` if it is idle or
+    /// has only its response to give.
+    pub fn position(&self, flat: &Flat, thread: usize) -> Option<(usize, NodeId)> {
+        let region = self.form.layout.thread(thread);
+        let (operation, returning) = operation_of(flat.words[region + STATUS])?;
+        let node = u32::try_from(flat.words[region + NODE]).ok().map(NodeId);
+        node.filter(|_| !returning).map(|node| (operation, node))
     }
 
     /// The values of the arguments of a call.

@@ -4,7 +4,7 @@
 use crate::support::{bounds, compiled, explained, object};
 use linchpin_ir::interpreter::Memory;
 use linchpin_ir::run::{End, replay};
-use linchpin_refine::{Failure, Points, StuckCheck, VerifyOptions, verify};
+use linchpin_refine::{Failure, NotMade, Points, StuckCheck, VerifyOptions, verify};
 use linchpin_verdict::Outcome;
 use std::path::PathBuf;
 
@@ -35,9 +35,10 @@ fn models() -> Vec<Model> {
     files.iter().map(read).collect()
 }
 
-/// Linearizable models that get stuck: a removal that another thread disturbs between its two `cas`
-/// comes back to a node that it has marked itself, and cannot mark it again.
-const STUCK: [&str; 1] = ["vy_cas_set"];
+/// Models of which it is not decided whether operations get stuck: a removal that another thread
+/// disturbs between its two `cas` comes back to a node that it has marked itself, and cannot mark it
+/// again. It searches by keys, and whether keys that clients did not pass would help is open.
+const OPEN: [&str; 1] = ["vy_cas_set"];
 
 #[test]
 fn every_model_has_the_expected_verdict() {
@@ -51,14 +52,15 @@ fn every_model_has_the_expected_verdict() {
         match &report.outcome {
             Outcome::Holds(()) => {
                 assert!(linearizable, "{} holds", model.name);
-                let passed = matches!(report.stuck, StuckCheck::Passed { .. });
-                assert!(passed, "{}: {:?}", model.name, report.stuck);
+                let passed = match &report.stuck {
+                    StuckCheck::Passed { .. } => true,
+                    StuckCheck::NotMade(NotMade::FurtherCalls) => false,
+                    other => panic!("{}: {other:?}", model.name),
+                };
+                assert_eq!(passed, !OPEN.contains(&model.name.as_str()), "{}", model.name);
                 holding += 1;
             }
             Outcome::Inconclusive(reason) => panic!("{}: {reason}", model.name),
-            Outcome::Violated(found) if STUCK.contains(&model.name.as_str()) => {
-                assert!(matches!(found.failure, Failure::Stuck(_)), "{}", model.name);
-            }
             Outcome::Violated(found) => {
                 assert!(!linearizable, "{} is violated: {:?}", model.name, found.run.events);
                 assert!(matches!(found.failure, Failure::Unexplained { .. }), "{}", model.name);
