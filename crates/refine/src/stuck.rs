@@ -42,6 +42,9 @@ const EARLY_TRIES: usize = 200;
 /// All questions about further calls together may cost so many states.
 const MOST_STATES: usize = 4_000_000;
 
+/// The same once one was not decided: then only a stuck operation is still of interest.
+const DOUBTFUL_STATES: usize = 1_000_000;
+
 /// After so many questions that were not decided, no more are asked.
 const MOST_DOUBTS: usize = 32;
 
@@ -183,7 +186,8 @@ impl Check<'_> {
             if let Some(reason) = self.options.search.limits.exceeded(self.graph.bytes()) {
                 return Ok(Answer::Undecided(NotMade::Stopped(reason)));
             }
-            if extension.cost() > MOST_STATES || doubts == MOST_DOUBTS {
+            let most = if doubts == 0 { MOST_STATES } else { DOUBTFUL_STATES };
+            if extension.cost() > most || doubts == MOST_DOUBTS {
                 return Ok(Answer::Undecided(open_question));
             }
             can.close(state);
