@@ -288,7 +288,8 @@ fn stuck_note(check: &StuckCheck) -> Option<String> {
             NotMade::Lossy => "a lossy search leaves states out".to_owned(),
             NotMade::TooManyThreads => "there are too many threads".to_owned(),
             NotMade::FurtherCalls => {
-                "operations wait, and whether further calls would end that is open; allow more --ops"
+                "operations wait, and whether further calls would end that is open; allow more \
+                 --ops or --values"
                     .to_owned()
             }
             NotMade::ObjectBound => {

@@ -23,6 +23,9 @@ const FURTHER_CALLS: [u32; 2] = [1, 2];
 /// So many calls more are tried where calls might help, to show that they do.
 const MANY_CALLS: u32 = 8;
 
+/// That attempt may cost one of so many parts of the budget: where calls help, few states show it.
+const PART: usize = 16;
+
 /// The pending operations that did not return, with the further calls that were tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Waiting {
@@ -82,7 +85,7 @@ impl Extension {
         let mut seen = Seen::default();
         for (attempt, further) in FURTHER_CALLS.into_iter().enumerate() {
             let start = self.space.embed(space, flat, further).map_err(|_| StopReason::Budget)?;
-            let (left, stopped) = self.search(&start, open, limits, &mut seen);
+            let (left, stopped) = self.search(&start, open, self.budget, limits, &mut seen);
             open = left;
             match stopped {
                 _ if open == 0 => break,
@@ -94,7 +97,8 @@ impl Extension {
         let threads = 0..space.program().threads.len();
         seen.positions = threads.clone().map(|thread| space.position(flat, thread)).collect();
         let open_to_help = |thread: &usize| {
-            open >> thread & 1 == 1 && may_be_helped(self.space.program(), &seen, *thread)
+            open >> thread & 1 == 1
+                && may_be_helped(self.space.program(), self.space.bounds().memory, &seen, *thread)
         };
         let doubtful = threads.filter(open_to_help).fold(0, |set, thread| set | 1 << thread);
         let stuck = open & !doubtful;
@@ -102,7 +106,8 @@ impl Extension {
             return Ok(Waiting { stuck, doubtful });
         }
         let start = self.space.embed(space, flat, MANY_CALLS).map_err(|_| StopReason::Budget)?;
-        let (doubtful, _) = self.search(&start, doubtful, limits, &mut seen);
+        let budget = self.budget / PART;
+        let (doubtful, _) = self.search(&start, doubtful, budget, limits, &mut seen);
         Ok(Waiting { stuck, doubtful })
     }
 
@@ -112,6 +117,7 @@ impl Extension {
         &self,
         start: &Flat,
         open: Positions,
+        budget: usize,
         limits: &Limits,
         edges: &mut Seen,
     ) -> (Positions, Option<StopReason>) {
@@ -146,7 +152,7 @@ impl Extension {
                     queue.push_back(next);
                 }
             }
-            if seen.len() > self.budget {
+            if seen.len() > budget {
                 return (left, Some(StopReason::Budget));
             }
             expanded += 1;

@@ -10,6 +10,7 @@
 //! Only edges out of nodes that a thread came to are in the slice. To come further, a thread must
 //! pass a guard of one of these, and all of these guards are in the slice.
 
+use linchpin_ir::interpreter::Memory;
 use linchpin_ir::program::{
     Action, BinaryOp, Edge, Expr, LocalId, LocalTarget, NodeId, Place, Program, Target, Type,
     UnaryOp,
@@ -55,6 +56,8 @@ enum Call {
 enum Slot {
     Shared(usize),
     Field(usize, usize),
+    /// A field of an object that the waiting call keeps hold of: new objects do not change it.
+    Held(usize, usize),
     ThreadLocal(usize),
     Local(Call, LocalId),
 }
@@ -68,7 +71,7 @@ struct Reached<'a> {
 }
 
 /// Whether further calls could change what the pending operation of a thread tests.
-pub(crate) fn may_be_helped(program: &Program, seen: &Seen, thread: usize) -> bool {
+pub(crate) fn may_be_helped(program: &Program, memory: Memory, seen: &Seen, thread: usize) -> bool {
     let mut edges = Vec::new();
     if let Some((operation, node)) = seen.positions[thread] {
         let own = |taken: &Taken| taken.thread == thread;
@@ -83,7 +86,10 @@ pub(crate) fn may_be_helped(program: &Program, seen: &Seen, thread: usize) -> bo
         let others = |taken: &Taken| taken.thread != thread;
         reached(program, seen, Call::Other(operation), operation, starts, &others, &mut edges);
     }
-    let slice = Slice { program, edges, slots: BTreeSet::new() }.closed();
+    let own = edges.iter().filter(|edge| edge.call == Call::Waiting);
+    let actions = own.flat_map(|reached| &reached.edge.actions);
+    let assigned = actions.filter_map(|(action, _)| action.answer()).collect();
+    let slice = Slice { program, memory, edges, assigned, slots: BTreeSet::new() }.closed();
     slice.slots.iter().any(|slot| slice.is_endless(*slot))
 }
 
@@ -122,7 +128,10 @@ fn reached<'a>(
 
 struct Slice<'a> {
     program: &'a Program,
+    memory: Memory,
     edges: Vec<Reached<'a>>,
+    /// The locals that the waiting call assigns while it waits.
+    assigned: BTreeSet<LocalId>,
     slots: BTreeSet<Slot>,
 }
 
@@ -159,7 +168,14 @@ impl Slice<'_> {
     }
 
     fn is_write(&self, action: &Action) -> bool {
-        let has = |place: &Place| self.slots.contains(&slot(place));
+        let has = |place: &Place| {
+            let slot = slot(place);
+            let held = match slot {
+                Slot::Field(of, field) => self.slots.contains(&Slot::Held(of, field)),
+                _ => false,
+            };
+            held || self.slots.contains(&slot)
+        };
         match action {
             Action::New { object, fields, .. } => {
                 (0..fields.len()).any(|field| self.slots.contains(&Slot::Field(*object, field)))
@@ -170,6 +186,22 @@ impl Slice<'_> {
             // What waits for a lock waits for it to be free.
             Action::Read { .. } | Action::LoadLinked { .. } | Action::Lock(_) => false,
             other => other.places().into_iter().any(has),
+        }
+    }
+
+    /// The variable that a call reads at a place.
+    fn read(&self, call: Call, place: &Place) -> Slot {
+        match place {
+            // Where memory is reused, the object may become a new one.
+            Place::Field { object: Expr::Local(object), of, field }
+            | Place::FieldElement { object: Expr::Local(object), of, field, .. }
+                if call == Call::Waiting
+                    && self.memory == Memory::Collected
+                    && !self.assigned.contains(object) =>
+            {
+                Slot::Held(*of, *field)
+            }
+            _ => slot(place),
         }
     }
 
@@ -187,7 +219,7 @@ impl Slice<'_> {
         match action {
             Action::Guard(condition) if decides => variables(call, condition, more),
             Action::Lock(place) if decides => {
-                more.insert(slot(place));
+                more.insert(self.read(call, place));
                 place.expressions().iter().for_each(|expr| variables(call, expr, more));
             }
             // A new object is one whatever is in it: the fields are variables of their own.
@@ -201,7 +233,7 @@ impl Slice<'_> {
             Action::New { .. } => {}
             _ if answers || taken && self.is_write(action) => {
                 action.expressions().iter().for_each(|expr| variables(call, expr, more));
-                more.extend(action.places().into_iter().map(slot));
+                more.extend(action.places().into_iter().map(|place| self.read(call, place)));
             }
             _ => {}
         }
@@ -209,7 +241,10 @@ impl Slice<'_> {
 
     /// Whether calls can give a variable ever further values.
     fn is_endless(&self, slot: Slot) -> bool {
-        let own = |call: Call| call == Call::Waiting;
+        let (slot, held) = match slot {
+            Slot::Held(of, field) => (Slot::Field(of, field), true),
+            other => (other, false),
+        };
         match slot {
             // What the waiting call computes by itself needs no calls.
             Slot::Local(Call::Waiting, _) => return false,
@@ -220,7 +255,7 @@ impl Slice<'_> {
                     return true;
                 }
             }
-            Slot::Shared(_) | Slot::Field(..) | Slot::ThreadLocal(_) => {}
+            Slot::Shared(_) | Slot::Field(..) | Slot::Held(..) | Slot::ThreadLocal(_) => {}
         }
         self.edges.iter().any(|Reached { call, edge, taken }| {
             let local = |local: LocalId| Slot::Local(*call, local);
@@ -229,7 +264,7 @@ impl Slice<'_> {
                     slot == Slot::ThreadLocal(*at) && has_sum(value)
                 }
                 Action::Assign { value, .. } => {
-                    !own(*call) && action.answer().map(local) == Some(slot) && has_sum(value)
+                    action.answer().map(local) == Some(slot) && has_sum(value)
                 }
                 Action::Write { place, value }
                 | Action::Swap { place, value, .. }
@@ -246,6 +281,7 @@ impl Slice<'_> {
                 Action::New { object, fields, .. } => {
                     let mut numbered = fields.iter().enumerate();
                     *taken
+                        && !held
                         && numbered.any(|(field, value)| {
                             slot == Slot::Field(*object, field) && has_sum(value)
                         })

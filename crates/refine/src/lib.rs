@@ -5,8 +5,8 @@
 //! on-the-fly search of the product of the implementation with the normalised specification.
 //! Reading order: [`product`], [`search`], `sets.rs` (the linearizable specification, normalised),
 //! [`model`] (a `.lin` model as an implementation), then [`verify`](fn@verify), the whole job.
-//! Apart from that, `stuck.rs`, `graph.rs`, `extension.rs` and `influence.rs` look for operations that can never
-//! return.
+//! Apart from that, `stuck.rs`, `graph.rs`, `extension.rs` and `influence.rs` look for operations
+//! that can never return.
 
 mod counterexample;
 pub mod engine;

@@ -17,8 +17,8 @@
 //! The bound on calls must not make an operation stuck: `extension.rs` asks again with further
 //! calls for states in which an operation cannot return. If it can after all, so it can in the
 //! states that lead there; so the deepest states are asked first. If it cannot, but waits for a
-//! number that still more calls could reach, the answer is open (`influence.rs`). What the bound on objects
-//! refuses is asked there too: with further calls, objects are not bounded.
+//! number that still more calls could reach, the answer is open (`influence.rs`). What the bound on
+//! objects refuses is asked there too: with further calls, objects are not bounded.
 
 use crate::counterexample::{ConcreteRun, Counterexample, Failure, Holder, KeptBy, StuckOperation};
 use crate::extension::{Extension, Waiting};
@@ -40,7 +40,10 @@ const EARLY_STATES: usize = 20_000;
 const EARLY_TRIES: usize = 200;
 
 /// All questions about further calls together may cost so many states.
-const MOST_STATES: usize = 8_000_000;
+const MOST_STATES: usize = 4_000_000;
+
+/// The same once one was not decided: then only a stuck operation is still of interest.
+const DOUBTFUL_STATES: usize = 1_000_000;
 
 /// After so many questions that were not decided, no more are asked.
 const MOST_DOUBTS: usize = 32;
@@ -81,8 +84,8 @@ pub enum NotMade {
     /// Operations wait within the bounds, and whether further calls of clients would end that was
     /// not decided.
     FurtherCalls,
-    /// Operations cannot return by the steps that the bound on heap objects allows, and whether they
-    /// can with more objects was not decided.
+    /// Operations cannot return by the steps that the bound on heap objects allows, and whether
+    /// they can with more objects was not decided.
     ObjectBound,
     /// An operation gets stuck, but the interpreter did not come there.
     NotReplayed,
@@ -183,7 +186,8 @@ impl Check<'_> {
             if let Some(reason) = self.options.search.limits.exceeded(self.graph.bytes()) {
                 return Ok(Answer::Undecided(NotMade::Stopped(reason)));
             }
-            if extension.cost() > MOST_STATES || doubts == MOST_DOUBTS {
+            let most = if doubts == 0 { MOST_STATES } else { DOUBTFUL_STATES };
+            if extension.cost() > most || doubts == MOST_DOUBTS {
                 return Ok(Answer::Undecided(open_question));
             }
             can.close(state);

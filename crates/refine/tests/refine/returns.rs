@@ -27,7 +27,7 @@ struct Clients {
 const TRIED: Clients = Clients { further: 2, values: 2, most: 5_000 };
 
 /// What it does not try: an operation that it calls stuck stays so.
-const MORE: Clients = Clients { further: 3, values: 3, most: 40_000 };
+const MORE: Clients = Clients { further: 3, values: 3, most: 10_000 };
 
 /// A state and the calls that each thread has left.
 type Node = (State, Vec<usize>);

@@ -218,7 +218,7 @@ fn more_calls_would_end_the_wait() {
     left_open(&other("shared x: [int; 2];", "while x[1] < 10 { }", "x[1] = v;"));
     left_open(&other(
         "shared x: Cell = null;",
-        "let c = x; assume(c != null); let a = c.n; assume(a >= 10);",
+        "loop { let c = x; if c != null { let a = c.n; if a >= 10 { return; } } }",
         "let c = new Cell { n: v }; x = c;",
     ));
     // The lock is given back only by an operation that waits for such a number.
