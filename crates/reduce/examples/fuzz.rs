@@ -2,7 +2,7 @@
 //! `Proved` where brute force finds a violation.
 
 use linchpin_reduce::{Options, prove};
-use linchpin_subop_oracle::{Comparison, Verdict, generate, generate_rich, judge_all};
+use linchpin_subop_oracle::{Comparison, Judged, generate, generate_rich, judge_all};
 
 fn main() {
     let number = |at: usize, default: u64| {
@@ -27,28 +27,28 @@ fn main() {
         }
         let judged = judge_all(&model, 3, &[1], Comparison::Observations, 20_000);
         match judged {
-            Verdict::Linearizable => {
+            Judged::Linearizable => {
                 linearizable += u64::from(seed % every == 0);
                 proved += u64::from(report.is_proved() && seed % every == 0);
                 confirmed += u64::from(report.is_proved());
                 if std::env::var("STRICT").is_ok() {
                     let same = judge_all(&model, 3, &[1], Comparison::States, 20_000)
-                        == Verdict::Linearizable;
+                        == Judged::Linearizable;
                     strict += u64::from(same);
                     if same && !report.is_proved() && std::env::var("SHOW").is_ok() {
                         println!("seed {seed}: not proved\n{source}\n{}", report.obstacle_text());
                     }
                 }
             }
-            Verdict::TooLarge => large += 1,
-            Verdict::Violated(counterexample) if report.is_proved() => {
+            Judged::TooLarge => large += 1,
+            Judged::Violated(counterexample) if report.is_proved() => {
                 wrong += 1;
                 println!(
                     "seed {seed}: proved, but violated\n{source}\n{}",
                     counterexample.render(&model)
                 );
             }
-            Verdict::Violated(_) => {}
+            Judged::Violated(_) => {}
         }
     }
     println!(

@@ -37,7 +37,7 @@ pub enum Comparison {
 
 /// What the brute force says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Judged {
     /// Every history has a linearization.
     Linearizable,
     /// This one has none.
@@ -75,7 +75,7 @@ struct Run {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// What it says.
-    pub verdict: Verdict,
+    pub verdict: Judged,
     /// How many states it visited.
     pub states: usize,
     /// The sub-operations that were executed concurrently; a verdict says nothing about the others.
@@ -83,7 +83,7 @@ pub struct Report {
 }
 
 /// Explores every interleaving, up to `limit` states.
-pub fn judge(model: &Model, case: &Case, comparison: Comparison, limit: usize) -> Verdict {
+pub fn judge(model: &Model, case: &Case, comparison: Comparison, limit: usize) -> Judged {
     explore(model, case, comparison, limit).verdict
 }
 
@@ -95,7 +95,7 @@ pub fn explore(model: &Model, case: &Case, comparison: Comparison, limit: usize)
     let mut integers: Vec<i64> = Vec::new();
     loop {
         let mut report = explore_with(model, case, comparison, limit, &integers);
-        let Verdict::Violated(found) = &report.verdict else { return report };
+        let Judged::Violated(found) = &report.verdict else { return report };
         let mut more: Vec<i64> = found
             .instances
             .iter()
@@ -112,7 +112,7 @@ pub fn explore(model: &Model, case: &Case, comparison: Comparison, limit: usize)
         }
         integers.extend(more);
         if integers.len() > MOST_INTEGERS {
-            report.verdict = Verdict::TooLarge;
+            report.verdict = Judged::TooLarge;
             return report;
         }
     }
@@ -128,7 +128,7 @@ fn explore_with(
     limit: usize,
     integers: &[i64],
 ) -> Report {
-    let mut report = Report { verdict: Verdict::TooLarge, states: 0, executed: BTreeSet::new() };
+    let mut report = Report { verdict: Judged::TooLarge, states: 0, executed: BTreeSet::new() };
     let mut instances = case.prologue.clone();
     instances.extend(case.concurrent.iter().cloned());
     let passed = instances.iter().flat_map(|instance| instance.locals.iter().flatten());
@@ -264,7 +264,7 @@ impl Judge<'_> {
     }
 
     /// Breadth first, so that the first history without a linearization is a shortest one.
-    fn interleavings(&self, prepared: Vec<State>, report: &mut Report) -> Verdict {
+    fn interleavings(&self, prepared: Vec<State>, report: &mut Report) -> Judged {
         let mut nodes: Vec<Rc<Node>> = Vec::new();
         let mut parents: Vec<Option<Parent>> = Vec::new();
         let mut seen: FxHashSet<Rc<Node>> = FxHashSet::default();
@@ -294,7 +294,7 @@ impl Judge<'_> {
                         let schedule = schedule(&parents, at, (me, id));
                         let instances = next.state.instances;
                         let open_guesses = self.machine.has_open_guesses();
-                        return Verdict::Violated(Counterexample {
+                        return Judged::Violated(Counterexample {
                             schedule,
                             instances,
                             open_guesses,
@@ -303,7 +303,7 @@ impl Judge<'_> {
                     let next = Rc::new(next);
                     if seen.insert(next.clone()) {
                         if nodes.len() >= self.limit {
-                            return Verdict::TooLarge;
+                            return Judged::TooLarge;
                         }
                         nodes.push(next);
                         parents.push(Some((at, me, id)));
@@ -312,7 +312,7 @@ impl Judge<'_> {
             }
             at += 1;
         }
-        Verdict::Linearizable
+        Judged::Linearizable
     }
 
     /// The precedence after instance `me` takes a step: if it is its first, all that is complete

@@ -11,7 +11,7 @@ mod mix;
 mod mutate;
 mod rich;
 
-pub use brute::{Case, Comparison, Counterexample, Report, Verdict, explore, judge};
+pub use brute::{Case, Comparison, Counterexample, Judged, Report, explore, judge};
 pub use generate::generate;
 pub use mix::{judge_all, mixes};
 pub use mutate::{Mutant, mutants};

@@ -1,6 +1,6 @@
 //! Which instances to try together.
 
-use crate::brute::{Case, Comparison, Verdict, explore};
+use crate::brute::{Case, Comparison, Judged, explore};
 use linchpin_subop::execute::{Instance, Value};
 use linchpin_subop::model::{Model, OperationId, Type};
 use std::ops::ControlFlow;
@@ -72,9 +72,9 @@ pub fn judge_all(
     values: &[i64],
     comparison: Comparison,
     limit: usize,
-) -> Verdict {
+) -> Judged {
     let calls = all_calls(model, values);
-    let mut verdict = Verdict::Linearizable;
+    let mut verdict = Judged::Linearizable;
     let mut words = 0;
     for count in 2..=most {
         let stopped = extend(&calls, 0, count, &mut Vec::new(), &mut |mix| {
@@ -84,15 +84,15 @@ pub fn judge_all(
             let report = explore(model, &case, comparison, limit.min(MOST_WORDS / 10 / size));
             words += report.states.max(1) * size;
             match report.verdict {
-                Verdict::Linearizable => {}
-                Verdict::TooLarge => verdict = Verdict::TooLarge,
-                violated @ Verdict::Violated(_) => {
+                Judged::Linearizable => {}
+                Judged::TooLarge => verdict = Judged::TooLarge,
+                violated @ Judged::Violated(_) => {
                     verdict = violated;
                     return ControlFlow::Break(());
                 }
             }
             if words > MOST_WORDS {
-                verdict = Verdict::TooLarge;
+                verdict = Judged::TooLarge;
                 return ControlFlow::Break(());
             }
             ControlFlow::Continue(())

@@ -256,7 +256,7 @@ fn nothing_false_is_confirmed() {
             linchpin_subop_oracle::Comparison::Observations,
             20_000,
         );
-        assert!(matches!(judged, linchpin_subop_oracle::Verdict::Violated(_)), "{file:?}");
+        assert!(matches!(judged, linchpin_subop_oracle::Judged::Violated(_)), "{file:?}");
         let answer = confirm_reduction(&certificate);
         let refused =
             matches!(answer, Err(ReductionError::NotConfirmed(_) | ReductionError::Malformed(_)));

@@ -6,7 +6,7 @@ use linchpin_reduce::{Answer as Claimed, Obstacle, Options, Proof, prove};
 use linchpin_subop::model::OperationId;
 use linchpin_subop::sequential::{self, Bounds, Sequential};
 use linchpin_subop::{Model, parse};
-use linchpin_subop_oracle::{Comparison, Verdict as Judged, judge_all};
+use linchpin_subop_oracle::{Comparison, Judged, judge_all};
 use linchpin_verdict::{Calls, Verdict, counted};
 
 /// How many instances run concurrently where a proof fails and a violation is looked for.

@@ -3,7 +3,7 @@
 //! --release -p linchpin-reduce --example fuzz` is the long version.
 
 use linchpin_reduce::{Options, prove};
-use linchpin_subop_oracle::{Comparison, Verdict, generate, generate_rich, judge_all};
+use linchpin_subop_oracle::{Comparison, Judged, generate, generate_rich, judge_all};
 
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
@@ -22,7 +22,7 @@ fn compared(count: u64, program: impl Fn(u64) -> String) -> (u64, u64) {
             continue;
         }
         proved += 1;
-        if let Verdict::Violated(found) =
+        if let Judged::Violated(found) =
             judge_all(&model, 3, &[1], Comparison::Observations, 20_000)
         {
             panic!("seed {seed}: proved, but violated\n{source}\n{}", found.render(&model));

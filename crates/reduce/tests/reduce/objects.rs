@@ -5,7 +5,7 @@ use linchpin_reduce::{Options, prove};
 use linchpin_subop::Model;
 use linchpin_subop::execute::{Instance, Machine, State, Value};
 use linchpin_subop::model::{Condition, OperationId, Place, Relation, Term, Var};
-use linchpin_subop_oracle::{Comparison, Verdict, generate, judge_all};
+use linchpin_subop_oracle::{Comparison, Judged, generate, judge_all};
 use std::collections::BTreeSet;
 
 fn number(name: &str, default: u64) -> u64 {
@@ -220,7 +220,7 @@ fn no_proof_with_invariants_beside_a_counterexample() {
         only_with += u32::from(!prove(&plain, &Options::default()).is_proved());
         let judged = judge_all(&model, 3, &[1], Comparison::Observations, 20_000);
         assert!(
-            !matches!(judged, Verdict::Violated(_)),
+            !matches!(judged, Judged::Violated(_)),
             "seed {seed}: proved, but\n{source}\n{judged:?}"
         );
     }

@@ -2,7 +2,7 @@
 //! force confirms; none is proved.
 
 use linchpin_reduce::{Obstacle, Options, Proof, prove};
-use linchpin_subop_oracle::{Comparison, Verdict as Judged, judge_all};
+use linchpin_subop_oracle::{Comparison, Judged, judge_all};
 
 fn rejected(source: &str) -> Proof {
     let model =

@@ -4,7 +4,7 @@
 use linchpin_reduce::{Options, prove};
 use linchpin_subop::Model;
 use linchpin_subop::execute::{Instance, Value};
-use linchpin_subop_oracle::{Case, Comparison, Verdict, judge, mutants};
+use linchpin_subop_oracle::{Case, Comparison, Judged, judge, mutants};
 
 const PROVED: [&str; 15] = [
     "ms_queue",
@@ -146,7 +146,7 @@ fn mutants_are_proved_only_where_brute_force_agrees() {
                     prologue: calls(&mutant.model, prologue),
                     concurrent: calls(&mutant.model, concurrent),
                 };
-                if let Verdict::Violated(found) =
+                if let Judged::Violated(found) =
                     judge(&mutant.model, &case, Comparison::Observations, 30_000)
                 {
                     panic!(

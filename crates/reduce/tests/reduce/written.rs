@@ -1,7 +1,7 @@
 //! What the author writes: reads, claims and invariants are judged as they stand in the file.
 
 use linchpin_reduce::{Answer, Options, Proof, prove};
-use linchpin_subop_oracle::{Comparison, Verdict, judge_all};
+use linchpin_subop_oracle::{Comparison, Judged, judge_all};
 
 fn report(source: &str) -> Proof {
     let model = linchpin_subop::parse(source).expect("it parses");
@@ -33,7 +33,7 @@ fn reads_that_guess_what_is_assigned_later_are_not_replaced() {
         let report = prove(&model, &Options::default());
         assert!(report.replaced.is_empty() && !report.is_proved(), "{source}");
         let judged = judge_all(&model, 2, &[1], Comparison::Observations, 20_000);
-        assert!(matches!(judged, Verdict::Violated(_)), "{source}");
+        assert!(matches!(judged, Judged::Violated(_)), "{source}");
     }
 }
 

@@ -2,7 +2,7 @@
 //! linearizable.
 
 use linchpin_subop::{parse, print};
-use linchpin_subop_oracle::{Comparison, Verdict, generate, generate_rich, judge_all};
+use linchpin_subop_oracle::{Comparison, Judged, generate, generate_rich, judge_all};
 
 #[test]
 fn random_programs_parse_and_are_well_mixed() {
@@ -19,14 +19,14 @@ fn random_programs_parse_and_are_well_mixed() {
         let verdict = judge_all(&model, 3, &[1], Comparison::Observations, 5_000);
         let strict = judge_all(&model, 3, &[1], Comparison::States, 5_000);
         match (&verdict, &strict) {
-            (Verdict::TooLarge, _) | (_, Verdict::TooLarge) => large += 1,
-            (Verdict::Linearizable, _) => linearizable += 1,
-            (_, Verdict::Linearizable) => {
+            (Judged::TooLarge, _) | (_, Judged::TooLarge) => large += 1,
+            (Judged::Linearizable, _) => linearizable += 1,
+            (_, Judged::Linearizable) => {
                 panic!("seed {seed}: equal states, different views\n{source}")
             }
             _ => {}
         }
-        strictly += u64::from(strict == Verdict::Linearizable);
+        strictly += u64::from(strict == Judged::Linearizable);
     }
     println!(
         "{linearizable} of {cases} linearizable, {strictly} with equal states, {large} too large"
@@ -46,9 +46,9 @@ fn rich_programs_parse_and_are_well_mixed() {
             panic!("seed {seed}: {}", mistakes[0].render("random", &source, false))
         });
         match judge_all(&model, 3, &[1], Comparison::Observations, 5_000) {
-            Verdict::Linearizable => linearizable += 1,
-            Verdict::Violated(_) => violated += 1,
-            Verdict::TooLarge => {}
+            Judged::Linearizable => linearizable += 1,
+            Judged::Violated(_) => violated += 1,
+            Judged::TooLarge => {}
         }
     }
     println!("{linearizable} of {cases} linearizable, {violated} violated");

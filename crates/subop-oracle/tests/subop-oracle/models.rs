@@ -4,7 +4,7 @@
 use linchpin_subop::execute::{Instance, Value};
 use linchpin_subop::sequential::{self, Bounds};
 use linchpin_subop::{Model, parse, print};
-use linchpin_subop_oracle::{Case, Comparison, Verdict, explore, mutants};
+use linchpin_subop_oracle::{Case, Comparison, Judged, explore, mutants};
 use std::collections::BTreeSet;
 
 /// The most states of a case.
@@ -57,10 +57,10 @@ fn linearizable(name: &str, preserved: Comparison, cases: &[(&str, &str)]) {
             let report = explore(&model, &case, comparison, LIMIT);
             executed.extend(report.executed);
             match report.verdict {
-                Verdict::Linearizable => {}
-                Verdict::TooLarge => panic!("{name}: {prologue} | {concurrent}: too large"),
-                Verdict::Violated(_) if comparison > preserved => stricter = true,
-                Verdict::Violated(found) => {
+                Judged::Linearizable => {}
+                Judged::TooLarge => panic!("{name}: {prologue} | {concurrent}: too large"),
+                Judged::Violated(_) if comparison > preserved => stricter = true,
+                Judged::Violated(found) => {
                     let shown = found.render(&model);
                     panic!("{name}: {prologue} | {concurrent}, {comparison:?}\n{shown}")
                 }
@@ -294,7 +294,7 @@ fn broken(name: &str, cases: &[(&str, &str)]) -> Vec<String> {
             let concurrent = calls(&mutant.model, concurrent);
             let case = Case { prologue, concurrent };
             let report = explore(&mutant.model, &case, Comparison::Observations, LIMIT);
-            matches!(report.verdict, Verdict::Violated(_))
+            matches!(report.verdict, Judged::Violated(_))
         });
         if violated {
             seen.push(mutant.change);

@@ -4,7 +4,7 @@
 
 use linchpin_subop::execute::{Instance, Machine, Progress, State};
 use linchpin_subop::{Model, parse};
-use linchpin_subop_oracle::{Case, Comparison, Verdict, generate, judge, mixes};
+use linchpin_subop_oracle::{Case, Comparison, Judged, generate, judge, mixes};
 
 /// Whether every schedule from `state` is linearizable; `log` is who took a step, in order. Gives
 /// up when `budget` is used up.
@@ -103,7 +103,7 @@ fn the_brute_force_agrees_with_a_plainer_one() {
                 let case = Case { prologue: Vec::new(), concurrent: instances };
                 let verdict = judge(&model, &case, Comparison::Observations, 100_000);
                 assert_eq!(
-                    matches!(verdict, Verdict::Linearizable),
+                    matches!(verdict, Judged::Linearizable),
                     expected,
                     "seed {seed}: {verdict:?}\n{source}"
                 );
@@ -149,6 +149,6 @@ fn what_clients_cannot_tell_is_no_violation() {
             linchpin_subop_oracle::Comparison::Observations,
             20_000,
         );
-        assert_eq!(verdict, linchpin_subop_oracle::Verdict::Linearizable, "{source}");
+        assert_eq!(verdict, linchpin_subop_oracle::Judged::Linearizable, "{source}");
     }
 }

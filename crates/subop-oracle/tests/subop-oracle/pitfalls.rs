@@ -1,9 +1,9 @@
 //! Four small programs, none of them linearizable, that careless versions of Algorithm 1 accept.
 
 use linchpin_subop::parse;
-use linchpin_subop_oracle::{Comparison, Verdict, judge_all};
+use linchpin_subop_oracle::{Comparison, Judged, judge_all};
 
-fn verdict(source: &str) -> Verdict {
+fn verdict(source: &str) -> Judged {
     let model = parse(source).expect("the program parses");
     judge_all(&model, 3, &[1], Comparison::Observations, 100_000)
 }
@@ -11,7 +11,7 @@ fn verdict(source: &str) -> Verdict {
 fn violated(source: &str) {
     let model = parse(source).expect("the program parses");
     match verdict(source) {
-        Verdict::Violated(counterexample) => {
+        Judged::Violated(counterexample) => {
             assert!(counterexample.render(&model).lines().count() >= 4);
         }
         other => panic!("{other:?}\n{source}"),
@@ -64,6 +64,6 @@ fn small_changes_make_them_linearizable() {
         R() 1 <l == 0;> y = 1; READ x;",
     ];
     for source in right {
-        assert_eq!(verdict(source), Verdict::Linearizable, "{source}");
+        assert_eq!(verdict(source), Judged::Linearizable, "{source}");
     }
 }
