@@ -127,8 +127,7 @@ fn blank_lines() {
 fn comments_are_kept_everywhere() {
     check(
         "//! title   \n//!   more\n// before\nspec a; // after\n//\nstruct Node { // open\n// first\nval: int, // val\n\
-         // last\n} // close\nop f( // params\na: int // a\n// b\n) // body\n{ // start\n//
-         // lonely\nx = // equals\n1 // one\n\
+         // last\n} // close\nop f( // params\na: int // a\n// b\n) // body\n{ // start\n// lonely\nx = // equals\n1 // one\n\
          ; // end\nif a // if\n{ } // then\nelse // else\n{ }\n#[lin] // point\nf(); return; // last }\n// very last\n}\n// end",
         expect![[r#"
             //! title
