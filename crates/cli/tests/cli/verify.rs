@@ -368,3 +368,43 @@ fn sub_operations_are_printed_with_reasons() {
     assert!(stdout.contains("number of threads"), "{stdout}");
     assert_eq!(output(&["subops", "models/pair_snapshot.lin", "--whole", "--json"]).0, 0);
 }
+
+#[test]
+fn one_bad_file_does_not_end_a_batch() {
+    let folder = tempfile::tempdir().unwrap();
+    let bad = folder.path().join("bad.lin");
+    std::fs::write(&bad, "spec stack; shared x: in;").unwrap();
+    let (good, broken) =
+        ("models/treiber_stack.lin", "models/broken/treiber_stack_split_pop_cas.lin");
+    let bad = bad.to_str().unwrap();
+    let (code, stdout, stderr) = output(&["verify", good, bad, broken]);
+    assert_eq!(code, 2, "{stdout}");
+    assert!(stderr.contains("1 mistake"), "{stderr}");
+    let (_, table) = stdout.split_once("3 files:\n").expect("a table");
+    let rows: Vec<&str> = table.lines().map(str::trim).collect();
+    assert!(rows[0].starts_with(good) && rows[0].ends_with("proved if sequential"), "{table}");
+    assert!(
+        rows[1].starts_with(bad) && rows[1].ends_with("not verified: see the error"),
+        "{table}"
+    );
+    assert!(rows[2].starts_with(broken) && rows[2].ends_with("VIOLATED"), "{table}");
+}
+
+/// A run that gets stuck is not a pass, unless only safety is asked for.
+#[test]
+fn stuck_operations_are_violations() {
+    let model = "models/guide/locked_register.lin";
+    let (code, object) = json(&[model]);
+    assert_eq!((code, &object["verdict"]), (1, &Json::from("violated")));
+    assert_eq!(object["counterexample"]["kind"], "stuck");
+    let (code, stdout, _) = output(&["verify", model, "--engine", "refine", "--safety-only"]);
+    assert_eq!(code, 0);
+    assert!(
+        stdout
+            .lines()
+            .next()
+            .unwrap()
+            .ends_with("whether operations can get stuck was not checked"),
+        "{stdout}"
+    );
+}
