@@ -81,7 +81,14 @@ fn describe(attempt: &Attempt) -> Answer {
     let open = places(&attempt.faults);
     let verdict = attempt.verdict();
     let reason = match &conclusion {
-        Conclusion::Proved | Conclusion::ProvedIfSequential => proof_reason(sequential, &open),
+        // A proof is about answers: that operations return stands beside it, within bounds only.
+        Conclusion::Proved => {
+            format!(
+                "{}; that they return is checked within bounds only",
+                proof_reason(sequential, &open)
+            )
+        }
+        Conclusion::ProvedIfSequential => proof_reason(sequential, &open),
         Conclusion::Violated(_) => "a sequential execution is wrong".to_owned(),
         Conclusion::Inconclusive(obstacle) => format!("not proved: {}", said(form, obstacle)),
     };
