@@ -84,12 +84,12 @@ fn describe(report: &Report) -> Answer {
     answer.unreached = report.unreached.iter().map(place).collect();
     let stats = &report.stats;
     answer.stats = vec![
-        ("states", Stat::Count(stats.states as u64)),
+        ("states", Stat::from(stats.states)),
         ("transitions", Stat::Count(stats.transitions)),
         ("seconds", Stat::Seconds(stats.seconds)),
-        ("peak_bytes", Stat::Count(stats.bytes as u64)),
-        ("specification_states", Stat::Count(report.specification.0 as u64)),
-        ("specification_sets", Stat::Count(report.specification.1 as u64)),
+        ("peak_bytes", Stat::from(stats.bytes)),
+        ("specification_states", Stat::from(report.specification.0)),
+        ("specification_sets", Stat::from(report.specification.1)),
     ];
     answer.notes.push(format!(
         "{}, {}, {} of the specification in {}, {:.2} s",

@@ -27,6 +27,12 @@ pub enum Stat {
     Word(&'static str),
 }
 
+impl From<usize> for Stat {
+    fn from(count: usize) -> Stat {
+        Stat::Count(u64::try_from(count).unwrap_or(u64::MAX))
+    }
+}
+
 /// A file that an engine has made; the caller writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Artifact {

@@ -171,12 +171,12 @@ fn stats(report: &Report) -> Vec<(&'static str, Stat)> {
         Points::Fail => "fail",
     };
     vec![
-        ("states", Stat::Count(stats.states as u64)),
-        ("implementation_states", Stat::Count(stats.implementation_states as u64)),
+        ("states", Stat::from(stats.states)),
+        ("implementation_states", Stat::from(stats.implementation_states)),
         ("transitions", Stat::Count(stats.transitions)),
-        ("depth", Stat::Count(stats.depth as u64)),
+        ("depth", Stat::from(stats.depth)),
         ("seconds", Stat::Seconds(stats.seconds)),
-        ("peak_bytes", Stat::Count(stats.bytes as u64)),
+        ("peak_bytes", Stat::from(stats.bytes)),
         ("points", Stat::Word(points)),
         ("thread_symmetry", Stat::Flag(report.symmetry.threads)),
         ("value_symmetry", Stat::Flag(report.symmetry.values)),

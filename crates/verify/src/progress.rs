@@ -73,12 +73,12 @@ fn describe(report: &Report, bounds: &[Bound]) -> Answer {
     answer.bounds = bounds.to_vec();
     answer.unreached = report.unreached.iter().map(ToString::to_string).collect();
     answer.stats = vec![
-        ("states", Stat::Count(report.stats.states as u64)),
-        ("moves", Stat::Count(report.stats.moves as u64)),
-        ("automaton", Stat::Count(report.stats.automaton as u64)),
-        ("product", Stat::Count(report.stats.product as u64)),
+        ("states", Stat::from(report.stats.states)),
+        ("moves", Stat::from(report.stats.moves)),
+        ("automaton", Stat::from(report.stats.automaton)),
+        ("product", Stat::from(report.stats.product)),
         ("seconds", Stat::Seconds(report.stats.seconds)),
-        ("peak_bytes", Stat::Count(report.stats.bytes as u64)),
+        ("peak_bytes", Stat::from(report.stats.bytes)),
     ];
     answer.notes.push(format!(
         "{}, {}",

@@ -101,9 +101,9 @@ fn describe(attempt: &Attempt) -> Answer {
         answer.assumptions.push(Assumption::Returning);
     }
     answer.stats = vec![
-        ("cases", Stat::Count(proof.cases as u64)),
+        ("cases", Stat::from(proof.cases)),
         ("seconds", Stat::Seconds(proof.seconds)),
-        ("forms", Stat::Count(*tried as u64)),
+        ("forms", Stat::from(*tried)),
     ];
     answer.notes = vec![format!(
         "{} derived from the code (`linchpin subops` prints them), {}, {:.1} ms, {} tried",

@@ -43,7 +43,7 @@ fn describe(model: &Model, proof: &Proof, bounds: &Bounds) -> Answer {
     let mut answer = Answer::new(NAME, verdict, reason);
     answer.assumptions = assumptions(proof, &sequential, false);
     answer.stats =
-        vec![("cases", Stat::Count(proof.cases as u64)), ("seconds", Stat::Seconds(proof.seconds))];
+        vec![("cases", Stat::from(proof.cases)), ("seconds", Stat::Seconds(proof.seconds))];
     answer.unreached = never_executed(model, &sequential);
     answer.notes = notes(model, proof, &sequential);
     if verdict == Verdict::Inconclusive && !proof.is_proved() {
