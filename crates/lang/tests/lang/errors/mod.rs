@@ -16,7 +16,8 @@ What `linchpin` says about mistakes in a model: what is wrong, where, and what t
 after a mistake, so several are reported at once; names and types are looked at when the whole file can be read.
 Every mistake ends the command with exit code 2.
 
-This page is made by a test out of real mistakes (`crates/lang/tests/lang/errors`), so it shows the messages as they are.
+This page is made by a test out of real mistakes (`crates/lang/tests/lang/errors`), so it shows the messages as they
+are.
 ";
 
 fn mistakes_in(mistake: &Mistake) -> Vec<Diagnostic> {
@@ -38,10 +39,10 @@ fn the_page_is_up_to_date() {
     let mut page = INTRODUCTION.to_owned();
     page.push('\n');
     for (section, mistakes) in SECTIONS {
-        page += &format!("- {section}: ");
-        let link = |mistake: &Mistake| format!("[{}](#{})", mistake.title, mistake.anchor());
-        page += &mistakes.iter().map(link).collect::<Vec<_>>().join(", ");
-        page.push('\n');
+        page += &format!("- {section}\n");
+        for mistake in *mistakes {
+            page += &format!("  - [{}](#{})\n", mistake.title, mistake.anchor());
+        }
     }
     for (section, mistakes) in SECTIONS {
         page += &format!("\n## {section}\n");
