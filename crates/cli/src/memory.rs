@@ -9,6 +9,11 @@ pub fn in_use() -> Option<u64> {
     Some(resident * page_size())
 }
 
+/// The most memory that this process has used so far, in bytes.
+pub fn peak() -> Option<u64> {
+    Some(field(&read_to_string("/proc/self/status").ok()?, "VmHWM:")? * 1024)
+}
+
 /// What this process may still use without others having to give way, in bytes: what the machine
 /// has, and what the control group (a container) leaves of it.
 pub fn free() -> Option<u64> {

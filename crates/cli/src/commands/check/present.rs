@@ -3,7 +3,7 @@
 use super::certificate::{self, Evidence};
 use super::recording::Subject;
 use crate::args::{CheckArgs, PropertyArg};
-use crate::output;
+use crate::{memory, output};
 use anyhow::Result;
 use linchpin_engine::Wrong;
 use linchpin_history::{Checked, Judgement, NEVER, OpId, Rank, Violation};
@@ -213,7 +213,7 @@ impl Presentation<'_> {
                 "format": self.recording.format.name(),
                 "parse_seconds": self.parse_seconds,
                 "seconds": self.seconds,
-                "peak_bytes": peak_memory(),
+                "peak_bytes": memory::peak(),
             },
         });
         object.insert("engines".to_owned(), json!([engine]));
@@ -277,12 +277,4 @@ impl Presentation<'_> {
         }
         .render()
     }
-}
-
-/// The most memory that this process has used, in bytes, where the system tells.
-fn peak_memory() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
-    Some(kilobytes * 1024)
 }
