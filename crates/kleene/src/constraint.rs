@@ -26,6 +26,10 @@ impl Constraint {
     pub(crate) fn footprint(&self) -> Footprint {
         let mut all = self.body.footprint();
         all.extend(Formula::Atom(self.head.atom).footprint());
+        // A head `p(v, v)` can be enforced once the individual is no summary any more.
+        if matches!(self.head.atom, Atom::Binary(_, v, w) if v == w) {
+            all.insert_summary();
+        }
         all
     }
 }

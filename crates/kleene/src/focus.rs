@@ -117,7 +117,11 @@ impl Splitter<'_> {
         while let Some(structure) = open.pop() {
             let halves = fact.values(&structure).halves() & lanes;
             let Some(v) = first(halves).map(Individual::at) else {
-                done.push(structure);
+                let holder = first(fact.values(&structure).must & lanes).map(Individual::at);
+                match holder {
+                    Some(holder) => done.extend(self.holding(structure, fact, holder)),
+                    None => done.push(structure),
+                }
                 continue;
             };
             if structure.is_summary(v) {

@@ -138,10 +138,13 @@ impl Structure {
         next
     }
 
+    /// Gives an instrumentation predicate the values of its definition.
     fn reevaluate(&mut self, instrumentation: &Instrumentation, changed: &mut Footprint) {
         let predicate = instrumentation.predicate;
         let defined = self.defined(predicate, &instrumentation.definition);
-        if defined != self.values(predicate) {
+        // 1/2 before and after does not mean that the value stayed: only definite values do.
+        let stays = defined.iter().all(|values| values.halves() == 0);
+        if !stays || defined != self.values(predicate) {
             self.put_values(predicate, &defined);
             changed.insert(predicate);
         }
