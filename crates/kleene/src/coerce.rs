@@ -187,12 +187,12 @@ impl Structure {
                     changed.insert(Predicate::Binary(p));
                 }
             }
-            // Two variables that stand for one summary: if they are equal, it is one individual.
+            // Two variables that stand for one summary. Equal: it is one individual. Different: no
+            // individual is different from itself.
             Atom::Equal(v, _) => {
-                if let (true, Some(u)) = (head.holds, env.get(v)) {
-                    self.set_summary(u, false);
-                    changed.insert_summary();
-                }
+                let (true, Some(u)) = (head.holds, env.get(v)) else { return Err(Contradiction) };
+                self.set_summary(u, false);
+                changed.insert_summary();
             }
         }
         Ok(())

@@ -39,27 +39,19 @@ impl Constraint {
 ///
 /// The other direction, from φ to `p`, needs no constraint: coerce evaluates the definition.
 pub(crate) fn consequences(predicate: Predicate, definition: &Formula) -> Vec<Constraint> {
-    let mut bound = Vec::new();
     let (mut exists, mut forall, mut matrix) = (false, false, definition);
     loop {
-        let (v, body) = match matrix {
-            Formula::Exists(v, body) => {
+        matrix = match matrix {
+            Formula::Exists(_, body) => {
                 exists = true;
-                (v, body)
+                body
             }
-            Formula::Forall(v, body) => {
+            Formula::Forall(_, body) => {
                 forall = true;
-                (v, body)
+                body
             }
             _ => break,
         };
-        bound.push(*v);
-        matrix = body;
-    }
-    let arguments = [Variable::V, Variable::W];
-    let shadows = |i: usize| arguments.contains(&bound[i]) || bound[..i].contains(&bound[i]);
-    if exists && forall || (0..bound.len()).any(shadows) {
-        return Vec::new();
     }
     let atom = match predicate {
         Predicate::Nullary(p) => Atom::Nullary(p),
@@ -68,7 +60,8 @@ pub(crate) fn consequences(predicate: Predicate, definition: &Formula) -> Vec<Co
     };
     let mut found = Vec::new();
     for holds in [true, false] {
-        // ∃ says nothing of one individual when it holds, ∀ when it does not.
+        // ∃ says nothing of one individual when it holds, ∀ when it does not. A bound variable that
+        // hides an argument does no harm: the two are then the same individual, which is one case.
         if holds && exists || !holds && forall {
             continue;
         }

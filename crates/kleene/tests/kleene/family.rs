@@ -16,6 +16,7 @@ pub struct Family {
     pub nullary: Vec<Nullary>,
     pub unary: Vec<Unary>,
     pub binary: Vec<Binary>,
+    pub abstraction: Vec<Unary>,
     /// Instrumentation predicates with their definitions, in order.
     pub defined: Vec<(Predicate, Formula)>,
     pub constraints: Vec<(Formula, Literal)>,
@@ -35,8 +36,9 @@ impl Family {
             vocabulary.binary(Declaration::named("n").functional()).unwrap(),
             vocabulary.binary(Declaration::named("m")).unwrap(),
         ];
-        let (defined, constraints) = (Vec::new(), Vec::new());
-        let mut family = Self { vocabulary, nullary, unary, binary, defined, constraints };
+        let (defined, constraints, abstraction) = (Vec::new(), Vec::new(), unary[..3].to_vec());
+        let mut family =
+            Self { vocabulary, nullary, unary, binary, abstraction, defined, constraints };
         for i in 0..rng.usize(0..4) {
             family.define(rng, &format!("i{i}"));
         }
@@ -61,7 +63,8 @@ impl Family {
             Formula::forall(A, n.between(V, A).implies(less))
         };
         let declaration = Declaration::named(name);
-        let declaration = if rng.bool() { declaration.abstraction() } else { declaration };
+        let abstraction = rng.bool();
+        let declaration = if abstraction { declaration.abstraction() } else { declaration };
         match rng.u8(0..8) {
             choice @ 0..5 => {
                 let formula = match choice {
@@ -73,6 +76,7 @@ impl Family {
                 };
                 let p = self.vocabulary.unary(declaration.defined_by(formula.clone())).unwrap();
                 self.unary.push(p);
+                self.abstraction.extend(abstraction.then_some(p));
                 self.defined.push((p.into(), formula));
             }
             choice @ 5..7 => {
@@ -204,7 +208,7 @@ impl Family {
     }
 
     /// A structure in which `world` embeds, and how; with some information lost on the way.
-    pub fn abstraction(&self, rng: &mut Rng, world: &World) -> (Structure, Vec<usize>) {
+    pub fn covering(&self, rng: &mut Rng, world: &World) -> (Structure, Vec<usize>) {
         let len = if rng.bool() { world.size } else { rng.usize(1..world.size + 1) };
         let mut images: Vec<usize> =
             (0..world.size).map(|u| if u < len { u } else { rng.usize(0..len) }).collect();
@@ -248,7 +252,7 @@ impl Family {
     /// A random concrete structure and one in which it embeds.
     pub fn pair(&self, rng: &mut Rng) -> Option<(World, Structure, Vec<usize>)> {
         let world = self.world(rng)?;
-        let (structure, images) = self.abstraction(rng, &world);
+        let (structure, images) = self.covering(rng, &world);
         assert!(world.embeds_by(&structure, &images), "the generator is wrong");
         Some((world, structure, images))
     }

@@ -144,6 +144,18 @@ fn constraints_of_the_user_sharpen_and_discard() {
     assert_eq!(coerced.binary(n, fresh, rest), False);
     list.set_binary(n, first, fresh, True);
     assert_eq!(list.coerce(&lists.vocabulary), None);
+    // Nothing is related to itself: not if all of a summary is related to all of it.
+    let different = linchpin_kleene::Atom::Equal(V, W).literal(false);
+    let mut vocabulary = Vocabulary::new();
+    let m = vocabulary.binary(Declaration::named("m")).unwrap();
+    vocabulary.constrain(Constraint::new(m.between(V, W), different)).unwrap();
+    let mut structure = Structure::new(&vocabulary);
+    let u = structure.add().unwrap();
+    structure.set_summary(u, true);
+    structure.set_binary(m, u, u, Half);
+    assert!(structure.clone().coerce(&vocabulary).is_some());
+    structure.set_binary(m, u, u, True);
+    assert_eq!(structure.coerce(&vocabulary), None);
 }
 
 #[test]
