@@ -1,6 +1,8 @@
 //! Canonical abstraction (blur) and the canonical form of a bounded structure.
 
 use crate::Vocabulary;
+use smallvec::SmallVec;
+
 use crate::structure::Structure;
 use crate::truth::{Truths, bit};
 
@@ -17,9 +19,9 @@ impl Structure {
         if (1..self.len()).all(|u| name(u - 1) < name(u)) {
             return self.clone();
         }
-        let mut order: Vec<usize> = (0..self.len()).collect();
+        let mut order: SmallVec<[usize; 12]> = (0..self.len()).collect();
         order.sort_unstable_by_key(|u| name(*u));
-        let classes: Vec<u64> = order
+        let classes: SmallVec<[u64; 12]> = order
             .chunk_by(|u, v| name(*u) == name(*v))
             .map(|class| class.iter().fold(0, |all, u| all | bit(*u)))
             .collect();

@@ -67,7 +67,7 @@ impl Structure {
             }
         }
         for constraint in &vocabulary.constraints {
-            let reads = constraint.footprint();
+            let reads = constraint.footprint;
             if reads.meets(dirty) || reads.meets(changed) {
                 let start = Assignment::new();
                 self.apply(constraint, &constraint.variables, start, &mut changed)?;

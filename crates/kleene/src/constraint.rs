@@ -13,6 +13,8 @@ pub struct Constraint {
     pub(crate) head: Literal,
     /// The variables of body and head.
     pub(crate) variables: Vec<Variable>,
+    /// What it reads, the head included.
+    pub(crate) footprint: Footprint,
 }
 
 impl Constraint {
@@ -20,17 +22,13 @@ impl Constraint {
     #[must_use]
     pub fn new(body: Formula, head: Literal) -> Self {
         let variables = body.clone().and(Formula::from(head)).variables();
-        Self { body, head, variables }
-    }
-
-    pub(crate) fn footprint(&self) -> Footprint {
-        let mut all = self.body.footprint();
-        all.extend(Formula::Atom(self.head.atom).footprint());
+        let mut footprint = body.footprint();
+        footprint.extend(Formula::Atom(head.atom).footprint());
         // A head `p(v, v)` can be enforced once the individual is no summary any more.
-        if matches!(self.head.atom, Atom::Binary(_, v, w) if v == w) {
-            all.insert_summary();
+        if matches!(head.atom, Atom::Binary(_, v, w) if v == w) {
+            footprint.insert_summary();
         }
-        all
+        Self { body, head, variables, footprint }
     }
 }
 

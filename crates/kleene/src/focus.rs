@@ -122,6 +122,9 @@ impl Splitter<'_> {
                     Some(holder) => done.extend(self.holding(structure, fact, holder)),
                     None => done.push(structure),
                 }
+                if done.len() > self.limit {
+                    break;
+                }
                 continue;
             };
             if structure.is_summary(v) {
@@ -134,9 +137,6 @@ impl Splitter<'_> {
             fact.set(&mut none, v, Truth::False);
             open.extend(self.holding(structure, fact, v));
             open.push(none);
-            if open.len() + done.len() > self.limit.saturating_mul(2).saturating_add(64) {
-                return Err(KleeneError::TooManyStructures(self.limit));
-            }
         }
         self.bounded(done)
     }

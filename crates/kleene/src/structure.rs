@@ -174,13 +174,15 @@ impl Structure {
         }
     }
 
-    /// The values of `p(u, ·)`; all 1/2 for an individual or predicate that does not exist.
+    /// The values of `p(u, ·)`; all 1/2 for an individual that does not exist.
+    // INVARIANT: what is read as 1/2 of an existing individual can be made definite, or focus and
+    // coerce would not end. So a predicate of another vocabulary is 0.
     pub(crate) fn row(&self, p: Binary, u: Individual) -> Truths {
-        let unknown = Truths { may: self.all(), must: 0 };
         if p.index() >= self.binaries {
-            return unknown;
+            return Truths::ZERO;
         }
-        self.rows.get(u.index() * self.binaries + p.index()).copied().unwrap_or(unknown)
+        let row = self.rows.get(u.index() * self.binaries + p.index()).copied();
+        row.unwrap_or(Truths { may: self.all(), must: 0 })
     }
 
     /// Writes `p(u, ·)` on the individuals of `lanes`.

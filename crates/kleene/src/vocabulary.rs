@@ -158,8 +158,7 @@ impl Vocabulary {
     /// [`coerce`](crate::Structure::coerce) discards what contradicts it: it must hold in every
     /// concrete structure that is meant.
     pub fn constrain(&mut self, constraint: Constraint) -> Result<(), KleeneError> {
-        let reads = constraint.footprint();
-        if !self.declares(reads) {
+        if !self.declares(constraint.footprint) {
             return Err(KleeneError::UnknownPredicate("a constraint".to_owned()));
         }
         self.constraints.push(constraint);

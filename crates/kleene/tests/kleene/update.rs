@@ -106,3 +106,30 @@ fn removal_covers_the_concrete_removal() {
     });
     assert!(unnoticed > 500 || crate::setting("LINCHPIN_SEED").is_some());
 }
+
+/// Predicates and individuals of another family are an error of the caller, and no panic.
+#[test]
+fn predicates_of_another_vocabulary_do_no_harm() {
+    for_seeds(1000, |rng| {
+        let (family, other) = (Family::random(rng), Family::random(rng));
+        let (Some((_, structure, _)), Some(world)) = (family.pair(rng), other.world(rng)) else {
+            return;
+        };
+        let (foreign, _) = crate::evaluate::concrete(&other, &world);
+        let mut update = Update::new();
+        for predicate in other.vocabulary.predicates() {
+            update = update.set(predicate, other.formula(rng, &[Variable::V, Variable::W], 3));
+        }
+        let after = structure.update(&family.vocabulary, &update);
+        let _ = after.canonical(&other.vocabulary).structure(&family.vocabulary);
+        let _ = after.clone().coerce(&other.vocabulary);
+        let mut after = after.remove(&other.vocabulary, &foreign.individuals().collect::<Vec<_>>());
+        let _ = after.allocate(&other.vocabulary);
+        let _ = foreign.embeds(&after);
+        let from = other.unary[0];
+        for along in other.binary.iter().copied() {
+            let focus = linchpin_kleene::Focus::Successor { from, along };
+            let _ = after.focus(&family.vocabulary, &focus, 100);
+        }
+    });
+}
