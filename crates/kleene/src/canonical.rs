@@ -7,8 +7,8 @@ use crate::structure::Structure;
 use crate::truth::{Truths, bit};
 
 impl Structure {
-    /// Canonical abstraction: individuals with equal values of all abstraction predicates become one
-    /// summary, with the joined values (SRW, section 4.3). The individuals are sorted by these
+    /// Canonical abstraction: individuals with equal values of all abstraction predicates become
+    /// one summary, with the joined values (SRW). The individuals are sorted by these
     /// values, the *canonical names*, so that equal structures are isomorphic ones.
     #[must_use]
     pub fn blur(&self, vocabulary: &Vocabulary) -> Self {

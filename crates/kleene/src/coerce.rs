@@ -1,5 +1,5 @@
 //! Coerce: sharpens a structure by what its vocabulary demands, or finds that it means nothing
-//! (SRW, section 6.4).
+//! (SRW).
 //!
 //! Every rule is of one form: if the structure definitely satisfies the premise, every concrete
 //! structure that embeds satisfies it, and so the conclusion; a stored 1/2 becomes definite, and a
@@ -26,8 +26,8 @@ impl Structure {
         self.coerce_after(vocabulary, Footprint::ALL)
     }
 
-    /// As [`coerce`](Self::coerce), for a structure in which only `changed` has changed since it was
-    /// coerced. Constraints about other predicates are looked at only if they are affected.
+    /// As [`coerce`](Self::coerce), for a structure in which only `changed` has changed since it
+    /// was coerced. Constraints about other predicates are looked at only if they are affected.
     #[must_use]
     pub fn coerce_after(mut self, vocabulary: &Vocabulary, changed: Footprint) -> Option<Self> {
         let mut dirty = changed;

@@ -33,7 +33,7 @@ impl Constraint {
 }
 
 /// What follows from a definition `p(v) <=> ∃ū.φ` or `p(v) <=> ∀ū.φ` with a φ without quantifiers:
-/// from the stored value of `p`, literals of φ (the closure of constraints of SRW, section 6.4).
+/// from the stored value of `p`, literals of φ (the closure of constraints of SRW).
 ///
 /// The other direction, from φ to `p`, needs no constraint: coerce evaluates the definition.
 pub(crate) fn consequences(predicate: Predicate, definition: &Formula) -> Vec<Constraint> {

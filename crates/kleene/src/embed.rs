@@ -1,4 +1,4 @@
-//! The embedding order of structures (SRW, Definition 4.5).
+//! The embedding order of structures (SRW).
 
 use crate::structure::{Individual, Structure};
 use crate::truth::{Truths, bits};

@@ -1,7 +1,7 @@
 //! The value of a formula on a three-valued structure (Kleene evaluation).
 //!
-//! By the embedding theorem a definite value holds in every structure that embeds. One variable, the
-//! *lane*, takes all individuals at once: the connectives then work on words.
+//! By the embedding theorem a definite value holds in every structure that embeds. One variable,
+//! the *lane*, takes all individuals at once: the connectives then work on words.
 
 use crate::Binary;
 use crate::formula::{Atom, Formula, Variable};

@@ -1,9 +1,9 @@
 //! Focus: makes a formula definite on all individuals by splitting a structure into several that
-//! together mean the same (SRW, section 6.3).
+//! together mean the same (SRW).
 //!
 //! A summary individual on which the formula is 1/2 gives three: it is 0 on all that the summary
-//! stands for, 1 on all, or 0 on some and 1 on others: then the summary is split (*bifurcation*). So
-//! one individual is materialised out of a summary.
+//! stands for, 1 on all, or 0 on some and 1 on others: then the summary is split (*bifurcation*).
+//! So one individual is materialised out of a summary.
 
 use crate::structure::{Individual, Structure};
 use crate::truth::{Truth, Truths, first};
@@ -41,8 +41,9 @@ enum Fact {
 }
 
 impl Structure {
-    /// Structures on which the formula of `focus` is definite, and which together mean what this one
-    /// means. They are not coerced; what contradicts a unique or functional predicate is left out.
+    /// Structures on which the formula of `focus` is definite, and which together mean what this
+    /// one means. They are not coerced; what contradicts a unique or functional predicate is left
+    /// out.
     ///
     /// More than `limit` structures are an error.
     pub fn focus(

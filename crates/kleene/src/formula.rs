@@ -81,7 +81,8 @@ pub struct Literal {
     pub holds: bool,
 }
 
-/// A formula. Made with [`Unary::at`], [`Binary::between`], [`Nullary::holds`] and the functions here.
+/// A formula. Made with [`Unary::at`], [`Binary::between`], [`Nullary::holds`] and the functions
+/// here.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Formula {
     /// A truth value.

@@ -5,18 +5,19 @@
 //! A [`Structure`] interprets the predicates of a [`Vocabulary`] on individuals; a summary
 //! individual stands for one or more concrete ones. A [`Formula`] has one of three values on it
 //! ([`Truth`]): a definite value is its value on every concrete structure that embeds. A step of a
-//! program is [`focus`](Structure::focus) (make what it reads definite), [`coerce`](Structure::coerce)
-//! (drop what cannot be), [`update`](Structure::update), coerce again, and
-//! [`canonical`](Structure::canonical) abstraction.
+//! program is [`focus`](Structure::focus) (make what it reads definite),
+//! [`coerce`](Structure::coerce) (drop what cannot be), [`update`](Structure::update), coerce
+//! again, and [`canonical`](Structure::canonical) abstraction.
 //!
-//! Reading order: `truth.rs`, `vocabulary.rs`, `structure.rs`, `formula.rs`, `evaluate.rs`, then the
-//! steps: `focus.rs`, `constraint.rs` and `coerce.rs`, `update.rs`, `canonical.rs`.
+//! Reading order: `truth.rs`, `vocabulary.rs`, `structure.rs`, `formula.rs`, `evaluate.rs`, then
+//! the steps: `focus.rs`, `constraint.rs` and `coerce.rs`, `update.rs`, `canonical.rs`.
 //!
 //! # Example
 //!
 //! A list of two or more nodes: `x` points to the first, one summary is the rest. All of it is
-//! reachable from `x`, and that is what makes focus on `x.n` useful: the case in which `x.n` is null
-//! contradicts it, so that coerce drops it. What is left: a list of exactly two, and a longer one.
+//! reachable from `x`, and that is what makes focus on `x.n` useful: the case in which `x.n` is
+//! null contradicts it, so that coerce drops it. What is left: a list of exactly two, and a longer
+//! one.
 //!
 //! ```
 //! use linchpin_kleene::{Declaration, Focus, Formula, Structure, Truth, Variable, Vocabulary};

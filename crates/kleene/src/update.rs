@@ -13,7 +13,8 @@ use crate::truth::{Truths, bit, bits};
 use crate::vocabulary::Instrumentation;
 use crate::{Binary, KleeneError, Nullary, Predicate, Unary, Vocabulary};
 
-/// A simultaneous change of predicates, each by the formula of its new value over the old structure.
+/// A simultaneous change of predicates, each by the formula of its new value over the old
+/// structure.
 #[derive(Clone, Debug, Default)]
 pub struct Update {
     changes: Vec<(Predicate, Formula)>,

@@ -74,8 +74,8 @@ fn materialisation_keeps_a_list_a_list() {
     assert_eq!(longer.binary(lists.n, first, rest), False);
 }
 
-/// Pointing elsewhere: evaluating the definition of `r` anew loses it on the rest, an update formula
-/// for it does not.
+/// Pointing elsewhere: evaluating the definition of `r` anew loses it on the rest, an update
+/// formula for it does not.
 #[test]
 fn an_update_formula_keeps_reachability() {
     let lists = Lists::new();

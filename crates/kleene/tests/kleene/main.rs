@@ -1,5 +1,5 @@
-//! Three-valued structures against brute force on small two-valued ones. `LINCHPIN_SEED` repeats one
-//! case, `LINCHPIN_CASES` makes each test a long fuzzer.
+//! Three-valued structures against brute force on small two-valued ones. `LINCHPIN_SEED` repeats
+//! one case, `LINCHPIN_CASES` makes each test a long fuzzer.
 
 mod canonical;
 mod coerce;

@@ -87,7 +87,7 @@ fn allocation_covers_the_concrete_allocation() {
 
 #[test]
 fn removal_covers_the_concrete_removal() {
-    let mut unnoticed = 0;
+    let mut with_definitions = 0;
     for_seeds(6000, |rng| {
         let family = Family::random(rng);
         let Some((world, structure, images)) = family.pair(rng) else { return };
@@ -102,9 +102,9 @@ fn removal_covers_the_concrete_removal() {
         assert_eq!(after.len() + removed.len(), structure.len());
         let text = || format!("{removed:?}\n{}", structure.describe(&family.vocabulary));
         assert!(next.embeds_by(&after, &images), "{}", text());
-        unnoticed += usize::from(!removed.is_empty() && !family.defined.is_empty());
+        with_definitions += usize::from(!removed.is_empty() && !family.defined.is_empty());
     });
-    assert!(unnoticed > 500 || crate::setting("LINCHPIN_SEED").is_some());
+    assert!(with_definitions > 500 || crate::setting("LINCHPIN_SEED").is_some());
 }
 
 /// Predicates and individuals of another family are an error of the caller, and no panic.
