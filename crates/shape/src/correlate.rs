@@ -34,6 +34,17 @@ pub enum RunsAt {
     Response,
 }
 
+/// What a view knows of the locks that its thread does not hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Locks {
+    /// Whether another thread holds them.
+    #[default]
+    Exact,
+    /// Nothing: `Free` then means that the thread does not hold it. That no two threads hold the
+    /// same lock is known where their views are joined.
+    Mine,
+}
+
 /// What a move leads to.
 #[derive(Clone, Debug)]
 pub struct Moved<H> {
@@ -52,6 +63,10 @@ pub struct Machine {
     pub pure: PureAnswers,
     /// When the reference runs.
     pub runs_at: RunsAt,
+    /// What views know of locks.
+    pub locks: Locks,
+    /// The operations, a bit each, for which answers that change nothing are noted.
+    pub seen_for: u64,
     /// For each operation and node, which edges have been taken.
     taken: Vec<Vec<AtomicU64>>,
 }
@@ -71,7 +86,12 @@ impl Machine {
         let counters =
             |code: &Code| code.body.nodes.iter().map(|_| AtomicU64::new(0)).collect::<Vec<_>>();
         let taken = model.operations.iter().map(counters).collect();
-        Machine { model, pure, runs_at, taken }
+        Machine { model, pure, runs_at, locks: Locks::Exact, seen_for: u64::MAX, taken }
+    }
+
+    /// Whether answers that change nothing are noted for an operation.
+    pub fn notes_seen(&self, operation: usize) -> bool {
+        operation >= 64 || self.seen_for >> operation & 1 == 1
     }
 
     /// The steps that were never taken: an operation and a source line each.
@@ -361,7 +381,7 @@ impl Machine {
             let number = u8::try_from(thread).unwrap_or(u8::MAX);
             let pending = &state.threads[thread];
             let (Some((operation, _)), Phase::Pre) = (pending.at, pending.phase) else { continue };
-            if !self.is_judged(state, number) {
+            if !self.is_judged(state, number) || !self.notes_seen(usize::from(operation)) {
                 continue;
             }
             let answer = self.pure_answer(state, number, usize::from(operation))?;

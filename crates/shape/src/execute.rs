@@ -4,7 +4,7 @@
 //! where the step is blocked or its guard does not hold. A step that fails is reported, never
 //! dropped.
 
-use crate::correlate::Machine;
+use crate::correlate::{Locks, Machine};
 use crate::evaluate::{Environment, Undefined, equal_words};
 use crate::failure::{Cause, Failure, Fault, ReferenceFault};
 use crate::heap::{Flags, Heap, Kind, LINKS, LOCKS, Lost, Side};
@@ -609,7 +609,7 @@ impl Executor<'_> {
         if self.holder(&path, place, line)? != Holder::Free {
             return Ok(smallvec![]);
         }
-        path.visible = true;
+        path.visible |= self.shows_locks();
         self.put_holder(&mut path, place, self.actor.holder(), line)?;
         Ok(smallvec![path])
     }
@@ -623,9 +623,14 @@ impl Executor<'_> {
         if self.holder(&path, place, line)? != self.actor.holder() {
             return Err(self.fault(Fault::ForeignUnlock, line));
         }
-        path.visible = true;
+        path.visible |= self.shows_locks();
         self.put_holder(&mut path, place, Holder::Free, line)?;
         Ok(smallvec![path])
+    }
+
+    /// Whether other threads can notice who holds a lock.
+    fn shows_locks(&self) -> bool {
+        self.machine.is_none_or(|machine| machine.locks == Locks::Exact)
     }
 
     /// Who holds a lock.

@@ -6,7 +6,7 @@
 //! summary of the same flags, or not there at all, which only a node outside of the walked list can
 //! be; and every link goes where both sides that know it allow. So the join stands for it.
 
-use crate::correlate::Machine;
+use crate::correlate::{Locks, Machine};
 use crate::failure::{Cause, Failure};
 use crate::heap::{Flags, Heap, LINKS, Lost};
 use crate::state::State;
@@ -20,8 +20,10 @@ const FIRST: u8 = 0;
 pub const SECOND: u8 = 1;
 
 /// A lock that two views see: as their join sees it. `None`: they do not fit.
-fn joined_holder(first: Holder, second: Holder) -> Option<Holder> {
+fn joined_holder(locks: Locks, first: Holder, second: Holder) -> Option<Holder> {
     match (first, second) {
+        (Holder::Thread(_), Holder::Free) if locks == Locks::Mine => Some(Holder::Thread(FIRST)),
+        (Holder::Free, Holder::Thread(_)) if locks == Locks::Mine => Some(Holder::Thread(SECOND)),
         (Holder::Free, Holder::Free) => Some(Holder::Free),
         (Holder::Thread(_), Holder::Other) => Some(Holder::Thread(FIRST)),
         (Holder::Other, Holder::Thread(_)) => Some(Holder::Thread(SECOND)),
@@ -32,10 +34,10 @@ fn joined_holder(first: Holder, second: Holder) -> Option<Holder> {
 }
 
 /// The flags of a node that both views have.
-fn joined_flags(first: Flags, second: Flags) -> Option<Flags> {
+fn joined_flags(locks: Locks, first: Flags, second: Flags) -> Option<Flags> {
     let mut flags = first;
     for (lock, (one, two)) in flags.locks.iter_mut().zip(first.locks.iter().zip(second.locks)) {
-        *lock = joined_holder(*one, two)?;
+        *lock = joined_holder(locks, *one, two)?;
     }
     let same = Flags { locks: first.locks, ..second } == first;
     (same && first.owner.is_none()).then_some(flags)
@@ -50,20 +52,28 @@ fn lifted(flags: Flags) -> Flags {
     Flags { owner: flags.owner.map(|_| SECOND), locks: flags.locks.map(holder), ..flags }
 }
 
+/// What a view sees of a lock that the other thread holds.
+fn elsewhere(locks: Locks) -> Holder {
+    match locks {
+        Locks::Exact => Holder::Other,
+        Locks::Mine => Holder::Free,
+    }
+}
+
 /// The flags of a node of the join as the first view sees it.
-fn seen_by_first(flags: Flags) -> Flags {
+fn seen_by_first(locks: Locks, flags: Flags) -> Flags {
     let holder = |holder: Holder| match holder {
-        Holder::Thread(SECOND) => Holder::Other,
+        Holder::Thread(SECOND) => elsewhere(locks),
         other => other,
     };
     Flags { locks: flags.locks.map(holder), ..flags }
 }
 
 /// The flags of a node of the join as the second view sees it.
-fn seen_by_second(flags: Flags) -> Flags {
+fn seen_by_second(locks: Locks, flags: Flags) -> Flags {
     let holder = |holder: Holder| match holder {
         Holder::Thread(SECOND) => Holder::Thread(FIRST),
-        Holder::Thread(_) => Holder::Other,
+        Holder::Thread(_) => elsewhere(locks),
         other => other,
     };
     Flags { owner: flags.owner.map(|_| FIRST), locks: flags.locks.map(holder), ..flags }
@@ -111,11 +121,12 @@ pub fn joins(
     second: &Side,
     each: &mut dyn FnMut(State<Targets>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let Some(shared) = joined_words(&first.view.shared, &second.view.shared) else { return Ok(()) };
+    let locks = machine.locks;
+    let Some(shared) = joined_words(locks, &first.view.shared, &second.view.shared) else { return Ok(()) };
     // Nodes that both name through shared variables.
     let mut flags: SmallVec<[Flags; 8]> = smallvec![];
     for at in 0..first.common {
-        match joined_flags(first.nodes()[at].flags, second.nodes()[at].flags) {
+        match joined_flags(locks, first.nodes()[at].flags, second.nodes()[at].flags) {
             Some(joined) => flags.push(joined),
             None => return Ok(()),
         }
@@ -124,9 +135,9 @@ pub fn joins(
     match_from(machine, first, second, &shared, &flags, 0, &mut matching, each)
 }
 
-fn joined_words(first: &[Scalar], second: &[Scalar]) -> Option<SmallVec<[Scalar; 6]>> {
+fn joined_words(locks: Locks, first: &[Scalar], second: &[Scalar]) -> Option<SmallVec<[Scalar; 6]>> {
     let joined = first.iter().zip(second).map(|(one, two)| match (one, two) {
-        (Scalar::Lock(one), Scalar::Lock(two)) => joined_holder(*one, *two).map(Scalar::Lock),
+        (Scalar::Lock(one), Scalar::Lock(two)) => joined_holder(locks, *one, *two).map(Scalar::Lock),
         (one, two) => (one == two).then_some(*one),
     });
     joined.collect()
@@ -144,6 +155,7 @@ fn match_from(
     matching: &mut SmallVec<[Option<usize>; 8]>,
     each: &mut dyn FnMut(State<Targets>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
+    let locks = machine.locks;
     if at == matching.len() {
         return match assemble(machine, first, second, shared, common, matching) {
             Ok(Some(state)) => each(state),
@@ -158,7 +170,7 @@ fn match_from(
     }
     let flags = second.nodes()[second.common + at].flags;
     // Named by the second view only: if it is in the list, the first view must have room for it.
-    let fits = !flags.reach || first.summary(seen_by_first(lifted(flags))).is_some();
+    let fits = !flags.reach || first.summary(seen_by_first(locks, lifted(flags))).is_some();
     if fits || flags.owner.is_some() {
         matching[at] = None;
         match_from(machine, first, second, shared, common, at + 1, matching, each)?;
@@ -168,7 +180,7 @@ fn match_from(
     }
     for other in first.private() {
         let taken = matching[..at].contains(&Some(other));
-        if !taken && joined_flags(first.nodes()[other].flags, flags).is_some() {
+        if !taken && joined_flags(locks, first.nodes()[other].flags, flags).is_some() {
             matching[at] = Some(other);
             match_from(machine, first, second, shared, common, at + 1, matching, each)?;
         }
@@ -184,14 +196,14 @@ struct Summary {
     second: Option<usize>,
 }
 
-fn summaries(first: &Side, second: &Side) -> SmallVec<[Summary; 8]> {
+fn summaries(locks: Locks, first: &Side, second: &Side) -> SmallVec<[Summary; 8]> {
     let mut all: SmallVec<[Summary; 8]> = smallvec![];
     let mut add = |flags: Flags| {
         if all.iter().all(|summary| summary.flags != flags) {
             all.push(Summary {
                 flags,
-                first: first.summary(seen_by_first(flags)),
-                second: second.summary(seen_by_second(flags)),
+                first: first.summary(seen_by_first(locks, flags)),
+                second: second.summary(seen_by_second(locks, flags)),
             });
         }
     };
@@ -201,7 +213,7 @@ fn summaries(first: &Side, second: &Side) -> SmallVec<[Summary; 8]> {
             add(one);
         }
         for two in second.summaries() {
-            if let Some(flags) = joined_flags(one, second.nodes()[two].flags) {
+            if let Some(flags) = joined_flags(locks, one, second.nodes()[two].flags) {
                 add(flags);
             }
         }
@@ -224,6 +236,7 @@ fn assemble(
     common: &[Flags],
     matching: &[Option<usize>],
 ) -> Result<Option<State<Targets>>, Lost> {
+    let locks = machine.locks;
     // Nodes of the join: those of the first view that are named, then those that only the second
     // names, then summaries.
     let mut place: SmallVec<[usize; 16]> = (0..second.common).collect();
@@ -236,16 +249,16 @@ fn assemble(
     for at in first.private() {
         let flags = first.nodes()[at].flags;
         let alone = !matching.contains(&Some(at));
-        if alone && flags.reach && second.summary(seen_by_second(flags)).is_none() {
+        if alone && flags.reach && second.summary(seen_by_second(locks, flags)).is_none() {
             return Ok(None);
         }
     }
-    let summaries = summaries(first, second);
+    let summaries = summaries(locks, first, second);
     if next + summaries.len() > MOST {
         return Err(Lost::Nodes);
     }
-    let to_first = translation_of_first(first, second, &place, &summaries, next);
-    let to_second = translation_of_second(first, second, matching, &place, &summaries, next);
+    let to_first = translation_of_first(locks, first, second, &place, &summaries, next);
+    let to_second = translation_of_second(locks, first, second, matching, &place, &summaries, next);
     let mut nodes: SmallVec<[Node; 10]> = SmallVec::new();
     for at in 0..first.named {
         let node = first.nodes()[at];
@@ -260,11 +273,11 @@ fn assemble(
                 intersect(&mut joined, &translated(&theirs, &to_second));
                 joined.flags = match common.get(at) {
                     Some(flags) => *flags,
-                    None => joined_flags(node.flags, theirs.flags).unwrap_or(node.flags),
+                    None => joined_flags(locks, node.flags, theirs.flags).unwrap_or(node.flags),
                 };
             }
             None if node.flags.reach => {
-                if let Some(summary) = second.summary(seen_by_second(node.flags)) {
+                if let Some(summary) = second.summary(seen_by_second(locks, node.flags)) {
                     intersect(&mut joined, &translated(&second.nodes()[summary], &to_second));
                 }
             }
@@ -277,7 +290,7 @@ fn assemble(
         let mut joined = translated(&node, &to_second);
         joined.flags = lifted(node.flags);
         if node.flags.reach {
-            if let Some(summary) = first.summary(seen_by_first(joined.flags)) {
+            if let Some(summary) = first.summary(seen_by_first(locks, joined.flags)) {
                 intersect(&mut joined, &translated(&first.nodes()[summary], &to_first));
             }
         }
@@ -336,6 +349,7 @@ fn joined_summary(
 
 /// Where each node of the first view may be in the join.
 fn translation_of_first(
+    locks: Locks,
     first: &Side,
     second: &Side,
     place: &[usize],
@@ -350,7 +364,7 @@ fn translation_of_first(
         for other in second.private() {
             let theirs = second.nodes()[other].flags;
             let alone = place[other] >= first.named;
-            if alone && theirs.owner.is_none() && seen_by_first(lifted(theirs)) == flags {
+            if alone && theirs.owner.is_none() && seen_by_first(locks, lifted(theirs)) == flags {
                 mask |= bit(place[other]);
             }
         }
@@ -361,6 +375,7 @@ fn translation_of_first(
 
 /// Where each node of the second view may be in the join.
 fn translation_of_second(
+    locks: Locks,
     first: &Side,
     second: &Side,
     matching: &[Option<usize>],
@@ -375,7 +390,7 @@ fn translation_of_second(
         for other in first.private() {
             let theirs = first.nodes()[other].flags;
             let alone = !matching.contains(&Some(other));
-            if alone && theirs.owner.is_none() && seen_by_second(theirs) == flags {
+            if alone && theirs.owner.is_none() && seen_by_second(locks, theirs) == flags {
                 mask |= bit(other);
             }
         }
@@ -409,14 +424,14 @@ fn unite(node: &mut Node, other: &Node) {
 }
 
 /// What the first thread of a join knows of its state: a view.
-pub fn projected(mut state: State<Targets>) -> State<Targets> {
+pub fn projected(locks: Locks, mut state: State<Targets>) -> State<Targets> {
     state.threads.truncate(1);
     for word in &mut state.shared {
         if let Scalar::Lock(holder @ Holder::Thread(SECOND)) = word {
-            *holder = Holder::Other;
+            *holder = elsewhere(locks);
         }
     }
-    state.heap.relabel(&seen_by_first);
+    state.heap.relabel(&|flags| seen_by_first(locks, flags));
     state.canonical();
     state
 }

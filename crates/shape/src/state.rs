@@ -3,6 +3,7 @@
 //! The reference run is part of the move in which a linearization point is passed, so that no
 //! half-run reference is ever stored.
 
+use crate::correlate::Locks;
 use crate::heap::{Flags, Heap, List};
 use crate::value::{Class, Holder, NodeId, Scalar};
 use smallvec::SmallVec;
@@ -157,7 +158,7 @@ impl<H: Heap> State<H> {
     /// nodes, and what the domain wants.
     pub fn key(&self) -> Key {
         let mut key = Vec::with_capacity(32);
-        self.common_key(&mut key, false);
+        self.common_key(&mut key, None);
         for thread in &self.threads {
             thread.key(&mut key);
         }
@@ -167,25 +168,25 @@ impl<H: Heap> State<H> {
 
     /// What two views must share for their threads to run side by side: the common part. Whether a
     /// lock is held by the thread of the view or by another is left open.
-    pub fn shared_key(&self) -> Key {
+    pub fn shared_key(&self, locks: Locks) -> Key {
         let mut key = Vec::with_capacity(16);
-        self.common_key(&mut key, true);
+        self.common_key(&mut key, Some(locks));
         let (named, common) = self.named();
         for node in &named[..common] {
             let mut flags: Flags = self.heap.flags(*node);
             for lock in &mut flags.locks {
-                *lock = held(*lock);
+                *lock = held(locks, *lock);
             }
             key.push(flags.packed());
         }
         Key(key.into_boxed_slice())
     }
 
-    fn common_key(&self, key: &mut Vec<u64>, holders_open: bool) {
+    fn common_key(&self, key: &mut Vec<u64>, holders_open: Option<Locks>) {
         for word in self.common() {
-            key.push(packed(match word {
-                Scalar::Lock(holder) if holders_open => Scalar::Lock(held(holder)),
-                other => other,
+            key.push(packed(match (word, holders_open) {
+                (Scalar::Lock(holder), Some(locks)) => Scalar::Lock(held(locks, holder)),
+                (other, _) => other,
             }));
         }
         key.push(u64::MAX);
@@ -199,10 +200,13 @@ impl<H: Heap> State<H> {
     }
 }
 
-fn held(holder: Holder) -> Holder {
-    match holder {
-        Holder::Thread(_) => Holder::Other,
-        other => other,
+/// A lock as two views may see it differently: held or not; nothing at all, where views only know
+/// what their own thread holds.
+fn held(locks: Locks, holder: Holder) -> Holder {
+    match (locks, holder) {
+        (Locks::Mine, Holder::Thread(_)) => Holder::Free,
+        (Locks::Exact, Holder::Thread(_)) => Holder::Other,
+        (_, other) => other,
     }
 }
 

@@ -109,7 +109,7 @@ impl Analysis<'_> {
         let known = self.views.states.len();
         let Some(at) = self.views.add(state, origin) else { return };
         if at >= known {
-            let key = self.views.states[at].state.shared_key();
+            let key = self.views.states[at].state.shared_key(self.machine.locks);
             self.groups.entry(key).or_default().views.push(at);
         }
         self.new_views.push(at);
@@ -128,7 +128,7 @@ impl Analysis<'_> {
             let known = self.interferers.states.len();
             if let Some(new) = self.interferers.add(self.needed(state), Origin::Own(at, 0)) {
                 if new >= known {
-                    let key = self.interferers.states[new].state.shared_key();
+                    let key = self.interferers.states[new].state.shared_key(self.machine.locks);
                     self.groups.entry(key).or_default().interferers.push(new);
                 }
                 self.new_interferers.push(new);
@@ -162,13 +162,13 @@ impl Analysis<'_> {
     fn pairs(&self, views: &[usize], interferers: &[usize]) -> Vec<(usize, usize)> {
         let mut pairs = Vec::new();
         for view in views {
-            let key = self.views.states[*view].state.shared_key();
+            let key = self.views.states[*view].state.shared_key(self.machine.locks);
             if let Some(group) = self.groups.get(&key) {
                 pairs.extend(group.interferers.iter().map(|other| (*view, *other)));
             }
         }
         for other in interferers {
-            let key = self.interferers.states[*other].state.shared_key();
+            let key = self.interferers.states[*other].state.shared_key(self.machine.locks);
             let Some(group) = self.groups.get(&key) else { continue };
             let old = group.views.iter().filter(|view| views.binary_search(view).is_err());
             pairs.extend(old.map(|view| (*view, *other)));
@@ -224,7 +224,7 @@ impl Analysis<'_> {
         joins(self.machine, &first, &second, &mut |state| {
             for moved in self.machine.moves(&state, SECOND, Judged::No)? {
                 if moved.visible {
-                    out.add(projected(moved.state), Origin::Beside(view, other));
+                    out.add(projected(self.machine.locks, moved.state), Origin::Beside(view, other));
                 }
             }
             Ok(())
