@@ -609,7 +609,7 @@ impl Executor<'_> {
         if self.holder(&path, place, line)? != Holder::Free {
             return Ok(smallvec![]);
         }
-        path.visible |= self.shows_locks();
+        path.visible |= self.shows_lock(&path, place, line)?;
         self.put_holder(&mut path, place, self.actor.holder(), line)?;
         Ok(smallvec![path])
     }
@@ -623,14 +623,20 @@ impl Executor<'_> {
         if self.holder(&path, place, line)? != self.actor.holder() {
             return Err(self.fault(Fault::ForeignUnlock, line));
         }
-        path.visible |= self.shows_locks();
+        path.visible |= self.shows_lock(&path, place, line)?;
         self.put_holder(&mut path, place, Holder::Free, line)?;
         Ok(smallvec![path])
     }
 
     /// Whether other threads can notice who holds a lock.
-    fn shows_locks(&self) -> bool {
-        self.machine.is_none_or(|machine| machine.locks == Locks::Exact)
+    fn shows_lock<H: Heap>(&self, path: &Path<H>, place: &Place, line: u32) -> Result<bool, Failure> {
+        if self.machine.is_some_and(|machine| machine.locks == Locks::Mine) {
+            return Ok(false);
+        }
+        Ok(match self.place(path, place, line)? {
+            Where::Variables { .. } => true,
+            Where::Cells { node, .. } => path.state.edge.is_some_and(|(before, _)| before == node),
+        })
     }
 
     /// Who holds a lock.
