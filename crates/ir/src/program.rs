@@ -31,6 +31,15 @@ pub struct Program {
     /// Whether the model uses the number of its threads: then it is another program for another
     /// number.
     pub counts_threads: bool,
+    /// The sequential reference that the model gives (`reference { }`), if it gives one.
+    ///
+    /// INVARIANT: its structs are those of the model, with the same indexes, and its operations
+    /// have the names, parameter types and answers of the model's, in the same order. Its shared
+    /// variables and its `init` are its own. It has no threads, no thread-locals and no reference;
+    /// its `spec` is the model's. Its bodies never yield, claim nothing, and neither `free` nor
+    /// name the executing thread; what restricts the calls of clients (ranges, `requires`) stands
+    /// in the model alone.
+    pub reference: Option<Box<Program>>,
 }
 
 /// The specification of a model.
@@ -49,7 +58,7 @@ pub enum SpecSource {
 }
 
 /// A heap object type.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Struct {
     /// Its name.
     pub name: String,
@@ -58,7 +67,7 @@ pub struct Struct {
 }
 
 /// A shared variable, a struct field, a thread-local or a local variable.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
     /// Its name; temporaries that the lowering made start with `$`.
     pub name: String,

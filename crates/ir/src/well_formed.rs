@@ -4,15 +4,19 @@
 //! [`IllTyped`](crate::interpreter::FaultKind::IllTyped)), but a program that breaks them is a bug
 //! in the front end: its tests should call [`defects`].
 
+mod reference;
+
 use crate::branch::{Branch, branches};
 use crate::print::Names;
-use crate::program::{Action, Body, Expr, LocalTarget, Place, Program, SpecSource, Target};
+use crate::program::{
+    Action, Body, Expr, LocalTarget, Operation, Place, Program, SpecSource, Target,
+};
 use std::fmt;
 
 /// A place where a program breaks an invariant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Defect {
-    /// The operation, or `init`.
+    /// The operation, or `init`; `reference` for what concerns a `reference { }` as a whole.
     pub operation: String,
     /// The node: an index into the body.
     pub node: usize,
@@ -26,33 +30,40 @@ impl fmt::Display for Defect {
     }
 }
 
-/// Everything that is wrong with a program and with the `spec { }` block in it. Empty: nothing.
+/// Everything that is wrong with a program and with the `spec { }` and `reference { }` blocks in
+/// it. Empty: nothing.
 pub fn defects(program: &Program) -> Vec<Defect> {
     let mut found = Vec::new();
+    bodies(program, &mut found);
+    if let SpecSource::Model(spec) = &program.spec {
+        found.extend(defects(spec));
+        run_in_one_go(spec, &mut found);
+    }
+    if let Some(reference) = &program.reference {
+        bodies(reference, &mut found);
+        run_in_one_go(reference, &mut found);
+        reference::defects(program, reference, &mut found);
+    }
+    found
+}
+
+/// Checks `init` and every operation, each for itself.
+fn bodies(program: &Program, found: &mut Vec<Defect>) {
     if let Some(body) = &program.init {
-        Check { program, body, operation: "init", parameters: 0, found: &mut found }.body(true);
+        Check { program, body, operation: "init", parameters: 0, found }.body(true);
     }
     for operation in &program.operations {
         let parameters = operation.parameters.len();
         let name = &operation.name;
-        Check { program, body: &operation.body, operation: name, parameters, found: &mut found }
-            .body(false);
+        Check { program, body: &operation.body, operation: name, parameters, found }.body(false);
     }
-    if let SpecSource::Model(spec) = &program.spec {
-        found.extend(defects(spec));
-        for operation in &spec.operations {
-            let body = &operation.body;
-            Check {
-                program: spec,
-                body,
-                operation: &operation.name,
-                parameters: 0,
-                found: &mut found,
-            }
-            .never_yields();
-        }
+}
+
+/// Checks that no operation lets others run.
+fn run_in_one_go(program: &Program, found: &mut Vec<Defect>) {
+    for Operation { name, body, .. } in &program.operations {
+        Check { program, body, operation: name, parameters: 0, found }.never_yields();
     }
-    found
 }
 
 struct Check<'a> {

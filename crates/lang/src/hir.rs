@@ -29,6 +29,9 @@ pub struct Model {
     pub threads: Vec<linchpin_ir::program::Thread>,
     /// The bounds that the model asks for.
     pub bounds: Bounds,
+    /// The `reference { }` block, as a model without threads: the structs, functions, spec and
+    /// bounds are those of this model, and so is the order of the operations.
+    pub reference: Option<Box<Model>>,
 }
 
 /// What a model must implement.

@@ -16,6 +16,10 @@ pub fn execute(args: &StepsArgs) -> Result<Status> {
     if let Some(mut object) = json {
         let operations = print::describe(&compiled.program).iter().map(as_json).collect();
         object.insert("operations".to_owned(), operations);
+        if let Some(reference) = &compiled.program.reference {
+            let operations = print::describe(reference).iter().map(as_json).collect();
+            object.insert("reference".to_owned(), operations);
+        }
         output::write_stdout(&format!("{}\n", Json::Object(object)))?;
     } else {
         output::write_stdout(&print::steps(&compiled.program))?;

@@ -155,6 +155,26 @@ pop() -> int?    line [..]
 }
 
 #[test]
+fn steps_show_the_reference_after_the_model() {
+    let model = "fuzz/corpus/front_end/reference.lin";
+    let (code, text, _) = output(&["steps", model]);
+    let (own, reference) = text.split_once("\nreference: ").expect("a section of its own");
+    assert_eq!(code, 0);
+    assert!(own.contains("cas(top, t,") && !own.contains("list"), "{own}");
+    assert!(reference.contains("list :=") && !reference.contains("cas(top"), "{reference}");
+    let (_, json, _) = output(&["steps", model, "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("one object");
+    let names = |field: &str| -> Vec<&str> {
+        let operations = json[field].as_array().into_iter().flatten();
+        operations.filter_map(|operation| operation["operation"].as_str()).collect()
+    };
+    assert_eq!(
+        (names("operations"), names("reference")),
+        (vec!["push", "pop"], vec!["init", "push", "pop"])
+    );
+}
+
+#[test]
 fn specs_lists_all_and_finds_one() {
     let (code, all, _) = output(&["specs"]);
     assert_eq!(code, 0);

@@ -38,6 +38,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("certify", "certify witness.json"),
     ("certify", "certify core.json"),
     ("steps", "steps models/treiber_stack.lin"),
+    ("steps", "steps reference.lin"),
     ("subops", "subops models/treiber_stack.lin"),
     ("specs", "specs"),
     ("fmt", "fmt --check models/treiber_stack.lin"),
@@ -63,6 +64,8 @@ fn outputs_are_as_the_schema_says() {
     };
     std::fs::write(path.join("good.jsonl"), history("1")).expect("written");
     std::fs::write(path.join("bad.jsonl"), history("2")).expect("written");
+    let reference = "fuzz/corpus/front_end/reference.lin";
+    std::fs::copy(root().join(reference), path.join("reference.lin")).expect("copied");
     std::fs::write(path.join("mistake.lin"), "spec stack; shared x: in = 0;").expect("written");
     let schema = root().join("docs/reference/schema.json");
     let text = std::fs::read_to_string(&schema).expect("the schema");

@@ -46,7 +46,8 @@ pub struct EdgeDescription {
 }
 
 /// The steps of `init`, if there is one, and of every operation. Nodes that cannot be reached are
-/// left out.
+/// left out. The reference is a program of its own: describe
+/// [`Program::reference`](crate::program::Program::reference) for its steps.
 pub fn describe(program: &Program) -> Vec<OperationSteps> {
     let mut all = Vec::new();
     if let Some(body) = &program.init {

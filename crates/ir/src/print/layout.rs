@@ -9,10 +9,22 @@ use std::ops::RangeInclusive;
 /// Rows longer than this do not push the columns of the others to the right.
 const WIDE: usize = 56;
 
-/// The steps of every operation, for people.
+/// What stands above the operations of the reference.
+const REFERENCE: &str = "reference: each operation alone and in one go";
+
+/// The steps of every operation, for people; those of the reference come last, under a title.
 ///
 /// A step of several edges is printed as a tree: what they have in common once, then the branches.
 pub fn steps(program: &Program) -> String {
+    let own = own_steps(program);
+    match &program.reference {
+        Some(reference) => format!("{own}\n{REFERENCE}\n\n{}", own_steps(reference)),
+        None => own,
+    }
+}
+
+/// The steps of every operation, without the reference.
+fn own_steps(program: &Program) -> String {
     let bodies = program.init.iter().chain(program.operations.iter().map(|op| &op.body));
     let described = describe(program);
     let blocks = described.iter().zip(bodies).map(|(steps, body)| operation(steps, body));

@@ -31,6 +31,19 @@ pub fn treiber(threads: usize, reclaim: bool) -> Program {
     stack
 }
 
+/// Treiber's stack, whose own code, run alone, is its reference.
+pub fn treiber_beside_itself() -> Program {
+    let stack = treiber(2, false);
+    let mut reference = Program { threads: Vec::new(), ..stack.clone() };
+    for operation in &mut reference.operations {
+        for node in &mut operation.body.nodes {
+            node.yields = false;
+            node.edges.iter_mut().for_each(|edge| edge.points.clear());
+        }
+    }
+    Program { reference: Some(Box::new(reference)), ..stack }
+}
+
 fn push() -> Operation {
     let mut push = BodyBuilder::new(6);
     let v = push.local("v", Type::Int);

@@ -33,6 +33,37 @@ fn a_stack() {
 }
 
 #[test]
+fn a_reference_comes_last() {
+    let (program, alone) = (treiber_beside_itself(), treiber(2, false));
+    assert_eq!(describe(&program), describe(&alone));
+    let all = steps(&program);
+    expect![[r#"
+
+        reference: each operation alone and in one go
+
+        push(v: int)    line 6
+          call       6  x := new Node { val: v, next: null }  → call.1
+          call.1     9  t := top                              → call.2  (no turn for others)
+          call.2    10  x.next := t                           → call.3  (no turn for others)
+          call.3    11  $1 := cas(top, t, x)                            (no turn for others)
+                        ├ when $1                             return
+                        └ when !$1                            → call.1
+
+        pop() -> int?    line 15
+          call      15                        → call.1
+          call.1    17  t := top                           (no turn for others)
+                        ├ when t == null      return none
+                        └ when t != null      → call.2
+          call.2    19  s := t.next           → call.3     (no turn for others)
+          call.3    20  $1 := cas(top, t, s)               (no turn for others)
+                        ├ when $1             → call.4
+                        └ when !$1            → call.1
+          call.4    21  r := t.val            return r     (no turn for others)
+    "#]]
+    .assert_eq(all.strip_prefix(&steps(&alone)).expect("the model comes first"));
+}
+
+#[test]
 fn a_lock_and_an_atomic_block() {
     expect![[r#"
         add() -> int    line 3

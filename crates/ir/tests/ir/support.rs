@@ -155,6 +155,7 @@ pub fn program(shared: Vec<Variable>, operations: Vec<Operation>, threads: usize
         threads: vec![thread; threads],
         spec: SpecSource::Builtin { name: "register".to_owned(), init: None },
         counts_threads: false,
+        reference: None,
     }
 }
 

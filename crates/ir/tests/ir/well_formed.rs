@@ -11,7 +11,8 @@ fn problems(program: &Program) -> Vec<String> {
 
 #[test]
 fn the_models_of_these_tests_are_well_formed() {
-    for model in [treiber(2, true), locked_counter(2, true), atomic_counter(2)] {
+    let models = [treiber(2, true), locked_counter(2, true), atomic_counter(2)];
+    for model in models.into_iter().chain([treiber_beside_itself()]) {
         assert_eq!(problems(&model), [] as [&str; 0]);
     }
 }
@@ -53,4 +54,79 @@ fn everything_named_must_exist() {
     ] {
         assert!(found.iter().any(|problem| problem == expected), "{expected} in {found:#?}");
     }
+}
+
+/// Something that changes a program.
+type Change = fn(&mut Program);
+
+#[test]
+fn a_reference_must_fit_its_model() {
+    let cases: &[(&str, Change)] = &[
+        ("its structs differ from those of the model", |r| r.structs[0].fields[0].name.push('x')),
+        ("its structs differ from those of the model", |r| r.structs.push(r.structs[0].clone())),
+        ("it has threads", |r| r.threads = treiber(1, false).threads),
+        ("it has thread-locals", |r| r.thread_locals = r.shared.clone()),
+        ("it has a reference", |r| r.reference = Some(Box::new(treiber(1, false)))),
+        ("its operations differ from those of the model", |r| r.operations.swap(PUSH, POP)),
+        ("its operations differ from those of the model", |r| drop(r.operations.pop())),
+        ("its operations differ from those of the model", |r| {
+            r.operations.push(r.operations[POP].clone());
+        }),
+        ("its operations differ from those of the model", |r| {
+            r.operations[POP].response = Type::Unit;
+        }),
+        ("its operations differ from those of the model", |r| {
+            r.operations[PUSH].parameters[0].ty = Type::Tid;
+        }),
+        ("it restricts what clients call", |r| r.operations[POP].requires = Some(truth(true))),
+        ("it restricts what clients call", |r| {
+            r.operations[PUSH].parameters[0].range = Some((0, 1));
+        }),
+    ];
+    for (problem, change) in cases {
+        let mut stack = treiber_beside_itself();
+        change(stack.reference.as_mut().expect("it has one"));
+        assert_eq!(problems(&stack), [format!("`reference`, node 0: {problem}")]);
+    }
+}
+
+#[test]
+fn the_bodies_of_a_reference_run_alone() {
+    fn last(r: &mut Program) -> &mut Node {
+        &mut r.operations[POP].body.nodes[4]
+    }
+    let cases: &[(&str, Change)] = &[
+        ("yields, where no other thread can run", |r| last(r).yields = true),
+        ("claims something about a model", |r| {
+            last(r).edges[0].points = vec![(0, Point::When(truth(true)))];
+        }),
+        ("claims something about a model", |r| {
+            last(r).edges[0].bases = vec![(0, Formula::Local(truth(true)))];
+        }),
+        ("frees an object", |r| {
+            last(r).edges[0].actions.push((Action::Free(local(LocalId(0))), 21));
+        }),
+        ("names the executing thread", |r| {
+            last(r).edges[0].actions.push((assign(LocalId(3), Expr::Me), 21));
+        }),
+        ("names the executing thread", |r| last(r).edges[0].target = returns(Expr::Me)),
+        ("there is no thread-local 0", |r| {
+            last(r).edges[0].target = returns(Expr::ThreadLocal(0));
+        }),
+        ("there is no place Shared(1)", |r| {
+            last(r).edges[0].actions.push((read(LocalId(3), Place::Shared(1)), 21));
+        }),
+    ];
+    for (problem, change) in cases {
+        let mut stack = treiber_beside_itself();
+        change(stack.reference.as_mut().expect("it has one"));
+        assert_eq!(problems(&stack), [format!("`pop`, node 4: {problem}")]);
+    }
+    let mut stack = treiber_beside_itself();
+    let reference = stack.reference.as_mut().expect("it has one");
+    let mut init = BodyBuilder::new(1);
+    let x = init.local("x", Type::Struct(0));
+    init.edge(NodeId(0), vec![Action::Free(local(x))], returns(null()));
+    reference.init = Some(init.build());
+    assert_eq!(problems(&stack), ["`init`, node 0: frees an object"]);
 }

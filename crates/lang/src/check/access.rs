@@ -1,7 +1,7 @@
 //! Calls: functions, and the built-in ones that touch shared memory or choose.
 
 use super::scope::{Kind, Scope};
-use super::{Checker, FUNCTIONS, counted};
+use super::{Checker, FUNCTIONS, Part, counted};
 use crate::hir::{Cell, Expr, ExprKind};
 use crate::syntax::ast::{self, BinaryOp, Ident};
 use linchpin_ir::program::Type;
@@ -158,6 +158,7 @@ impl Checker<'_> {
         arguments: &[ast::Expr],
         span: Span,
     ) -> Option<Expr> {
+        self.reject_bound_function(at, span)?;
         if let Some(caller) = self.globals.current {
             self.globals.calls.push((caller, at, span));
         }
@@ -254,7 +255,7 @@ impl Checker<'_> {
 
     /// Specifications are executed in one go, so they need no synchronisation.
     pub(super) fn reject_in_spec(&mut self, name: &Ident, span: Span) -> Option<()> {
-        if !self.in_spec {
+        if self.part != Part::Spec {
             return Some(());
         }
         let message = format!("`{}` has no place in a specification", name.name);

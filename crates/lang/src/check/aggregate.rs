@@ -1,9 +1,9 @@
 //! Objects, records, arrays and tuples: values made of several others.
 
-use super::Checker;
 use super::constant::fold_list;
 use super::scope::{Kind, Scope};
 use super::types::default_value;
+use super::{Checker, Part};
 use crate::hir::{Expr, ExprKind};
 use crate::syntax::ast::{self, Ident};
 use linchpin_ir::program::Type;
@@ -31,7 +31,7 @@ impl Checker<'_> {
             }
             return None;
         };
-        if self.in_spec {
+        if self.part == Part::Spec {
             self.report(
                 Diagnostic::new("a specification has no heap", name.span, "cannot be allocated")
                     .help("its state is made of values: `seq`, `set`, `map`, records"),

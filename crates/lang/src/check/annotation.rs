@@ -1,8 +1,8 @@
 //! Linearization points: the annotations `#[lin …]`. Base conditions are in
 //! [`formula`](super::formula).
 
-use super::Checker;
 use super::scope::{Kind, Scope};
+use super::{Checker, Part};
 use crate::hir::{Expr, ExprKind, Point};
 use crate::syntax::ast::{self, AnnotationKind};
 use linchpin_ir::program::Type;
@@ -40,7 +40,10 @@ impl Checker<'_> {
             | ast::StatementKind::For(..) => {
                 Some("a loop is many steps: annotate the statement inside")
             }
-            _ if self.in_spec => Some("a specification has no linearization points"),
+            _ if self.part == Part::Spec => Some("a specification has no linearization points"),
+            _ if self.part == Part::Reference => Some(
+                "a reference has no linearization points: it runs in one go at those of the model",
+            ),
             _ if scope.kind == Kind::Init => Some("`init` runs before there are operations"),
             _ => None,
         };

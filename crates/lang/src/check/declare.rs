@@ -13,6 +13,7 @@ impl Checker<'_> {
     pub(super) fn reject_too_many(&mut self, model: &ast::Model) -> Option<()> {
         let inside = model.items.iter().map(|item| match item {
             Item::SpecBlock(b) => b.state.len() + b.operations.len() + b.functions.len(),
+            Item::Reference(b) => b.shared.len() + b.inits.len() + b.operations.len(),
             Item::Role(_, operations) => operations.len(),
             _ => 1,
         });
@@ -91,7 +92,7 @@ impl Checker<'_> {
         globals
     }
 
-    fn shared(&mut self, variable: &ast::Variable) -> Option<Variable> {
+    pub(super) fn shared(&mut self, variable: &ast::Variable) -> Option<Variable> {
         let ty = self.storable(&variable.ty);
         self.initialised(variable, ty)
     }
@@ -159,6 +160,7 @@ impl Checker<'_> {
             self.globals.functions.push(Function {
                 name: function.name.name.clone(),
                 signature: parameters.zip(response),
+                need: None,
             });
         }
     }
@@ -177,6 +179,7 @@ impl Checker<'_> {
                 Item::SpecName(name, _) => once.push(("spec", name.span)),
                 Item::SpecBlock(block) => once.push(("spec", block.span)),
                 Item::Init(_, span) => once.push(("init", *span)),
+                Item::Reference(block) => once.push(("reference", block.span)),
                 Item::Bounds(_, span) => once.push(("bounds", *span)),
                 Item::Role(..) => {}
             }

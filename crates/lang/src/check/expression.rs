@@ -1,9 +1,10 @@
 //! Expressions: what each name means and which type comes out.
 
-use super::Checker;
 use super::constant::{fold_binary, fold_if, fold_unary};
+use super::reference::{ALONE, NeedKind};
 use super::scope::{Binding, Kind, Scope};
 use super::types::is_word;
+use super::{Checker, Part};
 use crate::hir::{Expr, ExprKind};
 use crate::syntax::ast::{self, BinaryOp, Ident, UnaryOp};
 use linchpin_ir::program::Type;
@@ -164,12 +165,22 @@ impl Checker<'_> {
             None => {}
         }
         match name {
-            "me" if self.in_spec || matches!(scope.kind, Kind::Constant | Kind::Init) => {
+            "me" if self.part != Part::Model
+                || matches!(scope.kind, Kind::Constant | Kind::Init) =>
+            {
                 let message = "`me` is the thread that calls an operation; there is none here";
-                self.report(Diagnostic::new(message, span, "no caller"));
+                let help = (self.part == Part::Reference).then(|| ALONE.to_owned());
+                self.report(Diagnostic::new(message, span, "no caller").maybe_help(help));
                 return None;
             }
-            "me" => return make(ExprKind::Me, Type::Tid),
+            "me" => {
+                self.note_need(NeedKind::Me, span);
+                return make(ExprKind::Me, Type::Tid);
+            }
+            "threads" => {
+                self.reject_threads(span)?;
+                self.note_need(NeedKind::Threads, span);
+            }
             "MIN" => return make(ExprKind::Const(Value::Int(i64::MIN)), Type::Int),
             "MAX" => return make(ExprKind::Const(Value::Int(i64::MAX)), Type::Int),
             _ => {}
@@ -183,6 +194,7 @@ impl Checker<'_> {
         }
         if let Some(at) = self.globals.thread_locals.iter().position(|v| v.name == name) {
             self.reject_thread_local_in_init(scope, name, span)?;
+            self.note_need(NeedKind::Local(name.to_owned()), span);
             return make(ExprKind::ThreadLocal(at), self.globals.thread_locals[at].ty.clone());
         }
         Some(None)
@@ -192,12 +204,15 @@ impl Checker<'_> {
         if self.mistaken.contains(name) {
             return;
         }
-        if self.variables.contains(name) && !self.in_spec {
+        if self.variables.contains(name) && self.part != Part::Spec {
             let message = format!("`{name}` is not a constant");
             self.report(
                 Diagnostic::new(message, span, "known only during the run")
                     .help("give the variable its value in `init { }`"),
             );
+            return;
+        }
+        if self.reject_outside(name, span).is_none() {
             return;
         }
         let ident = Ident { name: name.to_owned(), span };
@@ -294,7 +309,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn reject_non_word(&mut self, ty: &Type, span: Span) -> Option<()> {
-        if (is_word(ty) && *ty != Type::Lock) || self.in_spec {
+        if (is_word(ty) && *ty != Type::Lock) || self.part == Part::Spec {
             return Some(());
         }
         let message = format!("{} is not one word", self.type_name(ty));

@@ -1,7 +1,7 @@
 //! Base conditions: formulas about a whole shared state.
 
-use super::Checker;
 use super::scope::Scope;
+use super::{Checker, Part};
 use crate::syntax::ast::{self, BinaryOp, Ident, UnaryOp};
 use linchpin_ir::program::{Expr as Local, Formula, Type};
 use linchpin_spec::Value;
@@ -13,12 +13,15 @@ type Typed = (Formula, Type);
 impl Checker<'_> {
     /// Checks the formula of `#[base(…)]`.
     pub(super) fn base(&mut self, scope: &mut Scope, formula: &ast::Expr) -> Option<Formula> {
-        if self.in_spec {
-            self.report(Diagnostic::new(
-                "a specification has no base conditions",
-                formula.span,
-                "not here",
-            ));
+        let holder = match self.part {
+            Part::Model => None,
+            Part::Spec => Some("specification"),
+            Part::Reference => Some("reference"),
+        };
+        if let Some(holder) = holder {
+            let message = format!("a {holder} has no base conditions");
+            let help = "they are about the steps of the operations of the model";
+            self.report(Diagnostic::new(message, formula.span, "not here").help(help));
             return None;
         }
         self.formula(scope, &mut Vec::new(), formula, Some(&Type::Bool)).map(|(formula, _)| formula)

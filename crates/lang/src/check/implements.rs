@@ -1,7 +1,7 @@
 //! The specification of a model, and whether the operations of the model fit it.
 
 use super::scope::Kind;
-use super::{Checker, Globals, quoted};
+use super::{Checker, Globals, Part, quoted};
 use crate::hir::{self, Bounds, Routine, Spec};
 use crate::syntax::ast::{self, Item};
 use linchpin_ir::program::{SpecSource, Type};
@@ -55,9 +55,9 @@ impl Checker<'_> {
 
     /// A `spec { }` block, checked like a model whose shared variables are the state.
     fn spec_block(&mut self, block: &ast::SpecBlock) -> Option<Spec> {
-        self.in_spec = true;
+        self.part = Part::Spec;
         let spec = self.spec_block_inner(block);
-        self.in_spec = false;
+        self.part = Part::Model;
         self.globals = Globals::default();
         spec.map(|model| Spec::Block(Box::new(model)))
     }
@@ -90,6 +90,7 @@ impl Checker<'_> {
             spec: Spec::Builtin(SpecSource::Builtin { name: String::new(), init: None }),
             threads: Vec::new(),
             bounds: Bounds { ops: 0, values: 0, size: None },
+            reference: None,
         })
     }
 
@@ -198,7 +199,7 @@ impl Checker<'_> {
 }
 
 /// The types of the parameters.
-fn parameters(routine: &Routine) -> Vec<&Type> {
+pub(super) fn parameters(routine: &Routine) -> Vec<&Type> {
     routine.locals[..routine.parameters].iter().map(|variable| &variable.ty).collect()
 }
 
@@ -208,7 +209,7 @@ fn is_visible(routine: &Routine) -> bool {
 }
 
 /// What differs, given what fits.
-fn difference(argument: bool, response: bool) -> Option<&'static str> {
+pub(super) fn difference(argument: bool, response: bool) -> Option<&'static str> {
     match (argument, response) {
         (true, true) => None,
         (true, false) => Some("the result differs"),

@@ -21,6 +21,7 @@ mod formula;
 mod implements;
 mod place;
 mod recursion;
+mod reference;
 mod routine;
 mod scope;
 mod statement;
@@ -80,12 +81,23 @@ struct Checker<'s> {
     constants: BTreeMap<String, (Value, Type)>,
     structs: Vec<Struct>,
     records: BTreeMap<String, Type>,
-    /// What can be named in a body: of the model, or of the `spec { }` block while that is checked.
+    /// What can be named in a body of the part that is being checked.
     globals: Globals,
-    /// Whether the `spec { }` block is being checked.
-    in_spec: bool,
+    /// What is being checked.
+    part: Part,
     /// How many words the variables and array literals hold so far.
     words: usize,
+}
+
+/// The parts of a model that have bodies. Each has its own variables and operations.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// The model itself.
+    Model,
+    /// Its `spec { }` block.
+    Spec,
+    /// Its `reference { }` block.
+    Reference,
 }
 
 /// The variables and routines that bodies can name.
@@ -100,6 +112,8 @@ struct Globals {
     current: Option<usize>,
     /// Which function calls which, and where.
     calls: Vec<(usize, usize, Span)>,
+    /// The variables of the model, while its `reference { }` is checked: they cannot be named.
+    outside: HashSet<String>,
 }
 
 /// The outside of a function.
@@ -107,6 +121,8 @@ struct Function {
     name: String,
     /// The types of the parameters and of the result, unless they are mistaken.
     signature: Option<(Vec<Type>, Type)>,
+    /// What it uses that a `reference { }` does not have, if anything.
+    need: Option<reference::Need>,
 }
 
 impl<'s> Checker<'s> {
@@ -121,7 +137,7 @@ impl<'s> Checker<'s> {
             structs: Vec::new(),
             records: BTreeMap::new(),
             globals: Globals::default(),
-            in_spec: false,
+            part: Part::Model,
             words: 0,
         }
     }
@@ -172,17 +188,25 @@ impl<'s> Checker<'s> {
             self.no_operation(declared.first().map(|function| &function.name));
         }
         let spec = self.implements(model, spec, &operations);
-        let globals = std::mem::take(&mut self.globals);
+        let mut globals = std::mem::take(&mut self.globals);
+        let reference = self.reference(model, &mut globals, &operations);
+        let (functions, spec) = (functions?, spec?);
+        let structs = std::mem::take(&mut self.structs);
+        let reference = reference.map(|reference| {
+            let (structs, functions) = (structs.clone(), functions.clone());
+            Box::new(hir::Model { structs, functions, spec: spec.clone(), bounds, ..reference })
+        });
         Some(hir::Model {
-            structs: std::mem::take(&mut self.structs),
+            structs,
             shared: globals.shared,
             thread_locals: globals.thread_locals,
             init: init.flatten(),
             operations,
-            functions: functions?,
-            spec: spec?,
+            functions,
+            spec,
             threads,
             bounds,
+            reference,
         })
     }
 

@@ -1,7 +1,8 @@
 //! Places: what can be read and written, in shared memory or locally.
 
-use super::Checker;
+use super::reference::NeedKind;
 use super::scope::{Binding, Kind, Scope};
+use super::{Checker, Part};
 use crate::hir::{Expr, ExprKind, Place, Target};
 use crate::syntax::ast::{self, Ident};
 use linchpin_ir::program::{LocalId, Type};
@@ -43,7 +44,7 @@ impl Checker<'_> {
             );
             return None;
         }
-        if matches!(ty, Type::Array(..)) && !self.in_spec {
+        if matches!(ty, Type::Array(..)) && self.part != Part::Spec {
             self.report(
                 Diagnostic::new("a whole array cannot be read at once", span, "many words")
                     .help("read the elements one by one, each a step: `a[i]`"),
@@ -159,8 +160,10 @@ impl Checker<'_> {
 
     fn shared_variable(&mut self, scope: &Scope, name: &str, span: Span) -> Option<(Place, Type)> {
         if let Some(at) = self.globals.shared.iter().position(|v| v.name == name) {
+            self.note_need(NeedKind::Shared(name.to_owned()), span);
             return Some((Place::Shared(at), self.globals.shared[at].ty.clone()));
         }
+        self.reject_outside(name, span)?;
         let ident = Ident { name: name.to_owned(), span };
         let shared = self.globals.shared.iter().map(|v| v.name.clone());
         let locals = self.globals.thread_locals.iter().map(|v| v.name.clone());
@@ -238,7 +241,7 @@ impl Checker<'_> {
                 return None;
             }
         };
-        let whole = matches!(ty, Type::Array(..)) && !self.in_spec;
+        let whole = matches!(ty, Type::Array(..)) && self.part != Part::Spec;
         if whole || ty == Type::Lock {
             let (message, help) = match ty {
                 Type::Lock => ("a lock cannot be assigned", "use `lock(…)` and `unlock(…)`"),
@@ -263,6 +266,7 @@ impl Checker<'_> {
             return Some(None);
         };
         self.reject_thread_local_in_init(scope, name, span)?;
+        self.note_need(NeedKind::Local(name.to_owned()), span);
         Some(Some((Root::ThreadLocal(at), self.globals.thread_locals[at].ty.clone())))
     }
 }

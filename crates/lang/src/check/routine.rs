@@ -2,7 +2,7 @@
 
 use super::scope::{Kind, Scope};
 use super::types::default_value;
-use super::{Checker, RESERVED};
+use super::{Checker, Part, RESERVED};
 use crate::hir::{self, Expr, ExprKind, StatementKind};
 use crate::limits;
 use crate::syntax::ast::{self, Ident};
@@ -138,9 +138,10 @@ impl Checker<'_> {
     ) -> Option<(i64, i64)> {
         let range = parameter.range.as_ref()?;
         let span = range.from.span.to(range.to.span);
-        if *ty != Type::Int || kind != Kind::Op || self.in_spec {
+        if *ty != Type::Int || kind != Kind::Op || self.part != Part::Model {
             let message = "`in` is for `int` parameters of operations that clients call";
-            let help = self.in_spec.then_some("say it where the model declares the operation");
+            let help = (self.part != Part::Model)
+                .then_some("say it where the model declares the operation");
             self.report(
                 Diagnostic::new(message, span, "cannot be restricted here")
                     .maybe_help(help.map(str::to_owned)),
@@ -160,12 +161,13 @@ impl Checker<'_> {
 
     fn requires(&mut self, scope: &mut Scope, condition: &ast::Expr, kind: Kind) -> Option<Expr> {
         let checked = self.expr(scope, condition, Some(&Type::Bool))?;
-        if kind != Kind::Op || self.in_spec {
+        if kind != Kind::Op || self.part != Part::Model {
             let message = "`requires` is for operations that clients call";
-            self.report(
-                Diagnostic::new(message, condition.span, "not here")
-                    .help("use `assume(…)` in a specification or function"),
-            );
+            let help = match self.part {
+                Part::Reference => "say it where the model declares the operation",
+                Part::Model | Part::Spec => "use `assume(…)` in a specification or function",
+            };
+            self.report(Diagnostic::new(message, condition.span, "not here").help(help));
             return None;
         }
         if !checked.is_local() {

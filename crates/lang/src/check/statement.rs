@@ -1,7 +1,8 @@
 //! Bodies and statements.
 
-use super::Checker;
+use super::reference::NeedKind;
 use super::scope::{Kind, Scope};
+use super::{Checker, Part};
 use crate::hir::{self, Statement, StatementKind};
 use crate::syntax::ast::{self, AnnotationKind, Ident};
 use linchpin_ir::program::Type;
@@ -31,7 +32,9 @@ impl Checker<'_> {
             .annotations
             .iter()
             .filter_map(|annotation| match &annotation.kind {
-                AnnotationKind::Base(formula) => Some(self.base(scope, formula)),
+                AnnotationKind::Base(formula) => {
+                    Some(self.claimed(|checker| checker.base(scope, formula)))
+                }
                 _ => None,
             })
             .collect();
@@ -40,7 +43,9 @@ impl Checker<'_> {
         let points: Vec<_> = statement
             .annotations
             .iter()
-            .filter_map(|annotation| self.point(scope, annotation, &statement.kind))
+            .filter_map(|annotation| {
+                self.claimed(|checker| checker.point(scope, annotation, &statement.kind))
+            })
             .collect();
         let bases = bases.into_iter().collect::<Option<Vec<_>>>()?;
         let points = points.into_iter().collect::<Option<Vec<_>>>()?;
@@ -119,7 +124,7 @@ impl Checker<'_> {
                 push(kind)
             }
             ast::StatementKind::Atomic(body) => {
-                if self.in_spec {
+                if self.part == Part::Spec {
                     self.report(
                         Diagnostic::new(
                             "a specification is atomic already",
@@ -206,6 +211,8 @@ impl Checker<'_> {
     ) -> Option<StatementKind> {
         let object = self.expr(scope, argument, None)?;
         self.reject_in_spec(name, argument.span)?;
+        self.reject_free(name.span)?;
+        self.note_need(NeedKind::Free, name.span);
         if !matches!(object.ty, Type::Struct(_)) {
             let message = format!("{} cannot be freed", self.type_name(&object.ty));
             self.report(Diagnostic::new(message, argument.span, "not a reference"));

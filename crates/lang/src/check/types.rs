@@ -1,6 +1,6 @@
 //! Types: from what is written to what is meant, their defaults and their names.
 
-use super::{Checker, counted};
+use super::{Checker, Part, counted};
 use crate::limits;
 use crate::syntax::ast::{self, TypeExpr, TypeKind};
 use linchpin_ir::program::{Struct, Type, Variable};
@@ -246,7 +246,7 @@ impl Checker<'_> {
         arguments: &[TypeExpr],
         span: Span,
     ) -> Option<Type> {
-        if !self.in_spec {
+        if self.part != Part::Spec {
             let message = format!("`{}` is only for specifications", name.name);
             self.report(
                 Diagnostic::new(message, span, "not inside `spec { }`")

@@ -218,3 +218,21 @@ fn comments_of_several_lines() {
         "#]],
     );
 }
+
+#[test]
+fn references() {
+    check(
+        "reference{\nshared top:Node=null ;\n\n\ninit{top=null;}\n  op push(v:int){let x=new Node{val:v};\nx.next=top;top=x;}\n\
+         // the newest first\nop pop()->int?{return none;}}\n",
+        expect![[r#"
+            reference {
+                shared top: Node = null;
+
+                init { top = null; }
+                op push(v: int) { let x = new Node { val: v };
+                    x.next = top; top = x; }
+                // the newest first
+                op pop() -> int? { return none; } }
+        "#]],
+    );
+}

@@ -32,7 +32,25 @@ type Lowered<T> = Result<T, LowerError>;
 pub(crate) fn lower(model: &hir::Model) -> Lowered<Program> {
     let size = Cell::new(0);
     let spec = specification(&model.spec, &size)?;
-    Lowering { model, size: &size }.program(Turns::AtAccesses, spec)
+    let reference = match &model.reference {
+        Some(block) => Some(Box::new(reference(block, spec.clone(), &size)?)),
+        None => None,
+    };
+    let program = Lowering { model, size: &size }.program(Turns::AtAccesses, spec)?;
+    Ok(Program { reference, ..program })
+}
+
+/// A `reference { }` block: its operations run in one go. Functions of the model may bring the
+/// claims of the model with them, which say nothing about the reference.
+fn reference(block: &hir::Model, spec: SpecSource, size: &Cell<usize>) -> Lowered<Program> {
+    let mut program = Lowering { model: block, size }.program(Turns::Never, spec)?;
+    let operations = program.operations.iter_mut().map(|operation| &mut operation.body);
+    let nodes = operations.chain(&mut program.init).flat_map(|body| &mut body.nodes);
+    for edge in nodes.flat_map(|node| &mut node.edges) {
+        edge.points.clear();
+        edge.bases.clear();
+    }
+    Ok(program)
 }
 
 /// Lowers a specification alone.
@@ -85,6 +103,7 @@ impl<'m> Lowering<'m> {
             threads: model.threads.clone(),
             spec,
             counts_threads: false,
+            reference: None,
         })
     }
 

@@ -34,6 +34,8 @@ pub enum Item {
     Op(Routine),
     /// `fn name(…) { … }`
     Fn(Routine),
+    /// `reference { … }`
+    Reference(ReferenceBlock),
     /// `role name: op, op;`
     Role(Ident, Vec<Ident>),
     /// `bounds { name: e, … }`
@@ -50,6 +52,19 @@ pub struct SpecBlock {
     /// The functions.
     pub functions: Vec<Routine>,
     /// The word `spec`.
+    pub span: Span,
+}
+
+/// A `reference { … }` block.
+#[derive(Clone, Debug)]
+pub struct ReferenceBlock {
+    /// Its shared variables.
+    pub shared: Vec<Variable>,
+    /// Its `init` blocks, each with the word; there may be one.
+    pub inits: Vec<(Block, Span)>,
+    /// The operations.
+    pub operations: Vec<Routine>,
+    /// The word `reference`.
     pub span: Span,
 }
 

@@ -8,8 +8,8 @@ tokens! {
         Atomic = "atomic", Bounds = "bounds", Break = "break", Continue = "continue", Else = "else",
         False = "false", Fn = "fn", For = "for", If = "if", In = "in", Init = "init", Let = "let",
         Local = "local", Loop = "loop", New = "new", None = "none", Null = "null", Op = "op",
-        Param = "param", Record = "record", Requires = "requires", Return = "return", Role = "role",
-        Shared = "shared", Spec = "spec", State = "state", Struct = "struct", True = "true",
+        Param = "param", Record = "record", Reference = "reference", Requires = "requires",
+        Return = "return", Role = "role", Shared = "shared", Spec = "spec", State = "state", Struct = "struct", True = "true",
         While = "while",
     }
     symbols {
@@ -49,6 +49,7 @@ impl Language for TokenKind {
                 | Init
                 | Op
                 | Fn
+                | Reference
                 | Role
                 | Bounds
         )

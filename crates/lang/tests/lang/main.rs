@@ -3,4 +3,5 @@
 mod big_step;
 mod errors;
 mod models;
+mod reference;
 mod robust;

@@ -244,6 +244,35 @@ fn init_and_specification_never_give_a_turn() {
 }
 
 #[test]
+fn a_reference_never_gives_a_turn() {
+    let source = format!(
+        "{MODEL}fn far(x: Node) -> Node {{ while x.next != null {{ #[lin] x = x.next; }} return x; }}\n\
+         op read() -> int {{ return a; }}\n\
+         reference {{\n\
+         shared first: Node; shared guard: lock;\n\
+         init {{ first = new Node {{}}; }}\n\
+         op read() -> int {{ lock(guard); let x = far(first); unlock(guard); return x.val; }}\n\
+         }}"
+    );
+    let compiled = compile(&source, &Config::default()).expect("the model is right");
+    let shown = linchpin_ir::print::steps(&compiled.program);
+    expect![[r#"
+        : each operation alone and in one go
+
+        init    line 10
+          call    10  $0 := new Node { val: 0, next: null }; first := $0  return
+
+        read() -> int    line 11
+          call      11  lock(guard); $1 := first; x := $1  → call.1
+          call.1     6  $3 := x.next                                  (no turn for others)
+                        ├ when $3 != null; x := x.next     → call.1
+                        └ when $3 == null; x := x
+                    11    unlock(guard); $4 := x.val       return $4
+    "#]]
+    .assert_eq(shown.split_once("\nreference").map_or("", |(_, reference)| reference));
+}
+
+#[test]
 fn a_function_called_by_init_cannot_need_a_thread() {
     for needs in ["mine = 1;", "a = mine;", "lock(guard);", "owner = me;", "a = ll(b);"] {
         let source = format!(

@@ -6,8 +6,20 @@ use crate::syntax::ast::*;
 use crate::syntax::token::TokenKind;
 use linchpin_syntax::{Diagnostic, Language, Parser as _, Span};
 
-const ITEM_WORDS: &[&str] =
-    &["spec", "param", "struct", "record", "shared", "local", "init", "op", "fn", "role", "bounds"];
+const ITEM_WORDS: &[&str] = &[
+    "spec",
+    "param",
+    "struct",
+    "record",
+    "shared",
+    "local",
+    "init",
+    "op",
+    "fn",
+    "reference",
+    "role",
+    "bounds",
+];
 
 impl Parser<'_> {
     pub(super) fn model(&mut self) -> Model {
@@ -21,7 +33,7 @@ impl Parser<'_> {
         Model { items }
     }
 
-    fn item(&mut self) -> Option<Item> {
+    pub(super) fn item(&mut self) -> Option<Item> {
         let start = self.span();
         match self.peek() {
             TokenKind::Spec => {
@@ -38,6 +50,7 @@ impl Parser<'_> {
                 Some(Item::Init(self.block(), start))
             }
             TokenKind::Op | TokenKind::Fn => Some(self.op_or_fn()),
+            TokenKind::Reference => Some(Item::Reference(self.reference_block())),
             TokenKind::Role => Some(self.role()),
             TokenKind::Bounds => Some(self.bounds()),
             _ if self.type_before_operation() => Some(self.op_or_fn()),
@@ -220,7 +233,7 @@ impl Parser<'_> {
         Fields { name, fields }
     }
 
-    fn routine(&mut self, what: &str) -> Routine {
+    pub(super) fn routine(&mut self, what: &str) -> Routine {
         if matches!(self.peek(), TokenKind::Op | TokenKind::Fn) {
             self.bump();
         }

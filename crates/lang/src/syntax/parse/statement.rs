@@ -28,7 +28,7 @@ impl Parser<'_> {
 
     /// Says that the block which starts with this brace is not closed. If a brace further in was
     /// closed by one that stands too far left, that one is the likely culprit.
-    fn unclosed(&mut self, open: Span) {
+    pub(super) fn unclosed(&mut self, open: Span) {
         let message = format!("expected `}}`, found {}", self.found());
         let mut mistake = Diagnostic::new(message, self.span(), "expected `}`");
         mistake = match self.misaligned.filter(|inner| inner.start > open.start) {
@@ -44,7 +44,7 @@ impl Parser<'_> {
     }
 
     /// How far the line is indented on which this stands.
-    fn indentation(&self, span: Span) -> usize {
+    pub(super) fn indentation(&self, span: Span) -> usize {
         let before = &self.source()[..span.range().start];
         let line = &before[before.rfind('\n').map_or(0, |at| at + 1)..];
         line.len() - line.trim_start().len()

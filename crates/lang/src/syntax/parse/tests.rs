@@ -33,6 +33,10 @@ fn items(model: &Model) -> String {
         Item::Init(block, _) => format!("init {}", statements(block)),
         Item::Op(routine) => format!("op {} {}", routine.name.name, statements(&routine.body)),
         Item::Fn(routine) => format!("fn {} {}", routine.name.name, statements(&routine.body)),
+        Item::Reference(block) => {
+            let count = (block.shared.len(), block.inits.len(), block.operations.len());
+            format!("reference {count:?}")
+        }
         Item::Role(name, _) => format!("role {}", name.name),
         Item::Bounds(bounds, _) => format!("bounds {}", bounds.len()),
     };
@@ -316,4 +320,81 @@ fn every_language_says_the_same() {
     assert_eq!(messages(&"a ".repeat(5 << 20)), ["this file is longer than 256 KiB"]);
     assert_eq!(messages(&"\0".repeat(10 << 20)), ["this file is longer than 256 KiB"]);
     assert_eq!(messages(&"op f() { = }".repeat(100)).len(), 50);
+}
+
+#[test]
+fn references() {
+    check(
+        "reference { shared a: int; init { } op f() { } op g() -> int { return 1; } } op f() { }",
+        expect![[r#"
+            -> reference (1, 1, 2), op f {}
+        "#]],
+    );
+    check(
+        "reference {\n    local a: int;\n    state b: int;\n    op f() { }\n}\nop f() { }",
+        expect![[r#"
+            2:5 `local` has no place in a reference
+            3:5 `state` has no place in a reference
+            -> reference (2, 0, 1), op f {}
+        "#]],
+    );
+    check(
+        "reference {\n    spec stack;\n    spec { op f() { } }\n    param K: int = 1;\n    struct S { a: int }\n    \
+         record R { a: int }\n    fn f() { }\n    role r: f;\n    bounds { ops: 1 }\n    reference { op f() { } }\n    \
+         op f() { }\n}\nop f() { }",
+        expect![[r#"
+            2:5 `spec` has no place in a reference
+            3:5 `spec` has no place in a reference
+            4:5 `param` has no place in a reference
+            5:5 `struct` has no place in a reference
+            6:5 `record` has no place in a reference
+            7:5 `fn` has no place in a reference
+            8:5 `role` has no place in a reference
+            9:5 `bounds` has no place in a reference
+            10:5 `reference` has no place in a reference
+            -> reference (0, 0, 1), op f {}
+        "#]],
+    );
+    check(
+        "reference stack { op f() { } }\nop f() { }",
+        expect![[r#"
+            1:11 expected `{`, found `stack`
+            -> reference (0, 0, 1), op f {}
+        "#]],
+    );
+    check(
+        "reference;\nop f() { }",
+        expect![[r#"
+            1:10 expected `{`, found `;`
+            -> reference (0, 0, 0), op f {}
+        "#]],
+    );
+    check(
+        "reference {\n    let x = 1;\n    a = 2;\n    op f() { }\n}\nop f() { }",
+        expect![[r#"
+            2:5 expected `shared`, `init`, `op` or `}`, found `let`
+            -> reference (0, 0, 1), op f {}
+        "#]],
+    );
+    check(
+        "reference {\n    op f() { }\n\nspec stack;\nop g() { }",
+        expect![[r#"
+            4:1 expected `}`, found `spec`
+            -> reference (0, 0, 1), spec stack, op g {}
+        "#]],
+    );
+    check(
+        "reference {\n    op f() {\n        x = 1;\n}\n\nop g() { }",
+        expect![[r#"
+            6:11 expected `}`, found the end of the file
+            -> reference (0, 0, 2)
+        "#]],
+    );
+    check(
+        "refrence { op f() { } }\nop f() { }",
+        expect![[r#"
+            1:1 expected a declaration, found `refrence`
+            -> op f {}
+        "#]],
+    );
 }

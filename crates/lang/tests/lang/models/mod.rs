@@ -14,10 +14,10 @@ use linchpin_lang::{Compiled, Config, compile};
 use std::path::{Path, PathBuf};
 
 /// A model with what its header promises.
-struct Model {
+pub struct Model {
     /// Its path below `models/`.
-    name: String,
-    source: String,
+    pub name: String,
+    pub source: String,
     header: Header,
 }
 
@@ -37,7 +37,7 @@ fn object(name: &str, compiled: &Compiled) -> ModelObject {
 }
 
 /// All models, broken ones included, in order of their names.
-fn models() -> Vec<Model> {
+pub fn models() -> Vec<Model> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
     let mut files: Vec<PathBuf> = [root.clone(), root.join("broken")]
         .iter()

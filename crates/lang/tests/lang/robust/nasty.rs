@@ -6,7 +6,7 @@
 type Case = (&'static str, String);
 
 pub fn all() -> Vec<Case> {
-    [deep(), expanding(), large(), strange()].concat()
+    [deep(), expanding(), references(), large(), strange()].concat()
 }
 
 const COUNTER: &str = "spec counter;\nshared n: int;\n";
@@ -324,6 +324,37 @@ fn code_that_expands() -> Vec<Case> {
             "thousands of temporaries",
             of("fn f() -> (int, int) { return (1, 2); }", &"let (_, _) = f(); ".repeat(10_000)),
         ),
+    ]
+}
+
+/// A model with these functions, and a reference whose operation has this body.
+fn with_reference(functions: &str, body: &str) -> String {
+    let model = of(functions, "");
+    format!("{model}reference {{ shared m: int; op read() -> int {{ {body} return m; }} }}\n")
+}
+
+fn references() -> Vec<Case> {
+    let layers = |count: usize, last: &str| {
+        join(count, "\n", |i| format!("fn f{i}() {{ f{0}(); f{0}(); }}", i + 1))
+            + &format!("\nfn f{count}() {{ {last} }}")
+    };
+    let large = join(200, "\n", |i| format!("op f{i}() {{ f(); }}"));
+    vec![
+        ("references in references", nest("reference {", "", "}", 10_000)),
+        ("open references", "reference { ".repeat(10_000)),
+        ("as many references as fit", "reference { op f() { } } ".repeat(9_000)),
+        ("operations of a reference", with_reference("", &"} op f() { ".repeat(15_000))),
+        ("a reference that calls through layers", with_reference(&layers(900, "n = 1;"), "f0();")),
+        ("a reference that calls twice", with_reference(&layers(40, ""), "f0();")),
+        (
+            "a reference as large as the model",
+            format!(
+                "spec {{ {specified} }}\nfn f() {{ let x = 0; {} }}\n{large}\nreference {{ {large} }}",
+                "x = x + 1; ".repeat(320),
+                specified = join(200, "\n", |i| format!("op f{i}() {{ }}")),
+            ),
+        ),
+        ("recursion in a reference", with_reference("fn f() { g(); } fn g() { f(); }", "f();")),
     ]
 }
 

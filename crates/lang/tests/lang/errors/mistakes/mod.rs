@@ -6,6 +6,7 @@ mod control;
 mod foreign;
 mod memory;
 mod names;
+mod references;
 mod size;
 mod specifications;
 mod types;
@@ -65,6 +66,7 @@ pub const SECTIONS: &[(&str, &[Mistake])] = &[
     ("Shared memory", memory::ALL),
     ("Control", control::ALL),
     ("Specifications", specifications::ALL),
+    ("References", references::ALL),
     ("Clients", clients::ALL),
     ("Annotations", annotations::ALL),
     ("Size", size::ALL),

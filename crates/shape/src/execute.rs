@@ -1,0 +1,830 @@
+//! Steps on abstract states: actions, places, and the paths of a step.
+//!
+//! An action on a state gives several states where the abstraction has to distinguish, and none
+//! where the step is blocked or its guard does not hold. A step that fails is reported, never
+//! dropped.
+
+use crate::evaluate::{Environment, Undefined, equal_words};
+use crate::failure::{Cause, Failure, Fault, ReferenceFault};
+use crate::heap::{Flags, Heap, Kind, LINKS, LOCKS, Lost, Side};
+use crate::correlate::Machine;
+use crate::model::{Cell, Code, Model};
+use crate::state::{Allocated, State};
+use crate::value::{Class, Holder, Integers, NodeId, Scalar, Term, Words};
+use linchpin_ir::branch::Branch;
+use linchpin_ir::program::{
+    Action, Edge, Expr, LocalId, LocalTarget, NodeId as At, Place, Target,
+};
+use smallvec::{SmallVec, smallvec};
+
+/// A step may go along at most this many edges.
+const MOST_EDGES: usize = 200;
+
+/// What executes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Actor {
+    /// A thread of the candidate: its index in the state.
+    Thread(u8),
+    /// The reference, for the operation of this thread.
+    Reference(u8),
+    /// `init`, of either side.
+    Init(Side),
+}
+
+impl Actor {
+    /// The side on which it executes.
+    pub fn side(self) -> Side {
+        match self {
+            Actor::Thread(_) => Side::Candidate,
+            Actor::Reference(_) => Side::Reference,
+            Actor::Init(side) => side,
+        }
+    }
+
+    fn holder(self) -> Holder {
+        match self {
+            Actor::Thread(thread) => Holder::Thread(thread),
+            Actor::Reference(_) | Actor::Init(_) => Holder::Reference,
+        }
+    }
+}
+
+/// An execution on its way.
+#[derive(Clone, Debug)]
+pub struct Path<H> {
+    /// The state.
+    pub state: State<H>,
+    /// The locals of the code that is executed, word by word.
+    pub locals: SmallVec<[Scalar; 10]>,
+    /// Whether another thread, or the reference, can notice what was done.
+    pub visible: bool,
+    /// Nodes of the candidate that the reference may take for those that it allocates.
+    pub allocated: SmallVec<[Allocated; 1]>,
+}
+
+/// How a piece of code ends.
+#[derive(Clone, Debug)]
+pub enum Ended<H> {
+    /// At a node where other threads may run.
+    At(Path<H>, At),
+    /// It returns this.
+    Returned(Path<H>, Term, u32),
+}
+
+/// Executes code.
+pub struct Executor<'a> {
+    /// The program.
+    pub model: &'a Model,
+    /// The code.
+    pub code: &'a Code,
+    /// What executes it.
+    pub actor: Actor,
+    /// The operation, for messages.
+    pub operation: usize,
+    /// What happens at claimed linearization points, and what counts the edges taken; none for
+    /// the reference.
+    pub machine: Option<&'a Machine>,
+}
+
+type Paths<H> = SmallVec<[Path<H>; 2]>;
+
+impl Executor<'_> {
+    /// Runs from a node to the next nodes that yield, or to the end.
+    pub fn run<H: Heap>(&self, path: Path<H>, from: At) -> Result<Vec<Ended<H>>, Failure> {
+        let mut ended = Vec::new();
+        let mut work = vec![(path, from, 0)];
+        while let Some((path, at, edges)) = work.pop() {
+            if edges > MOST_EDGES {
+                let line = self.code.body.nodes[index(at)].line;
+                return Err(self.failure(Cause::EndlessStep, line));
+            }
+            let mut here = Vec::new();
+            self.branches(smallvec![path], &self.code.trees[index(at)], at, &mut here)?;
+            for (path, edge) in here {
+                match &edge.target {
+                    Target::Node(next) if self.code.body.nodes[index(*next)].yields => {
+                        ended.push(Ended::At(path, *next));
+                    }
+                    Target::Node(next) => work.push((path, *next, edges + 1)),
+                    Target::Return(value) => {
+                        let line = edge.returns_at.unwrap_or(self.code.body.nodes[index(at)].line);
+                        let term = self.term(&path, value, line)?;
+                        for (path, term) in split(path, term) {
+                            ended.push(Ended::Returned(path, term, line));
+                        }
+                    }
+                }
+            }
+        }
+        Ok(ended)
+    }
+
+    /// The edges that can be taken through these branches, each with the paths that take it.
+    fn branches<'c, H: Heap>(
+        &'c self,
+        paths: Paths<H>,
+        branches: &[Branch],
+        at: At,
+        out: &mut Vec<(Path<H>, &'c Edge)>,
+    ) -> Result<(), Failure> {
+        for branch in branches {
+            let edge = &self.code.body.nodes[index(at)].edges[branch.edge];
+            let mut paths = paths.clone();
+            for number in branch.actions.clone() {
+                paths = self.points(paths, edge, number)?;
+                let (action, line) = &edge.actions[number];
+                let mut next: Paths<H> = SmallVec::new();
+                for path in paths {
+                    next.extend(self.action(path, action, *line)?);
+                }
+                paths = next;
+                if paths.is_empty() {
+                    break;
+                }
+            }
+            if paths.is_empty() {
+                continue;
+            }
+            match branch.then.is_empty() {
+                false => self.branches(paths, &branch.then, at, out)?,
+                true => {
+                    if let Some(machine) = self.machine {
+                        machine.take(self.operation, index(at), branch.edge);
+                    }
+                    let paths = self.points(paths, edge, edge.actions.len())?;
+                    out.extend(paths.into_iter().map(|path| (path, edge)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The linearization points that come after so many actions of an edge.
+    fn points<H: Heap>(&self, paths: Paths<H>, edge: &Edge, number: usize) -> Result<Paths<H>, Failure> {
+        let mut paths = paths;
+        for (_, point) in edge.points.iter().filter(|(at, _)| *at == number) {
+            let line = edge.actions.get(number.saturating_sub(1)).map_or(0, |(_, line)| *line);
+            let mut next: Paths<H> = SmallVec::new();
+            for path in paths {
+                match self.machine {
+                    Some(machine) => next.extend(machine.point(path, point, self, line)?),
+                    None => next.push(path),
+                }
+            }
+            paths = next;
+        }
+        Ok(paths)
+    }
+
+    fn action<H: Heap>(&self, path: Path<H>, action: &Action, line: u32) -> Result<Paths<H>, Failure> {
+        match action {
+            Action::Guard(condition) => match self.word(&path, condition, line)? {
+                Scalar::Bool(false) => Ok(smallvec![]),
+                _ => Ok(smallvec![path]),
+            },
+            Action::Assert(condition) => match self.word(&path, condition, line)? {
+                Scalar::Bool(true) => Ok(smallvec![path]),
+                _ => Err(self.fault(Fault::Assertion, line)),
+            },
+            Action::Assign { local, value } => {
+                let term = self.term(&path, value, line)?;
+                let assigned = split(path, term).into_iter();
+                Ok(assigned.map(|(path, term)| self.assign(path, local, &term)).collect())
+            }
+            Action::Choose { into, from, to } => self.choose(path, *into, from, to, line),
+            Action::New { into, object, fields } => {
+                self.allocate(path, *into, *object, fields, line)
+            }
+            Action::Read { into, place } => {
+                let loaded = self.load(path, place, line)?.into_iter();
+                Ok(loaded.map(|(path, words)| self.assign_words(path, *into, &words)).collect())
+            }
+            Action::Write { place, value } => {
+                let term = self.term(&path, value, line)?;
+                let mut out = smallvec![];
+                for (path, term) in split(path, term) {
+                    self.store(path, place, &flat(&term), line, &mut out)?;
+                }
+                Ok(out)
+            }
+            Action::Cas { into, cells } => self.compare_and_swap(path, *into, cells, line),
+            Action::Swap { into, place, value } => {
+                let term = self.term(&path, value, line)?;
+                let mut out: Paths<H> = smallvec![];
+                for (path, term) in split(path, term) {
+                    for (path, old) in self.load(path, place, line)? {
+                        let mut stored = smallvec![];
+                        self.store(path, place, &flat(&term), line, &mut stored)?;
+                        let stored = stored.into_iter();
+                        out.extend(stored.map(|path| self.assign_words(path, *into, &old)));
+                    }
+                }
+                Ok(out)
+            }
+            Action::FetchAdd { into, place, .. } => {
+                let mut out: Paths<H> = smallvec![];
+                for (path, old) in self.load(path, place, line)? {
+                    let mut stored = smallvec![];
+                    self.store(path, place, &[Scalar::Any], line, &mut stored)?;
+                    let stored = stored.into_iter();
+                    out.extend(stored.map(|path| self.assign_words(path, *into, &old)));
+                }
+                Ok(out)
+            }
+            Action::Lock(place) => self.lock(path, place, line),
+            Action::Unlock(place) => self.unlock(path, place, line),
+            // Programs that have these are refused before anything is executed.
+            Action::Free(_)
+            | Action::LoadLinked { .. }
+            | Action::StoreConditional { .. }
+            | Action::Update { .. } => Err(self.failure(Cause::Lost(Lost::Value), line)),
+        }
+    }
+
+    fn choose<H: Heap>(
+        &self,
+        path: Path<H>,
+        into: LocalId,
+        from: &Expr,
+        to: &Expr,
+        line: u32,
+    ) -> Result<Paths<H>, Failure> {
+        match (self.word(&path, from, line)?, self.word(&path, to, line)?) {
+            (Scalar::Int(from), Scalar::Int(to)) if to.saturating_sub(from) <= 8 => Ok((from..to)
+                .map(|number| self.assign_words(path.clone(), into, &[Scalar::Int(number)]))
+                .collect()),
+            _ => Ok(smallvec![self.assign_words(path, into, &[Scalar::Any])]),
+        }
+    }
+
+    fn compare_and_swap<H: Heap>(
+        &self,
+        path: Path<H>,
+        into: LocalId,
+        cells: &[linchpin_ir::program::Cell],
+        line: u32,
+    ) -> Result<Paths<H>, Failure> {
+        let mut out: Paths<H> = smallvec![];
+        // Whether every cell holds what is expected: `None`, where that is not known.
+        let mut work: SmallVec<[(Path<H>, Option<bool>); 2]> = smallvec![(path, Some(true))];
+        for cell in cells {
+            let mut next = smallvec![];
+            for (path, so_far) in work {
+                let expected = flat(&self.term(&path, &cell.expected, line)?);
+                for (path, held) in self.load(path, &cell.place, line)? {
+                    let same = held.iter().zip(&expected).fold(so_far, |so_far, (one, two)| {
+                        match (so_far, equal_words(*one, *two)) {
+                            (Some(false), _) | (_, Some(false)) => Some(false),
+                            (Some(true), Some(true)) => Some(true),
+                            _ => None,
+                        }
+                    });
+                    next.push((path, same));
+                }
+            }
+            work = next;
+        }
+        for (path, same) in work {
+            if same != Some(true) {
+                out.push(self.assign_words(path.clone(), into, &[Scalar::Bool(false)]));
+            }
+            if same == Some(false) {
+                continue;
+            }
+            let mut stored: Paths<H> = smallvec![path];
+            // Every expression means what it means before anything is written: they are local.
+            for cell in cells {
+                let mut next = smallvec![];
+                for path in stored {
+                    let term = self.term(&path, &cell.new, line)?;
+                    for (path, term) in split(path, term) {
+                        self.store(path, &cell.place, &flat(&term), line, &mut next)?;
+                    }
+                }
+                stored = next;
+            }
+            let stored = stored.into_iter();
+            out.extend(stored.map(|path| self.assign_words(path, into, &[Scalar::Bool(true)])));
+        }
+        Ok(out)
+    }
+
+    fn allocate<H: Heap>(
+        &self,
+        path: Path<H>,
+        into: LocalId,
+        object: usize,
+        fields: &[Expr],
+        line: u32,
+    ) -> Result<Paths<H>, Failure> {
+        let terms: Result<Vec<Term>, Failure> =
+            fields.iter().map(|field| self.term(&path, field, line)).collect();
+        let mut out: Paths<H> = smallvec![];
+        for (mut path, term) in split(path, Term::List(terms?)) {
+            let words = flat(&term);
+            let node = self.new_node(&mut path, object, &words, line)?;
+            out.push(self.assign_words(path, into, &[Scalar::Node(node)]));
+        }
+        Ok(out)
+    }
+
+    /// A new node with these words in its cells. On the reference side it is the candidate node
+    /// that the same call allocated, if there is one (paper 001, rule *reference*).
+    fn new_node<H: Heap>(
+        &self,
+        path: &mut Path<H>,
+        object: usize,
+        words: &[Scalar],
+        line: u32,
+    ) -> Result<NodeId, Failure> {
+        let lost = |lost: Lost| self.failure(Cause::Lost(lost), line);
+        let mut flags = Flags {
+            kind: match self.actor.side() {
+                Side::Candidate => Kind::Candidate,
+                Side::Reference => Kind::Reference,
+            },
+            of: u8::try_from(object).map_err(|_| lost(Lost::Nodes))?,
+            class: Class::None,
+            bools: 0,
+            reach: false,
+            owner: match self.actor {
+                Actor::Thread(thread) => Some(thread),
+                _ => None,
+            },
+            locks: [Holder::Free; LOCKS],
+        };
+        let mut links = [None; LINKS];
+        let mut values: SmallVec<[Scalar; 2]> = smallvec![];
+        for (cell, word) in self.model.cells[object].iter().zip(words) {
+            match (cell, word) {
+                (Cell::Link(link), Scalar::Node(to)) => links[usize::from(*link)] = Some(*to),
+                (Cell::Link(_), Scalar::Null) | (Cell::Opaque | Cell::Lock(_), _) => {}
+                (Cell::Flag(bit), Scalar::Bool(truth)) => flags.bools |= u8::from(*truth) << bit,
+                (Cell::Value(_), value) => values.push(*value),
+                (Cell::Key, Scalar::Key(class)) => flags.class = *class,
+                (Cell::Key, _) => return Err(lost(Lost::Key)),
+                _ => return Err(lost(Lost::Value)),
+            }
+        }
+        let node = match self.actor.side() {
+            Side::Candidate => {
+                let node = path.state.heap.allocate(flags).map_err(lost)?;
+                let known = |word: &Scalar| matches!(word, Scalar::Argument(_) | Scalar::Int(_));
+                if !matches!(self.actor, Actor::Init(_)) {
+                    path.allocated.clear();
+                }
+                if self.model.integers == Integers::Values && values.iter().all(known) {
+                    path.allocated.push(Allocated { node, values });
+                }
+                node
+            }
+            Side::Reference => self.correlated(path, flags, &values).map_err(lost)?,
+        };
+        for (link, to) in links.iter().enumerate() {
+            if to.is_some() {
+                let link = u8::try_from(link).unwrap_or_default();
+                path.state.heap.store(self.actor.side(), node, link, *to);
+            }
+        }
+        Ok(node)
+    }
+
+    /// A new node of the reference: a candidate node with the same values, or one of its own.
+    pub fn correlated<H: Heap>(
+        &self,
+        path: &mut Path<H>,
+        flags: Flags,
+        values: &[Scalar],
+    ) -> Result<NodeId, Lost> {
+        let fits = |made: &Allocated| {
+            let of = path.state.heap.flags(made.node);
+            of.of == flags.of && of.kind == Kind::Candidate && made.values.as_slice() == values
+        };
+        match path.allocated.iter().position(fits) {
+            Some(at) => {
+                let node = path.allocated.remove(at).node;
+                path.state.heap.correlate(node);
+                publish(&mut path.state.heap, node);
+                Ok(node)
+            }
+            None => path.state.heap.allocate(flags),
+        }
+    }
+
+    /// What a place holds: the states in which it is one thing, with what it is there.
+    fn load<H: Heap>(
+        &self,
+        path: Path<H>,
+        place: &Place,
+        line: u32,
+    ) -> Result<SmallVec<[(Path<H>, Words); 2]>, Failure> {
+        let (node, start, count) = match self.place(&path, place, line)? {
+            Where::Variables { start, count } => {
+                let words = self.variables(&path.state)[start..start + count].iter().copied();
+                let words = words.collect();
+                return Ok(smallvec![(path, words)]);
+            }
+            Where::Cells { node, start, count } => (node, start, count),
+        };
+        let of = usize::from(path.state.heap.flags(node).of);
+        let mut out: SmallVec<[(Path<H>, Words); 2]> = smallvec![(path, Words::new())];
+        for at in start..start + count {
+            let cell = self.model.cells[of][at];
+            let mut next = smallvec![];
+            for (path, words) in out {
+                for (path, word) in self.load_cell(path, node, cell, at, line)? {
+                    let mut words = words.clone();
+                    words.push(word);
+                    next.push((path, words));
+                }
+            }
+            out = next;
+        }
+        Ok(out)
+    }
+
+    fn load_cell<H: Heap>(
+        &self,
+        path: Path<H>,
+        node: NodeId,
+        cell: Cell,
+        at: usize,
+        line: u32,
+    ) -> Result<SmallVec<[(Path<H>, Scalar); 2]>, Failure> {
+        let flags = path.state.heap.flags(node);
+        let word = match cell {
+            Cell::Link(link) => return self.load_link(path, node, link, line),
+            Cell::Flag(bit) => Scalar::Bool(flags.bools >> bit & 1 == 1),
+            Cell::Lock(lock) => Scalar::Lock(flags.locks[usize::from(lock)]),
+            Cell::Value(number) => Scalar::ValueOf(node, number),
+            Cell::Key if flags.class == Class::None => Scalar::Any,
+            Cell::Key => Scalar::Key(flags.class),
+            Cell::Opaque => {
+                let object = &self.model.program.structs[usize::from(flags.of)];
+                let mut words = Vec::new();
+                for field in &object.fields {
+                    crate::value::words_of(&field.ty, &mut words);
+                }
+                words.get(at).map_or(Scalar::Any, |ty| crate::evaluate::unknown(ty))
+            }
+        };
+        Ok(split(path, Term::Word(word))
+            .into_iter()
+            .map(|(path, term)| (path, flat(&term)[0]))
+            .collect())
+    }
+
+    fn load_link<H: Heap>(
+        &self,
+        path: Path<H>,
+        node: NodeId,
+        link: u8,
+        line: u32,
+    ) -> Result<SmallVec<[(Path<H>, Scalar); 2]>, Failure> {
+        let side = self.actor.side();
+        if let Some(to) = path.state.heap.definite(side, node, link) {
+            let word = to.map_or(Scalar::Null, Scalar::Node);
+            return Ok(smallvec![(path, word)]);
+        }
+        let loaded = path.state.heap.load(side, node, link);
+        let loaded = loaded.map_err(|lost| self.failure(Cause::Lost(lost), line))?;
+        let mut out = smallvec![];
+        for (heap, to) in loaded {
+            let mut path = Path { state: State { heap, ..path.state.clone() }, ..path.clone() };
+            let list = path.state.list(self.model.root);
+            if path.state.heap.coerce(list.as_ref()) {
+                out.push((path, to.map_or(Scalar::Null, Scalar::Node)));
+            }
+        }
+        Ok(out)
+    }
+
+    /// Writes a place; in every state that this can lead to.
+    fn store<H: Heap>(
+        &self,
+        mut path: Path<H>,
+        place: &Place,
+        words: &[Scalar],
+        line: u32,
+        out: &mut Paths<H>,
+    ) -> Result<(), Failure> {
+        let lost = |lost: Lost| self.failure(Cause::Lost(lost), line);
+        let (node, start, count) = match self.place(&path, place, line)? {
+            Where::Variables { start, .. } => {
+                if self.actor.side() == Side::Candidate {
+                    path.visible = true;
+                    let is_root = self.model.root.is_some_and(|(root, _)| {
+                        (start..start + words.len()).contains(&root)
+                    });
+                    if is_root && !matches!(self.actor, Actor::Init(_)) {
+                        return Err(lost(Lost::Root));
+                    }
+                    for word in words {
+                        if let Scalar::Node(node) = word {
+                            publish(&mut path.state.heap, *node);
+                        }
+                    }
+                }
+                let variables = self.variables_mut(&mut path.state);
+                for (to, word) in variables[start..].iter_mut().zip(words) {
+                    *to = match word {
+                        // To another thread this would be another argument, another id.
+                        Scalar::Argument(_) | Scalar::Me => Scalar::Any,
+                        other => *other,
+                    };
+                }
+                out.push(path);
+                return Ok(());
+            }
+            Where::Cells { node, start, count } => (node, start, count),
+        };
+        let of = usize::from(path.state.heap.flags(node).of);
+        let mut paths: Paths<H> = smallvec![path];
+        for (at, word) in (start..start + count).zip(words) {
+            let cell = self.model.cells[of][at];
+            let mut next = smallvec![];
+            for path in paths {
+                self.store_cell(path, node, cell, *word, &mut next).map_err(lost)?;
+            }
+            paths = next;
+        }
+        out.extend(paths);
+        Ok(())
+    }
+
+    fn store_cell<H: Heap>(
+        &self,
+        mut path: Path<H>,
+        node: NodeId,
+        cell: Cell,
+        word: Scalar,
+        out: &mut Paths<H>,
+    ) -> Result<(), Lost> {
+        let side = self.actor.side();
+        let mut flags = path.state.heap.flags(node);
+        let private = match self.actor {
+            Actor::Thread(thread) => flags.owner == Some(thread),
+            Actor::Reference(_) | Actor::Init(_) => false,
+        };
+        path.visible |= !private;
+        match (cell, word) {
+            (Cell::Link(link), Scalar::Null | Scalar::Node(_)) => {
+                let to = word.node();
+                if side == Side::Candidate && flags.reach {
+                    return crate::list::write(self.model.root, path, node, link, to, out);
+                }
+                path.state.heap.store(side, node, link, to);
+                if let (Side::Candidate, false, Some(to)) = (side, private, to) {
+                    publish(&mut path.state.heap, to);
+                }
+            }
+            (Cell::Flag(bit), Scalar::Bool(truth)) if side == Side::Candidate => {
+                flags.bools = flags.bools & !(1 << bit) | u8::from(truth) << bit;
+                path.state.heap.set_flags(node, flags);
+            }
+            (Cell::Opaque, _) => {}
+            (_, _) if side == Side::Reference => return Err(Lost::ReferenceCell),
+            _ => return Err(Lost::Value),
+        }
+        out.push(path);
+        Ok(())
+    }
+
+    fn lock<H: Heap>(&self, mut path: Path<H>, place: &Place, line: u32) -> Result<Paths<H>, Failure> {
+        if self.holder(&path, place, line)? != Holder::Free {
+            return Ok(smallvec![]);
+        }
+        path.visible = true;
+        self.put_holder(&mut path, place, self.actor.holder(), line)?;
+        Ok(smallvec![path])
+    }
+
+    fn unlock<H: Heap>(&self, mut path: Path<H>, place: &Place, line: u32) -> Result<Paths<H>, Failure> {
+        if self.holder(&path, place, line)? != self.actor.holder() {
+            return Err(self.fault(Fault::ForeignUnlock, line));
+        }
+        path.visible = true;
+        self.put_holder(&mut path, place, Holder::Free, line)?;
+        Ok(smallvec![path])
+    }
+
+    /// Who holds a lock.
+    fn holder<H: Heap>(&self, path: &Path<H>, place: &Place, line: u32) -> Result<Holder, Failure> {
+        let lost = |lost: Lost| self.failure(Cause::Lost(lost), line);
+        match self.place(path, place, line)? {
+            Where::Variables { start, .. } => match self.variables(&path.state)[start] {
+                Scalar::Lock(holder) => Ok(holder),
+                _ => Err(lost(Lost::Value)),
+            },
+            Where::Cells { node, start, .. } => {
+                let flags = path.state.heap.flags(node);
+                match self.model.cells[usize::from(flags.of)][start] {
+                    Cell::Lock(lock) if self.actor.side() == Side::Candidate => {
+                        Ok(flags.locks[usize::from(lock)])
+                    }
+                    _ => Err(lost(Lost::ReferenceCell)),
+                }
+            }
+        }
+    }
+
+    fn put_holder<H: Heap>(
+        &self,
+        path: &mut Path<H>,
+        place: &Place,
+        holder: Holder,
+        line: u32,
+    ) -> Result<(), Failure> {
+        match self.place(path, place, line)? {
+            Where::Variables { start, .. } => {
+                self.variables_mut(&mut path.state)[start] = Scalar::Lock(holder);
+            }
+            Where::Cells { node, start, .. } => {
+                let mut flags = path.state.heap.flags(node);
+                if let Cell::Lock(lock) = self.model.cells[usize::from(flags.of)][start] {
+                    flags.locks[usize::from(lock)] = holder;
+                }
+                path.state.heap.set_flags(node, flags);
+            }
+        }
+        Ok(())
+    }
+
+    fn place<H: Heap>(&self, path: &Path<H>, place: &Place, line: u32) -> Result<Where, Failure> {
+        match place {
+            Place::Shared(variable) => {
+                let (starts, variables) = match self.actor.side() {
+                    Side::Candidate => (&self.model.shared, &self.model.program.shared[..]),
+                    Side::Reference => {
+                        (&self.model.reference_shared, self.model.reference_variables())
+                    }
+                };
+                let count = crate::value::width(&variables[*variable].ty);
+                Ok(Where::Variables { start: starts[*variable], count })
+            }
+            Place::Field { object, of, field } => match self.word(path, object, line)? {
+                Scalar::Null => Err(self.fault(Fault::Null, line)),
+                Scalar::Node(node) => {
+                    let ty = &self.model.program.structs[*of].fields[*field].ty;
+                    let start = self.model.fields[*of][*field];
+                    Ok(Where::Cells { node, start, count: crate::value::width(ty) })
+                }
+                _ => Err(self.failure(Cause::Lost(Lost::Value), line)),
+            },
+            Place::SharedElement(..) | Place::FieldElement { .. } => {
+                Err(self.failure(Cause::Lost(Lost::Value), line))
+            }
+        }
+    }
+
+    fn variables<'p, H: Heap>(&self, state: &'p State<H>) -> &'p [Scalar] {
+        match self.actor.side() {
+            Side::Candidate => &state.shared,
+            Side::Reference => &state.reference,
+        }
+    }
+
+    fn variables_mut<'p, H: Heap>(&self, state: &'p mut State<H>) -> &'p mut [Scalar] {
+        match self.actor.side() {
+            Side::Candidate => &mut state.shared,
+            Side::Reference => &mut state.reference,
+        }
+    }
+
+    fn assign<H: Heap>(&self, mut path: Path<H>, target: &LocalTarget, term: &Term) -> Path<H> {
+        match target {
+            LocalTarget::Local(local) => self.assign_words(path, *local, &flat(term)),
+            LocalTarget::Component(local, at) => {
+                let local = index_of(*local);
+                let types = crate::value::components(&self.code.body.locals[local].ty);
+                let types = types.unwrap_or_default();
+                let before: usize = types.iter().take(*at).map(|ty| crate::value::width(ty)).sum();
+                let start = self.code.offsets[local] + before;
+                for (to, word) in path.locals[start..].iter_mut().zip(flat(term)) {
+                    *to = word;
+                }
+                path
+            }
+            // Programs that have these are refused before anything is executed.
+            LocalTarget::ThreadLocal(_) | LocalTarget::Element(..) => path,
+        }
+    }
+
+    fn assign_words<H: Heap>(&self, mut path: Path<H>, local: LocalId, words: &[Scalar]) -> Path<H> {
+        let local = index_of(local);
+        let start = self.code.offsets[local];
+        let count = crate::value::width(&self.code.body.locals[local].ty);
+        for (to, word) in path.locals[start..start + count].iter_mut().zip(words) {
+            *to = *word;
+        }
+        path
+    }
+
+    /// The value of an expression.
+    pub fn term<H: Heap>(&self, path: &Path<H>, expr: &Expr, line: u32) -> Result<Term, Failure> {
+        let environment = Environment {
+            variables: &self.code.body.locals,
+            offsets: &self.code.offsets,
+            words: &path.locals,
+            integers: self.model.integers,
+        };
+        environment.term(expr).map_err(|undefined| match undefined {
+            Undefined::Fault(fault) => self.fault(fault, line),
+            Undefined::Lost(lost) => self.failure(Cause::Lost(lost), line),
+        })
+    }
+
+    /// The value of an expression of one word.
+    pub fn word<H: Heap>(&self, path: &Path<H>, expr: &Expr, line: u32) -> Result<Scalar, Failure> {
+        match self.term(path, expr, line)? {
+            Term::Word(word) => Ok(word),
+            Term::List(_) => Err(self.failure(Cause::Lost(Lost::Value), line)),
+        }
+    }
+
+    fn fault(&self, fault: Fault, line: u32) -> Failure {
+        self.failure(
+            match self.actor.side() {
+                Side::Candidate => Cause::Fault(fault),
+                Side::Reference => Cause::Reference(ReferenceFault::Fails(fault)),
+            },
+            line,
+        )
+    }
+
+    /// What stops the proof here.
+    pub fn failure(&self, cause: Cause, line: u32) -> Failure {
+        Failure { cause, operation: self.operation, line }
+    }
+}
+
+enum Where {
+    Variables { start: usize, count: usize },
+    Cells { node: NodeId, start: usize, count: usize },
+}
+
+/// Ends the ownership of a node and of the private nodes that can be reached from it.
+pub fn publish<H: Heap>(heap: &mut H, node: NodeId) {
+    let mut flags = heap.flags(node);
+    if flags.owner.take().is_none() {
+        return;
+    }
+    heap.set_flags(node, flags);
+    for link in 0..LINKS {
+        let link = u8::try_from(link).unwrap_or_default();
+        for to in heap.targets(Side::Candidate, node, link) {
+            publish(heap, to);
+        }
+    }
+}
+
+/// One path for each truth value that is not known.
+pub fn split<H: Clone>(path: Path<H>, term: Term) -> SmallVec<[(Path<H>, Term); 2]> {
+    match first_open(&term) {
+        None => smallvec![(path, term)],
+        Some(()) => {
+            let mut out = smallvec![];
+            for truth in [false, true] {
+                let mut known = term.clone();
+                decide(&mut known, truth);
+                out.extend(split(path.clone(), known));
+            }
+            out
+        }
+    }
+}
+
+fn first_open(term: &Term) -> Option<()> {
+    match term {
+        Term::Word(Scalar::AnyBool) => Some(()),
+        Term::Word(_) => None,
+        Term::List(items) => items.iter().find_map(first_open),
+    }
+}
+
+/// Sets the first truth value that is not known. Whether it has set one.
+fn decide(term: &mut Term, truth: bool) -> bool {
+    match term {
+        Term::Word(word @ Scalar::AnyBool) => {
+            *word = Scalar::Bool(truth);
+            true
+        }
+        Term::Word(_) => false,
+        Term::List(items) => items.iter_mut().any(|item| decide(item, truth)),
+    }
+}
+
+/// The words of a value.
+pub fn flat(term: &Term) -> Words {
+    let mut words = Words::new();
+    term.flatten(&mut words);
+    words
+}
+
+fn index(at: At) -> usize {
+    usize::try_from(at.0).unwrap_or_default()
+}
+
+fn index_of(local: LocalId) -> usize {
+    usize::try_from(local.0).unwrap_or_default()
+}

@@ -1,0 +1,19 @@
+//! The shape engine: linearizability by comparison under abstraction (paper 001).
+//!
+//! The implementation and a sequential reference run side by side; their heaps are fused into
+//! duo-objects; abstraction bounds them. Start with [`correlate`] (the semantics), then [`heap`] and
+//! [`targets`] (the abstraction), then [`explore`] and [`views`] (so many threads, any number).
+
+pub mod coerce;
+pub mod correlate;
+pub mod evaluate;
+pub mod execute;
+pub mod explore;
+pub mod failure;
+pub mod heap;
+pub mod list;
+pub mod model;
+pub mod prepare;
+pub mod state;
+pub mod targets;
+pub mod value;
