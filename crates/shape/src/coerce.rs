@@ -42,7 +42,9 @@ pub fn coerce(heap: &mut Targets, list: &List) -> bool {
     }
     for at in nodes_in(in_list) {
         let allowed = allowed(heap, list, at, in_list & !gone);
-        heap.nodes[at].links[link] &= allowed | NULL;
+        // The list ends with the node above every key, and there only.
+        let end = if heap.nodes[at].flags.class == Class::Max { NULL } else { 0 };
+        heap.nodes[at].links[link] &= allowed | end;
     }
     if heap.nodes[list.before.index()].links[link] & bit_of(Some(list.after)) == 0 {
         return false;

@@ -44,6 +44,7 @@ pub struct Moved<H> {
 }
 
 /// Makes the moves of a program.
+#[derive(Debug)]
 pub struct Machine {
     /// The program.
     pub model: Model,
@@ -67,9 +68,8 @@ pub enum Judged {
 impl Machine {
     /// Prepares a program.
     pub fn new(model: Model, pure: PureAnswers, runs_at: RunsAt) -> Machine {
-        let counters = |code: &Code| {
-            code.body.nodes.iter().map(|_| AtomicU64::new(0)).collect::<Vec<_>>()
-        };
+        let counters =
+            |code: &Code| code.body.nodes.iter().map(|_| AtomicU64::new(0)).collect::<Vec<_>>();
         let taken = model.operations.iter().map(counters).collect();
         Machine { model, pure, runs_at, taken }
     }
@@ -136,7 +136,13 @@ impl Machine {
             *caller = Thread { arguments, at: Some((number, 0)), ..Thread::idle(caller.role) };
             self.tick(&mut state)?;
             let path = Path { state, locals, visible: false, allocated: smallvec![] };
-            for ended in self.executor(thread, operation).run(path, code.body.entry)? {
+            let ended = match (self.executor(thread, operation).run(path, code.body.entry), judged)
+            {
+                (Ok(ended), _) => ended,
+                (Err(failure), Judged::Yes) => return Err(failure),
+                (Err(_), Judged::No) => continue,
+            };
+            for ended in ended {
                 match ended {
                     Ended::At(mut path, At(node)) => {
                         let node = u16::try_from(node).unwrap_or(u16::MAX);
@@ -160,11 +166,9 @@ impl Machine {
         for (at, ty) in code.parameters.iter().enumerate() {
             let number = Scalar::Argument(u8::try_from(at).unwrap_or(u8::MAX));
             let values: &[Scalar] = match (ty, self.model.integers) {
-                (Type::Int, Integers::Keys) => &[
-                    Scalar::Key(Class::Below),
-                    Scalar::Key(Class::At),
-                    Scalar::Key(Class::Above),
-                ],
+                (Type::Int, Integers::Keys) => {
+                    &[Scalar::Key(Class::Below), Scalar::Key(Class::At), Scalar::Key(Class::Above)]
+                }
                 (Type::Int, Integers::Values) => &[number],
                 (Type::Bool, _) => &[Scalar::Bool(false), Scalar::Bool(true)],
                 (Type::Option(_), Integers::Values) => &[Scalar::Null, number],
@@ -263,16 +267,17 @@ impl Machine {
         judged: Judged,
         out: &mut Vec<Moved<H>>,
     ) -> Result<(), Failure> {
-        let paths: SmallVec<[Path<H>; 2]> = match (self.runs_at, self.is_judged(&path.state, thread)) {
-            (RunsAt::Response, true) => {
-                let pre = path.state.threads[usize::from(thread)].phase == Phase::Pre;
-                match pre {
-                    true => self.linearize(path, thread, operation, line)?,
-                    false => smallvec![path],
+        let paths: SmallVec<[Path<H>; 2]> =
+            match (self.runs_at, self.is_judged(&path.state, thread)) {
+                (RunsAt::Response, true) => {
+                    let pre = path.state.threads[usize::from(thread)].phase == Phase::Pre;
+                    match pre {
+                        true => self.linearize(path, thread, operation, line)?,
+                        false => smallvec![path],
+                    }
                 }
-            }
-            _ => smallvec![path],
-        };
+                _ => smallvec![path],
+            };
         for path in paths {
             let caller = &path.state.threads[usize::from(thread)];
             if judged == Judged::Yes && self.is_judged(&path.state, thread) {
@@ -515,7 +520,8 @@ impl Machine {
         does: Does,
         list: ListNode,
     ) -> Result<SmallVec<[Path<H>; 2]>, Lost> {
-        let (Some(head), Some(tail)) = (path.state.reference[0].node(), path.state.reference[1].node())
+        let (Some(head), Some(tail)) =
+            (path.state.reference[0].node(), path.state.reference[1].node())
         else {
             return Err(Lost::Value);
         };
@@ -579,9 +585,15 @@ impl Machine {
         for (at, word) in arguments.iter().enumerate() {
             locals[code.offsets[at]] = *word;
         }
-        let fault = |fault: ReferenceFault| Failure { cause: Cause::Reference(fault), operation, line };
-        let executor =
-            Executor { model: &self.model, code, actor: Actor::Reference(thread), operation, machine: None };
+        let fault =
+            |fault: ReferenceFault| Failure { cause: Cause::Reference(fault), operation, line };
+        let executor = Executor {
+            model: &self.model,
+            code,
+            actor: Actor::Reference(thread),
+            operation,
+            machine: None,
+        };
         let (kept, visible) = (path.locals.clone(), path.visible);
         let mut work = vec![(Path { locals, visible: false, ..path }, code.body.entry)];
         let mut out = smallvec![];

@@ -4,17 +4,15 @@
 //! where the step is blocked or its guard does not hold. A step that fails is reported, never
 //! dropped.
 
+use crate::correlate::Machine;
 use crate::evaluate::{Environment, Undefined, equal_words};
 use crate::failure::{Cause, Failure, Fault, ReferenceFault};
 use crate::heap::{Flags, Heap, Kind, LINKS, LOCKS, Lost, Side};
-use crate::correlate::Machine;
 use crate::model::{Cell, Code, Model};
 use crate::state::{Allocated, State};
 use crate::value::{Class, Holder, Integers, NodeId, Scalar, Term, Words};
 use linchpin_ir::branch::Branch;
-use linchpin_ir::program::{
-    Action, Edge, Expr, LocalId, LocalTarget, NodeId as At, Place, Target,
-};
+use linchpin_ir::program::{Action, Edge, Expr, LocalId, LocalTarget, NodeId as At, Place, Target};
 use smallvec::{SmallVec, smallvec};
 
 /// A step may go along at most this many edges.
@@ -160,7 +158,12 @@ impl Executor<'_> {
     }
 
     /// The linearization points that come after so many actions of an edge.
-    fn points<H: Heap>(&self, paths: Paths<H>, edge: &Edge, number: usize) -> Result<Paths<H>, Failure> {
+    fn points<H: Heap>(
+        &self,
+        paths: Paths<H>,
+        edge: &Edge,
+        number: usize,
+    ) -> Result<Paths<H>, Failure> {
         let mut paths = paths;
         for (_, point) in edge.points.iter().filter(|(at, _)| *at == number) {
             let line = edge.actions.get(number.saturating_sub(1)).map_or(0, |(_, line)| *line);
@@ -176,7 +179,12 @@ impl Executor<'_> {
         Ok(paths)
     }
 
-    fn action<H: Heap>(&self, path: Path<H>, action: &Action, line: u32) -> Result<Paths<H>, Failure> {
+    fn action<H: Heap>(
+        &self,
+        path: Path<H>,
+        action: &Action,
+        line: u32,
+    ) -> Result<Paths<H>, Failure> {
         match action {
             Action::Guard(condition) => match self.word(&path, condition, line)? {
                 Scalar::Bool(false) => Ok(smallvec![]),
@@ -272,13 +280,14 @@ impl Executor<'_> {
             for (path, so_far) in work {
                 let expected = flat(&self.term(&path, &cell.expected, line)?);
                 for (path, held) in self.load(path, &cell.place, line)? {
-                    let same = held.iter().zip(&expected).fold(so_far, |so_far, (one, two)| {
-                        match (so_far, equal_words(*one, *two)) {
-                            (Some(false), _) | (_, Some(false)) => Some(false),
-                            (Some(true), Some(true)) => Some(true),
-                            _ => None,
-                        }
-                    });
+                    let same =
+                        held.iter().zip(&expected).fold(so_far, |so_far, (one, two)| {
+                            match (so_far, equal_words(*one, *two)) {
+                                (Some(false), _) | (_, Some(false)) => Some(false),
+                                (Some(true), Some(true)) => Some(true),
+                                _ => None,
+                            }
+                        });
                     next.push((path, same));
                 }
             }
@@ -513,9 +522,10 @@ impl Executor<'_> {
             Where::Variables { start, .. } => {
                 if self.actor.side() == Side::Candidate {
                     path.visible = true;
-                    let is_root = self.model.root.is_some_and(|(root, _)| {
-                        (start..start + words.len()).contains(&root)
-                    });
+                    let is_root = self
+                        .model
+                        .root
+                        .is_some_and(|(root, _)| (start..start + words.len()).contains(&root));
                     if is_root && !matches!(self.actor, Actor::Init(_)) {
                         return Err(lost(Lost::Root));
                     }
@@ -590,7 +600,12 @@ impl Executor<'_> {
         Ok(())
     }
 
-    fn lock<H: Heap>(&self, mut path: Path<H>, place: &Place, line: u32) -> Result<Paths<H>, Failure> {
+    fn lock<H: Heap>(
+        &self,
+        mut path: Path<H>,
+        place: &Place,
+        line: u32,
+    ) -> Result<Paths<H>, Failure> {
         if self.holder(&path, place, line)? != Holder::Free {
             return Ok(smallvec![]);
         }
@@ -599,7 +614,12 @@ impl Executor<'_> {
         Ok(smallvec![path])
     }
 
-    fn unlock<H: Heap>(&self, mut path: Path<H>, place: &Place, line: u32) -> Result<Paths<H>, Failure> {
+    fn unlock<H: Heap>(
+        &self,
+        mut path: Path<H>,
+        place: &Place,
+        line: u32,
+    ) -> Result<Paths<H>, Failure> {
         if self.holder(&path, place, line)? != self.actor.holder() {
             return Err(self.fault(Fault::ForeignUnlock, line));
         }
@@ -710,7 +730,12 @@ impl Executor<'_> {
         }
     }
 
-    fn assign_words<H: Heap>(&self, mut path: Path<H>, local: LocalId, words: &[Scalar]) -> Path<H> {
+    fn assign_words<H: Heap>(
+        &self,
+        mut path: Path<H>,
+        local: LocalId,
+        words: &[Scalar],
+    ) -> Path<H> {
         let local = index_of(local);
         let start = self.code.offsets[local];
         let count = crate::value::width(&self.code.body.locals[local].ty);

@@ -49,6 +49,8 @@ pub enum Stopped {
 pub struct Explored<H> {
     /// The states.
     pub states: Vec<Reached<H>>,
+    /// Of an exploration of views, what interferes with them.
+    pub interferers: Vec<Reached<H>>,
     /// Why it did not come to an end.
     pub stopped: Option<Stopped>,
     /// How many moves were made.
@@ -68,19 +70,18 @@ pub struct Table<H> {
     pub bytes: usize,
 }
 
-impl<H: Heap> Table<H> {
-    /// No states.
-    pub fn new() -> Table<H> {
+impl<H> Default for Table<H> {
+    fn default() -> Table<H> {
         Table { states: Vec::new(), keys: FxHashMap::default(), bytes: 0 }
     }
+}
 
+impl<H: Heap> Table<H> {
     /// Adds a state. Its number, if this adds anything.
     pub fn add(&mut self, state: State<H>, origin: Origin) -> Option<usize> {
         let key = state.key();
         match self.keys.get(&key) {
-            Some(at) => {
-                self.states[*at].state.heap.absorb(&state.heap).then_some(*at)
-            }
+            Some(at) => self.states[*at].state.heap.absorb(&state.heap).then_some(*at),
             None => {
                 let at = self.states.len();
                 self.bytes += state.bytes() + 8 * key.0.len() + 48;
@@ -99,7 +100,7 @@ pub fn explore<H: Heap>(
     limits: &Limits,
     progress: &dyn Fn(usize),
 ) -> Explored<H> {
-    let mut table = Table::new();
+    let mut table = Table::default();
     let mut work: Vec<usize> = Vec::new();
     for state in initial {
         work.extend(table.add(ordered(state), Origin::Initial));
@@ -136,7 +137,8 @@ pub fn explore<H: Heap>(
         }
         progress(table.states.len());
     }
-    Explored { bytes: table.bytes, states: table.states, stopped, moves, joins: 0 }
+    let interferers = Vec::new();
+    Explored { bytes: table.bytes, states: table.states, interferers, stopped, moves, joins: 0 }
 }
 
 /// Threads of the same kind in one order, whatever their names.

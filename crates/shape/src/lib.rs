@@ -4,6 +4,7 @@
 //! duo-objects; abstraction bounds them. Start with [`correlate`] (the semantics), then [`heap`] and
 //! [`targets`] (the abstraction), then [`explore`] and [`views`] (so many threads, any number).
 
+pub mod analysis;
 pub mod coerce;
 pub mod correlate;
 pub mod evaluate;
@@ -11,9 +12,16 @@ pub mod execute;
 pub mod explore;
 pub mod failure;
 pub mod heap;
+pub mod join;
 pub mod list;
 pub mod model;
 pub mod prepare;
 pub mod state;
 pub mod targets;
 pub mod value;
+pub mod views;
+
+pub use analysis::{Analysis, Found, Options, Threads, Trace, TraceMove, analyse, sequential};
+pub use correlate::PureAnswers;
+pub use failure::{Cause, Failure, Fault};
+pub use prepare::{NotApplicable, ReferenceChoice};

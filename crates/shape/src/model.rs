@@ -277,11 +277,16 @@ fn written_fields(program: &Program) -> Vec<(usize, usize)> {
         for action in actions(body) {
             let writes = !matches!(
                 action,
-                Action::Read { .. } | Action::LoadLinked { .. } | Action::Lock(_) | Action::Unlock(_)
+                Action::Read { .. }
+                    | Action::LoadLinked { .. }
+                    | Action::Lock(_)
+                    | Action::Unlock(_)
             );
             for place in action.places() {
-                if let (true, Place::Field { of, field, .. } | Place::FieldElement { of, field, .. }) =
-                    (writes, place)
+                if let (
+                    true,
+                    Place::Field { of, field, .. } | Place::FieldElement { of, field, .. },
+                ) = (writes, place)
                 {
                     written.push((*of, *field));
                 }

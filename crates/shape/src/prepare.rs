@@ -306,9 +306,8 @@ fn run_init<H: Heap>(
     let executor =
         Executor { model, code: &code, actor: Actor::Init(side), operation: 0, machine: None };
     let path = Path { locals: code.initial(model.integers), ..path };
-    let stopped = |failure: Failure| {
-        NotApplicable::Init(format!("line {}: {}", failure.line, failure.cause))
-    };
+    let stopped =
+        |failure: Failure| NotApplicable::Init(format!("line {}: {}", failure.line, failure.cause));
     let mut out = Vec::new();
     for ended in executor.run(path, body.entry).map_err(stopped)? {
         match ended {

@@ -87,7 +87,8 @@ impl Thread {
         self.locals.iter().copied().chain(answer).chain(allocated)
     }
 
-    fn rename(&mut self, to: impl Fn(NodeId) -> NodeId) {
+    /// Gives nodes other numbers.
+    pub fn rename_to(&mut self, to: impl Fn(NodeId) -> NodeId) {
         for word in &mut self.locals {
             *word = word.renamed(&to);
         }
@@ -148,7 +149,7 @@ impl<H: Heap> State<H> {
             (*before, *after) = (to(*before), to(*after));
         }
         for thread in &mut self.threads {
-            thread.rename(to);
+            thread.rename_to(to);
         }
     }
 

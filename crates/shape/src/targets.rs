@@ -120,9 +120,8 @@ impl Targets {
     /// both go to the same *summary* does not make it one.
     fn settle_kind(&mut self, node: NodeId) {
         let at = self.nodes[node.index()];
-        let is_one = |mask: Mask| {
-            mask.count_ones() == 1 && nodes_in(mask).all(|to| !self.nodes[to].summary)
-        };
+        let is_one =
+            |mask: Mask| mask.count_ones() == 1 && nodes_in(mask).all(|to| !self.nodes[to].summary);
         let agree = (0..LINKS).all(|link| at.links[link] == at.reference[link])
             && at.links.iter().all(|mask| is_one(*mask));
         if at.flags.kind == Kind::Nonuniform && agree {
@@ -352,9 +351,8 @@ impl Targets {
                     named + summaries.binary_search(&flags).unwrap_or_default()
                 }
             };
-            let renamed = |mask: Mask| {
-                nodes_in(mask).fold(mask & NULL, |new, node| new | bit(place(node)))
-            };
+            let renamed =
+                |mask: Mask| nodes_in(mask).fold(mask & NULL, |new, node| new | bit(place(node)));
             let mut nodes: SmallVec<[Node; 10]> = heap.nodes[..named].iter().copied().collect();
             for flags in &summaries {
                 let empty = [0; LINKS];

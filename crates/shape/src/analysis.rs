@@ -1,0 +1,165 @@
+//! The analysis from outside: options, what was found, and the way to what went wrong.
+
+use crate::correlate::{Machine, PureAnswers, RunsAt};
+use crate::explore::{Explored, Origin, Reached, Stopped, explore};
+use crate::failure::Failure;
+use crate::prepare::{NotApplicable, ReferenceChoice, initial, prepare};
+use crate::state::State;
+use crate::targets::Targets;
+use crate::views::views;
+use linchpin_ir::program::Program;
+use linchpin_verdict::{Limits, StopReason};
+
+/// How many threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Threads {
+    /// Any number of each kind that the program has.
+    #[default]
+    Any,
+    /// Those of the program.
+    Those,
+}
+
+/// How a program is analysed.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// How many threads.
+    pub threads: Threads,
+    /// What the program is compared with.
+    pub reference: ReferenceChoice,
+    /// How answers that change nothing are explained.
+    pub pure: PureAnswers,
+    /// How many cores to use; 0 for one.
+    pub workers: usize,
+    /// When to give up.
+    pub limits: Limits,
+}
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub enum Found {
+    /// No state is wrong.
+    Proved,
+    /// A state was reached from which a move cannot be explained.
+    Failed(Box<Trace>),
+    /// A limit was reached.
+    Stopped(StopReason),
+}
+
+/// The way to what went wrong, as the abstraction sees it. It need not be one of the program's.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    /// The moves, each from a state.
+    pub moves: Vec<TraceMove>,
+    /// What went wrong in the last one.
+    pub failure: Failure,
+}
+
+/// A move of a trace.
+#[derive(Clone, Debug)]
+pub struct TraceMove {
+    /// The state before it.
+    pub state: State<Targets>,
+    /// Which thread of that state moves; `None` if it is one that the state does not show.
+    pub thread: Option<u8>,
+    /// The operation that it executes and where it is; `None` if it makes a call.
+    pub at: Option<(u8, u16)>,
+}
+
+/// What an analysis gives.
+#[derive(Debug)]
+pub struct Analysis {
+    /// What was found.
+    pub found: Found,
+    /// The states or views: closed under all moves if the program is proved.
+    pub explored: Explored<Targets>,
+    /// Steps that no state allows: an operation and a source line each.
+    pub unreached: Vec<(usize, u32)>,
+    /// The program as it was analysed.
+    pub machine: Machine,
+}
+
+/// Compares a program with its reference.
+pub fn analyse(
+    program: &Program,
+    options: &Options,
+    progress: &dyn Fn(usize),
+) -> Result<Analysis, NotApplicable> {
+    let model = prepare(program, options.reference)?;
+    let machine = Machine::new(model, options.pure, RunsAt::Points);
+    let explored = match options.threads {
+        Threads::Any => {
+            let mut all = Vec::new();
+            for role in 0..machine.model.roles.len() {
+                all.extend(initial(&machine, &[u8::try_from(role).unwrap_or(u8::MAX)])?);
+            }
+            views(&machine, all, options.workers, &options.limits, progress)
+        }
+        Threads::Those => {
+            let all = initial(&machine, &machine.model.threads.clone())?;
+            explore(&machine, all, &options.limits, progress)
+        }
+    };
+    Ok(concluded(machine, explored))
+}
+
+/// Whether any number of sequential calls on any heap answer as the specification does: one thread,
+/// with the reference run at each response.
+pub fn sequential(
+    program: &Program,
+    limits: &Limits,
+    progress: &dyn Fn(usize),
+) -> Result<Analysis, NotApplicable> {
+    let mut all = program.clone();
+    for thread in &mut all.threads {
+        thread.operations = (0..program.operations.len()).collect();
+    }
+    all.threads.truncate(1);
+    let model = prepare(&all, ReferenceChoice::Specification)?;
+    let machine = Machine::new(model, PureAnswers::Seen, RunsAt::Response);
+    let states = initial(&machine, &machine.model.threads.clone())?;
+    let explored = explore(&machine, states, limits, progress);
+    Ok(concluded(machine, explored))
+}
+
+fn concluded(machine: Machine, explored: Explored<Targets>) -> Analysis {
+    let found = match &explored.stopped {
+        None => Found::Proved,
+        Some(Stopped::Limit(reason)) => Found::Stopped(*reason),
+        Some(Stopped::Failed { at, thread, failure }) => Found::Failed(Box::new(Trace {
+            moves: way(&explored, *at, *thread),
+            failure: *failure,
+        })),
+    };
+    let unreached = machine.unreached();
+    Analysis { found, explored, unreached, machine }
+}
+
+/// The moves that lead to a state, and the one from there.
+fn way(explored: &Explored<Targets>, at: usize, thread: u8) -> Vec<TraceMove> {
+    let reached = |at: usize| -> &Reached<Targets> { &explored.states[at] };
+    let moved = |at: usize, thread: u8| {
+        let state = reached(at).state.clone();
+        let location = state.threads.get(usize::from(thread)).and_then(|thread| thread.at);
+        TraceMove { state, thread: Some(thread), at: location }
+    };
+    let mut moves = vec![moved(at, thread)];
+    let mut at = at;
+    loop {
+        match reached(at).origin {
+            Origin::Initial => break,
+            Origin::Own(from, thread) => {
+                moves.push(moved(from, thread));
+                at = from;
+            }
+            Origin::Beside(from, other) => {
+                let location = explored.interferers[other].state.threads[0].at;
+                let state = reached(from).state.clone();
+                moves.push(TraceMove { state, thread: None, at: location });
+                at = from;
+            }
+        }
+    }
+    moves.reverse();
+    moves
+}

@@ -1,0 +1,3 @@
+//! The shape engine against what judges it.
+
+mod concrete;
