@@ -1,6 +1,6 @@
 //! Shape against refinement: what the one accepts, the other never refutes.
 
-use crate::judge::{Accepts, Refined, Within, compiled, refine, shape};
+use crate::judge::{ANY, Accepts, Refined, Within, compiled, refine, shape};
 use std::time::Duration;
 
 /// How hard refinement tries.
@@ -35,7 +35,7 @@ pub enum Compared {
 /// Compares the two on one model.
 pub fn compare(source: &str, effort: Effort) -> Compared {
     let Some(model) = compiled(source, 2) else { return Compared::NoModel };
-    let accepted = shape(&model.program) == Accepts::Yes;
+    let accepted = shape(&model.program, ANY, effort.accepted) == Accepts::Yes;
     if !accepted {
         let (threads, calls) = BOUNDS[0];
         let within = Within { threads, calls, values: 2 };

@@ -5,13 +5,14 @@
 
 use linchpin_ir::interpreter::Memory;
 use linchpin_ir::program::Program;
-use linchpin_lang::{Compiled, Config, Threads, compile};
+use linchpin_lang::{Compiled, Config, Threads as Count, compile};
 use linchpin_refine::{Failure, Points, VerifyOptions, verify};
+use linchpin_shape::{Found, Options, PureAnswers, Threads, analyse};
 use linchpin_space::{Bounds, Calls};
 use linchpin_verdict::{Limits, Outcome};
 use std::time::{Duration, Instant};
 
-/// What the shape engine says of a program, for any number of threads.
+/// What the shape engine says of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Accepts {
     /// Proved.
@@ -20,9 +21,35 @@ pub enum Accepts {
     No(String),
 }
 
+/// How the shape engine is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// About how many threads.
+    pub threads: Threads,
+    /// How answers that change nothing are explained.
+    pub pure: PureAnswers,
+}
+
+/// Any number of threads.
+pub const ANY: Asked = Asked { threads: Threads::Any, pure: PureAnswers::Seen };
+
 /// Asks the shape engine.
-pub fn shape(_program: &Program) -> Accepts {
-    Accepts::No("there is no engine yet".to_owned())
+pub fn shape(program: &Program, asked: Asked, time: Duration) -> Accepts {
+    let limits = Limits {
+        deadline: Some(Instant::now() + time),
+        memory: Some(1 << 30),
+        ..Limits::default()
+    };
+    let Asked { threads, pure } = asked;
+    let options = Options { threads, pure, limits, workers: 1, ..Options::default() };
+    match analyse(program, &options, &|_| {}) {
+        Err(why) => Accepts::No(why.to_string()),
+        Ok(analysis) => match analysis.found {
+            Found::Proved => Accepts::Yes,
+            Found::Failed(trace) => Accepts::No(format!("{:?}", trace.failure)),
+            Found::Stopped(why) => Accepts::No(why.to_string()),
+        },
+    }
 }
 
 /// The bounds of a refinement check.
@@ -65,7 +92,7 @@ impl Refined {
 
 /// Compiles a model for so many threads; `None` if it has mistakes.
 pub fn compiled(source: &str, threads: usize) -> Option<Compiled> {
-    let config = Config { threads: Threads::Count(threads), ..Config::default() };
+    let config = Config { threads: Count::Count(threads), ..Config::default() };
     compile(source, &config).ok()
 }
 
