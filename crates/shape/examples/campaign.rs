@@ -5,7 +5,8 @@
 //! Half of the cases are mutants of the bundled stacks, queues and sets, half are random list
 //! programs. A contradiction, accepted by shape and refuted by refinement, is printed with its
 //! model, and the exit code is 1. `--show N` prints the first N models that shape refuses though
-//! refinement finds nothing wrong, `--mutants` and `--random` make all cases of one sort.
+//! refinement finds nothing wrong, `--mutants` and `--random` make all cases of one sort. `--time`
+//! is how many milliseconds shape has for a model, and refinement for each of its bounds.
 
 #[path = "../tests/shape/compare.rs"]
 mod compare;
@@ -33,13 +34,16 @@ struct Asked {
     seed: u64,
     cases: usize,
     show: usize,
+    time: Duration,
     mutants: bool,
     random: bool,
 }
 
 fn main() -> ExitCode {
     let Some(asked) = asked() else {
-        eprintln!("usage: campaign [--seed S] [--cases N] [--show N] [--mutants | --random]");
+        eprintln!(
+            "usage: campaign [--seed S] [--cases N] [--time MS] [--show N] [--mutants | --random]"
+        );
         return ExitCode::from(2);
     };
     let tallies = run(&asked);
@@ -52,12 +56,20 @@ fn main() -> ExitCode {
 }
 
 fn asked() -> Option<Asked> {
-    let mut asked = Asked { seed: 1, cases: 10_000, show: 0, mutants: true, random: true };
+    let mut asked = Asked {
+        seed: 1,
+        cases: 10_000,
+        show: 0,
+        time: Duration::from_millis(400),
+        mutants: true,
+        random: true,
+    };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         match word.as_str() {
             "--seed" => asked.seed = words.next()?.parse().ok()?,
             "--cases" => asked.cases = words.next()?.parse().ok()?,
+            "--time" => asked.time = Duration::from_millis(words.next()?.parse().ok()?),
             "--show" => asked.show = words.next()?.parse().ok()?,
             "--mutants" => asked.random = false,
             "--random" => asked.mutants = false,
@@ -69,7 +81,7 @@ fn asked() -> Option<Asked> {
 
 /// Compares until there are enough different models; how they ended, for each kind of case.
 fn run(asked: &Asked) -> BTreeMap<String, Tally> {
-    let effort = Effort { accepted: Duration::from_secs(3), refused: Duration::from_millis(300) };
+    let effort = Effort { accepted: asked.time, refused: asked.time / 4 };
     let mut random = Rng::with_seed(asked.seed);
     let models = models::bundled();
     let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();

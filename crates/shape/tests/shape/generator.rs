@@ -85,7 +85,8 @@ fn cas_push(generator: &mut Generator<'_>) -> String {
             ("", "let x = new Node { val: v }; x.next = t;"),
         ])
         .unwrap_or(&("", ""));
-    let inside = generator.pick(&[inside], &["let x = new Node { val: v };", "x.next = x;"]);
+    let link = generator.pick(&[""], &["x.next = x;", "x.next = null;", "x.next = hint;"]);
+    let inside = format!("{inside} {link}");
     let read = generator.pick(
         &["let t = top;", "let t = top;", "let first = top; let t = top;", "let t = top; t = top;"],
         &["let t = hint;"],

@@ -12,11 +12,11 @@ fn no_mutant_is_accepted_that_refinement_refutes() {
     let seed = 13;
     let mut random = Rng::with_seed(seed);
     let effort =
-        Effort { accepted: Duration::from_millis(500), refused: Duration::from_millis(200) };
+        Effort { accepted: Duration::from_millis(200), refused: Duration::from_millis(200) };
     let mut tally = Tally::default();
     for (name, source) in bundled() {
         let mut of_model = 0;
-        while of_model < 6 {
+        while of_model < 4 {
             let Some(mutant) = mutant(&source, &mut random) else { continue };
             let compared = compare(&mutant.source, effort);
             if let Compared::Contradiction(within, found) = compared {
@@ -31,5 +31,5 @@ fn no_mutant_is_accepted_that_refinement_refutes() {
         }
     }
     println!("seed {seed}: {tally}");
-    assert!(tally.refuted >= 20, "{tally}");
+    assert!(tally.refuted >= 15 && tally.accepted >= 3, "{tally}");
 }

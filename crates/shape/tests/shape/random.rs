@@ -6,15 +6,15 @@ use crate::judge::{Refined, Within, refine};
 use fastrand::Rng;
 use std::time::Duration;
 
-/// A few hundred programs; `examples/campaign.rs` makes thousands.
+/// A few programs; `examples/campaign.rs` makes thousands.
 #[test]
 fn no_program_is_accepted_that_refinement_refutes() {
     let seed = 17;
     let mut random = Rng::with_seed(seed);
     let effort =
-        Effort { accepted: Duration::from_millis(300), refused: Duration::from_millis(100) };
+        Effort { accepted: Duration::from_millis(150), refused: Duration::from_millis(100) };
     let mut tally = Tally::default();
-    for _ in 0..120 {
+    for _ in 0..60 {
         let source = program(&mut random);
         let compared = compare(&source, effort);
         assert_ne!(compared, Compared::NoModel, "{source}");
@@ -26,7 +26,7 @@ fn no_program_is_accepted_that_refinement_refutes() {
         tally.count(compared);
     }
     println!("seed {seed}: {tally}");
-    assert!(tally.refuted >= 20 && tally.refuted <= 100, "{tally}");
+    assert!(tally.refuted >= 8 && tally.accepted >= 15, "{tally}");
 }
 
 /// Without flaws a program is right: only then is a share of accepted ones to be expected.
