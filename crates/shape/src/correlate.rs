@@ -34,6 +34,18 @@ pub enum RunsAt {
     Response,
 }
 
+/// What a view knows of the locks that its thread does not hold. `Free` means in a view that the
+/// thread does not hold it, `Other` that another surely does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Locks {
+    /// Nothing. That no two threads hold the same lock is known where their views are joined.
+    #[default]
+    Mine,
+    /// Whether another thread holds a lock that is a shared variable, or that of the last node below
+    /// the arbitrary key.
+    Edge,
+}
+
 /// What a move leads to.
 #[derive(Clone, Debug)]
 pub struct Moved<H> {
@@ -52,6 +64,10 @@ pub struct Machine {
     pub pure: PureAnswers,
     /// When the reference runs.
     pub runs_at: RunsAt,
+    /// What views know of locks.
+    pub locks: Locks,
+    /// The operations, a bit each, for which answers that change nothing are noted.
+    pub seen_for: u64,
     /// For each operation and node, which edges have been taken.
     taken: Vec<Vec<AtomicU64>>,
 }
@@ -71,7 +87,12 @@ impl Machine {
         let counters =
             |code: &Code| code.body.nodes.iter().map(|_| AtomicU64::new(0)).collect::<Vec<_>>();
         let taken = model.operations.iter().map(counters).collect();
-        Machine { model, pure, runs_at, taken }
+        Machine { model, pure, runs_at, locks: Locks::Edge, seen_for: u64::MAX, taken }
+    }
+
+    /// Whether answers that change nothing are noted for an operation.
+    pub fn notes_seen(&self, operation: usize) -> bool {
+        operation >= 64 || self.seen_for >> operation & 1 == 1
     }
 
     /// The steps that were never taken: an operation and a source line each.
@@ -218,7 +239,7 @@ impl Machine {
         };
         for ended in ended {
             match ended {
-                Ended::At(path, at) => self.pause(path, thread, operation, at, out)?,
+                Ended::At(path, at) => self.pause(path, thread, operation, at, judged, out)?,
                 Ended::Returned(path, answer, line) => {
                     let operation = usize::from(operation);
                     self.respond(path, thread, operation, &answer, line, judged, out)?;
@@ -235,6 +256,7 @@ impl Machine {
         thread: u8,
         operation: u8,
         at: At,
+        judged: Judged,
         out: &mut Vec<Moved<H>>,
     ) -> Result<(), Failure> {
         let Path { mut state, mut locals, visible, allocated } = path;
@@ -252,7 +274,7 @@ impl Machine {
             Phase::Pre => allocated.into_iter().next(),
             Phase::Post(_) => None,
         };
-        self.finish(state, visible, out)
+        self.finish(state, visible, judged, out)
     }
 
     /// The rules *finish* and *wrong* (paper 001, Figure C.3).
@@ -286,7 +308,7 @@ impl Machine {
             let Path { mut state, visible, .. } = path;
             let role = state.threads[usize::from(thread)].role;
             state.threads[usize::from(thread)] = Thread::idle(role);
-            self.finish(state, visible, out)?;
+            self.finish(state, visible, judged, out)?;
         }
         Ok(())
     }
@@ -335,17 +357,20 @@ impl Machine {
     }
 
     /// The end of a move: what the reference would answer now is noted, and what cannot be is
-    /// dropped.
+    /// dropped. A state of a join is brought into canonical form when it has been projected.
     fn finish<H: Heap>(
         &self,
         mut state: State<H>,
         visible: bool,
+        judged: Judged,
         out: &mut Vec<Moved<H>>,
     ) -> Result<(), Failure> {
         let list = state.list(self.model.root);
         if state.heap.coerce(list.as_ref()) {
             self.tick(&mut state)?;
-            state.canonical();
+            if judged == Judged::Yes {
+                state.canonical();
+            }
             out.push(Moved { state, visible });
         }
         Ok(())
@@ -361,7 +386,7 @@ impl Machine {
             let number = u8::try_from(thread).unwrap_or(u8::MAX);
             let pending = &state.threads[thread];
             let (Some((operation, _)), Phase::Pre) = (pending.at, pending.phase) else { continue };
-            if !self.is_judged(state, number) {
+            if !self.is_judged(state, number) || !self.notes_seen(usize::from(operation)) {
                 continue;
             }
             let answer = self.pure_answer(state, number, usize::from(operation))?;

@@ -4,7 +4,7 @@
 //! where the step is blocked or its guard does not hold. A step that fails is reported, never
 //! dropped.
 
-use crate::correlate::Machine;
+use crate::correlate::{Locks, Machine};
 use crate::evaluate::{Environment, Undefined, equal_words};
 use crate::failure::{Cause, Failure, Fault, ReferenceFault};
 use crate::heap::{Flags, Heap, Kind, LINKS, LOCKS, Lost, Side};
@@ -609,7 +609,7 @@ impl Executor<'_> {
         if self.holder(&path, place, line)? != Holder::Free {
             return Ok(smallvec![]);
         }
-        path.visible = true;
+        path.visible |= self.shows_lock(&path, place, line)?;
         self.put_holder(&mut path, place, self.actor.holder(), line)?;
         Ok(smallvec![path])
     }
@@ -623,9 +623,20 @@ impl Executor<'_> {
         if self.holder(&path, place, line)? != self.actor.holder() {
             return Err(self.fault(Fault::ForeignUnlock, line));
         }
-        path.visible = true;
+        path.visible |= self.shows_lock(&path, place, line)?;
         self.put_holder(&mut path, place, Holder::Free, line)?;
         Ok(smallvec![path])
+    }
+
+    /// Whether other threads can notice who holds a lock.
+    fn shows_lock<H: Heap>(&self, path: &Path<H>, place: &Place, line: u32) -> Result<bool, Failure> {
+        if self.machine.is_some_and(|machine| machine.locks == Locks::Mine) {
+            return Ok(false);
+        }
+        Ok(match self.place(path, place, line)? {
+            Where::Variables { .. } => true,
+            Where::Cells { node, .. } => path.state.edge.is_some_and(|(before, _)| before == node),
+        })
     }
 
     /// Who holds a lock.

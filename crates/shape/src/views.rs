@@ -9,7 +9,7 @@
 use crate::correlate::{Judged, Machine};
 use crate::explore::{Explored, Origin, Stopped, Table};
 use crate::failure::Failure;
-use crate::join::{SECOND, Side, joins, projected};
+use crate::join::{SECOND, Side, forget_holders, joins, projected};
 use crate::state::{Key, Phase, State};
 use crate::targets::Targets;
 use crate::value::Scalar;
@@ -26,11 +26,15 @@ struct Group {
 
 struct Analysis<'a> {
     machine: &'a Machine,
+    /// The group of each view and of each interferer.
+    group_of_view: Vec<usize>,
+    group_of_interferer: Vec<usize>,
     views: Table<Targets>,
     /// What other threads do: views whose next move others can notice, cut down to what the move
     /// needs.
     interferers: Table<Targets>,
-    groups: FxHashMap<Key, Group>,
+    groups: Vec<Group>,
+    keys: FxHashMap<Key, usize>,
     /// Views and interferers that are new or have grown.
     new_views: Vec<usize>,
     new_interferers: Vec<usize>,
@@ -46,9 +50,12 @@ pub fn views(
 ) -> Explored<Targets> {
     let mut analysis = Analysis {
         machine,
+        group_of_view: Vec::new(),
+        group_of_interferer: Vec::new(),
         views: Table::default(),
         interferers: Table::default(),
-        groups: FxHashMap::default(),
+        groups: Vec::new(),
+        keys: FxHashMap::default(),
         new_views: Vec::new(),
         new_interferers: Vec::new(),
     };
@@ -109,10 +116,21 @@ impl Analysis<'_> {
         let known = self.views.states.len();
         let Some(at) = self.views.add(state, origin) else { return };
         if at >= known {
-            let key = self.views.states[at].state.shared_key();
-            self.groups.entry(key).or_default().views.push(at);
+            let group = self.group(self.views.states[at].state.shared_key());
+            self.groups[group].views.push(at);
+            self.group_of_view.push(group);
         }
         self.new_views.push(at);
+    }
+
+    /// The group of the states with this shared part.
+    fn group(&mut self, key: Key) -> usize {
+        let next = self.groups.len();
+        let group = *self.keys.entry(key).or_insert(next);
+        if group == next {
+            self.groups.push(Group::default());
+        }
+        group
     }
 
     /// The moves of the thread of a view.
@@ -121,7 +139,10 @@ impl Analysis<'_> {
         let moved = self.machine.moves(&state, 0, Judged::Yes)?;
         let visible = moved.iter().any(|moved| moved.visible);
         let count = moved.len();
-        for moved in moved {
+        for mut moved in moved {
+            // Its own step may have moved the node below K: of others no holder is known.
+            forget_holders(self.machine.locks, &mut moved.state);
+            moved.state.canonical();
             self.add(moved.state, Origin::Own(at, 0));
         }
         if visible {
@@ -129,7 +150,9 @@ impl Analysis<'_> {
             if let Some(new) = self.interferers.add(self.needed(state), Origin::Own(at, 0)) {
                 if new >= known {
                     let key = self.interferers.states[new].state.shared_key();
-                    self.groups.entry(key).or_default().interferers.push(new);
+                    let group = self.group(key);
+                    self.groups[group].interferers.push(new);
+                    self.group_of_interferer.push(group);
                 }
                 self.new_interferers.push(new);
             }
@@ -154,6 +177,7 @@ impl Analysis<'_> {
         }
         thread.seen = 0;
         thread.asked = None;
+        forget_holders(self.machine.locks, &mut state);
         state.canonical();
         state
     }
@@ -162,14 +186,11 @@ impl Analysis<'_> {
     fn pairs(&self, views: &[usize], interferers: &[usize]) -> Vec<(usize, usize)> {
         let mut pairs = Vec::new();
         for view in views {
-            let key = self.views.states[*view].state.shared_key();
-            if let Some(group) = self.groups.get(&key) {
-                pairs.extend(group.interferers.iter().map(|other| (*view, *other)));
-            }
+            let group = &self.groups[self.group_of_view[*view]];
+            pairs.extend(group.interferers.iter().map(|other| (*view, *other)));
         }
         for other in interferers {
-            let key = self.interferers.states[*other].state.shared_key();
-            let Some(group) = self.groups.get(&key) else { continue };
+            let group = &self.groups[self.group_of_interferer[*other]];
             let old = group.views.iter().filter(|view| views.binary_search(view).is_err());
             pairs.extend(old.map(|view| (*view, *other)));
         }
@@ -219,12 +240,12 @@ impl Analysis<'_> {
 
     /// What one view becomes by the moves of one other thread.
     fn beside(&self, view: usize, other: usize, out: &mut Table<Targets>) -> Result<(), Failure> {
-        let first = Side::new(self.views.states[view].state.clone());
-        let second = Side::new(self.interferers.states[other].state.clone());
+        let first = Side::new(&self.views.states[view].state);
+        let second = Side::new(&self.interferers.states[other].state);
         joins(self.machine, &first, &second, &mut |state| {
             for moved in self.machine.moves(&state, SECOND, Judged::No)? {
                 if moved.visible {
-                    out.add(projected(moved.state), Origin::Beside(view, other));
+                    out.add(projected(self.machine.locks, moved.state), Origin::Beside(view, other));
                 }
             }
             Ok(())
