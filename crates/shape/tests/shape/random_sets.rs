@@ -69,6 +69,8 @@ fn add(generator: &mut Generator<'_>) -> String {
             "let k = c.val; if k == e { @end@ return false; } @x@ #[lin] p.next = x; @end@ return true;",
             "let r = false; if c.val != e { @x@ p.next = x; r = true; } @last@ return r;",
             "let k = c.val; if k != e { @x@ #[lin] p.next = x; @end@ return true; } @last@ return false;",
+            "let k = c.val; if k == e { @end@ return false; } #[lin] atomic { @x@ p.next = x; } @end@ return true;",
+            "let r = false; if c.val != e { atomic { @x@ p.next = x; } r = true; } @last@ return r;",
         ],
         &[
             "#[lin(when k == e)] let k = c.val; @x@ #[lin(when k != e)] p.next = x; @end@ return k != e;",
@@ -92,6 +94,8 @@ fn remove(generator: &mut Generator<'_>) -> String {
             "#[lin(when k != e)] let k = c.val; if k != e { @end@ return false; } @s@ #[lin] p.next = s; @end@ return true;",
             "let k = c.val; if k != e { @end@ return false; } @s@ #[lin] p.next = s; @end@ return true;",
             "let r = false; if c.val == e { @s@ p.next = s; r = true; } @last@ return r;",
+            "let k = c.val; if k != e { @end@ return false; } #[lin] atomic { @s@ p.next = s; } @end@ return true;",
+            "let r = false; if c.val == e { atomic { @s@ p.next = s; } r = true; } @last@ return r;",
         ],
         &[
             "@s@ #[lin] p.next = s; @end@ return true;",

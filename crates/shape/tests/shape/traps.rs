@@ -3,11 +3,11 @@
 //! Each trap is a model of its own under `tests/traps`, whose header says what is wrong and which
 //! shortcut would accept it. Refinement shows within the bounds of the table that it is wrong for
 //! real, or that it is right and must be refused for another reason. The models that are wrong only
-//! late (at the seventh call, beyond three elements, for one value) are here too: `late_*`.
+//! late (at the seventh call, beyond three elements, for one value) are here too: `late_*`. What the
+//! traps were made of is `00_*`.
 
 use crate::judge::{ANY, Accepts, Asked, Refined, Within, compiled, refine, shape};
-use crate::models::bundled;
-use Expected::{PointsWrong, Refused, Right, Stuck, Unreached, Unseen, Wrong};
+use Expected::{PointsWrong, Proved, Refused, Right, Stuck, Unreached, Unseen, Wrong};
 use linchpin_lang::{Config, compile};
 use linchpin_refine::has_points;
 use linchpin_shape::{Found, Options, PureAnswers, Threads, analyse};
@@ -32,6 +32,8 @@ enum Expected {
     Unreached,
     /// Right, but only an engine that looks closely may prove it.
     Right,
+    /// Right, and what other traps are made of: proved.
+    Proved,
 }
 
 struct Trap {
@@ -53,6 +55,11 @@ const fn trap(
 /// The traps: name, what is known, and the threads, calls of each and values that show it.
 #[rustfmt::skip]
 const TRAPS: &[Trap] = &[
+    trap("00_cas_stack", Proved, 2, 2, 2),
+    trap("00_locked_stack", Proved, 2, 2, 2),
+    trap("00_two_lock_queue", Proved, 2, 2, 2),
+    trap("00_cas_queue", Proved, 2, 2, 2),
+    trap("00_locked_set", Proved, 2, 2, 2),
     trap("01_pop_without_null_test", Wrong, 1, 1, 1),
     trap("01_dequeue_without_null_test", Wrong, 1, 1, 1),
     trap("01_null_only_under_contention", Wrong, 2, 2, 1),
@@ -232,7 +239,9 @@ fn refinement_knows_the_traps() {
         match trap.expected {
             Wrong => assert!(found.refutes(), "{name}: {found:?}"),
             PointsWrong => assert_eq!(found, Refined::NotAtPoints, "{name}"),
-            Refused | Unseen | Unreached | Right => assert_eq!(found, Refined::AtPoints, "{name}"),
+            Refused | Unseen | Unreached | Right | Proved => {
+                assert_eq!(found, Refined::AtPoints, "{name}")
+            }
             Stuck => assert_eq!(found, Refined::Stuck, "{name}"),
         }
     }
@@ -252,7 +261,8 @@ fn three_threads_are_needed() {
 #[test]
 fn no_trap_is_proved() {
     let mut proved = Vec::new();
-    for trap in TRAPS.iter().filter(|trap| !matches!(trap.expected, Unreached | Right | Stuck)) {
+    let may_be = |trap: &&Trap| matches!(trap.expected, Unreached | Right | Proved | Stuck);
+    for trap in TRAPS.iter().filter(|trap| !may_be(trap)) {
         let compiled = compiled(&source(trap), trap.within.threads.max(2)).unwrap();
         // Without points everything may be refused for that alone.
         assert!(has_points(&compiled.program), "{}", trap.name);
@@ -295,11 +305,13 @@ fn unreached_steps_are_named() {
 /// The traps are changes of these, and these are proved: so a trap is refused for what is wrong
 /// with it.
 #[test]
-fn what_the_traps_were_made_of_is_proved() {
-    for name in ["treiber_stack", "two_lock_queue", "ms_queue"] {
-        let (_, source) = bundled().into_iter().find(|(found, _)| found == name).unwrap();
-        let compiled = compile(&source, &Config::default()).unwrap();
-        assert_eq!(shape(&compiled.program, ANY, LONG), Accepts::Yes, "{name}");
+fn what_the_traps_are_made_of_is_proved() {
+    for trap in TRAPS.iter().filter(|trap| trap.expected == Proved) {
+        let compiled = compiled(&source(trap), 2).unwrap();
+        for threads in [Threads::Any, Threads::Those] {
+            let asked = Asked { threads, ..ANY };
+            assert_eq!(shape(&compiled.program, asked, LONG), Accepts::Yes, "{}", trap.name);
+        }
     }
 }
 
