@@ -289,17 +289,16 @@ impl Machine {
         judged: Judged,
         out: &mut Vec<Moved<H>>,
     ) -> Result<(), Failure> {
-        let paths: SmallVec<[Path<H>; 2]> =
-            match (self.runs_at, self.is_judged(&path.state, thread)) {
-                (RunsAt::Response, true) => {
-                    let pre = path.state.threads[usize::from(thread)].phase == Phase::Pre;
-                    match pre {
-                        true => self.linearize(path, thread, operation, line)?,
-                        false => smallvec![path],
-                    }
+        let paths: Vec<Path<H>> = match (self.runs_at, self.is_judged(&path.state, thread)) {
+            (RunsAt::Response, true) => {
+                let pre = path.state.threads[usize::from(thread)].phase == Phase::Pre;
+                match pre {
+                    true => self.linearize(path, thread, operation, line)?,
+                    false => vec![path],
                 }
-                _ => smallvec![path],
-            };
+            }
+            _ => vec![path],
+        };
         for path in paths {
             let caller = &path.state.threads[usize::from(thread)];
             if judged == Judged::Yes && self.is_judged(&path.state, thread) {
@@ -314,7 +313,7 @@ impl Machine {
     }
 
     /// Only calls about the arbitrary key are compared; the others are interference.
-    fn is_judged<H: Heap>(&self, state: &State<H>, thread: u8) -> bool {
+    pub fn is_judged<H: Heap>(&self, state: &State<H>, thread: u8) -> bool {
         match self.model.integers {
             Integers::Values => true,
             Integers::Keys => {
@@ -451,15 +450,15 @@ impl Machine {
         point: &Point,
         executor: &Executor<'_>,
         line: u32,
-    ) -> Result<SmallVec<[Path<H>; 2]>, Failure> {
-        let Actor::Thread(thread) = executor.actor else { return Ok(smallvec![path]) };
+    ) -> Result<Vec<Path<H>>, Failure> {
+        let Actor::Thread(thread) = executor.actor else { return Ok(vec![path]) };
         if self.runs_at == RunsAt::Response || !self.is_judged(&path.state, thread) {
-            return Ok(smallvec![path]);
+            return Ok(vec![path]);
         }
         match point {
             Point::When(condition) => {
                 let holds = executor.term(&path, condition, line)?;
-                let mut out = smallvec![];
+                let mut out = Vec::new();
                 for (path, term) in split(path, holds) {
                     match term {
                         Term::Word(Scalar::Bool(true)) => {
@@ -480,9 +479,9 @@ impl Machine {
                     Phase::Post(_) => None,
                 };
                 path.state.threads[usize::from(thread)].asked = answer;
-                Ok(smallvec![path])
+                Ok(vec![path])
             }
-            Point::Returns(_) => Ok(smallvec![path]),
+            Point::Returns(_) => Ok(vec![path]),
         }
     }
 
@@ -494,13 +493,13 @@ impl Machine {
         thread: u8,
         operation: usize,
         line: u32,
-    ) -> Result<SmallVec<[Path<H>; 2]>, Failure> {
+    ) -> Result<Vec<Path<H>>, Failure> {
         let does = self.model.does[operation];
         let lost = |lost: Lost| Failure { cause: Cause::Lost(lost), operation, line };
         match &self.model.reference {
             Reference::Stack(node) => self.stack(path, thread, does, *node).map_err(lost),
             Reference::Queue(node) => self.queue(path, thread, does, *node).map_err(lost),
-            Reference::Bit => Ok(smallvec![bit(path, thread, does)]),
+            Reference::Bit => Ok(vec![bit(path, thread, does)]),
             Reference::Program(_) => self.reference_program(path, thread, operation, line),
         }
     }
@@ -511,17 +510,17 @@ impl Machine {
         thread: u8,
         does: Does,
         list: ListNode,
-    ) -> Result<SmallVec<[Path<H>; 2]>, Lost> {
+    ) -> Result<Vec<Path<H>>, Lost> {
         let top = path.state.reference[0];
         match (does, top) {
             (Does::Put, _) => {
                 let node = self.reference_node(&mut path, thread, list)?;
                 path.state.heap.store(Side::Reference, node, list.link, top.node());
                 path.state.reference[0] = Scalar::Node(node);
-                Ok(smallvec![answered(path, thread, Scalar::Dead)])
+                Ok(vec![answered(path, thread, Scalar::Dead)])
             }
             (Does::Take, Scalar::Node(first)) => {
-                let mut out = smallvec![];
+                let mut out = Vec::new();
                 for (heap, to) in path.state.heap.load(Side::Reference, first, list.link)? {
                     let mut path = path.clone();
                     path.state.heap = heap;
@@ -532,9 +531,9 @@ impl Machine {
             }
             (Does::Peek, Scalar::Node(first)) => {
                 let answer = Scalar::ValueOf(first, list.value);
-                Ok(smallvec![quietly(path, thread, answer)])
+                Ok(vec![quietly(path, thread, answer)])
             }
-            _ => Ok(smallvec![quietly(path, thread, Scalar::Null)]),
+            _ => Ok(vec![quietly(path, thread, Scalar::Null)]),
         }
     }
 
@@ -544,7 +543,7 @@ impl Machine {
         thread: u8,
         does: Does,
         list: ListNode,
-    ) -> Result<SmallVec<[Path<H>; 2]>, Lost> {
+    ) -> Result<Vec<Path<H>>, Lost> {
         let (Some(head), Some(tail)) =
             (path.state.reference[0].node(), path.state.reference[1].node())
         else {
@@ -554,12 +553,12 @@ impl Machine {
             let node = self.reference_node(&mut path, thread, list)?;
             path.state.heap.store(Side::Reference, tail, list.link, Some(node));
             path.state.reference[1] = Scalar::Node(node);
-            return Ok(smallvec![answered(path, thread, Scalar::Dead)]);
+            return Ok(vec![answered(path, thread, Scalar::Dead)]);
         }
         if head == tail {
-            return Ok(smallvec![quietly(path, thread, Scalar::Null)]);
+            return Ok(vec![quietly(path, thread, Scalar::Null)]);
         }
-        let mut out = smallvec![];
+        let mut out = Vec::new();
         for (heap, to) in path.state.heap.load(Side::Reference, head, list.link)? {
             // The reference list goes from its head to its tail without a gap.
             let Some(first) = to else { continue };
@@ -603,7 +602,7 @@ impl Machine {
         thread: u8,
         operation: usize,
         line: u32,
-    ) -> Result<SmallVec<[Path<H>; 2]>, Failure> {
+    ) -> Result<Vec<Path<H>>, Failure> {
         let code = &self.model.reference_operations[operation];
         let mut locals = code.initial(self.model.integers);
         let arguments = path.state.threads[usize::from(thread)].arguments.clone();
@@ -621,7 +620,7 @@ impl Machine {
         };
         let (kept, visible) = (path.locals.clone(), path.visible);
         let mut work = vec![(Path { locals, visible: false, ..path }, code.body.entry)];
-        let mut out = smallvec![];
+        let mut out = Vec::new();
         let mut runs = 0;
         while let Some((path, at)) = work.pop() {
             runs += 1;

@@ -247,7 +247,7 @@ fn assemble(
     }
     let to_first = translation_of_first(first, second, &place, &summaries, next);
     let to_second = translation_of_second(first, second, matching, &place, &summaries, next);
-    let mut nodes: SmallVec<[Node; 10]> = SmallVec::new();
+    let mut nodes: Vec<Node> = Vec::with_capacity(next + summaries.len() + 2);
     for at in 0..first.named {
         let node = first.nodes()[at];
         let mut joined = translated(&node, &to_first);

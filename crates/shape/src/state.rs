@@ -17,7 +17,7 @@ pub struct State<H> {
     /// Where the arbitrary key K belongs in the list: the last node below it and the next one.
     pub edge: Option<(NodeId, NodeId)>,
     /// The threads.
-    pub threads: SmallVec<[Thread; 2]>,
+    pub threads: Vec<Thread>,
     /// The nodes.
     pub heap: H,
 }
@@ -78,7 +78,8 @@ impl Thread {
         }
     }
 
-    fn words(&self) -> impl Iterator<Item = Scalar> {
+    /// Its words that may name nodes.
+    pub fn words(&self) -> impl Iterator<Item = Scalar> {
         let answer = match self.phase {
             Phase::Post(answer) => Some(answer),
             Phase::Pre => None,
