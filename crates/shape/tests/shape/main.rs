@@ -1,3 +1,13 @@
 //! The shape engine against what judges it.
 
+mod compare;
 mod concrete;
+mod generator;
+mod judge;
+mod models;
+mod mutants;
+mod mutate;
+mod random;
+mod random_queues;
+mod random_sets;
+mod traps;
