@@ -52,7 +52,8 @@ fn with_threads(program: &Program, threads: usize) -> Program {
 pub fn check(name: &str, program: &Program, config: &Config, threads: Threads) -> Checked {
     let program = with_threads(program, config.threads);
     let options = Options { threads, workers: 2, ..Options::default() };
-    let analysis = analyse(&program, &options, &|_| {}).unwrap_or_else(|why| panic!("{name}: {why}"));
+    let analysis =
+        analyse(&program, &options, &|_| {}).unwrap_or_else(|why| panic!("{name}: {why}"));
     if let Found::Failed(trace) = &analysis.found {
         panic!("{name}: not proved: {:?}", trace.failure);
     }
@@ -69,8 +70,8 @@ pub fn check_against(
     analysis: &Analysis,
 ) -> Checked {
     let seed = 1;
-    let merged = merged::explore(program, config, seed)
-        .unwrap_or_else(|why| panic!("{name}: {why:?}"));
+    let merged =
+        merged::explore(program, config, seed).unwrap_or_else(|why| panic!("{name}: {why:?}"));
     if let Some(wrong) = &merged.wrong {
         panic!("{name}: proved, and yet {wrong:#?}");
     }
@@ -112,11 +113,13 @@ fn permutations(count: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for next in 0..count {
         let longer = |order: &Vec<usize>| {
-            (0..=order.len()).map(|at| {
-                let mut order = order.clone();
-                order.insert(at, next);
-                order
-            }).collect::<Vec<_>>()
+            (0..=order.len())
+                .map(|at| {
+                    let mut order = order.clone();
+                    order.insert(at, next);
+                    order
+                })
+                .collect::<Vec<_>>()
         };
         all = all.iter().flat_map(longer).collect();
     }

@@ -18,7 +18,7 @@ enum Definite {
     Anything,
     Null,
     Bool(bool),
-    Lock(Holder),
+    Lock(Option<u8>),
     Node(usize),
 }
 
@@ -61,7 +61,8 @@ fn key_of_structure(machine: &Machine, state: &State<Targets>) -> Key {
     let mut definite = |word: Scalar| match word {
         Scalar::Null => Definite::Null,
         Scalar::Bool(truth) => Definite::Bool(truth),
-        Scalar::Lock(holder) => Definite::Lock(holder),
+        Scalar::Lock(Holder::Thread(thread)) => Definite::Lock(Some(thread)),
+        Scalar::Lock(_) => Definite::Lock(None),
         Scalar::Node(node) => nodes.number(node),
         _ => Definite::Anything,
     };

@@ -101,7 +101,7 @@ impl Matching<'_> {
             Scalar::Key(class) => {
                 value.as_int().is_some_and(|key| class_of(key, self.focus.key) == class)
             }
-            Scalar::Lock(holder) => self.nodes.holder(value, self.focus) == holder,
+            Scalar::Lock(holder) => self.nodes.is_held(value, holder, self.focus),
             Scalar::Me => {
                 let me = thread.and_then(|thread| i64::try_from(self.focus.threads[thread]).ok());
                 value.as_int() == me
@@ -172,9 +172,8 @@ impl Matching<'_> {
             false => ConcretePhase::Pre,
         };
         match (thread.phase, phase) {
-            (Phase::Pre, ConcretePhase::Pre) | (Phase::Post(Scalar::Dead), ConcretePhase::Post(_)) => {
-                Ok(())
-            }
+            (Phase::Pre, ConcretePhase::Pre)
+            | (Phase::Post(Scalar::Dead), ConcretePhase::Post(_)) => Ok(()),
             (Phase::Post(Scalar::ValueOf(to, _)), ConcretePhase::Post(Ret::Node(id))) => {
                 self.bind(to, self.nodes.of_reference(id))
             }
@@ -292,7 +291,9 @@ impl Matching<'_> {
                 let mask = heap.nodes[at].side(side)[usize::from(link)];
                 let wrong = |what: &str| {
                     let side = if side == Side::Candidate { "" } else { " of the reference" };
-                    Err(Why::Link(format!("{from:?} for n{at}, link {link}{side} to {to:?}: {what}")))
+                    Err(Why::Link(format!(
+                        "{from:?} for n{at}, link {link}{side} to {to:?}: {what}"
+                    )))
                 };
                 let target = match to {
                     None if mask & 1 == 1 => continue,

@@ -63,7 +63,8 @@ fn moves(
     state: &Correlated,
     thread: usize,
 ) -> Result<Vec<Correlated>, (Wrong, Vec<Vec<String>>)> {
-    let is = |state: &Correlated, of: fn(&Status) -> bool| of(&state.candidate.threads[thread].status);
+    let is =
+        |state: &Correlated, of: fn(&Status) -> bool| of(&state.candidate.threads[thread].status);
     let idle = |status: &Status| matches!(status, Status::Idle);
     let returning = |status: &Status| matches!(status, Status::Returning { .. });
     let step = |state: &Correlated| {
