@@ -10,16 +10,19 @@ mod matching;
 mod merged;
 mod nodes;
 mod programs;
+mod small;
 
 use crate::concrete::{Config, Order, Values};
 use index::Index;
 use linchpin_ir::program::Program;
+use linchpin_shape::heap::Kind;
 use linchpin_shape::state::State;
 use linchpin_shape::targets::Targets;
 use linchpin_shape::{Analysis, Found, Options, Threads, analyse};
 use matching::{Why, embeds};
 use merged::Merged;
-use nodes::{Focus, Nodes};
+use nodes::{Concrete, Focus, Nodes};
+use std::collections::BTreeMap;
 
 /// What was checked.
 #[derive(Clone, Copy, Debug, Default)]
@@ -90,14 +93,32 @@ pub fn check_against(
     for state in &merged.states {
         let nodes = Nodes::new(state, &analysis.machine);
         for key in keys.clone() {
+            let mut kinds = Vec::new();
             for orders in shown(config.threads, threads) {
                 let focus = |threads: &Vec<usize>| Focus { threads: threads.clone(), key };
-                covered(name, &nodes, &merged, &index, orders.iter().map(focus));
+                kinds.push(covered(name, &nodes, &merged, &index, orders.iter().map(focus)));
                 checked.embeddings += 1;
             }
+            assert!(agree(&Kinds::new(), &kinds), "{name}: {kinds:?}\n{state:#?}");
         }
     }
     checked
+}
+
+/// The kinds that a structure gives to nodes. All else that it says of a node is a function of the
+/// concrete state; whether it knows that a uniform node is one depends on how it was reached.
+type Kinds = BTreeMap<Concrete, Kind>;
+
+/// Whether each thread has a view that gives nodes the kinds that the others' views give them.
+/// Joins rest on this: nodes of different kinds are not taken for the same.
+fn agree(so_far: &Kinds, threads: &[Vec<Kinds>]) -> bool {
+    let Some((first, others)) = threads.split_first() else { return true };
+    first.iter().any(|kinds| {
+        let same = kinds.iter().all(|(node, kind)| so_far.get(node).is_none_or(|it| it == kind));
+        let mut all = so_far.clone();
+        all.extend(kinds);
+        same && agree(&all, others)
+    })
 }
 
 /// The threads that structures show: one at a time, or all, whichever order these are in. One
@@ -132,13 +153,17 @@ fn covered(
     merged: &Merged,
     index: &Index<'_>,
     orders: impl Iterator<Item = Focus>,
-) {
+) -> Vec<Kinds> {
+    let mut found = Vec::new();
     let mut nearest: Option<(Why, &State<Targets>)> = None;
     let mut tried = Vec::new();
     for focus in orders {
         for structure in index.near(nodes, &focus) {
             match embeds(nodes, &merged.semantics, &focus, structure) {
-                Ok(()) => return,
+                Ok(all) => found.extend(all.iter().map(|stands| {
+                    let kind = |at: &usize| structure.heap.nodes[*at].flags.kind;
+                    stands.iter().map(|(node, at)| (*node, kind(at))).collect::<Kinds>()
+                })),
                 Err(why) if nearest.as_ref().is_none_or(|(other, _)| *other < why) => {
                     nearest = Some((why, structure));
                 }
@@ -146,6 +171,9 @@ fn covered(
             }
         }
         tried.push(focus);
+    }
+    if !found.is_empty() {
+        return found;
     }
     panic!("{name}: uncovered {tried:?}\n{:#?}\nnearest: {nearest:#?}", nodes.state);
 }

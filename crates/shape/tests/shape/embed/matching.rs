@@ -43,13 +43,16 @@ struct Matching<'a> {
     ghosts: Vec<NodeId>,
 }
 
-/// Whether a state embeds into a structure.
+/// Which node of the structure each node stands for.
+pub type Stands = BTreeMap<Concrete, usize>;
+
+/// The ways in which a state embeds into a structure: at least one, or why there is none.
 pub fn embeds(
     nodes: &Nodes<'_>,
     semantics: &Semantics,
     focus: &Focus,
     structure: &State<Targets>,
-) -> Result<(), Why> {
+) -> Result<Vec<Stands>, Why> {
     let arguments = vec![None; focus.threads.len()];
     let mut matching = Matching {
         nodes,
@@ -230,7 +233,7 @@ impl Matching<'_> {
     }
 
     /// The nodes that values come from, then flags, then links.
-    fn origin(&mut self) -> Result<(), Why> {
+    fn origin(&mut self) -> Result<Vec<Stands>, Why> {
         let Some((to, cell, value)) = self.origins.pop() else { return self.named() };
         if let Some(node) = self.bound.get(&to) {
             return match self.nodes.value(*node, cell) == Some(&value) {
@@ -244,8 +247,7 @@ impl Matching<'_> {
             self.origins.insert(0, (to, cell, value));
             return self.origin();
         }
-        let mut why = Why::Word(format!("{value} is not from any node like {to:?}"));
-        for node in self.nodes.holding(&value, cell) {
+        let all = self.nodes.holding(&value, cell).into_iter().map(|node| {
             let mut with = Matching {
                 bound: self.bound.clone(),
                 origins: self.origins.clone(),
@@ -253,15 +255,14 @@ impl Matching<'_> {
                 ghosts: self.ghosts.clone(),
                 ..*self
             };
-            match with.bind(to, Some(node)).map_err(Why::Word).and_then(|()| with.origin()) {
-                Ok(()) => return Ok(()),
-                Err(other) => why = why.max(other),
-            }
-        }
-        Err(why)
+            with.bind(to, Some(node)).map_err(Why::Word)?;
+            with.origin()
+        });
+        let none = Why::Word(format!("{value} is not from any node like {to:?}"));
+        all.fold(Err(none), any)
     }
 
-    fn named(&self) -> Result<(), Why> {
+    fn named(&self) -> Result<Vec<Stands>, Why> {
         let heap = &self.structure.heap;
         for (at, node) in (0..).zip(&heap.nodes).filter(|(_, node)| !node.summary) {
             match self.bound.get(&NodeId(at)) {
@@ -279,11 +280,7 @@ impl Matching<'_> {
     }
 
     /// Follows the links of `work`; `stands` says which node of the structure each stands for.
-    fn links(
-        &self,
-        mut stands: BTreeMap<Concrete, usize>,
-        mut work: Vec<Concrete>,
-    ) -> Result<(), Why> {
+    fn links(&self, mut stands: Stands, mut work: Vec<Concrete>) -> Result<Vec<Stands>, Why> {
         let heap = &self.structure.heap;
         while let Some(from) = work.pop() {
             let at = stands[&from];
@@ -325,11 +322,23 @@ impl Matching<'_> {
                             work.push(target);
                             self.links(stands, work)
                         });
-                        return all.reduce(|one, two| one.or(two)).unwrap_or(Ok(()));
+                        return all.reduce(any).unwrap_or(Ok(Vec::new()));
                     }
                 }
             }
         }
-        Ok(())
+        Ok(vec![stands])
+    }
+}
+
+/// What either finds.
+fn any(one: Result<Vec<Stands>, Why>, two: Result<Vec<Stands>, Why>) -> Result<Vec<Stands>, Why> {
+    match (one, two) {
+        (Ok(mut one), Ok(two)) => {
+            one.extend(two);
+            Ok(one)
+        }
+        (Ok(found), Err(_)) | (Err(_), Ok(found)) => Ok(found),
+        (Err(one), Err(two)) => Err(one.max(two)),
     }
 }

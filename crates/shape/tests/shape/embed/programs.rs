@@ -39,7 +39,7 @@ fn stacks_and_queues_with_three_threads() {
 
 #[test]
 fn sets_of_any_number_of_threads() {
-    embedded("orvyy_set", 2, 5, 1_500, Any);
+    embedded("orvyy_set", 2, 5, 10_000, Any);
 }
 
 #[test]
