@@ -2,6 +2,7 @@
 
 mod compare;
 mod concrete;
+mod embed;
 mod generator;
 mod judge;
 mod models;
