@@ -7,6 +7,7 @@
 pub mod analysis;
 pub mod coerce;
 pub mod correlate;
+pub mod engine;
 pub mod evaluate;
 pub mod execute;
 pub mod explore;
@@ -23,5 +24,6 @@ pub mod views;
 
 pub use analysis::{Analysis, Found, Options, Threads, Trace, TraceMove, analyse, sequential};
 pub use correlate::PureAnswers;
+pub use engine::Shape;
 pub use failure::{Cause, Failure, Fault};
 pub use prepare::{NotApplicable, ReferenceChoice};

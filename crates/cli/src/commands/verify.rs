@@ -1,16 +1,23 @@
 //! `linchpin verify`: every engine that applies to a model answers; the strongest answer is the
 //! verdict.
 
-use crate::args::{MemoryArg, ReductionArg, VerifyArgs};
+use crate::args::{
+    AnswersArg, Clients, DomainArg, MemoryArg, ReductionArg, ReferenceArg, ThreadsArg, VerifyArgs,
+};
 use crate::limits::Stop;
 use crate::progress::Progress;
 use crate::{Status, errors, model, output};
 use anyhow::{Context, Result, bail};
-use linchpin_engine::{Answer, Artifact, Extras, Language, Reduction, Request};
+use linchpin_engine::{
+    Answer, Artifact, DomainAsked, Extras, Language, PureAsked, Reduction, ReferenceAsked, Request,
+    ShapeRequest, ThreadsAsked,
+};
 use linchpin_ir::interpreter::Memory;
 use linchpin_report::{Findings, json, summary};
 use linchpin_verdict::{Verdict, counted};
-use linchpin_verify::{Loaded, ProgressQuestion, Verification, verify, verify_progress};
+use linchpin_verify::{
+    ClientError, Loaded, ProgressQuestion, Verification, verify, verify_progress, with_clients,
+};
 use std::path::Path;
 
 pub fn execute(args: &VerifyArgs) -> Result<Status> {
@@ -47,7 +54,7 @@ pub fn execute(args: &VerifyArgs) -> Result<Status> {
 /// Verifies a file and says what was found.
 fn one(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Verdict> {
     let name = file.display().to_string();
-    let loaded = model::load_any(file, &args.config())?;
+    let loaded = read(args, file)?;
     let mut found = ask(args, &loaded, stop).with_context(|| format!("`{name}`"))?;
     note_ignored(args, &loaded, &mut found);
     let contradiction = found.contradiction.map(|contradiction| contradiction.to_string());
@@ -71,6 +78,21 @@ fn one(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Verdict> {
     }
     write_artifacts(args, &found)?;
     Ok(findings.verdict)
+}
+
+/// The model with the threads that the command line gives it.
+fn read(args: &VerifyArgs, file: &Path) -> Result<Loaded> {
+    let config = args.config();
+    let Some(Clients(clients)) = &args.client else { return model::load_any(file, &config) };
+    if matches!(args.threads, Some(ThreadsArg::These(_))) {
+        bail!("--client says how many threads there are: leave out --threads, or say `any`");
+    }
+    let loaded = model::load_any(file, &config)?;
+    match with_clients(loaded, &config, clients) {
+        Ok(loaded) => Ok(loaded),
+        Err(ClientError::Load(error)) => Err(model::mistakes(error)),
+        Err(error) => Err(error).with_context(|| format!("--client, `{}`", file.display())),
+    }
 }
 
 /// Asks for what the command line asks for: linearizability, or a progress or temporal property.
@@ -123,7 +145,29 @@ fn request<'a>(
             obligations: args.smt2.is_some(),
             certificate: args.certificate.is_some(),
         },
+        shape: shape(args),
         progress,
+    }
+}
+
+fn shape(args: &VerifyArgs) -> ShapeRequest {
+    ShapeRequest {
+        threads: match args.fixes_threads() {
+            true => ThreadsAsked::OfProgram,
+            false => ThreadsAsked::Any,
+        },
+        reference: match args.reference {
+            ReferenceArg::Spec => ReferenceAsked::Specification,
+            ReferenceArg::Own => ReferenceAsked::Own,
+        },
+        domain: match args.domain {
+            DomainArg::Targets => DomainAsked::Targets,
+            DomainArg::Kleene => DomainAsked::Kleene,
+        },
+        pure_answers: match args.answers {
+            AnswersArg::Seen => PureAsked::Seen,
+            AnswersArg::Claimed => PureAsked::Claimed,
+        },
     }
 }
 
