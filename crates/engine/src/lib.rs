@@ -6,11 +6,16 @@
 
 mod answer;
 mod counterexample;
+mod picture;
 mod request;
 mod subject;
 
 pub use answer::{Answer, Artifact, Faults, Stat};
 pub use counterexample::{Counterexample, Step, Wrong};
+pub use picture::{
+    Holds, KeyClass, LinkSide, LockHolder, Name, NodeKind, Picture, PictureLink, PictureMove,
+    PictureNode, PictureThread, Scope, Stands,
+};
 pub use request::{Extras, Progress, Reduction, Request};
 pub use subject::{Language, ModelBounds, Source, Subject};
 

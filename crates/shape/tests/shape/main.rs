@@ -1,3 +1,4 @@
 //! The shape engine against what judges it.
 
 mod concrete;
+mod picture;
