@@ -5,7 +5,8 @@
 //! time, single nodes are removed, and keys are in order of class.
 //!
 //! 1. The target of a node in the list is in the list, or null.
-//! 2. A node in the list, other than the first, has exactly one predecessor in it; the first none.
+//! 2. A node in the list, other than the first, has exactly one predecessor in it, which is another
+//!    node; the first has none. Following the list from its first node one comes to all of them.
 //! 3. Classes do not decrease along the list, and K, the bounds do not follow themselves.
 //! 4. One edge of the list goes from below K to K or above: from `before` to `after`.
 
@@ -77,6 +78,8 @@ fn allowed(heap: &Targets, list: &List, at: usize, in_list: Mask) -> Mask {
         let target = heap.nodes[to].flags.class;
         may_follow(class, target)
             && to != list.first.index()
+            // The list is a path: a node of it does not follow itself.
+            && (to != at || heap.nodes[at].summary)
             && (below(class) == below(target) || at == list.before.index())
     };
     nodes_in(in_list).filter(|to| fits(*to)).fold(0, |mask, to| mask | bit(to))
@@ -134,11 +137,32 @@ fn predecessors(heap: &mut Targets, list: &List, in_list: Mask, mut gone: Mask) 
                 _ => {}
             }
         }
+        let met = met_from(heap, list);
+        for at in nodes_in(in_list & !gone & !met) {
+            if !heap.nodes[at].summary {
+                return false;
+            }
+            gone |= bit(at);
+            changed = true;
+        }
         if !changed {
             break;
         }
     }
     drop_everywhere(heap, gone)
+}
+
+/// The nodes that one may come to along the list.
+fn met_from(heap: &Targets, list: &List) -> Mask {
+    let link = usize::from(list.link);
+    let mut met = bit(list.first.index());
+    let mut work = met;
+    while work != 0 {
+        let next = nodes_in(work).fold(0, |all, at| all | heap.nodes[at].links[link]);
+        work = next & !met & !NULL;
+        met |= work;
+    }
+    met
 }
 
 /// Summaries that stand for nothing are the target of nothing.
