@@ -16,6 +16,7 @@ pub mod heap;
 pub mod join;
 pub mod list;
 pub mod model;
+pub mod picture;
 pub mod prepare;
 pub mod state;
 pub mod targets;

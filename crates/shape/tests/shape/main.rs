@@ -8,6 +8,7 @@ mod judge;
 mod models;
 mod mutants;
 mod mutate;
+mod picture;
 mod random;
 mod random_queues;
 mod random_sets;
