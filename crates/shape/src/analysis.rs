@@ -158,7 +158,7 @@ fn refine(machine: &mut Machine, failure: &Failure) -> bool {
         return true;
     }
     let coarse = machine.locks == Locks::Mine;
-    machine.locks = Locks::Exact;
+    machine.locks = Locks::Edge;
     coarse && machine.model.has_locks()
 }
 

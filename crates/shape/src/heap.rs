@@ -143,7 +143,7 @@ pub trait Heap: Clone + Send + Sync {
 }
 
 /// The ways in which a link can be read.
-pub type Loaded<H> = SmallVec<[(H, Option<NodeId>); 4]>;
+pub type Loaded<H> = Vec<(H, Option<NodeId>)>;
 
 /// The list that is walked (only where keys are compared): where it starts, and where the arbitrary
 /// key K belongs.

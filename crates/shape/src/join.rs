@@ -19,25 +19,23 @@ const FIRST: u8 = 0;
 /// The thread of the second view in a join.
 pub const SECOND: u8 = 1;
 
-/// A lock that two views see: as their join sees it. `None`: they do not fit.
-fn joined_holder(locks: Locks, first: Holder, second: Holder) -> Option<Holder> {
+/// A lock that two views see: as their join sees it. `None`: they do not fit, for both threads would
+/// hold it.
+fn joined_holder(first: Holder, second: Holder) -> Option<Holder> {
     match (first, second) {
-        (Holder::Thread(_), Holder::Free) if locks == Locks::Mine => Some(Holder::Thread(FIRST)),
-        (Holder::Free, Holder::Thread(_)) if locks == Locks::Mine => Some(Holder::Thread(SECOND)),
-        (Holder::Free, Holder::Free) => Some(Holder::Free),
-        (Holder::Thread(_), Holder::Other) => Some(Holder::Thread(FIRST)),
-        (Holder::Other, Holder::Thread(_)) => Some(Holder::Thread(SECOND)),
-        (Holder::Other, Holder::Other) => Some(Holder::Other),
-        (Holder::Reference, Holder::Reference) => Some(Holder::Reference),
-        _ => None,
+        (Holder::Thread(_), Holder::Thread(_)) => None,
+        (Holder::Thread(_), _) => Some(Holder::Thread(FIRST)),
+        (_, Holder::Thread(_)) => Some(Holder::Thread(SECOND)),
+        (Holder::Other, _) | (_, Holder::Other) => Some(Holder::Other),
+        _ => Some(first),
     }
 }
 
 /// The flags of a node that both views have.
-fn joined_flags(locks: Locks, first: Flags, second: Flags) -> Option<Flags> {
+fn joined_flags(first: Flags, second: Flags) -> Option<Flags> {
     let mut flags = first;
     for (lock, (one, two)) in flags.locks.iter_mut().zip(first.locks.iter().zip(second.locks)) {
-        *lock = joined_holder(locks, *one, two)?;
+        *lock = joined_holder(*one, two)?;
     }
     let same = Flags { locks: first.locks, ..second } == first;
     (same && first.owner.is_none()).then_some(flags)
@@ -52,28 +50,21 @@ fn lifted(flags: Flags) -> Flags {
     Flags { owner: flags.owner.map(|_| SECOND), locks: flags.locks.map(holder), ..flags }
 }
 
-/// What a view sees of a lock that the other thread holds.
-fn elsewhere(locks: Locks) -> Holder {
-    match locks {
-        Locks::Exact => Holder::Other,
-        Locks::Mine => Holder::Free,
-    }
-}
-
-/// The flags of a node of the join as the first view sees it.
-fn seen_by_first(locks: Locks, flags: Flags) -> Flags {
+/// The flags of a node of the join as the first view sees it, if it is not the node below the
+/// arbitrary key: of that alone it may know that another thread holds its lock.
+fn seen_by_first(flags: Flags) -> Flags {
     let holder = |holder: Holder| match holder {
-        Holder::Thread(SECOND) => elsewhere(locks),
+        Holder::Thread(SECOND) | Holder::Other => Holder::Free,
         other => other,
     };
     Flags { locks: flags.locks.map(holder), ..flags }
 }
 
-/// The flags of a node of the join as the second view sees it.
-fn seen_by_second(locks: Locks, flags: Flags) -> Flags {
+/// The flags of a node of the join as the second view sees it, in the same way.
+fn seen_by_second(flags: Flags) -> Flags {
     let holder = |holder: Holder| match holder {
         Holder::Thread(SECOND) => Holder::Thread(FIRST),
-        Holder::Thread(_) => elsewhere(locks),
+        Holder::Thread(_) | Holder::Other => Holder::Free,
         other => other,
     };
     Flags { owner: flags.owner.map(|_| FIRST), locks: flags.locks.map(holder), ..flags }
@@ -81,20 +72,20 @@ fn seen_by_second(locks: Locks, flags: Flags) -> Flags {
 
 /// A view, ready to be joined.
 #[derive(Clone, Debug)]
-pub struct Side {
+pub struct Side<'a> {
     /// The view.
-    pub view: State<Targets>,
+    pub view: &'a State<Targets>,
     /// How many nodes shared and reference variables name.
     pub common: usize,
     /// How many nodes are named.
     pub named: usize,
 }
 
-impl Side {
+impl Side<'_> {
     /// Prepares a view.
-    pub fn new(view: State<Targets>) -> Side {
-        let (named, common) = view.named();
-        Side { common, named: named.len(), view }
+    pub fn new(view: &State<Targets>) -> Side<'_> {
+        let named = view.heap.nodes.iter().take_while(|node| !node.summary).count();
+        Side { common: view.common_nodes(), named, view }
     }
 
     fn nodes(&self) -> &[Node] {
@@ -117,16 +108,15 @@ impl Side {
 /// Calls `each` with every join of two views of the same shared key.
 pub fn joins(
     machine: &Machine,
-    first: &Side,
-    second: &Side,
+    first: &Side<'_>,
+    second: &Side<'_>,
     each: &mut dyn FnMut(State<Targets>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let locks = machine.locks;
-    let Some(shared) = joined_words(locks, &first.view.shared, &second.view.shared) else { return Ok(()) };
+    let Some(shared) = joined_words(&first.view.shared, &second.view.shared) else { return Ok(()) };
     // Nodes that both name through shared variables.
     let mut flags: SmallVec<[Flags; 8]> = smallvec![];
     for at in 0..first.common {
-        match joined_flags(locks, first.nodes()[at].flags, second.nodes()[at].flags) {
+        match joined_flags(first.nodes()[at].flags, second.nodes()[at].flags) {
             Some(joined) => flags.push(joined),
             None => return Ok(()),
         }
@@ -135,9 +125,9 @@ pub fn joins(
     match_from(machine, first, second, &shared, &flags, 0, &mut matching, each)
 }
 
-fn joined_words(locks: Locks, first: &[Scalar], second: &[Scalar]) -> Option<SmallVec<[Scalar; 6]>> {
+fn joined_words(first: &[Scalar], second: &[Scalar]) -> Option<SmallVec<[Scalar; 6]>> {
     let joined = first.iter().zip(second).map(|(one, two)| match (one, two) {
-        (Scalar::Lock(one), Scalar::Lock(two)) => joined_holder(locks, *one, *two).map(Scalar::Lock),
+        (Scalar::Lock(one), Scalar::Lock(two)) => joined_holder(*one, *two).map(Scalar::Lock),
         (one, two) => (one == two).then_some(*one),
     });
     joined.collect()
@@ -147,15 +137,14 @@ fn joined_words(locks: Locks, first: &[Scalar], second: &[Scalar]) -> Option<Sma
 #[allow(clippy::too_many_arguments)]
 fn match_from(
     machine: &Machine,
-    first: &Side,
-    second: &Side,
+    first: &Side<'_>,
+    second: &Side<'_>,
     shared: &SmallVec<[Scalar; 6]>,
     common: &[Flags],
     at: usize,
     matching: &mut SmallVec<[Option<usize>; 8]>,
     each: &mut dyn FnMut(State<Targets>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let locks = machine.locks;
     if at == matching.len() {
         return match assemble(machine, first, second, shared, common, matching) {
             Ok(Some(state)) => each(state),
@@ -170,7 +159,7 @@ fn match_from(
     }
     let flags = second.nodes()[second.common + at].flags;
     // Named by the second view only: if it is in the list, the first view must have room for it.
-    let fits = !flags.reach || first.summary(seen_by_first(locks, lifted(flags))).is_some();
+    let fits = !flags.reach || first.summary(seen_by_first(lifted(flags))).is_some();
     if fits || flags.owner.is_some() {
         matching[at] = None;
         match_from(machine, first, second, shared, common, at + 1, matching, each)?;
@@ -180,7 +169,7 @@ fn match_from(
     }
     for other in first.private() {
         let taken = matching[..at].contains(&Some(other));
-        if !taken && joined_flags(locks, first.nodes()[other].flags, flags).is_some() {
+        if !taken && joined_flags(first.nodes()[other].flags, flags).is_some() {
             matching[at] = Some(other);
             match_from(machine, first, second, shared, common, at + 1, matching, each)?;
         }
@@ -196,14 +185,14 @@ struct Summary {
     second: Option<usize>,
 }
 
-fn summaries(locks: Locks, first: &Side, second: &Side) -> SmallVec<[Summary; 8]> {
+fn summaries(first: &Side<'_>, second: &Side<'_>) -> SmallVec<[Summary; 8]> {
     let mut all: SmallVec<[Summary; 8]> = smallvec![];
     let mut add = |flags: Flags| {
         if all.iter().all(|summary| summary.flags != flags) {
             all.push(Summary {
                 flags,
-                first: first.summary(seen_by_first(locks, flags)),
-                second: second.summary(seen_by_second(locks, flags)),
+                first: first.summary(seen_by_first(flags)),
+                second: second.summary(seen_by_second(flags)),
             });
         }
     };
@@ -213,7 +202,7 @@ fn summaries(locks: Locks, first: &Side, second: &Side) -> SmallVec<[Summary; 8]
             add(one);
         }
         for two in second.summaries() {
-            if let Some(flags) = joined_flags(locks, one, second.nodes()[two].flags) {
+            if let Some(flags) = joined_flags(one, second.nodes()[two].flags) {
                 add(flags);
             }
         }
@@ -230,13 +219,12 @@ fn summaries(locks: Locks, first: &Side, second: &Side) -> SmallVec<[Summary; 8]
 /// The join for one matching.
 fn assemble(
     machine: &Machine,
-    first: &Side,
-    second: &Side,
+    first: &Side<'_>,
+    second: &Side<'_>,
     shared: &SmallVec<[Scalar; 6]>,
     common: &[Flags],
     matching: &[Option<usize>],
 ) -> Result<Option<State<Targets>>, Lost> {
-    let locks = machine.locks;
     // Nodes of the join: those of the first view that are named, then those that only the second
     // names, then summaries.
     let mut place: SmallVec<[usize; 16]> = (0..second.common).collect();
@@ -249,17 +237,17 @@ fn assemble(
     for at in first.private() {
         let flags = first.nodes()[at].flags;
         let alone = !matching.contains(&Some(at));
-        if alone && flags.reach && second.summary(seen_by_second(locks, flags)).is_none() {
+        if alone && flags.reach && second.summary(seen_by_second(flags)).is_none() {
             return Ok(None);
         }
     }
-    let summaries = summaries(locks, first, second);
+    let summaries = summaries(first, second);
     if next + summaries.len() > MOST {
         return Err(Lost::Nodes);
     }
-    let to_first = translation_of_first(locks, first, second, &place, &summaries, next);
-    let to_second = translation_of_second(locks, first, second, matching, &place, &summaries, next);
-    let mut nodes: SmallVec<[Node; 10]> = SmallVec::new();
+    let to_first = translation_of_first(first, second, &place, &summaries, next);
+    let to_second = translation_of_second(first, second, matching, &place, &summaries, next);
+    let mut nodes: Vec<Node> = Vec::with_capacity(next + summaries.len() + 2);
     for at in 0..first.named {
         let node = first.nodes()[at];
         let mut joined = translated(&node, &to_first);
@@ -273,11 +261,11 @@ fn assemble(
                 intersect(&mut joined, &translated(&theirs, &to_second));
                 joined.flags = match common.get(at) {
                     Some(flags) => *flags,
-                    None => joined_flags(locks, node.flags, theirs.flags).unwrap_or(node.flags),
+                    None => joined_flags(node.flags, theirs.flags).unwrap_or(node.flags),
                 };
             }
             None if node.flags.reach => {
-                if let Some(summary) = second.summary(seen_by_second(locks, node.flags)) {
+                if let Some(summary) = second.summary(seen_by_second(node.flags)) {
                     intersect(&mut joined, &translated(&second.nodes()[summary], &to_second));
                 }
             }
@@ -290,7 +278,7 @@ fn assemble(
         let mut joined = translated(&node, &to_second);
         joined.flags = lifted(node.flags);
         if node.flags.reach {
-            if let Some(summary) = first.summary(seen_by_first(locks, joined.flags)) {
+            if let Some(summary) = first.summary(seen_by_first(joined.flags)) {
                 intersect(&mut joined, &translated(&first.nodes()[summary], &to_first));
             }
         }
@@ -320,8 +308,8 @@ fn assemble(
 
 fn joined_summary(
     summary: &Summary,
-    first: &Side,
-    second: &Side,
+    first: &Side<'_>,
+    second: &Side<'_>,
     to_first: &[Mask],
     to_second: &[Mask],
 ) -> Node {
@@ -349,9 +337,8 @@ fn joined_summary(
 
 /// Where each node of the first view may be in the join.
 fn translation_of_first(
-    locks: Locks,
-    first: &Side,
-    second: &Side,
+    first: &Side<'_>,
+    second: &Side<'_>,
     place: &[usize],
     summaries: &[Summary],
     start: usize,
@@ -364,7 +351,7 @@ fn translation_of_first(
         for other in second.private() {
             let theirs = second.nodes()[other].flags;
             let alone = place[other] >= first.named;
-            if alone && theirs.owner.is_none() && seen_by_first(locks, lifted(theirs)) == flags {
+            if alone && theirs.owner.is_none() && seen_by_first(lifted(theirs)) == flags {
                 mask |= bit(place[other]);
             }
         }
@@ -375,9 +362,8 @@ fn translation_of_first(
 
 /// Where each node of the second view may be in the join.
 fn translation_of_second(
-    locks: Locks,
-    first: &Side,
-    second: &Side,
+    first: &Side<'_>,
+    second: &Side<'_>,
     matching: &[Option<usize>],
     place: &[usize],
     summaries: &[Summary],
@@ -390,7 +376,7 @@ fn translation_of_second(
         for other in first.private() {
             let theirs = first.nodes()[other].flags;
             let alone = !matching.contains(&Some(other));
-            if alone && theirs.owner.is_none() && seen_by_second(locks, theirs) == flags {
+            if alone && theirs.owner.is_none() && seen_by_second(theirs) == flags {
                 mask |= bit(other);
             }
         }
@@ -426,12 +412,31 @@ fn unite(node: &mut Node, other: &Node) {
 /// What the first thread of a join knows of its state: a view.
 pub fn projected(locks: Locks, mut state: State<Targets>) -> State<Targets> {
     state.threads.truncate(1);
-    for word in &mut state.shared {
-        if let Scalar::Lock(holder @ Holder::Thread(SECOND)) = word {
-            *holder = elsewhere(locks);
-        }
-    }
-    state.heap.relabel(&|flags| seen_by_first(locks, flags));
+    forget_holders(locks, &mut state);
     state.canonical();
     state
+}
+
+/// Forgets of locks what views do not know.
+pub fn forget_holders(locks: Locks, state: &mut State<Targets>) {
+    let elsewhere = match locks {
+        Locks::Mine => Holder::Free,
+        Locks::Edge => Holder::Other,
+    };
+    let seen = |holder: Holder| match holder {
+        Holder::Thread(SECOND) | Holder::Other => elsewhere,
+        other => other,
+    };
+    for word in &mut state.shared {
+        if let Scalar::Lock(holder) = word {
+            *holder = seen(*holder);
+        }
+    }
+    let before = state.edge.map(|(before, _)| before.index());
+    for (at, node) in state.heap.nodes.iter_mut().enumerate() {
+        node.flags = match before == Some(at) {
+            true => Flags { locks: node.flags.locks.map(seen), ..node.flags },
+            false => seen_by_first(node.flags),
+        };
+    }
 }

@@ -3,7 +3,6 @@
 //! The reference run is part of the move in which a linearization point is passed, so that no
 //! half-run reference is ever stored.
 
-use crate::correlate::Locks;
 use crate::heap::{Flags, Heap, List};
 use crate::value::{Class, Holder, NodeId, Scalar};
 use smallvec::SmallVec;
@@ -18,7 +17,7 @@ pub struct State<H> {
     /// Where the arbitrary key K belongs in the list: the last node below it and the next one.
     pub edge: Option<(NodeId, NodeId)>,
     /// The threads.
-    pub threads: SmallVec<[Thread; 2]>,
+    pub threads: Vec<Thread>,
     /// The nodes.
     pub heap: H,
 }
@@ -79,7 +78,8 @@ impl Thread {
         }
     }
 
-    fn words(&self) -> impl Iterator<Item = Scalar> {
+    /// Its words that may name nodes.
+    pub fn words(&self) -> impl Iterator<Item = Scalar> {
         let answer = match self.phase {
             Phase::Post(answer) => Some(answer),
             Phase::Pre => None,
@@ -135,6 +135,13 @@ impl<H: Heap> State<H> {
         (named, common)
     }
 
+    /// How many nodes shared and reference variables name, of a state in canonical form: these
+    /// come first.
+    pub fn common_nodes(&self) -> usize {
+        let last = self.common().filter_map(Scalar::node).map(NodeId::index).max();
+        last.map_or(0, |last| last + 1)
+    }
+
     /// Brings the state into canonical form: equal states are then equal.
     pub fn canonical(&mut self) {
         let (named, _) = self.named();
@@ -158,7 +165,7 @@ impl<H: Heap> State<H> {
     /// nodes, and what the domain wants.
     pub fn key(&self) -> Key {
         let mut key = Vec::with_capacity(32);
-        self.common_key(&mut key, None);
+        self.common_key(&mut key, false);
         for thread in &self.threads {
             thread.key(&mut key);
         }
@@ -166,27 +173,27 @@ impl<H: Heap> State<H> {
         Key(key.into_boxed_slice())
     }
 
-    /// What two views must share for their threads to run side by side: the common part. Whether a
-    /// lock is held by the thread of the view or by another is left open.
-    pub fn shared_key(&self, locks: Locks) -> Key {
+    /// What two views must share for their threads to run side by side: the common part. Who holds
+    /// which lock is left open.
+    pub fn shared_key(&self) -> Key {
         let mut key = Vec::with_capacity(16);
-        self.common_key(&mut key, Some(locks));
+        self.common_key(&mut key, true);
         let (named, common) = self.named();
         for node in &named[..common] {
             let mut flags: Flags = self.heap.flags(*node);
             for lock in &mut flags.locks {
-                *lock = held(locks, *lock);
+                *lock = Holder::Free;
             }
             key.push(flags.packed());
         }
         Key(key.into_boxed_slice())
     }
 
-    fn common_key(&self, key: &mut Vec<u64>, holders_open: Option<Locks>) {
+    fn common_key(&self, key: &mut Vec<u64>, holders_open: bool) {
         for word in self.common() {
-            key.push(packed(match (word, holders_open) {
-                (Scalar::Lock(holder), Some(locks)) => Scalar::Lock(held(locks, holder)),
-                (other, _) => other,
+            key.push(packed(match word {
+                Scalar::Lock(_) if holders_open => Scalar::Lock(Holder::Free),
+                other => other,
             }));
         }
         key.push(u64::MAX);
@@ -197,16 +204,6 @@ impl<H: Heap> State<H> {
         let words = self.shared.len() + self.reference.len();
         let threads: usize = self.threads.iter().map(|thread| thread.locals.len()).sum();
         4 * (words + threads) + self.heap.bytes() + std::mem::size_of::<Self>()
-    }
-}
-
-/// A lock as two views may see it differently: held or not; nothing at all, where views only know
-/// what their own thread holds.
-fn held(locks: Locks, holder: Holder) -> Holder {
-    match (locks, holder) {
-        (Locks::Mine, Holder::Thread(_)) => Holder::Free,
-        (Locks::Exact, Holder::Thread(_)) => Holder::Other,
-        (_, other) => other,
     }
 }
 

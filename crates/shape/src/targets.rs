@@ -57,7 +57,7 @@ pub struct Node {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Targets {
     /// The nodes.
-    pub nodes: SmallVec<[Node; 10]>,
+    pub nodes: Vec<Node>,
 }
 
 impl Node {
@@ -142,7 +142,7 @@ fn node_id(index: usize) -> Result<NodeId, Lost> {
 
 impl Heap for Targets {
     fn empty() -> Self {
-        Targets { nodes: SmallVec::new() }
+        Targets { nodes: Vec::new() }
     }
 
     fn flags(&self, node: NodeId) -> Flags {
@@ -173,7 +173,7 @@ impl Heap for Targets {
     fn load(&self, side: Side, node: NodeId, link: u8) -> Result<Loaded<Self>, Lost> {
         let link = usize::from(link);
         let mask = self.nodes[node.index()].side(side)[link];
-        let mut out: Loaded<Self> = smallvec![];
+        let mut out: Loaded<Self> = Vec::new();
         let narrowed = |mut heap: Targets, to: Option<NodeId>| {
             heap.nodes[node.index()].side_mut(side)[link] = bit_of(to);
             heap.settle_kind(node);
@@ -254,7 +254,7 @@ impl Heap for Targets {
         let renamed = |mask: Mask| {
             nodes_in(mask).fold(mask & NULL, |new, node| new | bit(usize::from(place[node])))
         };
-        let mut nodes: SmallVec<[Node; 10]> = SmallVec::new();
+        let mut nodes: Vec<Node> = Vec::with_capacity(named.len() + summaries.len() + 2);
         for node in named {
             nodes.push(self.nodes[node.index()]);
         }
@@ -353,7 +353,7 @@ impl Targets {
             };
             let renamed =
                 |mask: Mask| nodes_in(mask).fold(mask & NULL, |new, node| new | bit(place(node)));
-            let mut nodes: SmallVec<[Node; 10]> = heap.nodes[..named].iter().copied().collect();
+            let mut nodes: Vec<Node> = heap.nodes[..named].to_vec();
             for flags in &summaries {
                 let empty = [0; LINKS];
                 nodes.push(Node { flags: *flags, summary: true, links: empty, reference: empty });
