@@ -48,11 +48,11 @@ fn embedded(seed: u64, cap: usize, each: Duration, tally: &mut Tally) {
 #[test]
 fn random_programs() {
     let mut tally = Tally::default();
-    for seed in 0..60 {
+    for seed in 0..40 {
         embedded(seed, 400, Duration::from_millis(500), &mut tally);
     }
     println!("{tally:?}");
-    assert!(tally.proved > 20, "{tally:?}");
+    assert!(tally.proved > 15 && tally.embeddings > 4_000, "{tally:?}");
 }
 
 /// `SEEDS=from..to`.
