@@ -143,9 +143,8 @@ fn predecessors(heap: &mut Targets, list: &List, in_list: Mask, mut gone: Mask) 
         // A named node with one possible predecessor that is named too: that one goes there.
         let single = once & !twice & !taken & !NULL & in_list & !gone;
         for at in nodes_in(single).filter(|at| !heap.nodes[*at].summary).collect::<Few>() {
-            let from = nodes_in(in_list & !gone).find(|from| {
-                heap.nodes[*from].links[link] & bit(at) != 0
-            });
+            let from =
+                nodes_in(in_list & !gone).find(|from| heap.nodes[*from].links[link] & bit(at) != 0);
             if let Some(from) = from.filter(|from| !heap.nodes[*from].summary)
                 && heap.nodes[from].links[link] != bit(at)
             {

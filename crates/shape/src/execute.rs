@@ -353,9 +353,10 @@ impl Executor<'_> {
         let (node, start, count) = match self.place(&path, place, line)? {
             Where::Variables { start, count } => {
                 let held = &self.variables(&path.state)[start..start + count];
-                let same = held.iter().zip(expected).fold(so_far, |so_far, (one, two)| {
-                    both(so_far, equal_words(*one, *two))
-                });
+                let same = held
+                    .iter()
+                    .zip(expected)
+                    .fold(so_far, |so_far, (one, two)| both(so_far, equal_words(*one, *two)));
                 out.push((path, same));
                 return Ok(());
             }
