@@ -298,6 +298,10 @@ pub struct VerifyArgs {
     /// Write a self-contained page about the verdict.
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
+    /// For `shape`: write the abstract states to this folder, one SVG file each: those on the way to
+    /// what stopped the proof, or the first ones that the proof kept.
+    #[arg(long, value_name = "FOLDER")]
+    pub pictures: Option<PathBuf>,
     #[arg(skip)]
     pub limits: LimitArgs,
     #[arg(skip)]

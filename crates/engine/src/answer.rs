@@ -1,6 +1,6 @@
 //! What an engine says.
 
-use crate::Counterexample;
+use crate::{Counterexample, Picture};
 use linchpin_verdict::{Assumption, Bound, Sequential, Verdict};
 
 /// What an answer says about steps that fail: null accessed, an assertion false, an index out of
@@ -99,6 +99,8 @@ pub struct Answer {
     pub abstract_trace: Option<Box<AbstractTrace>>,
     /// What goes wrong, if something does.
     pub counterexample: Option<Box<Counterexample>>,
+    /// Abstract states to look at, in order: the way to what stopped a proof, or what a proof kept.
+    pub pictures: Vec<Picture>,
 }
 
 impl Answer {
@@ -117,6 +119,7 @@ impl Answer {
             artifacts: Vec::new(),
             abstract_trace: None,
             counterexample: None,
+            pictures: Vec::new(),
         }
     }
 

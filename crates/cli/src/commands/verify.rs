@@ -13,7 +13,7 @@ use linchpin_engine::{
     ShapeRequest, ThreadsAsked,
 };
 use linchpin_ir::interpreter::Memory;
-use linchpin_report::{Findings, json, summary};
+use linchpin_report::{Findings, json, summary, svg};
 use linchpin_verdict::{Verdict, counted};
 use linchpin_verify::{
     ClientError, Loaded, ProgressQuestion, Verification, verify, verify_progress, with_clients,
@@ -25,6 +25,9 @@ pub fn execute(args: &VerifyArgs) -> Result<Status> {
     let json = args.common.json.then(|| json::envelope("verify", &named.join(", ")));
     let is_batch = args.files.len() > 1;
     let outputs = [("--report", &args.report), ("--certificate", &args.certificate)];
+    if is_batch && args.pictures.is_some() {
+        bail!("--pictures is about one model: name one file");
+    }
     if let (true, Some((flag, _))) = (is_batch, outputs.iter().find(|(_, path)| path.is_some())) {
         bail!("{flag} is about one model: name one file");
     }
@@ -76,6 +79,7 @@ fn one(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Verdict> {
     if let Some(report) = &args.report {
         output::write_file(report, findings.page().as_bytes())?;
     }
+    write_pictures(args, &found)?;
     write_artifacts(args, &found)?;
     Ok(findings.verdict)
 }
@@ -217,6 +221,22 @@ fn note_ignored(args: &VerifyArgs, loaded: &Loaded, found: &mut Verification) {
     if let (Some(answer), [_, ..]) = (found.answers.first_mut(), &ignored[..]) {
         answer.notes.push(format!("{}: means nothing for this file, ignored", ignored.join(", ")));
     }
+}
+
+/// Writes the pictures that were asked for.
+fn write_pictures(args: &VerifyArgs, found: &Verification) -> Result<()> {
+    let Some(folder) = &args.pictures else { return Ok(()) };
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make `{}`", folder.display()))?;
+    let mut written = 0;
+    for picture in found.answers.iter().flat_map(|answer| &answer.pictures) {
+        written += 1;
+        let file = folder.join(format!("{written:02}.svg"));
+        output::write_file(&file, svg(picture).as_bytes())?;
+    }
+    let written = counted(written, "picture");
+    output::say(&format!("--pictures: {written} written to `{}`\n", folder.display()));
+    Ok(())
 }
 
 /// Writes the certificate and the SMT-LIB files that were asked for.
