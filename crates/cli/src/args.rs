@@ -572,6 +572,10 @@ pub enum TableArg {
     /// Refinement model checking: Table 1 of "Model Checking Linearizability via Refinement".
     #[value(name = "002")]
     Refinement,
+    /// Comparison under abstraction: Tables 5.1 and A.1 of "Comparison Under Abstraction for
+    /// Verifying Linearizability".
+    #[value(name = "001")]
+    Shape,
     /// Sub-operation reversal: Table I of "Proving Concurrent Data Structures Linearizable".
     #[value(name = "000")]
     Reduction,

@@ -25,7 +25,9 @@ pub mod three_valued;
 pub mod value;
 pub mod views;
 
-pub use analysis::{Analysis, Domain, Found, Options, Threads, Trace, TraceMove, analyse, sequential};
+pub use analysis::{
+    Analysis, Domain, Found, Options, Threads, Trace, TraceMove, analyse, sequential,
+};
 pub use correlate::PureAnswers;
 pub use engine::Shape;
 pub use failure::{Cause, Failure, Fault};

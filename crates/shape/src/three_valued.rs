@@ -117,7 +117,8 @@ impl ThreeValued {
     /// The individuals that can be reached from named ones.
     fn reachable(&self, named: &[NodeId]) -> SmallVec<[Individual; 16]> {
         let p = predicates();
-        let mut found: SmallVec<[Individual; 16]> = named.iter().map(|at| individual(*at)).collect();
+        let mut found: SmallVec<[Individual; 16]> =
+            named.iter().map(|at| individual(*at)).collect();
         let mut next = 0;
         while let Some(u) = found.get(next).copied() {
             next += 1;
