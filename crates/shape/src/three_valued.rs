@@ -10,7 +10,7 @@ use crate::predicates::{CLASSES, Links, Predicates, UNNAMED, predicates};
 use crate::targets::{NULL, Node, Targets, bit};
 use crate::value::{Class, Holder, NodeId};
 use linchpin_kleene::{Binary, Focus, Individual, Structure, Truth, Unary};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 /// A link that is read may be split into at most this many cases.
 const MOST_CASES: usize = 256;
@@ -93,7 +93,7 @@ impl ThreeValued {
     #[must_use]
     pub fn as_targets(&self) -> Targets {
         let p = predicates();
-        let mut nodes = SmallVec::new();
+        let mut nodes = Vec::new();
         for u in self.0.individuals() {
             let masks = |links: &Links| {
                 std::array::from_fn(|link| {
@@ -193,7 +193,7 @@ impl Heap for ThreeValued {
         marked.set_unary(p.here, u, Truth::True);
         let focus = Focus::Successor { from: p.here, along };
         let cases = marked.focus(&p.plain, &focus, MOST_CASES).map_err(|_| Lost::Nodes)?;
-        let mut out: Loaded<Self> = smallvec![];
+        let mut out: Loaded<Self> = Vec::new();
         for mut case in cases.into_iter().filter_map(|case| case.coerce(&p.plain)) {
             case.set_unary(p.here, u, Truth::False);
             let mut heap = ThreeValued(case);
