@@ -558,7 +558,7 @@ pub struct ReproduceArgs {
     /// Which tables. [default: all]
     #[arg(value_enum)]
     pub tables: Vec<TableArg>,
-    /// Give up a measurement that is only there to show what a reduction saves after this time.
+    /// Give up a measurement that is only there for comparison after this time.
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "20s")]
     pub patience: Duration,
     #[arg(skip)]

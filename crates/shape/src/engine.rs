@@ -321,6 +321,10 @@ fn failed(program: &Program, trace: &Trace) -> Answer {
         operation: name.to_owned(),
         line: failure.line,
         cause: failure.cause.to_string(),
+        depends_on_points: matches!(
+            failure.cause,
+            Cause::NoPoint | Cause::SecondPoint | Cause::WrongAnswer
+        ),
     }));
     answer
 }

@@ -66,7 +66,7 @@ const ANY: [Any; 12] = [
     ("Optimistic set", Some(0.21), false, model!("optimistic_set")),
     ("Lazy set", Some(5.2), false, model!("lazy_set")),
     ("ORVYY set", None, true, model!("orvyy_set")),
-    ("VY set, DCAS", Some(0.80), false, model!("vy_dcas_set")),
+    ("VY set, DCAS", Some(0.80), true, model!("vy_dcas_set")),
     ("VY set, CAS", Some(10.4), false, model!("vy_cas_set")),
     ("Harris–Michael list", Some(15.3), false, model!("harris_michael_list")),
 ];
