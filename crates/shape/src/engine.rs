@@ -221,6 +221,10 @@ pub fn sequentially(program: &Program, limits: &Limits) -> Result<(), String> {
     let mut alone = program.clone();
     alone.reference = None;
     match sequential(&alone, limits, &|_| {}) {
+        Err(NotApplicable::Specification) => Err(
+            "only `stack`, `queue` and `set` can be held against sequential calls of any number"
+                .to_owned(),
+        ),
         Err(why) => Err(why.to_string()),
         Ok(Analysis { found: Found::Proved, .. }) => Ok(()),
         Ok(Analysis { found: Found::Stopped(reason), .. }) => Err(reason.to_string()),
