@@ -26,7 +26,7 @@ enum Followed {
 /// Follows the trace of a failed proof, if there is one and no run is known to be wrong.
 pub fn follow(
     subject: &Subject<'_>,
-    answers: &mut Vec<Answer>,
+    answers: &mut [Answer],
     request: &Request<'_>,
 ) -> Result<(), EngineError> {
     let holds = answers.iter().position(|answer| {
