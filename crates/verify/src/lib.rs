@@ -3,11 +3,13 @@
 //! [`load`] reads a model, [`verify`] asks the engines of [`ENGINES`], `compare.rs` makes one
 //! verdict of their answers and raises the alarm when two contradict each other, `judge.rs` has the
 //! history engine explain the run that one found. `discharge.rs` puts two engines together: what
-//! one can only try, another shows.
+//! one can only try, another shows. `follow.rs` looks for a run where a proof under abstraction
+//! fails.
 
 mod client;
 mod compare;
 mod discharge;
+mod follow;
 mod judge;
 mod load;
 mod progress;
@@ -131,6 +133,7 @@ pub fn verify(
     if let Some(program) = loaded.program() {
         discharge::discharge(program, &mut answers, &request.limits);
     }
+    follow::follow(&subject, &mut answers, request)?;
     for answer in &mut answers {
         explain(loaded, answer);
     }
