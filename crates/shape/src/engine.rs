@@ -11,7 +11,7 @@ use crate::correlate::PureAnswers;
 use crate::failure::{Cause, ReferenceFault};
 use crate::heap::Lost;
 use crate::model::{actions, bodies, builtin};
-use crate::prepare::{NotApplicable, ReferenceChoice, starts_empty};
+use crate::prepare::{NotApplicable, ReferenceChoice};
 use linchpin_engine::{
     AbstractMove, AbstractTrace, Answer, DomainAsked, Engine, EngineError, Faults, Language,
     Progress, PureAsked, ReferenceAsked, Request, Source, Stat, Subject, ThreadsAsked,
@@ -215,9 +215,6 @@ fn ground(program: &Program, request: &Request<'_>) -> Ground {
 /// does; otherwise why that is not shown. What a `reference` block says plays no part: it is the
 /// specification that decides.
 pub fn sequentially(program: &Program, limits: &Limits) -> Result<(), String> {
-    if !starts_empty(program) {
-        return Err("the specification starts with content".to_owned());
-    }
     let mut alone = program.clone();
     alone.reference = None;
     match sequential(&alone, limits, &|_| {}) {
