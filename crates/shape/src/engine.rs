@@ -4,7 +4,9 @@
 //! a `reference` block, or the model's own code run alone, is held against the specification here
 //! ([`Ground`]), for any number of sequential calls, before anything is called proved.
 
-use crate::analysis::{Analysis, Found, Options, Threads, Trace, TraceMove, analyse, sequential};
+use crate::analysis::{
+    Analysis, Domain, Found, Options, Threads, Trace, TraceMove, analyse, sequential,
+};
 use crate::correlate::PureAnswers;
 use crate::failure::{Cause, ReferenceFault};
 use crate::heap::Lost;
@@ -64,9 +66,6 @@ enum Ground {
 }
 
 fn answer(program: &Program, request: &Request<'_>) -> Answer {
-    if request.shape.domain == DomainAsked::Kleene {
-        return inconclusive("the domain `kleene` is not built in".to_owned());
-    }
     if !starts_empty(program) {
         return inconclusive(
             "does not apply: the specification starts with content, and references start empty"
@@ -102,6 +101,10 @@ fn options(request: &Request<'_>) -> Options {
         pure: match asked.pure_answers {
             PureAsked::Seen => PureAnswers::Seen,
             PureAsked::Claimed => PureAnswers::Claimed,
+        },
+        domain: match asked.domain {
+            DomainAsked::Targets => Domain::Targets,
+            DomainAsked::Kleene => Domain::Kleene,
         },
         workers: request.workers.unwrap_or_else(cores),
         limits: request.limits.clone(),
