@@ -312,7 +312,7 @@ fn the_thread<H: Heap>(
         Phase::Pre => Stands::Before,
         Phase::Post(Scalar::ValueOf(node, cell)) => {
             let of = usize::from(state.heap.flags(node).of);
-            Stands::After(Some(format!("n{}.{}", node.0, value_name(model, of, cell))))
+            Stands::After(Some(format!("@{}.{}", node.0, value_name(model, of, cell))))
         }
         Phase::Post(Scalar::Null) => Stands::After(Some("none".to_owned())),
         Phase::Post(word) => Stands::After(constant(word, None)),
