@@ -299,7 +299,7 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
     /// For `shape`: write the abstract states to this folder, one SVG file each: those on the way to
-    /// what stopped the proof, or the first ones that the proof kept.
+    /// what stopped the proof, or some of those that the proof kept.
     #[arg(long, value_name = "FOLDER")]
     pub pictures: Option<PathBuf>,
     #[arg(skip)]

@@ -414,3 +414,31 @@ fn stuck_operations_are_violations() {
         "{stdout}"
     );
 }
+
+/// A proof that fails is drawn, in a page and as files; the name of a file cannot break the page.
+#[test]
+fn a_failed_proof_is_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = folder.path().join("a<b>.lin");
+    let broken = "/../../models/broken/treiber_stack_split_push_cas.lin";
+    std::fs::copy(format!("{}{broken}", env!("CARGO_MANIFEST_DIR")), &model).unwrap();
+    let (page, pictures) = (folder.path().join("page.html"), folder.path().join("pictures"));
+    let (code, stdout, stderr) = output(&[
+        "verify",
+        model.to_str().unwrap(),
+        "--engine",
+        "shape",
+        "--report",
+        page.to_str().unwrap(),
+        "--pictures",
+        pictures.to_str().unwrap(),
+    ]);
+    assert_eq!(code, 3, "{stdout}{stderr}");
+    assert!(stdout.contains("the abstract state before the last move"), "{stdout}");
+    let page = std::fs::read_to_string(page).unwrap();
+    let drawn = std::fs::read_dir(pictures).unwrap().count();
+    assert!(drawn > 2, "{stderr}");
+    assert_eq!(page.matches("<svg").count(), drawn);
+    assert!(page.contains("the way to what could not be explained"));
+    assert!(page.contains("a&lt;b&gt;.lin") && !page.contains("<b>"));
+}
