@@ -17,13 +17,16 @@ pub mod list;
 pub mod model;
 pub mod predicates;
 pub mod prepare;
+pub mod private;
 pub mod state;
 pub mod targets;
 pub mod three_valued;
 pub mod value;
 pub mod views;
 
-pub use analysis::{Analysis, Domain, Found, Options, Threads, Trace, TraceMove, analyse, sequential};
+pub use analysis::{
+    Analysis, Domain, Found, Options, Threads, Trace, TraceMove, analyse, sequential,
+};
 pub use correlate::PureAnswers;
 pub use failure::{Cause, Failure, Fault};
 pub use prepare::{NotApplicable, ReferenceChoice};
