@@ -35,8 +35,8 @@ use crate::coerce::may_follow;
 use crate::heap::{BOOLS, LINKS, LOCKS};
 use crate::value::Class;
 use linchpin_kleene::{
-    Atom, Binary, Constraint, Declaration, Formula, Individual, KleeneError, Structure, Truth,
-    Unary, Variable, Vocabulary,
+    Atom, Binary, Constraint, Declaration, Formula, Individual, KleeneError, Nullary, Structure,
+    Truth, Unary, Variable, Vocabulary,
 };
 use std::sync::LazyLock;
 
@@ -73,6 +73,8 @@ pub struct Links {
     pub n: [Binary; LINKS],
     /// Whether they are not null: `∃w. n(v, w)`.
     pub has: [Unary; LINKS],
+    /// Whether following the link never leads back.
+    pub acyclic: [Nullary; LINKS],
 }
 
 /// The predicates.
@@ -150,18 +152,23 @@ impl Declaring {
     fn links(&mut self, name: &str) -> Result<Links, KleeneError> {
         let mut n = Vec::new();
         let mut has = Vec::new();
+        let mut acyclic = Vec::new();
         for link in 0..LINKS {
             let p = self.0.binary(Declaration::named(&format!("{name}{link}")).functional())?;
             let some = Formula::exists(W, p.between(V, W));
             let named = Declaration::named(&format!("has-{name}{link}"));
-            let has_p = self.0.unary(named.abstraction().defined_by(some))?;
+            let has_p = self.0.unary(named.defined_by(some))?;
             // The only place where a link that is not null can go.
             let nowhere_else = Formula::forall(A, Formula::equal(A, W).or(not(p.between(V, A))));
             self.rule(has_p.at(V).and(nowhere_else), Atom::Binary(p, V, W), true)?;
+            // No cycle: what reaches a node is not where its link goes.
+            let no_cycle = self.0.nullary(Declaration::named(&format!("acyclic-{name}{link}")))?;
+            self.rule(no_cycle.holds().and(p.reaches(W, V)), Atom::Binary(p, V, W), false)?;
             n.push(p);
             has.push(has_p);
+            acyclic.push(no_cycle);
         }
-        Ok(Links { n: array(n)?, has: array(has)? })
+        Ok(Links { n: array(n)?, has: array(has)?, acyclic: array(acyclic)? })
     }
 
     /// Where `body` is true, `head` is.
