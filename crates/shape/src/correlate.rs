@@ -313,7 +313,7 @@ impl Machine {
     }
 
     /// Only calls about the arbitrary key are compared; the others are interference.
-    fn is_judged<H: Heap>(&self, state: &State<H>, thread: u8) -> bool {
+    pub fn is_judged<H: Heap>(&self, state: &State<H>, thread: u8) -> bool {
         match self.model.integers {
             Integers::Values => true,
             Integers::Keys => {

@@ -300,17 +300,12 @@ impl Executor<'_> {
         for cell in cells {
             let mut next = vec![];
             for (path, so_far) in work {
-                let expected = flat(&self.term(&path, &cell.expected, line)?);
-                for (path, held) in self.load(path, &cell.place, line)? {
-                    let same =
-                        held.iter().zip(&expected).fold(so_far, |so_far, (one, two)| {
-                            match (so_far, equal_words(*one, *two)) {
-                                (Some(false), _) | (_, Some(false)) => Some(false),
-                                (Some(true), Some(true)) => Some(true),
-                                _ => None,
-                            }
-                        });
-                    next.push((path, same));
+                match so_far {
+                    Some(false) => next.push((path, so_far)),
+                    _ => {
+                        let expected = flat(&self.term(&path, &cell.expected, line)?);
+                        self.compare(path, &cell.place, &expected, so_far, line, &mut next)?;
+                    }
                 }
             }
             work = next;
@@ -338,6 +333,73 @@ impl Executor<'_> {
             out.extend(stored.map(|path| self.assign_words(path, into, &[Scalar::Bool(true)])));
         }
         Ok(out)
+    }
+
+    /// Whether a place holds what is expected, in every state in which that differs.
+    fn compare<H: Heap>(
+        &self,
+        path: Path<H>,
+        place: &Place,
+        expected: &[Scalar],
+        so_far: Option<bool>,
+        line: u32,
+        out: &mut Vec<(Path<H>, Option<bool>)>,
+    ) -> Result<(), Failure> {
+        let both = |one: Option<bool>, two: Option<bool>| match (one, two) {
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            (Some(true), Some(true)) => Some(true),
+            _ => None,
+        };
+        let (node, start, count) = match self.place(&path, place, line)? {
+            Where::Variables { start, count } => {
+                let held = &self.variables(&path.state)[start..start + count];
+                let same = held
+                    .iter()
+                    .zip(expected)
+                    .fold(so_far, |so_far, (one, two)| both(so_far, equal_words(*one, *two)));
+                out.push((path, same));
+                return Ok(());
+            }
+            Where::Cells { node, start, count } => (node, start, count),
+        };
+        let of = usize::from(path.state.heap.flags(node).of);
+        let mut work = vec![(path, so_far)];
+        // Flags first: where they decide, no link has to be looked at.
+        let is_link = |at: usize| matches!(self.model.cells[of][at], Cell::Link(_));
+        let order = (start..start + count).filter(|at| !is_link(*at));
+        for at in order.chain((start..start + count).filter(|at| is_link(*at))) {
+            let mut next = vec![];
+            for (path, so_far) in work {
+                let expected = expected.get(at - start).copied().unwrap_or(Scalar::Any);
+                match (self.model.cells[of][at], expected) {
+                    _ if so_far == Some(false) => next.push((path, so_far)),
+                    (Cell::Link(link), Scalar::Null | Scalar::Node(_)) => {
+                        let side = self.actor.side();
+                        let compared = path.state.heap.compare(side, node, link, expected.node());
+                        let compared =
+                            compared.map_err(|lost| self.failure(Cause::Lost(lost), line))?;
+                        let equal = compared.equal.into_iter().map(|heap| (heap, so_far));
+                        let different = compared.different.into_iter();
+                        for (heap, same) in equal.chain(different.map(|heap| (heap, Some(false)))) {
+                            let mut path = path.clone();
+                            path.state.heap = heap;
+                            let list = path.state.list(self.model.root);
+                            if path.state.heap.coerce(list.as_ref()) {
+                                next.push((path, same));
+                            }
+                        }
+                    }
+                    (cell, expected) => {
+                        for (path, held) in self.load_cell(path, node, cell, at, line)? {
+                            next.push((path, both(so_far, equal_words(held, expected))));
+                        }
+                    }
+                }
+            }
+            work = next;
+        }
+        out.extend(work);
+        Ok(())
     }
 
     fn allocate<H: Heap>(

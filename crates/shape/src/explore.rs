@@ -4,9 +4,7 @@
 use crate::correlate::{Judged, Machine};
 use crate::failure::Failure;
 use crate::heap::Heap;
-use crate::private::private;
 use crate::state::{Key, State};
-use crate::value::Scalar;
 use linchpin_verdict::{Limits, StopReason};
 use rustc_hash::FxHashMap;
 
@@ -122,9 +120,9 @@ pub fn explore<H: Heap>(
                     moves += moved.len();
                     for moved in moved {
                         let origin = Origin::Own(at, thread);
-                        settle(machine, moved.state, MOST_PRIVATE, &mut |state| {
-                            work.extend(table.add(ordered(state), origin));
-                        });
+                        if let Some(new) = table.add(ordered(moved.state), origin) {
+                            work.push(new);
+                        }
                     }
                 }
                 Err(failure) => {
@@ -143,67 +141,18 @@ pub fn explore<H: Heap>(
     Explored { bytes: table.bytes, states: table.states, interferers, stopped, moves, joins: 0 }
 }
 
-/// As many private steps are made at once. The state after the last of them is kept, and from there
-/// all threads move: so a cycle of private steps does not keep the others from moving.
-const MOST_PRIVATE: usize = 16;
-
-/// Makes the private steps that threads are about to make, then hands over the states.
-fn settle<H: Heap>(machine: &Machine, state: State<H>, most: usize, out: &mut dyn FnMut(State<H>)) {
-    let next = (most > 0).then(|| private(&machine.model, &state)).flatten();
-    let moved = next
-        .map(|thread| machine.moves(&state, u8::try_from(thread).unwrap_or(u8::MAX), Judged::Yes));
-    match moved {
-        Some(Ok(moved)) if !moved.is_empty() => {
-            moved.into_iter().for_each(|moved| settle(machine, moved.state, most - 1, out));
-        }
-        // A step that fails is made again from the state that is kept, and reported there.
-        _ => out(state),
-    }
-}
-
 /// Threads of the same kind in one order, whatever their names.
-fn ordered<H: Heap>(state: State<H>) -> State<H> {
+fn ordered<H: Heap>(mut state: State<H>) -> State<H> {
     if state.threads.len() < 2 {
         return state;
     }
-    // Nodes that shared variables name have the same numbers in any order of the threads.
-    let (named, common) = state.named();
-    let ranks = state.threads.iter().map(|thread| {
-        let shared = |word: &Scalar| named[..common].iter().position(|at| word.node() == Some(*at));
-        (thread.rank(), thread.locals.iter().map(shared).collect::<Vec<_>>())
-    });
-    let ranks: Vec<_> = ranks.collect();
+    let ranks: Vec<_> = state.threads.iter().map(|thread| thread.rank()).collect();
     let mut order: Vec<usize> = (0..ranks.len()).collect();
     order.sort_by(|one, two| ranks[*one].cmp(&ranks[*two]).then(one.cmp(two)));
-    let permuted = |order: &[usize]| {
-        let mut state = state.clone();
-        if order.iter().enumerate().any(|(to, from)| to != *from) {
-            state.permute(order);
-            state.canonical();
-        }
-        state
-    };
-    let all = arrangements(&order, &|one, two| ranks[one] == ranks[two]);
-    if let [only] = &all[..] {
-        return permuted(only);
+    if order.iter().enumerate().all(|(to, from)| to == *from) {
+        return state;
     }
-    let least = all.iter().map(|order| permuted(order)).min_by_key(State::key);
-    least.unwrap_or(state)
-}
-
-/// The order, and others in which items of the same rank have changed places; not all, if there
-/// are very many.
-fn arrangements(order: &[usize], same: &dyn Fn(usize, usize) -> bool) -> Vec<Vec<usize>> {
-    const MOST: usize = 120;
-    let mut all = vec![order.to_vec()];
-    for at in 1..order.len() {
-        let shorter = all.clone();
-        for place in (0..at).rev().take_while(|place| same(order[*place], order[at])) {
-            let mut more = shorter.clone();
-            more.iter_mut().for_each(|order| order[place..=at].rotate_right(1));
-            more.truncate(MOST.saturating_sub(all.len()));
-            all.extend(more);
-        }
-    }
-    all
+    state.permute(&order);
+    state.canonical();
+    state
 }

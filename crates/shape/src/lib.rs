@@ -7,6 +7,7 @@
 pub mod analysis;
 pub mod coerce;
 pub mod correlate;
+pub mod engine;
 pub mod evaluate;
 pub mod execute;
 pub mod explore;
@@ -15,9 +16,9 @@ pub mod heap;
 pub mod join;
 pub mod list;
 pub mod model;
+pub mod picture;
 pub mod predicates;
 pub mod prepare;
-pub mod private;
 pub mod state;
 pub mod targets;
 pub mod three_valued;
@@ -28,5 +29,6 @@ pub use analysis::{
     Analysis, Domain, Found, Options, Threads, Trace, TraceMove, analyse, sequential,
 };
 pub use correlate::PureAnswers;
+pub use engine::Shape;
 pub use failure::{Cause, Failure, Fault};
 pub use prepare::{NotApplicable, ReferenceChoice};

@@ -3,7 +3,7 @@
 //! A heap is a row of nodes, named ones and summaries; a link is a bit mask over them and null, so
 //! that "not null, somewhere in the summary" can be said, which three-valued edges cannot.
 
-use crate::heap::{Flags, Heap, Kind, LINKS, List, Loaded, Lost, Side};
+use crate::heap::{Compared, Flags, Heap, Kind, LINKS, List, Loaded, Lost, Side};
 use crate::value::{Class, NodeId};
 use smallvec::{SmallVec, smallvec};
 
@@ -191,6 +191,27 @@ impl Heap for Targets {
             out.push(narrowed(heap, Some(id)));
         }
         Ok(out)
+    }
+
+    fn compare(
+        &self,
+        side: Side,
+        node: NodeId,
+        link: u8,
+        expected: Option<NodeId>,
+    ) -> Result<Compared<Self>, Lost> {
+        let mask = self.nodes[node.index()].side(side)[usize::from(link)];
+        let narrowed = |mask: Mask| {
+            let mut heap = self.clone();
+            heap.nodes[node.index()].side_mut(side)[usize::from(link)] = mask;
+            heap.settle_kind(node);
+            heap
+        };
+        let (same, rest) = (mask & bit_of(expected), mask & !bit_of(expected));
+        Ok(Compared {
+            equal: (same != 0).then(|| narrowed(same)).into_iter().collect(),
+            different: (rest != 0).then(|| narrowed(rest)).into_iter().collect(),
+        })
     }
 
     fn store(&mut self, side: Side, node: NodeId, link: u8, to: Option<NodeId>) {

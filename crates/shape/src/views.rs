@@ -133,9 +133,9 @@ impl Analysis<'_> {
             for at in changed {
                 self.attach(at).map_err(|failure| (at, 0, failure))?;
                 moves += self.own(at).map_err(|failure| (at, 0, failure))?;
-            }
-            if limits.exceeded(self.views.bytes).is_some() {
-                return Ok(Some(Done { moves, joins: 0 }));
+                if limits.exceeded(self.views.bytes).is_some() {
+                    return Ok(Some(Done { moves, joins: 0 }));
+                }
             }
         }
         let pairs = self.pairs();
@@ -147,6 +147,9 @@ impl Analysis<'_> {
             .interfere(&pairs, workers, limits)
             .map_err(|(body, failure)| (first_view(body), SECOND, failure))?;
         for (body, state, origin) in results {
+            if limits.exceeded(self.views.bytes).is_some() {
+                break;
+            }
             self.result(body, state, origin).map_err(|(at, failure)| (at, 0, failure))?;
         }
         Ok(Some(Done { moves, joins: pairs.len() }))
