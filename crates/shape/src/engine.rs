@@ -115,7 +115,9 @@ fn describe(program: &Program, request: &Request<'_>, analysis: &Analysis) -> An
     match &analysis.found {
         Found::Proved => proved(program, request, analysis),
         Found::Failed(trace) => failed(program, trace),
-        Found::Stopped(reason) => inconclusive(format!("not proved: {reason}")),
+        Found::Stopped(reason) => inconclusive(format!(
+            "not proved: {reason}; `--engine shape` alone has no limit but `--time-limit`"
+        )),
     }
 }
 
