@@ -246,6 +246,26 @@ impl Structure {
         merged
     }
 
+    /// The join in the information order of two structures with the same number of individuals,
+    /// each taken to be the one at the same position in the other: what either means, it means
+    /// (partially disjunctive abstraction: Manevich, Sagiv, Ramalingam, Field, SAS 2004).
+    #[must_use]
+    pub fn joined(&self, other: &Self) -> Option<Self> {
+        if self.len() != other.len() || self.binaries != other.binaries {
+            return None;
+        }
+        let mut joined = self.clone();
+        joined.nullary = self.nullary.join(other.nullary);
+        joined.summary |= other.summary;
+        for (mine, theirs) in joined.names.iter_mut().zip(&other.names) {
+            *mine = mine.join(*theirs);
+        }
+        for (mine, theirs) in joined.rows.iter_mut().zip(&other.rows) {
+            *mine = mine.join(*theirs);
+        }
+        Some(joined)
+    }
+
     /// The structure in words, for tests and messages.
     #[must_use]
     pub fn describe(&self, vocabulary: &Vocabulary) -> String {

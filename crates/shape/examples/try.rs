@@ -21,7 +21,11 @@ fn main() {
         threads: if threads == 0 { Threads::Any } else { Threads::Those },
         reference,
         workers: 2,
-        domain: if std::env::var("KLEENE").is_ok() { Domain::Kleene } else { Domain::Targets },
+        domain: match std::env::var("KLEENE").as_deref() {
+            Ok("all") => Domain::KleeneDisjunctive,
+            Ok(_) => Domain::Kleene,
+            Err(_) => Domain::Targets,
+        },
         pure: if std::env::var("CLAIMED").is_ok() {
             PureAnswers::Claimed
         } else {

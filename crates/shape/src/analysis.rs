@@ -3,10 +3,11 @@
 use crate::correlate::{Locks, Machine, PureAnswers, RunsAt};
 use crate::explore::{Explored, Origin, Reached, Stopped, explore};
 use crate::failure::{Cause, Failure};
+use crate::heap::Heap;
 use crate::prepare::{NotApplicable, ReferenceChoice, initial, prepare};
 use crate::state::State;
 use crate::targets::Targets;
-use crate::three_valued::ThreeValued;
+use crate::three_valued::{Disjunctive, Joined};
 use crate::views::views;
 use linchpin_ir::program::Program;
 use linchpin_verdict::{Limits, StopReason};
@@ -27,8 +28,11 @@ pub enum Domain {
     /// The fast one: a link is the set of nodes to which it may go.
     #[default]
     Targets,
-    /// The paper's: three-valued structures. For so many threads only.
+    /// The paper's: three-valued structures, those with the same individuals joined. For a number
+    /// of threads.
     Kleene,
+    /// The same, but no structures are joined, as in the paper.
+    KleeneDisjunctive,
 }
 
 /// How a program is analysed.
@@ -46,6 +50,20 @@ pub struct Options {
     pub workers: usize,
     /// When to give up.
     pub limits: Limits,
+}
+
+impl Options {
+    /// As the paper does it: the threads of the program, three-valued structures, and the reference
+    /// asked at claimed `when returns` points.
+    #[must_use]
+    pub fn as_in_the_paper() -> Options {
+        Options {
+            threads: Threads::Those,
+            domain: Domain::Kleene,
+            pure: PureAnswers::Claimed,
+            ..Options::default()
+        }
+    }
 }
 
 /// What was found.
@@ -109,7 +127,9 @@ pub fn analyse(
     }
     loop {
         let explored = match (options.threads, options.domain) {
-            (Threads::Any, Domain::Kleene) => return Err(NotApplicable::ViewsOfKleene),
+            (Threads::Any, Domain::Kleene | Domain::KleeneDisjunctive) => {
+                return Err(NotApplicable::ViewsOfKleene);
+            }
             (Threads::Any, Domain::Targets) => {
                 let mut all = Vec::new();
                 for role in 0..machine.model.roles.len() {
@@ -117,13 +137,13 @@ pub fn analyse(
                 }
                 views(&machine, all, options.workers, &options.limits, progress)
             }
-            (Threads::Those, Domain::Targets) => {
-                let all = initial(&machine, &machine.model.threads.clone())?;
-                explore(&machine, all, &options.limits, progress)
-            }
+            (Threads::Those, Domain::Targets) => those(&machine, options, progress)?,
             (Threads::Those, Domain::Kleene) => {
-                let all = initial(&machine, &machine.model.threads.clone())?;
-                as_targets(explore::<ThreeValued>(&machine, all, &options.limits, progress))
+                as_targets(those::<Joined>(&machine, options, progress)?, Joined::as_targets)
+            }
+            (Threads::Those, Domain::KleeneDisjunctive) => {
+                let explored = those::<Disjunctive>(&machine, options, progress)?;
+                as_targets(explored, Disjunctive::as_targets)
             }
         };
         match &explored.stopped {
@@ -133,11 +153,21 @@ pub fn analyse(
     }
 }
 
-/// The states of the paper's domain as the fast domain writes them.
-fn as_targets(explored: Explored<ThreeValued>) -> Explored<Targets> {
+/// Explores the threads of the program.
+fn those<H: Heap>(
+    machine: &Machine,
+    options: &Options,
+    progress: &dyn Fn(usize),
+) -> Result<Explored<H>, NotApplicable> {
+    let all = initial(machine, &machine.model.threads)?;
+    Ok(explore(machine, all, &options.limits, progress))
+}
+
+/// The states of the paper's domain as the fast domain writes them: to name and draw them.
+fn as_targets<H>(explored: Explored<H>, written: impl Fn(&H) -> Targets) -> Explored<Targets> {
     let states = explored.states.into_iter().map(|reached| {
         let State { shared, reference, edge, threads, heap } = reached.state;
-        let state = State { shared, reference, edge, threads, heap: heap.as_targets() };
+        let state = State { shared, reference, edge, threads, heap: written(&heap) };
         Reached { state, origin: reached.origin }
     });
     Explored {

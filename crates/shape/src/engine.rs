@@ -72,13 +72,6 @@ fn answer(program: &Program, request: &Request<'_>) -> Answer {
         request.shape.threads = ThreadsAsked::OfProgram;
     }
     let request = &request;
-    let is_listed = matches!(builtin(program), Some("stack" | "queue" | "set"));
-    if is_listed && !starts_empty(program) {
-        return inconclusive(
-            "does not apply: the specification starts with content, and references start empty"
-                .to_owned(),
-        );
-    }
     let start = Instant::now();
     let progress = |states: usize| (request.progress)(Progress { engine: NAME, states, depth: 0 });
     match analyse(program, &options(request), &progress) {

@@ -7,15 +7,16 @@
 //! | `reference` | a node of the reference that is not correlated | B |
 //! | `n`, `r` | `n` and `nʳ` | A.2 |
 //! | `number` | the unary predicate of each variable: a named node has a number | A.2 |
-//! | `has` | not in the paper: the link is not null | |
+//! | `has`, `acyclic` | not in the paper: the link is not null; following it never leads back | |
 //! | `locked` | `lockedBy[t]` | A.4 |
 //! | `class` | `dle`, seen through one arbitrary key K | A.4 |
 //! | `rt` | `rt[f]` for the variable from which the list starts | A.5 |
 //! | rules 2 and 3 | `is` and `inOrder`: no node of the list is shared, keys are in order | A.5 |
 //!
-//! The paper's executions halt where null is dereferenced, ours fail. So it must be known that the
-//! link of a node inside a queue is not null, and that is what `has` is for. Where it is known,
-//! `xSuccessor` (Table A.3) is not needed: it keeps the same fact for the successor of a variable.
+//! The paper's executions halt where null is dereferenced (Table C.2), ours fail. So it must be
+//! known that the link of a node inside a queue is not null, and that is what `has` is for. Where it
+//! is known, `xSuccessor` (Table A.3) is not needed: that keeps the successor of a variable apart, so
+//! that its link is not taken for null. `acyclic` spares structures with rings that no program made.
 //!
 //! `dle(o1, o2)` compares two nodes. Linearizability of a set is that of each key by itself, so one
 //! arbitrary key K is enough, and of `dle` only what follows from the comparison of both with K is
@@ -35,8 +36,8 @@ use crate::coerce::may_follow;
 use crate::heap::{BOOLS, LINKS, LOCKS};
 use crate::value::Class;
 use linchpin_kleene::{
-    Atom, Binary, Constraint, Declaration, Formula, Individual, KleeneError, Structure, Truth,
-    Unary, Variable, Vocabulary,
+    Atom, Binary, Constraint, Declaration, Formula, Individual, KleeneError, Nullary, Structure,
+    Truth, Unary, Variable, Vocabulary,
 };
 use std::sync::LazyLock;
 
@@ -73,6 +74,8 @@ pub struct Links {
     pub n: [Binary; LINKS],
     /// Whether they are not null: `∃w. n(v, w)`.
     pub has: [Unary; LINKS],
+    /// Whether following the link never leads back.
+    pub acyclic: [Nullary; LINKS],
 }
 
 /// The predicates.
@@ -150,18 +153,23 @@ impl Declaring {
     fn links(&mut self, name: &str) -> Result<Links, KleeneError> {
         let mut n = Vec::new();
         let mut has = Vec::new();
+        let mut acyclic = Vec::new();
         for link in 0..LINKS {
             let p = self.0.binary(Declaration::named(&format!("{name}{link}")).functional())?;
             let some = Formula::exists(W, p.between(V, W));
             let named = Declaration::named(&format!("has-{name}{link}"));
-            let has_p = self.0.unary(named.abstraction().defined_by(some))?;
+            let has_p = self.0.unary(named.defined_by(some))?;
             // The only place where a link that is not null can go.
             let nowhere_else = Formula::forall(A, Formula::equal(A, W).or(not(p.between(V, A))));
             self.rule(has_p.at(V).and(nowhere_else), Atom::Binary(p, V, W), true)?;
+            // No cycle: what reaches a node is not where its link goes.
+            let no_cycle = self.0.nullary(Declaration::named(&format!("acyclic-{name}{link}")))?;
+            self.rule(no_cycle.holds().and(p.reaches(W, V)), Atom::Binary(p, V, W), false)?;
             n.push(p);
             has.push(has_p);
+            acyclic.push(no_cycle);
         }
-        Ok(Links { n: array(n)?, has: array(has)? })
+        Ok(Links { n: array(n)?, has: array(has)?, acyclic: array(acyclic)? })
     }
 
     /// Where `body` is true, `head` is.

@@ -2,14 +2,18 @@
 //!
 //! Duo-objects and nodes of one side are individuals; what is definite about them are unary
 //! predicates, links are binary predicates that may be 1/2 (`predicates.rs` has the vocabulary). A
-//! summary stands for one or more nodes. Structures are never joined: two states are the same if
-//! their structures are isomorphic (paper 001, Chapter 5).
+//! named node is an individual of its own; the others are summaries, one for each combination of
+//! unary predicates, that stand for one or more nodes each (canonical abstraction).
+//!
+//! The paper keeps every structure ([`Disjunctive`]). [`Joined`] keeps one for each control state
+//! and set of individuals: the *partially disjunctive* abstraction of Manevich, Sagiv, Ramalingam
+//! and Field (SAS 2004).
 
 use crate::heap::{Flags, Heap, Kind, LINKS, LOCKS, List, Loaded, Lost, Side};
-use crate::predicates::{CLASSES, Links, Predicates, UNNAMED, predicates};
+use crate::predicates::{CLASSES, Links, UNNAMED, predicates};
 use crate::targets::{NULL, Node, Targets, bit};
 use crate::value::{Class, Holder, NodeId};
-use linchpin_kleene::{Binary, Focus, Individual, Structure, Truth, Unary};
+use linchpin_kleene::{Assignment, Binary, Focus, Individual, Structure, Truth, Unary, Variable};
 use smallvec::SmallVec;
 
 /// A link that is read may be split into at most this many cases.
@@ -17,10 +21,15 @@ const MOST_CASES: usize = 256;
 
 /// A heap as a three-valued structure.
 ///
-/// INVARIANT: unary predicates are definite. `has` is kept up to date by every write, the marks
-/// (`here`, `first`, `before`, `after`) are 0 between two steps.
+/// INVARIANT: unary predicates are definite, except `has`. The marks (`here`, `first`,
+/// `before`, `after`) are 0 between two steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ThreeValued(Structure);
+pub struct ThreeValued<const JOINED: bool>(Structure);
+
+/// Structures are never joined, as in the paper.
+pub type Disjunctive = ThreeValued<false>;
+/// Structures with the same individuals are joined.
+pub type Joined = ThreeValued<true>;
 
 fn individual(node: NodeId) -> Individual {
     Individual::at(node.index())
@@ -30,7 +39,15 @@ fn node(u: Individual) -> NodeId {
     NodeId(u8::try_from(u.index()).unwrap_or(u8::MAX))
 }
 
-impl ThreeValued {
+impl<const JOINED: bool> ThreeValued<JOINED> {
+    /// The individual to which a link surely goes (`Some(None)`: it surely is null).
+    fn to(&self, links: &Links, link: usize, u: Individual) -> Option<Option<Individual>> {
+        match self.0.unary(links.has[link], u) {
+            Truth::False => Some(None),
+            _ => self.sure(links.n[link], u).map(Some),
+        }
+    }
+
     fn is(&self, p: Unary, u: Individual) -> bool {
         self.0.unary(p, u) == Truth::True
     }
@@ -65,6 +82,15 @@ impl ThreeValued {
     }
 
     fn write(&mut self, links: &Links, u: Individual, link: usize, to: Option<Individual>) {
+        // A node that does not reach `u` closes no cycle.
+        let closes = to.is_some_and(|to| {
+            let between = Assignment::new().with(Variable::V, to).with(Variable::W, u);
+            let reaches = links.n[link].reaches(Variable::V, Variable::W);
+            self.0.evaluate(&reaches, &between) != Truth::False
+        });
+        if closes {
+            self.0.set_nullary(links.acyclic[link], Truth::Half);
+        }
         for v in self.0.individuals() {
             self.0.set_binary(links.n[link], u, v, Truth::from(to == Some(v)));
         }
@@ -75,13 +101,9 @@ impl ThreeValued {
     /// both may go to the same summary does not make it one.
     fn settle_kind(&mut self, u: Individual) {
         let p = predicates();
-        let to = |links: &Links, link: usize| match self.is(links.has[link], u) {
-            false => Some(None),
-            true => self.sure(links.n[link], u).map(Some),
-        };
         let agree = |link: usize| {
-            let candidate = to(&p.candidate, link);
-            candidate.is_some() && candidate == to(&p.other, link)
+            let candidate = self.to(&p.candidate, link, u);
+            candidate.is_some() && candidate == self.to(&p.other, link, u)
         };
         if self.kind(u) == Kind::Nonuniform && (0..LINKS).all(agree) {
             self.0.set_unary(p.nonuniform, u, Truth::False);
@@ -114,6 +136,25 @@ impl ThreeValued {
         Targets { nodes }
     }
 
+    /// Makes nodes without a name summaries, even where there is one alone of its kind: what is
+    /// known of it is then the same as of several.
+    fn summarise(&mut self) {
+        let p = predicates();
+        for v in self.0.individuals() {
+            if p.number.get(&self.0, v) != UNNAMED || self.0.is_summary(v) {
+                continue;
+            }
+            self.0.set_summary(v, true);
+            for n in p.candidate.n.iter().chain(&p.other.n) {
+                for u in self.0.individuals() {
+                    if self.0.binary(*n, u, v) == Truth::True {
+                        self.0.set_binary(*n, u, v, Truth::Half);
+                    }
+                }
+            }
+        }
+    }
+
     /// The individuals that can be reached from named ones.
     fn reachable(&self, named: &[NodeId]) -> SmallVec<[Individual; 16]> {
         let p = predicates();
@@ -134,9 +175,13 @@ impl ThreeValued {
     }
 }
 
-impl Heap for ThreeValued {
+impl<const JOINED: bool> Heap for ThreeValued<JOINED> {
     fn empty() -> Self {
-        ThreeValued(Structure::new(&predicates().plain))
+        let mut structure = Structure::new(&predicates().plain);
+        for acyclic in predicates().candidate.acyclic {
+            structure.set_nullary(acyclic, Truth::True);
+        }
+        ThreeValued(structure)
     }
 
     fn flags(&self, node: NodeId) -> Flags {
@@ -172,6 +217,10 @@ impl Heap for ThreeValued {
         for lock in 0..LOCKS {
             p.locked[lock].set(&mut self.0, u, holder_number(flags.locks[lock]));
         }
+    }
+
+    fn mentions(&self, thread: u8) -> bool {
+        self.0.individuals().any(|u| self.flags(node(u)).mentions(thread))
     }
 
     fn relabel(&mut self, change: &dyn Fn(Flags) -> Flags) {
@@ -232,11 +281,7 @@ impl Heap for ThreeValued {
 
     fn definite(&self, side: Side, node_id: NodeId, link: u8) -> Option<Option<NodeId>> {
         let (u, link) = (individual(node_id), usize::from(link));
-        let links = self.side(side, u);
-        match self.is(links.has[link], u) {
-            false => Some(None),
-            true => self.sure(links.n[link], u).map(|v| Some(node(v))),
-        }
+        self.to(self.side(side, u), link, u).map(|to| to.map(node))
     }
 
     fn targets(&self, side: Side, node_id: NodeId, link: u8) -> SmallVec<[NodeId; 4]> {
@@ -263,16 +308,16 @@ impl Heap for ThreeValued {
     }
 
     fn canonical(&mut self, named: &[NodeId]) {
-        let p: &Predicates = predicates();
+        let p = predicates();
+        let kept = self.reachable(named);
+        let gone: SmallVec<[Individual; 16]> =
+            self.0.individuals().filter(|u| !kept.contains(u)).collect();
         for u in self.0.individuals() {
             p.number.set(&mut self.0, u, UNNAMED);
         }
         for (number, at) in (0..UNNAMED).zip(named) {
             p.number.set(&mut self.0, individual(*at), number);
         }
-        let kept = self.reachable(named);
-        let gone: SmallVec<[Individual; 16]> =
-            self.0.individuals().filter(|u| !kept.contains(u)).collect();
         // Without links of their own they are missed by no predicate.
         for u in &gone {
             for link in 0..LINKS {
@@ -283,15 +328,28 @@ impl Heap for ThreeValued {
         if !gone.is_empty() {
             self.0 = self.0.remove(&p.plain, &gone);
         }
+        self.summarise();
         self.0 = self.0.blur(&p.plain);
     }
 
     fn key(&self, out: &mut Vec<u64>) {
-        out.extend_from_slice(self.0.canonical(&predicates().plain).words());
+        match JOINED {
+            false => out.extend_from_slice(self.0.canonical(&predicates().plain).words()),
+            true => out.extend(self.0.individuals().map(|u| self.flags(node(u)).packed())),
+        }
     }
 
-    fn absorb(&mut self, _: &Self) -> bool {
-        false
+    /// The join in the information order. The individuals are the same: named nodes have their
+    /// flags in common, and a summary is known by its flags.
+    fn absorb(&mut self, other: &Self) -> bool {
+        let joined = self.0.joined(&other.0).filter(|_| JOINED);
+        match joined {
+            Some(joined) if joined != self.0 => {
+                self.0 = joined;
+                true
+            }
+            _ => false,
+        }
     }
 
     fn bytes(&self) -> usize {

@@ -12,4 +12,5 @@ mod picture;
 mod random;
 mod random_queues;
 mod random_sets;
+mod three_valued;
 mod traps;
