@@ -223,7 +223,8 @@ impl Thread {
         }
         key.push(packed(self.asked.unwrap_or(Scalar::Dead)));
         key.push(packed(allocated));
-        key.extend(self.initial_values());
+        let values = self.allocated.iter().flat_map(|made| made.values.iter());
+        key.extend(values.map(|word| packed(*word)));
         let arguments = self.arguments.iter().chain(&self.locals);
         key.extend(arguments.map(|word| packed(*word)));
         key.push(u64::MAX);
@@ -268,13 +269,6 @@ fn packed(word: Scalar) -> u64 {
 }
 
 impl Thread {
-    /// What the node that it allocated was initialised with. Which node of the reference it may
-    /// stand for depends on this, so states that differ in it are never joined.
-    fn initial_values(&self) -> impl Iterator<Item = u64> {
-        let values = self.allocated.iter().flat_map(|made| &made.values);
-        values.map(|word| packed(*word))
-    }
-
     /// What threads are ordered by: everything but which nodes they name.
     pub fn rank(&self) -> Vec<u64> {
         let open = |word: Scalar| match word {
@@ -296,7 +290,6 @@ impl Thread {
             packed(self.asked.unwrap_or(Scalar::Dead)),
             u64::from(self.allocated.is_some()),
         ];
-        rank.extend(self.initial_values());
         rank.extend(self.arguments.iter().chain(&self.locals).map(|word| open(*word)));
         // Which of its own names alias.
         for (at, word) in self.locals.iter().enumerate() {
