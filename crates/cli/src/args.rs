@@ -299,7 +299,7 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
     /// For `shape`: write the abstract states to this folder, one SVG file each: those on the way to
-    /// what stopped the proof, or the first ones that the proof kept.
+    /// what stopped the proof, or some of those that the proof kept.
     #[arg(long, value_name = "FOLDER")]
     pub pictures: Option<PathBuf>,
     #[arg(skip)]
@@ -558,7 +558,7 @@ pub struct ReproduceArgs {
     /// Which tables. [default: all]
     #[arg(value_enum)]
     pub tables: Vec<TableArg>,
-    /// Give up a measurement that is only there to show what a reduction saves after this time.
+    /// Give up a measurement that is only there for comparison after this time.
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "20s")]
     pub patience: Duration,
     #[arg(skip)]
@@ -572,6 +572,10 @@ pub enum TableArg {
     /// Refinement model checking: Table 1 of "Model Checking Linearizability via Refinement".
     #[value(name = "002")]
     Refinement,
+    /// Comparison under abstraction: Tables 5.1 and A.1 of "Comparison Under Abstraction for
+    /// Verifying Linearizability".
+    #[value(name = "001")]
+    Shape,
     /// Sub-operation reversal: Table I of "Proving Concurrent Data Structures Linearizable".
     #[value(name = "000")]
     Reduction,

@@ -69,6 +69,8 @@ pub struct AbstractTrace {
     pub line: u32,
     /// What is not explained, in words.
     pub cause: String,
+    /// Whether other linearization points might explain it.
+    pub depends_on_points: bool,
 }
 
 /// What an engine says.

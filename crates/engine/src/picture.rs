@@ -266,11 +266,11 @@ impl PictureThread {
 }
 
 impl Picture {
-    /// What a node is called: `n0`, or `n0*` if it is a summary.
+    /// What a node is called: `@0`, or `@0*` if it is a summary.
     pub fn label(&self, node: usize) -> String {
         match self.nodes.get(node).is_some_and(|node| node.summary) {
-            true => format!("n{node}*"),
-            false => format!("n{node}"),
+            true => format!("@{node}*"),
+            false => format!("@{node}"),
         }
     }
 
@@ -302,7 +302,12 @@ impl Picture {
         let mut words: Vec<(Scope, String)> = Vec::new();
         for name in &self.names {
             if let Holds::Word(word) = &name.holds {
-                words.push((name.scope, format!("{} = {word}", name.name)));
+                // Parameters of functions that were inlined have the names of those they are
+                // called with.
+                let text = format!("{} = {word}", name.name);
+                if !words.contains(&(name.scope, text.clone())) {
+                    words.push((name.scope, text));
+                }
             }
         }
         words.sort_by_key(|(scope, _)| *scope);
@@ -351,7 +356,7 @@ impl Picture {
         line.trim_end().to_owned()
     }
 
-    /// `next → n1* or null`, once for each link of each side.
+    /// `next → @1* or null`, once for each link of each side.
     fn targets(&self, node: usize) -> Vec<String> {
         let mut all: Vec<(String, Vec<String>)> = Vec::new();
         for link in self.links.iter().filter(|link| link.from == node) {

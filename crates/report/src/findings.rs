@@ -4,7 +4,7 @@ use crate::changes::changes;
 use crate::json;
 use crate::run::RunView;
 use crate::schedule;
-use crate::{Figure, Figures, Page, Row, Timeline, escaped, escaped_lines};
+use crate::{Figure, Figures, Page, Row, Timeline, Tone, escaped, escaped_lines};
 use linchpin_engine::{Answer, Counterexample, Picture, Stat};
 use linchpin_ir::interpreter::Memory;
 use linchpin_ir::program::Program;
@@ -232,7 +232,12 @@ impl Findings<'_> {
         Page {
             title: format!("linchpin verify {}", self.subject),
             verdict,
-            is_bad: self.verdict == Verdict::Violated || self.contradiction.is_some(),
+            tone: match self.verdict {
+                _ if self.contradiction.is_some() => Tone::Bad,
+                Verdict::Violated => Tone::Bad,
+                Verdict::Inconclusive => Tone::Open,
+                _ => Tone::Good,
+            },
             facts,
             timeline: Timeline::new(bars),
             rows: rows.into_iter().map(with_changes).collect(),

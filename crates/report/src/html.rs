@@ -14,8 +14,8 @@ pub struct Page {
     pub title: String,
     /// How it ended, in a sentence.
     pub verdict: String,
-    /// Whether something went wrong.
-    pub is_bad: bool,
+    /// How it is meant.
+    pub tone: Tone,
     /// Names and values worth knowing: seed, bounds, assumptions.
     pub facts: Vec<(String, String)>,
     /// The history.
@@ -48,6 +48,24 @@ pub struct Figure {
     pub picture: Picture,
 }
 
+/// How a verdict is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// Nothing is wrong.
+    Good,
+    /// Something went wrong.
+    Bad,
+    /// Nothing was decided.
+    Open,
+}
+
+impl Tone {
+    /// That of something that went wrong, or did not.
+    pub fn of(is_bad: bool) -> Tone {
+        if is_bad { Tone::Bad } else { Tone::Good }
+    }
+}
+
 /// One move of the run.
 #[derive(Clone, Debug)]
 pub struct Row {
@@ -76,7 +94,11 @@ impl Row {
 impl Page {
     /// The page as HTML that needs nothing else.
     pub fn render(&self) -> String {
-        let class = if self.is_bad { "verdict bad" } else { "verdict good" };
+        let class = match self.tone {
+            Tone::Good => "verdict good",
+            Tone::Bad => "verdict bad",
+            Tone::Open => "verdict open",
+        };
         let page = html! {
             (DOCTYPE)
             html lang="en" {
@@ -163,7 +185,7 @@ mod tests {
         let page = Page {
             title: nasty.to_owned(),
             verdict: nasty.to_owned(),
-            is_bad: true,
+            tone: Tone::Bad,
             facts: vec![(nasty.to_owned(), nasty.to_owned())],
             timeline: Timeline::new(vec![bar]),
             rows: vec![row],

@@ -15,7 +15,7 @@ mod timeline;
 
 pub use escape::{escaped, escaped_lines};
 pub use findings::{Findings, summary};
-pub use html::{Figure, Figures, Page, Row};
+pub use html::{Figure, Figures, Page, Row, Tone};
 pub use picture::svg;
 pub use run::RunView;
 pub use timeline::{Bar, Timeline};

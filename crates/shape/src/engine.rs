@@ -11,7 +11,7 @@ use crate::correlate::PureAnswers;
 use crate::failure::{Cause, ReferenceFault};
 use crate::heap::Lost;
 use crate::model::{actions, bodies, builtin};
-use crate::prepare::{NotApplicable, ReferenceChoice, starts_empty};
+use crate::prepare::{NotApplicable, ReferenceChoice};
 use linchpin_engine::{
     AbstractMove, AbstractTrace, Answer, DomainAsked, Engine, EngineError, Faults, Language,
     Progress, PureAsked, ReferenceAsked, Request, Source, Stat, Subject, ThreadsAsked,
@@ -66,12 +66,12 @@ enum Ground {
 }
 
 fn answer(program: &Program, request: &Request<'_>) -> Answer {
-    if !starts_empty(program) {
-        return inconclusive(
-            "does not apply: the specification starts with content, and references start empty"
-                .to_owned(),
-        );
+    // The paper's domain has no views: it is about the threads of the program.
+    let mut request = request.clone();
+    if request.shape.domain == DomainAsked::Kleene {
+        request.shape.threads = ThreadsAsked::OfProgram;
     }
+    let request = &request;
     let start = Instant::now();
     let progress = |states: usize| (request.progress)(Progress { engine: NAME, states, depth: 0 });
     match analyse(program, &options(request), &progress) {
@@ -115,7 +115,9 @@ fn describe(program: &Program, request: &Request<'_>, analysis: &Analysis) -> An
     match &analysis.found {
         Found::Proved => proved(program, request, analysis),
         Found::Failed(trace) => failed(program, trace),
-        Found::Stopped(reason) => inconclusive(format!("not proved: {reason}")),
+        Found::Stopped(reason) => inconclusive(format!(
+            "not proved: {reason}; `--engine shape` alone has no limit but `--time-limit`"
+        )),
     }
 }
 
@@ -208,12 +210,13 @@ fn ground(program: &Program, request: &Request<'_>) -> Ground {
 /// does; otherwise why that is not shown. What a `reference` block says plays no part: it is the
 /// specification that decides.
 pub fn sequentially(program: &Program, limits: &Limits) -> Result<(), String> {
-    if !starts_empty(program) {
-        return Err("the specification starts with content".to_owned());
-    }
     let mut alone = program.clone();
     alone.reference = None;
     match sequential(&alone, limits, &|_| {}) {
+        Err(NotApplicable::Specification) => Err(
+            "only `stack`, `queue` and `set` can be held against sequential calls of any number"
+                .to_owned(),
+        ),
         Err(why) => Err(why.to_string()),
         Ok(Analysis { found: Found::Proved, .. }) => Ok(()),
         Ok(Analysis { found: Found::Stopped(reason), .. }) => Err(reason.to_string()),
@@ -314,6 +317,10 @@ fn failed(program: &Program, trace: &Trace) -> Answer {
         operation: name.to_owned(),
         line: failure.line,
         cause: failure.cause.to_string(),
+        depends_on_points: matches!(
+            failure.cause,
+            Cause::NoPoint | Cause::SecondPoint | Cause::WrongAnswer
+        ),
     }));
     answer
 }

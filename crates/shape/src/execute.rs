@@ -272,9 +272,11 @@ impl Executor<'_> {
         line: u32,
     ) -> Result<Paths<H>, Failure> {
         match (self.word(&path, from, line)?, self.word(&path, to, line)?) {
-            (Scalar::Int(from), Scalar::Int(to)) if i16::from(to) - i16::from(from) <= 16 => Ok((from..to)
-                .map(|number| self.assign_words(path.clone(), into, &[Scalar::Int(number)]))
-                .collect()),
+            (Scalar::Int(from), Scalar::Int(to)) if i16::from(to) - i16::from(from) <= 16 => {
+                Ok((from..to)
+                    .map(|number| self.assign_words(path.clone(), into, &[Scalar::Int(number)]))
+                    .collect())
+            }
             // More choices than there may be would fail.
             _ => Err(self.failure(Cause::Lost(Lost::Arithmetic), line)),
         }

@@ -110,8 +110,14 @@ pub fn explore<H: Heap>(
     'all: while let Some(at) = work.pop() {
         let state = table.states[at].state.clone();
         for thread in 0..state.threads.len() {
-            // Of threads that are alike, one moves.
-            if state.threads[..thread].contains(&state.threads[thread]) {
+            // Of threads that are alike, one moves. One that holds a lock or owns a node is like
+            // no other.
+            let alike = |other: &usize| {
+                state.threads[*other] == state.threads[thread]
+                    && !state.mentions(*other)
+                    && !state.mentions(thread)
+            };
+            if (0..thread).any(|other| alike(&other)) {
                 continue;
             }
             let thread = u8::try_from(thread).unwrap_or(u8::MAX);

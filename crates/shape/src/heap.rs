@@ -55,6 +55,13 @@ pub struct Flags {
     pub locks: [Holder; LOCKS],
 }
 
+impl Flags {
+    /// Whether a thread owns the node or holds its lock.
+    pub fn mentions(&self, thread: u8) -> bool {
+        self.owner == Some(thread) || self.locks.contains(&Holder::Thread(thread))
+    }
+}
+
 /// Something that the abstraction cannot keep: the proof stops here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Lost {
@@ -98,6 +105,9 @@ pub trait Heap: Clone + Send + Sync {
 
     /// Sets what is definite about a node.
     fn set_flags(&mut self, node: NodeId, flags: Flags);
+
+    /// Whether a thread owns a node or holds the lock of one.
+    fn mentions(&self, thread: u8) -> bool;
 
     /// Changes the flags of all nodes: threads get other names. Different flags stay different.
     fn relabel(&mut self, change: &dyn Fn(Flags) -> Flags);

@@ -12,7 +12,11 @@ use linchpin_engine::{
     PictureNode, PictureThread, Scope, Stands,
 };
 use linchpin_ir::print::Names;
-use linchpin_ir::program::{Action, Body, Expr, NodeId as At, Place, Target, Type, Variable};
+use linchpin_ir::program::{
+    Action, Body, Expr, NodeId as At, Place as Cells, Target, Type, Variable,
+};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// A trace or a proof is shown in at most so many pictures.
 pub const MOST: usize = 30;
@@ -72,10 +76,32 @@ pub fn of_trace(analysis: &Analysis, trace: &Trace) -> Vec<Picture> {
     pictures.split_off(pictures.len().saturating_sub(MOST))
 }
 
-/// The pictures of a proof: the first of the states or views that it kept.
+/// The pictures of a proof: of the states or views that it kept, some from every place of the code,
+/// those with many nodes first, in the order of the code.
 pub fn of_proof(analysis: &Analysis) -> Vec<Picture> {
-    let states = analysis.explored.states.iter().take(MOST);
-    states.map(|reached| of_state(&analysis.machine.model, &reached.state)).collect()
+    let model = &analysis.machine.model;
+    let mut places: BTreeMap<Place, Vec<&State<Targets>>> = BTreeMap::new();
+    for reached in &analysis.explored.states {
+        let place = reached.state.threads.iter().map(|thread| thread.at).collect();
+        places.entry(place).or_default().push(&reached.state);
+    }
+    let judged = |state: &State<Targets>| state.threads.iter().any(|at| !is_aside(model, at));
+    for states in places.values_mut() {
+        states.sort_by_key(|state| Reverse((judged(state), state.heap.nodes.len())));
+    }
+    // So many of each place that all together are not too many, but at least one.
+    let shown = |each: usize| places.values().map(|of| of.len().min(each)).sum::<usize>();
+    let each = (1..=MOST).take_while(|each| shown(*each) <= MOST).last().unwrap_or(1);
+    let states = places.values().flat_map(|states| states.iter().take(each)).take(MOST);
+    states.map(|state| of_state(model, state)).collect()
+}
+
+/// Where the threads of a state are.
+type Place = Vec<Option<(u8, u16)>>;
+
+/// Whether a call is not judged: it is about another key than K.
+fn is_aside(model: &Model, thread: &Thread) -> bool {
+    model.integers == Integers::Keys && thread.arguments.first() != Some(&Scalar::Key(Class::At))
 }
 
 /// A state as a picture.
@@ -281,14 +307,12 @@ fn the_thread<H: Heap>(
         let line = model.operations[operation].body.nodes.get(usize::from(node));
         (called(model, operation, thread), line.map_or(0, |node| node.line))
     });
-    let aside = model.integers == Integers::Keys
-        && thread.arguments.first() != Some(&Scalar::Key(Class::At));
     let stands = match thread.phase {
-        _ if aside => Stands::Aside,
+        _ if is_aside(model, thread) => Stands::Aside,
         Phase::Pre => Stands::Before,
         Phase::Post(Scalar::ValueOf(node, cell)) => {
             let of = usize::from(state.heap.flags(node).of);
-            Stands::After(Some(format!("n{}.{}", node.0, value_name(model, of, cell))))
+            Stands::After(Some(format!("@{}.{}", node.0, value_name(model, of, cell))))
         }
         Phase::Post(Scalar::Null) => Stands::After(Some("none".to_owned())),
         Phase::Post(word) => Stands::After(constant(word, None)),
@@ -387,8 +411,8 @@ fn is_shared(model: &Model, made: &TraceMove) -> bool {
     let code = &model.operations[usize::from(operation)];
     let Some((action, _)) = first_access(&code.body, At(u32::from(node))) else { return false };
     let locals = &made.state.threads[usize::from(thread)].locals;
-    let private = |place: &&Place| {
-        let Place::Field { object: Expr::Local(local), .. } = place else { return false };
+    let private = |place: &&Cells| {
+        let Cells::Field { object: Expr::Local(local), .. } = place else { return false };
         let offset = usize::try_from(local.0).ok().and_then(|local| code.offsets.get(local));
         let word = offset.and_then(|offset| locals.get(*offset));
         let owner = |node: NodeId| made.state.heap.flags(node).owner;

@@ -51,6 +51,9 @@ pub enum NotApplicable {
         "there is no reference for this specification: stacks, queues and sets have one; others need a `reference` block"
     )]
     Specification,
+    /// The specification does not start empty.
+    #[error("the specification starts with content, and references start empty")]
+    Content,
     /// An operation that the specification does not have, or of another type.
     #[error("`{0}` is not an operation of the specification")]
     Operation(String),
@@ -80,6 +83,9 @@ pub enum NotApplicable {
 /// The program as the analysis sees it.
 pub fn prepare(program: &Program, choice: ReferenceChoice) -> Result<Model, NotApplicable> {
     refuse(program)?;
+    if !starts_empty(program) {
+        return Err(NotApplicable::Content);
+    }
     let block = program.reference.as_deref();
     if let Some(block) = block {
         refuse(block)?;
@@ -397,7 +403,7 @@ fn find_list<H: Heap>(model: &Model, state: &mut State<H>) -> Result<(), NotAppl
 }
 
 /// Whether a specification starts empty, as the references here do.
-pub fn starts_empty(program: &Program) -> bool {
+fn starts_empty(program: &Program) -> bool {
     match &program.spec {
         linchpin_ir::program::SpecSource::Builtin { init, .. } => {
             init.as_ref().is_none_or(|value| matches!(value, Value::Null))

@@ -223,8 +223,7 @@ impl Thread {
         }
         key.push(packed(self.asked.unwrap_or(Scalar::Dead)));
         key.push(packed(allocated));
-        let values = self.allocated.iter().flat_map(|made| made.values.iter());
-        key.extend(values.map(|word| packed(*word)));
+        key.extend(self.initial_values());
         let arguments = self.arguments.iter().chain(&self.locals);
         key.extend(arguments.map(|word| packed(*word)));
         key.push(u64::MAX);
@@ -269,6 +268,13 @@ fn packed(word: Scalar) -> u64 {
 }
 
 impl Thread {
+    /// What the node that it allocated was initialised with. Which node of the reference it may
+    /// stand for depends on this, so states that differ in it are never joined.
+    fn initial_values(&self) -> impl Iterator<Item = u64> {
+        let values = self.allocated.iter().flat_map(|made| &made.values);
+        values.map(|word| packed(*word))
+    }
+
     /// What threads are ordered by: everything but which nodes they name.
     pub fn rank(&self) -> Vec<u64> {
         let open = |word: Scalar| match word {
@@ -290,6 +296,7 @@ impl Thread {
             packed(self.asked.unwrap_or(Scalar::Dead)),
             u64::from(self.allocated.is_some()),
         ];
+        rank.extend(self.initial_values());
         rank.extend(self.arguments.iter().chain(&self.locals).map(|word| open(*word)));
         // Which of its own names alias.
         for (at, word) in self.locals.iter().enumerate() {
@@ -305,6 +312,13 @@ impl Thread {
 }
 
 impl<H: Heap> State<H> {
+    /// Whether a thread holds a lock or owns a node.
+    pub fn mentions(&self, thread: usize) -> bool {
+        let number = u8::try_from(thread).unwrap_or(u8::MAX);
+        let held = Scalar::Lock(Holder::Thread(number));
+        self.shared.contains(&held) || self.heap.mentions(number)
+    }
+
     /// Puts the threads into another order: `order[new]` is the old place.
     pub fn permute(&mut self, order: &[usize]) {
         let new_place = |old: u8| {

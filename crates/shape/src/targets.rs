@@ -120,9 +120,8 @@ impl Targets {
     /// That both go to the same *summary* does not make it one.
     fn agrees(&self, node: NodeId) -> bool {
         let at = &self.nodes[node.index()];
-        let is_one = |mask: Mask| {
-            mask.count_ones() == 1 && nodes_in(mask).all(|to| !self.nodes[to].summary)
-        };
+        let is_one =
+            |mask: Mask| mask.count_ones() == 1 && nodes_in(mask).all(|to| !self.nodes[to].summary);
         at.flags.kind == Kind::Nonuniform
             && at.links == at.reference
             && at.links.iter().all(|mask| is_one(*mask))
@@ -161,6 +160,10 @@ impl Heap for Targets {
 
     fn set_flags(&mut self, node: NodeId, flags: Flags) {
         self.nodes[node.index()].flags = flags;
+    }
+
+    fn mentions(&self, thread: u8) -> bool {
+        self.nodes.iter().any(|node| node.flags.mentions(thread))
     }
 
     fn relabel(&mut self, change: &dyn Fn(Flags) -> Flags) {

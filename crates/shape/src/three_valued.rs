@@ -219,6 +219,10 @@ impl<const JOINED: bool> Heap for ThreeValued<JOINED> {
         }
     }
 
+    fn mentions(&self, thread: u8) -> bool {
+        self.0.individuals().any(|u| self.flags(node(u)).mentions(thread))
+    }
+
     fn relabel(&mut self, change: &dyn Fn(Flags) -> Flags) {
         for u in self.0.individuals() {
             self.set_flags(node(u), change(self.flags(node(u))));

@@ -75,34 +75,12 @@ mod tests {
         verify(&loaded, &[engine.to_owned()], &Request::default()).unwrap()
     }
 
-    /// Treiber's stack, with something else in `pop`.
-    fn stack(pop: &str, more: &str) -> String {
-        format!(
-            "spec stack; struct Node {{ val: int, next: Node }} shared top: Node; {more}
-            op push(v: int) {{
-                let n = new Node {{ val: v }};
-                loop {{
-                    let t = top;
-                    n.next = t;
-                    if #[lin] cas(top, t, n) {{ return; }}
-                }}
-            }}
-            op pop() -> int? {{
-                loop {{
-                    #[lin(when t == null)] let t = top;
-                    if t == null {{ return none; }}
-                    let s = t.next;
-                    {pop}
-                    if #[lin] cas(top, t, s) {{ return t.val; }}
-                }}
-            }}
-            bounds {{ threads: 2, ops: 2, values: 2 }}"
-        )
-    }
+    /// Treiber's stack.
+    const STACK: &str = include_str!("../../../models/treiber_stack.lin");
 
     #[test]
     fn a_reduction_whose_one_thread_is_right_is_a_proof() {
-        let found = verified(&stack("", ""), "reduce");
+        let found = verified(STACK, "reduce");
         let [answer] = &found.answers[..] else { panic!("{found:?}") };
         assert_eq!(answer.verdict, Verdict::Proved, "{}", answer.reason);
         assert_eq!(answer.sequential(), None);
@@ -110,49 +88,74 @@ mod tests {
         assert!(answer.assumptions.contains(&Assumption::Returning), "{:?}", answer.assumptions);
     }
 
-    #[test]
-    fn that_no_step_fails_stays_open() {
+    /// An answer that rests on trying, after what is shown of this program is used.
+    fn discharged(source: &str, more: Vec<Assumption>) -> Answer {
         let mut answer = Answer::new("reduce", Verdict::ProvedIfSequential, "");
-        let tried = Sequential::Tried {
+        answer.assumptions = more;
+        answer.assumptions.push(Assumption::SequentialExecutions(Sequential::Tried {
             calls: 6,
             executions: 9,
             integers: vec![1],
             further: Vec::new(),
             all_arguments: true,
-        };
-        answer.assumptions = vec![
-            Assumption::SequentialExecutions(tried),
-            Assumption::NoStepFails { open: vec!["line 9 (`s` is null)".to_owned()] },
-        ];
-        let source = stack("", "");
-        let loaded = load("model", &source, Language::Lin, &Config::default()).unwrap();
-        discharge(loaded.program().unwrap(), std::slice::from_mut(&mut answer), &Limits::default());
+        }));
+        let loaded = load("model", source, Language::Lin, &Config::default()).unwrap();
+        let program = loaded.program().unwrap();
+        discharge(program, std::slice::from_mut(&mut answer), &Limits::default());
+        answer
+    }
+
+    #[test]
+    fn that_no_step_fails_stays_open() {
+        assert_eq!(discharged(STACK, Vec::new()).verdict, Verdict::Proved);
+        let fails = Assumption::NoStepFails { open: vec!["line 9 (`s` is null)".to_owned()] };
+        let answer = discharged(STACK, vec![fails]);
         assert_eq!(answer.verdict, Verdict::ProvedIfSequential);
         assert_eq!(answer.sequential(), None);
         assert!(answer.reason.contains("not shown of line 9"), "{}", answer.reason);
     }
 
-    /// Right for as many calls as are ever tried, wrong one call later.
+    /// A stack that forgets everything at this `push`; alone, a thread is right until then.
+    fn forgets_at(call: u32) -> String {
+        format!(
+            "spec stack; struct Node {{ val: int, next: Node }} shared top: Node; shared n: int = 0;
+            op push(v: int) {{
+                let x = new Node {{ val: v }};
+                #[lin] atomic {{
+                    x.next = top;
+                    top = x;
+                    n = n + 1;
+                    if n == {call} {{ top = null; }}
+                }}
+            }}
+            op pop() -> int? {{
+                #[lin] atomic {{
+                    let t = top;
+                    if t == null {{ return none; }}
+                    top = t.next;
+                    return t.val;
+                }}
+            }}
+            bounds {{ threads: 2, ops: 2, values: 2 }}"
+        )
+    }
+
     #[test]
     fn wrong_at_a_later_call_is_never_upgraded() {
-        for calls in [7, 9, 40] {
-            // The last of so many nodes in a row is taken for none.
-            let source = stack(
-                &format!("if t.depth == {calls} {{ return none; }}"),
-                "",
-            )
-            .replace("val: int, next", "val: int, depth: int, next")
-            .replace(
-                "n.next = t;",
-                "n.next = t; if t == null { n.depth = 1; } else { let d = t.depth; n.depth = d + 1; }",
-            );
+        for call in [7, 12, 40] {
+            let source = forgets_at(call);
             for engine in ["reduce", "shape"] {
                 let found = verified(&source, engine);
-                assert_ne!(found.verdict(), Verdict::Proved, "{calls} {engine} {found:?}");
+                assert_ne!(found.verdict(), Verdict::Proved, "{call} {engine} {found:?}");
             }
+            // Whatever was tried, and however the interleavings are shown.
+            let answer = discharged(&source, Vec::new());
+            assert_eq!(answer.verdict, Verdict::ProvedIfSequential, "{}", answer.reason);
+            assert!(answer.sequential().is_some());
         }
         let counter = include_str!("../../derive/tests/refuted/wrong_at_the_seventh_call.lin");
         assert_ne!(verified(counter, "reduce").verdict(), Verdict::Proved);
+        assert_eq!(discharged(counter, Vec::new()).verdict, Verdict::ProvedIfSequential);
     }
 
     /// A reference with the same mistake as the code does not make it right.

@@ -3,11 +3,13 @@
 //! [`load`] reads a model, [`verify`] asks the engines of [`ENGINES`], `compare.rs` makes one
 //! verdict of their answers and raises the alarm when two contradict each other, `judge.rs` has the
 //! history engine explain the run that one found. `discharge.rs` puts two engines together: what
-//! one can only try, another shows.
+//! one can only try, another shows. `follow.rs` looks for a run where a proof under abstraction
+//! fails.
 
 mod client;
 mod compare;
 mod discharge;
+mod follow;
 mod judge;
 mod load;
 mod progress;
@@ -23,6 +25,7 @@ use linchpin_history::Judgement;
 use linchpin_ir::program::Program;
 use linchpin_ir::run::{End, Run};
 use linchpin_verdict::{Limits, Outcome, Verdict};
+use std::time::{Duration, Instant};
 use thiserror::Error;
 
 /// The engines, in the order in which they are asked. A new engine is a line here.
@@ -124,17 +127,34 @@ pub fn verify(
         let asked = engines.iter().any(|name| name == engine.name());
         // A lossy search looks for violations only.
         let wanted = engines.is_empty() && !(engine.is_proof() && request.lossy.is_some());
-        if asked || wanted {
+        if asked {
             answers.extend(engine.answer(&subject, request)?);
+        } else if wanted {
+            answers.extend(engine.answer(&subject, &patient(*engine, request))?);
         }
     }
     if let Some(program) = loaded.program() {
         discharge::discharge(program, &mut answers, &request.limits);
     }
+    follow::follow(&subject, &mut answers, request)?;
     for answer in &mut answers {
         explain(loaded, answer);
     }
     Ok(Verification::new(answers, language == linchpin_engine::Language::Csp))
+}
+
+/// How long a proof is tried that was not asked for by name.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A request that a proof gives up on after a while; searches within bounds know how far to go.
+fn patient<'a>(engine: &dyn Engine, request: &Request<'a>) -> Request<'a> {
+    let mut request = request.clone();
+    if engine.is_proof() {
+        let patience = Instant::now() + PATIENCE;
+        let deadline = request.limits.deadline.map_or(patience, |given| given.min(patience));
+        request.limits.deadline = Some(deadline);
+    }
+    request
 }
 
 /// Has the history engine say why no order explains the run that was found.

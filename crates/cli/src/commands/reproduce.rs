@@ -2,6 +2,7 @@
 
 mod reduction;
 mod refinement;
+mod shape;
 
 use crate::args::{ReproduceArgs, TableArg};
 use crate::limits::Stop;
@@ -13,12 +14,13 @@ use serde_json::{Value as Json, json};
 pub fn execute(args: &ReproduceArgs) -> Result<Status> {
     let json = args.common.json.then(|| json::envelope("reproduce", "tables"));
     let stop = Stop::watch(&args.limits, json);
-    let all = [TableArg::Reduction, TableArg::Refinement];
+    let all = [TableArg::Reduction, TableArg::Shape, TableArg::Refinement];
     let tables = if args.tables.is_empty() { &all[..] } else { &args.tables };
     let mut status = Status::Holds;
     for table in tables {
         let (name, (text, rows, as_expected)) = match table {
             TableArg::Refinement => (refinement::NAME, refinement::table(args, &stop)?),
+            TableArg::Shape => (shape::NAME, shape::table(args, &stop)?),
             TableArg::Reduction => (reduction::NAME, reduction::table()?),
         };
         if args.common.json {

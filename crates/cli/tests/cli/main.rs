@@ -6,4 +6,5 @@ mod docs;
 mod edges;
 mod runs;
 mod schema;
+mod shape;
 mod verify;

@@ -7,6 +7,7 @@ use linchpin_ir::interpreter::Memory;
 use linchpin_ir::program::Program;
 use linchpin_lang::{Compiled, Config, Threads as Count, compile};
 use linchpin_refine::{Failure, Points, VerifyOptions, verify};
+use linchpin_shape::engine::sequentially;
 use linchpin_shape::{Found, Options, PureAnswers, Threads, analyse};
 use linchpin_space::{Bounds, Calls};
 use linchpin_verdict::{Limits, Outcome};
@@ -45,11 +46,22 @@ pub fn shape(program: &Program, asked: Asked, time: Duration) -> Accepts {
     match analyse(program, &options, &|_| {}) {
         Err(why) => Accepts::No(why.to_string()),
         Ok(analysis) => match analysis.found {
-            Found::Proved => Accepts::Yes,
+            Found::Proved => match reference_shown(program) {
+                Ok(()) => Accepts::Yes,
+                Err(why) => Accepts::No(why),
+            },
             Found::Failed(trace) => Accepts::No(format!("{:?}", trace.failure)),
             Found::Stopped(why) => Accepts::No(why.to_string()),
         },
     }
+}
+
+/// A `reference` block counts for no more than is shown of it alone.
+fn reference_shown(program: &Program) -> Result<(), String> {
+    let Some(block) = &program.reference else { return Ok(()) };
+    let operations = (0..block.operations.len()).collect();
+    let threads = vec![linchpin_ir::program::Thread { role: None, operations }];
+    sequentially(&Program { threads, ..(**block).clone() }, &Limits::default())
 }
 
 /// The bounds of a refinement check.

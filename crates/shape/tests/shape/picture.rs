@@ -28,28 +28,28 @@ fn the_states_of_treiber_s_stack_before_pop_swaps() {
     assert!(matches!(analysis.found, Found::Proved));
     let pictures = picture::of_proof(&analysis);
     expect![[r#"
-        thread 0: pop(), line 32, after its linearization point, the reference answered n0.val
-        n0  duo ~     {top; topʳ; thread 0: t, answerʳ = val}, next → n0
+        thread 0: pop(), line 32, after its linearization point, the reference answered @0.val
+        @0  duo ~     {top; topʳ; thread 0: t, answerʳ = val}, next → @0
 
-        thread 0: pop(), line 32, after its linearization point, the reference answered n0.val
+        thread 0: pop(), line 32, after its linearization point, the reference answered @0.val
         top = null, topʳ = null
-        n0  duo ~     {thread 0: t, answerʳ = val}, next → null
+        @0  duo ~     {thread 0: t, answerʳ = val}, next → null
 
-        thread 0: pop(), line 32, after its linearization point, the reference answered n1.val
-        n0  duo ~     {top; topʳ}, next → n0 or n1 or n2* or null
-        n1  duo ~     {thread 0: t, answerʳ = val}, next → n0
-        n2* duo ~     next → n0 or n1 or n2* or null
-
-        thread 0: pop(), line 32, before its linearization point
-        n0  duo ~     {top; topʳ; thread 0: t, s}, next → n0
+        thread 0: pop(), line 32, after its linearization point, the reference answered @1.val
+        @0  duo ~     {top; topʳ}, next → @0 or @1 or @2* or null
+        @1  duo ~     {thread 0: t, answerʳ = val}, next → @0
+        @2* duo ~     next → @0 or @1 or @2* or null
 
         thread 0: pop(), line 32, before its linearization point
-        n0  duo ~     {top; topʳ; thread 0: t}, next → n1
-        n1  duo ~     {thread 0: s}, next → n0 or n1 or n2* or null
-        n2* duo ~     next → n0 or n1 or n2* or null
+        @0  duo ~     {top; topʳ; thread 0: t, s}, next → @0
+
+        thread 0: pop(), line 32, before its linearization point
+        @0  duo ~     {top; topʳ; thread 0: t}, next → @1
+        @1  duo ~     {thread 0: s}, next → @0 or @1 or @2* or null
+        @2* duo ~     next → @0 or @1 or @2* or null
 
         thread 0: pop(), line 32, before its linearization point; s = null
-        n0  duo ~     {top; topʳ; thread 0: t}, next → null
+        @0  duo ~     {top; topʳ; thread 0: t}, next → null
     "#]]
     .assert_eq(&at_line(&pictures, 32));
 }

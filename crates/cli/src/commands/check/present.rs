@@ -8,7 +8,7 @@ use anyhow::Result;
 use linchpin_engine::Wrong;
 use linchpin_history::{Checked, Judgement, NEVER, OpId, Rank, Violation};
 use linchpin_ingest::Recording;
-use linchpin_report::{Bar, Page, Timeline, json};
+use linchpin_report::{Bar, Page, Timeline, Tone, json};
 use linchpin_spec::{Shape, Value};
 use linchpin_verdict::Verdict;
 use serde_json::{Value as Json, json};
@@ -270,7 +270,7 @@ impl Presentation<'_> {
         Page {
             title: format!("linchpin check {}", self.args.history.display()),
             verdict: self.headline(),
-            is_bad: matches!(self.checked.judgement, Judgement::Violated(_)),
+            tone: Tone::of(matches!(self.checked.judgement, Judgement::Violated(_))),
             facts,
             timeline,
             rows: Vec::new(),

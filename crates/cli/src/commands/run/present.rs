@@ -11,7 +11,7 @@ use linchpin_ir::program::Program;
 use linchpin_ir::run::{End, Run};
 use linchpin_report::RunView;
 use linchpin_report::json;
-use linchpin_report::{Page, Timeline, escaped, escaped_lines};
+use linchpin_report::{Page, Timeline, Tone, escaped, escaped_lines};
 use linchpin_verdict::Verdict;
 use linchpin_verdict::{counted, grouped};
 use serde_json::{Value as Json, json};
@@ -225,7 +225,7 @@ impl<'a> Presentation<'a> {
         Page {
             title: format!("linchpin run {}", self.args.model.model.display()),
             verdict: format!("{}: {}", self.shown.verdict(), self.reason()),
-            is_bad: self.is_bad(),
+            tone: Tone::of(self.is_bad()),
             facts,
             timeline: Timeline::new(self.view().bars()),
             rows: self.view().rows(),

@@ -1,0 +1,340 @@
+//! Tables 5.1 and A.1 of "Comparison Under Abstraction for Verifying Linearizability" (Amit, 2007),
+//! and any number of threads beside the best times that were published.
+
+use crate::args::ReproduceArgs;
+use crate::limits::Stop;
+use crate::progress::Progress;
+use anyhow::{Result, anyhow};
+use linchpin_ir::program::{Program, Thread};
+use linchpin_lang::{Config, Threads as Count, compile};
+use linchpin_shape::{Domain, Found, Options, PureAnswers, Threads, analyse};
+use linchpin_verdict::{Limits, grouped};
+use serde_json::{Value as Json, json};
+use std::time::{Duration, Instant};
+
+/// What the tables are called.
+pub const NAME: &str =
+    "Comparison Under Abstraction for Verifying Linearizability, Tables 5.1 and A.1";
+
+macro_rules! model {
+    ($name:literal) => {
+        include_str!(concat!("../../../models/", $name, ".lin"))
+    };
+}
+
+/// What the paper says of a client: threads, seconds, states.
+type Paper = (&'static [usize], f64, usize);
+
+/// A row of Table 5.1: the name, both clients of the paper, our model.
+type Row = (&'static str, Paper, Paper, &'static str);
+
+#[rustfmt::skip]
+const TABLE_5_1: [Row; 5] = [
+    ("Stack", (&[3], 555.0, 64_618), (&[2, 2], 1_432.0, 82_497), model!("treiber_stack")),
+    ("Nonblocking queue, MS", (&[2], 1_874.0, 116_902), (&[1, 1], 15.0, 2_518), model!("ms_queue")),
+    ("Nonblocking queue, DGLM", (&[2], 340.0, 34_611), (&[1, 1], 12.0, 1_440), model!("dglm_queue")),
+    ("Two-lock queue", (&[4], 1_296.0, 115_456), (&[3, 3], 4_596.0, 178_180), model!("two_lock_queue")),
+    ("Pessimistic set", (&[2], 14_153.0, 229_380), (&[1, 1], 2_981.0, 51_755), model!("pessimistic_set")),
+];
+
+/// A row of Table A.1: the name, the paper's seconds and states, our model.
+type Mutation = (&'static str, f64, usize, &'static str);
+
+#[rustfmt::skip]
+const TABLE_A_1: [Mutation; 7] = [
+    ("Stack (a)", 4.646, 618, model!("broken/treiber_stack_split_push_cas")),
+    ("Stack (b)", 1.407, 170, model!("broken/treiber_stack_split_pop_cas")),
+    ("Nonblocking queue (a)", 202.929, 18_611, model!("broken/ms_queue_blind_append")),
+    ("Nonblocking queue (b)", 8.531, 1_021, model!("broken/ms_queue_blind_empty")),
+    ("Two-lock queue (a)", 4.104, 766, model!("broken/two_lock_queue_tail_lock_gap")),
+    ("Two-lock queue (b)", 3.667, 435, model!("broken/two_lock_queue_head_lock_gap")),
+    ("Pessimistic set (a)", 118.467, 2_981, model!("broken/pessimistic_set_wrong_points")),
+];
+
+/// Any number of threads: the name, the best published seconds if there are some, whether a proof is
+/// expected, our model.
+type Any = (&'static str, Option<f64>, bool, &'static str);
+
+#[rustfmt::skip]
+const ANY: [Any; 12] = [
+    ("Treiber's stack", Some(0.08), true, model!("treiber_stack")),
+    ("Two-lock queue", Some(0.01), true, model!("two_lock_queue")),
+    ("MS queue", Some(1.81), true, model!("ms_queue")),
+    ("DGLM queue", Some(1.72), true, model!("dglm_queue")),
+    ("Elimination stack", Some(0.42), false, model!("elimination_stack")),
+    ("Pessimistic set", Some(0.33), true, model!("pessimistic_set")),
+    ("Optimistic set", Some(0.21), false, model!("optimistic_set")),
+    ("Lazy set", Some(5.2), false, model!("lazy_set")),
+    ("ORVYY set", None, true, model!("orvyy_set")),
+    ("VY set, DCAS", Some(0.80), true, model!("vy_dcas_set")),
+    ("VY set, CAS", Some(10.4), false, model!("vy_cas_set")),
+    ("Harris–Michael list", Some(15.3), false, model!("harris_michael_list")),
+];
+
+const NOTES: &str = "\
+paper: Xeon at 3.8 GHz, 1.5 GB of heap for Java 5; states are configurations there, and steps of a thread alone were put
+together by hand. ours: on this machine now; \"ratio\" is their time over ours, \"+1\" one more thread (of each kind).
+kleene: the paper's domain, three-valued structures; targets: links as sets of targets. > is where patience ended.
+any number: seconds of the best published prover, with models and controllers written by hand (two-lock: less than .01).
+";
+
+/// The tables as text, their rows as JSON, and whether every verdict was as expected.
+pub fn table(args: &ReproduceArgs, stop: &Stop) -> Result<(String, Vec<Json>, bool)> {
+    let progress = Progress::new(&args.common);
+    let mut all = Tables { text: format!("{NAME}\n\n"), rows: Vec::new(), right: true };
+    let within = |patience: bool| Limits {
+        deadline: patience.then(|| Instant::now() + args.patience),
+        memory: None,
+        ..stop.limits()
+    };
+    all.text += &format!(
+        "{:<24} {:>7} | {:>8} {:>8} | {:>12} {:>10} {:>8} {:>7} {:>9} | {:>10} {:>9} | {:>9} {:>9}\n",
+        "Table 5.1",
+        "threads",
+        "paper s",
+        "states",
+        "targets",
+        "structures",
+        "s",
+        "MB",
+        "ratio",
+        "kleene",
+        "s",
+        "+1",
+        "s"
+    );
+    for (name, general, divided, source) in TABLE_5_1 {
+        for paper in [general, divided] {
+            progress.show(|| format!("{name}, {}", threads_said(paper.0)));
+            let run = |more: usize, domain: Domain, patience: bool| {
+                let counts: Vec<usize> = paper.0.iter().map(|count| count + more).collect();
+                let program = clients(name, source, &counts)?;
+                let options = Options { threads: Threads::Those, domain, ..Options::default() };
+                Ok::<_, anyhow::Error>(measure(&program, options, within(patience)))
+            };
+            let ours = run(0, Domain::Targets, false)?;
+            let kleene = run(0, Domain::Kleene, true)?;
+            let further = run(1, Domain::Targets, true)?;
+            all.comparison(name, paper, &ours, &kleene, &further);
+        }
+    }
+    all.mutations(&within)?;
+    all.any_number(&within, args.patience)?;
+    all.text += &format!("\n{NOTES}");
+    Ok((all.text, all.rows, all.right))
+}
+
+/// The tables so far.
+struct Tables {
+    text: String,
+    rows: Vec<Json>,
+    /// Whether every verdict was as expected.
+    right: bool,
+}
+
+impl Tables {
+    fn comparison(
+        &mut self,
+        name: &str,
+        paper: Paper,
+        ours: &Measured,
+        kleene: &Measured,
+        further: &Measured,
+    ) {
+        let (counts, seconds, states) = paper;
+        self.right &= ours.outcome == Outcome::Proved;
+        // What is not proved within the patience is no surprise; what is refused is one.
+        self.right &= kleene.outcome != Outcome::Refused && further.outcome != Outcome::Refused;
+        let ratio = seconds / ours.seconds.max(1e-6);
+        self.text += &format!(
+            "{name:<24} {:>7} | {seconds:>8.0} {:>8} | {:>12} {:>10} {:>8.3} {:>7.1} {:>9} | {:>10} {:>9} | {:>9} {:>9}\n",
+            threads_said(counts),
+            grouped(states),
+            ours.outcome.word(),
+            grouped(ours.structures),
+            ours.seconds,
+            ours.bytes as f64 / 1e6,
+            format!("{:.0}", ratio),
+            kleene.count(),
+            kleene.time(),
+            further.count(),
+            further.time(),
+        );
+        self.rows.push(json!({
+            "table": "5.1", "data_structure": name, "threads": counts,
+            "paper": { "seconds": seconds, "states": states },
+            "ours": ours.json(), "kleene": kleene.json(), "one_more_thread": further.json(),
+        }));
+    }
+
+    fn mutations(&mut self, within: &dyn Fn(bool) -> Limits) -> Result<()> {
+        self.text += &format!(
+            "\n{:<24} | {:>8} {:>8} | {:>10} {:>10} {:>8} | {}\n",
+            "Table A.1", "paper s", "states", "verdict", "structures", "s", "why"
+        );
+        for (name, seconds, states, source) in TABLE_A_1 {
+            let program = clients(name, source, &[2])?;
+            // The mutations are judged at the points that are claimed, as in the paper.
+            let options = Options {
+                threads: Threads::Those,
+                pure: PureAnswers::Claimed,
+                ..Options::default()
+            };
+            let ours = measure(&program, options, within(false));
+            self.right &= ours.outcome == Outcome::Refused;
+            self.text += &format!(
+                "{name:<24} | {seconds:>8.3} {:>8} | {:>10} {:>10} {:>8.3} | {}\n",
+                grouped(states),
+                ours.outcome.word(),
+                grouped(ours.structures),
+                ours.seconds,
+                ours.why,
+            );
+            self.rows.push(json!({
+                "table": "A.1", "data_structure": name,
+                "paper": { "seconds": seconds, "states": states }, "ours": ours.json(),
+            }));
+        }
+        Ok(())
+    }
+
+    fn any_number(&mut self, within: &dyn Fn(bool) -> Limits, patience: Duration) -> Result<()> {
+        self.text += &format!(
+            "\n{:<24} | {:>11} | {:>11} {:>8} {:>10} {:>7} {:>7} | {}\n",
+            "any number of threads", "published s", "verdict", "views", "joins", "s", "MB", "why"
+        );
+        for (name, published, expected, source) in ANY {
+            let program = compiled(name, source, Count::AsDeclared)?;
+            let options = Options { threads: Threads::Any, ..Options::default() };
+            let ours = measure(&program, options, within(!expected));
+            self.right &= !expected || ours.outcome == Outcome::Proved;
+            let why = match ours.outcome {
+                Outcome::Stopped => format!("more than {:.0} s", patience.as_secs_f64()),
+                _ => ours.why.clone(),
+            };
+            self.text += &format!(
+                "{name:<24} | {:>11} | {:>11} {:>8} {:>10} {:>7.2} {:>7.1} | {why}\n",
+                published.map_or("-".to_owned(), |seconds| format!("{seconds:.2}")),
+                ours.outcome.word(),
+                grouped(ours.structures),
+                grouped(ours.joins),
+                ours.seconds,
+                ours.bytes as f64 / 1e6,
+            );
+            self.rows.push(json!({
+                "table": "any", "data_structure": name,
+                "published": { "seconds": published }, "ours": ours.json(),
+            }));
+        }
+        Ok(())
+    }
+}
+
+/// What became of a measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Proved,
+    Refused,
+    Stopped,
+    NotApplicable,
+}
+
+impl Outcome {
+    fn word(self) -> &'static str {
+        match self {
+            Outcome::Proved => "proved",
+            Outcome::Refused => "refused",
+            Outcome::Stopped => "stopped",
+            Outcome::NotApplicable => "not applied",
+        }
+    }
+}
+
+struct Measured {
+    outcome: Outcome,
+    structures: usize,
+    joins: usize,
+    seconds: f64,
+    bytes: usize,
+    /// What stopped it.
+    why: String,
+}
+
+impl Measured {
+    fn count(&self) -> String {
+        match self.outcome {
+            Outcome::Proved => grouped(self.structures),
+            Outcome::Stopped => format!(">{}", grouped(self.structures)),
+            Outcome::Refused | Outcome::NotApplicable => self.outcome.word().to_owned(),
+        }
+    }
+
+    fn time(&self) -> String {
+        let more = if self.outcome == Outcome::Stopped { ">" } else { "" };
+        format!("{more}{:.3}", self.seconds)
+    }
+
+    fn json(&self) -> Json {
+        json!({
+            "outcome": self.outcome.word(), "structures": self.structures, "joins": self.joins,
+            "seconds": self.seconds, "bytes": self.bytes, "why": self.why,
+        })
+    }
+}
+
+fn measure(program: &Program, options: Options, limits: Limits) -> Measured {
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let options = Options { workers, limits, ..options };
+    let start = Instant::now();
+    let found = analyse(program, &options, &|_| {});
+    let seconds = start.elapsed().as_secs_f64();
+    let analysis = match found {
+        Ok(analysis) => analysis,
+        Err(why) => {
+            let (outcome, why) = (Outcome::NotApplicable, why.to_string());
+            return Measured { outcome, structures: 0, joins: 0, seconds, bytes: 0, why };
+        }
+    };
+    let (outcome, why) = match &analysis.found {
+        Found::Proved => (Outcome::Proved, String::new()),
+        Found::Stopped(reason) => (Outcome::Stopped, reason.to_string()),
+        Found::Failed(trace) => {
+            let of = trace.failure;
+            let name = program.operations.get(of.operation).map_or("init", |of| &of.name);
+            (Outcome::Refused, format!("{name}, line {}: {}", of.line, of.cause))
+        }
+    };
+    let explored = &analysis.explored;
+    Measured {
+        outcome,
+        structures: explored.states.len(),
+        joins: explored.joins,
+        seconds,
+        bytes: explored.bytes,
+        why,
+    }
+}
+
+/// The clients of the paper: so many threads that call everything, or producers, which call the
+/// first operation, and consumers, which call the second.
+fn clients(name: &str, source: &str, counts: &[usize]) -> Result<Program> {
+    let mut program = compiled(name, source, Count::Count(counts.iter().sum()))?;
+    // The paper's sets have no `contains`: it comes after the two that are called here.
+    if counts.len() > 1 {
+        let of = |(operation, count): (usize, &usize)| {
+            vec![Thread { role: None, operations: vec![operation] }; *count]
+        };
+        program.threads = counts.iter().enumerate().flat_map(of).collect();
+    }
+    Ok(program)
+}
+
+fn compiled(name: &str, source: &str, threads: Count) -> Result<Program> {
+    let config = Config { threads, ..Config::default() };
+    let compiled = compile(source, &config);
+    Ok(compiled.map_err(|_| anyhow!("the bundled model of `{name}` has mistakes"))?.program)
+}
+
+fn threads_said(counts: &[usize]) -> String {
+    counts.iter().map(usize::to_string).collect::<Vec<_>>().join("/")
+}
