@@ -138,3 +138,24 @@ fn isomorphic_by_name(
             })
     })
 }
+
+/// The join of two structures means what either means; with itself a structure is what it was.
+#[test]
+fn what_embeds_in_a_structure_embeds_in_its_join() {
+    let mut grown = 0;
+    for_seeds(2000, |rng| {
+        let family = Family::random(rng);
+        let pairs = (family.pair(rng), family.pair(rng));
+        let (Some((first, one, _)), Some((second, two, _))) = pairs else { return };
+        assert_eq!(one.joined(&one).as_ref(), Some(&one));
+        let Some(joined) = one.joined(&two) else {
+            assert_ne!(one.len(), two.len());
+            return;
+        };
+        assert!(one.embeds(&joined) && two.embeds(&joined));
+        assert!(first.embeds(&joined) && second.embeds(&joined));
+        grown += usize::from(joined != one && joined != two);
+    });
+    println!("{grown} grown");
+    assert!(grown > 100 || crate::setting("LINCHPIN_SEED").is_some());
+}

@@ -145,7 +145,7 @@ fn all_models() -> Vec<(String, String)> {
     for entry in std::fs::read_dir(root).unwrap().flatten() {
         let text = std::fs::read_to_string(entry.path()).unwrap();
         let is_one = |spec: &&str| text.contains(&format!("spec {spec};"));
-        if ["stack", "queue", "set"].iter().any(|spec| is_one(&spec)) {
+        if ["stack", "queue", "set"].iter().any(is_one) {
             models.push((entry.file_name().to_string_lossy().into_owned(), text));
         }
     }
