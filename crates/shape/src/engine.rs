@@ -10,14 +10,15 @@ use crate::analysis::{
 use crate::correlate::PureAnswers;
 use crate::failure::{Cause, ReferenceFault};
 use crate::heap::Lost;
-use crate::model::{actions, bodies, builtin};
+use crate::model::builtin;
+use crate::picture;
 use crate::prepare::{NotApplicable, ReferenceChoice};
 use linchpin_engine::{
     AbstractMove, AbstractTrace, Answer, DomainAsked, Engine, EngineError, Faults, Language,
     Progress, PureAsked, ReferenceAsked, Request, Source, Stat, Subject, ThreadsAsked,
 };
 use linchpin_ir::interpreter::Memory;
-use linchpin_ir::program::{Action, BinaryOp, Expr, Program, Thread, UnaryOp};
+use linchpin_ir::program::{Program, Thread};
 use linchpin_verdict::{Assumption, Bound, Limits, Sequential, Verdict, counted};
 use std::time::Instant;
 
@@ -114,7 +115,7 @@ fn options(request: &Request<'_>) -> Options {
 fn describe(program: &Program, request: &Request<'_>, analysis: &Analysis) -> Answer {
     match &analysis.found {
         Found::Proved => proved(program, request, analysis),
-        Found::Failed(trace) => failed(program, trace),
+        Found::Failed(trace) => failed(program, analysis, trace),
         Found::Stopped(reason) => inconclusive(format!(
             "not proved: {reason}; `--engine shape` alone has no limit but `--time-limit`"
         )),
@@ -158,16 +159,15 @@ fn proved(program: &Program, request: &Request<'_>, analysis: &Analysis) -> Answ
         answer.bounds = vec![Bound::Threads(threads)];
     }
     answer.assumptions = assumptions(program, request, &ground);
-    // Null, assertions and foreign unlocks are checked at every step; overflow is assumed away.
-    if !computes(program) {
-        answer.faults = Faults::NeverFails;
-        answer.notes.push(
-            "no step fails: no field of null is accessed, no assertion is false, no lock of \
-             another thread is given back"
-                .to_owned(),
-        );
-    }
+    // Null, assertions, foreign unlocks and arithmetic are checked at every step.
+    answer.faults = Faults::NeverFails;
+    answer.notes.push(
+        "no step fails: no field of null is accessed, no assertion is false, no lock of another \
+         thread is given back"
+            .to_owned(),
+    );
     answer.unreached = unreached(program, analysis);
+    answer.pictures = picture::of_proof(analysis);
     answer.notes.extend(compared(program, request, &ground));
     answer
 }
@@ -238,9 +238,6 @@ fn assumptions(program: &Program, request: &Request<'_>, ground: &Ground) -> Vec
     if has_keys(program) {
         all.push(Assumption::KeysBetweenBounds);
     }
-    if computes(program) {
-        all.push(Assumption::Other("integers do not overflow".to_owned()));
-    }
     if let Ground::Open(why) = ground {
         let known = Sequential::NotTried { reason: why.clone() };
         all.push(Assumption::SequentialExecutions(known));
@@ -252,31 +249,6 @@ fn assumptions(program: &Program, request: &Request<'_>, ground: &Ground) -> Vec
 /// Whether the analysis follows one arbitrary key of a list between two bounds.
 pub fn has_keys(program: &Program) -> bool {
     builtin(program) == Some("set") && program.reference.is_none()
-}
-
-/// Whether the program computes with integers, which may overflow.
-fn computes(program: &Program) -> bool {
-    let mut found = false;
-    for action in bodies(program).flat_map(actions) {
-        found |= matches!(action, Action::FetchAdd { .. });
-        for expression in action.expressions() {
-            expression.walk(&mut |part| {
-                found |= match part {
-                    Expr::Binary(op, ..) => matches!(
-                        op,
-                        BinaryOp::Add
-                            | BinaryOp::Subtract
-                            | BinaryOp::Multiply
-                            | BinaryOp::Divide
-                            | BinaryOp::Remainder
-                    ),
-                    Expr::Unary(UnaryOp::Negate, _) => true,
-                    _ => false,
-                };
-            });
-        }
-    }
-    found
 }
 
 fn unreached(program: &Program, analysis: &Analysis) -> Vec<String> {
@@ -293,7 +265,7 @@ fn name_of(program: &Program, operation: usize) -> &str {
     program.operations.get(operation).map_or("init", |operation| &operation.name)
 }
 
-fn failed(program: &Program, trace: &Trace) -> Answer {
+fn failed(program: &Program, analysis: &Analysis, trace: &Trace) -> Answer {
     let failure = trace.failure;
     let name = name_of(program, failure.operation);
     let mut answer = inconclusive(format!(
@@ -312,6 +284,11 @@ fn failed(program: &Program, trace: &Trace) -> Answer {
     };
     let shown: Vec<String> = moves[left_out..].iter().map(|at| in_words(program, *at)).collect();
     answer.notes.push(format!("the abstract trace: {before}{}", shown.join("; ")));
+    answer.pictures = picture::of_trace(analysis, trace);
+    if let Some(last) = answer.pictures.last() {
+        answer.notes.push("the abstract state before the last move:".to_owned());
+        answer.notes.extend(last.lines().into_iter().map(|line| format!("  {line}")));
+    }
     answer.abstract_trace = Some(Box::new(AbstractTrace {
         moves,
         operation: name.to_owned(),

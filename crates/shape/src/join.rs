@@ -277,10 +277,10 @@ fn assemble(
         let node = second.nodes()[second.common + at];
         let mut joined = translated(&node, &to_second);
         joined.flags = lifted(node.flags);
-        if node.flags.reach {
-            if let Some(summary) = first.summary(seen_by_first(joined.flags)) {
-                intersect(&mut joined, &translated(&first.nodes()[summary], &to_first));
-            }
+        if node.flags.reach
+            && let Some(summary) = first.summary(seen_by_first(joined.flags))
+        {
+            intersect(&mut joined, &translated(&first.nodes()[summary], &to_first));
         }
         nodes.push(joined);
     }

@@ -46,13 +46,16 @@ pub fn write<H: Heap>(
     Ok(())
 }
 
+/// States, and where a link goes in each.
+type Focused<H> = Vec<(Path<H>, Option<NodeId>)>;
+
 /// The states in which a link goes to one place.
 fn focused<H: Heap>(
     path: Path<H>,
     root: Option<(usize, u8)>,
     node: NodeId,
     link: u8,
-) -> Result<Vec<(Path<H>, Option<NodeId>)>, Lost> {
+) -> Result<Focused<H>, Lost> {
     let mut out = Vec::new();
     if let Some(to) = path.state.heap.definite(Side::Candidate, node, link) {
         out.push((path, to));
