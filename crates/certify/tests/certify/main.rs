@@ -4,6 +4,7 @@ mod cores;
 mod headers;
 mod reduction;
 mod sequential;
+mod shape;
 mod tampering;
 
 use linchpin_certify::ReductionError;
