@@ -8,6 +8,7 @@ use linchpin_lang::{Config, Threads};
 use linchpin_progress::Property;
 use linchpin_space::Calls;
 use linchpin_spec::Value;
+use linchpin_verify::Client;
 use std::env::ArgsOs;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -215,9 +216,15 @@ pub struct VerifyArgs {
     /// Only this engine. May be repeated.
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(engines()))]
     pub engine: Vec<String>,
-    /// How many threads: `3`, or one number a role: `writer=1,reader=2`.
-    #[arg(long, value_name = "N", value_parser = threads)]
-    pub threads: Option<Threads>,
+    /// How many threads: `3`, one number a role: `writer=1,reader=2`, or `any`. With a number,
+    /// `shape` looks at exactly that many; without, or with `any`, at any number of each kind,
+    /// while engines that need a number take the model's own.
+    #[arg(long, value_name = "N", value_parser = threads_or_any)]
+    pub threads: Option<ThreadsArg>,
+    /// Threads that call only some operations, of a model without roles: `push=2,pop=1` for two
+    /// producers and one consumer, `push,pop=3` for three threads that call both.
+    #[arg(long, value_name = "OPS=N", value_parser = clients)]
+    pub client: Option<Clients>,
     /// Give a parameter of the model another value: `K=4`. May be repeated.
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
     pub set: Vec<(String, Value)>,
@@ -254,6 +261,16 @@ pub struct VerifyArgs {
     /// For `--ltl`: only runs in which every thread that can always move does move.
     #[arg(long, requires = "ltl")]
     pub fair: bool,
+    /// For `shape`: what the model is compared with.
+    #[arg(long, value_enum, default_value_t = ReferenceArg::Spec)]
+    pub reference: ReferenceArg,
+    /// For `shape`: how heaps are abstracted.
+    #[arg(long, value_enum, default_value_t = DomainArg::Targets)]
+    pub domain: DomainArg,
+    /// For `shape`: how answers that change nothing are explained, such as that of a `pop` that
+    /// finds nothing.
+    #[arg(long, value_enum, default_value_t = AnswersArg::Seen)]
+    pub answers: AnswersArg,
     /// For `reduce`: print which pairs of sub-operations are orderable and reversible, and in which
     /// alias cases.
     #[arg(long)]
@@ -281,6 +298,10 @@ pub struct VerifyArgs {
     /// Write a self-contained page about the verdict.
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
+    /// For `shape`: write the abstract states to this folder, one SVG file each: those on the way to
+    /// what stopped the proof, or the first ones that the proof kept.
+    #[arg(long, value_name = "FOLDER")]
+    pub pictures: Option<PathBuf>,
     #[arg(skip)]
     pub limits: LimitArgs,
     #[arg(skip)]
@@ -297,8 +318,58 @@ fn engines() -> Vec<&'static str> {
 
 impl VerifyArgs {
     pub fn config(&self) -> Config {
-        Config { params: self.set.clone(), threads: self.threads.clone().unwrap_or_default() }
+        let threads = match &self.threads {
+            Some(ThreadsArg::These(threads)) => threads.clone(),
+            Some(ThreadsArg::Any) | None => Threads::AsDeclared,
+        };
+        Config { params: self.set.clone(), threads }
     }
+
+    /// Whether the command line says how many threads there are.
+    pub fn fixes_threads(&self) -> bool {
+        match &self.threads {
+            Some(ThreadsArg::These(_)) => true,
+            Some(ThreadsArg::Any) => false,
+            None => self.client.is_some(),
+        }
+    }
+}
+
+/// What `--threads` takes.
+#[derive(Clone, Debug)]
+pub enum ThreadsArg {
+    /// Any number of each kind.
+    Any,
+    /// These.
+    These(Threads),
+}
+
+/// What `--client` takes.
+#[derive(Clone, Debug)]
+pub struct Clients(pub Vec<Client>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReferenceArg {
+    /// Its `reference` block if it has one, else the specification as a small list.
+    Spec,
+    /// Its own code, run alone.
+    Own,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DomainArg {
+    /// Links as sets of targets: the fast one.
+    Targets,
+    /// Three-valued structures with instrumentation predicates: as the paper has it.
+    Kleene,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AnswersArg {
+    /// At some instant since the call the reference would have answered so.
+    Seen,
+    /// At the claimed linearization points, which are judged by that.
+    Claimed,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -576,6 +647,40 @@ fn threads(text: &str) -> Result<Threads, String> {
         None => Err(format!("`{part}` is not `role=number`")),
     };
     text.split(',').map(role).collect::<Result<_, _>>().map(Threads::PerRole)
+}
+
+fn threads_or_any(text: &str) -> Result<ThreadsArg, String> {
+    match text {
+        "any" => Ok(ThreadsArg::Any),
+        other => threads(other).map(ThreadsArg::These),
+    }
+}
+
+/// `push=2,pop=1`: a number ends the operations of a kind of threads.
+fn clients(text: &str) -> Result<Clients, String> {
+    let (mut all, mut operations, mut total) = (Vec::new(), Vec::new(), 0usize);
+    for part in text.split(',') {
+        let (name, count) = match part.split_once('=') {
+            Some((name, count)) => (name.trim(), Some(count.trim())),
+            None => (part.trim(), None),
+        };
+        if name.is_empty() {
+            return Err("write OPERATION=NUMBER, such as push=2,pop=1".to_owned());
+        }
+        operations.push(name.to_owned());
+        if let Some(count) = count {
+            let threads: usize =
+                count.parse().map_err(|_| format!("`{count}` is not a number of threads"))?;
+            total = total.saturating_add(threads);
+            all.push(Client { operations: std::mem::take(&mut operations), threads });
+        }
+    }
+    match (operations.last(), total) {
+        (Some(name), _) => Err(format!("how many threads call `{name}`? Write {name}=2")),
+        (None, 0) => Err("there must be at least one thread".to_owned()),
+        (None, 257..) => Err("at most 256 threads".to_owned()),
+        (None, _) => Ok(Clients(all)),
+    }
 }
 
 fn calls(text: &str) -> Result<Calls, String> {

@@ -125,8 +125,11 @@ pub fn load_any(path: &Path, config: &Config) -> Result<Loaded> {
         bail!("`{name}`: a model is a `.lin`, `.subop` or `.csp` file");
     };
     let text = read(path)?;
-    linchpin_verify::load(&name, &text, language, config).map_err(|error| {
-        let LoadError { name: file, text: source, mistakes: diagnostics } = error;
-        Mistakes { file, source, diagnostics }.into()
-    })
+    linchpin_verify::load(&name, &text, language, config).map_err(mistakes)
+}
+
+/// The mistakes of a model as an error of the command.
+pub fn mistakes(error: LoadError) -> anyhow::Error {
+    let LoadError { name: file, text: source, mistakes: diagnostics } = error;
+    Mistakes { file, source, diagnostics }.into()
 }

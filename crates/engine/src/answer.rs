@@ -1,6 +1,6 @@
 //! What an engine says.
 
-use crate::Counterexample;
+use crate::{Counterexample, Picture};
 use linchpin_verdict::{Assumption, Bound, Sequential, Verdict};
 
 /// What an answer says about steps that fail: null accessed, an assertion false, an index out of
@@ -47,6 +47,30 @@ pub enum Artifact {
     },
 }
 
+/// A move of an abstract trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AbstractMove {
+    /// The thread that moves, of those that the abstract state shows.
+    pub thread: Option<usize>,
+    /// The operation; `None` where a call is made.
+    pub operation: Option<usize>,
+    /// The source line; 0 where a call is made.
+    pub line: u32,
+}
+
+/// The way to what an abstraction cannot explain. It need not be one of the program's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AbstractTrace {
+    /// The moves.
+    pub moves: Vec<AbstractMove>,
+    /// The operation whose last move is not explained.
+    pub operation: String,
+    /// The source line of that move.
+    pub line: u32,
+    /// What is not explained, in words.
+    pub cause: String,
+}
+
 /// What an engine says.
 #[derive(Clone, Debug)]
 pub struct Answer {
@@ -71,8 +95,12 @@ pub struct Answer {
     pub notes: Vec<String>,
     /// Files it has made.
     pub artifacts: Vec<Artifact>,
+    /// Where an abstraction loses its way: perhaps there is a run like it.
+    pub abstract_trace: Option<Box<AbstractTrace>>,
     /// What goes wrong, if something does.
     pub counterexample: Option<Box<Counterexample>>,
+    /// Abstract states to look at, in order: the way to what stopped a proof, or what a proof kept.
+    pub pictures: Vec<Picture>,
 }
 
 impl Answer {
@@ -89,7 +117,9 @@ impl Answer {
             stats: Vec::new(),
             notes: Vec::new(),
             artifacts: Vec::new(),
+            abstract_trace: None,
             counterexample: None,
+            pictures: Vec::new(),
         }
     }
 

@@ -6,12 +6,20 @@
 
 mod answer;
 mod counterexample;
+mod picture;
 mod request;
 mod subject;
 
-pub use answer::{Answer, Artifact, Faults, Stat};
+pub use answer::{AbstractMove, AbstractTrace, Answer, Artifact, Faults, Stat};
 pub use counterexample::{Counterexample, Step, Wrong};
-pub use request::{Extras, Progress, Reduction, Request};
+pub use picture::{
+    Holds, KeyClass, LinkSide, LockHolder, Name, NodeKind, Picture, PictureLink, PictureMove,
+    PictureNode, PictureThread, Scope, Stands,
+};
+pub use request::{
+    DomainAsked, Extras, Progress, PureAsked, Reduction, ReferenceAsked, Request, ShapeRequest,
+    ThreadsAsked,
+};
 pub use subject::{Language, ModelBounds, Source, Subject};
 
 use thiserror::Error;

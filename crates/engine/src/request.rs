@@ -37,6 +37,59 @@ pub struct Extras {
     pub certificate: bool,
 }
 
+/// How many threads a proof by comparison is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ThreadsAsked {
+    /// Any number of each kind that the program has.
+    #[default]
+    Any,
+    /// Those of the program.
+    OfProgram,
+}
+
+/// The sequential object that an implementation is compared with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReferenceAsked {
+    /// The model's `reference` block if it has one, else the specification as a small structure.
+    #[default]
+    Specification,
+    /// The model's own code, run alone.
+    Own,
+}
+
+/// How heaps are abstracted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DomainAsked {
+    /// Links as sets of targets.
+    #[default]
+    Targets,
+    /// Three-valued structures with instrumentation predicates.
+    Kleene,
+}
+
+/// How answers that change nothing are explained.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PureAsked {
+    /// At some instant since the call the reference would have answered so.
+    #[default]
+    Seen,
+    /// The reference is asked at the points that the model claims.
+    Claimed,
+}
+
+/// How a comparison under abstraction is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ShapeRequest {
+    /// How many threads.
+    pub threads: ThreadsAsked,
+    /// What the program is compared with.
+    pub reference: ReferenceAsked,
+    /// How heaps are abstracted.
+    pub domain: DomainAsked,
+    /// How answers that change nothing are explained.
+    pub pure_answers: PureAsked,
+}
+
 /// How far a search has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
@@ -75,6 +128,8 @@ pub struct Request<'a> {
     pub lossy: Option<u64>,
     /// What else a proof is asked for.
     pub extras: Extras,
+    /// How a comparison under abstraction is made.
+    pub shape: ShapeRequest,
     /// Called now and then.
     pub progress: &'a (dyn Fn(Progress) + Sync),
 }
@@ -94,6 +149,7 @@ impl Default for Request<'_> {
             without: Vec::new(),
             lossy: None,
             extras: Extras::default(),
+            shape: ShapeRequest::default(),
             progress: &|_| {},
         }
     }

@@ -1,7 +1,9 @@
 //! A run as one self-contained page.
 
+use crate::picture::svg;
 use crate::{Timeline, escaped};
-use maud::{DOCTYPE, PreEscaped, html};
+use linchpin_engine::Picture;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("../assets/page.css");
 
@@ -20,6 +22,30 @@ pub struct Page {
     pub timeline: Timeline,
     /// The steps, in order; empty if they were not asked for.
     pub rows: Vec<Row>,
+    /// Pictures, each group under a heading of its own.
+    pub figures: Vec<Figures>,
+}
+
+/// Pictures under one heading.
+#[derive(Clone, Debug)]
+pub struct Figures {
+    /// The heading.
+    pub heading: String,
+    /// What there is to say about all of them.
+    pub about: String,
+    /// The pictures, in order.
+    pub all: Vec<Figure>,
+    /// What they end with, if they end with something that went wrong.
+    pub end: Option<String>,
+}
+
+/// A picture and what is said about it.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// What is said about it.
+    pub caption: String,
+    /// The picture.
+    pub picture: Picture,
 }
 
 /// One move of the run.
@@ -64,8 +90,11 @@ impl Page {
                     h1 { (escaped(&self.title)) }
                     p class=(class) { (escaped(&self.verdict)) }
                     dl { @for (name, value) in &self.facts { dt { (escaped(name)) } dd { (escaped(value)) } } }
-                    h2 { "History" }
-                    pre class="timeline" { (self.timeline.draw(usize::MAX)) }
+                    @if !self.timeline.is_empty() || self.figures.is_empty() {
+                        h2 { "History" }
+                        pre class="timeline" { (self.timeline.draw(usize::MAX)) }
+                    }
+                    @for figures in &self.figures { (figures.markup()) }
                     @if !self.rows.is_empty() {
                         h2 { "Steps" }
                         table {
@@ -87,6 +116,33 @@ impl Page {
         page.into_string()
     }
 }
+
+impl Figures {
+    fn markup(&self) -> Markup {
+        html! {
+            h2 { (escaped(&self.heading)) }
+            p { (escaped(&self.about)) }
+            p class="legend" { (LEGEND) }
+            ol class="figures" {
+                @for figure in &self.all {
+                    li {
+                        figure {
+                            figcaption { (escaped(&figure.caption)) }
+                            div class="picture" { (PreEscaped(svg(&figure.picture))) }
+                        }
+                    }
+                }
+            }
+            @if let Some(end) = &self.end { p class="verdict bad" { (escaped(end)) } }
+        }
+    }
+}
+
+/// How pictures are read.
+const LEGEND: &str = "A box is a node; a box with two halves is a duo-object: a node of the \
+    candidate and, shaded, the node of the reference correlated with it; ~ says that their links \
+    agree. A double frame stands for any number of nodes. Dotted: may go there. ∅: null; ∅?: may \
+    be null. Names with ʳ are those of the reference.";
 
 #[cfg(test)]
 mod tests {
@@ -111,11 +167,17 @@ mod tests {
             facts: vec![(nasty.to_owned(), nasty.to_owned())],
             timeline: Timeline::new(vec![bar]),
             rows: vec![row],
+            figures: vec![Figures {
+                heading: nasty.to_owned(),
+                about: nasty.to_owned(),
+                all: vec![Figure { caption: nasty.to_owned(), picture: Picture::default() }],
+                end: Some(nasty.to_owned()),
+            }],
         };
         let rendered = page.render();
         assert!(!rendered.contains("<script"), "{rendered}");
-        assert_eq!(rendered.matches("&lt;script&gt;").count(), 8);
+        assert_eq!(rendered.matches("&lt;script&gt;").count(), 12);
         assert!(!rendered.contains('\u{202e}'), "{rendered}");
-        assert_eq!(rendered.matches("\\u{202e}").count(), 8);
+        assert_eq!(rendered.matches("\\u{202e}").count(), 12);
     }
 }

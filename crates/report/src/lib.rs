@@ -8,12 +8,14 @@ mod escape;
 mod findings;
 mod html;
 pub mod json;
+mod picture;
 pub mod run;
 pub mod schedule;
 mod timeline;
 
 pub use escape::{escaped, escaped_lines};
 pub use findings::{Findings, summary};
-pub use html::{Page, Row};
+pub use html::{Figure, Figures, Page, Row};
+pub use picture::svg;
 pub use run::RunView;
 pub use timeline::{Bar, Timeline};

@@ -45,6 +45,11 @@ impl Timeline {
         Timeline { bars, names: Vec::new() }
     }
 
+    /// Whether there is nothing to draw.
+    pub fn is_empty(&self) -> bool {
+        self.bars.is_empty()
+    }
+
     /// With names for the processes.
     pub fn named(mut self, names: Vec<String>) -> Timeline {
         self.names = names.iter().map(|name| escaped(name).into_owned()).collect();

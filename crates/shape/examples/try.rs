@@ -36,6 +36,25 @@ fn main() {
         e.bytes,
         start.elapsed()
     );
+    if std::env::var("HIST").is_ok() {
+        let mut h: std::collections::BTreeMap<String, usize> = Default::default();
+        for r in &e.states {
+            let t = &r.state.threads[0];
+            let line = t.at.map(|(o, n)| {
+                (
+                    program.operations[o as usize].name.clone(),
+                    program.operations[o as usize].body.nodes[n as usize].line,
+                    n,
+                )
+            });
+            *h.entry(format!("{:?} {:?}", line, t.arguments)).or_default() += 1;
+        }
+        let mut v: Vec<_> = h.into_iter().collect();
+        v.sort_by_key(|x| std::cmp::Reverse(x.1));
+        for (k, n) in v.into_iter().take(40) {
+            println!("{n:6} {k}");
+        }
+    }
     match &found.found {
         Found::Failed(trace) => {
             let f = trace.failure;

@@ -1,8 +1,8 @@
 //! The analysis from outside: options, what was found, and the way to what went wrong.
 
-use crate::correlate::{Machine, PureAnswers, RunsAt};
+use crate::correlate::{Locks, Machine, PureAnswers, RunsAt};
 use crate::explore::{Explored, Origin, Reached, Stopped, explore};
-use crate::failure::Failure;
+use crate::failure::{Cause, Failure};
 use crate::prepare::{NotApplicable, ReferenceChoice, initial, prepare};
 use crate::state::State;
 use crate::targets::Targets;
@@ -80,27 +80,51 @@ pub struct Analysis {
 }
 
 /// Compares a program with its reference.
+///
+/// The abstraction starts coarse and is refined where a proof fails: first the answers that change
+/// nothing are noted for no operation, and views know only of locks that their own thread holds.
 pub fn analyse(
     program: &Program,
     options: &Options,
     progress: &dyn Fn(usize),
 ) -> Result<Analysis, NotApplicable> {
     let model = prepare(program, options.reference)?;
-    let machine = Machine::new(model, options.pure, RunsAt::Points);
-    let explored = match options.threads {
-        Threads::Any => {
-            let mut all = Vec::new();
-            for role in 0..machine.model.roles.len() {
-                all.extend(initial(&machine, &[u8::try_from(role).unwrap_or(u8::MAX)])?);
+    let mut machine = Machine::new(model, options.pure, RunsAt::Points);
+    machine.seen_for = 0;
+    if options.threads == Threads::Any {
+        machine.locks = Locks::Mine;
+    }
+    loop {
+        let explored = match options.threads {
+            Threads::Any => {
+                let mut all = Vec::new();
+                for role in 0..machine.model.roles.len() {
+                    all.extend(initial(&machine, &[u8::try_from(role).unwrap_or(u8::MAX)])?);
+                }
+                views(&machine, all, options.workers, &options.limits, progress)
             }
-            views(&machine, all, options.workers, &options.limits, progress)
+            Threads::Those => {
+                let all = initial(&machine, &machine.model.threads.clone())?;
+                explore(&machine, all, &options.limits, progress)
+            }
+        };
+        match &explored.stopped {
+            Some(Stopped::Failed { failure, .. }) if refine(&mut machine, failure) => {}
+            _ => return Ok(concluded(machine, explored)),
         }
-        Threads::Those => {
-            let all = initial(&machine, &machine.model.threads.clone())?;
-            explore(&machine, all, &options.limits, progress)
-        }
-    };
-    Ok(concluded(machine, explored))
+    }
+}
+
+/// Makes the abstraction finer after a failed proof. `false`: it is as fine as it gets.
+fn refine(machine: &mut Machine, failure: &Failure) -> bool {
+    let unseen = failure.operation < 64 && !machine.notes_seen(failure.operation);
+    if failure.cause == Cause::NoPoint && unseen {
+        machine.seen_for |= 1 << failure.operation;
+        return true;
+    }
+    let coarse = machine.locks == Locks::Mine;
+    machine.locks = Locks::Edge;
+    coarse && machine.model.has_locks()
 }
 
 /// Whether any number of sequential calls on any heap answer as the specification does: one thread,

@@ -5,7 +5,8 @@
 //! time, single nodes are removed, and keys are in order of class.
 //!
 //! 1. The target of a node in the list is in the list, or null.
-//! 2. A node in the list, other than the first, has exactly one predecessor in it; the first none.
+//! 2. A node in the list, other than the first, has exactly one predecessor in it, which is another
+//!    node; the first has none. Following the list from its first node one comes to all of them.
 //! 3. Classes do not decrease along the list, and K, the bounds do not follow themselves.
 //! 4. One edge of the list goes from below K to K or above: from `before` to `after`.
 
@@ -22,40 +23,64 @@ pub fn may_follow(first: Class, second: Class) -> bool {
     }
 }
 
+/// The nodes of the list, by how their keys compare with K.
+struct Members {
+    all: Mask,
+    below: Mask,
+    above: Mask,
+    max: Mask,
+}
+
+impl Members {
+    fn of(heap: &Targets) -> Members {
+        let mut members = Members { all: 0, below: 0, above: 0, max: 0 };
+        for (at, node) in heap.nodes.iter().enumerate().filter(|(_, node)| node.flags.reach) {
+            members.all |= bit(at);
+            match node.flags.class {
+                Class::Below => members.below |= bit(at),
+                Class::Above => members.above |= bit(at),
+                Class::Max => members.max |= bit(at),
+                Class::Min | Class::At | Class::None => {}
+            }
+        }
+        members
+    }
+
+    /// Rules 1, 3, 4: where a node of the list may go.
+    fn allowed(&self, list: &List, at: usize, class: Class) -> Mask {
+        match class {
+            Class::Min | Class::Below if at == list.before.index() => bit_of(Some(list.after)),
+            Class::Min | Class::Below => self.below,
+            Class::At | Class::Above => self.above | self.max,
+            // The list ends with the node above every key, and there only.
+            Class::Max => NULL,
+            Class::None => 0,
+        }
+    }
+}
+
 /// Removes what cannot be. `false`: nothing is left.
 pub fn coerce(heap: &mut Targets, list: &List) -> bool {
     let link = usize::from(list.link);
-    let in_list: Mask = mask_of(heap, |_, node| node.flags.reach);
     if !places(heap, list) {
         return false;
     }
-    // A named node in the list at K is the one after `before`.
-    let stray = |at: usize| at != list.after.index() && heap.nodes[at].flags.class == Class::At;
-    if nodes_in(in_list).any(|at| stray(at) && !heap.nodes[at].summary) {
-        return false;
-    }
+    let members = Members::of(heap);
     let mut gone: Mask = 0;
-    for at in nodes_in(in_list) {
-        if stray(at) {
+    for at in nodes_in(members.all) {
+        let node = &heap.nodes[at];
+        // A node of the list at K is the one after `before`.
+        if node.flags.class == Class::At && at != list.after.index() {
+            if !node.summary {
+                return false;
+            }
             gone |= bit(at);
         }
+        let itself = if node.summary { 0 } else { bit(at) };
+        let allowed = members.allowed(list, at, node.flags.class) & !itself;
+        heap.nodes[at].links[link] &= allowed;
     }
-    for at in nodes_in(in_list) {
-        let allowed = allowed(heap, list, at, in_list & !gone);
-        // The list ends with the node above every key, and there only.
-        let end = if heap.nodes[at].flags.class == Class::Max { NULL } else { 0 };
-        heap.nodes[at].links[link] &= allowed | end;
-    }
-    if heap.nodes[list.before.index()].links[link] & bit_of(Some(list.after)) == 0 {
-        return false;
-    }
-    heap.nodes[list.before.index()].links[link] = bit_of(Some(list.after));
-    predecessors(heap, list, in_list & !gone, gone)
-}
-
-fn mask_of(heap: &Targets, of: impl Fn(usize, &crate::targets::Node) -> bool) -> Mask {
-    let nodes = heap.nodes.iter().enumerate();
-    nodes.filter(|(at, node)| of(*at, node)).fold(0, |mask, (at, _)| mask | bit(at))
+    predecessors(heap, list, members.all, gone)
 }
 
 /// The three nodes that the list is known by are in it.
@@ -69,76 +94,89 @@ fn places(heap: &Targets, list: &List) -> bool {
         && matches!(after.class, Class::At | Class::Above | Class::Max)
 }
 
-/// Rules 1, 3, 4: where a node in the list may go.
-fn allowed(heap: &Targets, list: &List, at: usize, in_list: Mask) -> Mask {
-    let class = heap.nodes[at].flags.class;
-    let below = |class: Class| matches!(class, Class::Min | Class::Below);
-    let fits = |to: usize| {
-        let target = heap.nodes[to].flags.class;
-        may_follow(class, target)
-            && to != list.first.index()
-            && (below(class) == below(target) || at == list.before.index())
-    };
-    nodes_in(in_list).filter(|to| fits(*to)).fold(0, |mask, to| mask | bit(to))
-}
-
 /// Rule 2, and what follows where a node has no target or no predecessor left.
 fn predecessors(heap: &mut Targets, list: &List, in_list: Mask, mut gone: Mask) -> bool {
     let link = usize::from(list.link);
+    let first = bit(list.first.index());
     loop {
+        let before = gone;
         let mut changed = false;
+        // Nodes that are surely the target of a named node; of one, of several.
+        let mut taken: Mask = 0;
         for at in nodes_in(in_list & !gone) {
-            let mask = heap.nodes[at].links[link] & !gone;
-            changed |= mask != heap.nodes[at].links[link];
-            heap.nodes[at].links[link] = mask;
+            let node = &mut heap.nodes[at];
+            node.links[link] &= !gone;
+            let mask = node.links[link];
             if mask == 0 {
-                match heap.nodes[at].summary {
-                    true => {
-                        gone |= bit(at);
-                        changed = true;
-                    }
-                    false => return false,
+                if !node.summary {
+                    return false;
                 }
-                continue;
-            }
-            // Its only target is a named node: no other node in the list goes there.
-            let only = (mask.count_ones() == 1).then(|| nodes_in(mask).next()).flatten();
-            if let Some(to) = only.filter(|to| !heap.nodes[*to].summary && !heap.nodes[at].summary)
-            {
-                for other in nodes_in(in_list & !gone & !bit(at)) {
-                    if heap.nodes[other].links[link] & bit(to) != 0 {
-                        heap.nodes[other].links[link] &= !bit(to);
-                        changed = true;
-                    }
+                gone |= bit(at);
+            } else if !node.summary && mask.count_ones() == 1 && mask != NULL {
+                if taken & mask != 0 {
+                    return false;
                 }
+                taken |= mask;
             }
         }
+        taken &= !summaries(heap);
+        let (mut once, mut twice): (Mask, Mask) = (0, 0);
         for at in nodes_in(in_list & !gone) {
-            if at == list.first.index() {
-                continue;
+            let node = &mut heap.nodes[at];
+            let mask = node.links[link];
+            let sure = !node.summary && mask.count_ones() == 1;
+            if !sure && mask & taken != 0 {
+                node.links[link] &= !taken;
+                changed = true;
             }
-            let before = |from: &usize| heap.nodes[*from].links[link] & bit(at) != 0;
-            let mut all = nodes_in(in_list & !gone).filter(before);
-            match (all.next(), all.next(), heap.nodes[at].summary) {
-                (None, _, false) => return false,
-                (None, _, true) => {
-                    gone |= bit(at);
-                    changed = true;
-                }
-                (Some(only), None, false)
-                    if !heap.nodes[only].summary && heap.nodes[only].links[link] != bit(at) =>
-                {
-                    heap.nodes[only].links[link] = bit(at);
-                    changed = true;
-                }
-                _ => {}
+            twice |= once & node.links[link];
+            once |= node.links[link];
+        }
+        let orphans = in_list & !gone & !first & !once;
+        let met = met_from(heap, list);
+        for at in nodes_in((orphans | in_list & !met) & !gone) {
+            if !heap.nodes[at].summary {
+                return false;
+            }
+            gone |= bit(at);
+        }
+        // A named node with one possible predecessor that is named too: that one goes there.
+        let single = once & !twice & !taken & !NULL & in_list & !gone;
+        for at in nodes_in(single).filter(|at| !heap.nodes[*at].summary).collect::<Few>() {
+            let from =
+                nodes_in(in_list & !gone).find(|from| heap.nodes[*from].links[link] & bit(at) != 0);
+            if let Some(from) = from.filter(|from| !heap.nodes[*from].summary)
+                && heap.nodes[from].links[link] != bit(at)
+            {
+                heap.nodes[from].links[link] = bit(at);
+                changed = true;
             }
         }
-        if !changed {
+        if !changed && gone == before {
             break;
         }
     }
     drop_everywhere(heap, gone)
+}
+
+type Few = smallvec::SmallVec<[usize; 8]>;
+
+fn summaries(heap: &Targets) -> Mask {
+    let nodes = heap.nodes.iter().enumerate();
+    nodes.filter(|(_, node)| node.summary).fold(0, |mask, (at, _)| mask | bit(at))
+}
+
+/// The nodes that one may come to along the list.
+fn met_from(heap: &Targets, list: &List) -> Mask {
+    let link = usize::from(list.link);
+    let mut met = bit(list.first.index());
+    let mut work = met;
+    while work != 0 {
+        let next = nodes_in(work).fold(0, |all, at| all | heap.nodes[at].links[link]);
+        work = next & !met & !NULL;
+        met |= work;
+    }
+    met
 }
 
 /// Summaries that stand for nothing are the target of nothing.

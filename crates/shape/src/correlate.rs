@@ -34,6 +34,18 @@ pub enum RunsAt {
     Response,
 }
 
+/// What a view knows of the locks that its thread does not hold. `Free` means in a view that the
+/// thread does not hold it, `Other` that another surely does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Locks {
+    /// Nothing. That no two threads hold the same lock is known where their views are joined.
+    #[default]
+    Mine,
+    /// Whether another thread holds a lock that is a shared variable, or that of the last node below
+    /// the arbitrary key.
+    Edge,
+}
+
 /// What a move leads to.
 #[derive(Clone, Debug)]
 pub struct Moved<H> {
@@ -52,6 +64,10 @@ pub struct Machine {
     pub pure: PureAnswers,
     /// When the reference runs.
     pub runs_at: RunsAt,
+    /// What views know of locks.
+    pub locks: Locks,
+    /// The operations, a bit each, for which answers that change nothing are noted.
+    pub seen_for: u64,
     /// For each operation and node, which edges have been taken.
     taken: Vec<Vec<AtomicU64>>,
 }
@@ -71,7 +87,12 @@ impl Machine {
         let counters =
             |code: &Code| code.body.nodes.iter().map(|_| AtomicU64::new(0)).collect::<Vec<_>>();
         let taken = model.operations.iter().map(counters).collect();
-        Machine { model, pure, runs_at, taken }
+        Machine { model, pure, runs_at, locks: Locks::Edge, seen_for: u64::MAX, taken }
+    }
+
+    /// Whether answers that change nothing are noted for an operation.
+    pub fn notes_seen(&self, operation: usize) -> bool {
+        operation >= 64 || self.seen_for >> operation & 1 == 1
     }
 
     /// The steps that were never taken: an operation and a source line each.
@@ -218,7 +239,7 @@ impl Machine {
         };
         for ended in ended {
             match ended {
-                Ended::At(path, at) => self.pause(path, thread, operation, at, out)?,
+                Ended::At(path, at) => self.pause(path, thread, operation, at, judged, out)?,
                 Ended::Returned(path, answer, line) => {
                     let operation = usize::from(operation);
                     self.respond(path, thread, operation, &answer, line, judged, out)?;
@@ -235,6 +256,7 @@ impl Machine {
         thread: u8,
         operation: u8,
         at: At,
+        judged: Judged,
         out: &mut Vec<Moved<H>>,
     ) -> Result<(), Failure> {
         let Path { mut state, mut locals, visible, allocated } = path;
@@ -252,7 +274,7 @@ impl Machine {
             Phase::Pre => allocated.into_iter().next(),
             Phase::Post(_) => None,
         };
-        self.finish(state, visible, out)
+        self.finish(state, visible, judged, out)
     }
 
     /// The rules *finish* and *wrong* (paper 001, Figure C.3).
@@ -267,17 +289,16 @@ impl Machine {
         judged: Judged,
         out: &mut Vec<Moved<H>>,
     ) -> Result<(), Failure> {
-        let paths: SmallVec<[Path<H>; 2]> =
-            match (self.runs_at, self.is_judged(&path.state, thread)) {
-                (RunsAt::Response, true) => {
-                    let pre = path.state.threads[usize::from(thread)].phase == Phase::Pre;
-                    match pre {
-                        true => self.linearize(path, thread, operation, line)?,
-                        false => smallvec![path],
-                    }
+        let paths: Vec<Path<H>> = match (self.runs_at, self.is_judged(&path.state, thread)) {
+            (RunsAt::Response, true) => {
+                let pre = path.state.threads[usize::from(thread)].phase == Phase::Pre;
+                match pre {
+                    true => self.linearize(path, thread, operation, line)?,
+                    false => vec![path],
                 }
-                _ => smallvec![path],
-            };
+            }
+            _ => vec![path],
+        };
         for path in paths {
             let caller = &path.state.threads[usize::from(thread)];
             if judged == Judged::Yes && self.is_judged(&path.state, thread) {
@@ -286,13 +307,13 @@ impl Machine {
             let Path { mut state, visible, .. } = path;
             let role = state.threads[usize::from(thread)].role;
             state.threads[usize::from(thread)] = Thread::idle(role);
-            self.finish(state, visible, out)?;
+            self.finish(state, visible, judged, out)?;
         }
         Ok(())
     }
 
     /// Only calls about the arbitrary key are compared; the others are interference.
-    fn is_judged<H: Heap>(&self, state: &State<H>, thread: u8) -> bool {
+    pub fn is_judged<H: Heap>(&self, state: &State<H>, thread: u8) -> bool {
         match self.model.integers {
             Integers::Values => true,
             Integers::Keys => {
@@ -335,17 +356,20 @@ impl Machine {
     }
 
     /// The end of a move: what the reference would answer now is noted, and what cannot be is
-    /// dropped.
+    /// dropped. A state of a join is brought into canonical form when it has been projected.
     fn finish<H: Heap>(
         &self,
         mut state: State<H>,
         visible: bool,
+        judged: Judged,
         out: &mut Vec<Moved<H>>,
     ) -> Result<(), Failure> {
         let list = state.list(self.model.root);
         if state.heap.coerce(list.as_ref()) {
             self.tick(&mut state)?;
-            state.canonical();
+            if judged == Judged::Yes {
+                state.canonical();
+            }
             out.push(Moved { state, visible });
         }
         Ok(())
@@ -361,7 +385,7 @@ impl Machine {
             let number = u8::try_from(thread).unwrap_or(u8::MAX);
             let pending = &state.threads[thread];
             let (Some((operation, _)), Phase::Pre) = (pending.at, pending.phase) else { continue };
-            if !self.is_judged(state, number) {
+            if !self.is_judged(state, number) || !self.notes_seen(usize::from(operation)) {
                 continue;
             }
             let answer = self.pure_answer(state, number, usize::from(operation))?;
@@ -426,15 +450,15 @@ impl Machine {
         point: &Point,
         executor: &Executor<'_>,
         line: u32,
-    ) -> Result<SmallVec<[Path<H>; 2]>, Failure> {
-        let Actor::Thread(thread) = executor.actor else { return Ok(smallvec![path]) };
+    ) -> Result<Vec<Path<H>>, Failure> {
+        let Actor::Thread(thread) = executor.actor else { return Ok(vec![path]) };
         if self.runs_at == RunsAt::Response || !self.is_judged(&path.state, thread) {
-            return Ok(smallvec![path]);
+            return Ok(vec![path]);
         }
         match point {
             Point::When(condition) => {
                 let holds = executor.term(&path, condition, line)?;
-                let mut out = smallvec![];
+                let mut out = Vec::new();
                 for (path, term) in split(path, holds) {
                     match term {
                         Term::Word(Scalar::Bool(true)) => {
@@ -455,9 +479,9 @@ impl Machine {
                     Phase::Post(_) => None,
                 };
                 path.state.threads[usize::from(thread)].asked = answer;
-                Ok(smallvec![path])
+                Ok(vec![path])
             }
-            Point::Returns(_) => Ok(smallvec![path]),
+            Point::Returns(_) => Ok(vec![path]),
         }
     }
 
@@ -469,13 +493,13 @@ impl Machine {
         thread: u8,
         operation: usize,
         line: u32,
-    ) -> Result<SmallVec<[Path<H>; 2]>, Failure> {
+    ) -> Result<Vec<Path<H>>, Failure> {
         let does = self.model.does[operation];
         let lost = |lost: Lost| Failure { cause: Cause::Lost(lost), operation, line };
         match &self.model.reference {
             Reference::Stack(node) => self.stack(path, thread, does, *node).map_err(lost),
             Reference::Queue(node) => self.queue(path, thread, does, *node).map_err(lost),
-            Reference::Bit => Ok(smallvec![bit(path, thread, does)]),
+            Reference::Bit => Ok(vec![bit(path, thread, does)]),
             Reference::Program(_) => self.reference_program(path, thread, operation, line),
         }
     }
@@ -486,17 +510,17 @@ impl Machine {
         thread: u8,
         does: Does,
         list: ListNode,
-    ) -> Result<SmallVec<[Path<H>; 2]>, Lost> {
+    ) -> Result<Vec<Path<H>>, Lost> {
         let top = path.state.reference[0];
         match (does, top) {
             (Does::Put, _) => {
                 let node = self.reference_node(&mut path, thread, list)?;
                 path.state.heap.store(Side::Reference, node, list.link, top.node());
                 path.state.reference[0] = Scalar::Node(node);
-                Ok(smallvec![answered(path, thread, Scalar::Dead)])
+                Ok(vec![answered(path, thread, Scalar::Dead)])
             }
             (Does::Take, Scalar::Node(first)) => {
-                let mut out = smallvec![];
+                let mut out = Vec::new();
                 for (heap, to) in path.state.heap.load(Side::Reference, first, list.link)? {
                     let mut path = path.clone();
                     path.state.heap = heap;
@@ -507,9 +531,9 @@ impl Machine {
             }
             (Does::Peek, Scalar::Node(first)) => {
                 let answer = Scalar::ValueOf(first, list.value);
-                Ok(smallvec![quietly(path, thread, answer)])
+                Ok(vec![quietly(path, thread, answer)])
             }
-            _ => Ok(smallvec![quietly(path, thread, Scalar::Null)]),
+            _ => Ok(vec![quietly(path, thread, Scalar::Null)]),
         }
     }
 
@@ -519,7 +543,7 @@ impl Machine {
         thread: u8,
         does: Does,
         list: ListNode,
-    ) -> Result<SmallVec<[Path<H>; 2]>, Lost> {
+    ) -> Result<Vec<Path<H>>, Lost> {
         let (Some(head), Some(tail)) =
             (path.state.reference[0].node(), path.state.reference[1].node())
         else {
@@ -529,12 +553,12 @@ impl Machine {
             let node = self.reference_node(&mut path, thread, list)?;
             path.state.heap.store(Side::Reference, tail, list.link, Some(node));
             path.state.reference[1] = Scalar::Node(node);
-            return Ok(smallvec![answered(path, thread, Scalar::Dead)]);
+            return Ok(vec![answered(path, thread, Scalar::Dead)]);
         }
         if head == tail {
-            return Ok(smallvec![quietly(path, thread, Scalar::Null)]);
+            return Ok(vec![quietly(path, thread, Scalar::Null)]);
         }
-        let mut out = smallvec![];
+        let mut out = Vec::new();
         for (heap, to) in path.state.heap.load(Side::Reference, head, list.link)? {
             // The reference list goes from its head to its tail without a gap.
             let Some(first) = to else { continue };
@@ -578,7 +602,7 @@ impl Machine {
         thread: u8,
         operation: usize,
         line: u32,
-    ) -> Result<SmallVec<[Path<H>; 2]>, Failure> {
+    ) -> Result<Vec<Path<H>>, Failure> {
         let code = &self.model.reference_operations[operation];
         let mut locals = code.initial(self.model.integers);
         let arguments = path.state.threads[usize::from(thread)].arguments.clone();
@@ -596,7 +620,7 @@ impl Machine {
         };
         let (kept, visible) = (path.locals.clone(), path.visible);
         let mut work = vec![(Path { locals, visible: false, ..path }, code.body.entry)];
-        let mut out = smallvec![];
+        let mut out = Vec::new();
         let mut runs = 0;
         while let Some((path, at)) = work.pop() {
             runs += 1;

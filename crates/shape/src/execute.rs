@@ -4,7 +4,7 @@
 //! where the step is blocked or its guard does not hold. A step that fails is reported, never
 //! dropped.
 
-use crate::correlate::Machine;
+use crate::correlate::{Locks, Machine};
 use crate::evaluate::{Environment, Undefined, equal_words};
 use crate::failure::{Cause, Failure, Fault, ReferenceFault};
 use crate::heap::{Flags, Heap, Kind, LINKS, LOCKS, Lost, Side};
@@ -13,7 +13,7 @@ use crate::state::{Allocated, State};
 use crate::value::{Class, Holder, Integers, NodeId, Scalar, Term, Words};
 use linchpin_ir::branch::Branch;
 use linchpin_ir::program::{Action, Edge, Expr, LocalId, LocalTarget, NodeId as At, Place, Target};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 /// A step may go along at most this many edges.
 const MOST_EDGES: usize = 200;
@@ -84,7 +84,7 @@ pub struct Executor<'a> {
     pub machine: Option<&'a Machine>,
 }
 
-type Paths<H> = SmallVec<[Path<H>; 2]>;
+type Paths<H> = Vec<Path<H>>;
 
 impl Executor<'_> {
     /// Runs from a node to the next nodes that yield, or to the end.
@@ -97,7 +97,7 @@ impl Executor<'_> {
                 return Err(self.failure(Cause::EndlessStep, line));
             }
             let mut here = Vec::new();
-            self.branches(smallvec![path], &self.code.trees[index(at)], at, &mut here)?;
+            self.branches(vec![path], &self.code.trees[index(at)], at, &mut here)?;
             for (path, edge) in here {
                 match &edge.target {
                     Target::Node(next) if self.code.body.nodes[index(*next)].yields => {
@@ -125,13 +125,35 @@ impl Executor<'_> {
         at: At,
         out: &mut Vec<(Path<H>, &'c Edge)>,
     ) -> Result<(), Failure> {
-        for branch in branches {
+        let mut paths = paths;
+        for (number, branch) in branches.iter().enumerate() {
             let edge = &self.code.body.nodes[index(at)].edges[branch.edge];
-            let mut paths = paths.clone();
-            for number in branch.actions.clone() {
+            let mut start = branch.actions.start;
+            let has_point = edge.points.iter().any(|(at, _)| *at == start);
+            let mut paths = match edge.actions.get(start) {
+                // Only what the guard lets through is copied.
+                Some((Action::Guard(condition), line))
+                    if !has_point && start < branch.actions.end =>
+                {
+                    start += 1;
+                    let mut through = Vec::new();
+                    for path in &paths {
+                        if self.word(path, condition, *line)? != Scalar::Bool(false) {
+                            through.push(path.clone());
+                        }
+                    }
+                    through
+                }
+                _ if number + 1 == branches.len() => std::mem::take(&mut paths),
+                _ => paths.clone(),
+            };
+            if paths.is_empty() {
+                continue;
+            }
+            for number in start..branch.actions.end {
                 paths = self.points(paths, edge, number)?;
                 let (action, line) = &edge.actions[number];
-                let mut next: Paths<H> = SmallVec::new();
+                let mut next: Paths<H> = Vec::new();
                 for path in paths {
                     next.extend(self.action(path, action, *line)?);
                 }
@@ -167,7 +189,7 @@ impl Executor<'_> {
         let mut paths = paths;
         for (_, point) in edge.points.iter().filter(|(at, _)| *at == number) {
             let line = edge.actions.get(number.saturating_sub(1)).map_or(0, |(_, line)| *line);
-            let mut next: Paths<H> = SmallVec::new();
+            let mut next: Paths<H> = Vec::new();
             for path in paths {
                 match self.machine {
                     Some(machine) => next.extend(machine.point(path, point, self, line)?),
@@ -187,11 +209,11 @@ impl Executor<'_> {
     ) -> Result<Paths<H>, Failure> {
         match action {
             Action::Guard(condition) => match self.word(&path, condition, line)? {
-                Scalar::Bool(false) => Ok(smallvec![]),
-                _ => Ok(smallvec![path]),
+                Scalar::Bool(false) => Ok(vec![]),
+                _ => Ok(vec![path]),
             },
             Action::Assert(condition) => match self.word(&path, condition, line)? {
-                Scalar::Bool(true) => Ok(smallvec![path]),
+                Scalar::Bool(true) => Ok(vec![path]),
                 _ => Err(self.fault(Fault::Assertion, line)),
             },
             Action::Assign { local, value } => {
@@ -209,7 +231,7 @@ impl Executor<'_> {
             }
             Action::Write { place, value } => {
                 let term = self.term(&path, value, line)?;
-                let mut out = smallvec![];
+                let mut out = vec![];
                 for (path, term) in split(path, term) {
                     self.store(path, place, &flat(&term), line, &mut out)?;
                 }
@@ -218,10 +240,10 @@ impl Executor<'_> {
             Action::Cas { into, cells } => self.compare_and_swap(path, *into, cells, line),
             Action::Swap { into, place, value } => {
                 let term = self.term(&path, value, line)?;
-                let mut out: Paths<H> = smallvec![];
+                let mut out: Paths<H> = vec![];
                 for (path, term) in split(path, term) {
                     for (path, old) in self.load(path, place, line)? {
-                        let mut stored = smallvec![];
+                        let mut stored = vec![];
                         self.store(path, place, &flat(&term), line, &mut stored)?;
                         let stored = stored.into_iter();
                         out.extend(stored.map(|path| self.assign_words(path, *into, &old)));
@@ -230,9 +252,9 @@ impl Executor<'_> {
                 Ok(out)
             }
             Action::FetchAdd { into, place, .. } => {
-                let mut out: Paths<H> = smallvec![];
+                let mut out: Paths<H> = vec![];
                 for (path, old) in self.load(path, place, line)? {
-                    let mut stored = smallvec![];
+                    let mut stored = vec![];
                     self.store(path, place, &[Scalar::Any], line, &mut stored)?;
                     let stored = stored.into_iter();
                     out.extend(stored.map(|path| self.assign_words(path, *into, &old)));
@@ -261,7 +283,7 @@ impl Executor<'_> {
             (Scalar::Int(from), Scalar::Int(to)) if to.saturating_sub(from) <= 8 => Ok((from..to)
                 .map(|number| self.assign_words(path.clone(), into, &[Scalar::Int(number)]))
                 .collect()),
-            _ => Ok(smallvec![self.assign_words(path, into, &[Scalar::Any])]),
+            _ => Ok(vec![self.assign_words(path, into, &[Scalar::Any])]),
         }
     }
 
@@ -272,23 +294,18 @@ impl Executor<'_> {
         cells: &[linchpin_ir::program::Cell],
         line: u32,
     ) -> Result<Paths<H>, Failure> {
-        let mut out: Paths<H> = smallvec![];
+        let mut out: Paths<H> = vec![];
         // Whether every cell holds what is expected: `None`, where that is not known.
-        let mut work: SmallVec<[(Path<H>, Option<bool>); 2]> = smallvec![(path, Some(true))];
+        let mut work: Vec<(Path<H>, Option<bool>)> = vec![(path, Some(true))];
         for cell in cells {
-            let mut next = smallvec![];
+            let mut next = vec![];
             for (path, so_far) in work {
-                let expected = flat(&self.term(&path, &cell.expected, line)?);
-                for (path, held) in self.load(path, &cell.place, line)? {
-                    let same =
-                        held.iter().zip(&expected).fold(so_far, |so_far, (one, two)| {
-                            match (so_far, equal_words(*one, *two)) {
-                                (Some(false), _) | (_, Some(false)) => Some(false),
-                                (Some(true), Some(true)) => Some(true),
-                                _ => None,
-                            }
-                        });
-                    next.push((path, same));
+                match so_far {
+                    Some(false) => next.push((path, so_far)),
+                    _ => {
+                        let expected = flat(&self.term(&path, &cell.expected, line)?);
+                        self.compare(path, &cell.place, &expected, so_far, line, &mut next)?;
+                    }
                 }
             }
             work = next;
@@ -300,10 +317,10 @@ impl Executor<'_> {
             if same == Some(false) {
                 continue;
             }
-            let mut stored: Paths<H> = smallvec![path];
+            let mut stored: Paths<H> = vec![path];
             // Every expression means what it means before anything is written: they are local.
             for cell in cells {
-                let mut next = smallvec![];
+                let mut next = vec![];
                 for path in stored {
                     let term = self.term(&path, &cell.new, line)?;
                     for (path, term) in split(path, term) {
@@ -318,6 +335,73 @@ impl Executor<'_> {
         Ok(out)
     }
 
+    /// Whether a place holds what is expected, in every state in which that differs.
+    fn compare<H: Heap>(
+        &self,
+        path: Path<H>,
+        place: &Place,
+        expected: &[Scalar],
+        so_far: Option<bool>,
+        line: u32,
+        out: &mut Vec<(Path<H>, Option<bool>)>,
+    ) -> Result<(), Failure> {
+        let both = |one: Option<bool>, two: Option<bool>| match (one, two) {
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            (Some(true), Some(true)) => Some(true),
+            _ => None,
+        };
+        let (node, start, count) = match self.place(&path, place, line)? {
+            Where::Variables { start, count } => {
+                let held = &self.variables(&path.state)[start..start + count];
+                let same = held
+                    .iter()
+                    .zip(expected)
+                    .fold(so_far, |so_far, (one, two)| both(so_far, equal_words(*one, *two)));
+                out.push((path, same));
+                return Ok(());
+            }
+            Where::Cells { node, start, count } => (node, start, count),
+        };
+        let of = usize::from(path.state.heap.flags(node).of);
+        let mut work = vec![(path, so_far)];
+        // Flags first: where they decide, no link has to be looked at.
+        let is_link = |at: usize| matches!(self.model.cells[of][at], Cell::Link(_));
+        let order = (start..start + count).filter(|at| !is_link(*at));
+        for at in order.chain((start..start + count).filter(|at| is_link(*at))) {
+            let mut next = vec![];
+            for (path, so_far) in work {
+                let expected = expected.get(at - start).copied().unwrap_or(Scalar::Any);
+                match (self.model.cells[of][at], expected) {
+                    _ if so_far == Some(false) => next.push((path, so_far)),
+                    (Cell::Link(link), Scalar::Null | Scalar::Node(_)) => {
+                        let side = self.actor.side();
+                        let compared = path.state.heap.compare(side, node, link, expected.node());
+                        let compared =
+                            compared.map_err(|lost| self.failure(Cause::Lost(lost), line))?;
+                        let equal = compared.equal.into_iter().map(|heap| (heap, so_far));
+                        let different = compared.different.into_iter();
+                        for (heap, same) in equal.chain(different.map(|heap| (heap, Some(false)))) {
+                            let mut path = path.clone();
+                            path.state.heap = heap;
+                            let list = path.state.list(self.model.root);
+                            if path.state.heap.coerce(list.as_ref()) {
+                                next.push((path, same));
+                            }
+                        }
+                    }
+                    (cell, expected) => {
+                        for (path, held) in self.load_cell(path, node, cell, at, line)? {
+                            next.push((path, both(so_far, equal_words(held, expected))));
+                        }
+                    }
+                }
+            }
+            work = next;
+        }
+        out.extend(work);
+        Ok(())
+    }
+
     fn allocate<H: Heap>(
         &self,
         path: Path<H>,
@@ -328,7 +412,7 @@ impl Executor<'_> {
     ) -> Result<Paths<H>, Failure> {
         let terms: Result<Vec<Term>, Failure> =
             fields.iter().map(|field| self.term(&path, field, line)).collect();
-        let mut out: Paths<H> = smallvec![];
+        let mut out: Paths<H> = vec![];
         for (mut path, term) in split(path, Term::List(terms?)) {
             let words = flat(&term);
             let node = self.new_node(&mut path, object, &words, line)?;
@@ -363,7 +447,7 @@ impl Executor<'_> {
             locks: [Holder::Free; LOCKS],
         };
         let mut links = [None; LINKS];
-        let mut values: SmallVec<[Scalar; 2]> = smallvec![];
+        let mut values: SmallVec<[Scalar; 2]> = SmallVec::new();
         for (cell, word) in self.model.cells[object].iter().zip(words) {
             match (cell, word) {
                 (Cell::Link(link), Scalar::Node(to)) => links[usize::from(*link)] = Some(*to),
@@ -426,20 +510,20 @@ impl Executor<'_> {
         path: Path<H>,
         place: &Place,
         line: u32,
-    ) -> Result<SmallVec<[(Path<H>, Words); 2]>, Failure> {
+    ) -> Result<Vec<(Path<H>, Words)>, Failure> {
         let (node, start, count) = match self.place(&path, place, line)? {
             Where::Variables { start, count } => {
                 let words = self.variables(&path.state)[start..start + count].iter().copied();
                 let words = words.collect();
-                return Ok(smallvec![(path, words)]);
+                return Ok(vec![(path, words)]);
             }
             Where::Cells { node, start, count } => (node, start, count),
         };
         let of = usize::from(path.state.heap.flags(node).of);
-        let mut out: SmallVec<[(Path<H>, Words); 2]> = smallvec![(path, Words::new())];
+        let mut out: Vec<(Path<H>, Words)> = vec![(path, Words::new())];
         for at in start..start + count {
             let cell = self.model.cells[of][at];
-            let mut next = smallvec![];
+            let mut next = vec![];
             for (path, words) in out {
                 for (path, word) in self.load_cell(path, node, cell, at, line)? {
                     let mut words = words.clone();
@@ -459,7 +543,7 @@ impl Executor<'_> {
         cell: Cell,
         at: usize,
         line: u32,
-    ) -> Result<SmallVec<[(Path<H>, Scalar); 2]>, Failure> {
+    ) -> Result<Vec<(Path<H>, Scalar)>, Failure> {
         let flags = path.state.heap.flags(node);
         let word = match cell {
             Cell::Link(link) => return self.load_link(path, node, link, line),
@@ -489,15 +573,15 @@ impl Executor<'_> {
         node: NodeId,
         link: u8,
         line: u32,
-    ) -> Result<SmallVec<[(Path<H>, Scalar); 2]>, Failure> {
+    ) -> Result<Vec<(Path<H>, Scalar)>, Failure> {
         let side = self.actor.side();
         if let Some(to) = path.state.heap.definite(side, node, link) {
             let word = to.map_or(Scalar::Null, Scalar::Node);
-            return Ok(smallvec![(path, word)]);
+            return Ok(vec![(path, word)]);
         }
         let loaded = path.state.heap.load(side, node, link);
         let loaded = loaded.map_err(|lost| self.failure(Cause::Lost(lost), line))?;
-        let mut out = smallvec![];
+        let mut out = vec![];
         for (heap, to) in loaded {
             let mut path = Path { state: State { heap, ..path.state.clone() }, ..path.clone() };
             let list = path.state.list(self.model.root);
@@ -549,10 +633,10 @@ impl Executor<'_> {
             Where::Cells { node, start, count } => (node, start, count),
         };
         let of = usize::from(path.state.heap.flags(node).of);
-        let mut paths: Paths<H> = smallvec![path];
+        let mut paths: Paths<H> = vec![path];
         for (at, word) in (start..start + count).zip(words) {
             let cell = self.model.cells[of][at];
-            let mut next = smallvec![];
+            let mut next = vec![];
             for path in paths {
                 self.store_cell(path, node, cell, *word, &mut next).map_err(lost)?;
             }
@@ -607,11 +691,11 @@ impl Executor<'_> {
         line: u32,
     ) -> Result<Paths<H>, Failure> {
         if self.holder(&path, place, line)? != Holder::Free {
-            return Ok(smallvec![]);
+            return Ok(vec![]);
         }
-        path.visible = true;
+        path.visible |= self.shows_lock(&path, place, line)?;
         self.put_holder(&mut path, place, self.actor.holder(), line)?;
-        Ok(smallvec![path])
+        Ok(vec![path])
     }
 
     fn unlock<H: Heap>(
@@ -623,9 +707,25 @@ impl Executor<'_> {
         if self.holder(&path, place, line)? != self.actor.holder() {
             return Err(self.fault(Fault::ForeignUnlock, line));
         }
-        path.visible = true;
+        path.visible |= self.shows_lock(&path, place, line)?;
         self.put_holder(&mut path, place, Holder::Free, line)?;
-        Ok(smallvec![path])
+        Ok(vec![path])
+    }
+
+    /// Whether other threads can notice who holds a lock.
+    fn shows_lock<H: Heap>(
+        &self,
+        path: &Path<H>,
+        place: &Place,
+        line: u32,
+    ) -> Result<bool, Failure> {
+        if self.machine.is_some_and(|machine| machine.locks == Locks::Mine) {
+            return Ok(false);
+        }
+        Ok(match self.place(path, place, line)? {
+            Where::Variables { .. } => true,
+            Where::Cells { node, .. } => path.state.edge.is_some_and(|(before, _)| before == node),
+        })
     }
 
     /// Who holds a lock.
@@ -804,11 +904,11 @@ pub fn publish<H: Heap>(heap: &mut H, node: NodeId) {
 }
 
 /// One path for each truth value that is not known.
-pub fn split<H: Clone>(path: Path<H>, term: Term) -> SmallVec<[(Path<H>, Term); 2]> {
+pub fn split<H: Clone>(path: Path<H>, term: Term) -> Vec<(Path<H>, Term)> {
     match first_open(&term) {
-        None => smallvec![(path, term)],
+        None => vec![(path, term)],
         Some(()) => {
-            let mut out = smallvec![];
+            let mut out = vec![];
             for truth in [false, true] {
                 let mut known = term.clone();
                 decide(&mut known, truth);

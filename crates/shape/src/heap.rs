@@ -109,6 +109,25 @@ pub trait Heap: Clone + Send + Sync {
     /// this heap stands for (focus on the pointer read).
     fn load(&self, side: Side, node: NodeId, link: u8) -> Result<Loaded<Self>, Lost>;
 
+    /// The heaps in which a link goes to `expected`, and those in which it goes elsewhere: together
+    /// they stand for all that this heap stands for.
+    fn compare(
+        &self,
+        side: Side,
+        node: NodeId,
+        link: u8,
+        expected: Option<NodeId>,
+    ) -> Result<Compared<Self>, Lost> {
+        let mut compared = Compared { equal: Vec::new(), different: Vec::new() };
+        for (heap, to) in self.load(side, node, link)? {
+            match to == expected {
+                true => compared.equal.push(heap),
+                false => compared.different.push(heap),
+            }
+        }
+        Ok(compared)
+    }
+
     /// Writes a link.
     fn store(&mut self, side: Side, node: NodeId, link: u8, to: Option<NodeId>);
 
@@ -142,8 +161,17 @@ pub trait Heap: Clone + Send + Sync {
     fn bytes(&self) -> usize;
 }
 
+/// How a link compares with a node.
+#[derive(Clone, Debug)]
+pub struct Compared<H> {
+    /// It goes there.
+    pub equal: Vec<H>,
+    /// It goes elsewhere.
+    pub different: Vec<H>,
+}
+
 /// The ways in which a link can be read.
-pub type Loaded<H> = SmallVec<[(H, Option<NodeId>); 4]>;
+pub type Loaded<H> = Vec<(H, Option<NodeId>)>;
 
 /// The list that is walked (only where keys are compared): where it starts, and where the arbitrary
 /// key K belongs.

@@ -6,7 +6,7 @@
 //! summary of the same flags, or not there at all, which only a node outside of the walked list can
 //! be; and every link goes where both sides that know it allow. So the join stands for it.
 
-use crate::correlate::Machine;
+use crate::correlate::{Locks, Machine};
 use crate::failure::{Cause, Failure};
 use crate::heap::{Flags, Heap, LINKS, Lost};
 use crate::state::State;
@@ -19,15 +19,15 @@ const FIRST: u8 = 0;
 /// The thread of the second view in a join.
 pub const SECOND: u8 = 1;
 
-/// A lock that two views see: as their join sees it. `None`: they do not fit.
+/// A lock that two views see: as their join sees it. `None`: they do not fit, for both threads would
+/// hold it.
 fn joined_holder(first: Holder, second: Holder) -> Option<Holder> {
     match (first, second) {
-        (Holder::Free, Holder::Free) => Some(Holder::Free),
-        (Holder::Thread(_), Holder::Other) => Some(Holder::Thread(FIRST)),
-        (Holder::Other, Holder::Thread(_)) => Some(Holder::Thread(SECOND)),
-        (Holder::Other, Holder::Other) => Some(Holder::Other),
-        (Holder::Reference, Holder::Reference) => Some(Holder::Reference),
-        _ => None,
+        (Holder::Thread(_), Holder::Thread(_)) => None,
+        (Holder::Thread(_), _) => Some(Holder::Thread(FIRST)),
+        (_, Holder::Thread(_)) => Some(Holder::Thread(SECOND)),
+        (Holder::Other, _) | (_, Holder::Other) => Some(Holder::Other),
+        _ => Some(first),
     }
 }
 
@@ -50,20 +50,21 @@ fn lifted(flags: Flags) -> Flags {
     Flags { owner: flags.owner.map(|_| SECOND), locks: flags.locks.map(holder), ..flags }
 }
 
-/// The flags of a node of the join as the first view sees it.
+/// The flags of a node of the join as the first view sees it, if it is not the node below the
+/// arbitrary key: of that alone it may know that another thread holds its lock.
 fn seen_by_first(flags: Flags) -> Flags {
     let holder = |holder: Holder| match holder {
-        Holder::Thread(SECOND) => Holder::Other,
+        Holder::Thread(SECOND) | Holder::Other => Holder::Free,
         other => other,
     };
     Flags { locks: flags.locks.map(holder), ..flags }
 }
 
-/// The flags of a node of the join as the second view sees it.
+/// The flags of a node of the join as the second view sees it, in the same way.
 fn seen_by_second(flags: Flags) -> Flags {
     let holder = |holder: Holder| match holder {
         Holder::Thread(SECOND) => Holder::Thread(FIRST),
-        Holder::Thread(_) => Holder::Other,
+        Holder::Thread(_) | Holder::Other => Holder::Free,
         other => other,
     };
     Flags { owner: flags.owner.map(|_| FIRST), locks: flags.locks.map(holder), ..flags }
@@ -71,20 +72,20 @@ fn seen_by_second(flags: Flags) -> Flags {
 
 /// A view, ready to be joined.
 #[derive(Clone, Debug)]
-pub struct Side {
+pub struct Side<'a> {
     /// The view.
-    pub view: State<Targets>,
+    pub view: &'a State<Targets>,
     /// How many nodes shared and reference variables name.
     pub common: usize,
     /// How many nodes are named.
     pub named: usize,
 }
 
-impl Side {
+impl Side<'_> {
     /// Prepares a view.
-    pub fn new(view: State<Targets>) -> Side {
-        let (named, common) = view.named();
-        Side { common, named: named.len(), view }
+    pub fn new(view: &State<Targets>) -> Side<'_> {
+        let named = view.heap.nodes.iter().take_while(|node| !node.summary).count();
+        Side { common: view.common_nodes(), named, view }
     }
 
     fn nodes(&self) -> &[Node] {
@@ -107,8 +108,8 @@ impl Side {
 /// Calls `each` with every join of two views of the same shared key.
 pub fn joins(
     machine: &Machine,
-    first: &Side,
-    second: &Side,
+    first: &Side<'_>,
+    second: &Side<'_>,
     each: &mut dyn FnMut(State<Targets>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let Some(shared) = joined_words(&first.view.shared, &second.view.shared) else { return Ok(()) };
@@ -136,8 +137,8 @@ fn joined_words(first: &[Scalar], second: &[Scalar]) -> Option<SmallVec<[Scalar;
 #[allow(clippy::too_many_arguments)]
 fn match_from(
     machine: &Machine,
-    first: &Side,
-    second: &Side,
+    first: &Side<'_>,
+    second: &Side<'_>,
     shared: &SmallVec<[Scalar; 6]>,
     common: &[Flags],
     at: usize,
@@ -184,7 +185,7 @@ struct Summary {
     second: Option<usize>,
 }
 
-fn summaries(first: &Side, second: &Side) -> SmallVec<[Summary; 8]> {
+fn summaries(first: &Side<'_>, second: &Side<'_>) -> SmallVec<[Summary; 8]> {
     let mut all: SmallVec<[Summary; 8]> = smallvec![];
     let mut add = |flags: Flags| {
         if all.iter().all(|summary| summary.flags != flags) {
@@ -218,8 +219,8 @@ fn summaries(first: &Side, second: &Side) -> SmallVec<[Summary; 8]> {
 /// The join for one matching.
 fn assemble(
     machine: &Machine,
-    first: &Side,
-    second: &Side,
+    first: &Side<'_>,
+    second: &Side<'_>,
     shared: &SmallVec<[Scalar; 6]>,
     common: &[Flags],
     matching: &[Option<usize>],
@@ -246,7 +247,7 @@ fn assemble(
     }
     let to_first = translation_of_first(first, second, &place, &summaries, next);
     let to_second = translation_of_second(first, second, matching, &place, &summaries, next);
-    let mut nodes: SmallVec<[Node; 10]> = SmallVec::new();
+    let mut nodes: Vec<Node> = Vec::with_capacity(next + summaries.len() + 2);
     for at in 0..first.named {
         let node = first.nodes()[at];
         let mut joined = translated(&node, &to_first);
@@ -307,8 +308,8 @@ fn assemble(
 
 fn joined_summary(
     summary: &Summary,
-    first: &Side,
-    second: &Side,
+    first: &Side<'_>,
+    second: &Side<'_>,
     to_first: &[Mask],
     to_second: &[Mask],
 ) -> Node {
@@ -336,8 +337,8 @@ fn joined_summary(
 
 /// Where each node of the first view may be in the join.
 fn translation_of_first(
-    first: &Side,
-    second: &Side,
+    first: &Side<'_>,
+    second: &Side<'_>,
     place: &[usize],
     summaries: &[Summary],
     start: usize,
@@ -361,8 +362,8 @@ fn translation_of_first(
 
 /// Where each node of the second view may be in the join.
 fn translation_of_second(
-    first: &Side,
-    second: &Side,
+    first: &Side<'_>,
+    second: &Side<'_>,
     matching: &[Option<usize>],
     place: &[usize],
     summaries: &[Summary],
@@ -409,14 +410,33 @@ fn unite(node: &mut Node, other: &Node) {
 }
 
 /// What the first thread of a join knows of its state: a view.
-pub fn projected(mut state: State<Targets>) -> State<Targets> {
+pub fn projected(locks: Locks, mut state: State<Targets>) -> State<Targets> {
     state.threads.truncate(1);
-    for word in &mut state.shared {
-        if let Scalar::Lock(holder @ Holder::Thread(SECOND)) = word {
-            *holder = Holder::Other;
-        }
-    }
-    state.heap.relabel(&seen_by_first);
+    forget_holders(locks, &mut state);
     state.canonical();
     state
+}
+
+/// Forgets of locks what views do not know.
+pub fn forget_holders(locks: Locks, state: &mut State<Targets>) {
+    let elsewhere = match locks {
+        Locks::Mine => Holder::Free,
+        Locks::Edge => Holder::Other,
+    };
+    let seen = |holder: Holder| match holder {
+        Holder::Thread(SECOND) | Holder::Other => elsewhere,
+        other => other,
+    };
+    for word in &mut state.shared {
+        if let Scalar::Lock(holder) = word {
+            *holder = seen(*holder);
+        }
+    }
+    let before = state.edge.map(|(before, _)| before.index());
+    for (at, node) in state.heap.nodes.iter_mut().enumerate() {
+        node.flags = match before == Some(at) {
+            true => Flags { locks: node.flags.locks.map(seen), ..node.flags },
+            false => seen_by_first(node.flags),
+        };
+    }
 }

@@ -7,7 +7,6 @@ use crate::coerce::may_follow;
 use crate::execute::{Path, publish};
 use crate::heap::{Heap, Lost, Side};
 use crate::value::{Class, NodeId};
-use smallvec::SmallVec;
 
 /// Writes the link of a node in the list.
 pub fn write<H: Heap>(
@@ -16,7 +15,7 @@ pub fn write<H: Heap>(
     node: NodeId,
     link: u8,
     to: Option<NodeId>,
-    out: &mut SmallVec<[Path<H>; 2]>,
+    out: &mut Vec<Path<H>>,
 ) -> Result<(), Lost> {
     let Some((_, walked)) = root else { return Err(Lost::List) };
     if link != walked {
@@ -53,8 +52,8 @@ fn focused<H: Heap>(
     root: Option<(usize, u8)>,
     node: NodeId,
     link: u8,
-) -> Result<SmallVec<[(Path<H>, Option<NodeId>); 2]>, Lost> {
-    let mut out = SmallVec::new();
+) -> Result<Vec<(Path<H>, Option<NodeId>)>, Lost> {
+    let mut out = Vec::new();
     if let Some(to) = path.state.heap.definite(Side::Candidate, node, link) {
         out.push((path, to));
         return Ok(out);

@@ -123,6 +123,14 @@ pub struct Model {
     pub threads: Vec<u8>,
 }
 
+impl Model {
+    /// Whether any operation takes a lock.
+    pub fn has_locks(&self) -> bool {
+        let mut all = bodies(&self.program).flat_map(actions);
+        all.any(|action| matches!(action, Action::Lock(_)))
+    }
+}
+
 impl Code {
     /// Prepares a body.
     pub fn new(body: &Body, parameters: Vec<Type>, response: Type) -> Code {

@@ -17,7 +17,7 @@ pub struct State<H> {
     /// Where the arbitrary key K belongs in the list: the last node below it and the next one.
     pub edge: Option<(NodeId, NodeId)>,
     /// The threads.
-    pub threads: SmallVec<[Thread; 2]>,
+    pub threads: Vec<Thread>,
     /// The nodes.
     pub heap: H,
 }
@@ -78,7 +78,8 @@ impl Thread {
         }
     }
 
-    fn words(&self) -> impl Iterator<Item = Scalar> {
+    /// Its words that may name nodes.
+    pub fn words(&self) -> impl Iterator<Item = Scalar> {
         let answer = match self.phase {
             Phase::Post(answer) => Some(answer),
             Phase::Pre => None,
@@ -134,6 +135,13 @@ impl<H: Heap> State<H> {
         (named, common)
     }
 
+    /// How many nodes shared and reference variables name, of a state in canonical form: these
+    /// come first.
+    pub fn common_nodes(&self) -> usize {
+        let last = self.common().filter_map(Scalar::node).map(NodeId::index).max();
+        last.map_or(0, |last| last + 1)
+    }
+
     /// Brings the state into canonical form: equal states are then equal.
     pub fn canonical(&mut self) {
         let (named, _) = self.named();
@@ -165,8 +173,8 @@ impl<H: Heap> State<H> {
         Key(key.into_boxed_slice())
     }
 
-    /// What two views must share for their threads to run side by side: the common part. Whether a
-    /// lock is held by the thread of the view or by another is left open.
+    /// What two views must share for their threads to run side by side: the common part. Who holds
+    /// which lock is left open.
     pub fn shared_key(&self) -> Key {
         let mut key = Vec::with_capacity(16);
         self.common_key(&mut key, true);
@@ -174,7 +182,7 @@ impl<H: Heap> State<H> {
         for node in &named[..common] {
             let mut flags: Flags = self.heap.flags(*node);
             for lock in &mut flags.locks {
-                *lock = held(*lock);
+                *lock = Holder::Free;
             }
             key.push(flags.packed());
         }
@@ -184,7 +192,7 @@ impl<H: Heap> State<H> {
     fn common_key(&self, key: &mut Vec<u64>, holders_open: bool) {
         for word in self.common() {
             key.push(packed(match word {
-                Scalar::Lock(holder) if holders_open => Scalar::Lock(held(holder)),
+                Scalar::Lock(_) if holders_open => Scalar::Lock(Holder::Free),
                 other => other,
             }));
         }
@@ -196,13 +204,6 @@ impl<H: Heap> State<H> {
         let words = self.shared.len() + self.reference.len();
         let threads: usize = self.threads.iter().map(|thread| thread.locals.len()).sum();
         4 * (words + threads) + self.heap.bytes() + std::mem::size_of::<Self>()
-    }
-}
-
-fn held(holder: Holder) -> Holder {
-    match holder {
-        Holder::Thread(_) => Holder::Other,
-        other => other,
     }
 }
 

@@ -3,7 +3,7 @@
 //! A heap is a row of nodes, named ones and summaries; a link is a bit mask over them and null, so
 //! that "not null, somewhere in the summary" can be said, which three-valued edges cannot.
 
-use crate::heap::{Flags, Heap, Kind, LINKS, List, Loaded, Lost, Side};
+use crate::heap::{Compared, Flags, Heap, Kind, LINKS, List, Loaded, Lost, Side};
 use crate::value::{Class, NodeId};
 use smallvec::{SmallVec, smallvec};
 
@@ -57,7 +57,7 @@ pub struct Node {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Targets {
     /// The nodes.
-    pub nodes: SmallVec<[Node; 10]>,
+    pub nodes: Vec<Node>,
 }
 
 impl Node {
@@ -142,7 +142,7 @@ fn node_id(index: usize) -> Result<NodeId, Lost> {
 
 impl Heap for Targets {
     fn empty() -> Self {
-        Targets { nodes: SmallVec::new() }
+        Targets { nodes: Vec::new() }
     }
 
     fn flags(&self, node: NodeId) -> Flags {
@@ -173,7 +173,7 @@ impl Heap for Targets {
     fn load(&self, side: Side, node: NodeId, link: u8) -> Result<Loaded<Self>, Lost> {
         let link = usize::from(link);
         let mask = self.nodes[node.index()].side(side)[link];
-        let mut out: Loaded<Self> = smallvec![];
+        let mut out: Loaded<Self> = Vec::new();
         let narrowed = |mut heap: Targets, to: Option<NodeId>| {
             heap.nodes[node.index()].side_mut(side)[link] = bit_of(to);
             heap.settle_kind(node);
@@ -191,6 +191,27 @@ impl Heap for Targets {
             out.push(narrowed(heap, Some(id)));
         }
         Ok(out)
+    }
+
+    fn compare(
+        &self,
+        side: Side,
+        node: NodeId,
+        link: u8,
+        expected: Option<NodeId>,
+    ) -> Result<Compared<Self>, Lost> {
+        let mask = self.nodes[node.index()].side(side)[usize::from(link)];
+        let narrowed = |mask: Mask| {
+            let mut heap = self.clone();
+            heap.nodes[node.index()].side_mut(side)[usize::from(link)] = mask;
+            heap.settle_kind(node);
+            heap
+        };
+        let (same, rest) = (mask & bit_of(expected), mask & !bit_of(expected));
+        Ok(Compared {
+            equal: (same != 0).then(|| narrowed(same)).into_iter().collect(),
+            different: (rest != 0).then(|| narrowed(rest)).into_iter().collect(),
+        })
     }
 
     fn store(&mut self, side: Side, node: NodeId, link: u8, to: Option<NodeId>) {
@@ -254,7 +275,7 @@ impl Heap for Targets {
         let renamed = |mask: Mask| {
             nodes_in(mask).fold(mask & NULL, |new, node| new | bit(usize::from(place[node])))
         };
-        let mut nodes: SmallVec<[Node; 10]> = SmallVec::new();
+        let mut nodes: Vec<Node> = Vec::with_capacity(named.len() + summaries.len() + 2);
         for node in named {
             nodes.push(self.nodes[node.index()]);
         }
@@ -353,7 +374,7 @@ impl Targets {
             };
             let renamed =
                 |mask: Mask| nodes_in(mask).fold(mask & NULL, |new, node| new | bit(place(node)));
-            let mut nodes: SmallVec<[Node; 10]> = heap.nodes[..named].iter().copied().collect();
+            let mut nodes: Vec<Node> = heap.nodes[..named].to_vec();
             for flags in &summaries {
                 let empty = [0; LINKS];
                 nodes.push(Node { flags: *flags, summary: true, links: empty, reference: empty });

@@ -24,6 +24,8 @@ pub enum Assumption {
     Returning,
     /// Every sequential execution is one of the specification (Assumption 1 of paper 000).
     SequentialExecutions(Sequential),
+    /// Clients pass keys strictly between the least and the greatest integer, which bound the list.
+    KeysBetweenBounds,
     /// An assumption of one engine only, in its words.
     Other(String),
 }
@@ -81,6 +83,7 @@ impl fmt::Display for Assumption {
             Assumption::SequentialExecutions(known) => {
                 write!(f, "sequential executions are right (Assumption 1): {known}")
             }
+            Assumption::KeysBetweenBounds => f.write_str("keys are strictly between MIN and MAX"),
             Assumption::Other(words) => f.write_str(words),
         }
     }

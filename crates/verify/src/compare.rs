@@ -7,7 +7,7 @@
 use linchpin_engine::{Answer, Counterexample, Faults, Wrong};
 use linchpin_ir::run::{EventKind, Run};
 use linchpin_spec::Value;
-use linchpin_verdict::{Bound, Calls, Sequential, Verdict};
+use linchpin_verdict::{Assumption, Bound, Calls, Sequential, Verdict};
 use std::fmt;
 
 /// Two engines that contradict each other.
@@ -75,6 +75,9 @@ pub fn withdraw_refuted(answers: &mut [Answer]) {
 
 fn stance(answer: &Answer, found: &Counterexample) -> Stance {
     let about_faults = answer.faults == Faults::NeverFails;
+    if answer.assumptions.contains(&Assumption::KeysBetweenBounds) && !keys_between_bounds(found) {
+        return Stance::Silent;
+    }
     match (found.wrong, answer.verdict) {
         (Wrong::Fault, _) if !about_faults => Stance::Silent,
         (Wrong::NotLinearizable | Wrong::Sequential | Wrong::Fault, Verdict::Proved) => {
@@ -102,6 +105,17 @@ fn stance(answer: &Answer, found: &Counterexample) -> Stance {
         // That an operation gets stuck is no claim about the answers of others.
         _ => Stance::Silent,
     }
+}
+
+/// Whether a counterexample surely passes no key that bounds a list.
+fn keys_between_bounds(found: &Counterexample) -> bool {
+    let is_bound = |value: &i64| matches!(*value, i64::MIN | i64::MAX);
+    found.run.as_ref().is_some_and(|run| {
+        run.events
+            .iter()
+            .filter(|event| event.kind == EventKind::Invoke)
+            .all(|event| !integers_of(&event.value).iter().any(is_bound))
+    })
 }
 
 /// How many operations were called in a run.
@@ -154,7 +168,6 @@ fn is_within(run: &Run, bounds: &[Bound]) -> bool {
 mod tests {
     use super::*;
     use linchpin_ir::run::{End, Event};
-    use linchpin_verdict::Assumption;
 
     #[test]
     fn a_proof_that_rests_on_no_step_failing_excludes_wrong_answers() {
@@ -237,6 +250,30 @@ mod tests {
             let found = contradiction(&answers);
             assert_eq!(found.is_some(), raised, "{verdict:?} {faults:?} {wrong:?} {arguments:?}");
         }
+    }
+
+    #[test]
+    fn a_proof_for_keys_between_bounds_says_nothing_of_the_bounds() {
+        let mut shown = shown(Verdict::Proved, Faults::NeverFails);
+        shown.assumptions.push(Assumption::KeysBetweenBounds);
+        let raised = |arguments: &[i64]| {
+            contradiction(&[shown.clone(), refuted(Wrong::NotLinearizable, arguments)]).is_some()
+        };
+        assert!(raised(&[1, i64::MAX - 1]));
+        assert!(!raised(&[1, i64::MAX]));
+        assert!(!raised(&[i64::MIN, 1]));
+    }
+
+    /// Of an answer for so many threads, with everything else unbounded.
+    #[test]
+    fn an_answer_bounded_by_threads_alone_excludes_all_their_runs() {
+        let mut shown = shown(Verdict::HoldsWithinBounds, Faults::NeverFails);
+        shown.bounds = vec![Bound::Threads(2)];
+        let raised = |arguments: &[i64]| {
+            contradiction(&[shown.clone(), refuted(Wrong::NotLinearizable, arguments)]).is_some()
+        };
+        assert!(raised(&[77, -4]));
+        assert!(!raised(&[77, -4, 1]));
     }
 
     #[test]

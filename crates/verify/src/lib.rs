@@ -2,13 +2,17 @@
 //!
 //! [`load`] reads a model, [`verify`] asks the engines of [`ENGINES`], `compare.rs` makes one
 //! verdict of their answers and raises the alarm when two contradict each other, `judge.rs` has the
-//! history engine explain the run that one found.
+//! history engine explain the run that one found. `discharge.rs` puts two engines together: what
+//! one can only try, another shows.
 
+mod client;
 mod compare;
+mod discharge;
 mod judge;
 mod load;
 mod progress;
 
+pub use client::{Client, ClientError, with_clients};
 pub use compare::{Contradiction, contradiction};
 pub use judge::Judge;
 pub use load::{LoadError, Loaded, load};
@@ -22,8 +26,12 @@ use linchpin_verdict::{Limits, Outcome, Verdict};
 use thiserror::Error;
 
 /// The engines, in the order in which they are asked. A new engine is a line here.
-pub const ENGINES: &[&dyn Engine] =
-    &[&linchpin_refine::Refine, &linchpin_csp::Processes, &linchpin_derive::Reduce];
+pub const ENGINES: &[&dyn Engine] = &[
+    &linchpin_refine::Refine,
+    &linchpin_csp::Processes,
+    &linchpin_derive::Reduce,
+    &linchpin_shape::Shape,
+];
 
 /// Why a model cannot be verified.
 #[derive(Debug, Error)]
@@ -119,6 +127,9 @@ pub fn verify(
         if asked || wanted {
             answers.extend(engine.answer(&subject, request)?);
         }
+    }
+    if let Some(program) = loaded.program() {
+        discharge::discharge(program, &mut answers, &request.limits);
     }
     for answer in &mut answers {
         explain(loaded, answer);

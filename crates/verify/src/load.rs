@@ -1,7 +1,7 @@
 //! From text to what engines take.
 
 use linchpin_engine::{Language, ModelBounds, Source, Subject};
-use linchpin_ir::program::Program;
+use linchpin_ir::program::{Program, Thread};
 use linchpin_lang::{Config, compile};
 use linchpin_spec::Value;
 use linchpin_syntax::Diagnostic;
@@ -102,6 +102,13 @@ impl Loaded {
             Model::Csp { constants } => Source::Csp { constants },
         };
         Subject { name: &self.name, text: &self.text, source }
+    }
+
+    /// Gives a `.lin` model these threads; others have none.
+    pub(crate) fn set_threads(&mut self, threads: Vec<Thread>) {
+        if let Model::Lin { program, .. } = &mut self.model {
+            program.threads = threads;
+        }
     }
 
     /// The steps of a `.lin` model.

@@ -1,16 +1,23 @@
 //! `linchpin verify`: every engine that applies to a model answers; the strongest answer is the
 //! verdict.
 
-use crate::args::{MemoryArg, ReductionArg, VerifyArgs};
+use crate::args::{
+    AnswersArg, Clients, DomainArg, MemoryArg, ReductionArg, ReferenceArg, ThreadsArg, VerifyArgs,
+};
 use crate::limits::Stop;
 use crate::progress::Progress;
 use crate::{Status, errors, model, output};
 use anyhow::{Context, Result, bail};
-use linchpin_engine::{Answer, Artifact, Extras, Language, Reduction, Request};
+use linchpin_engine::{
+    Answer, Artifact, DomainAsked, Extras, Language, PureAsked, Reduction, ReferenceAsked, Request,
+    ShapeRequest, ThreadsAsked,
+};
 use linchpin_ir::interpreter::Memory;
-use linchpin_report::{Findings, json, summary};
+use linchpin_report::{Findings, json, summary, svg};
 use linchpin_verdict::{Verdict, counted};
-use linchpin_verify::{Loaded, ProgressQuestion, Verification, verify, verify_progress};
+use linchpin_verify::{
+    ClientError, Loaded, ProgressQuestion, Verification, verify, verify_progress, with_clients,
+};
 use std::path::Path;
 
 pub fn execute(args: &VerifyArgs) -> Result<Status> {
@@ -18,6 +25,9 @@ pub fn execute(args: &VerifyArgs) -> Result<Status> {
     let json = args.common.json.then(|| json::envelope("verify", &named.join(", ")));
     let is_batch = args.files.len() > 1;
     let outputs = [("--report", &args.report), ("--certificate", &args.certificate)];
+    if is_batch && args.pictures.is_some() {
+        bail!("--pictures is about one model: name one file");
+    }
     if let (true, Some((flag, _))) = (is_batch, outputs.iter().find(|(_, path)| path.is_some())) {
         bail!("{flag} is about one model: name one file");
     }
@@ -47,7 +57,7 @@ pub fn execute(args: &VerifyArgs) -> Result<Status> {
 /// Verifies a file and says what was found.
 fn one(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Verdict> {
     let name = file.display().to_string();
-    let loaded = model::load_any(file, &args.config())?;
+    let loaded = read(args, file)?;
     let mut found = ask(args, &loaded, stop).with_context(|| format!("`{name}`"))?;
     note_ignored(args, &loaded, &mut found);
     let contradiction = found.contradiction.map(|contradiction| contradiction.to_string());
@@ -69,8 +79,24 @@ fn one(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Verdict> {
     if let Some(report) = &args.report {
         output::write_file(report, findings.page().as_bytes())?;
     }
+    write_pictures(args, &found)?;
     write_artifacts(args, &found)?;
     Ok(findings.verdict)
+}
+
+/// The model with the threads that the command line gives it.
+fn read(args: &VerifyArgs, file: &Path) -> Result<Loaded> {
+    let config = args.config();
+    let Some(Clients(clients)) = &args.client else { return model::load_any(file, &config) };
+    if matches!(args.threads, Some(ThreadsArg::These(_))) {
+        bail!("--client says how many threads there are: leave out --threads, or say `any`");
+    }
+    let loaded = model::load_any(file, &config)?;
+    match with_clients(loaded, &config, clients) {
+        Ok(loaded) => Ok(loaded),
+        Err(ClientError::Load(error)) => Err(model::mistakes(error)),
+        Err(error) => Err(error).with_context(|| format!("--client, `{}`", file.display())),
+    }
 }
 
 /// Asks for what the command line asks for: linearizability, or a progress or temporal property.
@@ -123,7 +149,29 @@ fn request<'a>(
             obligations: args.smt2.is_some(),
             certificate: args.certificate.is_some(),
         },
+        shape: shape(args),
         progress,
+    }
+}
+
+fn shape(args: &VerifyArgs) -> ShapeRequest {
+    ShapeRequest {
+        threads: match args.fixes_threads() {
+            true => ThreadsAsked::OfProgram,
+            false => ThreadsAsked::Any,
+        },
+        reference: match args.reference {
+            ReferenceArg::Spec => ReferenceAsked::Specification,
+            ReferenceArg::Own => ReferenceAsked::Own,
+        },
+        domain: match args.domain {
+            DomainArg::Targets => DomainAsked::Targets,
+            DomainArg::Kleene => DomainAsked::Kleene,
+        },
+        pure_answers: match args.answers {
+            AnswersArg::Seen => PureAsked::Seen,
+            AnswersArg::Claimed => PureAsked::Claimed,
+        },
     }
 }
 
@@ -173,6 +221,22 @@ fn note_ignored(args: &VerifyArgs, loaded: &Loaded, found: &mut Verification) {
     if let (Some(answer), [_, ..]) = (found.answers.first_mut(), &ignored[..]) {
         answer.notes.push(format!("{}: means nothing for this file, ignored", ignored.join(", ")));
     }
+}
+
+/// Writes the pictures that were asked for.
+fn write_pictures(args: &VerifyArgs, found: &Verification) -> Result<()> {
+    let Some(folder) = &args.pictures else { return Ok(()) };
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make `{}`", folder.display()))?;
+    let mut written = 0;
+    for picture in found.answers.iter().flat_map(|answer| &answer.pictures) {
+        written += 1;
+        let file = folder.join(format!("{written:02}.svg"));
+        output::write_file(&file, svg(picture).as_bytes())?;
+    }
+    let written = counted(written, "picture");
+    output::say(&format!("--pictures: {written} written to `{}`\n", folder.display()));
+    Ok(())
 }
 
 /// Writes the certificate and the SMT-LIB files that were asked for.

@@ -99,7 +99,9 @@ fn sequential_notes(sequential: &Sequential) -> Vec<String> {
         ));
     }
     if let Sequential::Tried { not_shown, .. } = sequential {
-        notes.push(format!("not shown of all sequential executions: {not_shown}"));
+        notes.push(format!(
+            "not shown of all sequential executions by induction over one call: {not_shown}"
+        ));
     }
     let Some(tried) = sequential.tried() else { return notes };
     if let Some(random) = &tried.random {

@@ -9,10 +9,10 @@
 mod canonical;
 pub mod correlated;
 mod live;
-mod models;
+pub mod models;
 pub mod reference;
 mod split;
-mod step;
+pub mod step;
 mod traps;
 pub mod view;
 

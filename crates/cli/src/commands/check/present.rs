@@ -274,6 +274,7 @@ impl Presentation<'_> {
             facts,
             timeline,
             rows: Vec::new(),
+            figures: Vec::new(),
         }
         .render()
     }

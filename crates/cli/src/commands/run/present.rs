@@ -229,6 +229,7 @@ impl<'a> Presentation<'a> {
             facts,
             timeline: Timeline::new(self.view().bars()),
             rows: self.view().rows(),
+            figures: Vec::new(),
         }
         .render()
     }

@@ -18,6 +18,7 @@ fn writes() { n = 1; }
 fn locks() { lock(guard); }
 fn element() -> int { return cells[0]; }
 fn keeps() { mine = 2; }
+fn kept() -> int { return mine; }
 fn noted() -> bool { note.dead = true; return note.dead; }
 fn who() -> tid { return me; }
 fn how_many() -> int { return threads; }
@@ -131,6 +132,7 @@ fn functions_that_need_what_only_the_model_has() {
         "locks()",
         "element()",
         "keeps()",
+        "kept()",
         "noted()",
         "who()",
         "how_many()",

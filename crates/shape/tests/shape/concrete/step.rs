@@ -109,17 +109,22 @@ impl Semantics {
 
     /// Everything that can happen next.
     pub fn successors(&self, state: &Correlated) -> Vec<(Made, Result<Correlated, Wrong>)> {
+        (0..state.candidate.threads.len()).flat_map(|thread| self.moves(state, thread)).collect()
+    }
+
+    /// Everything that a thread can do next.
+    pub fn moves(
+        &self,
+        state: &Correlated,
+        thread: usize,
+    ) -> Vec<(Made, Result<Correlated, Wrong>)> {
         let mut all = Vec::new();
-        for (thread, of) in state.candidate.threads.iter().enumerate() {
-            match &of.status {
-                Status::Idle => self.calls(state, thread, &mut all),
-                Status::Running { .. } => {
-                    self.finish(state.clone(), Move::Step { thread }, &mut all);
-                }
-                Status::Returning { .. } => {
-                    let made = Made { what: Move::Respond { thread }, choices: Vec::new() };
-                    all.extend(self.respond(state, thread).map(|result| (made, result)));
-                }
+        match &state.candidate.threads[thread].status {
+            Status::Idle => self.calls(state, thread, &mut all),
+            Status::Running { .. } => self.finish(state.clone(), Move::Step { thread }, &mut all),
+            Status::Returning { .. } => {
+                let made = Made { what: Move::Respond { thread }, choices: Vec::new() };
+                all.extend(self.respond(state, thread).map(|result| (made, result)));
             }
         }
         all

@@ -1,0 +1,424 @@
+//! The shape engine as [`Engine`]: its options from a request, what was found as an answer.
+//!
+//! A comparison shows as much as its reference is worth: the built-in ones *are* the specification;
+//! a `reference` block, or the model's own code run alone, is held against the specification here
+//! ([`Ground`]), for any number of sequential calls, before anything is called proved.
+
+use crate::analysis::{Analysis, Found, Options, Threads, Trace, TraceMove, analyse, sequential};
+use crate::correlate::PureAnswers;
+use crate::failure::{Cause, ReferenceFault};
+use crate::heap::Lost;
+use crate::model::{actions, bodies, builtin};
+use crate::prepare::{NotApplicable, ReferenceChoice, starts_empty};
+use linchpin_engine::{
+    AbstractMove, AbstractTrace, Answer, DomainAsked, Engine, EngineError, Faults, Language,
+    Progress, PureAsked, ReferenceAsked, Request, Source, Stat, Subject, ThreadsAsked,
+};
+use linchpin_ir::interpreter::Memory;
+use linchpin_ir::program::{Action, BinaryOp, Expr, Program, Thread, UnaryOp};
+use linchpin_verdict::{Assumption, Bound, Limits, Sequential, Verdict, counted};
+use std::time::Instant;
+
+/// Comparison with a sequential reference under abstraction: any heap, any number of threads.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape;
+
+/// Its name.
+const NAME: &str = "shape";
+
+/// So many moves of an abstract trace are shown, the last ones.
+const SHOWN_MOVES: usize = 12;
+
+impl Engine for Shape {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn reads(&self) -> &'static [Language] {
+        &[Language::Lin]
+    }
+
+    fn is_proof(&self) -> bool {
+        true
+    }
+
+    fn answer(
+        &self,
+        subject: &Subject<'_>,
+        request: &Request<'_>,
+    ) -> Result<Vec<Answer>, EngineError> {
+        let Source::Lin { program, .. } = subject.source else { return Ok(Vec::new()) };
+        Ok(vec![answer(program, request)])
+    }
+}
+
+/// On what a comparison rests: that the reference does what the specification says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Ground {
+    /// The reference is the specification.
+    Specification,
+    /// One thread of the reference answers as the specification does, for any number of calls.
+    Shown,
+    /// That is not known, for this reason.
+    Open(String),
+}
+
+fn answer(program: &Program, request: &Request<'_>) -> Answer {
+    if request.shape.domain == DomainAsked::Kleene {
+        return inconclusive("the domain `kleene` is not built in".to_owned());
+    }
+    if !starts_empty(program) {
+        return inconclusive(
+            "does not apply: the specification starts with content, and references start empty"
+                .to_owned(),
+        );
+    }
+    let start = Instant::now();
+    let progress = |states: usize| (request.progress)(Progress { engine: NAME, states, depth: 0 });
+    match analyse(program, &options(request), &progress) {
+        Err(why) => inconclusive(format!("does not apply: {why}{}", instead(&why))),
+        Ok(analysis) => {
+            let mut answer = describe(program, request, &analysis);
+            let seconds = start.elapsed().as_secs_f64();
+            answer.stats = stats(request, &analysis, seconds);
+            answer.notes.insert(0, cost(request, &analysis, seconds));
+            answer
+        }
+    }
+}
+
+fn options(request: &Request<'_>) -> Options {
+    let asked = &request.shape;
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    Options {
+        threads: match asked.threads {
+            ThreadsAsked::Any => Threads::Any,
+            ThreadsAsked::OfProgram => Threads::Those,
+        },
+        reference: match asked.reference {
+            ReferenceAsked::Specification => ReferenceChoice::Specification,
+            ReferenceAsked::Own => ReferenceChoice::Own,
+        },
+        pure: match asked.pure_answers {
+            PureAsked::Seen => PureAnswers::Seen,
+            PureAsked::Claimed => PureAnswers::Claimed,
+        },
+        workers: request.workers.unwrap_or_else(cores),
+        limits: request.limits.clone(),
+    }
+}
+
+fn describe(program: &Program, request: &Request<'_>, analysis: &Analysis) -> Answer {
+    match &analysis.found {
+        Found::Proved => proved(program, request, analysis),
+        Found::Failed(trace) => failed(program, trace),
+        Found::Stopped(reason) => inconclusive(format!("not proved: {reason}")),
+    }
+}
+
+fn proved(program: &Program, request: &Request<'_>, analysis: &Analysis) -> Answer {
+    let ground = ground(program, request);
+    let threads = program.threads.len();
+    let (verdict, reason) = match (request.shape.threads, &ground) {
+        (ThreadsAsked::Any, Ground::Open(_)) => (
+            Verdict::ProvedIfSequential,
+            "linearizable for any number of threads, operations and heap objects if \
+             sequentially correct"
+                .to_owned(),
+        ),
+        (ThreadsAsked::Any, _) => (
+            Verdict::Proved,
+            "linearizable for any number of threads, operations and heap objects; that they \
+             return is checked within bounds only"
+                .to_owned(),
+        ),
+        (ThreadsAsked::OfProgram, Ground::Open(why)) => {
+            return inconclusive(format!(
+                "every run of {} answers as the reference does, but that the reference is right \
+                 is not shown: {why}",
+                Bound::Threads(threads)
+            ));
+        }
+        (ThreadsAsked::OfProgram, _) => (
+            Verdict::HoldsWithinBounds,
+            format!(
+                "every run of {} is linearizable, with any number of operations, values and heap \
+                 objects",
+                Bound::Threads(threads)
+            ),
+        ),
+    };
+    let mut answer = Answer::new(NAME, verdict, reason);
+    if request.shape.threads == ThreadsAsked::OfProgram {
+        answer.bounds = vec![Bound::Threads(threads)];
+    }
+    answer.assumptions = assumptions(program, request, &ground);
+    // Null, assertions and foreign unlocks are checked at every step; overflow is assumed away.
+    if !computes(program) {
+        answer.faults = Faults::NeverFails;
+        answer.notes.push(
+            "no step fails: no field of null is accessed, no assertion is false, no lock of \
+             another thread is given back"
+                .to_owned(),
+        );
+    }
+    answer.unreached = unreached(program, analysis);
+    answer.notes.extend(compared(program, request, &ground));
+    answer
+}
+
+/// What the implementation was compared with, where that is not the specification itself.
+fn compared(program: &Program, request: &Request<'_>, ground: &Ground) -> Option<String> {
+    let what = match (request.shape.reference, &program.reference) {
+        (ReferenceAsked::Own, _) => "its own code, run alone",
+        (ReferenceAsked::Specification, Some(_)) => "the model's `reference`",
+        (ReferenceAsked::Specification, None) => return None,
+    };
+    Some(match ground {
+        Ground::Open(why) => {
+            format!("compared with {what}; that this is right is not shown: {why}")
+        }
+        Ground::Shown | Ground::Specification => format!(
+            "compared with {what}, which does what the specification does in any number of \
+             sequential calls"
+        ),
+    })
+}
+
+/// Holds the reference against the specification.
+fn ground(program: &Program, request: &Request<'_>) -> Ground {
+    let mut alone = match (request.shape.reference, &program.reference) {
+        (ReferenceAsked::Specification, None) => return Ground::Specification,
+        (ReferenceAsked::Specification, Some(block)) => (**block).clone(),
+        (ReferenceAsked::Own, _) => program.clone(),
+    };
+    let operations = (0..alone.operations.len()).collect();
+    alone.reference = None;
+    alone.threads = vec![Thread { role: None, operations }];
+    match sequentially(&alone, &request.limits) {
+        Ok(()) => Ground::Shown,
+        Err(why) => Ground::Open(why),
+    }
+}
+
+/// Whether any number of sequential calls of a program, on any heap, answer as its specification
+/// does; otherwise why that is not shown. What a `reference` block says plays no part: it is the
+/// specification that decides.
+pub fn sequentially(program: &Program, limits: &Limits) -> Result<(), String> {
+    if !starts_empty(program) {
+        return Err("the specification starts with content".to_owned());
+    }
+    let mut alone = program.clone();
+    alone.reference = None;
+    match sequential(&alone, limits, &|_| {}) {
+        Err(why) => Err(why.to_string()),
+        Ok(Analysis { found: Found::Proved, .. }) => Ok(()),
+        Ok(Analysis { found: Found::Stopped(reason), .. }) => Err(reason.to_string()),
+        Ok(Analysis { found: Found::Failed(trace), .. }) => {
+            let failure = trace.failure;
+            let name = name_of(program, failure.operation);
+            Err(format!("`{name}`, line {}: {}", failure.line, failure.cause))
+        }
+    }
+}
+
+fn assumptions(program: &Program, request: &Request<'_>, ground: &Ground) -> Vec<Assumption> {
+    let memory = match request.memory {
+        Memory::Collected => Assumption::GarbageCollection,
+        // The program frees nothing, so nothing comes back.
+        Memory::Reuse => Assumption::NoReuse,
+    };
+    let mut all = vec![Assumption::SequentialConsistency, memory];
+    if has_keys(program) {
+        all.push(Assumption::KeysBetweenBounds);
+    }
+    if computes(program) {
+        all.push(Assumption::Other("integers do not overflow".to_owned()));
+    }
+    if let Ground::Open(why) = ground {
+        let known = Sequential::NotTried { reason: why.clone() };
+        all.push(Assumption::SequentialExecutions(known));
+    }
+    all.push(Assumption::Returning);
+    all
+}
+
+/// Whether the analysis follows one arbitrary key of a list between two bounds.
+pub fn has_keys(program: &Program) -> bool {
+    builtin(program) == Some("set") && program.reference.is_none()
+}
+
+/// Whether the program computes with integers, which may overflow.
+fn computes(program: &Program) -> bool {
+    let mut found = false;
+    for action in bodies(program).flat_map(actions) {
+        found |= matches!(action, Action::FetchAdd { .. });
+        for expression in action.expressions() {
+            expression.walk(&mut |part| {
+                found |= match part {
+                    Expr::Binary(op, ..) => matches!(
+                        op,
+                        BinaryOp::Add
+                            | BinaryOp::Subtract
+                            | BinaryOp::Multiply
+                            | BinaryOp::Divide
+                            | BinaryOp::Remainder
+                    ),
+                    Expr::Unary(UnaryOp::Negate, _) => true,
+                    _ => false,
+                };
+            });
+        }
+    }
+    found
+}
+
+fn unreached(program: &Program, analysis: &Analysis) -> Vec<String> {
+    let mut lines: Vec<String> = analysis
+        .unreached
+        .iter()
+        .map(|(operation, line)| format!("{}:{line}", name_of(program, *operation)))
+        .collect();
+    lines.dedup();
+    lines
+}
+
+fn name_of(program: &Program, operation: usize) -> &str {
+    program.operations.get(operation).map_or("init", |operation| &operation.name)
+}
+
+fn failed(program: &Program, trace: &Trace) -> Answer {
+    let failure = trace.failure;
+    let name = name_of(program, failure.operation);
+    let mut answer = inconclusive(format!(
+        "not proved: `{name}`, line {}: {}; {}",
+        failure.line,
+        failure.cause,
+        advice(program, failure.operation, failure.cause)
+    ));
+    let moves: Vec<AbstractMove> =
+        trace.moves.iter().map(|of| abstract_move(program, of)).collect();
+    let left_out = moves.len().saturating_sub(SHOWN_MOVES);
+    let before = if left_out > 0 {
+        format!("{} before, ", counted(left_out, "move"))
+    } else {
+        String::new()
+    };
+    let shown: Vec<String> = moves[left_out..].iter().map(|at| in_words(program, *at)).collect();
+    answer.notes.push(format!("the abstract trace: {before}{}", shown.join("; ")));
+    answer.abstract_trace = Some(Box::new(AbstractTrace {
+        moves,
+        operation: name.to_owned(),
+        line: failure.line,
+        cause: failure.cause.to_string(),
+    }));
+    answer
+}
+
+fn abstract_move(program: &Program, of: &TraceMove) -> AbstractMove {
+    let line = |(operation, node): (u8, u16)| {
+        let body = &program.operations.get(usize::from(operation))?.body;
+        Some(body.nodes.get(usize::from(node))?.line)
+    };
+    AbstractMove {
+        thread: of.thread.map(usize::from),
+        operation: of.at.map(|(operation, _)| usize::from(operation)),
+        line: of.at.and_then(line).unwrap_or(0),
+    }
+}
+
+fn in_words(program: &Program, of: AbstractMove) -> String {
+    let thread = match of.thread {
+        Some(thread) => format!("thread {thread}"),
+        None => "another thread".to_owned(),
+    };
+    match of.operation {
+        Some(operation) => {
+            format!("{thread} in `{}`, line {}", name_of(program, operation), of.line)
+        }
+        None => format!("{thread} calls"),
+    }
+}
+
+/// What would help: an annotation, or another engine.
+fn advice(program: &Program, operation: usize, cause: Cause) -> &'static str {
+    let claims = program.operations.get(operation).is_some_and(|operation| {
+        let edges = operation.body.nodes.iter().flat_map(|node| &node.edges);
+        edges.into_iter().any(|edge| !edge.points.is_empty())
+    });
+    match cause {
+        Cause::NoPoint if !claims => {
+            "it claims no linearization point: put `#[lin]` before the step at which it takes effect"
+        }
+        Cause::NoPoint => {
+            "on this path it passes no `#[lin]`: claim the step at which it takes effect"
+        }
+        Cause::SecondPoint => "say with `#[lin(when …)]` which of its points counts",
+        Cause::WrongAnswer => {
+            "the claimed point may be too early or too late, or the abstraction too coarse: \
+             `--engine refine` looks for a run"
+        }
+        Cause::Fault(_) => {
+            "perhaps only in the abstraction: `--engine refine` looks for a run in which it does"
+        }
+        Cause::Reference(
+            ReferenceFault::Fails(_) | ReferenceFault::Blocks | ReferenceFault::Loops,
+        ) => "the model may give a `reference { }` that answers every call",
+        Cause::Lost(Lost::Nodes) => "try fewer `--threads`, or `--engine refine`",
+        Cause::Lost(Lost::Value | Lost::ReferenceCell) => {
+            "a `reference { }` over the structs of the model may need less; or try \
+             `--engine refine`"
+        }
+        Cause::Lost(_) => "`--engine refine` needs no such fact, within bounds",
+        Cause::EndlessStep => "the loop needs a step that others can see",
+    }
+}
+
+/// What to try where the analysis does not apply.
+fn instead(why: &NotApplicable) -> &'static str {
+    match why {
+        NotApplicable::OwnSet => "; leave out `--reference own`",
+        _ => "",
+    }
+}
+
+/// What the states are called.
+fn unit(request: &Request<'_>) -> &'static str {
+    match request.shape.threads {
+        ThreadsAsked::Any => "view",
+        ThreadsAsked::OfProgram => "structure",
+    }
+}
+
+fn cost(request: &Request<'_>, analysis: &Analysis, seconds: f64) -> String {
+    let explored = &analysis.explored;
+    let joins = match request.shape.threads {
+        ThreadsAsked::Any => format!("{}, ", counted(explored.joins, "join")),
+        ThreadsAsked::OfProgram => String::new(),
+    };
+    format!(
+        "{}, {joins}{}, {seconds:.2} s, {:.1} MB",
+        counted(explored.states.len(), unit(request)),
+        counted(explored.moves, "move"),
+        explored.bytes as f64 / 1e6,
+    )
+}
+
+fn stats(request: &Request<'_>, analysis: &Analysis, seconds: f64) -> Vec<(&'static str, Stat)> {
+    let explored = &analysis.explored;
+    let states = match request.shape.threads {
+        ThreadsAsked::Any => "views",
+        ThreadsAsked::OfProgram => "structures",
+    };
+    vec![
+        (states, Stat::from(explored.states.len())),
+        ("joins", Stat::from(explored.joins)),
+        ("moves", Stat::from(explored.moves)),
+        ("seconds", Stat::Seconds(seconds)),
+        ("peak_bytes", Stat::from(explored.bytes)),
+    ]
+}
+
+fn inconclusive(reason: String) -> Answer {
+    Answer::new(NAME, Verdict::Inconclusive, reason)
+}

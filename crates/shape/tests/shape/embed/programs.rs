@@ -1,0 +1,88 @@
+//! The bundled models.
+
+use super::{Checked, bounds, check};
+use crate::concrete::Values;
+use crate::concrete::models::model;
+use linchpin_shape::Threads::{self, Any, Those};
+
+const LISTS: [&str; 4] = ["treiber_stack", "two_lock_queue", "ms_queue", "dglm_queue"];
+
+/// Lists with distinct values, sets with two keys.
+fn embedded(name: &str, threads: usize, objects: usize, cap: usize, of: Threads) -> Checked {
+    let values = if LISTS.contains(&name) { Values::Distinct } else { Values::UpTo(2) };
+    let checked = check(name, &model(name), &bounds(threads, objects, values, cap), of);
+    println!("{name}, {threads} threads, {of:?}: {checked:?}");
+    checked
+}
+
+#[test]
+fn stacks_and_queues_with_two_threads() {
+    for name in LISTS {
+        // One node is the dummy of a queue.
+        let objects = if name == "treiber_stack" { 4 } else { 5 };
+        for of in [Any, Those] {
+            let checked = embedded(name, 2, objects, 3_000, of);
+            assert!(checked.embeddings > 600, "{name}: {checked:?}");
+        }
+    }
+}
+
+#[test]
+fn stacks_and_queues_with_three_threads() {
+    for name in LISTS {
+        embedded(name, 3, 4, 2_000, Any);
+    }
+    for name in ["treiber_stack", "two_lock_queue"] {
+        embedded(name, 3, 4, 1_000, Those);
+    }
+}
+
+#[test]
+fn sets_of_any_number_of_threads() {
+    embedded("orvyy_set", 2, 5, 10_000, Any);
+}
+
+#[test]
+#[ignore = "a campaign"]
+fn every_list_within_bounds() {
+    for name in LISTS {
+        for of in [Any, Those] {
+            assert!(embedded(name, 2, 5, 100_000, of).complete, "{name}");
+        }
+        embedded(name, 3, 5, 60_000, Any);
+    }
+    for name in ["treiber_stack", "two_lock_queue", "dglm_queue"] {
+        embedded(name, 3, 5, 20_000, Those);
+    }
+}
+
+#[test]
+#[ignore = "a campaign"]
+fn sets() {
+    for name in ["orvyy_set", "pessimistic_set", "vy_dcas_set"] {
+        embedded(name, 2, 5, 60_000, Any);
+        embedded(name, 3, 5, 20_000, Any);
+    }
+    for name in ["orvyy_set", "pessimistic_set", "vy_dcas_set"] {
+        embedded(name, 2, 5, 20_000, Those);
+    }
+}
+
+#[test]
+#[ignore = "a campaign"]
+fn sets_that_take_long() {
+    for name in ["optimistic_set", "vy_cas_set", "lazy_set", "harris_michael_list"] {
+        embedded(name, 2, 5, 60_000, Any);
+    }
+}
+
+/// `MODEL=name THREADS=2 OBJECTS=5 CAP=1000 OF=any|those`.
+#[test]
+#[ignore = "by hand"]
+fn one() {
+    let var = |name: &str, or: &str| std::env::var(name).unwrap_or(or.to_owned());
+    let number = |name: &str, or: &str| var(name, or).parse::<usize>().unwrap();
+    let of = if var("OF", "any") == "any" { Any } else { Those };
+    let name = var("MODEL", "treiber_stack");
+    embedded(&name, number("THREADS", "2"), number("OBJECTS", "5"), number("CAP", "1000"), of);
+}
