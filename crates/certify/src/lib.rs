@@ -25,7 +25,7 @@ pub use reduction::{
     Confirmed, Ranges, ReductionCertificate, ReductionError, SequentialError, confirm_reduction,
     try_sequential,
 };
-pub use shape::{ShapeCertificate, ShapeConfirmed, ShapeError, ShapeThreads};
+pub use shape::{ComparedWith, ShapeCertificate, ShapeConfirmed, ShapeError, ShapeThreads};
 pub use witness::{WitnessError, confirm_witness};
 
 use linchpin_spec::{Call, Spec, Value};

@@ -29,15 +29,14 @@ struct Both {
     in_second: bool,
 }
 
-/// A lock that both views see.
+/// A lock that both views see. `Free` in a view says only that its thread does not hold it.
 fn holder(first: Holder, second: Holder) -> Option<Holder> {
     match (first, second) {
-        (Holder::Free, Holder::Free) => Some(Holder::Free),
-        (Holder::Thread(_), Holder::Other) => Some(Holder::Thread(FIRST)),
-        (Holder::Other, Holder::Thread(_)) => Some(Holder::Thread(SECOND)),
-        (Holder::Other, Holder::Other) => Some(Holder::Other),
-        (Holder::Reference, Holder::Reference) => Some(Holder::Reference),
-        _ => None,
+        (Holder::Thread(_), Holder::Free | Holder::Other) => Some(Holder::Thread(FIRST)),
+        (Holder::Free | Holder::Other, Holder::Thread(_)) => Some(Holder::Thread(SECOND)),
+        (Holder::Thread(_), _) | (_, Holder::Thread(_)) => None,
+        (Holder::Free, other) => Some(other),
+        (other, _) => Some(other),
     }
 }
 
@@ -234,10 +233,10 @@ fn assembled(one: &View<'_>, two: &View<'_>, named: &[Both]) -> Option<State> {
     all.extend(unnamed(one, two));
     let mut nodes = BTreeMap::new();
     for (at, both) in all.iter().enumerate() {
-        let from_first = one_of(&both.first).filter(|_| both.in_first).and_then(|v| one.node(v));
-        let from_second = one_of(&both.second).filter(|_| both.in_second).and_then(|w| two.node(w));
-        let first = from_first.map(|node| moved(node, &all, &|both| &both.first));
-        let second = from_second.map(|node| moved(node, &all, &|both| &both.second));
+        let of_first = both.first.iter().filter(|_| both.in_first).filter_map(|v| one.node(*v));
+        let of_second = both.second.iter().filter(|_| both.in_second).filter_map(|w| two.node(*w));
+        let first = of_first.map(|node| moved(node, &all, &|both| &both.first)).reduce(either);
+        let second = of_second.map(|node| moved(node, &all, &|both| &both.second)).reduce(either);
         let (mut links, mut twin) = match (first, second) {
             (Some(first), Some(second)) => (meet(&first.0, &second.0), meet(&first.1, &second.1)),
             (Some(only), None) | (None, Some(only)) => only,
@@ -273,8 +272,15 @@ fn assembled(one: &View<'_>, two: &View<'_>, named: &[Both]) -> Option<State> {
     })
 }
 
-fn one_of(nodes: &BTreeSet<Id>) -> Option<Id> {
-    nodes.iter().next().copied()
+/// The links of a node that is one of two.
+fn either(
+    one: (Vec<Targets>, Vec<Targets>),
+    two: (Vec<Targets>, Vec<Targets>),
+) -> (Vec<Targets>, Vec<Targets>) {
+    let both = |one: Vec<Targets>, two: Vec<Targets>| {
+        one.into_iter().zip(two).map(|(one, two)| one.into_iter().chain(two).collect()).collect()
+    };
+    (both(one.0, two.0), both(one.1, two.1))
 }
 
 /// The links of a node of one view, of either side, to the nodes of both views.

@@ -38,9 +38,22 @@ pub struct ShapeCertificate {
     pub states: Vec<String>,
 }
 
+/// What answers were compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ComparedWith {
+    /// A structure that is the built-in specification.
+    Specification,
+    /// The `reference` of the model. That it does what the specification says is not confirmed.
+    Block,
+    /// The model's own code, run alone. That it does what the specification says is not confirmed.
+    OwnCode,
+}
+
 /// What was confirmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShapeConfirmed {
+    /// What answers were compared with.
+    pub with: ComparedWith,
     /// How many states or views there are.
     pub states: usize,
     /// How many moves were made from them.

@@ -10,11 +10,13 @@ use super::beside::{SECOND, beside, seen_by_first};
 use super::correlate::{Checker, Judged};
 use super::cover::Index;
 use super::list;
-use super::model::Model;
-use super::state::{Signature, State};
+use super::model::{Model, Reference};
+use super::state::{Id, Signature, State, Thread, Word};
 use super::wrong::What;
-use super::{ShapeCertificate, ShapeConfirmed, ShapeError, ShapeThreads, read, refused};
-use std::collections::BTreeMap;
+use super::{
+    ComparedWith, ShapeCertificate, ShapeConfirmed, ShapeError, ShapeThreads, read, refused,
+};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// So many moves are made at most.
 const MOST_MOVES: usize = 200_000_000;
@@ -52,7 +54,12 @@ pub fn confirm(certificate: &ShapeCertificate) -> Result<ShapeConfirmed, ShapeEr
     if certificate.threads == ShapeThreads::Any {
         check.moves_of_others(&states, &movers)?;
     }
-    Ok(ShapeConfirmed { states: states.len(), moves: check.moves, pairs: check.pairs })
+    let with = match (&checker.model.reference, certificate.own_code) {
+        (Reference::Program(_), true) => ComparedWith::OwnCode,
+        (Reference::Program(_), false) => ComparedWith::Block,
+        _ => ComparedWith::Specification,
+    };
+    Ok(ShapeConfirmed { with, states: states.len(), moves: check.moves, pairs: check.pairs })
 }
 
 /// The model of a certificate, compiled from its text.
@@ -107,33 +114,78 @@ impl Check<'_> {
 
     /// The moves of every other thread beside each view, the same view included: two threads may
     /// know the same.
+    ///
+    /// What others make of a view does not depend on what its thread is about to do, but for the
+    /// nodes that it names: views that differ in nothing else are taken together. Of the mover only
+    /// what its next step reads is kept.
     fn moves_of_others(&mut self, views: &[State], movers: &[&State]) -> Result<(), ShapeError> {
+        let needed: BTreeSet<State> = movers.iter().map(|at| self.checker.needed(at)).collect();
         let mut by_common: BTreeMap<Signature, Vec<&State>> = BTreeMap::new();
-        for mover in movers {
+        for mover in &needed {
             by_common.entry(mover.common_signature()).or_default().push(mover);
         }
+        let mut bodies: BTreeMap<State, Vec<usize>> = BTreeMap::new();
         for (at, view) in views.iter().enumerate() {
-            for mover in by_common.get(&view.common_signature()).into_iter().flatten() {
+            bodies.entry(without_control(view)).or_default().push(at);
+        }
+        for (body, of) in &bodies {
+            let mut results = BTreeSet::new();
+            for mover in by_common.get(&body.common_signature()).into_iter().flatten() {
                 self.pairs += 1;
-                for mut both in beside(view, mover) {
+                for mut both in beside(body, mover) {
                     if list::sharpen(&self.checker.model, &mut both) {
-                        self.move_of_second(at, &both)?;
+                        results.extend(self.results(of, &both)?);
                     }
+                }
+            }
+            for at in of {
+                for result in &results {
+                    self.covered_after(*at, views, result)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn move_of_second(&mut self, at: usize, both: &State) -> Result<(), ShapeError> {
+    /// What the moves of the second thread make of what the first knows.
+    fn results(&mut self, of: &[usize], both: &State) -> Result<Vec<State>, ShapeError> {
+        let first = of.first().copied().unwrap_or_default();
         let moves = self.checker.moves(both, SECOND, Judged::Elsewhere);
-        for moved in moves.map_err(|what| self.wrong(at, both, SECOND, what))? {
+        let mut out = Vec::new();
+        for moved in moves.map_err(|what| self.wrong(first, both, SECOND, what))? {
             self.count()?;
-            if moved.noticed && !self.index.covers(&seen_by_first(moved.state)) {
-                return Err(self.wrong(at, both, SECOND, What::NotCovered));
+            if moved.noticed {
+                out.push(seen_by_first(moved.state).canonical());
             }
         }
-        Ok(())
+        Ok(out)
+    }
+
+    /// Whether a view is covered after a move of another thread.
+    fn covered_after(
+        &mut self,
+        at: usize,
+        views: &[State],
+        result: &State,
+    ) -> Result<(), ShapeError> {
+        self.count()?;
+        let (Some(thread), Some(now)) = (views[at].threads.first(), result.threads.first()) else {
+            return Err(refused("a view without a thread"));
+        };
+        let old = named_by(thread);
+        let to = |node: Id| {
+            let place = old.iter().position(|name| *name == node);
+            place.and_then(|place| now.locals.get(place)?.node()).unwrap_or(usize::MAX)
+        };
+        let mut state = State { threads: vec![thread.renamed(&to)], ..result.clone() };
+        let ticked = self.checker.tick(&mut state);
+        ticked.map_err(|what| self.wrong(at, &state, 0, what))?;
+        match self.index.covers(&state) {
+            true => Ok(()),
+            false => Err(ShapeError::NotConfirmed(format!(
+                "state {at}: a step of another thread leads to a state that none covers"
+            ))),
+        }
     }
 
     fn count(&mut self) -> Result<(), ShapeError> {
@@ -154,4 +206,22 @@ impl Check<'_> {
         let beside = if thread == SECOND && state.threads.len() == 2 { ", beside it" } else { "" };
         ShapeError::NotConfirmed(format!("state {at}{beside}: {step}: {what}"))
     }
+}
+
+/// The nodes that a thread names, each once.
+fn named_by(thread: &Thread) -> Vec<Id> {
+    let mut names = Vec::new();
+    for node in thread.words().filter_map(Word::node) {
+        if !names.contains(&node) {
+            names.push(node);
+        }
+    }
+    names
+}
+
+/// A view of which only the nodes that its thread names are kept, not what it is about to do.
+fn without_control(view: &State) -> State {
+    let names = view.threads.first().map(named_by).unwrap_or_default();
+    let locals = names.into_iter().map(Word::Node).collect();
+    State { threads: vec![Thread { locals, ..Thread::idle(0) }], ..view.clone() }.canonical()
 }

@@ -6,15 +6,16 @@
 //! point, or if there was no point and the answer is one that the reference would have given at
 //! some instant since the call, leaving the object as it is.
 
-use super::evaluate::equal;
+use super::evaluate::{equal, local_index};
 use super::heap::{correlate, follow, owned_is_private, publish, store};
 use super::list;
-use super::model::{Does, ListNode, Model, Reference};
+use super::model::{Does, ListNode, Model, Reference, width};
 use super::state::{Class, Flags, Id, Kind, Made, Seen, Side, State, Thread, Word};
 use super::step::{Actor, Code, Ended, Path, blank, with_null_links};
 use super::wrong::What;
 use linchpin_ir::liveness::live_locals;
-use linchpin_ir::program::{Operation, Point, Type};
+use linchpin_ir::program::{Body, Expr, Operation, Point, Target, Type};
+use std::collections::BTreeSet;
 
 /// The reference may take so many steps for one call.
 const MOST_REFERENCE_STEPS: usize = 400;
@@ -25,6 +26,8 @@ pub struct Checker {
     pub model: Model,
     /// For each operation and node, which words of the locals may be read again.
     live: Vec<Vec<Vec<bool>>>,
+    /// The same for those that the step from there may read.
+    read: Vec<Vec<Vec<bool>>>,
 }
 
 /// A move.
@@ -47,17 +50,17 @@ pub enum Judged {
 impl Checker {
     /// A checker for a model.
     pub fn new(model: Model) -> Checker {
-        let spread = |operation: &Operation| {
-            let widths = operation.body.locals.iter().map(|local| super::model::width(&local.ty));
-            let widths: Vec<usize> = widths.collect();
-            let spread = |live: &Vec<bool>| {
-                let words = live.iter().zip(&widths);
-                words.flat_map(|(live, width)| std::iter::repeat_n(*live, *width)).collect()
+        let (mut live, mut read) = (Vec::new(), Vec::new());
+        for Operation { body, .. } in &model.program.operations {
+            let spread = |of_locals: Vec<bool>| -> Vec<bool> {
+                let words = body.locals.iter().map(|local| width(&local.ty));
+                let words = of_locals.into_iter().zip(words);
+                words.flat_map(|(is, width)| std::iter::repeat_n(is, width)).collect()
             };
-            live_locals(&operation.body).iter().map(spread).collect()
-        };
-        let live = model.program.operations.iter().map(spread).collect();
-        Checker { model, live }
+            live.push(live_locals(body).into_iter().map(spread).collect());
+            read.push((0..body.nodes.len()).map(|at| spread(read_by_step(body, at))).collect());
+        }
+        Checker { model, live, read }
     }
 
     /// A new node with null links.
@@ -66,6 +69,26 @@ impl Checker {
         let links = self.model.links(flags.of);
         state.nodes.insert(node, with_null_links(flags, links));
         node
+    }
+
+    /// A view without what the next step of its thread does not read. To forget only adds behaviour;
+    /// what is read all the same is then unknown.
+    pub fn needed(&self, view: &State) -> State {
+        let mut view = view.clone();
+        for thread in &mut view.threads {
+            if let Some((operation, node)) = thread.at
+                && let Some(read) = self.read.get(operation).and_then(|read| read.get(node))
+            {
+                for (word, read) in thread.locals.iter_mut().zip(read) {
+                    if !read {
+                        *word = Word::Forgotten;
+                    }
+                }
+            }
+            thread.answered = thread.answered.map(|_| Word::Forgotten);
+            thread.seen.clear();
+        }
+        view.canonical()
     }
 
     /// What a thread can do next.
@@ -242,7 +265,7 @@ impl Checker {
 
     /// Notes for every call that has not passed its point which answer, of those that leave the
     /// object as it is, the reference would surely give now.
-    fn tick(&self, state: &mut State) -> Result<(), What> {
+    pub fn tick(&self, state: &mut State) -> Result<(), What> {
         for thread in 0..state.threads.len() {
             let pending = &state.threads[thread];
             let (Some((operation, _)), None) = (pending.at, pending.answered) else { continue };
@@ -524,6 +547,42 @@ impl Checker {
         }
         Ok(vec![path])
     }
+}
+
+/// The locals that the step from a node may read.
+fn read_by_step(body: &Body, from: usize) -> Vec<bool> {
+    let mut read = vec![false; body.locals.len()];
+    let mut note = |expr: &Expr| {
+        expr.walk(&mut |part| {
+            if let Expr::Local(local) = part
+                && let Some(read) = read.get_mut(local_index(*local))
+            {
+                *read = true;
+            }
+        });
+    };
+    let mut done = BTreeSet::new();
+    let mut work = vec![from];
+    while let Some(at) = work.pop() {
+        let Some(node) = body.nodes.get(at).filter(|_| done.insert(at)) else { continue };
+        for edge in &node.edges {
+            let actions = edge.actions.iter().flat_map(|(action, _)| action.expressions());
+            actions.for_each(&mut note);
+            for (_, Point::When(expr) | Point::Returns(expr)) in &edge.points {
+                note(expr);
+            }
+            match &edge.target {
+                Target::Return(value) => note(value),
+                Target::Node(next) => {
+                    let next = usize::try_from(next.0).unwrap_or(usize::MAX);
+                    if body.nodes.get(next).is_some_and(|node| !node.yields) {
+                        work.push(next);
+                    }
+                }
+            }
+        }
+    }
+    read
 }
 
 /// The reference has answered.

@@ -1,11 +1,8 @@
-//! Whether a state of the certificate covers one: same control, same aliasing, same flags of named
-//! nodes, and every target among those that it allows.
+//! Whether a state of the certificate covers one: same control, same aliasing, flags that say the same
+//! or less, and every target among those that it allows.
 
-use super::state::{Id, Kind, Node, Signature, State, Targets};
-use std::collections::{BTreeMap, BTreeSet};
-
-/// At most so many named duo-objects are tried as nonuniform ones.
-const MOST_WEAKENED: usize = 6;
+use super::state::{Flags, Holder, Id, Kind, Node, Signature, State, Targets, Thread, Word};
+use std::collections::BTreeMap;
 
 /// The states of a certificate.
 pub struct Index<'a> {
@@ -31,25 +28,9 @@ impl<'a> Index<'a> {
         })
     }
 
-    /// A uniform duo-object is one whose sides may differ, and do not: where the certificate does
-    /// not know that, this may be forgotten.
     fn covers_as_it_is(&self, state: &State) -> bool {
-        let names = state.names();
-        let uniform = |name: &&Id| {
-            state.nodes.get(*name).is_some_and(|node| node.flags.kind == Kind::Uniform)
-        };
-        let uniform: Vec<Id> = names.iter().filter(uniform).take(MOST_WEAKENED).copied().collect();
-        (0..1_usize << uniform.len()).any(|choice| {
-            let mut state = state.clone();
-            for (at, name) in uniform.iter().enumerate() {
-                if let (1, Some(node)) = (choice >> at & 1, state.nodes.get_mut(name)) {
-                    node.flags.kind = Kind::Nonuniform;
-                    node.twin = node.links.clone();
-                }
-            }
-            let found = self.by.get(&state.signature()).into_iter().flatten();
-            found.filter_map(|at| self.states.get(*at)).any(|cover| embeds(&state, cover))
-        })
+        let found = self.by.get(&state.signature()).into_iter().flatten();
+        found.filter_map(|at| self.states.get(*at)).any(|cover| embeds(state, cover))
     }
 }
 
@@ -72,30 +53,56 @@ fn orders(count: usize) -> Vec<Vec<usize>> {
 
 /// Whether `cover`, of the same signature, stands for all that `state` stands for.
 fn embeds(state: &State, cover: &State) -> bool {
+    let seen = |(one, two): (&Thread, &Thread)| two.seen.is_subset(&one.seen);
+    let held = |(one, two): (&Word, &Word)| match (one, two) {
+        (Word::Lock(one), Word::Lock(two)) => knows_less(*two, *one),
+        _ => true,
+    };
+    if !state.threads.iter().zip(&cover.threads).all(seen)
+        || !state.shared.iter().zip(&cover.shared).all(held)
+        || !state.reference.iter().zip(&cover.reference).all(held)
+    {
+        return false;
+    }
     let (names, cover_names) = (state.names(), cover.names());
     let mut to: BTreeMap<Id, Id> = names.iter().copied().zip(cover_names.iter().copied()).collect();
-    let named: BTreeSet<Id> = cover_names.into_iter().collect();
     let reachable = state.reachable(&names);
-    for node in &reachable {
-        if to.contains_key(node) {
+    for at in &reachable {
+        let Some(node) = state.nodes.get(at) else { return false };
+        if to.contains_key(at) {
             continue;
         }
-        let Some(flags) = state.nodes.get(node).map(|node| &node.flags) else { return false };
-        let weaker = super::state::Flags { kind: Kind::Nonuniform, ..flags.clone() };
-        let place = |flags: &super::state::Flags| {
-            let mut nodes = cover.nodes.iter();
-            nodes.find(|(at, node)| !named.contains(at) && node.many && node.flags == *flags)
-        };
-        let found = place(flags).or_else(|| place(&weaker).filter(|_| flags.kind == Kind::Uniform));
-        match found {
-            Some((at, _)) => to.insert(*node, *at),
+        // A node without a name goes to one that knows the same of it, or else to one that knows
+        // less.
+        let unnamed = || cover.nodes.iter().filter(|(_, node)| node.many);
+        let same = unnamed().find(|(_, cover)| cover.flags == node.flags);
+        let less = || unnamed().find(|(_, cover)| fits(&node.flags, &cover.flags));
+        match same.or_else(less) {
+            Some((place, _)) => to.insert(*at, *place),
             None => return false,
         };
     }
-    reachable.iter().all(|node| {
-        let pair = to.get(node).and_then(|at| Some((state.nodes.get(node)?, cover.nodes.get(at)?)));
-        pair.is_some_and(|(node, cover)| is_within(node, cover, &to))
+    reachable.iter().all(|at| {
+        let pair = to.get(at).and_then(|to| Some((state.nodes.get(at)?, cover.nodes.get(to)?)));
+        pair.is_some_and(|(node, cover)| {
+            fits(&node.flags, &cover.flags) && is_within(node, cover, &to)
+        })
     })
+}
+
+/// Whether what is said of a lock follows from what is known of it.
+fn knows_less(said: Holder, known: Holder) -> bool {
+    said == known || (said, known) == (Holder::Free, Holder::Other)
+}
+
+/// Whether the flags of a node of the certificate follow from those of a node: that a duo-object
+/// may be nonuniform follows from its being uniform.
+fn fits(flags: &Flags, cover: &Flags) -> bool {
+    let kind =
+        flags.kind == cover.kind || (flags.kind, cover.kind) == (Kind::Uniform, Kind::Nonuniform);
+    let mut locks = flags.locks.iter().zip(&cover.locks);
+    let like = Flags { kind: cover.kind, locks: cover.locks.clone(), ..flags.clone() };
+    kind && locks.all(|(known, said)| knows_less(*said, *known)) && like == *cover
 }
 
 fn is_within(node: &Node, cover: &Node, to: &BTreeMap<Id, Id>) -> bool {

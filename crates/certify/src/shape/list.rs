@@ -8,7 +8,8 @@
 //! From it follow the rules of [`sharpen`], which remove targets that cannot be:
 //!
 //! 1. A listed node goes to a listed node; the one above every key, and no other, to null.
-//! 2. No two listed nodes go to the same node; none goes to the first; every other is gone to.
+//! 2. No two listed nodes go to the same node; none goes to itself or to the first; along the list
+//!    one comes to every other.
 //! 3. Classes follow each other as keys that grow.
 //! 4. Only the first node of the edge, of those below K, goes to one that is not, and that is the
 //!    second; so a listed node at K is the second.
@@ -160,6 +161,7 @@ pub fn sharpen(model: &Model, state: &mut State) -> bool {
                 listed.contains(to)
                     && !gone.contains(to)
                     && *to != first
+                    && (to != at || state.nodes.get(at).is_some_and(|node| node.many))
                     && may_follow(class(state, *at), class(state, *to))
                     && crosses == ((*at, *to) == edge)
                     && (*at != edge.0 || *to == edge.1)
@@ -172,11 +174,8 @@ pub fn sharpen(model: &Model, state: &mut State) -> bool {
     loop {
         let before = (state.clone(), listed.clone());
         one_predecessor(state, &listed, link, first);
-        let empty = |at: &Id| {
-            let came =
-                || listed.iter().any(|from| targets_of(state, *from, link).contains(&Some(*at)));
-            targets_of(state, *at, link).is_empty() || (*at != first && !came())
-        };
+        let met = met_from(state, first, link);
+        let empty = |at: &Id| targets_of(state, *at, link).is_empty() || !met.contains(at);
         let dead: BTreeSet<Id> = listed.iter().copied().filter(empty).collect();
         if dead.iter().any(|at| state.nodes.get(at).is_none_or(|node| !node.many)) {
             return false;
@@ -227,6 +226,18 @@ fn set(state: &mut State, node: Id, link: usize, to: BTreeSet<Option<Id>>) {
     if let Some(targets) = links.and_then(|links| links.get_mut(link)) {
         *targets = to;
     }
+}
+
+/// The nodes that one may come to along the list.
+fn met_from(state: &State, first: Id, link: usize) -> BTreeSet<Id> {
+    let mut met = BTreeSet::new();
+    let mut work = vec![first];
+    while let Some(at) = work.pop() {
+        if met.insert(at) {
+            work.extend(targets_of(state, at, link).into_iter().flatten());
+        }
+    }
+    met
 }
 
 /// Rule 2, where both nodes have names.

@@ -22,7 +22,7 @@ mod state;
 mod step;
 mod wrong;
 
-pub use certificate::{ShapeCertificate, ShapeConfirmed, ShapeThreads};
+pub use certificate::{ComparedWith, ShapeCertificate, ShapeConfirmed, ShapeThreads};
 
 use crate::hash::Sha256;
 use thiserror::Error;

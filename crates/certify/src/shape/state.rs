@@ -27,11 +27,12 @@ pub enum Class {
 /// Who holds a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Holder {
-    /// No thread.
+    /// No thread that the state shows. Where it shows all threads, no thread; a view does not know
+    /// whether another thread does.
     Free,
     /// The thread with this index in the state.
     Thread(usize),
-    /// A thread that the state does not show.
+    /// A thread that the state does not show, for sure.
     Other,
     /// `init` or the reference.
     Reference,
@@ -119,7 +120,7 @@ pub struct Flags {
 pub type Targets = BTreeSet<Option<Id>>;
 
 /// A node.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Node {
     /// What is known for sure.
     pub flags: Flags,
@@ -246,7 +247,7 @@ impl Thread {
 }
 
 /// A state: of a view, with one thread.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct State {
     /// The shared variables.
     pub shared: Vec<Word>,
@@ -303,37 +304,86 @@ impl State {
         found
     }
 
-    /// What a state that covers this one must share with it.
+    /// What a state that covers this one must share with it: control, which names alias, and what is
+    /// definite of named nodes. Left open is what a covering state may know less of: whether a
+    /// duo-object is uniform, whether a thread not shown holds a lock, which answers were seen.
     pub fn signature(&self) -> Signature {
         let names = self.names();
         let place = |node: Id| names.iter().position(|name| *name == node).unwrap_or(usize::MAX);
-        let renamed = |words: &[Word]| words.iter().map(|word| word.renamed(&place)).collect();
+        let open = |holder: Holder| match holder {
+            Holder::Other => Holder::Free,
+            other => other,
+        };
+        let word = |word: &Word| match word {
+            Word::Lock(holder) => Word::Lock(open(*holder)),
+            other => other.renamed(&place),
+        };
+        let flags = |node: &Node| Flags {
+            kind: match node.flags.kind {
+                Kind::Uniform => Kind::Nonuniform,
+                other => other,
+            },
+            locks: node.flags.locks.iter().map(|holder| open(*holder)).collect(),
+            ..node.flags.clone()
+        };
+        let thread = |thread: &Thread| Thread { seen: BTreeSet::new(), ..thread.renamed(&place) };
         Signature {
-            shared: renamed(&self.shared),
-            reference: renamed(&self.reference),
+            shared: self.shared.iter().map(word).collect(),
+            reference: self.reference.iter().map(word).collect(),
             edge: self.edge.map(|(before, after)| (place(before), place(after))),
-            threads: self.threads.iter().map(|thread| thread.renamed(&place)).collect(),
-            flags: names
-                .iter()
-                .filter_map(|name| Some(self.nodes.get(name)?.flags.clone()))
-                .collect(),
+            threads: self.threads.iter().map(thread).collect(),
+            flags: names.iter().filter_map(|name| self.nodes.get(name)).map(flags).collect(),
         }
     }
 
-    /// What two views share if their threads can run side by side: who holds a lock they see
-    /// differently, and whether a duo-object is uniform one may know and the other not.
+    /// What two views share if their threads can run side by side: all but who holds a lock.
     pub fn common_signature(&self) -> Signature {
         let mut common = State { threads: Vec::new(), ..self.clone() };
-        common.change_holders(&|holder| match holder {
-            Holder::Thread(_) => Holder::Other,
-            other => other,
-        });
-        for node in common.nodes.values_mut() {
-            if node.flags.kind == Kind::Uniform {
-                node.flags.kind = Kind::Nonuniform;
+        common.change_holders(&|_| Holder::Free);
+        common.signature()
+    }
+
+    /// The same state with nodes numbered as they are named; those without a name that are alike
+    /// become one, and what cannot be reached is dropped. It stands for all that this one stands
+    /// for.
+    pub fn canonical(&self) -> State {
+        let names = self.names();
+        let mut unnamed: Vec<&Flags> = Vec::new();
+        let mut to: BTreeMap<Id, Id> = names.iter().copied().zip(0..).collect();
+        let mut reachable: Vec<(&Flags, Id)> = Vec::new();
+        for at in self.reachable(&names) {
+            reachable.extend(self.nodes.get(&at).map(|node| (&node.flags, at)));
+        }
+        reachable.sort();
+        for (flags, at) in reachable.iter().filter(|(_, at)| !names.contains(at)) {
+            if unnamed.last() != Some(flags) {
+                unnamed.push(flags);
+            }
+            to.insert(*at, names.len() + unnamed.len() - 1);
+        }
+        let place = |node: Id| to.get(&node).copied().unwrap_or(usize::MAX);
+        let renamed = |sets: &[Targets]| -> Vec<Targets> {
+            let set = |set: &Targets| set.iter().map(|target| target.map(place)).collect();
+            sets.iter().map(set).collect()
+        };
+        let mut nodes: BTreeMap<Id, Node> = BTreeMap::new();
+        for (flags, at) in reachable {
+            let Some(node) = self.nodes.get(&at) else { continue };
+            let (links, twin) = (renamed(&node.links), renamed(&node.twin));
+            let many = !names.contains(&at);
+            let new = Node { flags: flags.clone(), many, links, twin };
+            let old = nodes.entry(place(at)).or_insert_with(|| new.clone());
+            for (old, new) in old.sets_mut().zip(new.sets()) {
+                old.extend(new);
             }
         }
-        common.signature()
+        State {
+            shared: self.shared.iter().map(|word| word.renamed(&place)).collect(),
+            reference: self.reference.iter().map(|word| word.renamed(&place)).collect(),
+            edge: self.edge.map(|(before, after)| (place(before), place(after))),
+            threads: self.threads.iter().map(|thread| thread.renamed(&place)).collect(),
+            nodes,
+        }
     }
 
     /// Gives every lock another holder.

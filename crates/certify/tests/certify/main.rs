@@ -5,6 +5,7 @@ mod headers;
 mod reduction;
 mod sequential;
 mod shape;
+mod shape_tampering;
 mod tampering;
 
 use linchpin_certify::ReductionError;

@@ -8,8 +8,9 @@ use crate::limits::Stop;
 use crate::{Status, model, output};
 use anyhow::{Context, Result, bail};
 use linchpin_certify::{
-    Claim, Confirmed, CoreError, FileHash, Operation, ReductionCertificate, ReductionError, Sha256,
-    ShapeCertificate, ShapeError, ShapeThreads, confirm_core, confirm_witness, read_header,
+    Claim, ComparedWith, Confirmed, CoreError, FileHash, Operation, ReductionCertificate,
+    ReductionError, Sha256, ShapeCertificate, ShapeError, ShapeThreads, confirm_core,
+    confirm_witness, read_header,
 };
 use linchpin_history::{History, NEVER, OpId, ValueId, crash};
 use linchpin_report::{escaped, json};
@@ -231,16 +232,26 @@ fn shape(certificate: &ShapeCertificate) -> Result<Findings> {
         Err(error) => return Ok(findings.refuse(Status::Violated, error.to_string())),
     };
     let words = format!(
-        "every execution of {} (sha256 {}) is linearizable, with any heap and any number of calls, for {} \
-         ({} states, {} moves and {} pairs of threads looked at)",
+        "every execution of {} (sha256 {}) answers as {} does, run sequentially, with any heap and any \
+         number of calls, for {} ({} states, {} moves and {} pairs of threads looked at)",
         quoted(name),
         sha256.short(),
+        match confirmed.with {
+            ComparedWith::Specification => "the specification",
+            ComparedWith::Block => "its `reference`",
+            ComparedWith::OwnCode => "its own code",
+        },
         threads(certificate),
         confirmed.states,
         confirmed.moves,
         confirmed.pairs
     );
     findings.confirmed.push((Point::Linearizable, words));
+    if confirmed.with != ComparedWith::Specification {
+        let words =
+            "that sequential executions of what it is compared with are those of the specification";
+        findings.not_confirmed.push((Point::SequentialExecutions, words.to_owned()));
+    }
     if let Some((from, found)) = source {
         let words = format!("the model is the text of {}", quoted(&from.file));
         match found {
