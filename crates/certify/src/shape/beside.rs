@@ -7,26 +7,32 @@
 //! say; a node that one knows, where that one says.
 
 use super::state::{Flags, Holder, Id, Kind, Node, State, Targets, Word};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The thread of the first view.
 const FIRST: usize = 0;
 /// The thread of the second view.
 pub const SECOND: usize = 1;
 
-/// A node of both views side by side.
+/// A node of both views side by side: a node of one, of the other, or of both.
 #[derive(Clone, Debug)]
 struct Both {
     flags: Flags,
     many: bool,
-    /// The nodes of the first view that it may be.
-    first: BTreeSet<Id>,
-    /// The nodes of the second view that it may be.
-    second: BTreeSet<Id>,
-    /// Whether the first view surely knows it.
-    in_first: bool,
-    /// Whether the second view surely knows it.
-    in_second: bool,
+    /// What it is in the first view; none: that does not know it.
+    first: Option<Id>,
+    /// What it is in the second view; none: that does not know it.
+    second: Option<Id>,
+}
+
+impl Both {
+    fn of_first(v: Id, flags: &Flags, many: bool) -> Both {
+        Both { flags: flags.clone(), many, first: Some(v), second: None }
+    }
+
+    fn of_second(w: Id, flags: &Flags, many: bool) -> Both {
+        Both { flags: of_second(flags), many, first: None, second: Some(w) }
+    }
 }
 
 /// A lock that both views see. `Free` in a view says only that its thread does not hold it.
@@ -117,14 +123,13 @@ fn pair(one: &View<'_>, two: &View<'_>, v: Id, w: Id) -> Option<Both> {
     Some(Both {
         flags: joined(&first.flags, &second.flags)?,
         many: first.many && second.many,
-        first: [v].into(),
-        second: [w].into(),
-        in_first: true,
-        in_second: true,
+        first: Some(v),
+        second: Some(w),
     })
 }
 
-/// Which node of the second view is this named one of the first, and the named ones after it?
+/// Which node of the second view is this named one of the first, and the named ones after it? One
+/// that is named there too, one that is not, or, outside of the list, none.
 fn choose_first(
     one: &View<'_>,
     two: &View<'_>,
@@ -136,25 +141,10 @@ fn choose_first(
         return choose_second(one, two, 0, named, all);
     };
     let Some(flags) = one.flags(v) else { return };
-    let taken =
-        |w: &Id| named.iter().any(|both| both.second == BTreeSet::from([*w]) && both.in_second);
-    let partners = two.private.iter().filter(|w| !taken(w));
-    let mut options: Vec<Both> = partners.filter_map(|w| pair(one, two, v, *w)).collect();
-    // Without a name in the second view: its lock may be held by the second thread all the same.
-    let unnamed = two.unnamed.iter().filter_map(|w| pair(one, two, v, *w));
-    let (same, other): (Vec<Both>, Vec<Both>) = unnamed.partition(|both| both.flags == *flags);
-    options.extend(other);
-    let may_be: BTreeSet<Id> = same.iter().flat_map(|both| both.second.iter().copied()).collect();
-    if !flags.listed || !may_be.is_empty() {
-        options.push(Both {
-            flags: flags.clone(),
-            many: false,
-            first: [v].into(),
-            in_first: true,
-            in_second: flags.listed,
-            second: may_be,
-        });
-    }
+    let free = two.private.iter().filter(|w| !is_taken(named, **w));
+    let partners = free.chain(&two.unnamed).filter_map(|w| pair(one, two, v, *w));
+    let alone = Both::of_first(v, flags, false);
+    let options: Vec<Both> = partners.chain((!flags.listed).then_some(alone)).collect();
     for option in options {
         named.push(option);
         choose_first(one, two, at + 1, named, all);
@@ -162,7 +152,7 @@ fn choose_first(
     }
 }
 
-/// Which node without a name of the first view is this named one of the second?
+/// Which node without a name of the first view is this named one of the second, if any?
 fn choose_second(
     one: &View<'_>,
     two: &View<'_>,
@@ -175,24 +165,12 @@ fn choose_second(
         return;
     };
     let Some(flags) = two.flags(w) else { return };
-    if named.iter().any(|both| both.in_second && both.second == BTreeSet::from([w])) {
+    if is_taken(named, w) {
         return choose_second(one, two, at + 1, named, all);
     }
-    let flags = of_second(flags);
-    let unnamed = one.unnamed.iter().filter_map(|v| pair(one, two, *v, w));
-    let (same, other): (Vec<Both>, Vec<Both>) = unnamed.partition(|both| both.flags == flags);
-    let mut options: Vec<Both> = other;
-    let may_be: BTreeSet<Id> = same.iter().flat_map(|both| both.first.iter().copied()).collect();
-    if !flags.listed || !may_be.is_empty() {
-        options.push(Both {
-            in_first: flags.listed,
-            in_second: true,
-            many: false,
-            first: may_be,
-            second: [w].into(),
-            flags,
-        });
-    }
+    let partners = one.unnamed.iter().filter_map(|v| pair(one, two, *v, w));
+    let alone = Both::of_second(w, flags, false);
+    let options: Vec<Both> = partners.chain((!flags.listed).then_some(alone)).collect();
     for option in options {
         named.push(option);
         choose_second(one, two, at + 1, named, all);
@@ -200,29 +178,21 @@ fn choose_second(
     }
 }
 
+fn is_taken(named: &[Both], w: Id) -> bool {
+    named.iter().any(|both| both.second == Some(w))
+}
+
 /// The nodes without a name in either view: in both, or, outside of the list, in one.
 fn unnamed(one: &View<'_>, two: &View<'_>) -> Vec<Both> {
     let mut all = Vec::new();
     for v in &one.unnamed {
         all.extend(two.unnamed.iter().filter_map(|w| pair(one, two, *v, *w)));
-        all.extend(one.flags(*v).filter(|flags| !flags.listed).map(|flags| Both {
-            flags: flags.clone(),
-            many: true,
-            first: [*v].into(),
-            second: BTreeSet::new(),
-            in_first: true,
-            in_second: false,
-        }));
+        let alone = one.flags(*v).filter(|flags| !flags.listed);
+        all.extend(alone.map(|flags| Both::of_first(*v, flags, true)));
     }
     for w in &two.unnamed {
-        all.extend(two.flags(*w).filter(|flags| !flags.listed).map(|flags| Both {
-            flags: of_second(flags),
-            many: true,
-            first: BTreeSet::new(),
-            second: [*w].into(),
-            in_first: false,
-            in_second: true,
-        }));
+        let alone = two.flags(*w).filter(|flags| !flags.listed);
+        all.extend(alone.map(|flags| Both::of_second(*w, flags, true)));
     }
     all
 }
@@ -233,10 +203,10 @@ fn assembled(one: &View<'_>, two: &View<'_>, named: &[Both]) -> Option<State> {
     all.extend(unnamed(one, two));
     let mut nodes = BTreeMap::new();
     for (at, both) in all.iter().enumerate() {
-        let of_first = both.first.iter().filter(|_| both.in_first).filter_map(|v| one.node(*v));
-        let of_second = both.second.iter().filter(|_| both.in_second).filter_map(|w| two.node(*w));
-        let first = of_first.map(|node| moved(node, &all, &|both| &both.first)).reduce(either);
-        let second = of_second.map(|node| moved(node, &all, &|both| &both.second)).reduce(either);
+        let first = both.first.and_then(|v| one.node(v));
+        let first = first.map(|node| moved(node, &all, |both| both.first));
+        let second = both.second.and_then(|w| two.node(w));
+        let second = second.map(|node| moved(node, &all, |both| both.second));
         let (mut links, mut twin) = match (first, second) {
             (Some(first), Some(second)) => (meet(&first.0, &second.0), meet(&first.1, &second.1)),
             (Some(only), None) | (None, Some(only)) => only,
@@ -251,9 +221,8 @@ fn assembled(one: &View<'_>, two: &View<'_>, named: &[Both]) -> Option<State> {
         }
         nodes.insert(at, node);
     }
-    let is_first = |v: Id| named.iter().position(|both| both.in_first && both.first.contains(&v));
-    let is_second =
-        |w: Id| named.iter().position(|both| both.in_second && both.second.contains(&w));
+    let is_first = |v: Id| named.iter().position(|both| both.first == Some(v));
+    let is_second = |w: Id| named.iter().position(|both| both.second == Some(w));
     let (v, w) = (one.state, two.state);
     let to_first = |node: Id| is_first(node).unwrap_or(usize::MAX);
     let to_second = |node: Id| is_second(node).unwrap_or(usize::MAX);
@@ -272,31 +241,14 @@ fn assembled(one: &View<'_>, two: &View<'_>, named: &[Both]) -> Option<State> {
     })
 }
 
-/// The links of a node that is one of two.
-fn either(
-    one: (Vec<Targets>, Vec<Targets>),
-    two: (Vec<Targets>, Vec<Targets>),
-) -> (Vec<Targets>, Vec<Targets>) {
-    let both = |one: Vec<Targets>, two: Vec<Targets>| {
-        one.into_iter().zip(two).map(|(one, two)| one.into_iter().chain(two).collect()).collect()
-    };
-    (both(one.0, two.0), both(one.1, two.1))
-}
-
 /// The links of a node of one view, of either side, to the nodes of both views.
-fn moved(
-    node: &Node,
-    all: &[Both],
-    of: &dyn Fn(&Both) -> &BTreeSet<Id>,
-) -> (Vec<Targets>, Vec<Targets>) {
+fn moved(node: &Node, all: &[Both], of: fn(&Both) -> Option<Id>) -> (Vec<Targets>, Vec<Targets>) {
     let target = |to: &Option<Id>| -> Vec<Option<Id>> {
-        match to {
-            None => vec![None],
-            Some(to) => {
-                let same = all.iter().enumerate().filter(|(_, both)| of(both).contains(to));
-                same.map(|(at, _)| Some(at)).collect()
-            }
+        if to.is_none() {
+            return vec![None];
         }
+        let same = all.iter().enumerate().filter(|(_, both)| of(both) == *to);
+        same.map(|(at, _)| Some(at)).collect()
     };
     let sets =
         |sets: &[Targets]| sets.iter().map(|to| to.iter().flat_map(target).collect()).collect();

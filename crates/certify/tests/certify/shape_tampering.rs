@@ -190,7 +190,7 @@ const WRONG: [(&str, &str, &str); 14] = [
     ("two_lock_queue", "let r = s.val;", "let r = h.val;"),
     ("two_lock_queue", "head = s;", "head = h;"),
     ("two_lock_queue", "tail = x;", "tail = t;"),
-    ("two_lock_queue", "lock(t_lock);", "lock(h_lock);"),
+    ("two_lock_queue", "    lock(t_lock);", "    lock(h_lock);"),
     ("two_lock_queue", "return none;", "return 0;"),
     ("two_lock_queue", "#[lin] t.next = x;", "t.next = x;"),
     ("two_lock_queue", "if s == null", "if s != null"),
