@@ -11,7 +11,9 @@ use crate::{Binary, KleeneError, Nullary, Predicate, Unary, Vocabulary};
 pub struct Individual(u8);
 
 impl Individual {
-    pub(crate) fn index(self) -> usize {
+    /// Its position.
+    #[must_use]
+    pub fn index(self) -> usize {
         usize::from(self.0)
     }
 
@@ -19,8 +21,9 @@ impl Individual {
         bit(self.index())
     }
 
-    /// The individual of a position in a word.
-    pub(crate) fn at(position: usize) -> Self {
+    /// The individual at a position, in the order in which they were added. There may be none.
+    #[must_use]
+    pub fn at(position: usize) -> Self {
         Self(u8::try_from(position).unwrap_or(u8::MAX))
     }
 }

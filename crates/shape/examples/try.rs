@@ -21,6 +21,12 @@ fn main() {
         threads: if threads == 0 { Threads::Any } else { Threads::Those },
         reference,
         workers: 2,
+        domain: if std::env::var("KLEENE").is_ok() { Domain::Kleene } else { Domain::Targets },
+        pure: if std::env::var("CLAIMED").is_ok() {
+            PureAnswers::Claimed
+        } else {
+            PureAnswers::Seen
+        },
         ..Default::default()
     };
     let found = match analyse(&program, &options, &|_| {}) {

@@ -6,6 +6,7 @@ use crate::failure::{Cause, Failure};
 use crate::prepare::{NotApplicable, ReferenceChoice, initial, prepare};
 use crate::state::State;
 use crate::targets::Targets;
+use crate::three_valued::ThreeValued;
 use crate::views::views;
 use linchpin_ir::program::Program;
 use linchpin_verdict::{Limits, StopReason};
@@ -20,11 +21,23 @@ pub enum Threads {
     Those,
 }
 
+/// The abstraction of the heap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Domain {
+    /// The fast one: a link is the set of nodes to which it may go.
+    #[default]
+    Targets,
+    /// The paper's: three-valued structures. For so many threads only.
+    Kleene,
+}
+
 /// How a program is analysed.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// How many threads.
     pub threads: Threads,
+    /// The abstraction of the heap.
+    pub domain: Domain,
     /// What the program is compared with.
     pub reference: ReferenceChoice,
     /// How answers that change nothing are explained.
@@ -95,23 +108,45 @@ pub fn analyse(
         machine.locks = Locks::Mine;
     }
     loop {
-        let explored = match options.threads {
-            Threads::Any => {
+        let explored = match (options.threads, options.domain) {
+            (Threads::Any, Domain::Kleene) => return Err(NotApplicable::ViewsOfKleene),
+            (Threads::Any, Domain::Targets) => {
                 let mut all = Vec::new();
                 for role in 0..machine.model.roles.len() {
                     all.extend(initial(&machine, &[u8::try_from(role).unwrap_or(u8::MAX)])?);
                 }
                 views(&machine, all, options.workers, &options.limits, progress)
             }
-            Threads::Those => {
+            (Threads::Those, Domain::Targets) => {
                 let all = initial(&machine, &machine.model.threads.clone())?;
                 explore(&machine, all, &options.limits, progress)
+            }
+            (Threads::Those, Domain::Kleene) => {
+                let all = initial(&machine, &machine.model.threads.clone())?;
+                as_targets(explore::<ThreeValued>(&machine, all, &options.limits, progress))
             }
         };
         match &explored.stopped {
             Some(Stopped::Failed { failure, .. }) if refine(&mut machine, failure) => {}
             _ => return Ok(concluded(machine, explored)),
         }
+    }
+}
+
+/// The states of the paper's domain as the fast domain writes them.
+fn as_targets(explored: Explored<ThreeValued>) -> Explored<Targets> {
+    let states = explored.states.into_iter().map(|reached| {
+        let State { shared, reference, edge, threads, heap } = reached.state;
+        let state = State { shared, reference, edge, threads, heap: heap.as_targets() };
+        Reached { state, origin: reached.origin }
+    });
+    Explored {
+        states: states.collect(),
+        interferers: Vec::new(),
+        stopped: explored.stopped,
+        moves: explored.moves,
+        joins: explored.joins,
+        bytes: explored.bytes,
     }
 }
 

@@ -4,7 +4,7 @@
 //! A move of a thread is a step, or a call together with its first step; a response belongs to the
 //! step that ends with it. The executions left out carry less real-time order than those.
 
-use crate::execute::{Actor, Ended, Executor, Path, split};
+use crate::execute::{Actor, Ended, Executor, Path, focus_duo, split};
 use crate::failure::{Cause, Failure, ReferenceFault};
 use crate::heap::{Flags, Heap, Kind, LOCKS, Lost, Side};
 use crate::model::{Code, Does, ListNode, Model, Reference};
@@ -75,9 +75,9 @@ pub struct Machine {
 /// Whether a step is one of the thread under study, or only matters for what others see of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judged {
-    /// Answers and failures are reported.
+    /// Its answers are.
     Yes,
-    /// They have been where the thread was under study.
+    /// They have been where the thread was under study. Steps that fail are reported all the same.
     No,
 }
 
@@ -170,7 +170,12 @@ impl Machine {
                         path.state.threads[usize::from(thread)].allocated =
                             path.allocated.into_iter().next();
                         let (state, locals) = (path.state, path.locals);
+                        let first = out.len();
                         self.step(state, thread, locals, number, node, judged, out)?;
+                        // What the local part of the call did belongs to the move.
+                        for moved in &mut out[first..] {
+                            moved.visible |= path.visible;
+                        }
                     }
                     Ended::Returned(path, answer, line) => {
                         self.respond(path, thread, operation, &answer, line, judged, out)?;
@@ -232,12 +237,7 @@ impl Machine {
         let allocated = state.threads[usize::from(thread)].allocated.iter().cloned().collect();
         let path = Path { state, locals, visible: false, allocated };
         let executor = self.executor(thread, usize::from(operation));
-        let ended = match (executor.run(path, At(u32::from(node))), judged) {
-            (Ok(ended), _) => ended,
-            (Err(failure), Judged::Yes) => return Err(failure),
-            (Err(_), Judged::No) => return Ok(()),
-        };
-        for ended in ended {
+        for ended in executor.run(path, At(u32::from(node)))? {
             match ended {
                 Ended::At(path, at) => self.pause(path, thread, operation, at, judged, out)?,
                 Ended::Returned(path, answer, line) => {
@@ -506,7 +506,7 @@ impl Machine {
 
     fn stack<H: Heap>(
         &self,
-        mut path: Path<H>,
+        path: Path<H>,
         thread: u8,
         does: Does,
         list: ListNode,
@@ -514,10 +514,13 @@ impl Machine {
         let top = path.state.reference[0];
         match (does, top) {
             (Does::Put, _) => {
-                let node = self.reference_node(&mut path, thread, list)?;
-                path.state.heap.store(Side::Reference, node, list.link, top.node());
-                path.state.reference[0] = Scalar::Node(node);
-                Ok(vec![answered(path, thread, Scalar::Dead)])
+                let mut out = Vec::new();
+                for (mut path, node) in self.reference_node(path, thread, list)? {
+                    path.state.heap.store(Side::Reference, node, list.link, top.node());
+                    path.state.reference[0] = Scalar::Node(node);
+                    out.push(answered(path, thread, Scalar::Dead));
+                }
+                Ok(out)
             }
             (Does::Take, Scalar::Node(first)) => {
                 let mut out = Vec::new();
@@ -539,7 +542,7 @@ impl Machine {
 
     fn queue<H: Heap>(
         &self,
-        mut path: Path<H>,
+        path: Path<H>,
         thread: u8,
         does: Does,
         list: ListNode,
@@ -550,10 +553,15 @@ impl Machine {
             return Err(Lost::Value);
         };
         if does == Does::Put {
-            let node = self.reference_node(&mut path, thread, list)?;
-            path.state.heap.store(Side::Reference, tail, list.link, Some(node));
-            path.state.reference[1] = Scalar::Node(node);
-            return Ok(vec![answered(path, thread, Scalar::Dead)]);
+            let mut out = Vec::new();
+            for (path, node) in self.reference_node(path, thread, list)? {
+                for mut path in focus_duo(path, tail)? {
+                    path.state.heap.store(Side::Reference, tail, list.link, Some(node));
+                    path.state.reference[1] = Scalar::Node(node);
+                    out.push(answered(path, thread, Scalar::Dead));
+                }
+            }
+            return Ok(out);
         }
         if head == tail {
             return Ok(vec![quietly(path, thread, Scalar::Null)]);
@@ -578,10 +586,10 @@ impl Machine {
     /// The node that the reference allocates for the argument of a call.
     fn reference_node<H: Heap>(
         &self,
-        path: &mut Path<H>,
+        path: Path<H>,
         thread: u8,
         list: ListNode,
-    ) -> Result<crate::value::NodeId, Lost> {
+    ) -> Result<Vec<(Path<H>, crate::value::NodeId)>, Lost> {
         let flags = Flags {
             kind: Kind::Reference,
             of: list.of,

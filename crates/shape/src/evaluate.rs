@@ -39,7 +39,7 @@ impl Environment<'_> {
                 Ok(Term::unflatten(&self.variables[at].ty, &mut words))
             }
             Expr::Me => word(Scalar::Me),
-            Expr::Unary(op, inner) => word(unary(*op, self.word(inner)?)),
+            Expr::Unary(op, inner) => word(unary(*op, self.word(inner)?)?),
             Expr::Binary(op, left, right) => word(self.binary(*op, left, right)?),
             Expr::Component(inner, at) => match self.term(inner)? {
                 Term::List(items) => items.into_iter().nth(*at).ok_or(lost()),
@@ -102,15 +102,16 @@ fn truth(known: Option<bool>) -> Scalar {
     known.map_or(Scalar::AnyBool, Scalar::Bool)
 }
 
-fn unary(op: UnaryOp, word: Scalar) -> Scalar {
-    match (op, word) {
+fn unary(op: UnaryOp, word: Scalar) -> Result<Scalar, Undefined> {
+    Ok(match (op, word) {
         (UnaryOp::Not, Scalar::Bool(truth)) => Scalar::Bool(!truth),
         (UnaryOp::Not, _) => Scalar::AnyBool,
         (UnaryOp::Negate, Scalar::Int(number)) => {
             number.checked_neg().map_or(Scalar::Any, Scalar::Int)
         }
-        (UnaryOp::Negate, _) => Scalar::Any,
-    }
+        // The smallest integer has no negative: that would fail.
+        (UnaryOp::Negate, _) => return Err(Undefined::Lost(Lost::Arithmetic)),
+    })
 }
 
 /// `and` and `or`: `decides` is the value of one side that decides.
@@ -195,13 +196,9 @@ fn less(left: &Term, right: &Term) -> Option<bool> {
 }
 
 fn arithmetic(op: BinaryOp, left: &Term, right: &Term) -> Result<Scalar, Undefined> {
+    // Of two integers of which nothing is known the sum may overflow, and that fails.
     let (Term::Word(Scalar::Int(left)), Term::Word(Scalar::Int(right))) = (left, right) else {
-        // Nothing is known of the divisor: it may be 0.
-        return match (op, right) {
-            (BinaryOp::Divide | BinaryOp::Remainder, Term::Word(Scalar::Int(1..)))
-            | (BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply, _) => Ok(Scalar::Any),
-            _ => Err(Undefined::Lost(Lost::Arithmetic)),
-        };
+        return Err(Undefined::Lost(Lost::Arithmetic));
     };
     if matches!(op, BinaryOp::Divide | BinaryOp::Remainder) && *right == 0 {
         return Err(Undefined::Fault(Fault::Arithmetic));

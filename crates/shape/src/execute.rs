@@ -251,16 +251,8 @@ impl Executor<'_> {
                 }
                 Ok(out)
             }
-            Action::FetchAdd { into, place, .. } => {
-                let mut out: Paths<H> = vec![];
-                for (path, old) in self.load(path, place, line)? {
-                    let mut stored = vec![];
-                    self.store(path, place, &[Scalar::Any], line, &mut stored)?;
-                    let stored = stored.into_iter();
-                    out.extend(stored.map(|path| self.assign_words(path, *into, &old)));
-                }
-                Ok(out)
-            }
+            // The sum may overflow after so many of them, and that fails.
+            Action::FetchAdd { .. } => Err(self.failure(Cause::Lost(Lost::Arithmetic), line)),
             Action::Lock(place) => self.lock(path, place, line),
             Action::Unlock(place) => self.unlock(path, place, line),
             // Programs that have these are refused before anything is executed.
@@ -280,10 +272,13 @@ impl Executor<'_> {
         line: u32,
     ) -> Result<Paths<H>, Failure> {
         match (self.word(&path, from, line)?, self.word(&path, to, line)?) {
-            (Scalar::Int(from), Scalar::Int(to)) if to.saturating_sub(from) <= 8 => Ok((from..to)
-                .map(|number| self.assign_words(path.clone(), into, &[Scalar::Int(number)]))
-                .collect()),
-            _ => Ok(vec![self.assign_words(path, into, &[Scalar::Any])]),
+            (Scalar::Int(from), Scalar::Int(to)) if i16::from(to) - i16::from(from) <= 16 => {
+                Ok((from..to)
+                    .map(|number| self.assign_words(path.clone(), into, &[Scalar::Int(number)]))
+                    .collect())
+            }
+            // More choices than there may be would fail.
+            _ => Err(self.failure(Cause::Lost(Lost::Arithmetic), line)),
         }
     }
 
@@ -295,6 +290,14 @@ impl Executor<'_> {
         line: u32,
     ) -> Result<Paths<H>, Failure> {
         let mut out: Paths<H> = vec![];
+        let mut places: SmallVec<[Where; 2]> = SmallVec::new();
+        for cell in cells {
+            let place = self.place(&path, &cell.place, line)?;
+            if places.contains(&place) {
+                return Err(self.fault(Fault::RepeatedPlace, line));
+            }
+            places.push(place);
+        }
         // Whether every cell holds what is expected: `None`, where that is not known.
         let mut work: Vec<(Path<H>, Option<bool>)> = vec![(path, Some(true))];
         for cell in cells {
@@ -413,10 +416,10 @@ impl Executor<'_> {
         let terms: Result<Vec<Term>, Failure> =
             fields.iter().map(|field| self.term(&path, field, line)).collect();
         let mut out: Paths<H> = vec![];
-        for (mut path, term) in split(path, Term::List(terms?)) {
-            let words = flat(&term);
-            let node = self.new_node(&mut path, object, &words, line)?;
-            out.push(self.assign_words(path, into, &[Scalar::Node(node)]));
+        for (path, term) in split(path, Term::List(terms?)) {
+            for (path, node) in self.new_node(path, object, &flat(&term), line)? {
+                out.push(self.assign_words(path, into, &[Scalar::Node(node)]));
+            }
         }
         Ok(out)
     }
@@ -425,11 +428,11 @@ impl Executor<'_> {
     /// that the same call allocated, if there is one (paper 001, rule *reference*).
     fn new_node<H: Heap>(
         &self,
-        path: &mut Path<H>,
+        mut path: Path<H>,
         object: usize,
         words: &[Scalar],
         line: u32,
-    ) -> Result<NodeId, Failure> {
+    ) -> Result<Vec<(Path<H>, NodeId)>, Failure> {
         let lost = |lost: Lost| self.failure(Cause::Lost(lost), line);
         let mut flags = Flags {
             kind: match self.actor.side() {
@@ -459,7 +462,7 @@ impl Executor<'_> {
                 _ => return Err(lost(Lost::Value)),
             }
         }
-        let node = match self.actor.side() {
+        let made = match self.actor.side() {
             Side::Candidate => {
                 let node = path.state.heap.allocate(flags).map_err(lost)?;
                 let known = |word: &Scalar| matches!(word, Scalar::Argument(_) | Scalar::Int(_));
@@ -469,39 +472,42 @@ impl Executor<'_> {
                 if self.model.integers == Integers::Values && values.iter().all(known) {
                     path.allocated.push(Allocated { node, values });
                 }
-                node
+                vec![(path, node)]
             }
             Side::Reference => self.correlated(path, flags, &values).map_err(lost)?,
         };
-        for (link, to) in links.iter().enumerate() {
-            if to.is_some() {
-                let link = u8::try_from(link).unwrap_or_default();
-                path.state.heap.store(self.actor.side(), node, link, *to);
+        let linked = made.into_iter().map(|(mut path, node)| {
+            for (link, to) in (0..).zip(links).filter(|(_, to)| to.is_some()) {
+                path.state.heap.store(self.actor.side(), node, link, to);
             }
-        }
-        Ok(node)
+            (path, node)
+        });
+        Ok(linked.collect())
     }
 
     /// A new node of the reference: a candidate node with the same values, or one of its own.
     pub fn correlated<H: Heap>(
         &self,
-        path: &mut Path<H>,
+        mut path: Path<H>,
         flags: Flags,
         values: &[Scalar],
-    ) -> Result<NodeId, Lost> {
+    ) -> Result<Vec<(Path<H>, NodeId)>, Lost> {
         let fits = |made: &Allocated| {
             let of = path.state.heap.flags(made.node);
             of.of == flags.of && of.kind == Kind::Candidate && made.values.as_slice() == values
         };
-        match path.allocated.iter().position(fits) {
-            Some(at) => {
-                let node = path.allocated.remove(at).node;
-                path.state.heap.correlate(node);
-                publish(&mut path.state.heap, node);
-                Ok(node)
-            }
-            None => path.state.heap.allocate(flags),
+        let Some(at) = path.allocated.iter().position(fits) else {
+            let node = path.state.heap.allocate(flags)?;
+            return Ok(vec![(path, node)]);
+        };
+        let node = path.allocated.remove(at).node;
+        let mut out = Vec::new();
+        for mut path in focus_duo(path, node)? {
+            path.state.heap.correlate(node);
+            publish(&mut path.state.heap, node);
+            out.push((path, node));
         }
+        Ok(out)
     }
 
     /// What a place holds: the states in which it is one thing, with what it is there.
@@ -667,10 +673,14 @@ impl Executor<'_> {
                 if side == Side::Candidate && flags.reach {
                     return crate::list::write(self.model.root, path, node, link, to, out);
                 }
-                path.state.heap.store(side, node, link, to);
-                if let (Side::Candidate, false, Some(to)) = (side, private, to) {
-                    publish(&mut path.state.heap, to);
+                for mut path in focus_duo(path, node)? {
+                    path.state.heap.store(side, node, link, to);
+                    if let (Side::Candidate, false, Some(to)) = (side, private, to) {
+                        publish(&mut path.state.heap, to);
+                    }
+                    out.push(path);
                 }
+                return Ok(());
             }
             (Cell::Flag(bit), Scalar::Bool(truth)) if side == Side::Candidate => {
                 flags.bools = flags.bools & !(1 << bit) | u8::from(truth) << bit;
@@ -883,9 +893,39 @@ impl Executor<'_> {
     }
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Where {
     Variables { start: usize, count: usize },
     Cells { node: NodeId, start: usize, count: usize },
+}
+
+/// The states in which all links of a node go to one place each, on both sides. Whoever writes a
+/// link looks first, so that a duo-object is uniform exactly if its links agree.
+pub fn focus_duo<H: Heap>(path: Path<H>, node: NodeId) -> Result<Vec<Path<H>>, Lost> {
+    let mut paths = vec![path];
+    for side in [Side::Candidate, Side::Reference] {
+        for link in 0..u8::try_from(LINKS).unwrap_or_default() {
+            let mut next = Vec::new();
+            for path in paths {
+                let kind = path.state.heap.flags(node).kind;
+                let other = match side {
+                    Side::Candidate => Kind::Reference,
+                    Side::Reference => Kind::Candidate,
+                };
+                if kind == other || path.state.heap.definite(side, node, link).is_some() {
+                    next.push(path);
+                    continue;
+                }
+                for (heap, _) in path.state.heap.load(side, node, link)? {
+                    let mut path = path.clone();
+                    path.state.heap = heap;
+                    next.push(path);
+                }
+            }
+            paths = next;
+        }
+    }
+    Ok(paths)
 }
 
 /// Ends the ownership of a node and of the private nodes that can be reached from it.

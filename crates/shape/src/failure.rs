@@ -14,6 +14,8 @@ pub enum Fault {
     Unwrap,
     /// Division by zero.
     Arithmetic,
+    /// A `cas` of several words names one of them twice.
+    RepeatedPlace,
     /// A lock that the thread does not hold is given back.
     ForeignUnlock,
 }
@@ -67,6 +69,7 @@ impl fmt::Display for Fault {
             Fault::Assertion => "an assertion may be false",
             Fault::Unwrap => "`unwrap` of `none`",
             Fault::Arithmetic => "division by zero",
+            Fault::RepeatedPlace => "a `cas` names one word twice",
             Fault::ForeignUnlock => "a lock is given back by a thread that does not hold it",
         })
     }

@@ -82,7 +82,7 @@ pub enum Lost {
     #[error("a value: which one is used here depends on something that is not tracked")]
     Value,
     /// An expression may fail.
-    #[error("that no step fails: arithmetic of which nothing is known")]
+    #[error("that no step fails: arithmetic with integers of which nothing is known")]
     Arithmetic,
 }
 

@@ -18,13 +18,17 @@ pub mod join;
 pub mod list;
 pub mod model;
 pub mod picture;
+pub mod predicates;
 pub mod prepare;
 pub mod state;
 pub mod targets;
+pub mod three_valued;
 pub mod value;
 pub mod views;
 
-pub use analysis::{Analysis, Found, Options, Threads, Trace, TraceMove, analyse, sequential};
+pub use analysis::{
+    Analysis, Domain, Found, Options, Threads, Trace, TraceMove, analyse, sequential,
+};
 pub use correlate::PureAnswers;
 pub use engine::Shape;
 pub use failure::{Cause, Failure, Fault};

@@ -66,6 +66,9 @@ pub enum NotApplicable {
     /// The model's own code as the reference of a set.
     #[error("a set is compared through one arbitrary key, not with its own code")]
     OwnSet,
+    /// Any number of threads in the paper's domain.
+    #[error("views are the fast domain's: the paper's is for a number of threads")]
+    ViewsOfKleene,
     /// Too many cells.
     #[error("{0}")]
     Cells(String),

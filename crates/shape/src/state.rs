@@ -223,6 +223,8 @@ impl Thread {
         }
         key.push(packed(self.asked.unwrap_or(Scalar::Dead)));
         key.push(packed(allocated));
+        let values = self.allocated.iter().flat_map(|made| made.values.iter());
+        key.extend(values.map(|word| packed(*word)));
         let arguments = self.arguments.iter().chain(&self.locals);
         key.extend(arguments.map(|word| packed(*word)));
         key.push(u64::MAX);

@@ -116,15 +116,24 @@ impl Targets {
         Ok(id)
     }
 
-    /// A nonuniform duo-object both of whose sides surely go to the same place is uniform. That
-    /// both go to the same *summary* does not make it one.
-    fn settle_kind(&mut self, node: NodeId) {
-        let at = self.nodes[node.index()];
+    /// Whether this is a nonuniform duo-object both of whose sides surely go to the same places.
+    /// That both go to the same *summary* does not make it one.
+    fn agrees(&self, node: NodeId) -> bool {
+        let at = &self.nodes[node.index()];
         let is_one =
             |mask: Mask| mask.count_ones() == 1 && nodes_in(mask).all(|to| !self.nodes[to].summary);
-        let agree = (0..LINKS).all(|link| at.links[link] == at.reference[link])
-            && at.links.iter().all(|mask| is_one(*mask));
-        if at.flags.kind == Kind::Nonuniform && agree {
+        at.flags.kind == Kind::Nonuniform
+            && at.links == at.reference
+            && at.links.iter().all(|mask| is_one(*mask))
+    }
+
+    /// A duo-object whose links agree after a write is uniform.
+    ///
+    /// INVARIANT: a duo-object is uniform exactly if the links of the nodes that it stands for
+    /// agree: before a write all its links go to one place each. Views of the same state then
+    /// agree on what is uniform.
+    fn settle_kind(&mut self, node: NodeId) {
+        if self.agrees(node) {
             let node = &mut self.nodes[node.index()];
             node.flags.kind = Kind::Uniform;
             node.reference = [0; LINKS];
@@ -176,11 +185,11 @@ impl Heap for Targets {
         let mut out: Loaded<Self> = Vec::new();
         let narrowed = |mut heap: Targets, to: Option<NodeId>| {
             heap.nodes[node.index()].side_mut(side)[link] = bit_of(to);
-            heap.settle_kind(node);
-            (heap, to)
+            // A nonuniform duo-object is one whose links differ.
+            (!heap.agrees(node)).then_some((heap, to))
         };
         if mask & NULL != 0 {
-            out.push(narrowed(self.clone(), None));
+            out.extend(narrowed(self.clone(), None));
         }
         for to in nodes_in(mask) {
             let mut heap = self.clone();
@@ -188,7 +197,7 @@ impl Heap for Targets {
                 true => heap.materialise(to)?,
                 false => node_id(to)?,
             };
-            out.push(narrowed(heap, Some(id)));
+            out.extend(narrowed(heap, Some(id)));
         }
         Ok(out)
     }
@@ -204,13 +213,12 @@ impl Heap for Targets {
         let narrowed = |mask: Mask| {
             let mut heap = self.clone();
             heap.nodes[node.index()].side_mut(side)[usize::from(link)] = mask;
-            heap.settle_kind(node);
-            heap
+            (!heap.agrees(node)).then_some(heap)
         };
         let (same, rest) = (mask & bit_of(expected), mask & !bit_of(expected));
         Ok(Compared {
-            equal: (same != 0).then(|| narrowed(same)).into_iter().collect(),
-            different: (rest != 0).then(|| narrowed(rest)).into_iter().collect(),
+            equal: (same != 0).then(|| narrowed(same)).flatten().into_iter().collect(),
+            different: (rest != 0).then(|| narrowed(rest)).flatten().into_iter().collect(),
         })
     }
 

@@ -219,7 +219,8 @@ impl Analysis<'_> {
         }
         if visible {
             let known = self.interferers.states.len();
-            if let Some(new) = self.interferers.add(self.needed(state), Origin::Own(at, 0)) {
+            let needed = self.needed(state);
+            if let Some(new) = self.interferers.add(needed, Origin::Own(at, 0)) {
                 if new >= known {
                     let key = self.interferers.states[new].state.shared_key();
                     let group = self.group(key);
@@ -232,8 +233,17 @@ impl Analysis<'_> {
         Ok(count)
     }
 
-    /// A view cut down to what the next move of its thread needs.
-    fn needed(&self, mut state: State<Targets>) -> State<Targets> {
+    /// A view cut down to what the next move of its thread needs. Where the move then fails, more
+    /// than that is needed, and the view stays whole.
+    fn needed(&self, state: State<Targets>) -> State<Targets> {
+        let cut = self.cut(state.clone());
+        match self.machine.moves(&cut, 0, Judged::No) {
+            Ok(_) => cut,
+            Err(_) => state,
+        }
+    }
+
+    fn cut(&self, mut state: State<Targets>) -> State<Targets> {
         let thread = &mut state.threads[0];
         if let Some((operation, node)) = thread.at {
             let code = &self.machine.model.operations[usize::from(operation)];

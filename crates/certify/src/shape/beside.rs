@@ -6,7 +6,7 @@
 //! one view is which of the other is tried in all ways. A node that both know goes only where both
 //! say; a node that one knows, where that one says.
 
-use super::state::{Flags, Holder, Id, Kind, Node, State, Targets, Word};
+use super::state::{Flags, Holder, Id, Node, State, Targets, Word};
 use std::collections::BTreeMap;
 
 /// The thread of the first view.
@@ -46,20 +46,14 @@ fn holder(first: Holder, second: Holder) -> Option<Holder> {
     }
 }
 
-/// A node that both views see: it is private to neither thread. That a duo-object is nonuniform
-/// only means that its sides may differ, so one view may know more than the other.
+/// A node that both views see: it is private to neither thread.
 fn joined(first: &Flags, second: &Flags) -> Option<Flags> {
-    let kind = match (first.kind, second.kind) {
-        (Kind::Uniform, Kind::Nonuniform) | (Kind::Nonuniform, Kind::Uniform) => Kind::Uniform,
-        (one, two) if one == two => one,
-        _ => return None,
-    };
-    let like = Flags { locks: first.locks.clone(), kind: first.kind, ..second.clone() };
+    let like = Flags { locks: first.locks.clone(), ..second.clone() };
     if first.owner.is_some() || like != *first {
         return None;
     }
     let locks = first.locks.iter().zip(&second.locks).map(|(one, two)| holder(*one, *two));
-    Some(Flags { kind, locks: locks.collect::<Option<_>>()?, ..first.clone() })
+    Some(Flags { locks: locks.collect::<Option<_>>()?, ..first.clone() })
 }
 
 /// A node that only the second view sees.
@@ -207,14 +201,11 @@ fn assembled(one: &View<'_>, two: &View<'_>, named: &[Both]) -> Option<State> {
         let first = first.map(|node| moved(node, &all, |both| both.first));
         let second = both.second.and_then(|w| two.node(w));
         let second = second.map(|node| moved(node, &all, |both| both.second));
-        let (mut links, mut twin) = match (first, second) {
+        let (links, twin) = match (first, second) {
             (Some(first), Some(second)) => (meet(&first.0, &second.0), meet(&first.1, &second.1)),
             (Some(only), None) | (None, Some(only)) => only,
             (None, None) => return None,
         };
-        if both.flags.kind == Kind::Uniform {
-            links = meet(&links, &std::mem::take(&mut twin));
-        }
         let node = Node { flags: both.flags.clone(), many: both.many, links, twin };
         if !both.many && node.sets().any(Targets::is_empty) {
             return None;
@@ -241,7 +232,7 @@ fn assembled(one: &View<'_>, two: &View<'_>, named: &[Both]) -> Option<State> {
     })
 }
 
-/// The links of a node of one view, of either side, to the nodes of both views.
+/// The links of a node of one view, to the nodes of both views.
 fn moved(node: &Node, all: &[Both], of: fn(&Both) -> Option<Id>) -> (Vec<Targets>, Vec<Targets>) {
     let target = |to: &Option<Id>| -> Vec<Option<Id>> {
         if to.is_none() {
@@ -252,10 +243,7 @@ fn moved(node: &Node, all: &[Both], of: fn(&Both) -> Option<Id>) -> (Vec<Targets
     };
     let sets =
         |sets: &[Targets]| sets.iter().map(|to| to.iter().flat_map(target).collect()).collect();
-    match node.flags.kind {
-        Kind::Uniform => (sets(&node.links), sets(&node.links)),
-        _ => (sets(&node.links), sets(&node.twin)),
-    }
+    (sets(&node.links), sets(&node.twin))
 }
 
 fn meet(first: &[Targets], second: &[Targets]) -> Vec<Targets> {

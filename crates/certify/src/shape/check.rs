@@ -134,24 +134,7 @@ impl Check<'_> {
                 self.pairs += 1;
                 for mut both in beside(body, mover) {
                     if list::sharpen(&self.checker.model, &mut both) {
-                        let new = self.results(of, &both)?;
-                        for r in &new {
-                            for at in of {
-                                // DEBUG
-                                if std::env::var("DBG").is_ok()
-                                    && self.covered_after(*at, views, r).is_err()
-                                {
-                                    eprintln!(
-                                        "VIEW {}\nMOVER {}\nBOTH {}\nRESULT {}",
-                                        super::read::show(&views[*at]),
-                                        super::read::show(mover),
-                                        super::read::show(&both),
-                                        super::read::show(r)
-                                    );
-                                }
-                            }
-                        }
-                        results.extend(new);
+                        results.extend(self.results(of, &both)?);
                     }
                 }
             }

@@ -7,7 +7,7 @@
 //! some instant since the call, leaving the object as it is.
 
 use super::evaluate::{equal, local_index};
-use super::heap::{correlate, follow, owned_is_private, publish, store};
+use super::heap::{correlate, definite, follow, owned_is_private, publish, store};
 use super::list;
 use super::model::{Does, ListNode, Model, Reference, width};
 use super::state::{Class, Flags, Id, Kind, Made, Seen, Side, State, Thread, Word};
@@ -341,12 +341,29 @@ impl Checker {
     /// The reference executes the call of a thread.
     fn linearize(&self, path: Path, thread: usize, operation: usize) -> Result<Vec<Path>, What> {
         let does = self.model.does.get(operation).copied().unwrap_or(Does::Other);
-        match &self.model.reference {
-            Reference::Stack(list) => self.stack(path, thread, does, *list),
-            Reference::Queue(list) => self.queue(path, thread, does, *list),
-            Reference::Bit => Ok(vec![bit(path, thread, does)]),
-            Reference::Program(_) => self.program(path, thread, operation),
+        let mut out = Vec::new();
+        for path in self.with_definite_nodes(path)? {
+            out.extend(match &self.model.reference {
+                Reference::Stack(list) => self.stack(path, thread, does, *list)?,
+                Reference::Queue(list) => self.queue(path, thread, does, *list)?,
+                Reference::Bit => vec![bit(path, thread, does)],
+                Reference::Program(_) => self.program(path, thread, operation)?,
+            });
         }
+        Ok(out)
+    }
+
+    /// The nodes that the reference may take for its own: their links each go to one place.
+    fn with_definite_nodes(&self, path: Path) -> Result<Vec<Path>, What> {
+        let mut states = vec![path.state.clone()];
+        for made in &path.made {
+            let mut next = Vec::new();
+            for state in states {
+                next.extend(definite(&self.model, &state, made.node)?);
+            }
+            states = next;
+        }
+        Ok(states.into_iter().map(|state| Path { state, ..path.clone() }).collect())
     }
 
     fn stack(
@@ -359,7 +376,7 @@ impl Checker {
         let top = path.state.reference[0];
         match (does, top) {
             (Does::Put, _) => {
-                let node = self.reference_node(&mut path, list);
+                let node = self.reference_node(&mut path, list)?;
                 store(&mut path.state, Side::Reference, node, list.link, top.node())?;
                 path.state.reference[0] = Word::Node(node);
                 Ok(vec![changed(path, thread, Word::Forgotten)])
@@ -385,7 +402,7 @@ impl Checker {
 
     fn queue(
         &self,
-        mut path: Path,
+        path: Path,
         thread: usize,
         does: Does,
         list: ListNode,
@@ -396,10 +413,15 @@ impl Checker {
             return Err(What::Beyond("a reference that is not a list"));
         };
         if does == Does::Put {
-            let node = self.reference_node(&mut path, list);
-            store(&mut path.state, Side::Reference, tail, list.link, Some(node))?;
-            path.state.reference[1] = Word::Node(node);
-            return Ok(vec![changed(path, thread, Word::Forgotten)]);
+            let mut out = Vec::new();
+            for state in definite(&self.model, &path.state, tail)? {
+                let mut path = Path { state, ..path.clone() };
+                let node = self.reference_node(&mut path, list)?;
+                store(&mut path.state, Side::Reference, tail, list.link, Some(node))?;
+                path.state.reference[1] = Word::Node(node);
+                out.push(changed(path, thread, Word::Forgotten));
+            }
+            return Ok(out);
         }
         if head == tail {
             return Ok(vec![answered(path, thread, Word::Null)]);
@@ -422,14 +444,14 @@ impl Checker {
     }
 
     /// The node that a built-in reference makes for the argument of a call.
-    fn reference_node(&self, path: &mut Path, list: ListNode) -> Id {
+    fn reference_node(&self, path: &mut Path, list: ListNode) -> Result<Id, What> {
         let flags = blank(Kind::Reference, list.of, &self.model.cells[list.of]);
         self.correlated(path, flags, &[Word::Argument(0)])
     }
 
     /// A new node of the reference: the candidate node that the call made, if it has the same
     /// values and is not correlated yet, or one of its own. Sound for any choice.
-    pub fn correlated(&self, path: &mut Path, flags: Flags, values: &[Word]) -> Id {
+    pub fn correlated(&self, path: &mut Path, flags: Flags, values: &[Word]) -> Result<Id, What> {
         let fits = |made: &Made| {
             let node = path.state.nodes.get(&made.node);
             node.is_some_and(|node| {
@@ -439,11 +461,11 @@ impl Checker {
         match path.made.iter().position(fits) {
             Some(at) => {
                 let node = path.made.remove(at).node;
-                correlate(&mut path.state, node);
+                correlate(&mut path.state, node)?;
                 publish(&mut path.state, node);
-                node
+                Ok(node)
             }
-            None => self.add(&mut path.state, flags),
+            None => Ok(self.add(&mut path.state, flags)),
         }
     }
 
@@ -534,7 +556,7 @@ impl Checker {
                     |made: &&Made| nodes.get(&made.node).is_some_and(|n| n.flags.of == list.of);
                 let dummy = match path.made.iter().find(fits).map(|made| made.node) {
                     Some(node) => {
-                        correlate(&mut path.state, node);
+                        correlate(&mut path.state, node)?;
                         node
                     }
                     None => {

@@ -1,7 +1,7 @@
 //! Whether a state of the certificate covers one: same control, same aliasing, flags that say the same
 //! or less, and every target among those that it allows.
 
-use super::state::{Flags, Holder, Id, Kind, Node, Signature, State, Targets, Thread, Word};
+use super::state::{Flags, Holder, Id, Node, Signature, State, Targets, Thread, Word};
 use std::collections::BTreeMap;
 
 /// The states of a certificate.
@@ -95,14 +95,11 @@ fn knows_less(said: Holder, known: Holder) -> bool {
     said == known || (said, known) == (Holder::Free, Holder::Other)
 }
 
-/// Whether the flags of a node of the certificate follow from those of a node: that a duo-object
-/// may be nonuniform follows from its being uniform.
+/// Whether the flags of a node of the certificate follow from those of a node.
 fn fits(flags: &Flags, cover: &Flags) -> bool {
-    let kind =
-        flags.kind == cover.kind || (flags.kind, cover.kind) == (Kind::Uniform, Kind::Nonuniform);
     let mut locks = flags.locks.iter().zip(&cover.locks);
-    let like = Flags { kind: cover.kind, locks: cover.locks.clone(), ..flags.clone() };
-    kind && locks.all(|(known, said)| knows_less(*said, *known)) && like == *cover
+    let like = Flags { locks: cover.locks.clone(), ..flags.clone() };
+    locks.all(|(known, said)| knows_less(*said, *known)) && like == *cover
 }
 
 fn is_within(node: &Node, cover: &Node, to: &BTreeMap<Id, Id>) -> bool {
@@ -115,10 +112,5 @@ fn is_within(node: &Node, cover: &Node, to: &BTreeMap<Id, Id>) -> bool {
         };
         targets.len() == allowed.len() && targets.iter().zip(allowed).all(one)
     };
-    match (node.flags.kind, cover.flags.kind) {
-        (Kind::Uniform, Kind::Nonuniform) => {
-            within(&node.links, &cover.links) && within(&node.links, &cover.twin)
-        }
-        _ => within(&node.links, &cover.links) && within(&node.twin, &cover.twin),
-    }
+    within(&node.links, &cover.links) && within(&node.twin, &cover.twin)
 }

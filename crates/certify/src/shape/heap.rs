@@ -29,8 +29,8 @@ pub fn follow(
         {
             *targets = [to].into();
         }
-        settle(&mut state, node);
-        if list::sharpen(model, &mut state) {
+        // A nonuniform duo-object is one whose links differ.
+        if !agrees(&state, node) && list::sharpen(model, &mut state) {
             out.push((state, to));
         }
     }
@@ -61,7 +61,33 @@ fn take_out(state: &mut State, from: Id) -> Result<Id, What> {
     Ok(new)
 }
 
-/// Writes a link. A uniform duo-object keeps its old link on the other side.
+/// The states in which every link of a node goes to one place, on both sides; together they stand
+/// for all that this one stands for.
+pub fn definite(model: &Model, state: &State, node: Id) -> Result<Vec<State>, What> {
+    let mut states = vec![state.clone()];
+    for side in [Side::Candidate, Side::Reference] {
+        let mut next = Vec::new();
+        for state in states {
+            let mut work = vec![state];
+            let links = work.first_mut().and_then(|state| state.nodes.get_mut(&node));
+            let count = links.map_or(0, |node| node.side(side).len());
+            for link in 0..count {
+                let mut narrowed = Vec::new();
+                for state in work {
+                    let followed = follow(model, &state, side, node, link)?;
+                    narrowed.extend(followed.into_iter().map(|(state, _)| state));
+                }
+                work = narrowed;
+            }
+            next.extend(work);
+        }
+        states = next;
+    }
+    Ok(states)
+}
+
+/// Writes a link. A uniform duo-object keeps its old link on the other side. The links of a
+/// duo-object must each go to one place, so that whether they agree afterwards is known.
 pub fn store(
     state: &mut State,
     side: Side,
@@ -76,35 +102,48 @@ pub fn store(
     }
     let targets = found.side(side).get_mut(link).ok_or(What::Beyond("a link is missing"))?;
     *targets = [to].into();
-    settle(state, node);
+    settle(state, node)
+}
+
+/// A candidate node, whose links must each go to one place, becomes a duo-object; the new reference
+/// node has null links.
+pub fn correlate(state: &mut State, node: Id) -> Result<(), What> {
+    let found = state.nodes.get_mut(&node).ok_or(What::Beyond("a node is missing"))?;
+    found.flags.kind = Kind::Nonuniform;
+    found.twin = vec![[None].into(); found.links.len()];
+    settle(state, node)
+}
+
+/// Whether a nonuniform duo-object surely has the same links on both sides: every link goes to the
+/// same one node, or is null. Two links to the same node *without a name* may go to different ones.
+fn agrees(state: &State, node: Id) -> bool {
+    let Some(found) = state.nodes.get(&node) else { return false };
+    let one = found.links.iter().all(|targets| is_one(state, targets));
+    found.flags.kind == Kind::Nonuniform && found.links == found.twin && one
+}
+
+/// Whether a link surely goes to one named node, or is null.
+fn is_one(state: &State, targets: &Targets) -> bool {
+    let many = |to: &Option<Id>| to.is_some_and(|to| state.nodes.get(&to).is_none_or(|to| to.many));
+    targets.len() == 1 && !targets.iter().any(many)
+}
+
+/// After a write: a duo-object is uniform exactly if its links agree, and that must be known.
+fn settle(state: &mut State, node: Id) -> Result<(), What> {
+    let Some(found) = state.nodes.get(&node) else { return Ok(()) };
+    if found.flags.kind != Kind::Nonuniform {
+        return Ok(());
+    }
+    if !found.sets().all(|targets| is_one(state, targets)) {
+        return Err(What::Beyond("whether the links of a duo-object agree"));
+    }
+    if agrees(state, node)
+        && let Some(found) = state.nodes.get_mut(&node)
+    {
+        found.flags.kind = Kind::Uniform;
+        found.twin = Vec::new();
+    }
     Ok(())
-}
-
-/// A candidate node becomes a duo-object; the new reference node has null links.
-pub fn correlate(state: &mut State, node: Id) {
-    if let Some(found) = state.nodes.get_mut(&node) {
-        found.flags.kind = Kind::Nonuniform;
-        found.twin = vec![[None].into(); found.links.len()];
-    }
-    settle(state, node);
-}
-
-/// A duo-object is uniform if both sides surely go to the same one node, or are null. Two links to
-/// the same node *without a name* may go to different ones.
-fn settle(state: &mut State, node: Id) {
-    let Some(found) = state.nodes.get(&node) else { return };
-    let is_one = |targets: &Targets| {
-        let many =
-            |to: &Option<Id>| to.is_some_and(|to| state.nodes.get(&to).is_none_or(|to| to.many));
-        targets.len() == 1 && !targets.iter().any(many)
-    };
-    let agree = found.links == found.twin && found.links.iter().all(is_one);
-    if found.flags.kind == Kind::Nonuniform && agree {
-        if let Some(found) = state.nodes.get_mut(&node) {
-            found.flags.kind = Kind::Uniform;
-            found.twin = Vec::new();
-        }
-    }
 }
 
 /// Ends the ownership of a node, and of the private nodes that can be reached from it.

@@ -266,27 +266,3 @@ fn read_targets(text: &str) -> Read<Targets> {
     };
     text.split(',').map(target).collect()
 }
-
-/// DEBUG
-pub fn show(s: &State) -> String {
-    let mut o = format!("shared {:?} ref {:?} edge {:?}\n", s.shared, s.reference, s.edge);
-    for t in &s.threads {
-        o += &format!(
-            "   thread at {:?} ans {:?} args {:?} seen {:?} locals {:?}\n",
-            t.at, t.answered, t.arguments, t.seen, t.locals
-        );
-    }
-    for (at, n) in &s.nodes {
-        o += &format!(
-            "   n{at}{} {:?} listed {} own {:?} lock {:?} truths {:?} links {:?}\n",
-            if n.many { "*" } else { "" },
-            n.flags.class,
-            n.flags.listed,
-            n.flags.owner,
-            n.flags.locks,
-            n.flags.truths,
-            n.links
-        );
-    }
-    o
-}

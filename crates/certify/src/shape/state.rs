@@ -89,7 +89,7 @@ impl Word {
 pub enum Kind {
     /// A duo-object whose links agree.
     Uniform,
-    /// A duo-object.
+    /// A duo-object of which some link differs.
     Nonuniform,
     /// A node of the candidate only.
     Candidate,
@@ -305,8 +305,8 @@ impl State {
     }
 
     /// What a state that covers this one must share with it: control, which names alias, and what is
-    /// definite of named nodes. Left open is what a covering state may know less of: whether a
-    /// duo-object is uniform, whether a thread not shown holds a lock, which answers were seen.
+    /// definite of named nodes. Left open is what a covering state may know less of: whether a thread
+    /// not shown holds a lock, which answers were seen.
     pub fn signature(&self) -> Signature {
         let names = self.names();
         let place = |node: Id| names.iter().position(|name| *name == node).unwrap_or(usize::MAX);
@@ -319,10 +319,6 @@ impl State {
             other => other.renamed(&place),
         };
         let flags = |node: &Node| Flags {
-            kind: match node.flags.kind {
-                Kind::Uniform => Kind::Nonuniform,
-                other => other,
-            },
             locks: node.flags.locks.iter().map(|holder| open(*holder)).collect(),
             ..node.flags.clone()
         };

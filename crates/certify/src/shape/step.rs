@@ -6,7 +6,7 @@
 
 use super::correlate::Checker;
 use super::evaluate::{Environment, Term, equal, local_index};
-use super::heap::{follow, publish, store};
+use super::heap::{definite, follow, publish, store};
 use super::list;
 use super::model::{Cell, components, initial, start, width, words_of};
 use super::state::{Flags, Holder, Id, Kind, Made, Node, Side, State, Word};
@@ -337,7 +337,7 @@ impl Code<'_> {
             }
         }
         let node = match side {
-            Side::Reference => self.checker.correlated(path, flags, &values),
+            Side::Reference => self.checker.correlated(path, flags, &values)?,
             Side::Candidate => {
                 let node = self.checker.add(&mut path.state, flags);
                 if let Actor::Thread(_) = self.actor {
@@ -530,10 +530,21 @@ impl Code<'_> {
                 if side == Side::Candidate && found.flags.listed {
                     return list::write(&self.checker.model, path, node, link, word.node());
                 }
-                store(&mut path.state, side, node, link, word.node())?;
-                if let (Side::Candidate, false, Some(to)) = (side, private, word.node()) {
-                    publish(&mut path.state, to);
+                let states = match found.flags.kind {
+                    Kind::Uniform | Kind::Nonuniform => {
+                        definite(&self.checker.model, &path.state, node)?
+                    }
+                    _ => vec![path.state.clone()],
+                };
+                let mut out = Vec::new();
+                for mut state in states {
+                    store(&mut state, side, node, link, word.node())?;
+                    if let (Side::Candidate, false, Some(to)) = (side, private, word.node()) {
+                        publish(&mut state, to);
+                    }
+                    out.push(Path { state, ..path.clone() });
                 }
+                return Ok(out);
             }
             (Cell::Truth(bit), Word::Bool(truth)) if side == Side::Candidate => {
                 match truth {

@@ -10,6 +10,7 @@ mod matching;
 mod merged;
 mod nodes;
 mod programs;
+mod random;
 mod small;
 
 use crate::concrete::{Config, Order, Values};

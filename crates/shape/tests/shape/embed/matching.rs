@@ -7,7 +7,8 @@ use super::nodes::{Concrete, Focus, Nodes, Word, class_of};
 use crate::concrete::correlated::Phase as ConcretePhase;
 use crate::concrete::reference::Ret;
 use crate::concrete::step::Semantics;
-use linchpin_shape::heap::Side;
+use linchpin_shape::heap::{Heap, Side};
+use linchpin_shape::model::Reference;
 use linchpin_shape::state::{Phase, State, Thread};
 use linchpin_shape::targets::{Targets, bit, nodes_in};
 use linchpin_shape::value::{Integers, NodeId, Scalar};
@@ -39,8 +40,9 @@ struct Matching<'a> {
     origins: Vec<(NodeId, u8, Value)>,
     /// The argument of each thread, where a word is known to be it.
     arguments: Vec<Option<Value>>,
-    /// Named nodes that nothing can be said of: allocated, but the call inserts nothing.
-    ghosts: Vec<NodeId>,
+    /// Named nodes that were allocated last, though the reference cannot take them, each with what
+    /// it may be. It may also be gone: nothing of the concrete state has to keep it.
+    ghosts: Vec<(NodeId, Vec<Concrete>)>,
 }
 
 /// Which node of the structure each node stands for.
@@ -194,23 +196,31 @@ impl Matching<'_> {
         let call = self.nodes.state.calls[number].as_ref();
         let inserts = call.is_some_and(|call| call.operation.inserts());
         let last = self.nodes.state.last_allocated(number);
-        match (&thread.allocated, inserts && thread.phase == Phase::Pre) {
-            (None, true) if last.is_some() => Err("it has allocated a node".to_owned()),
-            (None, _) => Ok(()),
-            (Some(made), true) => {
-                let node = last.and_then(|object| self.nodes.of_object(object));
-                self.bind(made.node, node)?;
-                for (cell, word) in (0..).zip(&made.values) {
-                    let value = node.and_then(|node| self.nodes.value(node, cell)).cloned();
-                    self.word(*word, &value.unwrap_or_default(), Some(at))?;
-                }
-                Ok(())
-            }
-            (Some(made), false) => {
-                self.ghosts.push(made.node);
-                Ok(())
-            }
+        let Some(made) = &thread.allocated else {
+            return match inserts && thread.phase == Phase::Pre && last.is_some() {
+                true => Err("it has allocated a node".to_owned()),
+                false => Ok(()),
+            };
+        };
+        // Whether the reference can take it for the node of the argument.
+        let of_list = match &self.nodes.machine.model.reference {
+            Reference::Stack(list) | Reference::Queue(list) => Some(list.of),
+            _ => None,
+        };
+        let of = self.structure.heap.flags(made.node).of;
+        if !inserts || of_list != Some(of) || made.values[..] != [Scalar::Argument(0)] {
+            let all = call.into_iter().flat_map(|call| &call.allocated);
+            let all = all.filter_map(|object| self.nodes.of_object(*object));
+            self.ghosts.push((made.node, all.collect()));
+            return Ok(());
         }
+        let node = last.and_then(|object| self.nodes.of_object(object));
+        self.bind(made.node, node)?;
+        for (cell, word) in (0..).zip(&made.values) {
+            let value = node.and_then(|node| self.nodes.value(node, cell)).cloned();
+            self.word(*word, &value.unwrap_or_default(), Some(at))?;
+        }
+        Ok(())
     }
 
     /// A structure with fewer bits allows fewer answers.
@@ -232,9 +242,22 @@ impl Matching<'_> {
         }
     }
 
+    /// The same, with one more node bound.
+    fn with(&self, to: NodeId, node: Concrete) -> Result<Matching<'_>, Why> {
+        let mut with = Matching {
+            bound: self.bound.clone(),
+            origins: self.origins.clone(),
+            arguments: self.arguments.clone(),
+            ghosts: self.ghosts.clone(),
+            ..*self
+        };
+        with.bind(to, Some(node)).map_err(Why::Word)?;
+        Ok(with)
+    }
+
     /// The nodes that values come from, then flags, then links.
     fn origin(&mut self) -> Result<Vec<Stands>, Why> {
-        let Some((to, cell, value)) = self.origins.pop() else { return self.named() };
+        let Some((to, cell, value)) = self.origins.pop() else { return self.ghost() };
         if let Some(node) = self.bound.get(&to) {
             return match self.nodes.value(*node, cell) == Some(&value) {
                 true => self.origin(),
@@ -247,19 +270,18 @@ impl Matching<'_> {
             self.origins.insert(0, (to, cell, value));
             return self.origin();
         }
-        let all = self.nodes.holding(&value, cell).into_iter().map(|node| {
-            let mut with = Matching {
-                bound: self.bound.clone(),
-                origins: self.origins.clone(),
-                arguments: self.arguments.clone(),
-                ghosts: self.ghosts.clone(),
-                ..*self
-            };
-            with.bind(to, Some(node)).map_err(Why::Word)?;
-            with.origin()
-        });
+        let all = self.nodes.holding(&value, cell).into_iter();
+        let all = all.map(|node| self.with(to, node)?.origin());
         let none = Why::Word(format!("{value} is not from any node like {to:?}"));
         all.fold(Err(none), any)
+    }
+
+    fn ghost(&mut self) -> Result<Vec<Stands>, Why> {
+        let unbound = |(at, _): &(NodeId, Vec<Concrete>)| !self.bound.contains_key(at);
+        let Some(at) = self.ghosts.iter().position(unbound) else { return self.named() };
+        let (to, all) = &self.ghosts[at];
+        let all = all.iter().map(|node| self.with(*to, *node)?.ghost());
+        all.fold(self.named(), any)
     }
 
     fn named(&self) -> Result<Vec<Stands>, Why> {
@@ -271,7 +293,7 @@ impl Matching<'_> {
                         .fits(*concrete, node.flags, self.focus)
                         .map_err(|what| Why::Named(format!("{concrete:?} for n{at}: {what}")))?;
                 }
-                None if self.ghosts.contains(&NodeId(at)) => {}
+                None if self.ghosts.iter().any(|(ghost, _)| *ghost == NodeId(at)) => {}
                 None => return Err(Why::Named(format!("n{at} is named by nothing"))),
             }
         }

@@ -16,8 +16,8 @@ pub struct Merged {
     pub states: Vec<Rc<Correlated>>,
     /// Whether these are all the states within the bounds.
     pub complete: bool,
-    /// What goes wrong, if anything does, and after which moves.
-    pub wrong: Option<(Wrong, Vec<Vec<String>>)>,
+    /// What goes wrong, if anything does, and in which move.
+    pub wrong: Option<Box<(Wrong, Vec<String>)>>,
 }
 
 /// Explores in random order with this seed: under a cap, states far from the first are found too.
@@ -62,7 +62,7 @@ fn moves(
     semantics: &Semantics,
     state: &Correlated,
     thread: usize,
-) -> Result<Vec<Correlated>, (Wrong, Vec<Vec<String>>)> {
+) -> Result<Vec<Correlated>, Box<(Wrong, Vec<String>)>> {
     let is =
         |state: &Correlated, of: fn(&Status) -> bool| of(&state.candidate.threads[thread].status);
     let idle = |status: &Status| matches!(status, Status::Idle);
@@ -70,7 +70,7 @@ fn moves(
     let step = |state: &Correlated| {
         let made = semantics.moves(state, thread).into_iter();
         made.map(|(made, result)| {
-            result.map_err(|wrong| (wrong, vec![semantics.shown(state, &made)]))
+            result.map_err(|wrong| Box::new((wrong, semantics.shown(state, &made))))
         })
         .collect::<Result<Vec<_>, _>>()
     };

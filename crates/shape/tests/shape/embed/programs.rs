@@ -22,7 +22,7 @@ fn stacks_and_queues_with_two_threads() {
         let objects = if name == "treiber_stack" { 4 } else { 5 };
         for of in [Any, Those] {
             let checked = embedded(name, 2, objects, 3_000, of);
-            assert!(checked.embeddings > 600, "{name}: {checked:?}");
+            assert!(checked.kept > 30 && checked.states > 600, "{name}: {checked:?}");
         }
     }
 }
@@ -39,7 +39,7 @@ fn stacks_and_queues_with_three_threads() {
 
 #[test]
 fn sets_of_any_number_of_threads() {
-    embedded("orvyy_set", 2, 5, 10_000, Any);
+    embedded("orvyy_set", 2, 5, 4_000, Any);
 }
 
 #[test]
