@@ -308,3 +308,29 @@ fn traps_are_not_confirmed() {
         }
     }
 }
+
+/// Models that one thread executes rightly: its states are closed under its own steps, and it takes
+/// the steps of others to refuse them.
+#[test]
+fn what_one_thread_alone_reaches_is_no_certificate_for_many() {
+    let names = [
+        "treiber_stack_split_push_cas",
+        "treiber_stack_split_pop_cas",
+        "treiber_stack_pop_stale_next",
+        "ms_queue_blind_append",
+        "two_lock_queue_tail_lock_gap",
+        "two_lock_queue_head_lock_gap",
+    ];
+    let mut alone = 0;
+    for name in names {
+        let text = model(&format!("broken/{name}"));
+        assert!(certificate(&text, None).is_none(), "{name}");
+        let Some(mut one) = certificate(&text, Some(1)) else { continue };
+        assert!(!is_refused(&one), "{name}");
+        one.threads = linchpin_certify::ShapeThreads::Any;
+        assert!(is_refused(&one), "{name}");
+        alone += 1;
+    }
+    println!("{alone} of {} are right with one thread", names.len());
+    assert!(alone >= 3, "{alone}");
+}
