@@ -26,6 +26,8 @@ const VERSION: u64 = 2;
 pub enum Claim {
     /// Every interleaving of the sub-operations is equivalent to a sequential one.
     LinearizableIfSequential,
+    /// Every execution is linearizable, for the threads that the certificate names.
+    Linearizable,
     /// An order explains a history.
     Witness,
     /// Some operations of a history cannot be explained.
@@ -34,12 +36,14 @@ pub enum Claim {
 
 impl Claim {
     /// All of them.
-    pub const ALL: [Claim; 3] = [Claim::LinearizableIfSequential, Claim::Witness, Claim::Core];
+    pub const ALL: [Claim; 4] =
+        [Claim::LinearizableIfSequential, Claim::Linearizable, Claim::Witness, Claim::Core];
 
     /// Its name in a certificate.
     pub const fn id(self) -> &'static str {
         match self {
             Claim::LinearizableIfSequential => "linearizable-if-sequential",
+            Claim::Linearizable => "linearizable",
             Claim::Witness => "witness",
             Claim::Core => "core",
         }
@@ -52,6 +56,9 @@ impl fmt::Display for Claim {
         f.write_str(match self {
             Claim::LinearizableIfSequential => {
                 "linearizable for any number of threads if sequentially correct"
+            }
+            Claim::Linearizable => {
+                "linearizable with any heap and any number of calls, for the threads named here"
             }
             Claim::Witness => "these operations, in this order, explain the history",
             Claim::Core => "no order explains these operations of the history",

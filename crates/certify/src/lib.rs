@@ -5,7 +5,8 @@
 //! and may have taken effect in its time, with any answer, where it can; then no order explains the
 //! core, by an argument that needs little of the rest (`count`, `sum`, `swap`) or by trying all
 //! orders (`frontier`). A proof by reversing sub-operations is confirmed by executing them in all
-//! small states ([`confirm_reduction`]).
+//! small states ([`confirm_reduction`]). A proof of the shape engine is confirmed by executing every
+//! step from every state that it names ([`ShapeCertificate`]).
 
 mod closure;
 mod count;
@@ -13,6 +14,7 @@ mod frontier;
 mod hash;
 mod header;
 mod reduction;
+mod shape;
 mod sum;
 mod swap;
 mod witness;
@@ -23,6 +25,7 @@ pub use reduction::{
     Confirmed, Ranges, ReductionCertificate, ReductionError, SequentialError, confirm_reduction,
     try_sequential,
 };
+pub use shape::{ComparedWith, ShapeCertificate, ShapeConfirmed, ShapeError, ShapeThreads};
 pub use witness::{WitnessError, confirm_witness};
 
 use linchpin_spec::{Call, Spec, Value};

@@ -268,9 +268,9 @@ pub struct VerifyArgs {
     #[arg(long, value_enum, default_value_t = DomainArg::Targets)]
     pub domain: DomainArg,
     /// For `shape`: how answers that change nothing are explained, such as that of a `pop` that
-    /// finds nothing.
-    #[arg(long, value_enum, default_value_t = AnswersArg::Seen)]
-    pub answers: AnswersArg,
+    /// finds nothing. Without it `seen`, or `claimed` for the domain of the paper.
+    #[arg(long, value_enum)]
+    pub answers: Option<AnswersArg>,
     /// For `reduce`: print which pairs of sub-operations are orderable and reversible, and in which
     /// alias cases.
     #[arg(long)]

@@ -98,10 +98,12 @@ fn places(heap: &Targets, list: &List) -> bool {
 fn predecessors(heap: &mut Targets, list: &List, in_list: Mask, mut gone: Mask) -> bool {
     let link = usize::from(list.link);
     let first = bit(list.first.index());
+    let named = in_list & !summaries(heap);
     loop {
         let before = gone;
         let mut changed = false;
-        // Nodes that are surely the target of a named node; of one, of several.
+        // Named nodes that are surely the target of a named node. Two that go to the same
+        // *summary* may go to different nodes.
         let mut taken: Mask = 0;
         for at in nodes_in(in_list & !gone) {
             let node = &mut heap.nodes[at];
@@ -112,14 +114,13 @@ fn predecessors(heap: &mut Targets, list: &List, in_list: Mask, mut gone: Mask) 
                     return false;
                 }
                 gone |= bit(at);
-            } else if !node.summary && mask.count_ones() == 1 && mask != NULL {
+            } else if !node.summary && mask.count_ones() == 1 && mask & named != 0 {
                 if taken & mask != 0 {
                     return false;
                 }
                 taken |= mask;
             }
         }
-        taken &= !summaries(heap);
         let (mut once, mut twice): (Mask, Mask) = (0, 0);
         for at in nodes_in(in_list & !gone) {
             let node = &mut heap.nodes[at];

@@ -478,7 +478,8 @@ impl Machine {
                     Phase::Pre => self.pure_answer(&path.state, thread, executor.operation)?,
                     Phase::Post(_) => None,
                 };
-                path.state.threads[usize::from(thread)].asked = answer;
+                let constant = answer.filter(|answer| seen_bit(*answer).is_some());
+                path.state.threads[usize::from(thread)].asked = constant;
                 Ok(vec![path])
             }
             Point::Returns(_) => Ok(vec![path]),

@@ -7,6 +7,7 @@
 use crate::analysis::{
     Analysis, Domain, Found, Options, Threads, Trace, TraceMove, analyse, sequential,
 };
+use crate::certificate::{self, About};
 use crate::correlate::PureAnswers;
 use crate::failure::{Cause, ReferenceFault};
 use crate::heap::Lost;
@@ -14,12 +15,14 @@ use crate::model::builtin;
 use crate::picture;
 use crate::prepare::{NotApplicable, ReferenceChoice};
 use linchpin_engine::{
-    AbstractMove, AbstractTrace, Answer, DomainAsked, Engine, EngineError, Faults, Language,
-    Progress, PureAsked, ReferenceAsked, Request, Source, Stat, Subject, ThreadsAsked,
+    AbstractMove, AbstractTrace, Answer, Artifact, DomainAsked, Engine, EngineError, Faults,
+    Language, Progress, PureAsked, ReferenceAsked, Request, Source, Stat, Subject, ThreadsAsked,
 };
 use linchpin_ir::interpreter::Memory;
 use linchpin_ir::program::{Program, Thread};
 use linchpin_verdict::{Assumption, Bound, Limits, Sequential, Verdict, counted};
+use std::ffi::OsStr;
+use std::path::Path;
 use std::time::Instant;
 
 /// Comparison with a sequential reference under abstraction: any heap, any number of threads.
@@ -51,7 +54,7 @@ impl Engine for Shape {
         request: &Request<'_>,
     ) -> Result<Vec<Answer>, EngineError> {
         let Source::Lin { program, .. } = subject.source else { return Ok(Vec::new()) };
-        Ok(vec![answer(program, request)])
+        Ok(vec![answer(subject, program, request)])
     }
 }
 
@@ -66,7 +69,7 @@ enum Ground {
     Open(String),
 }
 
-fn answer(program: &Program, request: &Request<'_>) -> Answer {
+fn answer(subject: &Subject<'_>, program: &Program, request: &Request<'_>) -> Answer {
     // The paper's domain has no views: it is about the threads of the program.
     let mut request = request.clone();
     if request.shape.domain == DomainAsked::Kleene {
@@ -82,9 +85,36 @@ fn answer(program: &Program, request: &Request<'_>) -> Answer {
             let seconds = start.elapsed().as_secs_f64();
             answer.stats = stats(request, &analysis, seconds);
             answer.notes.insert(0, cost(request, &analysis, seconds));
+            answer.artifacts.extend(certificate(subject, request, &answer, &analysis));
             answer
         }
     }
+}
+
+/// The states or views of a proof, for `linchpin certify`.
+fn certificate(
+    subject: &Subject<'_>,
+    request: &Request<'_>,
+    answer: &Answer,
+    analysis: &Analysis,
+) -> Option<Artifact> {
+    let shown = matches!(answer.verdict, Verdict::Proved | Verdict::HoldsWithinBounds);
+    // The paper's domain is the readable one to compare with; the checker reads the fast one.
+    if !request.extras.certificate || !shown || request.shape.domain == DomainAsked::Kleene {
+        return None;
+    }
+    let file = (subject.name != "-").then_some(subject.name);
+    let stem = file.and_then(|file| Path::new(file).file_stem()).map(OsStr::to_string_lossy);
+    let about = About {
+        name: stem.as_deref().unwrap_or("standard input"),
+        text: subject.text,
+        file,
+        // What `--set` chose is not known here: a certificate is about the model as it stands, and
+        // is refused if its states are those of another.
+        parameters: &[],
+        threads: options(request).threads,
+    };
+    certificate::of(analysis, &about).map(Artifact::Certificate)
 }
 
 fn options(request: &Request<'_>) -> Options {

@@ -551,7 +551,12 @@ impl Executor<'_> {
         line: u32,
     ) -> Result<Vec<(Path<H>, Scalar)>, Failure> {
         let flags = path.state.heap.flags(node);
+        let own = self.actor.side() == Side::Reference;
         let word = match cell {
+            // Of the cells of a duo-object that are not links the candidate's are kept.
+            Cell::Flag(_) | Cell::Lock(_) if own => {
+                return Err(self.failure(Cause::Lost(Lost::ReferenceCell), line));
+            }
             Cell::Link(link) => return self.load_link(path, node, link, line),
             Cell::Flag(bit) => Scalar::Bool(flags.bools >> bit & 1 == 1),
             Cell::Lock(lock) => Scalar::Lock(flags.locks[usize::from(lock)]),
@@ -610,8 +615,8 @@ impl Executor<'_> {
         let lost = |lost: Lost| self.failure(Cause::Lost(lost), line);
         let (node, start, count) = match self.place(&path, place, line)? {
             Where::Variables { start, .. } => {
+                path.visible = true;
                 if self.actor.side() == Side::Candidate {
-                    path.visible = true;
                     let is_root = self
                         .model
                         .root
@@ -619,10 +624,9 @@ impl Executor<'_> {
                     if is_root && !matches!(self.actor, Actor::Init(_)) {
                         return Err(lost(Lost::Root));
                     }
-                    for word in words {
-                        if let Scalar::Node(node) = word {
-                            publish(&mut path.state.heap, *node);
-                        }
+                    // What names a node in a shared variable shows it, its value too.
+                    for node in words.iter().filter_map(|word| word.node()) {
+                        publish(&mut path.state.heap, node);
                     }
                 }
                 let variables = self.variables_mut(&mut path.state);

@@ -79,8 +79,8 @@ pub enum Lost {
     /// The key of a new node is not known.
     #[error("the key of a new node: it is not the argument of the call, nor a bound")]
     Key,
-    /// The class of a node of which the links are written by the reference.
-    #[error("the reference writes a cell of a node that is not a link")]
+    /// The reference reads or writes a truth value or a lock of a node: the candidate's are kept.
+    #[error("what the reference has in a node: it uses a truth value or a lock of one")]
     ReferenceCell,
     /// More nodes than a structure can have.
     #[error("the shape: too many nodes that differ")]

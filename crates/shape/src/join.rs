@@ -100,6 +100,12 @@ impl Side<'_> {
         self.named..self.nodes().len()
     }
 
+    /// The summaries that a node of these flags, which the other view names, may be in: who holds its
+    /// lock the views may see differently.
+    fn room(&self, flags: Flags) -> impl Iterator<Item = usize> {
+        self.summaries().filter(move |at| joined_flags(self.nodes()[*at].flags, flags).is_some())
+    }
+
     fn summary(&self, flags: Flags) -> Option<usize> {
         self.summaries().find(|at| self.nodes()[*at].flags == flags)
     }
@@ -159,7 +165,7 @@ fn match_from(
     }
     let flags = second.nodes()[second.common + at].flags;
     // Named by the second view only: if it is in the list, the first view must have room for it.
-    let fits = !flags.reach || first.summary(seen_by_first(lifted(flags))).is_some();
+    let fits = !flags.reach || first.room(flags).next().is_some();
     if fits || flags.owner.is_some() {
         matching[at] = None;
         match_from(machine, first, second, shared, common, at + 1, matching, each)?;
@@ -237,7 +243,7 @@ fn assemble(
     for at in first.private() {
         let flags = first.nodes()[at].flags;
         let alone = !matching.contains(&Some(at));
-        if alone && flags.reach && second.summary(seen_by_second(flags)).is_none() {
+        if alone && flags.reach && second.room(flags).next().is_none() {
             return Ok(None);
         }
     }
@@ -265,9 +271,7 @@ fn assemble(
                 };
             }
             None if node.flags.reach => {
-                if let Some(summary) = second.summary(seen_by_second(node.flags)) {
-                    intersect(&mut joined, &translated(&second.nodes()[summary], &to_second));
-                }
+                intersect(&mut joined, &in_summary(second, node.flags, &to_second));
             }
             None => {}
         }
@@ -277,10 +281,8 @@ fn assemble(
         let node = second.nodes()[second.common + at];
         let mut joined = translated(&node, &to_second);
         joined.flags = lifted(node.flags);
-        if node.flags.reach
-            && let Some(summary) = first.summary(seen_by_first(joined.flags))
-        {
-            intersect(&mut joined, &translated(&first.nodes()[summary], &to_first));
+        if node.flags.reach {
+            intersect(&mut joined, &in_summary(first, node.flags, &to_first));
         }
         nodes.push(joined);
     }
@@ -304,6 +306,17 @@ fn assemble(
         return Ok(None);
     }
     Ok(Some(state))
+}
+
+/// What a view knows of the links of a node that it does not name: those of any summary that the
+/// node may be in.
+fn in_summary(side: &Side<'_>, flags: Flags, to: &[Mask]) -> Node {
+    let empty = [0; LINKS];
+    let mut all = Node { flags, summary: false, links: empty, reference: empty };
+    for summary in side.room(flags) {
+        unite(&mut all, &translated(&side.nodes()[summary], to));
+    }
+    all
 }
 
 fn joined_summary(
@@ -351,7 +364,7 @@ fn translation_of_first(
         for other in second.private() {
             let theirs = second.nodes()[other].flags;
             let alone = place[other] >= first.named;
-            if alone && theirs.owner.is_none() && seen_by_first(lifted(theirs)) == flags {
+            if alone && joined_flags(flags, theirs).is_some() {
                 mask |= bit(place[other]);
             }
         }
@@ -376,7 +389,7 @@ fn translation_of_second(
         for other in first.private() {
             let theirs = first.nodes()[other].flags;
             let alone = !matching.contains(&Some(other));
-            if alone && theirs.owner.is_none() && seen_by_second(theirs) == flags {
+            if alone && joined_flags(theirs, flags).is_some() {
                 mask |= bit(other);
             }
         }

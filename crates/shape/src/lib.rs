@@ -5,6 +5,7 @@
 //! [`targets`] (the abstraction), then [`explore`] and [`views`] (so many threads, any number).
 
 pub mod analysis;
+pub mod certificate;
 pub mod coerce;
 pub mod correlate;
 pub mod engine;

@@ -4,6 +4,8 @@ mod cores;
 mod headers;
 mod reduction;
 mod sequential;
+mod shape;
+mod shape_tampering;
 mod tampering;
 
 use linchpin_certify::ReductionError;

@@ -8,8 +8,9 @@ use crate::limits::Stop;
 use crate::{Status, model, output};
 use anyhow::{Context, Result, bail};
 use linchpin_certify::{
-    Claim, Confirmed, CoreError, FileHash, Operation, ReductionCertificate, ReductionError, Sha256,
-    confirm_core, confirm_witness, read_header,
+    Claim, ComparedWith, Confirmed, CoreError, FileHash, Operation, ReductionCertificate,
+    ReductionError, Sha256, ShapeCertificate, ShapeError, ShapeThreads, confirm_core,
+    confirm_witness, read_header,
 };
 use linchpin_history::{History, NEVER, OpId, ValueId, crash};
 use linchpin_report::{escaped, json};
@@ -28,6 +29,9 @@ enum Point {
     Interleavings,
     SequentialExecutions,
     SubOperations,
+    Linearizable,
+    Model,
+    FrontEnd,
     Witness,
     Core,
     Recording,
@@ -39,6 +43,9 @@ impl Point {
             Point::Interleavings => "interleavings-are-sequential",
             Point::SequentialExecutions => "sequential-executions",
             Point::SubOperations => "sub-operations",
+            Point::Linearizable => "linearizable",
+            Point::Model => "model",
+            Point::FrontEnd => "front-end",
             Point::Witness => "witness",
             Point::Core => "core",
             Point::Recording => "recording",
@@ -128,6 +135,9 @@ pub fn execute(args: &CertifyArgs) -> Result<Status> {
             reduction(&ReductionCertificate::read(&json).with_context(in_file)?)
                 .with_context(in_file)?
         }
+        Claim::Linearizable => {
+            shape(&ShapeCertificate::read(&json).with_context(in_file)?).with_context(in_file)?
+        }
         Claim::Witness | Claim::Core => {
             recorded(args, claim, &Certificate::read(claim, &json).with_context(in_file)?)?
         }
@@ -200,6 +210,78 @@ fn reduction(certificate: &ReductionCertificate) -> Result<Findings> {
         }
     }
     Ok(findings)
+}
+
+/// Confirms a proof of the `shape` engine.
+fn shape(certificate: &ShapeCertificate) -> Result<Findings> {
+    let ShapeCertificate { name, sha256, source, .. } = certificate;
+    let mut findings = Findings::of(Claim::Linearizable);
+    findings.hashes.push(("model", name.clone(), *sha256));
+    findings.hashes.extend(source.iter().map(|from| ("source", from.file.clone(), from.sha256)));
+    let source = source.as_ref().map(|from| (from, compared(from, Path::new(&from.file))));
+    if let Some((from, Found::Changed(now))) = &source {
+        let reason = changed(from, now);
+        return Ok(findings.refuse(Status::Violated, reason));
+    }
+    let confirmed = match certificate.confirm() {
+        Ok(confirmed) => confirmed,
+        Err(error @ ShapeError::Malformed(_)) => bail!("{error}"),
+        Err(error @ ShapeError::TooLarge) => {
+            return Ok(findings.refuse(Status::Inconclusive, error.to_string()));
+        }
+        Err(error) => return Ok(findings.refuse(Status::Violated, error.to_string())),
+    };
+    let words = format!(
+        "every execution of {} (sha256 {}) answers as {} does, run sequentially, with any heap and any \
+         number of calls, for {} ({} states, {} moves and {} pairs of threads looked at)",
+        quoted(name),
+        sha256.short(),
+        match confirmed.with {
+            ComparedWith::Specification => "the specification",
+            ComparedWith::Block => "its `reference`",
+            ComparedWith::OwnCode => "its own code",
+        },
+        threads(certificate),
+        confirmed.states,
+        confirmed.moves,
+        confirmed.pairs
+    );
+    findings.confirmed.push((Point::Linearizable, words));
+    if confirmed.with != ComparedWith::Specification {
+        let words =
+            "that sequential executions of what it is compared with are those of the specification";
+        findings.not_confirmed.push((Point::SequentialExecutions, words.to_owned()));
+    }
+    if let Some((from, found)) = source {
+        let words = format!("the model is the text of {}", quoted(&from.file));
+        match found {
+            Found::Same if from.sha256 == *sha256 => {
+                findings.confirmed.push((Point::Model, words));
+            }
+            _ => findings.not_confirmed.push((Point::Model, format!("that {words}"))),
+        }
+    }
+    let words = "that its steps are what the text means: they come from the same front end";
+    findings.not_confirmed.push((Point::FrontEnd, words.to_owned()));
+    Ok(findings)
+}
+
+/// The threads that a certificate is about, in words.
+fn threads(certificate: &ShapeCertificate) -> String {
+    let role = |at: usize| {
+        let names = certificate.roles.get(at).into_iter().flatten();
+        names.map(|name| quoted(name)).collect::<Vec<_>>().join(" and ")
+    };
+    match &certificate.threads {
+        ShapeThreads::Any => {
+            let roles: Vec<String> = (0..certificate.roles.len()).map(role).collect();
+            format!("any number of threads that call {}", roles.join(", or "))
+        }
+        ShapeThreads::These(roles) => {
+            let all: Vec<String> = roles.iter().map(|at| role(*at)).collect();
+            format!("{} threads, that call {}", all.len(), all.join("; "))
+        }
+    }
 }
 
 /// A name that a certificate gives; no hash covers it, so it must not look like words of ours.

@@ -168,9 +168,9 @@ fn shape(args: &VerifyArgs) -> ShapeRequest {
             DomainArg::Targets => DomainAsked::Targets,
             DomainArg::Kleene => DomainAsked::Kleene,
         },
-        pure_answers: match args.answers {
-            AnswersArg::Seen => PureAsked::Seen,
-            AnswersArg::Claimed => PureAsked::Claimed,
+        pure_answers: match (args.answers, args.domain) {
+            (Some(AnswersArg::Seen), _) | (None, DomainArg::Targets) => PureAsked::Seen,
+            (Some(AnswersArg::Claimed), _) | (None, DomainArg::Kleene) => PureAsked::Claimed,
         },
     }
 }
