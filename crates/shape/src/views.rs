@@ -13,10 +13,11 @@
 use crate::correlate::{Judged, Locks, Machine};
 use crate::explore::{Explored, Origin, Stopped, Table};
 use crate::failure::Failure;
+use crate::heap::Heap;
 use crate::join::{SECOND, Side, forget_holders, joins, projected};
 use crate::state::{Key, Phase, State, Thread};
 use crate::targets::Targets;
-use crate::value::{NodeId, Scalar};
+use crate::value::{Holder, NodeId, Scalar};
 use linchpin_verdict::Limits;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -249,7 +250,10 @@ impl Analysis<'_> {
             let code = &self.machine.model.operations[usize::from(operation)];
             let used = &code.used[usize::from(node)];
             for (word, used) in thread.locals.iter_mut().zip(used) {
-                if !used {
+                // A node whose lock the thread holds keeps its name: else any node could be it.
+                let locks = word.node().map(|node| state.heap.flags(node).locks);
+                let held = locks.is_some_and(|locks| locks.contains(&Holder::Thread(0)));
+                if !used && !held {
                     *word = Scalar::Dead;
                 }
             }
