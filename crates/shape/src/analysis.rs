@@ -126,6 +126,7 @@ pub fn analyse(
         machine.locks = Locks::Mine;
     }
     loop {
+        machine.forget_taken();
         let explored = match (options.threads, options.domain) {
             (Threads::Any, Domain::Kleene | Domain::KleeneDisjunctive) => {
                 return Err(NotApplicable::ViewsOfKleene);
@@ -213,7 +214,14 @@ pub fn sequential(
 
 fn concluded(machine: Machine, explored: Explored<Targets>) -> Analysis {
     let found = match &explored.stopped {
-        None => Found::Proved,
+        None => match machine.never_returned() {
+            None => Found::Proved,
+            Some(operation) => {
+                let line = machine.model.program.operations[operation].line;
+                let failure = Failure { cause: Cause::NeverReturns, operation, line };
+                Found::Failed(Box::new(Trace { moves: way(&explored, 0, 0), failure }))
+            }
+        },
         Some(Stopped::Limit(reason)) => Found::Stopped(*reason),
         Some(Stopped::Failed { at, thread, failure }) => Found::Failed(Box::new(Trace {
             moves: way(&explored, *at, *thread),

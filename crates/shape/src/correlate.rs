@@ -70,6 +70,8 @@ pub struct Machine {
     pub seen_for: u64,
     /// For each operation and node, which edges have been taken.
     taken: Vec<Vec<AtomicU64>>,
+    /// Which operations have returned, a bit each.
+    returned: AtomicU64,
 }
 
 /// Whether a step is one of the thread under study, or only matters for what others see of it.
@@ -87,7 +89,15 @@ impl Machine {
         let counters =
             |code: &Code| code.body.nodes.iter().map(|_| AtomicU64::new(0)).collect::<Vec<_>>();
         let taken = model.operations.iter().map(counters).collect();
-        Machine { model, pure, runs_at, locks: Locks::Edge, seen_for: u64::MAX, taken }
+        Machine {
+            model,
+            pure,
+            runs_at,
+            locks: Locks::Edge,
+            seen_for: u64::MAX,
+            taken,
+            returned: AtomicU64::new(0),
+        }
     }
 
     /// Whether answers that change nothing are noted for an operation.
@@ -111,6 +121,21 @@ impl Machine {
         }
         lines.dedup();
         lines
+    }
+
+    /// Forgets which steps were taken and what has returned: a finer exploration begins.
+    pub fn forget_taken(&self) {
+        self.returned.store(0, Ordering::Relaxed);
+        for counter in self.taken.iter().flatten() {
+            counter.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// An operation of which no call has returned.
+    pub fn never_returned(&self) -> Option<usize> {
+        let returned = self.returned.load(Ordering::Relaxed);
+        let mut called = self.model.roles.iter().flatten().copied();
+        called.find(|operation| *operation < 64 && returned >> operation & 1 == 0)
     }
 
     /// What a thread of the state can do next.
@@ -299,6 +324,9 @@ impl Machine {
             }
             _ => vec![path],
         };
+        if operation < 64 {
+            self.returned.fetch_or(1 << operation, Ordering::Relaxed);
+        }
         for path in paths {
             let caller = &path.state.threads[usize::from(thread)];
             if judged == Judged::Yes && self.is_judged(&path.state, thread) {

@@ -387,6 +387,7 @@ fn advice(program: &Program, operation: usize, cause: Cause) -> &'static str {
              `--engine refine`"
         }
         Cause::Lost(_) => "`--engine refine` needs no such fact, within bounds",
+        Cause::NeverReturns => "`--engine refine` shows how it gets stuck",
         Cause::EndlessStep => "the loop needs a step that others can see",
     }
 }

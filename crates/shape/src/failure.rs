@@ -38,6 +38,8 @@ pub enum Cause {
     Lost(Lost),
     /// A step goes on for ever without touching shared state.
     EndlessStep,
+    /// No call of the operation returns, in any state: a proof would be about nothing.
+    NeverReturns,
 }
 
 /// What is wrong with the reference: it must answer every call.
@@ -90,6 +92,7 @@ impl fmt::Display for Cause {
                 f.write_str("the reference may not come to an end")
             }
             Cause::Lost(lost) => write!(f, "the abstraction loses {lost}"),
+            Cause::NeverReturns => f.write_str("no call of it ever returns"),
             Cause::EndlessStep => f.write_str("a step goes on without touching shared state"),
         }
     }

@@ -295,7 +295,6 @@ fn no_trap_is_proved() {
 
 /// Where an operation never returns, there is nothing that a proof would be about.
 #[test]
-#[ignore = "the analysis does not say yet which operations return"]
 fn what_never_returns_is_not_proved() {
     for trap in TRAPS.iter().filter(|trap| trap.expected == Stuck) {
         let compiled = compiled(&source(trap), 2).unwrap();
