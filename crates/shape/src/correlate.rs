@@ -6,10 +6,10 @@
 
 use crate::execute::{Actor, Ended, Executor, Path, focus_duo, split};
 use crate::failure::{Cause, Failure, ReferenceFault};
-use crate::heap::{Flags, Heap, Kind, LOCKS, Lost, Side};
+use crate::heap::{Flags, Heap, Lost, Side};
 use crate::model::{Code, Does, ListNode, Model, Reference};
 use crate::state::{Phase, State, Thread};
-use crate::value::{Class, Holder, Integers, Scalar, Term};
+use crate::value::{Class, Integers, Scalar, Term};
 use linchpin_ir::program::{NodeId as At, Point, Type};
 use smallvec::{SmallVec, smallvec};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -619,15 +619,7 @@ impl Machine {
         thread: u8,
         list: ListNode,
     ) -> Result<Vec<(Path<H>, crate::value::NodeId)>, Lost> {
-        let flags = Flags {
-            kind: Kind::Reference,
-            of: list.of,
-            class: Class::None,
-            bools: 0,
-            reach: false,
-            owner: None,
-            locks: [Holder::Free; LOCKS],
-        };
+        let flags = Flags::of_reference(list.of);
         let operation = path.state.threads[usize::from(thread)].at.map_or(0, |(at, _)| at);
         let executor = self.executor(thread, usize::from(operation));
         executor.correlated(path, flags, &[Scalar::Argument(0)])

@@ -1,18 +1,19 @@
-//! Steps on abstract states: actions, places, and the paths of a step.
+//! Steps on abstract states: the paths of a step, and its actions. Shared words: `access.rs`.
 //!
 //! An action on a state gives several states where the abstraction has to distinguish, and none
 //! where the step is blocked or its guard does not hold. A step that fails is reported, never
 //! dropped.
 
-use crate::correlate::{Locks, Machine};
-use crate::evaluate::{Environment, Undefined, equal_words};
+use crate::access::Where;
+use crate::correlate::Machine;
+use crate::evaluate::{Environment, Undefined};
 use crate::failure::{Cause, Failure, Fault, ReferenceFault};
 use crate::heap::{Flags, Heap, Kind, LINKS, LOCKS, Lost, Side};
 use crate::model::{Cell, Code, Model};
 use crate::state::{Allocated, State};
 use crate::value::{Class, Holder, Integers, NodeId, Scalar, Term, Words};
 use linchpin_ir::branch::Branch;
-use linchpin_ir::program::{Action, Edge, Expr, LocalId, LocalTarget, NodeId as At, Place, Target};
+use linchpin_ir::program::{Action, Edge, Expr, LocalId, LocalTarget, NodeId as At, Target};
 use smallvec::SmallVec;
 
 /// A step may go along at most this many edges.
@@ -39,7 +40,7 @@ impl Actor {
         }
     }
 
-    fn holder(self) -> Holder {
+    pub(crate) fn holder(self) -> Holder {
         match self {
             Actor::Thread(thread) => Holder::Thread(thread),
             Actor::Reference(_) | Actor::Init(_) => Holder::Reference,
@@ -84,7 +85,7 @@ pub struct Executor<'a> {
     pub machine: Option<&'a Machine>,
 }
 
-type Paths<H> = Vec<Path<H>>;
+pub(crate) type Paths<H> = Vec<Path<H>>;
 
 impl Executor<'_> {
     /// Runs from a node to the next nodes that yield, or to the end.
@@ -338,73 +339,6 @@ impl Executor<'_> {
         Ok(out)
     }
 
-    /// Whether a place holds what is expected, in every state in which that differs.
-    fn compare<H: Heap>(
-        &self,
-        path: Path<H>,
-        place: &Place,
-        expected: &[Scalar],
-        so_far: Option<bool>,
-        line: u32,
-        out: &mut Vec<(Path<H>, Option<bool>)>,
-    ) -> Result<(), Failure> {
-        let both = |one: Option<bool>, two: Option<bool>| match (one, two) {
-            (Some(false), _) | (_, Some(false)) => Some(false),
-            (Some(true), Some(true)) => Some(true),
-            _ => None,
-        };
-        let (node, start, count) = match self.place(&path, place, line)? {
-            Where::Variables { start, count } => {
-                let held = &self.variables(&path.state)[start..start + count];
-                let same = held
-                    .iter()
-                    .zip(expected)
-                    .fold(so_far, |so_far, (one, two)| both(so_far, equal_words(*one, *two)));
-                out.push((path, same));
-                return Ok(());
-            }
-            Where::Cells { node, start, count } => (node, start, count),
-        };
-        let of = usize::from(path.state.heap.flags(node).of);
-        let mut work = vec![(path, so_far)];
-        // Flags first: where they decide, no link has to be looked at.
-        let is_link = |at: usize| matches!(self.model.cells[of][at], Cell::Link(_));
-        let order = (start..start + count).filter(|at| !is_link(*at));
-        for at in order.chain((start..start + count).filter(|at| is_link(*at))) {
-            let mut next = vec![];
-            for (path, so_far) in work {
-                let expected = expected.get(at - start).copied().unwrap_or(Scalar::Any);
-                match (self.model.cells[of][at], expected) {
-                    _ if so_far == Some(false) => next.push((path, so_far)),
-                    (Cell::Link(link), Scalar::Null | Scalar::Node(_)) => {
-                        let side = self.actor.side();
-                        let compared = path.state.heap.compare(side, node, link, expected.node());
-                        let compared =
-                            compared.map_err(|lost| self.failure(Cause::Lost(lost), line))?;
-                        let equal = compared.equal.into_iter().map(|heap| (heap, so_far));
-                        let different = compared.different.into_iter();
-                        for (heap, same) in equal.chain(different.map(|heap| (heap, Some(false)))) {
-                            let mut path = path.clone();
-                            path.state.heap = heap;
-                            let list = path.state.list(self.model.root);
-                            if path.state.heap.coerce(list.as_ref()) {
-                                next.push((path, same));
-                            }
-                        }
-                    }
-                    (cell, expected) => {
-                        for (path, held) in self.load_cell(path, node, cell, at, line)? {
-                            next.push((path, both(so_far, equal_words(held, expected))));
-                        }
-                    }
-                }
-            }
-            work = next;
-        }
-        out.extend(work);
-        Ok(())
-    }
-
     fn allocate<H: Heap>(
         &self,
         path: Path<H>,
@@ -510,321 +444,6 @@ impl Executor<'_> {
         Ok(out)
     }
 
-    /// What a place holds: the states in which it is one thing, with what it is there.
-    fn load<H: Heap>(
-        &self,
-        path: Path<H>,
-        place: &Place,
-        line: u32,
-    ) -> Result<Vec<(Path<H>, Words)>, Failure> {
-        let (node, start, count) = match self.place(&path, place, line)? {
-            Where::Variables { start, count } => {
-                let words = self.variables(&path.state)[start..start + count].iter().copied();
-                let words = words.collect();
-                return Ok(vec![(path, words)]);
-            }
-            Where::Cells { node, start, count } => (node, start, count),
-        };
-        let of = usize::from(path.state.heap.flags(node).of);
-        let mut out: Vec<(Path<H>, Words)> = vec![(path, Words::new())];
-        for at in start..start + count {
-            let cell = self.model.cells[of][at];
-            let mut next = vec![];
-            for (path, words) in out {
-                for (path, word) in self.load_cell(path, node, cell, at, line)? {
-                    let mut words = words.clone();
-                    words.push(word);
-                    next.push((path, words));
-                }
-            }
-            out = next;
-        }
-        Ok(out)
-    }
-
-    fn load_cell<H: Heap>(
-        &self,
-        path: Path<H>,
-        node: NodeId,
-        cell: Cell,
-        at: usize,
-        line: u32,
-    ) -> Result<Vec<(Path<H>, Scalar)>, Failure> {
-        let flags = path.state.heap.flags(node);
-        let own = self.actor.side() == Side::Reference;
-        let word = match cell {
-            // Of the cells of a duo-object that are not links the candidate's are kept.
-            Cell::Flag(_) | Cell::Lock(_) if own => {
-                return Err(self.failure(Cause::Lost(Lost::ReferenceCell), line));
-            }
-            Cell::Link(link) => return self.load_link(path, node, link, line),
-            Cell::Flag(bit) => Scalar::Bool(flags.bools >> bit & 1 == 1),
-            Cell::Lock(lock) => Scalar::Lock(flags.locks[usize::from(lock)]),
-            Cell::Value(number) => Scalar::ValueOf(node, number),
-            Cell::Key if flags.class == Class::None => Scalar::Any,
-            Cell::Key => Scalar::Key(flags.class),
-            Cell::Opaque => {
-                let object = &self.model.program.structs[usize::from(flags.of)];
-                let mut words = Vec::new();
-                for field in &object.fields {
-                    crate::value::words_of(&field.ty, &mut words);
-                }
-                words.get(at).map_or(Scalar::Any, |ty| crate::evaluate::unknown(ty))
-            }
-        };
-        Ok(split(path, Term::Word(word))
-            .into_iter()
-            .map(|(path, term)| (path, flat(&term)[0]))
-            .collect())
-    }
-
-    fn load_link<H: Heap>(
-        &self,
-        path: Path<H>,
-        node: NodeId,
-        link: u8,
-        line: u32,
-    ) -> Result<Vec<(Path<H>, Scalar)>, Failure> {
-        let side = self.actor.side();
-        if let Some(to) = path.state.heap.definite(side, node, link) {
-            let word = to.map_or(Scalar::Null, Scalar::Node);
-            return Ok(vec![(path, word)]);
-        }
-        let loaded = path.state.heap.load(side, node, link);
-        let loaded = loaded.map_err(|lost| self.failure(Cause::Lost(lost), line))?;
-        let mut out = vec![];
-        for (heap, to) in loaded {
-            let mut path = Path { state: State { heap, ..path.state.clone() }, ..path.clone() };
-            let list = path.state.list(self.model.root);
-            if path.state.heap.coerce(list.as_ref()) {
-                out.push((path, to.map_or(Scalar::Null, Scalar::Node)));
-            }
-        }
-        Ok(out)
-    }
-
-    /// Writes a place; in every state that this can lead to.
-    fn store<H: Heap>(
-        &self,
-        mut path: Path<H>,
-        place: &Place,
-        words: &[Scalar],
-        line: u32,
-        out: &mut Paths<H>,
-    ) -> Result<(), Failure> {
-        let lost = |lost: Lost| self.failure(Cause::Lost(lost), line);
-        let (node, start, count) = match self.place(&path, place, line)? {
-            Where::Variables { start, .. } => {
-                path.visible = true;
-                if self.actor.side() == Side::Candidate {
-                    let is_root = self
-                        .model
-                        .root
-                        .is_some_and(|(root, _)| (start..start + words.len()).contains(&root));
-                    if is_root && !matches!(self.actor, Actor::Init(_)) {
-                        return Err(lost(Lost::Root));
-                    }
-                    // What names a node in a shared variable shows it, its value too.
-                    for node in words.iter().filter_map(|word| word.node()) {
-                        publish(&mut path.state.heap, node);
-                    }
-                }
-                let variables = self.variables_mut(&mut path.state);
-                for (to, word) in variables[start..].iter_mut().zip(words) {
-                    *to = match word {
-                        // To another thread this would be another argument, another id.
-                        Scalar::Argument(_) | Scalar::Me => Scalar::Any,
-                        other => *other,
-                    };
-                }
-                out.push(path);
-                return Ok(());
-            }
-            Where::Cells { node, start, count } => (node, start, count),
-        };
-        let of = usize::from(path.state.heap.flags(node).of);
-        let mut paths: Paths<H> = vec![path];
-        for (at, word) in (start..start + count).zip(words) {
-            let cell = self.model.cells[of][at];
-            let mut next = vec![];
-            for path in paths {
-                self.store_cell(path, node, cell, *word, &mut next).map_err(lost)?;
-            }
-            paths = next;
-        }
-        out.extend(paths);
-        Ok(())
-    }
-
-    fn store_cell<H: Heap>(
-        &self,
-        mut path: Path<H>,
-        node: NodeId,
-        cell: Cell,
-        word: Scalar,
-        out: &mut Paths<H>,
-    ) -> Result<(), Lost> {
-        let side = self.actor.side();
-        let mut flags = path.state.heap.flags(node);
-        let private = match self.actor {
-            Actor::Thread(thread) => flags.owner == Some(thread),
-            Actor::Reference(_) | Actor::Init(_) => false,
-        };
-        path.visible |= !private;
-        match (cell, word) {
-            (Cell::Link(link), Scalar::Null | Scalar::Node(_)) => {
-                let to = word.node();
-                if side == Side::Candidate && flags.reach {
-                    return crate::list::write(self.model.root, path, node, link, to, out);
-                }
-                for mut path in focus_duo(path, node)? {
-                    path.state.heap.store(side, node, link, to);
-                    if let (Side::Candidate, false, Some(to)) = (side, private, to) {
-                        publish(&mut path.state.heap, to);
-                    }
-                    out.push(path);
-                }
-                return Ok(());
-            }
-            (Cell::Flag(bit), Scalar::Bool(truth)) if side == Side::Candidate => {
-                flags.bools = flags.bools & !(1 << bit) | u8::from(truth) << bit;
-                path.state.heap.set_flags(node, flags);
-            }
-            (Cell::Opaque, _) => {}
-            (_, _) if side == Side::Reference => return Err(Lost::ReferenceCell),
-            _ => return Err(Lost::Value),
-        }
-        out.push(path);
-        Ok(())
-    }
-
-    fn lock<H: Heap>(
-        &self,
-        mut path: Path<H>,
-        place: &Place,
-        line: u32,
-    ) -> Result<Paths<H>, Failure> {
-        if self.holder(&path, place, line)? != Holder::Free {
-            return Ok(vec![]);
-        }
-        path.visible |= self.shows_lock(&path, place, line)?;
-        self.put_holder(&mut path, place, self.actor.holder(), line)?;
-        Ok(vec![path])
-    }
-
-    fn unlock<H: Heap>(
-        &self,
-        mut path: Path<H>,
-        place: &Place,
-        line: u32,
-    ) -> Result<Paths<H>, Failure> {
-        if self.holder(&path, place, line)? != self.actor.holder() {
-            return Err(self.fault(Fault::ForeignUnlock, line));
-        }
-        path.visible |= self.shows_lock(&path, place, line)?;
-        self.put_holder(&mut path, place, Holder::Free, line)?;
-        Ok(vec![path])
-    }
-
-    /// Whether other threads can notice who holds a lock.
-    fn shows_lock<H: Heap>(
-        &self,
-        path: &Path<H>,
-        place: &Place,
-        line: u32,
-    ) -> Result<bool, Failure> {
-        if self.machine.is_some_and(|machine| machine.locks == Locks::Mine) {
-            return Ok(false);
-        }
-        Ok(match self.place(path, place, line)? {
-            Where::Variables { .. } => true,
-            Where::Cells { node, .. } => path.state.edge.is_some_and(|(before, _)| before == node),
-        })
-    }
-
-    /// Who holds a lock.
-    fn holder<H: Heap>(&self, path: &Path<H>, place: &Place, line: u32) -> Result<Holder, Failure> {
-        let lost = |lost: Lost| self.failure(Cause::Lost(lost), line);
-        match self.place(path, place, line)? {
-            Where::Variables { start, .. } => match self.variables(&path.state)[start] {
-                Scalar::Lock(holder) => Ok(holder),
-                _ => Err(lost(Lost::Value)),
-            },
-            Where::Cells { node, start, .. } => {
-                let flags = path.state.heap.flags(node);
-                match self.model.cells[usize::from(flags.of)][start] {
-                    Cell::Lock(lock) if self.actor.side() == Side::Candidate => {
-                        Ok(flags.locks[usize::from(lock)])
-                    }
-                    _ => Err(lost(Lost::ReferenceCell)),
-                }
-            }
-        }
-    }
-
-    fn put_holder<H: Heap>(
-        &self,
-        path: &mut Path<H>,
-        place: &Place,
-        holder: Holder,
-        line: u32,
-    ) -> Result<(), Failure> {
-        match self.place(path, place, line)? {
-            Where::Variables { start, .. } => {
-                self.variables_mut(&mut path.state)[start] = Scalar::Lock(holder);
-            }
-            Where::Cells { node, start, .. } => {
-                let mut flags = path.state.heap.flags(node);
-                if let Cell::Lock(lock) = self.model.cells[usize::from(flags.of)][start] {
-                    flags.locks[usize::from(lock)] = holder;
-                }
-                path.state.heap.set_flags(node, flags);
-            }
-        }
-        Ok(())
-    }
-
-    fn place<H: Heap>(&self, path: &Path<H>, place: &Place, line: u32) -> Result<Where, Failure> {
-        match place {
-            Place::Shared(variable) => {
-                let (starts, variables) = match self.actor.side() {
-                    Side::Candidate => (&self.model.shared, &self.model.program.shared[..]),
-                    Side::Reference => {
-                        (&self.model.reference_shared, self.model.reference_variables())
-                    }
-                };
-                let count = crate::value::width(&variables[*variable].ty);
-                Ok(Where::Variables { start: starts[*variable], count })
-            }
-            Place::Field { object, of, field } => match self.word(path, object, line)? {
-                Scalar::Null => Err(self.fault(Fault::Null, line)),
-                Scalar::Node(node) => {
-                    let ty = &self.model.program.structs[*of].fields[*field].ty;
-                    let start = self.model.fields[*of][*field];
-                    Ok(Where::Cells { node, start, count: crate::value::width(ty) })
-                }
-                _ => Err(self.failure(Cause::Lost(Lost::Value), line)),
-            },
-            Place::SharedElement(..) | Place::FieldElement { .. } => {
-                Err(self.failure(Cause::Lost(Lost::Value), line))
-            }
-        }
-    }
-
-    fn variables<'p, H: Heap>(&self, state: &'p State<H>) -> &'p [Scalar] {
-        match self.actor.side() {
-            Side::Candidate => &state.shared,
-            Side::Reference => &state.reference,
-        }
-    }
-
-    fn variables_mut<'p, H: Heap>(&self, state: &'p mut State<H>) -> &'p mut [Scalar] {
-        match self.actor.side() {
-            Side::Candidate => &mut state.shared,
-            Side::Reference => &mut state.reference,
-        }
-    }
-
     fn assign<H: Heap>(&self, mut path: Path<H>, target: &LocalTarget, term: &Term) -> Path<H> {
         match target {
             LocalTarget::Local(local) => self.assign_words(path, *local, &flat(term)),
@@ -881,7 +500,7 @@ impl Executor<'_> {
         }
     }
 
-    fn fault(&self, fault: Fault, line: u32) -> Failure {
+    pub(crate) fn fault(&self, fault: Fault, line: u32) -> Failure {
         self.failure(
             match self.actor.side() {
                 Side::Candidate => Cause::Fault(fault),
@@ -895,12 +514,6 @@ impl Executor<'_> {
     pub fn failure(&self, cause: Cause, line: u32) -> Failure {
         Failure { cause, operation: self.operation, line }
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Where {
-    Variables { start: usize, count: usize },
-    Cells { node: NodeId, start: usize, count: usize },
 }
 
 /// The states in which all links of a node go to one place each, on both sides. Whoever writes a

@@ -56,6 +56,19 @@ pub struct Flags {
 }
 
 impl Flags {
+    /// A new node of the reference, of this struct.
+    pub fn of_reference(of: u8) -> Flags {
+        Flags {
+            kind: Kind::Reference,
+            of,
+            class: Class::None,
+            bools: 0,
+            reach: false,
+            owner: None,
+            locks: [Holder::Free; LOCKS],
+        }
+    }
+
     /// Whether a thread owns the node or holds its lock.
     pub fn mentions(&self, thread: u8) -> bool {
         self.owner == Some(thread) || self.locks.contains(&Holder::Thread(thread))

@@ -4,6 +4,7 @@
 //! duo-objects; abstraction bounds them. Start with [`correlate`] (the semantics), then [`heap`] and
 //! [`targets`] (the abstraction), then [`explore`] and [`views`] (so many threads, any number).
 
+mod access;
 pub mod analysis;
 pub mod certificate;
 pub mod coerce;

@@ -5,14 +5,14 @@
 use crate::correlate::Machine;
 use crate::execute::{Actor, Ended, Executor, Path};
 use crate::failure::Failure;
-use crate::heap::{Flags, Heap, Kind, LOCKS, Side};
+use crate::heap::{Flags, Heap, Side};
 use crate::list::is_below;
 use crate::model::{
     Cell, Code, Does, ListNode, Model, Reference, actions, bodies, builtin, cells, initial_words,
     offsets,
 };
 use crate::state::{State, Thread};
-use crate::value::{Class, Holder, Integers, NodeId, Scalar, Words, words_of};
+use crate::value::{Class, Integers, NodeId, Scalar, Words, words_of};
 use linchpin_ir::program::{Action, Operation, Program, Type, Variable};
 use linchpin_spec::Value;
 use smallvec::{SmallVec, smallvec};
@@ -337,15 +337,7 @@ fn reference_init<H: Heap>(
         Reference::Bit => path.state.reference = smallvec![Scalar::Bool(false)],
         Reference::Queue(list) => {
             // Its dummy is the node that `init` made, if it made one.
-            let flags = Flags {
-                kind: Kind::Reference,
-                of: list.of,
-                class: Class::None,
-                bools: 0,
-                reach: false,
-                owner: None,
-                locks: [Holder::Free; LOCKS],
-            };
+            let flags = Flags::of_reference(list.of);
             let like = |node: &NodeId| path.state.heap.flags(*node).of == list.of;
             let made = path.allocated.iter().map(|made| made.node).find(like);
             let dummy = match made {
