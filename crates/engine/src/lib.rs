@@ -8,6 +8,7 @@ mod answer;
 mod counterexample;
 mod picture;
 mod request;
+mod roadmap;
 mod subject;
 
 pub use answer::{AbstractMove, AbstractTrace, Answer, Artifact, Faults, Stat};
@@ -19,6 +20,10 @@ pub use picture::{
 pub use request::{
     DomainAsked, Extras, Progress, PureAsked, Reduction, ReferenceAsked, Request, ShapeRequest,
     ThreadsAsked,
+};
+pub use roadmap::{
+    Claim, Effect, OperationKind, Origin, Roadmap, RoadmapOperation, Rule, SharedNode, SharedPicture,
+    SharedValue, Stage, Status, StepCondition, UpdateStep, WithoutUpdates, Witness,
 };
 pub use subject::{Language, ModelBounds, Source, Subject};
 
