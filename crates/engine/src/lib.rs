@@ -22,8 +22,8 @@ pub use request::{
     ThreadsAsked,
 };
 pub use roadmap::{
-    Claim, Effect, OperationKind, Origin, Roadmap, RoadmapOperation, Rule, SharedNode, SharedPicture,
-    SharedValue, Stage, Status, StepCondition, UpdateStep, WithoutUpdates, Witness,
+    Claim, Effect, OperationKind, Origin, Roadmap, RoadmapOperation, Rule, SharedNode,
+    SharedPicture, SharedValue, Stage, Status, StepCondition, UpdateStep, WithoutUpdates, Witness,
 };
 pub use subject::{Language, ModelBounds, Source, Subject};
 

@@ -57,7 +57,7 @@ pub(crate) struct Form {
 /// Room to work in, so that packing allocates nothing.
 #[derive(Default)]
 pub(crate) struct Scratch {
-    names: Vec<u32>,
+    pub names: Vec<u32>,
     order: Vec<u32>,
     /// The keys of all threads, one after the other, and where each starts.
     keys: Vec<u8>,

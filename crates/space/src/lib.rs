@@ -4,11 +4,13 @@
 //! [`Space`] is the whole: the initial state, and for each packed state its successors with the
 //! events on the way. Reading order: `layout.rs` (a state as words), `code.rs` and `execute.rs` (a
 //! step), `liveness.rs` and `canonical.rs` (what two states have in common), `symmetry.rs` (which
-//! renamings change nothing), `space.rs` (the whole) and `successors.rs` (the ways on).
+//! renamings change nothing), `space.rs` (the whole) and `successors.rs` (the ways on). `alone.rs` is for those who ask
+//! what one thread would do by itself.
 //!
 //! What a step means is defined by [`linchpin_ir::interpreter`]; the tests hold every step of this
 //! crate against it.
 
+mod alone;
 mod bounds;
 mod canonical;
 mod code;
@@ -25,6 +27,7 @@ mod successors;
 mod symmetry;
 mod workspace;
 
+pub use alone::{Alone, AloneStep};
 pub use bounds::{Bounds, Reductions};
 pub use canonical::Renaming;
 pub use code::Class;

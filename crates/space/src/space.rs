@@ -1,5 +1,6 @@
 //! The state space: from a packed state to its successors, with the events on the way.
 
+use crate::alone::LockWords;
 use crate::bounds::{Bounds, Reductions};
 use crate::canonical::{Form, Renaming};
 use crate::code::{Class, Routine, routine};
@@ -35,6 +36,7 @@ pub struct Space {
     /// For each operation, which words of its parameters hold renamable values.
     pub(crate) data: Vec<Vec<usize>>,
     pub(crate) privacy: Privacy,
+    pub(crate) locks: LockWords,
     pub(crate) coverage: Coverage,
     /// Whether a bound kept a step from being taken.
     pub(crate) bounded: AtomicBool,
@@ -139,6 +141,7 @@ impl Space {
             (0..words).filter(|&at| kinds[at] == Kind::Data).collect()
         };
         let data = (0..routines.len()).map(data).collect();
+        let locks = LockWords::of(program, &form.layout);
         let mut space = Space {
             machine: Machine::new(program, bounds.memory),
             bounds,
@@ -149,6 +152,7 @@ impl Space {
             calls: Vec::new(),
             data,
             privacy: Privacy::of(program),
+            locks,
             coverage: Coverage::new(program),
             bounded: AtomicBool::new(false),
             exhausted: AtomicBool::new(false),

@@ -13,11 +13,23 @@ pub struct Workspace {
     pub(crate) trails: Vec<Trail>,
     pub(crate) marks: Vec<bool>,
     pub(crate) stack: Vec<usize>,
+    /// The nodes and edges that the last step of a thread that runs alone went along.
+    pub(crate) path: Vec<(u32, u32)>,
     /// Whether the bound on objects refused a step since this was last cleared.
     pub(crate) bounded: bool,
 }
 
 impl Workspace {
+    /// The nodes and edges that the last step of a thread that runs alone went along.
+    pub fn path(&self) -> &[(u32, u32)] {
+        &self.path
+    }
+
+    /// After packing: for each object its name in the packed form, from 1 on; 0 if it is garbage.
+    pub fn names(&self) -> &[u32] {
+        &self.scratch.names
+    }
+
     /// Whether the bound on objects refused a step since the last time this was asked.
     pub fn take_bounded(&mut self) -> bool {
         std::mem::take(&mut self.bounded)
