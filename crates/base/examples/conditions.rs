@@ -47,6 +47,11 @@ fn main() {
             finding.line
         );
     }
+    if std::env::var("DETAIL").is_ok() {
+        for finding in &analysis.findings {
+            println!("{finding:#?}");
+        }
+    }
     for ((operation, line), effects) in &analysis.tally.steps {
         let of = |(of, effects): (usize, &linchpin_base::Effects)| {
             format!("{} {}/{}", name(of), effects.preserved, effects.changed)

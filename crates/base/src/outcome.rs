@@ -75,31 +75,33 @@ impl Outcome {
     }
 }
 
-/// The objects that the shared variables reach.
-pub fn reachable(space: &Space, flat: &Flat) -> Vec<bool> {
+/// The objects that the shared variables reach, in an order that does not depend on their numbers.
+pub fn reachable(space: &Space, flat: &Flat) -> Vec<usize> {
     let mut marks = vec![false; space.objects(flat)];
-    let mut stack = Vec::new();
-    let mut reach = |word: i64, stack: &mut Vec<usize>| {
+    let mut order = Vec::new();
+    let mut reach = |word: i64, order: &mut Vec<usize>| {
         if let Ok(object) = usize::try_from(word - 1)
             && !marks[object]
         {
             marks[object] = true;
-            stack.push(object);
+            order.push(object);
         }
     };
     for (_, word, is_reference) in space.shared_words(flat) {
         if is_reference {
-            reach(word, &mut stack);
+            reach(word, &mut order);
         }
     }
-    while let Some(object) = stack.pop() {
-        for (_, word, is_reference) in space.object_words(flat, object).1 {
+    let mut next = 0;
+    while next < order.len() {
+        for (_, word, is_reference) in space.object_words(flat, order[next]).1 {
             if is_reference {
-                reach(word, &mut stack);
+                reach(word, &mut order);
             }
         }
+        next += 1;
     }
-    marks
+    order
 }
 
 /// Writes the labels of the update steps of one run.
@@ -113,7 +115,11 @@ pub struct Labels {
 impl Labels {
     /// For a run that begins in this state.
     pub fn new(space: &Space, flat: &Flat) -> Labels {
-        Labels { known: reachable(space, flat), new: Vec::new() }
+        let mut known = vec![false; space.objects(flat)];
+        for object in reachable(space, flat) {
+            known[object] = true;
+        }
+        Labels { known, new: Vec::new() }
     }
 
     /// What a step has changed in the shared state; empty if it is no update step.
@@ -133,17 +139,15 @@ impl Labels {
             label.push(Term::Plain(at as i64));
             label.push(self.term(word, is_reference));
         }
-        let mut marks = None;
-        for object in 0..space.objects(before) {
-            let (_, old) = space.object_words(before, object);
-            let (_, new) = space.object_words(after, object);
-            for (at, word, is_reference) in old.zip(new).filter_map(changed) {
-                if !marks.get_or_insert_with(|| reachable(space, before))[object] {
-                    break;
+        if changes_heap(space, before, after) {
+            for object in reachable(space, before) {
+                let (_, old) = space.object_words(before, object);
+                let (_, new) = space.object_words(after, object);
+                for (at, word, is_reference) in old.zip(new).filter_map(changed) {
+                    label.push(self.object(object));
+                    label.push(Term::Plain(at as i64));
+                    label.push(self.term(word, is_reference));
                 }
-                label.push(self.object(object));
-                label.push(Term::Plain(at as i64));
-                label.push(self.term(word, is_reference));
             }
         }
         if label.is_empty() {
@@ -182,21 +186,27 @@ impl Labels {
     }
 }
 
+type Word = (usize, i64, bool);
+
+fn differs(((_, old, _), (_, new, _)): (Word, Word)) -> bool {
+    old != new
+}
+
+fn changes_object(space: &Space, before: &Flat, after: &Flat, object: usize) -> bool {
+    let (_, old) = space.object_words(before, object);
+    let (_, new) = space.object_words(after, object);
+    old.zip(new).any(differs)
+}
+
+fn changes_heap(space: &Space, before: &Flat, after: &Flat) -> bool {
+    (0..space.objects(before)).any(|object| changes_object(space, before, after, object))
+}
+
 /// Whether a transition changes the shared state: it is an update step.
 pub fn is_update(space: &Space, before: &Flat, after: &Flat) -> bool {
-    let differs = |((_, old, _), (_, new, _)): ((usize, i64, bool), (usize, i64, bool))| old != new;
     if space.shared_words(before).zip(space.shared_words(after)).any(differs) {
         return true;
     }
-    let changed = |object: &usize| {
-        let (_, old) = space.object_words(before, *object);
-        let (_, new) = space.object_words(after, *object);
-        old.zip(new).any(differs)
-    };
-    let mut changed = (0..space.objects(before)).filter(changed).peekable();
-    if changed.peek().is_none() {
-        return false;
-    }
-    let marks = reachable(space, before);
-    changed.any(|object| marks[object])
+    let changes = |object: usize| changes_object(space, before, after, object);
+    changes_heap(space, before, after) && reachable(space, before).into_iter().any(changes)
 }
