@@ -404,7 +404,7 @@ impl<'a> Explorer<'a> {
             self.tally.critical_over(operation, line);
             next.notes[thread] = Note::After { call };
         }
-        self.disturb(here, made, line, next);
+        self.disturb(here, made, (line, &actual), next);
         for other in 0..next.notes.len() {
             if let Note::Before { call, seen } = next.notes[other] {
                 let more = self.seen(shared.id, usize::from(call));
@@ -421,7 +421,13 @@ impl<'a> Explorer<'a> {
     }
 
     /// What others still have to do must be what it was (Definition 6.2, step by step).
-    fn disturb(&mut self, here: &Here, made: &Move, line: u32, next: &mut Next) {
+    fn disturb(
+        &mut self,
+        here: &Here,
+        made: &Move,
+        (line, taken): (u32, &Outcome),
+        next: &mut Next,
+    ) {
         for other in (0..next.notes.len()).filter(|other| *other != made.thread) {
             let (Note::Critical { call, .. } | Note::After { call }) = here.notes[other] else {
                 continue;
@@ -437,6 +443,7 @@ impl<'a> Explorer<'a> {
                 let by = next.notes[made.thread].call().map(|call| self.operation(call));
                 let detail = Detail::Disturbed {
                     call: number,
+                    helped: is_same_step(&before.outcome, taken),
                     before: Rc::new(before.outcome),
                     after: Rc::new(after.outcome),
                 };
@@ -666,6 +673,14 @@ impl<'a> Explorer<'a> {
                 call.map_or(0, |operation| self.program().operations[operation].line)
             }
         }
+    }
+}
+
+/// Whether two outcomes begin with the same change.
+fn is_same_step(one: &Outcome, other: &Outcome) -> bool {
+    match (one.updates.first(), other.updates.first()) {
+        (Some(one), Some(other)) => one.label == other.label,
+        _ => false,
     }
 }
 
