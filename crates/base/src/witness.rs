@@ -128,7 +128,9 @@ impl Teller<'_> {
                 let (before, after) =
                     (self.outcome(operation, before), self.outcome(operation, after));
                 let helps = match helped {
-                    true => " It is the very step that was still to be taken: the other thread helps.",
+                    true => {
+                        " It is the very step that was still to be taken: the other thread helps."
+                    }
                     false => "",
                 };
                 format!(
