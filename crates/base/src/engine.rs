@@ -10,7 +10,7 @@ use linchpin_engine::{
 use linchpin_ir::program::Program;
 use linchpin_space::{Bounds, Reductions};
 use linchpin_verdict::{Assumption, Bound, Verdict, counted, grouped};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The conditions of paper 004, on every execution within bounds.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +29,10 @@ impl Engine for Base {
 
     fn is_proof(&self) -> bool {
         true
+    }
+
+    fn patience(&self) -> Option<Duration> {
+        Some(Duration::from_secs(5))
     }
 
     fn answer(

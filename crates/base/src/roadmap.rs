@@ -1,10 +1,10 @@
 //! The roadmap of a model: the claims of the three stages of Section 5, with what is known of each.
 
 use crate::analyse::Analysis;
-use crate::finding::Finding;
+use crate::finding::{Detail, Finding};
 use crate::witness::Teller;
 use linchpin_engine::{
-    Claim, Effect, OperationKind, Roadmap, RoadmapOperation, Rule, Status, UpdateStep,
+    Claim, Effect, OperationKind, Reach, Roadmap, RoadmapOperation, Rule, Status, UpdateStep,
     WithoutUpdates,
 };
 
@@ -21,7 +21,30 @@ pub fn roadmap(analysis: &Analysis, source: &str) -> Roadmap {
         operations: operations.clone().map(|of| operation(&teller, of, source)).collect(),
         claims: claims(&teller),
         well_formed: Vec::new(),
+        reach: reach(&teller),
     }
+}
+
+/// What puts the object outside of the reach of the method, if it is linearizable.
+fn reach(teller: &Teller<'_>) -> Option<Reach> {
+    let findings = &teller.analysis.findings;
+    let name = |operation: usize| teller.name(operation).to_owned();
+    let helping = findings.iter().find_map(|finding| match (&finding.detail, finding.other) {
+        (Detail::Disturbed { helped: true, .. }, Some(other)) => Some(Reach::Helping {
+            operation: name(finding.operation),
+            by: name(other),
+            line: finding.line,
+        }),
+        _ => None,
+    });
+    let inside = findings.iter().find_map(|finding| match (finding.rule, finding.other) {
+        (Rule::Preserve, Some(other)) => {
+            Some(Reach::Inside { operation: name(finding.operation), other: name(other) })
+        }
+        _ => None,
+    });
+    let open = (!findings.is_empty()).then_some(Reach::NotNecessary);
+    helping.or(inside).or(open)
 }
 
 fn operation(teller: &Teller<'_>, operation: usize, source: &str) -> RoadmapOperation {
