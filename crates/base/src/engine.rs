@@ -113,7 +113,7 @@ fn verdict(analysis: &Analysis, teller: &Teller<'_>, within: &str) -> (Verdict, 
     if let Some(finding) = first(analysis) {
         let more = match analysis.findings.len() {
             0 | 1 => String::new(),
-            count => format!(" (and {} more)", counted(count - 1, "failing condition")),
+            count => format!(" (and {} more)", count - 1),
         };
         let reason = format!(
             "{} does not hold: {}{more}, with {within}",
