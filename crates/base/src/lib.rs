@@ -33,7 +33,7 @@ pub use engine::Base;
 pub use explore::Treatment;
 pub use finding::{Detail, Finding, Findings, Place};
 pub use outcome::{Ending, Outcome, Term, Update, Words};
-pub use picture::picture;
+pub use picture::{LocalValue, picture};
 pub use roadmap::roadmap;
 pub use shared::SharedStates;
 pub use tally::{Effects, Tally};
