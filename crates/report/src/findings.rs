@@ -182,7 +182,12 @@ impl Findings<'_> {
 
     /// The object that scripts read.
     pub fn json(&self) -> String {
-        let mut object = json::envelope("verify", self.subject);
+        self.json_of("verify")
+    }
+
+    /// The same of another command.
+    pub fn json_of(&self, command: &str) -> String {
+        let mut object = json::envelope(command, self.subject);
         let mut insert = |key: &str, value: Json| object.insert(key.to_owned(), value);
         insert("verdict", json!(self.verdict.id()));
         if let Some(deciding) = self.deciding {

@@ -36,13 +36,9 @@ pub(super) fn status_text(status: &Status, noun: &str) -> Text {
     }
 }
 
-/// A claim as a sentence: where the paper states it, the operation, the claim.
+/// Where the paper states a claim, and the claim.
 pub(super) fn claim_sentence(claim: &Claim) -> String {
-    let text = claim.text.trim_end_matches('.');
-    match &claim.operation {
-        Some(operation) => format!("{}, `{operation}`: {text}", claim.rule.source()),
-        None => format!("{}: {text}", claim.rule.source()),
-    }
+    format!("{}: {}", claim.rule.source(), claim.text.trim_end_matches('.'))
 }
 
 pub(super) const fn kind(kind: OperationKind) -> &'static str {
