@@ -6,18 +6,17 @@ use crate::model::{self, Mistakes};
 use crate::progress::Progress;
 use crate::{Status, output};
 use anyhow::{Context, Result, bail};
-use linchpin_engine::{Answer, Language, Origin, Request, Roadmap};
+use linchpin_engine::{Language, Origin, Request, Roadmap};
 use linchpin_engine::{Status as Known, StepCondition};
 use linchpin_ir::interpreter::Memory;
 use linchpin_lang::{NewBase, add_bases};
 use linchpin_report::{Findings, RoadmapView, escaped, json};
-use linchpin_verdict::{Verdict, counted};
+use linchpin_verdict::counted;
 use linchpin_verify::{Loaded, Verification, verify};
 use std::path::Path;
 
-/// The engine that makes roadmaps, and the one that says whether a run is wrong.
+/// The engine that makes roadmaps.
 const BASE: &str = "base";
-const REFINE: &str = "refine";
 
 pub fn execute(args: &RoadmapArgs) -> Result<Status> {
     let subject = args.model.model.display().to_string();
@@ -71,7 +70,7 @@ fn load(args: &RoadmapArgs, subject: &str, source: &str) -> Result<Loaded> {
     linchpin_verify::load(subject, source, Language::Lin, &config).map_err(model::mistakes)
 }
 
-/// Asks for the roadmap and, where a condition does not hold, whether a run is wrong.
+/// Asks for the roadmap; where a condition does not hold, refinement says whether a run is wrong.
 fn ask(args: &RoadmapArgs, loaded: &Loaded, stop: &Stop) -> Result<Verification> {
     let progress = Progress::new(&args.common);
     let observe = |at: linchpin_engine::Progress| {
@@ -82,21 +81,11 @@ fn ask(args: &RoadmapArgs, loaded: &Loaded, stop: &Stop) -> Result<Verification>
         values: args.values,
         objects: args.size.map(usize::from),
         limits: stop.limits(),
+        stuck: false,
         progress: &observe,
         ..Request::default()
     };
-    let found = verify(loaded, &[BASE.to_owned()], &request)?;
-    let is_open =
-        |answer: &Answer| answer.roadmap.is_some() && answer.verdict == Verdict::Inconclusive;
-    if stop.reason().is_some() || !found.answers.iter().any(is_open) {
-        return Ok(found);
-    }
-    let request = Request { stuck: false, ..request };
-    let runs = verify(loaded, &[REFINE.to_owned()], &request)?;
-    // That no run is wrong says nothing about the conditions: only a violation is an answer here.
-    let violated = runs.answers.into_iter().filter(|answer| answer.verdict == Verdict::Violated);
-    let answers = found.answers.into_iter().chain(violated).collect();
-    Ok(Verification::new(answers, false))
+    Ok(verify(loaded, &[BASE.to_owned()], &request)?)
 }
 
 /// The roadmap, where it is wanted.

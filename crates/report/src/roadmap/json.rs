@@ -26,6 +26,7 @@ impl RoadmapView<'_> {
             "operations": operations,
             "claims": claims,
             "well_formed": roadmap.well_formed,
+            "reach": roadmap.reach.as_ref().map(ToString::to_string),
         })
     }
 

@@ -69,7 +69,6 @@ impl RoadmapView<'_> {
         let text = self.findings.counterexample_text(found);
         vec![
             Block::heading(2, "A run that is wrong"),
-            Block::paragraph(found.explanation.as_str()),
             Block::Lines(text.lines().map(str::to_owned).collect()),
         ]
     }
@@ -249,18 +248,11 @@ impl RoadmapView<'_> {
         let mut blocks = vec![Block::heading(2, "What is left to prove")];
         let refuted = self.refuted_count();
         if refuted > 0 {
-            let text = match self.findings.verdict {
-                Verdict::Violated => format!(
-                    "{} refuted, and a run is wrong: there is nothing to prove.",
-                    claims_are(refuted)
-                ),
-                _ => format!(
-                    "{} refuted: the proof does not go through as it stands. Theorem 2 is sufficient, \
-                     not necessary.",
-                    claims_are(refuted)
-                ),
-            };
-            blocks.push(Block::paragraph(text));
+            blocks.push(Block::paragraph(format!(
+                "{} refuted{}.",
+                claims_are(refuted),
+                self.meaning()
+            )));
         }
         let items = self.open_items();
         match items.is_empty() {
@@ -269,6 +261,17 @@ impl RoadmapView<'_> {
             false => blocks.push(Block::Numbered(items)),
         }
         blocks
+    }
+
+    /// What it means that a claim is refuted.
+    fn meaning(&self) -> String {
+        match (self.findings.verdict, &self.roadmap.reach) {
+            (Verdict::Violated, _) => ", and a run is wrong: there is nothing to prove".to_owned(),
+            (_, Some(reach)) => {
+                format!(": the proof does not go through as it stands. If no run is wrong: {reach}")
+            }
+            (_, None) => ": the model states them, and the proof needs others".to_owned(),
+        }
     }
 
     fn refuted_count(&self) -> usize {

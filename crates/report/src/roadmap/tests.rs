@@ -77,8 +77,8 @@ fn as_markdown() {
 
         ## Stage II: update operations
 
-        - Definition 6.2, `remove`: the state before its first update step is a base point of all its steps: checked in 50 cases
-        - Definition 6.1, `remove`: critical sequences that interleave commute: never met within these bounds
+        - Definition 6.2: `remove` begins its critical sequence in a base point for all its steps: checked in 50 cases
+        - Definition 6.1: Steps of the critical sequence of `remove` commute with those that interleave: never met within these bounds
 
         In how many transitions each update step preserves the base points of each operation (Definition 3):
 
@@ -89,10 +89,10 @@ fn as_markdown() {
 
         ## Stage III: read-only operations
 
-        - Theorem 2, condition 1, `remove`: only `n2.marked = true` changes base points of `contains`: **shown for any heap: in every abstract state**
-        - Theorem 2, condition 2, `contains`: some state while it is pending is a base point of its answer: **refuted**
+        - Theorem 2, condition 1: A call of `remove` has at most one step that does not preserve: **shown for any heap: in every abstract state**
+        - Theorem 2, condition 2: When `contains` answers, some state since its call is a base point for that answer: **refuted**
 
-        **Refuted**: Theorem 2, condition 2, `contains`: some state while it is pending is a base point of its answer.
+        **Refuted**: Theorem 2, condition 2: When `contains` answers, some state since its call is a base point for that answer.
 
         In this state the condition holds, and `contains(1)` alone answers false.
 
@@ -118,19 +118,19 @@ fn as_markdown() {
 
         ## What is left to prove
 
-        2 claims are refuted: the proof does not go through as it stands. Theorem 2 is sufficient, not necessary.
+        2 claims are refuted: the proof does not go through as it stands. If no run is wrong: the conditions are sufficient, not necessary.
 
         1. Every reachable shared state: the list from `head` is sorted by `val`
         2. Definition 1, `contains`, line 41: `c.marked || c.val != e` is a base condition of `return false`
-        3. Definition 6.2, `remove`: the state before its first update step is a base point of all its steps
-        4. Definition 6.1, `remove`: critical sequences that interleave commute (never met within these bounds)
+        3. Definition 6.2: `remove` begins its critical sequence in a base point for all its steps
+        4. Definition 6.1: Steps of the critical sequence of `remove` commute with those that interleave (never met within these bounds)
     "#]].assert_eq(&text);
 }
 
 #[test]
 fn in_a_few_lines() {
     expect![[r#"
-            refuted: Theorem 2, condition 2, `contains`: some state while it is pending is a base point of its answer
+            refuted: Theorem 2, condition 2: When `contains` answers, some state since its call is a base point for that answer
               In this state the condition holds, and `contains(1)` alone answers false.
                 before line 90:  head → (MIN) → c: (1) → (MAX)
                                  e = 1
