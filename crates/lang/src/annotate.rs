@@ -102,11 +102,13 @@ fn on_line<'t>(lines: &Lines, block: &'t Block, line: u32, found: &mut Vec<&'t S
     }
 }
 
-/// The statement of a step: the only one on its line, or the one that reads like it.
+/// The statement of a step: the only one on its line, the one that reads like it, or the first one
+/// where the whole line does.
 fn meant<'t>(source: &str, statements: &[&'t Statement], step: &str) -> Option<&'t Statement> {
     if let [only] = statements {
         return Some(*only);
     }
+    let step = step.trim().trim_end_matches(';');
     let reads = |statement: &&&Statement| {
         let text = match &statement.kind {
             StatementKind::If(condition, ..) | StatementKind::While(condition, _) => condition.span,
@@ -115,7 +117,13 @@ fn meant<'t>(source: &str, statements: &[&'t Statement], step: &str) -> Option<&
         text.text(source).trim_end_matches(';').trim_end() == step
     };
     let mut alike = statements.iter().filter(reads);
-    alike.next().filter(|_| alike.next().is_none()).copied()
+    let one = alike.next().filter(|_| alike.next().is_none());
+    let first = statements.first()?;
+    let at = first.span.range().start;
+    let line_start = source[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    let line = source[line_start..].lines().next().unwrap_or_default();
+    let line = line.split("//").next().unwrap_or_default().trim().trim_end_matches(';');
+    one.or_else(|| (line == step).then_some(first)).copied()
 }
 
 /// Where the condition goes, and how it is written there.
@@ -187,7 +195,7 @@ op pop() -> int? {
         let long = "top == t && !exists n: Node { reach(top, next, n) && n == x } && x.next == t && x.val == v";
         let bases = [
             base("push", 9, "cas(top, t, x)", long),
-            base("push", 9, "return", "top == x"),
+            base("push", 9, "return;", "top == x"),
             base("push", 7, "t := top", "true"),
         ];
         let annotated = add_bases(SOURCE, &bases).unwrap();
@@ -213,6 +221,14 @@ op pop() -> int? {
                 return none;
             }
         "#]].assert_eq(&annotated.source);
+    }
+
+    #[test]
+    fn a_whole_line_is_its_first_statement() {
+        let step = "#[lin] if cas(top, t, x) { return; }";
+        let annotated = add_bases(SOURCE, &[base("push", 9, step, "top == t")]).unwrap();
+        assert_eq!((annotated.added, annotated.unplaced.len()), (1, 0));
+        assert!(annotated.source.contains("#[base(top == t)]\n        #[lin] if"));
     }
 
     #[test]
