@@ -82,10 +82,7 @@ impl Painter<'_> {
                 take(words);
             }
             Type::Int => out.push((name.to_owned(), SharedValue::Word(integer(take(words))))),
-            Type::Bool => {
-                let word = (take(words) != 0).to_string();
-                out.push((name.to_owned(), SharedValue::Word(word)));
-            }
+            Type::Bool => out.push((name.to_owned(), SharedValue::Bool(take(words) != 0))),
             Type::Tid => {
                 let word = (take(words) - 1).to_string();
                 out.push((name.to_owned(), SharedValue::Word(word)));

@@ -6,6 +6,7 @@
 
 mod answer;
 mod counterexample;
+mod drawn;
 mod picture;
 mod request;
 mod roadmap;
