@@ -1,0 +1,5 @@
+//! The base point engine against an oracle, against refinement, and on the bundled models.
+
+mod generator;
+mod oracle;
+mod oracle_itself;
