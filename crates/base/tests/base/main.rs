@@ -3,6 +3,9 @@
 mod against_oracle;
 mod compare;
 mod generator;
+mod mutants;
 mod oracle;
 mod oracle_itself;
+mod sound;
+mod soundness;
 mod support;

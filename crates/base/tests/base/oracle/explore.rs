@@ -143,8 +143,9 @@ impl<'a> Judge<'a> {
     fn explore(&mut self, history: &mut History, left: Vec<usize>) -> Option<()> {
         let state = history.states.last()?.clone();
         let mut ended = true;
-        // A loop: what comes now has come before, in a shorter execution.
-        let earlier = &history.states[..history.states.len() - 1];
+        // A loop, with no call made since: what comes now has come before, in a shorter execution.
+        let called = history.calls.last().map_or(0, |call| call.invoked + 1);
+        let earlier = &history.states[called..history.moves.len().max(called)];
         if history.moves.len() > MOST_MOVES || earlier.contains(&state) {
             self.judged.loops = true;
         } else {
