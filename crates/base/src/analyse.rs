@@ -78,6 +78,11 @@ impl Analysis {
         self.findings.is_empty() && self.stopped.is_none() && !self.has_fault
     }
 
+    /// About how many bytes the states take.
+    pub fn kept_bytes(&self) -> usize {
+        self.store.kept_bytes() + self.shared.kept_bytes()
+    }
+
     /// How many states were explored.
     pub fn states(&self) -> usize {
         self.store.len()

@@ -13,7 +13,7 @@ use crate::commute;
 use crate::confirm::{SpecSet, Specification};
 use crate::finding::{Detail, Finding, Findings, Place};
 use crate::note::{Answers, Note};
-use crate::outcome::{Ending, Outcome, Words, is_update};
+use crate::outcome::{Ending, Outcome, Words, changes_heap, is_update};
 use crate::shared::{Calls, MOST_CALLS, Occurrence, SharedStates};
 use crate::store::{Step, Store};
 use crate::tally::Tally;
@@ -311,6 +311,11 @@ impl<'a> Explorer<'a> {
             self.update(here, made, &shared, &mut next);
         } else {
             self.read(here, made, &mut next);
+            // An operation may still look at objects that it has unlinked.
+            if changes_heap(self.space, &here.flat, &made.after) {
+                let line = self.line_here(here, thread, &next);
+                self.disturb(here, made, (line, &Outcome::nothing()), &mut next);
+            }
         }
         if let Some(answer) = made.answer.clone() {
             self.respond(here, thread, &answer, &mut next);
@@ -377,6 +382,11 @@ impl<'a> Explorer<'a> {
                 }
             };
         }
+        if let Note::After { call: number } = next.notes[thread] {
+            let detail = Detail::Begins { call, actual: Rc::clone(&actual) };
+            self.fail(next, Rule::CriticalBasePoint, operation, None, line, detail);
+            next.notes[thread] = Note::Lost { call: number };
+        }
         let reading = (changes.outcomes & self.reads) | (changes.pure_answers & self.pure);
         if let Note::Critical { changed, ordered, .. } = &mut next.notes[thread] {
             *changed |= changes.outcomes;
@@ -404,7 +414,7 @@ impl<'a> Explorer<'a> {
             self.tally.critical_over(operation, line);
             next.notes[thread] = Note::After { call };
         }
-        self.disturb(here, made, line, next);
+        self.disturb(here, made, (line, &actual), next);
         for other in 0..next.notes.len() {
             if let Note::Before { call, seen } = next.notes[other] {
                 let more = self.seen(shared.id, usize::from(call));
@@ -421,7 +431,13 @@ impl<'a> Explorer<'a> {
     }
 
     /// What others still have to do must be what it was (Definition 6.2, step by step).
-    fn disturb(&mut self, here: &Here, made: &Move, line: u32, next: &mut Next) {
+    fn disturb(
+        &mut self,
+        here: &Here,
+        made: &Move,
+        (line, taken): (u32, &Outcome),
+        next: &mut Next,
+    ) {
         for other in (0..next.notes.len()).filter(|other| *other != made.thread) {
             let (Note::Critical { call, .. } | Note::After { call }) = here.notes[other] else {
                 continue;
@@ -437,6 +453,7 @@ impl<'a> Explorer<'a> {
                 let by = next.notes[made.thread].call().map(|call| self.operation(call));
                 let detail = Detail::Disturbed {
                     call: number,
+                    helped: is_same_step(&before.outcome, taken),
                     before: Rc::new(before.outcome),
                     after: Rc::new(after.outcome),
                 };
@@ -666,6 +683,14 @@ impl<'a> Explorer<'a> {
                 call.map_or(0, |operation| self.program().operations[operation].line)
             }
         }
+    }
+}
+
+/// Whether two outcomes begin with the same change.
+fn is_same_step(one: &Outcome, other: &Outcome) -> bool {
+    match (one.updates.first(), other.updates.first()) {
+        (Some(one), Some(other)) => one.label == other.label,
+        _ => false,
     }
 }
 

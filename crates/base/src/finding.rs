@@ -34,6 +34,8 @@ pub enum Detail {
         before: Rc<Outcome>,
         /// What it has to do now.
         after: Rc<Outcome>,
+        /// Whether the step is the very one that the call had to take next.
+        helped: bool,
     },
     /// Update steps of one call change the base points of another, and they interleave.
     Changes {

@@ -131,6 +131,11 @@ impl SharedStates {
         outcome
     }
 
+    /// What a call does alone from a shared state, if that was asked before.
+    pub fn known_outcome(&self, id: u32, call: usize) -> Option<&Outcome> {
+        self.outcomes[id as usize][call].as_deref()
+    }
+
     /// The number of an answer; `None` if there are too many.
     pub fn answer(&mut self, words: &Words) -> Option<u32> {
         let next = self.answers.len() as u32;
