@@ -62,7 +62,11 @@ pub fn case(seed: u64, from: Source, models: &[(String, String)]) -> Case {
 /// What the two engines say of a case; `None` if it is no model.
 pub fn ask(case: &Case, time: Duration) -> Option<(Base, Refined)> {
     let config = Config { threads: Threads::Count(case.within.threads), ..Config::default() };
-    let program = compile(&case.source, &config).ok()?.program;
+    // A model with roles says itself how many threads play them.
+    let compiled = compile(&case.source, &config)
+        .or_else(|_| compile(&case.source, &Config::default()))
+        .ok()?;
+    let program = compiled.program;
     let analysis = base(&program, case.within, Reductions::ALL, false, time);
     let base = match analysis {
         Err(_) => Base::Unknown,
@@ -82,6 +86,7 @@ pub fn many(seeds: std::ops::Range<u64>, from: Source, time: Duration) -> Tally 
     let mut tally = Tally::new();
     for seed in seeds {
         let case = case(seed, from, &models);
+        if std::env::var("SHOW").is_ok() { eprintln!("{seed} {} {:?}", case.name, case.within); }
         let Some(said) = ask(&case, time) else { continue };
         assert_ne!(
             said,

@@ -35,6 +35,11 @@ pub const PLAIN: Reductions = Reductions {
     ..Reductions::NONE
 };
 
+/// A number that the environment may set.
+pub fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
 /// A model for so many threads.
 pub fn compiled(source: &str, threads: usize) -> Compiled {
     let config = Config { threads: Threads::Count(threads), ..Config::default() };
