@@ -5,13 +5,13 @@
 //! some values of these locals, the call alone reaches the step with just these values. It is
 //! *exact* if it also holds wherever the call alone reaches the step.
 
-use super::formula::{Condition, NotEvaluated, Setting};
+use super::formula::{Condition, NotEvaluated, Setting, width};
+use super::place::At;
 use super::runs::{Run, run};
-use super::stated::Stated;
 use super::values::{domain, each_choice, integers, integers_in};
 use crate::alone::Call;
 use crate::outcome::{Ending, Words};
-use linchpin_ir::program::{Action, Body, Expr, LocalId, Program, Type};
+use linchpin_ir::program::{Action, Body, Expr, Formula, LocalId, Program, Type};
 use linchpin_space::{Flat, Space, Workspace};
 use linchpin_spec::Value;
 use linchpin_verdict::{Limits, StopReason};
@@ -30,6 +30,17 @@ pub struct Sample<'a> {
     pub calls: &'a [Call],
     /// The states: the first that refutes a condition is reported, so small ones come first.
     pub states: &'a [Flat],
+}
+
+/// A condition, and the step that it is of.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    /// The operation.
+    pub operation: usize,
+    /// The condition.
+    pub formula: Formula,
+    /// The step.
+    pub at: At,
 }
 
 /// Why a condition was not checked.
@@ -95,7 +106,7 @@ pub struct Judgement {
 
 /// A condition on its way through the states.
 struct Judge<'a> {
-    of: &'a Stated,
+    of: &'a Claim,
     condition: Condition,
     /// The integers that the code of the operation and its arrays suggest.
     integers: BTreeSet<i64>,
@@ -107,7 +118,7 @@ struct Judge<'a> {
 }
 
 /// Checks conditions in all states of a sample.
-pub fn judge(sample: Sample, conditions: &[Stated], limits: &Limits) -> Vec<Judgement> {
+pub fn judge(sample: Sample, conditions: &[Claim], limits: &Limits) -> Vec<Judgement> {
     let program = sample.space.program();
     let mut judges: Vec<Result<Judge, NotChecked>> =
         conditions.iter().map(|of| Judge::new(program, of)).collect();
@@ -151,7 +162,7 @@ fn conclude(judge: Result<Judge, NotChecked>, stopped: Option<StopReason>) -> Ju
 }
 
 impl<'a> Judge<'a> {
-    fn new(program: &Program, of: &'a Stated) -> Result<Judge<'a>, NotChecked> {
+    fn new(program: &Program, of: &'a Claim) -> Result<Judge<'a>, NotChecked> {
         let body = &program.operations[of.operation].body;
         Ok(Judge {
             of,
@@ -166,8 +177,8 @@ impl<'a> Judge<'a> {
     }
 
     fn case(&mut self, space: &Space, flat: &Flat, call: &Call, run: &Run) {
-        let body = &space.program().operations[self.of.operation].body;
-        let visits = match visits(body, self.of, &self.condition.locals, run) {
+        let visits = match self.of.at.visits(space, self.of.operation, &self.condition.locals, run)
+        {
             Ok(visits) => visits,
             Err(why) => {
                 self.failure.get_or_insert(why);
@@ -177,7 +188,8 @@ impl<'a> Judge<'a> {
         let setting = Setting { space, flat, thread: call.thread };
         self.reached += visits.len();
         self.missed |= visits.iter().any(|values| !self.condition.holds(setting, values));
-        let Some(rows) = self.rows(space, flat, call, &visits) else {
+        let rows = rows(space, flat, call, &self.condition.locals, &self.integers, &visits);
+        let Some(rows) = rows else {
             self.failure.get_or_insert(NotChecked::TooMany);
             return;
         };
@@ -199,44 +211,43 @@ impl<'a> Judge<'a> {
             }
         });
     }
+}
 
-    /// The values to try for each local of the condition: an argument that is never assigned has
-    /// its own, any other local every value that it might have.
-    fn rows(
-        &self,
-        space: &Space,
-        flat: &Flat,
-        call: &Call,
-        visits: &[Vec<Words>],
-    ) -> Option<Vec<Vec<Words>>> {
-        let operation = &space.program().operations[call.operation];
-        let mut known = integers(space, flat);
-        known.extend(&self.integers);
-        let mut arguments = &call.arguments[..];
-        for parameter in &operation.parameters {
-            integers_in(&parameter.ty, &mut arguments, &mut known);
-        }
-        let mut rows = Vec::new();
-        let mut count = 1usize;
-        for (slot, local) in self.condition.locals.iter().enumerate() {
-            let ty = &operation.body.locals[local.0 as usize].ty;
-            let row = match argument(&operation.body, operation.parameters.len(), *local) {
-                Some(at) => {
-                    vec![Words::from_slice(&call.arguments[at..at + super::formula::width(ty)])]
-                }
-                None => {
-                    let mut known = known.clone();
-                    for visit in visits {
-                        integers_in(ty, &mut &visit[slot][..], &mut known);
-                    }
-                    domain(space, flat, ty, &known, MOST_CHOICES)?
-                }
-            };
-            count = count.checked_mul(row.len()).filter(|count| *count <= MOST_CHOICES)?;
-            rows.push(row);
-        }
-        Some(rows)
+/// The values to try for each of these locals: an argument that is never assigned has its own, any
+/// other local every value that it might have. None if there are too many.
+pub fn rows(
+    space: &Space,
+    flat: &Flat,
+    call: &Call,
+    locals: &[LocalId],
+    further: &BTreeSet<i64>,
+    visits: &[Vec<Words>],
+) -> Option<Vec<Vec<Words>>> {
+    let operation = &space.program().operations[call.operation];
+    let mut known = integers(space, flat);
+    known.extend(further);
+    let mut arguments = &call.arguments[..];
+    for parameter in &operation.parameters {
+        integers_in(&parameter.ty, &mut arguments, &mut known);
     }
+    let mut rows = Vec::new();
+    let mut count = 1usize;
+    for (slot, local) in locals.iter().enumerate() {
+        let ty = &operation.body.locals[local.0 as usize].ty;
+        let row = match argument(&operation.body, operation.parameters.len(), *local) {
+            Some(at) => vec![Words::from_slice(&call.arguments[at..at + width(ty)])],
+            None => {
+                let mut known = known.clone();
+                for visit in visits {
+                    integers_in(ty, &mut &visit[slot][..], &mut known);
+                }
+                domain(space, flat, ty, &known, MOST_CHOICES)?
+            }
+        };
+        count = count.checked_mul(row.len()).filter(|count| *count <= MOST_CHOICES)?;
+        rows.push(row);
+    }
+    Some(rows)
 }
 
 /// Where a local stands among the words of the arguments, if it is a parameter that the body never
@@ -246,32 +257,8 @@ pub fn argument(body: &Body, parameters: usize, local: LocalId) -> Option<usize>
     let edges = || body.nodes.iter().flat_map(|node| &node.edges);
     let assigns = |(action, _): &(Action, u32)| action.answer() == Some(local);
     let is_fixed = at < parameters && !edges().any(|edge| edge.actions.iter().any(assigns));
-    let widths = body.locals[..at].iter().map(|local| super::formula::width(&local.ty));
+    let widths = body.locals[..at].iter().map(|local| width(&local.ty));
     is_fixed.then(|| widths.sum())
-}
-
-/// The values of these locals each time a run comes by the places of a condition.
-fn visits(
-    body: &Body,
-    of: &Stated,
-    locals: &[LocalId],
-    run: &Run,
-) -> Result<Vec<Vec<Words>>, NotChecked> {
-    let mut visits = Vec::new();
-    for step in &run.steps {
-        for (position, (node, edge)) in step.path.iter().enumerate() {
-            let is_here = |place: &&(u32, u32, usize)| place.0 == *node && place.1 == *edge;
-            let Some((_, _, at)) = of.places.iter().find(is_here) else { continue };
-            let value = |local: &LocalId| {
-                step.value_at(body, position, *at, *local).cloned().ok_or_else(|| {
-                    let local = body.locals[local.0 as usize].name.clone();
-                    NotChecked::TwoValues { local }
-                })
-            };
-            visits.push(locals.iter().map(value).collect::<Result<_, _>>()?);
-        }
-    }
-    Ok(visits)
 }
 
 /// The integers that stand in the code of an operation, and the indexes of shared arrays.

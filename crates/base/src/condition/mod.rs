@@ -7,15 +7,17 @@
 mod claim;
 mod facts;
 mod formula;
+mod place;
 mod report;
 mod runs;
 mod stated;
 mod states;
 mod values;
 
-pub use claim::{Judgement, NotChecked, Refutation, Sample, Verdict, judge};
+pub use claim::{Claim, Judgement, NotChecked, Refutation, Sample, Verdict, judge};
 pub use facts::NoWellFormed;
 pub use formula::{Condition, NotEvaluated, Setting};
+pub use place::{Answer, At};
 pub use stated::{Stated, stated};
 pub use states::{WellFormed, explored, well_formed};
 
@@ -52,18 +54,19 @@ pub fn check_stated(analysis: &Analysis, limits: &Limits) -> CheckedConditions {
     let all = stated(space.program());
     let states = explored(analysis);
     let sample = Sample { space, calls: analysis.shared.calls(), states: &states };
-    let judgements = judge(sample, &all, limits);
+    let claims: Vec<Claim> = all.iter().map(|stated| stated.claim.clone()).collect();
+    let judgements = judge(sample, &claims, limits);
     let beyond = well_formed(analysis, &states, FURTHER_VALUES);
     let mut further = match &beyond {
         Ok(beyond) => {
             let WellFormed { space, calls, states, .. } = beyond;
-            judge(Sample { space, calls, states }, &all, limits).into_iter().map(Some).collect()
+            judge(Sample { space, calls, states }, &claims, limits).into_iter().map(Some).collect()
         }
         Err(_) => vec![None; all.len()],
     }
     .into_iter();
     let conditions = all.into_iter().zip(judgements).map(|(stated, explored)| {
-        let text = report::text(space.program(), stated.operation, &stated.formula);
+        let text = report::text(space.program(), stated.claim.operation, &stated.claim.formula);
         CheckedCondition { stated, text, explored, well_formed: further.next().flatten() }
     });
     CheckedConditions {

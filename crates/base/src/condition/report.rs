@@ -1,7 +1,7 @@
 //! What is known of a condition, for people: as an entry of the roadmap, with the refuting state
 //! drawn.
 
-use super::claim::{Judgement, Refutation, Verdict};
+use super::claim::{Claim, Judgement, Refutation, Verdict};
 use super::{CheckedCondition, Stated};
 use crate::outcome::{Ending, Words};
 use crate::picture::{LocalValue, picture};
@@ -33,7 +33,13 @@ impl CheckedCondition {
             step,
             condition: self.text.clone(),
             origin: Origin::Stated,
-            status: status(space, &self.stated, &self.explored, Known::Explored),
+            status: status(
+                space,
+                &self.stated.claim,
+                self.stated.line,
+                &self.explored,
+                Known::Explored,
+            ),
             exact: self.explored.exact,
         }
     }
@@ -43,7 +49,10 @@ impl CheckedCondition {
         let further = self.well_formed.as_ref()?;
         match (&self.explored.verdict, &further.verdict) {
             (Verdict::Refuted(_), _) => None,
-            (_, Verdict::Refuted(of)) => Some(witness(space, &self.stated, of, Known::WellFormed)),
+            (_, Verdict::Refuted(of)) => {
+                let Stated { claim, line, .. } = &self.stated;
+                Some(witness(space, claim, *line, of, Known::WellFormed))
+            }
             _ => None,
         }
     }
@@ -59,20 +68,32 @@ pub(super) enum Known {
 }
 
 /// What is known of a condition.
-pub(super) fn status(space: &Space, of: &Stated, judgement: &Judgement, known: Known) -> Status {
+pub(super) fn status(
+    space: &Space,
+    claim: &Claim,
+    line: u32,
+    judgement: &Judgement,
+    known: Known,
+) -> Status {
     match &judgement.verdict {
         Verdict::Holds { cases } => Status::Explored { cases: *cases },
         Verdict::Refuted(refutation) => {
-            Status::Refuted(Box::new(witness(space, of, refutation, known)))
+            Status::Refuted(Box::new(witness(space, claim, line, refutation, known)))
         }
         Verdict::NeverMet => Status::NeverMet,
         Verdict::NotChecked(why) => Status::NotNeeded { why: format!("it was not checked: {why}") },
     }
 }
 
-fn witness(space: &Space, of: &Stated, refutation: &Refutation, known: Known) -> Witness {
+fn witness(
+    space: &Space,
+    claim: &Claim,
+    line: u32,
+    refutation: &Refutation,
+    known: Known,
+) -> Witness {
     let program = space.program();
-    let operation = &program.operations[of.operation];
+    let operation = &program.operations[claim.operation];
     let Refutation { state, call, locals, instead, ending } = refutation;
     let local = |local: LocalId, words: &Words| LocalValue {
         name: operation.body.locals[local.0 as usize].name.clone(),
@@ -80,11 +101,11 @@ fn witness(space: &Space, of: &Stated, refutation: &Refutation, known: Known) ->
         words: words.to_vec(),
     };
     let shown: Vec<LocalValue> = locals.iter().map(|(id, words)| local(*id, words)).collect();
-    let name = call_text(space, operation, of.operation, &call.arguments);
-    let ended = ending_text(space, of.operation, ending);
+    let name = call_text(space, operation, claim.operation, &call.arguments);
+    let ended = ending_text(space, claim.operation, ending);
     let reached = match instead {
-        Some(_) => format!("reaches line {} with other values of its locals and {ended}", of.line),
-        None => format!("{ended} and never comes to line {}", of.line),
+        Some(_) => format!("reaches line {line} with other values of its locals and {ended}"),
+        None => format!("{ended} and never comes to line {line}"),
     };
     let whence = match known {
         Known::Explored => "The condition holds in this state, which an execution reaches",
@@ -97,13 +118,13 @@ fn witness(space: &Space, of: &Stated, refutation: &Refutation, known: Known) ->
     let mut states = vec![picture(
         space,
         state,
-        format!("the condition of line {} holds here for `{name}`", of.line),
+        format!("the condition of line {line} holds here for `{name}`"),
         &shown,
     )];
     if let Some(values) = instead {
         let other = locals.iter().zip(values).map(|((id, _), words)| local(*id, words));
         let other: Vec<LocalValue> = other.collect();
-        let caption = format!("what `{name}` has at line {}", of.line);
+        let caption = format!("what `{name}` has at line {line}");
         states.push(picture(space, state, caption, &other));
     }
     Witness { text, states, run: None }

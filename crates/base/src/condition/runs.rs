@@ -1,7 +1,7 @@
 //! Runs of calls alone, with the values of local variables along them.
 
 use crate::alone::{Call, Follow, follow};
-use crate::outcome::{Ending, Words};
+use crate::outcome::{Ending, Words, is_update};
 use linchpin_ir::program::{Body, LocalId};
 use linchpin_space::{Flat, Space, Workspace};
 
@@ -14,6 +14,8 @@ pub struct Passed {
     pub before: Vec<Words>,
     /// The same after it.
     pub after: Vec<Words>,
+    /// Whether it changes the shared state.
+    pub is_update: bool,
 }
 
 /// What a call does alone from a shared state.
@@ -49,8 +51,12 @@ impl Recorder<'_> {
 
 impl Follow for Recorder<'_> {
     fn step(&mut self, before: &Flat, after: &Flat, path: &[(u32, u32)]) {
-        let passed =
-            Passed { path: path.to_vec(), before: self.locals(before), after: self.locals(after) };
+        let passed = Passed {
+            path: path.to_vec(),
+            before: self.locals(before),
+            after: self.locals(after),
+            is_update: is_update(self.space, before, after),
+        };
         self.steps.push(passed);
     }
 }

@@ -1,8 +1,10 @@
 //! Where a model states base conditions.
 
+use super::claim::Claim;
+use super::place::At;
 use crate::code::writes;
 use linchpin_ir::print::Names;
-use linchpin_ir::program::{Edge, Expr, Formula, Program, Target};
+use linchpin_ir::program::{Edge, Expr, Program, Target};
 
 /// A base condition that a model states, with the places in the code where it stands.
 ///
@@ -10,18 +12,14 @@ use linchpin_ir::program::{Edge, Expr, Formula, Program, Target};
 /// an `if`. The condition is of the statement, so these places belong together.
 #[derive(Clone, Debug)]
 pub struct Stated {
-    /// The operation.
-    pub operation: usize,
+    /// The condition, and where it stands.
+    pub claim: Claim,
     /// The source line of the statement.
     pub line: u32,
     /// What is returned, if the statement is a return.
     pub returns: Option<Expr>,
     /// What the step is, for people.
     pub step: String,
-    /// The condition.
-    pub formula: Formula,
-    /// A node, one of its edges, and the number of actions of that edge that come before.
-    pub places: Vec<(u32, u32, usize)>,
 }
 
 /// The base conditions that a program states, in the order of the code.
@@ -34,18 +32,21 @@ pub fn stated(program: &Program) -> Vec<Stated> {
                     let (line, returns) = statement(program, operation, way, *at);
                     let place = (node as u32, edge as u32, *at);
                     let is_same = |other: &&mut Stated| {
-                        other.operation == operation
+                        other.claim.operation == operation
                             && other.line == line
                             && other.returns == returns
-                            && other.formula == *formula
+                            && other.claim.formula == *formula
                     };
                     if let Some(known) = all.iter_mut().find(is_same) {
-                        known.places.push(place);
+                        if let At::Edges(places) = &mut known.claim.at {
+                            places.push(place);
+                        }
                         continue;
                     }
                     let step = step_text(program, operation, way, *at);
-                    let (formula, places) = (formula.clone(), vec![place]);
-                    all.push(Stated { operation, line, returns, step, formula, places });
+                    let (formula, at) = (formula.clone(), At::Edges(vec![place]));
+                    let claim = Claim { operation, formula, at };
+                    all.push(Stated { claim, line, returns, step });
                 }
             }
         }

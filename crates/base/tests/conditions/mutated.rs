@@ -5,7 +5,7 @@ use crate::brute;
 use crate::support::{analysis, program, source};
 use expect_test::expect;
 use linchpin_base::condition::{
-    Sample, Stated, Verdict, WellFormed, explored, judge, stated, well_formed,
+    At, Claim, Sample, Stated, Verdict, WellFormed, explored, judge, stated, well_formed,
 };
 use linchpin_ir::print::Names;
 use linchpin_ir::program::{BinaryOp, Formula};
@@ -25,7 +25,7 @@ fn conjuncts(formula: &Formula, out: &mut Vec<Formula>) {
 }
 
 /// The condition itself, then without each of its conjuncts, which is printed.
-fn mutants(names: Names<'_>, of: &Stated) -> Vec<(String, Stated)> {
+fn mutants(names: Names<'_>, of: &Claim) -> Vec<(String, Claim)> {
     let mut parts = Vec::new();
     conjuncts(&of.formula, &mut parts);
     let mut all = vec![("itself".to_owned(), of.clone())];
@@ -36,7 +36,7 @@ fn mutants(names: Names<'_>, of: &Stated) -> Vec<(String, Stated)> {
             .reduce(|left, right| Formula::Binary(BinaryOp::And, Box::new(left), Box::new(right)));
         let formula = formula.expect("there are several");
         let label = format!("without {}", names.formula(&parts[left_out]));
-        all.push((label, Stated { formula, ..of.clone() }));
+        all.push((label, Claim { formula, ..of.clone() }));
     }
     all
 }
@@ -58,11 +58,13 @@ fn the_engine_judges_every_mutant_as_brute_force_does() {
     let beyond = Sample { space, calls, states: more };
     let mut out = String::new();
     for of in stated(&program) {
+        let Stated { claim: of, line, step, .. } = of;
         let code = &program.operations[of.operation];
-        let _ = writeln!(out, "{} {}: {}", code.name, of.line, of.step);
+        let _ = writeln!(out, "{} {line}: {step}", code.name);
         let names = Names { program: &program, body: &code.body };
+        let At::Edges(places) = &of.at else { panic!("it is stated") };
         let places: HashSet<(u32, usize)> =
-            of.places.iter().map(|(node, edge, _)| (*node, *edge as usize)).collect();
+            places.iter().map(|(node, edge, _)| (*node, *edge as usize)).collect();
         for (label, mutant) in mutants(names, &of) {
             let judgement = judge(sample, from_ref(&mutant), &Limits::default()).remove(0);
             let is_base = matches!(judgement.verdict, Verdict::Holds { .. });

@@ -27,7 +27,7 @@ fn summary(source: &str) -> String {
     let (analysis, checked) = checked(source);
     let mut out = String::new();
     for condition in &checked.conditions {
-        let operation = &analysis.space.program().operations[condition.stated.operation].name;
+        let operation = &analysis.space.program().operations[condition.stated.claim.operation].name;
         let _ = write!(out, "{operation} {}: {}: ", condition.stated.line, condition.stated.step);
         for judgement in [Some(&condition.explored), condition.well_formed.as_ref()] {
             let Some(judgement) = judgement else { continue };
