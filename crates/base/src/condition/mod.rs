@@ -2,16 +2,21 @@
 //!
 //! Reading order: `formula.rs` (what a condition says of a shared state), `claim.rs` (Definition
 //! 1: is it a base condition?), `facts.rs` and `states.rs` (states beyond those that were
-//! explored), `report.rs` (what is known of a condition, for people).
+//! explored), `atoms.rs`, `search.rs` and `suggest.rs` (finding conditions), `report.rs` (what is
+//! known of a condition, for people).
 
+mod atoms;
 mod claim;
 mod facts;
 mod formula;
 mod place;
 mod report;
 mod runs;
+mod search;
 mod stated;
 mod states;
+mod suggest;
+mod target;
 mod values;
 
 pub use claim::{Claim, Judgement, NotChecked, Refutation, Sample, Verdict, judge};
@@ -20,6 +25,7 @@ pub use formula::{Condition, NotEvaluated, Setting};
 pub use place::{Answer, At};
 pub use stated::{Stated, stated};
 pub use states::{WellFormed, explored, well_formed};
+pub use suggest::{FoundCondition, Larger, SuggestedCondition, Suggestions, suggest};
 
 use crate::analyse::Analysis;
 use linchpin_verdict::Limits;

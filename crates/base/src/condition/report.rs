@@ -2,13 +2,13 @@
 //! drawn.
 
 use super::claim::{Claim, Judgement, Refutation, Verdict};
-use super::{CheckedCondition, Stated};
+use super::{Answer, At, CheckedCondition, Stated, SuggestedCondition};
 use crate::outcome::{Ending, Words};
 use crate::picture::{LocalValue, picture};
 use crate::roadmap::source_line;
 use linchpin_engine::{Origin, Status, StepCondition, Witness};
 use linchpin_ir::print::Names;
-use linchpin_ir::program::{Formula, LocalId, Operation, Program, Type};
+use linchpin_ir::program::{Expr, Formula, LocalId, Operation, Program, Type};
 use linchpin_space::Space;
 use linchpin_spec::Value;
 
@@ -55,6 +55,35 @@ impl CheckedCondition {
             }
             _ => None,
         }
+    }
+}
+
+impl SuggestedCondition {
+    /// The condition as the roadmap of this source has it: what is known from the explored states;
+    /// none if none was found.
+    pub fn to_roadmap(&self, space: &Space, source: &str) -> Option<StepCondition> {
+        let found = self.found.as_ref()?;
+        let step = self.step.clone().unwrap_or_else(|| source_line(source, self.line));
+        Some(StepCondition {
+            line: self.line,
+            step,
+            condition: found.text.clone(),
+            origin: Origin::Suggested,
+            status: status(space, &found.claim, self.line, &found.explored, Known::Explored),
+            exact: found.explored.exact,
+        })
+    }
+}
+
+/// A return with what it answers, where steps are told apart by that.
+pub(super) fn return_text(space: &Space, operation: usize, value: &Expr, at: &At) -> String {
+    let program = space.program();
+    let response = &program.operations[operation].response;
+    match (at, response) {
+        (At::Return(_, Answer::Truth(answer)), _) => format!("return {answer}"),
+        (At::Return(_, Answer::Nothing), Type::Option(_)) => "return none".to_owned(),
+        (At::Return(_, Answer::Nothing), _) => "return null".to_owned(),
+        _ => names(program, operation).returned(value, response),
     }
 }
 

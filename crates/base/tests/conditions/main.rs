@@ -4,4 +4,5 @@
 mod brute;
 mod mutated;
 mod stated;
+mod suggested;
 mod support;
