@@ -12,6 +12,7 @@ mod alone;
 mod analyse;
 mod code;
 mod commute;
+pub mod condition;
 mod confirm;
 mod engine;
 mod explore;
