@@ -35,8 +35,7 @@ pub fn compare(
     as_printed: bool,
     most: usize,
 ) -> Option<Compared> {
-    let analysis =
-        base(program, within, reductions, as_printed, Duration::from_secs(10)).ok()?;
+    let analysis = base(program, within, reductions, as_printed, Duration::from_secs(10)).ok()?;
     if analysis.stopped.is_some() {
         return None;
     }

@@ -48,14 +48,8 @@ fn piece(random: &mut Rng) -> Piece {
         0..=2 => same(&format!("a = {x};")),
         3..=5 => same(&format!("{x} = {c};")),
         6 => same(&format!("{x} = a + 1;")),
-        7 => Piece {
-            code: format!("a = faa({x}, 1);"),
-            plain: format!("a = {x}; {x} = {x} + 1;"),
-        },
-        8 => Piece {
-            code: format!("a = swap({x}, v);"),
-            plain: format!("a = {x}; {x} = v;"),
-        },
+        7 => Piece { code: format!("a = faa({x}, 1);"), plain: format!("a = {x}; {x} = {x} + 1;") },
+        8 => Piece { code: format!("a = swap({x}, v);"), plain: format!("a = {x}; {x} = v;") },
         9 => Piece {
             code: format!("if cas({x}, {c}, v) {{ a = 5; }}"),
             plain: format!("if {x} == {c} {{ {x} = v; a = 5; }}"),
@@ -181,11 +175,7 @@ fn cell(random: &mut Rng) -> String {
         ],
     );
     let all = [
-        (
-            "add(v: int) -> int",
-            "let a = x; x = a + v; return a;",
-            add,
-        ),
+        ("add(v: int) -> int", "let a = x; x = a + v; return a;", add),
         ("set(v: int)", "x = v;", set),
         ("test(v: int) -> bool", "if x == v { x = 0; return true; } return false;", test),
         ("get() -> int", "return x;", get),

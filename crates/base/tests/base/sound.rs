@@ -86,7 +86,9 @@ pub fn many(seeds: std::ops::Range<u64>, from: Source, time: Duration) -> Tally 
     let mut tally = Tally::new();
     for seed in seeds {
         let case = case(seed, from, &models);
-        if std::env::var("SHOW").is_ok() { eprintln!("{seed} {} {:?}", case.name, case.within); }
+        if std::env::var("SHOW").is_ok() {
+            eprintln!("{seed} {} {:?}", case.name, case.within);
+        }
         let Some(said) = ask(&case, time) else { continue };
         assert_ne!(
             said,

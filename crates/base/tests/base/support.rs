@@ -29,11 +29,8 @@ impl Within {
 }
 
 /// Only what the engine cannot do without: then a step is a step, as the definitions have it.
-pub const PLAIN: Reductions = Reductions {
-    canonical_heap: true,
-    merged_events: true,
-    ..Reductions::NONE
-};
+pub const PLAIN: Reductions =
+    Reductions { canonical_heap: true, merged_events: true, ..Reductions::NONE };
 
 /// A number that the environment may set.
 pub fn number(name: &str, default: u64) -> u64 {

@@ -6,7 +6,7 @@ use crate::model::{self, Mistakes};
 use crate::progress::Progress;
 use crate::{Status, output};
 use anyhow::{Context, Result, bail};
-use linchpin_engine::{Language, Origin, Request, Roadmap};
+use linchpin_engine::{Language, Origin, Request, Roadmap, RoadmapRequest};
 use linchpin_engine::{Status as Known, StepCondition};
 use linchpin_ir::interpreter::Memory;
 use linchpin_lang::{NewBase, add_bases};
@@ -82,6 +82,7 @@ fn ask(args: &RoadmapArgs, loaded: &Loaded, stop: &Stop) -> Result<Verification>
         objects: args.size.map(usize::from),
         limits: stop.limits(),
         stuck: false,
+        roadmap: RoadmapRequest::ALL,
         progress: &observe,
         ..Request::default()
     };

@@ -219,8 +219,7 @@ impl<'a> Judge<'a> {
             Moved { what: what.clone(), call: 0, node, accesses: false, updates: false };
         match what {
             Move::Invoke { operation, arguments, .. } => {
-                let same =
-                    |call: &Call| call.operation == operation && call.arguments == arguments;
+                let same = |call: &Call| call.operation == operation && call.arguments == arguments;
                 let Some(call) = self.calls.iter().position(same) else { return false };
                 history.calls.push(Record {
                     thread,

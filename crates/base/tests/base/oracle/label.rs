@@ -39,7 +39,11 @@ enum Named {
     List(Vec<Named>),
     Object(Name),
     /// An object that this step publishes, by its contents.
-    New { number: usize, of: usize, fields: Vec<Named> },
+    New {
+        number: usize,
+        of: usize,
+        fields: Vec<Named>,
+    },
 }
 
 /// Names the objects in the labels of one call, from a base point on.
