@@ -7,8 +7,12 @@
 use crate::outcome::{Ending, Labels, Outcome, Update, Words};
 use linchpin_space::{Alone, AloneStep, Flat, Space, Workspace};
 
-/// A run that takes more steps than this is taken to be endless.
-const MOST_STEPS: usize = 20_000;
+/// A run that takes more steps than this is taken to be endless. An endless run is a base point for
+/// no answer, so nothing is shown by it.
+const MOST_STEPS: usize = 4_000;
+
+/// So is a run that makes more objects than this.
+const MOST_OBJECTS: usize = 256;
 
 /// A call: an operation with its arguments, by a thread that may make it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -96,6 +100,7 @@ fn run(space: &Space, start: Start, workspace: &mut Workspace, follower: &mut dy
     let mut accesses = false;
     // A state that comes again is found by comparing with one kept at each power of two.
     let mut kept = Flat::default();
+    let objects = space.objects(&flat);
     let mut ending = Ending::Endless;
     for number in 1..=MOST_STEPS {
         let step = match first.take() {
@@ -127,7 +132,7 @@ fn run(space: &Space, start: Start, workspace: &mut Workspace, follower: &mut dy
             ending = Ending::Returns(words);
             break;
         }
-        if flat == kept {
+        if flat == kept || space.objects(&flat) > objects + MOST_OBJECTS {
             break;
         }
         if number.is_power_of_two() {

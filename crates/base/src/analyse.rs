@@ -103,7 +103,8 @@ pub fn analyse(
     // What is renamed along a step must be known: the heap is canonical, events are merged.
     reductions.canonical_heap = true;
     reductions.merged_events = true;
-    let space = Space::new(program, options.bounds, reductions)?.telling_edges();
+    let space =
+        Space::new(program, options.bounds, reductions)?.telling_edges().with_writes_apart();
     let calls = calls_of(&space, &code)?;
     let read_only: Vec<bool> = code.can_write.iter().map(|writes| !writes).collect();
     let without_updates = vec![WithoutUpdates::LastRead; program.operations.len()];

@@ -9,7 +9,7 @@ use linchpin_engine::{
 };
 use linchpin_ir::program::Program;
 use linchpin_space::{Bounds, Reductions};
-use linchpin_verdict::{Assumption, Bound, Verdict, counted, grouped};
+use linchpin_verdict::{Assumption, Bound, Verdict, counted};
 use std::time::{Duration, Instant};
 
 /// The conditions of paper 004, on every execution within bounds.
@@ -170,9 +170,9 @@ fn stats(analysis: &Analysis, seconds: f64) -> Vec<(&'static str, Stat)> {
 
 fn cost(analysis: &Analysis, seconds: f64) -> String {
     format!(
-        "{}, {} different shared states, {seconds:.2} s, {:.1} MB",
+        "{}, {}, {seconds:.2} s, {:.1} MB",
         counted(analysis.states(), "state"),
-        grouped(analysis.shared.len()),
+        counted(analysis.shared.len(), "shared state"),
         analysis.kept_bytes() as f64 / 1e6
     )
 }

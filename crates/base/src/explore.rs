@@ -187,6 +187,8 @@ impl<'a> Explorer<'a> {
         while (next as usize) < self.store.len() {
             if next.is_multiple_of(1024) {
                 observe(next as usize);
+            }
+            if next.is_multiple_of(16) {
                 let bytes = self.store.kept_bytes() + self.shared.kept_bytes();
                 stopped = limits.exceeded(bytes);
             }

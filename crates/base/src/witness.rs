@@ -129,7 +129,7 @@ impl Teller<'_> {
                     (self.outcome(operation, before), self.outcome(operation, after));
                 let helps = match helped {
                     true => {
-                        " It is the very step that was still to be taken: the other thread helps."
+                        " It is the very step that was still to be taken, as where operations help each other."
                     }
                     false => "",
                 };
@@ -192,11 +192,17 @@ impl Teller<'_> {
             }
             Detail::NotSpecified { call, ending } => {
                 show_after();
-                let ending = self.ending(finding.operation, ending);
-                format!(
-                    "`{}` {ending}, which the specification does not allow where the proof of Theorem 2 puts it.",
-                    self.call(*call)
-                )
+                let call = self.call(*call);
+                let said = self.ending(finding.operation, ending);
+                match ending {
+                    Ending::Returns(_) => format!(
+                        "Alone from here `{call}` {said}; where the proof of Theorem 2 puts it, the specification says \
+                         something else or changes its state."
+                    ),
+                    _ => format!(
+                        "Alone from here `{call}` {said}, so the proof of Theorem 2 has no answer to put in order."
+                    ),
+                }
             }
         };
         Witness { text, states, run: path.run }
@@ -234,7 +240,7 @@ impl Teller<'_> {
             Rule::Preserve => "update steps change base points of an interleaving operation",
             Rule::OneStep => "a second update step is noticed by read-only operations",
             Rule::ReadBasePoint => "an answer has no base point while the call is pending",
-            Rule::Confirmation => "an answer is not that of the specification",
+            Rule::Confirmation => "its order is not one of the specification",
         };
         match finding.line {
             0 => format!("`{name}`{because}: {claim}"),

@@ -32,7 +32,7 @@ pub struct Roadmap {
 /// Why the conditions can fail for an object that is linearizable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// One operation takes a step that another had to take.
+    /// One operation takes a step that another had still to take.
     Helping {
         /// Who is helped.
         operation: String,
@@ -57,7 +57,8 @@ impl fmt::Display for Reach {
         match self {
             Reach::Helping { operation, by, line } => write!(
                 f,
-                "`{by}` helps `{operation}` (line {line}), and base points know no helping"
+                "`{by}` takes a step that `{operation}` had still to take (line {line}), as where operations help each \
+                 other, and base points know no helping"
             ),
             Reach::Inside { operation, other } => write!(
                 f,

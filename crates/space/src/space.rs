@@ -47,6 +47,8 @@ pub struct Space {
     /// Whether a call is a transition of its own, up to the first step that others may notice or
     /// that may be refused.
     pub(crate) calls_apart: bool,
+    /// Whether a step that writes to shared memory is never taken together with another.
+    pub(crate) writes_apart: bool,
 }
 
 /// What is known, from the code alone, about who touches what.
@@ -158,6 +160,7 @@ impl Space {
             exhausted: AtomicBool::new(false),
             edge_events: false,
             calls_apart: false,
+            writes_apart: false,
         };
         space.calls =
             (0..threads).map(|thread| space.calls_of(thread)).collect::<Result<_, _>>()?;
@@ -174,6 +177,13 @@ impl Space {
     /// state: with merged events alone there is no such state. Responses stay merged, if they are.
     pub fn with_calls_apart(mut self) -> Space {
         self.calls_apart = true;
+        self
+    }
+
+    /// The same space, in which every step that writes to what the shared variables reach is a
+    /// transition of its own, even if no other thread can notice it.
+    pub fn with_writes_apart(mut self) -> Space {
+        self.writes_apart = true;
         self
     }
 

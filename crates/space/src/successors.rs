@@ -243,7 +243,8 @@ impl<'a> Successors<'a> {
             let Access { class, object, write } = access;
             let classes = if *write { &space.privacy.touched } else { &space.privacy.written };
             let collected = space.bounds.memory == Memory::Collected || object.is_none();
-            if collected && classes[thread].binary_search(class).is_err() {
+            let together = !(*write && space.writes_apart);
+            if collected && together && classes[thread].binary_search(class).is_err() {
                 return true;
             }
             let Some(object) = object else { return false };

@@ -1,7 +1,7 @@
 //! Where a condition of base point analysis fails: is the object wrong, or merely outside of the
 //! reach of the method? The refinement engine says, within the same bounds.
 
-use linchpin_engine::{Answer, Engine, EngineError, Request, Subject};
+use linchpin_engine::{Answer, Engine, EngineError, Request, Subject, Wrong};
 use linchpin_verdict::{Limits, Verdict};
 use std::time::{Duration, Instant};
 
@@ -18,18 +18,21 @@ pub fn tell(
     let Some(failed) = answers.iter().position(fails) else { return Ok(()) };
     let refine = linchpin_refine::Refine;
     let asked = answers.iter().find(|answer| answer.engine == refine.name());
-    let verdict = match asked {
-        Some(answer) => answer.verdict,
+    let (verdict, wrong) = match asked {
+        Some(answer) => known(answer),
         None => {
             let mut found = refine.answer(subject, &patient(request))?;
-            let verdict = found.first().map_or(Verdict::Inconclusive, |answer| answer.verdict);
+            let known = found.first().map_or((Verdict::Inconclusive, None), known);
             found.retain(|answer| answer.verdict == Verdict::Violated);
             answers.extend(found);
-            verdict
+            known
         }
     };
     let reach = answers[failed].roadmap.as_ref().and_then(|roadmap| roadmap.reach.clone());
     let meaning = match verdict {
+        Verdict::Violated if wrong == Some(Wrong::Stuck) => {
+            "; refinement finds a run that gets stuck".to_owned()
+        }
         Verdict::Violated => "; refinement finds a run that is wrong".to_owned(),
         Verdict::HoldsWithinBounds => {
             let why = reach.map_or_else(String::new, |reach| format!(": {reach}"));
@@ -41,6 +44,10 @@ pub fn tell(
     };
     answers[failed].reason += &meaning;
     Ok(())
+}
+
+fn known(answer: &Answer) -> (Verdict, Option<Wrong>) {
+    (answer.verdict, answer.counterexample.as_ref().map(|found| found.wrong))
 }
 
 fn patient<'a>(request: &Request<'a>) -> Request<'a> {

@@ -224,3 +224,32 @@ fn two_writes_of_which_one_is_noticed_hold() {
     let lines: Vec<u32> = analysis.tally.steps.keys().map(|(_, line)| *line).collect();
     assert_eq!(lines.len(), 2);
 }
+
+/// Two writes that cancel out, of a variable that no other thread touches: both are update steps.
+#[test]
+fn steps_that_others_cannot_notice_are_told_apart() {
+    let analysis = right(
+        "spec { op a() { } }
+        shared x: int;
+        op a() { x = 1; x = 0; }
+        bounds { threads: 1, ops: 2, values: 1 }",
+    );
+    assert!(analysis.holds(), "{:?}", analysis.findings);
+    assert_eq!(analysis.shared.len(), 2);
+}
+
+/// An operation that makes nodes for ever when it runs alone: the analysis ends.
+#[test]
+fn an_endless_run_alone_ends() {
+    let compiled = compiled(
+        "spec { op a() { } op b() { } }
+        struct B { n: B }
+        shared m: lock;
+        shared h: int;
+        op a() { lock(m); h = 1; h = 0; unlock(m); }
+        op b() { lock(m); let t: B = null; while h == 1 { t = new B { n: t }; } unlock(m); }
+        bounds { threads: 2, ops: 2, values: 1 }",
+    );
+    let analysis = analysed(&compiled);
+    assert!(analysis.stopped.is_none());
+}
