@@ -94,7 +94,7 @@ impl<'a> Grammar<'a> {
         let mut out = Vec::new();
         let references = self.references();
         for (at, (reference, of, is_local)) in references.iter().enumerate() {
-            self.about(reference, *of, &mut out);
+            self.about(reference, *of, u32::from(!is_local), &mut out);
             if *is_local {
                 self.reached(reference, *of, &mut out);
             }
@@ -172,24 +172,24 @@ impl<'a> Grammar<'a> {
         self.fields(of, |ty| *ty == Type::Bool)
     }
 
-    /// Null, flags and keys of one reference.
-    fn about(&self, reference: &Formula, of: usize, out: &mut Vec<Atom>) {
+    /// Null, flags and keys of one reference; what is read through a shared one costs extra.
+    fn about(&self, reference: &Formula, of: usize, extra: u32, out: &mut Vec<Atom>) {
         self.push(binary(BinaryOp::Equal, reference.clone(), null()), 1, 1, out);
         self.push(binary(BinaryOp::NotEqual, reference.clone(), null()), 1, 1, out);
         for link in self.links(of) {
             let next = link.read(reference.clone());
-            self.push(binary(BinaryOp::Equal, next.clone(), null()), 2, 1, out);
-            self.push(binary(BinaryOp::NotEqual, next, null()), 2, 1, out);
+            self.push(binary(BinaryOp::Equal, next.clone(), null()), 2 + extra, 1, out);
+            self.push(binary(BinaryOp::NotEqual, next, null()), 2 + extra, 1, out);
         }
         for flag in self.flags(of) {
-            self.push(not(flag.read(reference.clone())), 2, 2, out);
-            self.push(flag.read(reference.clone()), 2, 2, out);
+            self.push(not(flag.read(reference.clone())), 2 + extra, 2, out);
+            self.push(flag.read(reference.clone()), 2 + extra, 2, out);
         }
         for key in self.keys(of) {
             for integer in self.integers() {
                 for operator in ORDER {
                     let formula = binary(operator, key.read(reference.clone()), integer.clone());
-                    self.push(formula, 2, 3, out);
+                    self.push(formula, 2 + extra, 3, out);
                 }
             }
         }
@@ -215,10 +215,11 @@ impl<'a> Grammar<'a> {
         self.push(binary(BinaryOp::Equal, left.clone(), right.clone()), 1, 1, out);
         self.push(binary(BinaryOp::NotEqual, left.clone(), right.clone()), 1, 1, out);
         for link in self.links(of) {
-            let next = link.read(left.clone());
-            self.push(binary(BinaryOp::Equal, next, right.clone()), 2, 1, out);
-            let next = link.read(right.clone());
-            self.push(binary(BinaryOp::Equal, next, left.clone()), 2, 1, out);
+            for (from, to) in [(left, right), (right, left)] {
+                let extra = u32::from(matches!(from, Formula::Shared(_)));
+                let next = link.read(from.clone());
+                self.push(binary(BinaryOp::Equal, next, to.clone()), 2 + extra, 1, out);
+            }
         }
     }
 

@@ -75,16 +75,31 @@ impl SuggestedCondition {
     }
 }
 
-/// A return with what it answers, where steps are told apart by that.
-pub(super) fn return_text(space: &Space, operation: usize, value: &Expr, at: &At) -> String {
+/// A return with what it answers, where steps are told apart by that; none where what it returns
+/// has no name.
+pub(super) fn return_text(
+    space: &Space,
+    operation: usize,
+    value: &Expr,
+    at: &At,
+) -> Option<String> {
     let program = space.program();
     let response = &program.operations[operation].response;
-    match (at, response) {
+    let names = names(program, operation);
+    Some(match (at, response) {
         (At::Return(_, Answer::Truth(answer)), _) => format!("return {answer}"),
         (At::Return(_, Answer::Nothing), Type::Option(_)) => "return none".to_owned(),
         (At::Return(_, Answer::Nothing), _) => "return null".to_owned(),
-        _ => names(program, operation).returned(value, response),
-    }
+        _ => {
+            let mut is_named = true;
+            value.walk(&mut |part| {
+                if let Expr::Local(local) = part {
+                    is_named &= !names.is_temporary(*local);
+                }
+            });
+            return is_named.then(|| names.returned(value, response));
+        }
+    })
 }
 
 /// Where a state comes from.

@@ -56,7 +56,7 @@ pub struct SuggestedCondition {
     pub line: u32,
     /// The step.
     pub at: At,
-    /// What the step is, for people; none for an update step: its line says it.
+    /// What the step is, for people; none if its source line says it.
     pub step: Option<String>,
     /// The condition; none if the grammar has none.
     pub found: Option<FoundCondition>,
@@ -146,8 +146,8 @@ impl<'a> Finder<'a> {
                 .target(operation, &target, &runs)
                 .or_else(|| self.target(operation, &target, &runs[..explored]));
             let Target { at, line, returns, .. } = target;
-            let step =
-                returns.map(|value| report::return_text(self.seen.space, operation, &value, &at));
+            let step = returns
+                .and_then(|value| report::return_text(self.seen.space, operation, &value, &at));
             out.push(SuggestedCondition { operation, line, at, step, found });
         }
     }
@@ -229,7 +229,11 @@ impl<'a> Finder<'a> {
                 sets.push(mentioned.iter().chain([first, second]).copied().collect());
             }
         }
-        sets.retain(|set| set.len() <= MOST_LOCALS);
+        let required = |set: &Vec<LocalId>| {
+            let known = mentioned.iter().filter(|local| target.answered.contains(local));
+            known.into_iter().all(|local| set.contains(local))
+        };
+        sets.retain(|set| set.len() <= MOST_LOCALS && required(set));
         sets.sort_by_key(Vec::len);
         sets.dedup();
         sets

@@ -18,6 +18,8 @@ pub struct Target {
     pub returns: Option<Expr>,
     /// The locals that the step itself mentions.
     pub mentioned: Vec<LocalId>,
+    /// Those that decide which value is returned, where steps are not told apart by it.
+    pub answered: Vec<LocalId>,
 }
 
 /// The targets of an operation in these runs, in the order of the lines.
@@ -33,19 +35,25 @@ pub fn targets(space: &Space, operation: usize, runs: &[&Run]) -> Vec<Target> {
         for step in &run.steps {
             if let Some(line) = update_line(&code.body, step) {
                 let mentioned = mentioned_by_writes(&code.body, step, line);
-                add(Target { at: At::Update(line), line, returns: None, mentioned });
+                let (returns, answered) = (None, Vec::new());
+                add(Target { at: At::Update(line), line, returns, mentioned, answered });
             }
         }
         if let (Some(step), Ending::Returns(words)) = (run.steps.last(), &run.ending) {
             let line = return_line(space, operation, step);
-            let at = At::Return(line, Answer::of(&code.response, words));
+            let answer = Answer::of(&code.response, words);
             let returns = returned(&code.body, step);
             let mut mentioned = Vec::new();
             returns.iter().for_each(|value| mention(value, &mut mentioned));
+            let answered = match answer {
+                Answer::Any | Answer::Something => mentioned.clone(),
+                Answer::Truth(_) | Answer::Nothing => Vec::new(),
+            };
             for (action, _) in actions(&code.body, step) {
                 action.expressions().into_iter().for_each(|expr| mention(expr, &mut mentioned));
             }
-            add(Target { at, line, returns, mentioned });
+            let at = At::Return(line, answer);
+            add(Target { at, line, returns, mentioned, answered });
         }
     }
     // Updates of a line come before its returns.
