@@ -71,7 +71,8 @@ struct Candidate {
     formula: Formula,
     rejects: Bits,
     cost: u32,
-    rank: u32,
+    /// Where it stands in a conjunction.
+    place: (u32, usize),
 }
 
 impl Table {
@@ -95,18 +96,17 @@ impl Table {
         }
         let chosen = few(&kept, self.count).or_else(|| minimal(&kept, self.count))?;
         let mut chosen: Vec<&Candidate> = chosen.iter().map(|at| &kept[*at]).collect();
-        chosen.sort_by_key(|candidate| candidate.rank);
+        chosen.sort_by_key(|candidate| candidate.place);
         chosen.into_iter().map(|candidate| candidate.formula.clone()).reduce(and)
     }
 
     fn single(&self) -> Vec<Candidate> {
-        let all = self.atoms.iter().zip(&self.wrong).zip(&self.rejects);
-        let good = all.filter(|((_, wrong), rejects)| wrong.is_empty() && !rejects.is_empty());
-        good.map(|((atom, _), rejects)| Candidate {
-            formula: atom.formula.clone(),
-            rejects: rejects.clone(),
-            cost: atom.cost,
-            rank: atom.rank,
+        let is_good = |at: &usize| self.wrong[*at].is_empty() && !self.rejects[*at].is_empty();
+        let good = (0..self.atoms.len()).filter(is_good);
+        good.map(|at| {
+            let Atom { formula, cost, rank, .. } = &self.atoms[at];
+            let (formula, rejects) = (formula.clone(), self.rejects[at].clone());
+            Candidate { formula, rejects, cost: *cost, place: (*rank, at) }
         })
         .collect()
     }
@@ -124,12 +124,14 @@ impl Table {
                 if rejects.is_empty() {
                     continue;
                 }
+                let place = self.atoms[*left].rank.max(self.atoms[*right].rank);
+                let place = (place, self.atoms.len() + *left);
                 let (left, right) = (&self.atoms[*left], &self.atoms[*right]);
                 out.push(Candidate {
                     formula: or(left.formula.clone(), right.formula.clone()),
                     rejects,
                     cost: left.cost + right.cost + 1,
-                    rank: left.rank.max(right.rank),
+                    place,
                 });
             }
         }

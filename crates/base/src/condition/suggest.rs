@@ -234,6 +234,7 @@ impl<'a> Finder<'a> {
             known.into_iter().all(|local| set.contains(local))
         };
         sets.retain(|set| set.len() <= MOST_LOCALS && required(set));
+        sets.iter_mut().for_each(|set| set.sort_unstable());
         sets.sort_by_key(Vec::len);
         sets.dedup();
         sets

@@ -11,6 +11,7 @@ use std::fmt::Write;
 fn shown(source: &str, calls: u32) -> String {
     let analysis = analysis(source, calls);
     let Suggestions { conditions, .. } = suggest(&analysis, &Limits::default());
+    paste(source, calls, &conditions);
     let mut out = String::new();
     for condition in &conditions {
         let operation = &analysis.space.program().operations[condition.operation].name;
@@ -25,7 +26,6 @@ fn shown(source: &str, calls: u32) -> String {
             continue;
         };
         assert!(matches!(found.explored.verdict, Verdict::Holds { .. }));
-        paste(source, calls, condition, &found.text);
         let exact = match (found.explored.exact, found.well_formed.as_ref().map(|of| of.exact)) {
             (Some(true), Some(Some(true))) => "exact",
             (Some(true), None) => "exact in explored states",
@@ -36,27 +36,34 @@ fn shown(source: &str, calls: u32) -> String {
     out
 }
 
-/// Writes a condition into the model where it belongs: the model must still be one, and the
-/// condition must be found to hold there.
-fn paste(source: &str, calls: u32, condition: &SuggestedCondition, text: &str) {
-    let at = condition.line as usize - 1;
+/// Writes the conditions into the model where they belong: it must still be a model, and all must
+/// be found to hold there.
+fn paste(source: &str, calls: u32, conditions: &[SuggestedCondition]) {
     let mut lines: Vec<String> = source.lines().map(str::to_owned).collect();
-    let annotation = format!("#[base({text})]");
-    match condition.at {
-        // The return at the end of the code has no statement.
-        At::Return(..) if !lines[at].contains("return") => return,
-        At::Return(..) => {
-            lines[at] = lines[at].replacen("return", &format!("{annotation} return"), 1)
+    let mut texts = Vec::new();
+    let mut last_first: Vec<&SuggestedCondition> = conditions.iter().collect();
+    last_first.sort_by_key(|of| std::cmp::Reverse((of.line, matches!(of.at, At::Return(..)))));
+    for condition in last_first {
+        let Some(found) = &condition.found else { continue };
+        let at = condition.line as usize - 1;
+        let annotation = format!("#[base({})]", found.text);
+        match condition.at {
+            // The return at the end of the code has no statement.
+            At::Return(..) if !lines[at].contains("return") => continue,
+            At::Return(..) => {
+                lines[at] = lines[at].replacen("return", &format!("{annotation} return"), 1);
+            }
+            _ => lines.insert(at, annotation),
         }
-        _ => lines.insert(at, annotation),
+        texts.push(found.text.as_str());
     }
     let pasted = lines.join("\n");
-    let analysis = analysis(&pasted, calls);
-    let checked = check_stated(&analysis, &Limits::default());
-    let is_it = |of: &&linchpin_base::condition::CheckedCondition| of.text == text;
-    let found: Vec<_> = checked.conditions.iter().filter(is_it).collect();
-    assert!(!found.is_empty(), "{text} in\n{pasted}");
-    for of in found {
+    let checked = check_stated(&analysis(&pasted, calls), &Limits::default());
+    for text in texts {
+        assert!(checked.conditions.iter().any(|of| of.text == text), "{text} in\n{pasted}");
+    }
+    for of in &checked.conditions {
+        let text = &of.text;
         assert!(matches!(of.explored.verdict, Verdict::Holds { .. }), "{text}");
         let further = of.well_formed.as_ref().map(|of| &of.verdict);
         assert!(matches!(further, None | Some(Verdict::Holds { .. })), "{text}");
@@ -72,16 +79,16 @@ fn of_the_lazy_set() {
     check(
         "lazy_set",
         expect![[r#"
-        contains 39 return false: !exists n: Node { reach(head, next, n) && n.val == e && !n.marked } (exact)
-        contains 43 return true: exists n: Node { reach(head, next, n) && n.val == e && !n.marked } (exact)
-        add 73 update: reach(head, next, n1) && n1.next == n2 && !n1.marked && !n2.marked && n1.val < e && n2.val > e (exact)
-        add 78 return true: reach(head, next, n1) && n1.next == n2 && !n2.marked && !n1.marked && n2.val > e && n1.val < e (exact)
-        add 84 return false: reach(head, next, n1) && n1.next == n2 && !n2.marked && !n1.marked && n2.val == e (exact)
-        remove 95 update: reach(head, next, n1) && n1.next == n2 && !n2.marked && !n1.marked && n2.val == e (exact)
-        remove 98 update: reach(head, next, n1) && n1.next == n2 && !n1.marked && !n2.marked && n2.val == e (exact)
-        remove 103 return true: reach(head, next, n1) && n1.next == n2 && !n2.marked && !n1.marked && n2.val == e (exact)
-        remove 109 return false: reach(head, next, n1) && n1.next == n2 && !n2.marked && !n1.marked && n2.val > e && n1.val < e (exact)
-    "#]],
+            contains 39 return false: !exists n: Node { reach(head, next, n) && n.val == e && !n.marked } (exact)
+            contains 43 return true: exists n: Node { reach(head, next, n) && n.val == e && !n.marked } (exact)
+            add 73 update: reach(head, next, n1) && n1.next == n2 && !n1.marked && !n2.marked && n1.val < e && n2.val > e (exact)
+            add 78 return true: reach(head, next, n1) && n1.next == n2 && !n1.marked && !n2.marked && n1.val < e && n2.val > e (exact)
+            add 84 return false: reach(head, next, n1) && n1.next == n2 && !n1.marked && !n2.marked && n2.val == e (exact)
+            remove 95 update: reach(head, next, n1) && n1.next == n2 && !n1.marked && !n2.marked && n2.val == e (exact)
+            remove 98 update: reach(head, next, n1) && n1.next == n2 && !n1.marked && !n2.marked && n2.val == e (exact)
+            remove 103 return true: reach(head, next, n1) && n1.next == n2 && !n1.marked && !n2.marked && n2.val == e (exact)
+            remove 109 return false: reach(head, next, n1) && n1.next == n2 && !n1.marked && !n2.marked && n1.val < e && n2.val > e (exact)
+        "#]],
     );
 }
 
