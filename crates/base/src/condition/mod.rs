@@ -25,7 +25,7 @@ pub use formula::{Condition, NotEvaluated, Setting};
 pub use place::{Answer, At};
 pub use stated::{Stated, stated};
 pub use states::{WellFormed, explored, well_formed};
-pub use suggest::{FoundCondition, Larger, SuggestedCondition, Suggestions, suggest};
+pub use suggest::{FoundCondition, Larger, NoCondition, SuggestedCondition, Suggestions, suggest};
 
 use crate::analyse::Analysis;
 use linchpin_verdict::Limits;

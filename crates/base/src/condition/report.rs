@@ -62,7 +62,7 @@ impl SuggestedCondition {
     /// The condition as the roadmap of this source has it: what is known from the explored states;
     /// none if none was found.
     pub fn to_roadmap(&self, space: &Space, source: &str) -> Option<StepCondition> {
-        let found = self.found.as_ref()?;
+        let found = self.found.as_ref().ok()?;
         let step = self.step.clone().unwrap_or_else(|| source_line(source, self.line));
         Some(StepCondition {
             line: self.line,

@@ -17,8 +17,9 @@ use crate::analyse::{Analysis, Options, analyse};
 use crate::outcome::Words;
 use linchpin_ir::program::{Formula, LocalId, Type};
 use linchpin_space::{Bounds, Flat, Space, Workspace};
-use linchpin_verdict::Limits;
+use linchpin_verdict::{Limits, StopReason};
 use std::time::{Duration, Instant};
+use thiserror::Error;
 
 /// No more cases than this are used to find a condition.
 const MOST_CASES: usize = 150_000;
@@ -47,6 +48,20 @@ pub struct FoundCondition {
     pub larger: Option<Judgement>,
 }
 
+/// Why there is no suggestion for a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum NoCondition {
+    /// No condition of the grammar fits all states.
+    #[error("not expressible in the grammar")]
+    NotExpressible,
+    /// One fits the explored states, but not those of a larger exploration.
+    #[error("what fits the explored states fails in a larger exploration")]
+    FailsBeyond,
+    /// A limit was reached.
+    #[error("{0}")]
+    Stopped(StopReason),
+}
+
 /// A step, and the condition that was found for it.
 #[derive(Clone, Debug)]
 pub struct SuggestedCondition {
@@ -58,8 +73,8 @@ pub struct SuggestedCondition {
     pub at: At,
     /// What the step is, for people; none if its source line says it.
     pub step: Option<String>,
-    /// The condition; none if the grammar has none.
-    pub found: Option<FoundCondition>,
+    /// The condition, or why there is none.
+    pub found: Result<FoundCondition, NoCondition>,
 }
 
 /// The larger exploration on which conditions were tried.
@@ -145,6 +160,10 @@ impl<'a> Finder<'a> {
             let found = self
                 .target(operation, &target, &runs)
                 .or_else(|| self.target(operation, &target, &runs[..explored]));
+            let found = found.ok_or_else(|| match self.limits.exceeded(0) {
+                Some(reason) => NoCondition::Stopped(reason),
+                None => NoCondition::NotExpressible,
+            });
             let Target { at, line, returns, .. } = target;
             let step = returns
                 .and_then(|value| report::return_text(self.seen.space, operation, &value, &at));
@@ -192,7 +211,8 @@ impl<'a> Finder<'a> {
         let explored = judged(self.seen)?;
         let well_formed = self.beyond.and_then(|beyond| judged(sample_of(beyond)));
         let is_refuted = |of: &Judgement| matches!(of.verdict, Verdict::Refuted(_));
-        if is_refuted(&explored) || well_formed.as_ref().is_some_and(is_refuted) {
+        let holds = matches!(explored.verdict, Verdict::Holds { .. });
+        if !holds || well_formed.as_ref().is_some_and(is_refuted) {
             return None;
         }
         Some(FoundCondition { claim, text, explored, well_formed, larger: None })
@@ -370,16 +390,12 @@ fn try_larger(
     let states = explored(&larger);
     let sample = Sample { space: &larger.space, calls: larger.shared.calls(), states: &states };
     for condition in conditions.iter_mut() {
-        if let Some(found) = &mut condition.found {
-            let claim = std::slice::from_ref(&found.claim);
-            found.larger = judge(sample, claim, limits).into_iter().next();
-        }
-    }
-    // A condition that does not stand the test is not suggested.
-    for condition in conditions.iter_mut() {
-        let refuted = condition.found.as_ref().and_then(|found| found.larger.as_ref());
-        if refuted.is_some_and(|of| matches!(of.verdict, Verdict::Refuted(_))) {
-            condition.found = None;
+        let Ok(found) = &mut condition.found else { continue };
+        let claim = std::slice::from_ref(&found.claim);
+        found.larger = judge(sample, claim, limits).into_iter().next();
+        // A condition that does not stand the test is not suggested.
+        if matches!(&found.larger, Some(Judgement { verdict: Verdict::Refuted(_), .. })) {
+            condition.found = Err(NoCondition::FailsBeyond);
         }
     }
     Some(Larger { values, states: states.len(), complete: larger.stopped.is_none() })

@@ -21,10 +21,15 @@ fn shown(source: &str, calls: u32) -> String {
             (None, _) => "update",
         };
         let _ = write!(out, "{operation} {} {step}: ", condition.line);
-        let Some(found) = &condition.found else {
-            let _ = writeln!(out, "not expressible in the grammar");
-            continue;
+        let found = match &condition.found {
+            Ok(found) => found,
+            Err(why) => {
+                let _ = writeln!(out, "{why}");
+                continue;
+            }
         };
+        let beyond = found.larger.as_ref().map(|of| &of.verdict);
+        assert!(!matches!(beyond, Some(Verdict::Refuted(_))));
         assert!(matches!(found.explored.verdict, Verdict::Holds { .. }));
         let exact = match (found.explored.exact, found.well_formed.as_ref().map(|of| of.exact)) {
             (Some(true), Some(Some(true))) => "exact",
@@ -44,7 +49,7 @@ fn paste(source: &str, calls: u32, conditions: &[SuggestedCondition]) {
     let mut last_first: Vec<&SuggestedCondition> = conditions.iter().collect();
     last_first.sort_by_key(|of| std::cmp::Reverse((of.line, matches!(of.at, At::Return(..)))));
     for condition in last_first {
-        let Some(found) = &condition.found else { continue };
+        let Ok(found) = &condition.found else { continue };
         let at = condition.line as usize - 1;
         let annotation = format!("#[base({})]", found.text);
         match condition.at {
