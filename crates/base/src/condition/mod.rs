@@ -7,6 +7,7 @@
 
 mod atoms;
 mod claim;
+mod evaluate;
 mod facts;
 mod formula;
 mod place;

@@ -108,13 +108,11 @@ fn a_marked_node_refutes_the_printed_condition_of_return_true() {
     check(
         refutations(&source),
         expect![[r#"
-        line 43 `return true`: The condition holds in this state, which an execution reaches; but from it `contains(1)` alone returns false and never comes to line 43.
-          the condition of line 43 holds here for `contains(1)`
-            head = @0, e = 1, c = @1
-            @0: Node { val = MIN, next = @1, marked = false }
-            @1: Node { val = 1, next = @2, marked = true }
-            @2: Node { val = MAX, next = null, marked = false }
-    "#]],
+            line 43 `return true`: The condition holds in this state, which an execution reaches; but from it `contains(1)` alone returns false and never comes to line 43.
+              the condition of line 43 holds here for `contains(1)`
+                head → (MIN) → c: (1, marked) → (MAX)
+                e = 1
+        "#]],
     );
 }
 
@@ -124,13 +122,11 @@ fn a_later_node_refutes_the_printed_condition_with_less_than() {
     check(
         refutations(&source),
         expect![[r#"
-        line 39 `return false`: The condition holds in this state, which an execution reaches; but from it `contains(1)` alone returns true and never comes to line 39.
-          the condition of line 39 holds here for `contains(1)`
-            head = @0, e = 1, c = @2
-            @0: Node { val = MIN, next = @1, marked = false }
-            @1: Node { val = 1, next = @2, marked = false }
-            @2: Node { val = MAX, next = null, marked = false }
-    "#]],
+            line 39 `return false`: The condition holds in this state, which an execution reaches; but from it `contains(1)` alone returns true and never comes to line 39.
+              the condition of line 39 holds here for `contains(1)`
+                head → (MIN) → (1) → c: (MAX)
+                e = 1
+        "#]],
     );
 }
 
