@@ -17,7 +17,7 @@ use std::sync::Arc;
 const MOST_NODES: usize = 5;
 
 /// No more states than this are made.
-const MOST_STATES: usize = 20_000;
+const MOST_STATES: usize = 8_000;
 
 /// Well-formed states, and the calls that are made from them.
 pub struct WellFormed {

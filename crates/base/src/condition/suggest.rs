@@ -12,7 +12,7 @@ use super::runs::{Run, run};
 use super::search::{Bits, Table};
 use super::states::{WellFormed, explored, well_formed};
 use super::target::{Target, is_in_state, is_nameable, targets};
-use super::{At, FURTHER_VALUES};
+use super::{Answer, At, FURTHER_VALUES};
 use crate::analyse::{Analysis, Options, analyse};
 use crate::outcome::Words;
 use linchpin_ir::program::{Formula, LocalId, Type};
@@ -249,9 +249,15 @@ impl<'a> Finder<'a> {
                 sets.push(mentioned.iter().chain([first, second]).copied().collect());
             }
         }
-        let required = |set: &Vec<LocalId>| {
-            let known = mentioned.iter().filter(|local| target.answered.contains(local));
-            known.into_iter().all(|local| set.contains(local))
+        // A condition that leaves open what is answered would say too little.
+        let decides = |set: &[LocalId], local: &LocalId| {
+            let is_parameter = (local.0 as usize) < code.parameters.len();
+            is_parameter || set.contains(local)
+        };
+        let is_any = matches!(target.at, At::Return(_, Answer::Any));
+        let required = |set: &[LocalId]| {
+            let mut asked = target.answered.iter();
+            asked.all(|local| decides(set, local) || !(is_any || mentioned.contains(local)))
         };
         sets.retain(|set| set.len() <= MOST_LOCALS && required(set));
         sets.iter_mut().for_each(|set| set.sort_unstable());
@@ -378,6 +384,9 @@ fn try_larger(
     let space = &analysis.space;
     let mut parameters = space.program().operations.iter().flat_map(|of| &of.parameters);
     if !parameters.any(|parameter| parameter.ty == Type::Int && parameter.range.is_none()) {
+        return None;
+    }
+    if limits.exceeded(0).is_some() {
         return None;
     }
     let values = space.bounds().values + 1;
