@@ -175,11 +175,11 @@ pub fn table(args: &ReproduceArgs, stop: &Stop) -> Result<(String, Vec<Json>, bo
     let progress = Progress::new(&args.common);
     let explore = |threads: usize, calls: u32, deadline: Option<Duration>| -> Result<Found> {
         progress.show(|| format!("the lazy list, {}", counted(threads, "thread")));
-        let limits =
-            Limits { deadline: deadline.map(|time| Instant::now() + time), ..stop.limits() };
+        let within =
+            || Limits { deadline: deadline.map(|time| Instant::now() + time), ..stop.limits() };
         let start = Instant::now();
-        let model = roadmap(MODEL, threads, calls, &limits)?;
-        let printed = roadmap(PRINTED, threads, calls, &limits)?;
+        let model = roadmap(MODEL, threads, calls, within())?;
+        let printed = roadmap(PRINTED, threads, calls, within())?;
         Ok(Found { model, printed, seconds: start.elapsed().as_secs_f64() })
     };
     let two = explore(2, 3, None)?;
@@ -209,14 +209,14 @@ pub fn table(args: &ReproduceArgs, stop: &Stop) -> Result<(String, Vec<Json>, bo
     Ok((text, rows, right))
 }
 
-fn roadmap(source: &str, threads: usize, calls: u32, limits: &Limits) -> Result<Roadmap> {
+fn roadmap(source: &str, threads: usize, calls: u32, limits: Limits) -> Result<Roadmap> {
     let config = Config { threads: Threads::Count(threads), ..Config::default() };
     let loaded = linchpin_verify::load("lazy_set.lin", source, Language::Lin, &config)
         .map_err(|_| anyhow!("a bundled model has mistakes"))?;
     let request = Request {
         calls: Some(Calls::Each(calls)),
         values: Some(KEYS),
-        limits: limits.clone(),
+        limits,
         stuck: false,
         ..Request::default()
     };
@@ -345,6 +345,7 @@ impl<'a> Known<'a> {
         match self.statuses.iter().find(|status| case_count(status).is_none()) {
             _ if self.is_refuted() => "REFUTED".to_owned(),
             _ if self.missing > 0 => "not known".to_owned(),
+            Some(Status::NeverMet) if !self.complete => ">not met yet".to_owned(),
             Some(status) => status_words(status, "case"),
             None => format!("{more}checked in {}", counted(self.cases(), "case")),
         }
