@@ -10,7 +10,7 @@ use crate::{Status, errors, model, output};
 use anyhow::{Context, Result, bail};
 use linchpin_engine::{
     Answer, Artifact, DomainAsked, Extras, Language, PureAsked, Reduction, ReferenceAsked, Request,
-    ShapeRequest, ThreadsAsked,
+    RoadmapRequest, ShapeRequest, ThreadsAsked,
 };
 use linchpin_ir::interpreter::Memory;
 use linchpin_report::{Findings, json, summary, svg};
@@ -65,7 +65,6 @@ fn one(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Verdict> {
         subject: &name,
         program: loaded.program(),
         memory: memory(args),
-        roadmap: RoadmapRequest { stated: true, ..RoadmapRequest::default() },
         verdict: found.verdict(),
         deciding: found.deciding(),
         answers: &found.answers,
@@ -136,6 +135,7 @@ fn request<'a>(
         values: args.values,
         objects: args.size.map(usize::from),
         memory: memory(args),
+        roadmap: RoadmapRequest { stated: true, ..RoadmapRequest::default() },
         // Time and memory are watched for the whole process; the engines are only told to stop.
         limits: stop.limits(),
         workers: args.workers.map(usize::from),

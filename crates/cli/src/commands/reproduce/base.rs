@@ -7,7 +7,9 @@ use crate::args::ReproduceArgs;
 use crate::limits::Stop;
 use crate::progress::Progress;
 use anyhow::{Result, anyhow};
-use linchpin_engine::{Language, Request, Roadmap, Rule, Status, StepCondition, Witness};
+use linchpin_engine::{
+    Language, Request, Roadmap, RoadmapRequest, Rule, Status, StepCondition, Witness,
+};
 use linchpin_lang::{Config, Threads};
 use linchpin_report::{case_count, status_words};
 use linchpin_verdict::{Bound, Calls, Limits, counted};
@@ -218,6 +220,7 @@ fn roadmap(source: &str, threads: usize, calls: u32, limits: Limits) -> Result<R
         values: Some(KEYS),
         limits,
         stuck: false,
+        roadmap: RoadmapRequest { stated: true, ..RoadmapRequest::default() },
         ..Request::default()
     };
     let found = linchpin_verify::verify(&loaded, &["base".to_owned()], &request)?;
