@@ -251,16 +251,17 @@ fn add_stated(roadmap: &mut Roadmap, analysis: &Analysis, source: &str, limits: 
         let shown = condition.to_roadmap(&analysis.space, source);
         let operation = &mut roadmap.operations[of];
         let (name, line) = (operation.name.clone(), shown.line);
-        let claim = |place: &str, status: Status| Claim {
+        // What is known of the states that were reached is with the condition itself.
+        let claim = |status: Status| Claim {
             rule: Rule::BaseCondition,
             operation: Some(name.clone()),
             text: format!(
-                "The condition stated at line {line} of `{name}` is a base condition of `{}`, in {place}.",
+                "The condition stated at line {line} of `{name}` is a base condition of `{}` in every \
+                 well-formed state up to a size.",
                 shown.step
             ),
             status,
         };
-        claims.push(claim("every state that was reached", shown.status.clone()));
         let beyond = match (condition.refuted_beyond(&analysis.space), &condition.well_formed) {
             (Some(witness), _) => Some(Status::Refuted(Box::new(witness))),
             (None, Some(Judgement { verdict: ConditionVerdict::Holds { cases }, .. })) => {
@@ -268,7 +269,7 @@ fn add_stated(roadmap: &mut Roadmap, analysis: &Analysis, source: &str, limits: 
             }
             (None, _) => None,
         };
-        claims.extend(beyond.map(|status| claim("every well-formed state up to a size", status)));
+        claims.extend(beyond.map(claim));
         operation.conditions.push(shown);
     }
     claims.append(&mut roadmap.claims);

@@ -7,7 +7,9 @@ use crate::args::ReproduceArgs;
 use crate::limits::Stop;
 use crate::progress::Progress;
 use anyhow::{Result, anyhow};
-use linchpin_engine::{Language, Request, Roadmap, Rule, Status, StepCondition, Witness};
+use linchpin_engine::{
+    Language, Request, Roadmap, RoadmapRequest, Rule, Status, StepCondition, Witness,
+};
 use linchpin_lang::{Config, Threads};
 use linchpin_report::{case_count, status_words};
 use linchpin_verdict::{Bound, Calls, Limits, counted};
@@ -175,11 +177,11 @@ pub fn table(args: &ReproduceArgs, stop: &Stop) -> Result<(String, Vec<Json>, bo
     let progress = Progress::new(&args.common);
     let explore = |threads: usize, calls: u32, deadline: Option<Duration>| -> Result<Found> {
         progress.show(|| format!("the lazy list, {}", counted(threads, "thread")));
-        let limits =
-            Limits { deadline: deadline.map(|time| Instant::now() + time), ..stop.limits() };
+        let within =
+            || Limits { deadline: deadline.map(|time| Instant::now() + time), ..stop.limits() };
         let start = Instant::now();
-        let model = roadmap(MODEL, threads, calls, &limits)?;
-        let printed = roadmap(PRINTED, threads, calls, &limits)?;
+        let model = roadmap(MODEL, threads, calls, within())?;
+        let printed = roadmap(PRINTED, threads, calls, within())?;
         Ok(Found { model, printed, seconds: start.elapsed().as_secs_f64() })
     };
     let two = explore(2, 3, None)?;
@@ -209,15 +211,16 @@ pub fn table(args: &ReproduceArgs, stop: &Stop) -> Result<(String, Vec<Json>, bo
     Ok((text, rows, right))
 }
 
-fn roadmap(source: &str, threads: usize, calls: u32, limits: &Limits) -> Result<Roadmap> {
+fn roadmap(source: &str, threads: usize, calls: u32, limits: Limits) -> Result<Roadmap> {
     let config = Config { threads: Threads::Count(threads), ..Config::default() };
     let loaded = linchpin_verify::load("lazy_set.lin", source, Language::Lin, &config)
         .map_err(|_| anyhow!("a bundled model has mistakes"))?;
     let request = Request {
         calls: Some(Calls::Each(calls)),
         values: Some(KEYS),
-        limits: limits.clone(),
+        limits,
         stuck: false,
+        roadmap: RoadmapRequest { stated: true, ..RoadmapRequest::default() },
         ..Request::default()
     };
     let found = linchpin_verify::verify(&loaded, &["base".to_owned()], &request)?;
@@ -345,6 +348,7 @@ impl<'a> Known<'a> {
         match self.statuses.iter().find(|status| case_count(status).is_none()) {
             _ if self.is_refuted() => "REFUTED".to_owned(),
             _ if self.missing > 0 => "not known".to_owned(),
+            Some(Status::NeverMet) if !self.complete => ">not met yet".to_owned(),
             Some(status) => status_words(status, "case"),
             None => format!("{more}checked in {}", counted(self.cases(), "case")),
         }
