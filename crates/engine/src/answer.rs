@@ -1,6 +1,6 @@
 //! What an engine says.
 
-use crate::{Counterexample, Picture};
+use crate::{Counterexample, Picture, Roadmap};
 use linchpin_verdict::{Assumption, Bound, Sequential, Verdict};
 
 /// What an answer says about steps that fail: null accessed, an assertion false, an index out of
@@ -103,6 +103,8 @@ pub struct Answer {
     pub counterexample: Option<Box<Counterexample>>,
     /// Abstract states to look at, in order: the way to what stopped a proof, or what a proof kept.
     pub pictures: Vec<Picture>,
+    /// What a base point proof would have to show, and how far it is shown.
+    pub roadmap: Option<Box<Roadmap>>,
 }
 
 impl Answer {
@@ -122,6 +124,7 @@ impl Answer {
             abstract_trace: None,
             counterexample: None,
             pictures: Vec::new(),
+            roadmap: None,
         }
     }
 

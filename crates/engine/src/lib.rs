@@ -22,11 +22,12 @@ pub use request::{
     ThreadsAsked,
 };
 pub use roadmap::{
-    Claim, Effect, OperationKind, Origin, Roadmap, RoadmapOperation, Rule, SharedNode,
+    Claim, Effect, OperationKind, Origin, Reach, Roadmap, RoadmapOperation, Rule, SharedNode,
     SharedPicture, SharedValue, Stage, Status, StepCondition, UpdateStep, WithoutUpdates, Witness,
 };
 pub use subject::{Language, ModelBounds, Source, Subject};
 
+use std::time::Duration;
 use thiserror::Error;
 
 /// A way to tell whether a concurrent object is linearizable.
@@ -40,6 +41,11 @@ pub trait Engine: Sync {
     /// Whether it shows something for any number of threads; such an engine is asked after those
     /// that look for violations.
     fn is_proof(&self) -> bool;
+
+    /// How long it is asked when it was not asked for by name; `None` if it knows how far to go.
+    fn patience(&self) -> Option<Duration> {
+        self.is_proof().then_some(Duration::from_secs(20))
+    }
 
     /// What it says. Several answers only where the subject asks several questions, like the
     /// assertions of a `.csp` file. An engine that cannot say anything of this subject answers

@@ -1,7 +1,8 @@
 //! How an engine is asked.
 
+use crate::ModelBounds;
 use linchpin_ir::interpreter::Memory;
-use linchpin_verdict::{Calls, Limits};
+use linchpin_verdict::{Assumption, Calls, Limits};
 
 /// A reduction of the state space, to be named where it is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -132,6 +133,25 @@ pub struct Request<'a> {
     pub shape: ShapeRequest,
     /// Called now and then.
     pub progress: &'a (dyn Fn(Progress) + Sync),
+}
+
+impl Request<'_> {
+    /// How many calls a thread makes.
+    pub fn calls_of(&self, model: ModelBounds) -> Calls {
+        match (self.calls, self.objects) {
+            (Some(calls), _) => calls,
+            (None, Some(_)) => Calls::Unlimited,
+            (None, None) => Calls::Each(model.calls),
+        }
+    }
+
+    /// What the memory does, as an assumption.
+    pub fn memory_assumed(&self) -> Assumption {
+        match self.memory {
+            Memory::Collected => Assumption::GarbageCollection,
+            Memory::Reuse => Assumption::Reuse,
+        }
+    }
 }
 
 impl Default for Request<'_> {

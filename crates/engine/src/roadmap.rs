@@ -24,6 +24,57 @@ pub struct Roadmap {
     pub claims: Vec<Claim>,
     /// Facts about every shared state that was met: what "well-formed" means in the claims.
     pub well_formed: Vec<String>,
+    /// Where a condition fails: what would put the object outside of the reach of the method, if it
+    /// is linearizable all the same.
+    pub reach: Option<Reach>,
+}
+
+/// Why the conditions can fail for an object that is linearizable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// One operation takes a step that another had to take.
+    Helping {
+        /// Who is helped.
+        operation: String,
+        /// Who helps.
+        by: String,
+        /// The source line of the step.
+        line: u32,
+    },
+    /// An operation depends on a step inside the critical sequence of another.
+    Inside {
+        /// Whose critical sequence it is.
+        operation: String,
+        /// Who depends on it.
+        other: String,
+    },
+    /// None of these: the conditions are sufficient, not necessary.
+    NotNecessary,
+}
+
+impl fmt::Display for Reach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reach::Helping { operation, by, line } => write!(
+                f,
+                "`{by}` helps `{operation}` (line {line}), and base points know no helping"
+            ),
+            Reach::Inside { operation, other } => write!(
+                f,
+                "`{other}` depends on a step in the middle of the critical sequence of `{operation}`"
+            ),
+            Reach::NotNecessary => f.write_str("the conditions are sufficient, not necessary"),
+        }
+    }
+}
+
+impl Roadmap {
+    /// Whether a claim is refuted.
+    pub fn is_refuted(&self) -> bool {
+        self.claims.iter().any(|claim| {
+            claim.rule != Rule::BaseCondition && matches!(claim.status, Status::Refuted(_))
+        })
+    }
 }
 
 /// Whether an operation changes the shared state.

@@ -10,7 +10,6 @@ use linchpin_engine::{
     Answer, Counterexample, Engine, EngineError, Faults, Language, ModelBounds, Progress,
     Reduction, Request, Source, Stat, Subject, Wrong,
 };
-use linchpin_ir::interpreter::Memory;
 use linchpin_ir::program::Program;
 use linchpin_space::Bounds;
 use linchpin_verdict::{Assumption, Bound, Calls, Outcome, Verdict, counted, grouped};
@@ -49,6 +48,7 @@ impl Engine for Refine {
         };
         let report = verify(program, &options, &observe).map_err(EngineError::of)?;
         let mut answer = describe(program, &options, &report);
+        answer.assumptions = vec![Assumption::SequentialConsistency, request.memory_assumed()];
         if request.suggest_points {
             let limits = &options.search.limits;
             let (advice, together) = suggest_points(program, options.bounds, limits, PATIENCE)
@@ -61,35 +61,11 @@ impl Engine for Refine {
 
 /// What is explored.
 pub fn bounds_of(request: &Request<'_>, model: ModelBounds) -> Bounds {
-    let calls = match (request.calls, request.objects) {
-        (Some(calls), _) => calls,
-        (None, Some(_)) => Calls::Unlimited,
-        (None, None) => Calls::Each(model.calls),
-    };
     Bounds {
-        calls,
+        calls: request.calls_of(model),
         values: request.values.unwrap_or(model.values),
         objects: request.objects,
         memory: request.memory,
-    }
-}
-
-/// The bounds of an answer.
-pub fn bounds_said(program: &Program, bounds: &Bounds) -> Vec<Bound> {
-    let mut said = vec![
-        Bound::Threads(program.threads.len()),
-        Bound::Calls(bounds.calls),
-        Bound::Values(bounds.values),
-    ];
-    said.extend(bounds.objects.map(Bound::Objects));
-    said
-}
-
-/// What the memory does, as an assumption.
-pub fn memory_assumed(memory: Memory) -> Assumption {
-    match memory {
-        Memory::Collected => Assumption::GarbageCollection,
-        Memory::Reuse => Assumption::Reuse,
     }
 }
 
@@ -121,7 +97,7 @@ fn options(request: &Request<'_>, model: ModelBounds) -> VerifyOptions {
 
 fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answer {
     let bounds = &options.bounds;
-    let said = bounds_said(program, bounds);
+    let said = bounds.said(program.threads.len());
     let within = said.iter().map(Bound::to_string).collect::<Vec<_>>().join(", ");
     let (verdict, reason) = match &report.outcome {
         Outcome::Holds(()) => {
@@ -149,7 +125,6 @@ fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answ
     let reason = format!("{reason}{}", unchecked(report));
     let mut answer = Answer::new("refine", verdict, reason);
     answer.bounds = said;
-    answer.assumptions = vec![Assumption::SequentialConsistency, memory_assumed(bounds.memory)];
     answer.unreached = report.unreached.iter().map(ToString::to_string).collect();
     // A run with a step that fails would have been found.
     if verdict == Verdict::HoldsWithinBounds {

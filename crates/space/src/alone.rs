@@ -120,6 +120,16 @@ impl Space {
         }
     }
 
+    /// The thread has returned: its locals and links are gone.
+    pub fn finish_alone(&self, flat: &mut Flat, thread: usize) {
+        let layout = &self.form.layout;
+        let region = layout.thread(thread);
+        flat.words[region + STATUS] = 0;
+        flat.words[region + NODE] = 0;
+        flat.words[region + layout.locals_at..region + layout.region].fill(0);
+        flat.links.retain(|link| link.thread != thread);
+    }
+
     fn run_alone(
         &self,
         flat: &mut Flat,

@@ -1,7 +1,7 @@
 //! What is explored, and what of it is identified or left out.
 
 use linchpin_ir::interpreter::Memory;
-use linchpin_verdict::Calls;
+use linchpin_verdict::{Bound, Calls};
 
 /// What is explored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,16 @@ pub struct Bounds {
     pub objects: Option<usize>,
     /// What `free` and `new` do.
     pub memory: Memory,
+}
+
+impl Bounds {
+    /// The bounds of an answer about so many threads.
+    pub fn said(&self, threads: usize) -> Vec<Bound> {
+        let mut said =
+            vec![Bound::Threads(threads), Bound::Calls(self.calls), Bound::Values(self.values)];
+        said.extend(self.objects.map(Bound::Objects));
+        said
+    }
 }
 
 /// What is identified or left out, each exact by itself and together with the others.

@@ -4,8 +4,8 @@
 //! [`Space`] is the whole: the initial state, and for each packed state its successors with the
 //! events on the way. Reading order: `layout.rs` (a state as words), `code.rs` and `execute.rs` (a
 //! step), `liveness.rs` and `canonical.rs` (what two states have in common), `symmetry.rs` (which
-//! renamings change nothing), `space.rs` (the whole) and `successors.rs` (the ways on). `alone.rs` is for those who ask
-//! what one thread would do by itself.
+//! renamings change nothing), `space.rs` (the whole) and `successors.rs` (the ways on). `alone.rs` is
+//! for those who ask what one thread would do by itself.
 //!
 //! What a step means is defined by [`linchpin_ir::interpreter`]; the tests hold every step of this
 //! crate against it.

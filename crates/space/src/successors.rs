@@ -54,7 +54,7 @@ impl<'a> Successors<'a> {
                 let at = region + layout.locals_at;
                 let value = Words::from_slice(&flat.words[at..at + width]);
                 let mut next = flat.clone();
-                self.idle(&mut next, thread);
+                self.space.finish_alone(&mut next, thread);
                 self.actions.push(Action::Respond);
                 self.events.push(Event::Return { thread, operation, value });
                 self.stop(thread, None, Stop::State(&next))
@@ -369,7 +369,7 @@ impl<'a> Successors<'a> {
                 }
                 Ended::Returned(value) => {
                     space.coverage.returned_from(operation);
-                    self.idle(&mut next, thread);
+                    self.space.finish_alone(&mut next, thread);
                     if space.reductions.merged_events {
                         responded = true;
                         self.actions.push(Action::Respond);
@@ -395,16 +395,6 @@ impl<'a> Successors<'a> {
                 }
             }
         }
-    }
-
-    /// The thread has nothing to do: its locals and links are gone.
-    fn idle(&self, flat: &mut Flat, thread: usize) {
-        let layout = &self.space.form.layout;
-        let region = layout.thread(thread);
-        flat.words[region + STATUS] = 0;
-        flat.words[region + NODE] = 0;
-        flat.words[region + layout.locals_at..region + layout.region].fill(0);
-        flat.links.retain(|link| link.thread != thread);
     }
 }
 

@@ -4,7 +4,7 @@
 //! verdict of their answers and raises the alarm when two contradict each other, `judge.rs` has the
 //! history engine explain the run that one found. `discharge.rs` puts two engines together: what
 //! one can only try, another shows. `follow.rs` looks for a run where a proof under abstraction
-//! fails.
+//! fails, `reach.rs` where a condition of base point analysis fails.
 
 mod client;
 mod compare;
@@ -13,6 +13,7 @@ mod follow;
 mod judge;
 mod load;
 mod progress;
+mod reach;
 
 pub use client::{Client, ClientError, with_clients};
 pub use compare::{Contradiction, contradiction};
@@ -25,7 +26,7 @@ use linchpin_history::Judgement;
 use linchpin_ir::program::Program;
 use linchpin_ir::run::{End, Run};
 use linchpin_verdict::{Limits, Outcome, Verdict};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use thiserror::Error;
 
 /// The engines, in the order in which they are asked. A new engine is a line here.
@@ -34,6 +35,7 @@ pub const ENGINES: &[&dyn Engine] = &[
     &linchpin_csp::Processes,
     &linchpin_derive::Reduce,
     &linchpin_shape::Shape,
+    &linchpin_base::Base,
 ];
 
 /// Why a model cannot be verified.
@@ -137,20 +139,18 @@ pub fn verify(
         discharge::discharge(program, &mut answers, &request.limits);
     }
     follow::follow(&subject, &mut answers, request)?;
+    reach::tell(&subject, &mut answers, request)?;
     for answer in &mut answers {
         explain(loaded, answer);
     }
     Ok(Verification::new(answers, language == linchpin_engine::Language::Csp))
 }
 
-/// How long a proof is tried that was not asked for by name.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// A request that a proof gives up on after a while; searches within bounds know how far to go.
+/// A request that an engine with patience gives up on after a while.
 fn patient<'a>(engine: &dyn Engine, request: &Request<'a>) -> Request<'a> {
     let mut request = request.clone();
-    if engine.is_proof() {
-        let patience = Instant::now() + PATIENCE;
+    if let Some(patience) = engine.patience() {
+        let patience = Instant::now() + patience;
         let deadline = request.limits.deadline.map_or(patience, |given| given.min(patience));
         request.limits.deadline = Some(deadline);
     }

@@ -3,7 +3,7 @@
 use crate::{Loaded, Verification};
 use linchpin_engine::{Answer, Counterexample, EngineError, Request, Source, Stat, Step, Wrong};
 use linchpin_progress::{Lasso, Line, Property, Report, check_ltl, check_progress};
-use linchpin_refine::engine::{bounds_of, bounds_said, memory_assumed};
+use linchpin_refine::engine::bounds_of;
 use linchpin_verdict::{Assumption, Bound, Calls, Outcome, Verdict, counted};
 
 /// At most so many heap objects where threads call without end and no bound is given.
@@ -49,8 +49,8 @@ pub fn verify_progress(
         ProgressQuestion::Formula { text, fair } => check_ltl(program, bounds, text, *fair, limits),
     };
     let report = report.map_err(EngineError::of)?;
-    let mut answer = describe(&report, &bounds_said(program, &bounds));
-    answer.assumptions = vec![Assumption::SequentialConsistency, memory_assumed(bounds.memory)];
+    let mut answer = describe(&report, &bounds.said(program.threads.len()));
+    answer.assumptions = vec![Assumption::SequentialConsistency, request.memory_assumed()];
     Ok(Some(Verification::new(vec![answer], false)))
 }
 
