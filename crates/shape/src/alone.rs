@@ -19,7 +19,7 @@ use crate::correlate::Machine;
 use crate::engine::ground_of;
 use crate::execute::Path;
 use crate::failure::Failure;
-use crate::frozen::{Ends, Frozen, Next, Stop, Stopped, machine, unlocked};
+use crate::frozen::{Ends, Frozen, Stop, Stopped, machine, unlocked};
 use crate::model::{Does, Reference, actions};
 use crate::prepare::NotApplicable;
 use crate::preserve::{Change, Watched, calls, changes};
@@ -164,7 +164,8 @@ pub fn claims_of(analysis: &Analysis, quiet: &[usize], limits: &Limits) -> Vec<A
         let of_reader = |operation: &usize| {
             [AloneRule::AnswersAlone, AloneRule::ReadBasePoint].map(|rule| open(*operation, rule))
         };
-        let steps = all.map(|operation| open(operation, AloneRule::OneStep));
+        let updates = all.filter(|operation| !reads(operation));
+        let steps = updates.map(|operation| open(operation, AloneRule::OneStep));
         return readers.iter().flat_map(of_reader).chain(steps).collect();
     }
     let alone = machine(analysis.machine.model.clone());
@@ -182,14 +183,13 @@ pub fn claims_of(analysis: &Analysis, quiet: &[usize], limits: &Limits) -> Vec<A
         let noticed = || study.effects_are_noticed(&answers, reads);
         let status = match known {
             AloneStatus::Shown if reads(operation) || noticed() => AloneStatus::Shown,
-            AloneStatus::Shown => {
-                AloneStatus::Open(gap(program, *operation, GapCause::NoReader))
-            }
+            AloneStatus::Shown => AloneStatus::Open(gap(program, *operation, GapCause::NoReader)),
             AloneStatus::Open(gap) => AloneStatus::Open(gap.clone()),
         };
         claims.push(AloneClaim { operation: *operation, rule: AloneRule::ReadBasePoint, status });
     }
-    claims.extend(study.one_step(&answers));
+    let steps = study.one_step(&answers);
+    claims.extend(steps.into_iter().filter(|claim| !reads(&claim.operation)));
     claims
 }
 
@@ -247,7 +247,7 @@ impl Study<'_> {
                 let arguments = call.arguments.clone();
                 let run =
                     Frozen { machine: self.alone, operation, arguments, ends, limits: self.limits };
-                run.run(starts, &|_| Next::On).map_err(of_run)?;
+                run.run(starts).map_err(of_run)?;
             }
         }
         Ok(())

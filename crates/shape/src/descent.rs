@@ -122,7 +122,8 @@ fn choose(
     }
     let place = |state: usize| cycle.binary_search(&state).unwrap_or_default();
     // A state next to one that has its word: what it may have is known best.
-    let open = |step: &&&Step| chosen[place(step.from)].is_some() && chosen[place(step.to)].is_none();
+    let open =
+        |step: &&&Step| chosen[place(step.from)].is_some() && chosen[place(step.to)].is_none();
     let next = match steps.iter().find(open) {
         Some(step) => Some(place(step.to)),
         None => chosen.iter().position(Option::is_none),

@@ -38,9 +38,6 @@ pub enum Stop {
     /// It returns although it should have gone on.
     #[error("alone it may return and have changed nothing")]
     Returns,
-    /// It comes to another step, or with other local values.
-    #[error("alone it may come to another update")]
-    Differs,
     /// A limit was reached.
     #[error("{0}")]
     Limit(StopReason),
@@ -57,17 +54,6 @@ pub struct Stopped {
     pub state: Box<State<Targets>>,
 }
 
-/// What a run does where it has come to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
-    /// It goes on.
-    On,
-    /// It is followed no further.
-    Enough,
-    /// It should not have come here.
-    Wrong(Stop),
-}
-
 /// How runs alone are to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ends {
@@ -75,8 +61,6 @@ pub(crate) enum Ends {
     Quietly,
     /// They change the shared state, or never return.
     Changing,
-    /// They come to where they are followed no further. They do not return.
-    There,
 }
 
 /// One operation, called alone with these arguments.
@@ -123,13 +107,8 @@ struct Graph {
 }
 
 impl Frozen<'_> {
-    /// Runs from each of these states, whose first thread is idle; other threads only keep their
-    /// names. `next` says what to do where a run has come to.
-    pub fn run(
-        &self,
-        starts: Vec<State<Targets>>,
-        next: &dyn Fn(&State<Targets>) -> Next,
-    ) -> Result<(), Stopped> {
+    /// Runs from each of these states, whose only thread is idle.
+    pub fn run(&self, starts: Vec<State<Targets>>) -> Result<(), Stopped> {
         let code = &self.machine.model.operations[self.operation];
         let line = self.machine.model.program.operations[self.operation].line;
         let stopped = |stop: Stop, line: u32, state: &State<Targets>| {
@@ -142,8 +121,14 @@ impl Frozen<'_> {
             }
             let mut moves = Vec::new();
             let (from, arguments) = (remembering(&start), self.arguments.clone());
-            let called =
-                self.machine.call_with(&from, 0, self.operation, arguments, Judged::Yes, &mut moves);
+            let called = self.machine.call_with(
+                &from,
+                0,
+                self.operation,
+                arguments,
+                Judged::Yes,
+                &mut moves,
+            );
             if let Err(failure) = called {
                 return stopped(Stop::Fails(failure), failure.line, &start);
             }
@@ -159,11 +144,6 @@ impl Frozen<'_> {
         while let Some(at) = graph.work.pop() {
             let state = graph.table.states[at].state.clone();
             let line = line_of(code, &state);
-            match next(&state) {
-                Next::On => {}
-                Next::Enough => continue,
-                Next::Wrong(stop) => return stopped(stop, line, &state),
-            }
             if let Some(reason) = self.limits.exceeded(graph.table.bytes) {
                 return stopped(Stop::Limit(reason), line, &state);
             }
@@ -204,9 +184,9 @@ impl Frozen<'_> {
         match (visible, state.threads[0].at.is_none(), self.ends) {
             (true, _, Ends::Changing) if surely_changed(before, &state) => return Ok(()),
             (true, _, Ends::Changing) => return Err(Stop::Returns),
-            (true, _, Ends::Quietly | Ends::There) => return Err(Stop::Changes),
+            (true, _, Ends::Quietly) => return Err(Stop::Changes),
             (false, true, Ends::Quietly) => return Ok(()),
-            (false, true, Ends::There | Ends::Changing) => return Err(Stop::Returns),
+            (false, true, Ends::Changing) => return Err(Stop::Returns),
             (false, false, _) => {}
         }
         let went = from.map(|_| compared(&state, self.machine.model.root));
@@ -286,7 +266,8 @@ fn exhaustive(branches: &[Branch], edges: &[Edge]) -> bool {
     };
     let inside = |branch: &Branch| {
         let start = branch.actions.start + usize::from(first(branch).is_some());
-        let mut rest = edges[branch.edge].actions[start.min(branch.actions.end)..branch.actions.end].iter();
+        let mut rest =
+            edges[branch.edge].actions[start.min(branch.actions.end)..branch.actions.end].iter();
         !rest.any(|(action, _)| matches!(action, Action::Guard(_)))
             && (branch.then.is_empty() || exhaustive(&branch.then, edges))
     };

@@ -127,8 +127,7 @@ fn moves(
             let calling = State { threads: vec![caller], ..state.clone() };
             let may_move = machine.is_judged(&calling, 0);
             let mut moves = Vec::new();
-            let called =
-                machine.call_with(state, 0, operation, arguments, Judged::Yes, &mut moves);
+            let called = machine.call_with(state, 0, operation, arguments, Judged::Yes, &mut moves);
             match called {
                 Ok(()) => all.push((Call { operation, line, may_move, after: false }, moves)),
                 Err(failure) => each(operation, line, Change::Fails(failure)),
