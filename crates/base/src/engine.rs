@@ -1,7 +1,7 @@
 //! Base point analysis as [`Engine`]: a request in, an answer with a roadmap out.
 
 use crate::analyse::{Analysis, BaseError, Options, analyse};
-use crate::roadmap::roadmap;
+use crate::roadmap::{add_conditions, roadmap};
 use crate::witness::Teller;
 use linchpin_engine::{
     Answer, Engine, EngineError, Faults, Language, ModelBounds, Progress, Reduction, Request,
@@ -48,7 +48,10 @@ impl Engine for Base {
         let mut answer = match analyse(program, &options, &observe) {
             Ok(analysis) => {
                 let mut answer = describe(program, &analysis);
-                answer.roadmap = Some(Box::new(roadmap(&analysis, subject.text)));
+                let mut roadmap = roadmap(&analysis, subject.text);
+                let (text, asked) = (subject.text, request.roadmap);
+                add_conditions(&mut roadmap, &analysis, text, asked, &request.limits);
+                answer.roadmap = Some(Box::new(roadmap));
                 answer.stats = stats(&analysis, start.elapsed().as_secs_f64());
                 answer.notes.insert(0, cost(&analysis, start.elapsed().as_secs_f64()));
                 answer
@@ -113,7 +116,7 @@ fn verdict(analysis: &Analysis, teller: &Teller<'_>, within: &str) -> (Verdict, 
     if let Some(finding) = first(analysis) {
         let more = match analysis.findings.len() {
             0 | 1 => String::new(),
-            count => format!(" (and {} more)", counted(count - 1, "failing condition")),
+            count => format!(" (and {} more)", count - 1),
         };
         let reason = format!(
             "{} does not hold: {}{more}, with {within}",

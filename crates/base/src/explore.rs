@@ -13,7 +13,7 @@ use crate::commute;
 use crate::confirm::{SpecSet, Specification};
 use crate::finding::{Detail, Finding, Findings, Place};
 use crate::note::{Answers, Note};
-use crate::outcome::{Ending, Outcome, Words, is_update};
+use crate::outcome::{Ending, Outcome, Words, changes_heap, is_update};
 use crate::shared::{Calls, MOST_CALLS, Occurrence, SharedStates};
 use crate::store::{Step, Store};
 use crate::tally::Tally;
@@ -311,6 +311,11 @@ impl<'a> Explorer<'a> {
             self.update(here, made, &shared, &mut next);
         } else {
             self.read(here, made, &mut next);
+            // An operation may still look at objects that it has unlinked.
+            if changes_heap(self.space, &here.flat, &made.after) {
+                let line = self.line_here(here, thread, &next);
+                self.disturb(here, made, (line, &Outcome::nothing()), &mut next);
+            }
         }
         if let Some(answer) = made.answer.clone() {
             self.respond(here, thread, &answer, &mut next);
@@ -376,6 +381,11 @@ impl<'a> Explorer<'a> {
                     Note::Lost { call: number }
                 }
             };
+        }
+        if let Note::After { call: number } = next.notes[thread] {
+            let detail = Detail::Begins { call, actual: Rc::clone(&actual) };
+            self.fail(next, Rule::CriticalBasePoint, operation, None, line, detail);
+            next.notes[thread] = Note::Lost { call: number };
         }
         let reading = (changes.outcomes & self.reads) | (changes.pure_answers & self.pure);
         if let Note::Critical { changed, ordered, .. } = &mut next.notes[thread] {

@@ -50,6 +50,11 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// That of a step that is no update.
+    pub fn nothing() -> Outcome {
+        Outcome { updates: Vec::new(), ending: Ending::Endless }
+    }
+
     /// The answer of a run without update steps.
     pub fn pure_answer(&self) -> Option<&Words> {
         match &self.ending {
@@ -198,7 +203,8 @@ fn changes_object(space: &Space, before: &Flat, after: &Flat, object: usize) -> 
     old.zip(new).any(differs)
 }
 
-fn changes_heap(space: &Space, before: &Flat, after: &Flat) -> bool {
+/// Whether a transition changes an object, reachable or not.
+pub fn changes_heap(space: &Space, before: &Flat, after: &Flat) -> bool {
     (0..space.objects(before)).any(|object| changes_object(space, before, after, object))
 }
 

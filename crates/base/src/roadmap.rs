@@ -1,12 +1,14 @@
 //! The roadmap of a model: the claims of the three stages of Section 5, with what is known of each.
 
 use crate::analyse::Analysis;
+use crate::condition::{Judgement, Verdict as ConditionVerdict, check_stated, suggest};
 use crate::finding::{Detail, Finding};
 use crate::witness::Teller;
 use linchpin_engine::{
-    Claim, Effect, OperationKind, Reach, Roadmap, RoadmapOperation, Rule, Status, UpdateStep,
-    WithoutUpdates,
+    Claim, Effect, OperationKind, Reach, Roadmap, RoadmapOperation, RoadmapRequest, Rule, Status,
+    UpdateStep, WithoutUpdates,
 };
+use linchpin_verdict::Limits;
 
 /// The roadmap that an analysis of this source amounts to, without base conditions.
 pub fn roadmap(analysis: &Analysis, source: &str) -> Roadmap {
@@ -150,6 +152,10 @@ fn claim(teller: &Teller<'_>, rule: Rule, operation: usize) -> Option<Claim> {
             ),
         },
     };
+    let text = match rule {
+        Rule::OneStep => text + &several_places(teller, operation),
+        _ => text,
+    };
     let treated = treatment.without_updates[operation] == WithoutUpdates::ReadOnly;
     let status = match rule {
         Rule::LastRead if treated => {
@@ -163,6 +169,28 @@ fn claim(teller: &Teller<'_>, rule: Rule, operation: usize) -> Option<Claim> {
         _ => status(teller, rule, Some(operation)),
     };
     Some(Claim { rule, operation: Some(name.to_owned()), text, status })
+}
+
+/// Where a step that read-only operations notice may be at several places of the code, so that the
+/// condition holds of each call but not as it is printed.
+fn several_places(teller: &Teller<'_>, operation: usize) -> String {
+    let read_only = &teller.analysis.treatment.read_only;
+    let is_noticed = |effects: &[crate::tally::Effects]| {
+        effects.iter().zip(read_only).any(|(effects, reads)| *reads && effects.changed > 0)
+    };
+    let steps = teller.analysis.tally.steps.iter();
+    let lines: Vec<String> = steps
+        .filter(|((of, _), effects)| *of == operation && is_noticed(effects))
+        .map(|((_, line), _)| line.to_string())
+        .collect();
+    match lines.len() {
+        0 | 1 => String::new(),
+        _ => format!(
+            " (Of lines {} any can be that step, depending on the state. Theorem 2 as printed asks for one \
+             place in the code; that each call has one is enough.)",
+            lines.join(", ")
+        ),
+    }
 }
 
 fn confirmation(teller: &Teller<'_>) -> Claim {
@@ -192,5 +220,60 @@ fn status(teller: &Teller<'_>, rule: Rule, operation: Option<usize>) -> Status {
     match cases {
         0 => Status::NeverMet,
         cases => Status::Explored { cases },
+    }
+}
+
+/// Adds what is asked for of base conditions: those that the model states, and suggestions.
+pub fn add_conditions(
+    roadmap: &mut Roadmap,
+    analysis: &Analysis,
+    source: &str,
+    asked: RoadmapRequest,
+    limits: &Limits,
+) {
+    if asked.stated {
+        add_stated(roadmap, analysis, source, limits);
+    }
+    if asked.suggested {
+        for suggested in suggest(analysis, limits).conditions {
+            let operation = &mut roadmap.operations[suggested.operation];
+            let known = suggested.to_roadmap(&analysis.space, source);
+            operation.conditions.extend(known);
+        }
+    }
+}
+
+fn add_stated(roadmap: &mut Roadmap, analysis: &Analysis, source: &str, limits: &Limits) {
+    let checked = check_stated(analysis, limits);
+    let mut claims = Vec::new();
+    for condition in &checked.conditions {
+        let of = condition.stated.claim.operation;
+        let shown = condition.to_roadmap(&analysis.space, source);
+        let operation = &mut roadmap.operations[of];
+        let (name, line) = (operation.name.clone(), shown.line);
+        let claim = |place: &str, status: Status| Claim {
+            rule: Rule::BaseCondition,
+            operation: Some(name.clone()),
+            text: format!(
+                "The condition stated at line {line} of `{name}` is a base condition of `{}`, in {place}.",
+                shown.step
+            ),
+            status,
+        };
+        claims.push(claim("every state that was reached", shown.status.clone()));
+        let beyond = match (condition.refuted_beyond(&analysis.space), &condition.well_formed) {
+            (Some(witness), _) => Some(Status::Refuted(Box::new(witness))),
+            (None, Some(Judgement { verdict: ConditionVerdict::Holds { cases }, .. })) => {
+                Some(Status::Explored { cases: *cases })
+            }
+            (None, _) => None,
+        };
+        claims.extend(beyond.map(|status| claim("every well-formed state up to a size", status)));
+        operation.conditions.push(shown);
+    }
+    claims.append(&mut roadmap.claims);
+    roadmap.claims = claims;
+    if let Ok(facts) = checked.well_formed {
+        roadmap.well_formed = facts;
     }
 }

@@ -177,9 +177,16 @@ impl Teller<'_> {
             Detail::NeverSeen { call, answer } => {
                 show_after();
                 let answer = self.space().response(finding.operation, answer);
+                let without = match self.analysis.treatment.read_only[finding.operation] {
+                    true => "",
+                    false => {
+                        " without an update step (what it wrote, if anything, went to objects that the shared \
+                         variables no longer reach)"
+                    }
+                };
                 format!(
-                    "Thread {thread}: `{}` answers {answer}, but in no state since it was called would it have \
-                     answered that alone.",
+                    "Thread {thread}: `{}` answers {answer}{without}, but in no state since it was called would it \
+                     have answered that alone.",
                     self.call(*call)
                 )
             }

@@ -50,6 +50,10 @@ const RUN_EXIT_CODES: &str = "Exit codes: 0 every run was linearizable; 1 a run 
      other for ever; 2 usage or input error; 3 a limit ended the search, or a run was not decided \
      (--step-limit, or threads wait for what a further call might do).";
 
+const ROADMAP_EXIT_CODES: &str = "Exit codes: 0 every condition holds within the bounds; 1 one does not, and a run within the \
+     bounds is not linearizable; 2 usage or input error; 3 a condition does not hold and no such run \
+     was found, the method does not apply, or a limit ended the search.";
+
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Verify models: every engine that applies answers, the strongest answer is the verdict.
@@ -66,6 +70,9 @@ pub enum Command {
     Steps(StepsArgs),
     /// Print the sub-operations derived from a model's code, with the reason for every merge.
     Subops(SubopsArgs),
+    /// Write the proof roadmap of a model: what a base point proof of it has to show, and how far
+    /// that is known.
+    Roadmap(RoadmapArgs),
     /// Format models.
     Fmt(FmtArgs),
     /// List the built-in specifications and their operations.
@@ -83,6 +90,7 @@ macro_rules! each {
             Command::Reproduce($args) => $result,
             Command::Steps($args) => $result,
             Command::Subops($args) => $result,
+            Command::Roadmap($args) => $result,
             Command::Fmt($args) => $result,
             Command::Specs($args) => $result,
         }
@@ -111,6 +119,7 @@ impl Command {
             Command::Reproduce(_) => "reproduce",
             Command::Steps(_) => "steps",
             Command::Subops(_) => "subops",
+            Command::Roadmap(_) => "roadmap",
             Command::Fmt(_) => "fmt",
             Command::Specs(_) => "specs",
         }
@@ -138,6 +147,10 @@ impl Command {
             Command::Subops(args) => {
                 (vec![args.model.model.clone()], vec![("--output", &args.output)])
             }
+            Command::Roadmap(args) => (
+                vec![args.model.model.clone()],
+                vec![("--out", &args.out), ("--report", &args.report)],
+            ),
             Command::Certify(_)
             | Command::Reproduce(_)
             | Command::Steps(_)
@@ -576,6 +589,10 @@ pub enum TableArg {
     /// Verifying Linearizability".
     #[value(name = "001")]
     Shape,
+    /// Base points: the claims of Section 5 of "A Constructive Approach for Proving Data Structures'
+    /// Linearizability", for the lazy list.
+    #[value(name = "004")]
+    Base,
     /// Sub-operation reversal: Table I of "Proving Concurrent Data Structures Linearizable".
     #[value(name = "000")]
     Reduction,
@@ -601,6 +618,37 @@ pub struct SubopsArgs {
     /// Write the `.subop` file here instead of to standard output.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    #[arg(skip)]
+    pub limits: LimitArgs,
+    #[arg(skip)]
+    pub common: Common,
+}
+
+#[derive(Args, Clone, Debug)]
+#[command(after_help = ROADMAP_EXIT_CODES)]
+pub struct RoadmapArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// How many operations each thread calls, or `unlimited`. [default: the model's bounds]
+    #[arg(long, value_name = "N", value_parser = calls)]
+    pub ops: Option<Calls>,
+    /// How many different values clients pass for an `int`: 1, 2, …, N. [default: the model's
+    /// bounds]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=255))]
+    pub values: Option<i64>,
+    /// At most so many heap objects at a time; without `--ops`, threads then call without end.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub size: Option<u16>,
+    /// Write the roadmap, as Markdown, to this file instead of standard output.
+    #[arg(long, short, visible_alias = "output", value_name = "FILE.md")]
+    pub out: Option<PathBuf>,
+    /// Write a self-contained page with the roadmap, its states drawn.
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+    /// Put the base conditions that were found into the model, as `#[base(…)]` before the steps
+    /// that have none.
+    #[arg(long)]
+    pub write: bool,
     #[arg(skip)]
     pub limits: LimitArgs,
     #[arg(skip)]

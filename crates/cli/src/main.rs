@@ -82,6 +82,7 @@ fn execute(command: &Command) -> Result<Status> {
         Command::Reproduce(args) => commands::reproduce::execute(args),
         Command::Steps(args) => commands::steps::execute(args),
         Command::Subops(args) => commands::subops::execute(args),
+        Command::Roadmap(args) => commands::roadmap::execute(args),
         Command::Fmt(args) => commands::fmt::execute(args),
         Command::Specs(args) => commands::specs::execute(args),
     }

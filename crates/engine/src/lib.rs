@@ -6,6 +6,7 @@
 
 mod answer;
 mod counterexample;
+mod drawn;
 mod picture;
 mod request;
 mod roadmap;
@@ -18,8 +19,8 @@ pub use picture::{
     PictureNode, PictureThread, Scope, Stands,
 };
 pub use request::{
-    DomainAsked, Extras, Progress, PureAsked, Reduction, ReferenceAsked, Request, ShapeRequest,
-    ThreadsAsked,
+    DomainAsked, Extras, Progress, PureAsked, Reduction, ReferenceAsked, Request, RoadmapRequest,
+    ShapeRequest, ThreadsAsked,
 };
 pub use roadmap::{
     Claim, Effect, OperationKind, Origin, Reach, Roadmap, RoadmapOperation, Rule, SharedNode,

@@ -145,6 +145,8 @@ pub struct PictureNode {
     pub of: String,
     /// Its key.
     pub key: Option<KeyClass>,
+    /// Its other values, by field, where the state is a concrete one.
+    pub values: Vec<(String, String)>,
     /// Its truth values, by field.
     pub marks: Vec<(String, bool)>,
     /// Its locks that are held, by field.
@@ -207,6 +209,7 @@ impl PictureNode {
     /// What is definite about it, beyond its kind: `key < K`, `marked`, `lock: thread 0`.
     pub fn facts(&self) -> Vec<String> {
         let mut facts: Vec<String> = self.key.iter().map(ToString::to_string).collect();
+        facts.extend(self.values.iter().map(|(field, value)| format!("{field} = {value}")));
         let mark = |(field, set): &(String, bool)| match set {
             true => field.clone(),
             false => format!("not {field}"),

@@ -91,6 +91,22 @@ pub struct ShapeRequest {
     pub pure_answers: PureAsked,
 }
 
+/// What base point analysis does beyond its conditions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RoadmapRequest {
+    /// Whether the base conditions that a model states are checked.
+    pub stated: bool,
+    /// Whether base conditions are suggested.
+    pub suggested: bool,
+    /// Whether claims are shown for any number of threads and any heap, where that can be done.
+    pub beyond: bool,
+}
+
+impl RoadmapRequest {
+    /// Everything.
+    pub const ALL: RoadmapRequest = RoadmapRequest { stated: true, suggested: true, beyond: true };
+}
+
 /// How far a search has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
@@ -131,6 +147,8 @@ pub struct Request<'a> {
     pub extras: Extras,
     /// How a comparison under abstraction is made.
     pub shape: ShapeRequest,
+    /// What base point analysis does beyond its conditions.
+    pub roadmap: RoadmapRequest,
     /// Called now and then.
     pub progress: &'a (dyn Fn(Progress) + Sync),
 }
@@ -170,6 +188,7 @@ impl Default for Request<'_> {
             lossy: None,
             extras: Extras::default(),
             shape: ShapeRequest::default(),
+            roadmap: RoadmapRequest::default(),
             progress: &|_| {},
         }
     }

@@ -334,6 +334,8 @@ pub enum SharedValue {
     Node(usize),
     /// Null.
     Null,
+    /// A truth value.
+    Bool(bool),
     /// Anything else.
     Word(String),
 }
@@ -352,23 +354,8 @@ impl fmt::Display for SharedValue {
         match self {
             SharedValue::Node(node) => write!(f, "@{node}"),
             SharedValue::Null => f.write_str("null"),
+            SharedValue::Bool(truth) => write!(f, "{truth}"),
             SharedValue::Word(word) => f.write_str(word),
         }
-    }
-}
-
-impl SharedPicture {
-    /// The state as text: the variables, then one line a node.
-    pub fn lines(&self) -> Vec<String> {
-        let list = |items: &[(String, SharedValue)]| {
-            let items: Vec<String> =
-                items.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-            items.join(", ")
-        };
-        let mut lines = vec![list(&self.variables)];
-        for (at, node) in self.nodes.iter().enumerate() {
-            lines.push(format!("@{at}: {} {{ {} }}", node.of, list(&node.fields)));
-        }
-        lines
     }
 }

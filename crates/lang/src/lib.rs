@@ -1,7 +1,7 @@
 //! The `.lin` model language.
 //!
 //! [`compile`] takes a source to a program ready to execute; [`format`](fn@format) lays a source
-//! out; [`syntax`] is the tree.
+//! out; [`add_bases`] writes base conditions into one; [`syntax`] is the tree.
 //!
 //! ```
 //! use linchpin_lang::{Config, compile};
@@ -10,6 +10,7 @@
 //! assert_eq!(compiled.program.operations[0].name, "read");
 //! ```
 
+mod annotate;
 mod check;
 mod format;
 pub mod hir;
@@ -17,6 +18,7 @@ mod limits;
 mod lower;
 pub mod syntax;
 
+pub use annotate::{Annotated, NewBase, add_bases};
 pub use format::format;
 pub use hir::Bounds;
 pub use linchpin_syntax::{Diagnostic, Span};

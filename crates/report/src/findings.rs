@@ -2,6 +2,7 @@
 
 use crate::changes::changes;
 use crate::json;
+use crate::roadmap::{self, RoadmapView};
 use crate::run::RunView;
 use crate::schedule;
 use crate::{Figure, Figures, Page, Row, Timeline, Tone, escaped, escaped_lines};
@@ -9,6 +10,7 @@ use linchpin_engine::{Answer, Counterexample, Picture, Stat};
 use linchpin_ir::interpreter::Memory;
 use linchpin_ir::program::Program;
 use linchpin_verdict::{Assumption, Bound, Calls, Verdict, counted};
+use maud::{Markup, html};
 use serde_json::{Map, Value as Json, json};
 
 /// Columns of the drawing.
@@ -75,15 +77,48 @@ impl Findings<'_> {
         if !answer.unreached.is_empty() {
             text += &format!("    never executed: {}\n", answer.unreached.join(", "));
         }
+        if let Some(roadmap) = &answer.roadmap {
+            text += &roadmap::brief(roadmap);
+        }
         if let Some(found) = &answer.counterexample {
             text += &format!("\n{}", self.counterexample_text(found));
         }
         text
     }
 
+    /// The reason for the verdict; empty in a contradiction.
+    pub(crate) fn reason(&self) -> &str {
+        self.deciding.map_or("", |deciding| deciding.reason.as_str())
+    }
+
+    /// How the verdict is meant.
+    pub(crate) fn tone(&self) -> Tone {
+        match self.verdict {
+            _ if self.contradiction.is_some() => Tone::Bad,
+            Verdict::Violated => Tone::Bad,
+            Verdict::Inconclusive => Tone::Open,
+            _ => Tone::Good,
+        }
+    }
+
+    /// What goes wrong, if something does.
+    pub(crate) fn counterexample(&self) -> Option<&Counterexample> {
+        self.answers.iter().find_map(|answer| answer.counterexample.as_deref())
+    }
+
+    /// The verdict with its reason.
+    pub(crate) fn sentence(&self) -> String {
+        match (self.contradiction, self.counterexample(), self.deciding) {
+            (Some(contradiction), ..) => format!("contradiction: {contradiction}"),
+            (None, Some(found), _) => format!("violated: {}", found.explanation),
+            (None, None, Some(deciding)) => format!("{}: {}", self.verdict, deciding.reason),
+            (None, None, None) => self.verdict.to_string(),
+        }
+    }
+
     /// A counterexample as people see it: the calls and answers, why nothing explains them, and the
     /// steps.
-    fn counterexample_text(&self, found: &Counterexample) -> String {
+    pub(crate) fn counterexample_text(&self, found: &Counterexample) -> String {
         let (Some(program), Some(run)) = (self.program, &found.run) else {
             return found.text.clone();
         };
@@ -147,7 +182,12 @@ impl Findings<'_> {
 
     /// The object that scripts read.
     pub fn json(&self) -> String {
-        let mut object = json::envelope("verify", self.subject);
+        self.json_of("verify")
+    }
+
+    /// The same of another command.
+    pub fn json_of(&self, command: &str) -> String {
+        let mut object = json::envelope(command, self.subject);
         let mut insert = |key: &str, value: Json| object.insert(key.to_owned(), value);
         insert("verdict", json!(self.verdict.id()));
         if let Some(deciding) = self.deciding {
@@ -157,14 +197,13 @@ impl Findings<'_> {
             insert("contradiction", json!(contradiction));
         }
         insert("engines", self.answers.iter().map(answer_json).collect());
-        let found = self.answers.iter().find_map(|answer| answer.counterexample.as_ref());
-        if let Some(found) = found {
+        if let Some(found) = self.counterexample() {
             insert("counterexample", self.counterexample_json(found));
         }
         format!("{}\n", Json::Object(object))
     }
 
-    fn counterexample_json(&self, found: &Counterexample) -> Json {
+    pub(crate) fn counterexample_json(&self, found: &Counterexample) -> Json {
         let mut object = Map::new();
         let mut insert = |key: &str, value: Json| object.insert(key.to_owned(), value);
         insert("kind", json!(found.wrong.id()));
@@ -211,7 +250,7 @@ impl Findings<'_> {
                 facts.push(("never executed".to_owned(), answer.unreached.join(", ")));
             }
         }
-        let found = self.answers.iter().find_map(|answer| answer.counterexample.as_ref());
+        let found = self.counterexample();
         let bars = match (self.program, found.and_then(|found| found.run.as_ref())) {
             (Some(program), Some(run)) => RunView { program, run }.bars(),
             _ => Vec::new(),
@@ -223,27 +262,29 @@ impl Findings<'_> {
             row
         };
         let rows = found.map_or_else(Vec::new, |found| self.rows(found));
-        let verdict = match (self.contradiction, found, self.deciding) {
-            (Some(contradiction), ..) => format!("contradiction: {contradiction}"),
-            (None, Some(found), _) => format!("violated: {}", found.explanation),
-            (None, None, Some(deciding)) => format!("{}: {}", self.verdict, deciding.reason),
-            (None, None, None) => self.verdict.to_string(),
-        };
-        Page {
+        let page = Page {
             title: format!("linchpin verify {}", self.subject),
-            verdict,
-            tone: match self.verdict {
-                _ if self.contradiction.is_some() => Tone::Bad,
-                Verdict::Violated => Tone::Bad,
-                Verdict::Inconclusive => Tone::Open,
-                _ => Tone::Good,
-            },
+            verdict: self.sentence(),
+            tone: self.tone(),
             facts,
             timeline: Timeline::new(bars),
             rows: rows.into_iter().map(with_changes).collect(),
             figures: self.answers.iter().filter_map(figures).collect(),
+        };
+        page.render_with(&self.roadmaps())
+    }
+
+    /// The roadmaps among the answers, as parts of a page.
+    fn roadmaps(&self) -> Markup {
+        // The counterexample is on the page already.
+        let others = Findings { answers: &[], ..*self };
+        let roadmaps = self.answers.iter().filter_map(|answer| answer.roadmap.as_deref());
+        html! {
+            @for roadmap in roadmaps {
+                h2 { "The proof roadmap" }
+                (RoadmapView { findings: others, roadmap }.markup())
+            }
         }
-        .render()
     }
 }
 
@@ -289,7 +330,7 @@ fn answer_json(answer: &Answer) -> Json {
     let assumptions: Vec<String> = answer.assumptions.iter().map(ToString::to_string).collect();
     json!({
         "engine": answer.engine, "verdict": answer.verdict.id(), "reason": answer.reason,
-        "bounds": bounds_json(answer), "assumptions": assumptions, "unreached": answer.unreached,
+        "bounds": bounds_json(&answer.bounds, &answer.assumptions), "assumptions": assumptions, "unreached": answer.unreached,
         "stats": stats, "notes": answer.notes,
     })
 }
@@ -303,9 +344,10 @@ fn stat_json(stat: Stat) -> Json {
     }
 }
 
-fn bounds_json(answer: &Answer) -> Json {
+/// Bounds as scripts read them.
+pub(crate) fn bounds_json(bounds: &[Bound], assumptions: &[Assumption]) -> Json {
     let mut object = Map::new();
-    for bound in &answer.bounds {
+    for bound in bounds {
         let (key, value) = match bound {
             Bound::Threads(count) => ("threads", json!(count)),
             Bound::Calls(Calls::Each(count)) => ("ops", json!(count)),
@@ -318,7 +360,7 @@ fn bounds_json(answer: &Answer) -> Json {
     }
     if object.contains_key("threads") {
         object.entry("size").or_insert(Json::Null);
-        let memory = match answer.assumptions.contains(&Assumption::Reuse) {
+        let memory = match assumptions.contains(&Assumption::Reuse) {
             true => "reuse",
             false => "collected",
         };

@@ -64,6 +64,15 @@ impl Tone {
     pub fn of(is_bad: bool) -> Tone {
         if is_bad { Tone::Bad } else { Tone::Good }
     }
+
+    /// What the style sheet calls it.
+    pub(crate) const fn class(self) -> &'static str {
+        match self {
+            Tone::Good => "good",
+            Tone::Bad => "bad",
+            Tone::Open => "open",
+        }
+    }
 }
 
 /// One move of the run.
@@ -94,49 +103,62 @@ impl Row {
 impl Page {
     /// The page as HTML that needs nothing else.
     pub fn render(&self) -> String {
-        let class = match self.tone {
-            Tone::Good => "verdict good",
-            Tone::Bad => "verdict bad",
-            Tone::Open => "verdict open",
-        };
-        let page = html! {
-            (DOCTYPE)
-            html lang="en" {
-                head {
-                    meta charset="utf-8";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    title { (escaped(&self.title)) }
-                    style { (PreEscaped(STYLE)) }
-                }
-                body {
-                    h1 { (escaped(&self.title)) }
-                    p class=(class) { (escaped(&self.verdict)) }
-                    dl { @for (name, value) in &self.facts { dt { (escaped(name)) } dd { (escaped(value)) } } }
-                    @if !self.timeline.is_empty() || self.figures.is_empty() {
-                        h2 { "History" }
-                        pre class="timeline" { (self.timeline.draw(usize::MAX)) }
-                    }
-                    @for figures in &self.figures { (figures.markup()) }
-                    @if !self.rows.is_empty() {
-                        h2 { "Steps" }
-                        table {
-                            tr { th { "#" } th { "thread" } th { "operation" } th { "line" } th { "what happened" } }
-                            @for row in &self.rows {
-                                tr class=(format!("p{}", row.process.unwrap_or(0) % 6)) {
-                                    td { (row.time) }
-                                    td { @if let Some(process) = row.process { (process) } }
-                                    td { (escaped(&row.operation)) }
-                                    td { @if let Some(line) = row.line { (line) } }
-                                    td { code { (escaped(&row.text)) } }
-                                }
-                            }
+        self.render_with(&html! {})
+    }
+
+    /// The page with more at its end.
+    pub(crate) fn render_with(&self, more: &Markup) -> String {
+        let has_history = !self.timeline.is_empty() || self.figures.is_empty();
+        let body = html! {
+            h1 { (escaped(&self.title)) }
+            (verdict_markup(self.tone, &self.verdict))
+            dl { @for (name, value) in &self.facts { dt { (escaped(name)) } dd { (escaped(value)) } } }
+            @if has_history {
+                h2 { "History" }
+                pre class="timeline" { (self.timeline.draw(usize::MAX)) }
+            }
+            @for figures in &self.figures { (figures.markup()) }
+            @if !self.rows.is_empty() {
+                h2 { "Steps" }
+                table {
+                    tr { th { "#" } th { "thread" } th { "operation" } th { "line" } th { "what happened" } }
+                    @for row in &self.rows {
+                        tr class=(format!("p{}", row.process.unwrap_or(0) % 6)) {
+                            td { (row.time) }
+                            td { @if let Some(process) = row.process { (process) } }
+                            td { (escaped(&row.operation)) }
+                            td { @if let Some(line) = row.line { (line) } }
+                            td { code { (escaped(&row.text)) } }
                         }
                     }
                 }
             }
+            (more)
         };
-        page.into_string()
+        document(&self.title, &body)
     }
+}
+
+/// A whole page with this body.
+pub(crate) fn document(title: &str, body: &Markup) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (escaped(title)) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body { (body) }
+        }
+    };
+    page.into_string()
+}
+
+/// The verdict, in its colour.
+pub(crate) fn verdict_markup(tone: Tone, verdict: &str) -> Markup {
+    html! { p class=(format!("verdict {}", tone.class())) { (escaped(verdict)) } }
 }
 
 impl Figures {

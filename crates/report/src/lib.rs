@@ -4,18 +4,22 @@
 //! Start at [`Findings`].
 
 mod changes;
+mod document;
 mod escape;
 mod findings;
 mod html;
 pub mod json;
 mod picture;
+mod roadmap;
 pub mod run;
 pub mod schedule;
+mod shared;
 mod timeline;
 
 pub use escape::{escaped, escaped_lines};
 pub use findings::{Findings, summary};
 pub use html::{Figure, Figures, Page, Row, Tone};
 pub use picture::svg;
+pub use roadmap::{RoadmapView, case_count, status_words};
 pub use run::RunView;
 pub use timeline::{Bar, Timeline};

@@ -156,6 +156,7 @@ fn node(model: &Model, flags: Flags, summary: bool) -> PictureNode {
             Class::Above => Some(KeyClass::Above),
             Class::Max => Some(KeyClass::Greatest),
         },
+        values: Vec::new(),
         marks,
         locks,
         in_list: flags.reach,

@@ -21,7 +21,7 @@ pub use judge::Judge;
 pub use load::{LoadError, Loaded, load};
 pub use progress::{ProgressQuestion, verify_progress};
 
-use linchpin_engine::{Answer, Engine, EngineError, Request, Wrong};
+use linchpin_engine::{Answer, Engine, EngineError, Request, RoadmapRequest, Wrong};
 use linchpin_history::Judgement;
 use linchpin_ir::program::Program;
 use linchpin_ir::run::{End, Run};
@@ -148,7 +148,8 @@ pub fn verify(
 
 /// A request that an engine with patience gives up on after a while.
 fn patient<'a>(engine: &dyn Engine, request: &Request<'a>) -> Request<'a> {
-    let mut request = request.clone();
+    // What costs more than the verdict is for those who ask for it.
+    let mut request = Request { roadmap: RoadmapRequest::default(), ..request.clone() };
     if let Some(patience) = engine.patience() {
         let patience = Instant::now() + patience;
         let deadline = request.limits.deadline.map_or(patience, |given| given.min(patience));

@@ -4,6 +4,7 @@ pub mod certify;
 pub mod check;
 pub mod fmt;
 pub mod reproduce;
+pub mod roadmap;
 pub mod run;
 pub mod specs;
 pub mod steps;

@@ -1,5 +1,6 @@
 //! `linchpin reproduce`: the papers' tables, measured now.
 
+mod base;
 mod reduction;
 mod refinement;
 mod shape;
@@ -14,13 +15,14 @@ use serde_json::{Value as Json, json};
 pub fn execute(args: &ReproduceArgs) -> Result<Status> {
     let json = args.common.json.then(|| json::envelope("reproduce", "tables"));
     let stop = Stop::watch(&args.limits, json);
-    let all = [TableArg::Reduction, TableArg::Shape, TableArg::Refinement];
+    let all = [TableArg::Reduction, TableArg::Shape, TableArg::Refinement, TableArg::Base];
     let tables = if args.tables.is_empty() { &all[..] } else { &args.tables };
     let mut status = Status::Holds;
     for table in tables {
         let (name, (text, rows, as_expected)) = match table {
             TableArg::Refinement => (refinement::NAME, refinement::table(args, &stop)?),
             TableArg::Shape => (shape::NAME, shape::table(args, &stop)?),
+            TableArg::Base => (base::NAME, base::table(args, &stop)?),
             TableArg::Reduction => (reduction::NAME, reduction::table()?),
         };
         if args.common.json {

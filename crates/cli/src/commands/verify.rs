@@ -65,6 +65,7 @@ fn one(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Verdict> {
         subject: &name,
         program: loaded.program(),
         memory: memory(args),
+        roadmap: RoadmapRequest { stated: true, ..RoadmapRequest::default() },
         verdict: found.verdict(),
         deciding: found.deciding(),
         answers: &found.answers,

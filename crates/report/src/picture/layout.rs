@@ -487,6 +487,7 @@ mod tests {
                 summary: dice.roll(4) == 0,
                 of: "Node".to_owned(),
                 key: None,
+                values: (0..dice.roll(3)).map(|at| (format!("v{at}"), "7".to_owned())).collect(),
                 marks: (0..dice.roll(3)).map(|mark| (format!("mark{mark}"), false)).collect(),
                 locks: Vec::new(),
                 in_list: dice.roll(2) == 0,

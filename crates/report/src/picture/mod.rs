@@ -5,4 +5,4 @@
 mod layout;
 mod svg;
 
-pub use svg::svg;
+pub use svg::{svg, titled_svg};

@@ -18,6 +18,11 @@ const CORNER: f64 = 6.0;
 
 /// The picture as SVG.
 pub fn svg(picture: &Picture) -> String {
+    titled_svg(picture, &title(picture))
+}
+
+/// The picture as SVG, with words for readers that do not see it.
+pub fn titled_svg(picture: &Picture, title: &str) -> String {
     let drawn = layout(picture);
     let notes = notes(picture);
     let words = notes.iter().map(|(text, _)| text_width(text, CHAR) + 28.0).fold(0.0, f64::max);
@@ -27,7 +32,7 @@ pub fn svg(picture: &Picture) -> String {
         svg xmlns="http://www.w3.org/2000/svg" width=(n(width)) height=(n(height))
             viewBox=(format!("0 0 {} {}", n(width), n(height))) role="img"
             font-family=(MONO) font-size="12" {
-            title { (escaped(&title(picture))) }
+            title { (escaped(title)) }
             rect x="0.5" y="0.5" width=(n(width - 1.0)) height=(n(height - 1.0)) rx="8" fill="#ffffff" stroke="#d5dbe2" {}
             @for route in &drawn.routes { (link(route)) }
             @for (block, node) in drawn.blocks.iter().zip(&picture.nodes) { (node_markup(block, node.kind)) }
@@ -278,6 +283,7 @@ mod tests {
                 summary: true,
                 of: text(),
                 key: None,
+                values: vec![(text(), text())],
                 marks: vec![(text(), true)],
                 locks: Vec::new(),
                 in_list: true,
