@@ -11,6 +11,8 @@
 //!   the reference does, and that is at most one step of a call (`preserve.rs`,
 //!   [`AloneRule::OneStep`]).
 //!
+//! [`AloneRule::OneUpdate`] is about Definition 6.1: see `single.rs`.
+//!
 //! An update operation may count as a reader too, for its calls that change nothing: see
 //! [`alone_claims`].
 
@@ -20,12 +22,13 @@ use crate::engine::ground_of;
 use crate::execute::Path;
 use crate::failure::Failure;
 use crate::frozen::{Ends, Frozen, Stop, Stopped, machine, unlocked};
-use crate::model::{Does, Reference, actions};
+use crate::model::{Does, Reference, actions, writes};
 use crate::prepare::NotApplicable;
 use crate::preserve::{Change, Watched, calls, changes};
+use crate::single::single_updates;
 use crate::state::{State, Thread};
 use crate::targets::Targets;
-use linchpin_ir::program::{Action, Body, Program};
+use linchpin_ir::program::{Body, Program};
 use linchpin_verdict::{Limits, StopReason};
 use smallvec::smallvec;
 use thiserror::Error;
@@ -43,6 +46,9 @@ pub enum AloneRule {
     /// At most one step of each call changes what some reader answers alone (Theorem 2,
     /// condition 1).
     OneStep,
+    /// Each call takes at most one update step, so that no critical sequence interleaves with it
+    /// (Definition 6.1).
+    OneUpdate,
 }
 
 /// A claim about every run of any number of threads, on any heap.
@@ -113,6 +119,9 @@ pub enum GapCause {
     /// The reference may move twice in one call.
     #[error("it may take effect twice")]
     Twice,
+    /// Another update step may come before this one.
+    #[error("another update step of the same call may come before this one")]
+    SecondUpdate,
     /// It may take effect without an update step.
     #[error("it may take effect without a step that a reader notices")]
     NoReader,
@@ -120,18 +129,7 @@ pub enum GapCause {
 
 /// Whether a body of code has no step that writes.
 pub fn is_read_only(body: &Body) -> bool {
-    !actions(body).any(|action| {
-        matches!(
-            action,
-            Action::Write { .. }
-                | Action::Cas { .. }
-                | Action::Swap { .. }
-                | Action::FetchAdd { .. }
-                | Action::StoreConditional { .. }
-                | Action::Update { .. }
-                | Action::Free(_)
-        )
-    })
+    !actions(body).any(writes)
 }
 
 /// What operations do alone, for any number of threads and any heap.
@@ -165,7 +163,10 @@ pub fn claims_of(analysis: &Analysis, quiet: &[usize], limits: &Limits) -> Vec<A
             [AloneRule::AnswersAlone, AloneRule::ReadBasePoint].map(|rule| open(*operation, rule))
         };
         let updates = all.filter(|operation| !reads(operation));
-        let steps = updates.map(|operation| open(operation, AloneRule::OneStep));
+        let of_update = |operation: usize| {
+            [AloneRule::OneStep, AloneRule::OneUpdate].map(|rule| open(operation, rule))
+        };
+        let steps = updates.flat_map(of_update);
         return readers.iter().flat_map(of_reader).chain(steps).collect();
     }
     let alone = machine(analysis.machine.model.clone());
@@ -189,7 +190,10 @@ pub fn claims_of(analysis: &Analysis, quiet: &[usize], limits: &Limits) -> Vec<A
         claims.push(AloneClaim { operation: *operation, rule: AloneRule::ReadBasePoint, status });
     }
     let steps = study.one_step(&answers);
-    claims.extend(steps.into_iter().filter(|claim| !reads(&claim.operation)));
+    let single = single_updates(analysis).into_iter().enumerate().map(|(operation, found)| {
+        AloneClaim { operation, rule: AloneRule::OneUpdate, status: status(found) }
+    });
+    claims.extend(steps.into_iter().chain(single).filter(|claim| !reads(&claim.operation)));
     claims
 }
 

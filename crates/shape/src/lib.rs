@@ -25,6 +25,7 @@ pub mod picture;
 pub mod predicates;
 pub mod prepare;
 mod preserve;
+mod single;
 pub mod state;
 pub mod targets;
 pub mod three_valued;
