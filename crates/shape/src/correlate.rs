@@ -170,41 +170,54 @@ impl Machine {
         judged: Judged,
         out: &mut Vec<Moved<H>>,
     ) -> Result<(), Failure> {
+        for arguments in self.arguments(&self.model.operations[operation]) {
+            self.call_with(state, thread, operation, arguments, judged, out)?;
+        }
+        Ok(())
+    }
+
+    /// Calls an operation with these arguments, and makes its first step.
+    pub(crate) fn call_with<H: Heap>(
+        &self,
+        state: &State<H>,
+        thread: u8,
+        operation: usize,
+        arguments: SmallVec<[Scalar; 2]>,
+        judged: Judged,
+        out: &mut Vec<Moved<H>>,
+    ) -> Result<(), Failure> {
         let code = &self.model.operations[operation];
         let number = u8::try_from(operation).unwrap_or(u8::MAX);
-        for arguments in self.arguments(code) {
-            let mut state = state.clone();
-            let mut locals = code.initial(self.model.integers);
-            for (at, word) in arguments.iter().enumerate() {
-                locals[code.offsets[at]] = *word;
-            }
-            let caller = &mut state.threads[usize::from(thread)];
-            *caller = Thread { arguments, at: Some((number, 0)), ..Thread::idle(caller.role) };
-            self.tick(&mut state)?;
-            let path = Path { state, locals, visible: false, allocated: smallvec![] };
-            let ended = match (self.executor(thread, operation).run(path, code.body.entry), judged)
-            {
-                (Ok(ended), _) => ended,
-                (Err(failure), Judged::Yes) => return Err(failure),
-                (Err(_), Judged::No) => continue,
-            };
-            for ended in ended {
-                match ended {
-                    Ended::At(mut path, At(node)) => {
-                        let node = u16::try_from(node).unwrap_or(u16::MAX);
-                        path.state.threads[usize::from(thread)].allocated =
-                            path.allocated.into_iter().next();
-                        let (state, locals) = (path.state, path.locals);
-                        let first = out.len();
-                        self.step(state, thread, locals, number, node, judged, out)?;
-                        // What the local part of the call did belongs to the move.
-                        for moved in &mut out[first..] {
-                            moved.visible |= path.visible;
-                        }
+        let mut state = state.clone();
+        let mut locals = code.initial(self.model.integers);
+        for (at, word) in arguments.iter().enumerate() {
+            locals[code.offsets[at]] = *word;
+        }
+        let caller = &mut state.threads[usize::from(thread)];
+        *caller = Thread { arguments, at: Some((number, 0)), ..Thread::idle(caller.role) };
+        self.tick(&mut state)?;
+        let path = Path { state, locals, visible: false, allocated: smallvec![] };
+        let ended = match (self.executor(thread, operation).run(path, code.body.entry), judged) {
+            (Ok(ended), _) => ended,
+            (Err(failure), Judged::Yes) => return Err(failure),
+            (Err(_), Judged::No) => return Ok(()),
+        };
+        for ended in ended {
+            match ended {
+                Ended::At(mut path, At(node)) => {
+                    let node = u16::try_from(node).unwrap_or(u16::MAX);
+                    path.state.threads[usize::from(thread)].allocated =
+                        path.allocated.into_iter().next();
+                    let (state, locals) = (path.state, path.locals);
+                    let first = out.len();
+                    self.step(state, thread, locals, number, node, judged, out)?;
+                    // What the local part of the call did belongs to the move.
+                    for moved in &mut out[first..] {
+                        moved.visible |= path.visible;
                     }
-                    Ended::Returned(path, answer, line) => {
-                        self.respond(path, thread, operation, &answer, line, judged, out)?;
-                    }
+                }
+                Ended::Returned(path, answer, line) => {
+                    self.respond(path, thread, operation, &answer, line, judged, out)?;
                 }
             }
         }
@@ -212,7 +225,7 @@ impl Machine {
     }
 
     /// The lists of arguments that an operation may be called with.
-    fn arguments(&self, code: &Code) -> Vec<SmallVec<[Scalar; 2]>> {
+    pub(crate) fn arguments(&self, code: &Code) -> Vec<SmallVec<[Scalar; 2]>> {
         let mut all: Vec<SmallVec<[Scalar; 2]>> = vec![smallvec![]];
         for (at, ty) in code.parameters.iter().enumerate() {
             let number = Scalar::Argument(u8::try_from(at).unwrap_or(u8::MAX));
@@ -516,7 +529,7 @@ impl Machine {
 
     /// The reference executes the operation of a thread to the end (rules *lin-point* and
     /// *reference*).
-    fn linearize<H: Heap>(
+    pub(crate) fn linearize<H: Heap>(
         &self,
         path: Path<H>,
         thread: u8,
@@ -724,7 +737,7 @@ fn bit<H>(mut path: Path<H>, thread: u8, does: Does) -> Path<H> {
 }
 
 /// Whether two answers are surely equal. Duo-objects have the same values on both sides.
-fn same_answer(expected: Scalar, answer: Scalar) -> bool {
+pub(crate) fn same_answer(expected: Scalar, answer: Scalar) -> bool {
     matches!(crate::evaluate::equal_words(expected, answer), Some(true))
 }
 

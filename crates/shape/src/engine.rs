@@ -216,6 +216,15 @@ fn compared(program: &Program, request: &Request<'_>) -> Option<String> {
     ))
 }
 
+/// Whether the reference that a program is compared with by itself is right; otherwise why that is
+/// not known.
+pub(crate) fn ground_of(program: &Program, limits: &Limits) -> Result<(), String> {
+    let Some(block) = &program.reference else { return Ok(()) };
+    let operations = (0..block.operations.len()).collect();
+    let threads = vec![Thread { role: None, operations }];
+    sequentially(&Program { threads, ..(**block).clone() }, limits)
+}
+
 /// Holds the reference against the specification.
 fn ground(program: &Program, request: &Request<'_>) -> Ground {
     let mut alone = match (request.shape.reference, &program.reference) {

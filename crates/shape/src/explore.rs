@@ -93,6 +93,13 @@ impl<H: Heap> Table<H> {
     }
 }
 
+impl<H: Heap> Table<H> {
+    /// The number of the state that this one is joined with.
+    pub(crate) fn find(&self, state: &State<H>) -> Option<usize> {
+        self.keys.get(&state.key()).copied()
+    }
+}
+
 /// Explores all states with so many threads.
 pub fn explore<H: Heap>(
     machine: &Machine,

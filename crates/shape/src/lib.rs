@@ -5,15 +5,18 @@
 //! [`targets`] (the abstraction), then [`explore`] and [`views`] (so many threads, any number).
 
 mod access;
+pub mod alone;
 pub mod analysis;
 pub mod certificate;
 pub mod coerce;
 pub mod correlate;
+mod descent;
 pub mod engine;
 pub mod evaluate;
 pub mod execute;
 pub mod explore;
 pub mod failure;
+pub mod frozen;
 pub mod heap;
 pub mod join;
 pub mod list;
@@ -21,12 +24,15 @@ pub mod model;
 pub mod picture;
 pub mod predicates;
 pub mod prepare;
+mod preserve;
+mod single;
 pub mod state;
 pub mod targets;
 pub mod three_valued;
 pub mod value;
 pub mod views;
 
+pub use alone::{AloneClaim, AloneRule, AloneStatus, Gap, GapCause, alone_claims};
 pub use analysis::{
     Analysis, Domain, Found, Options, Threads, Trace, TraceMove, analyse, sequential,
 };

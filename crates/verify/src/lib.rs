@@ -4,8 +4,10 @@
 //! verdict of their answers and raises the alarm when two contradict each other, `judge.rs` has the
 //! history engine explain the run that one found. `discharge.rs` puts two engines together: what
 //! one can only try, another shows. `follow.rs` looks for a run where a proof under abstraction
-//! fails, `reach.rs` where a condition of base point analysis fails.
+//! fails, `reach.rs` where a condition of base point analysis fails. `beyond.rs` shows claims of a
+//! roadmap for any number of threads.
 
+pub mod beyond;
 mod client;
 mod compare;
 mod discharge;

@@ -1,5 +1,6 @@
 //! The shape engine against what judges it.
 
+mod alone;
 mod compare;
 mod concrete;
 mod embed;
