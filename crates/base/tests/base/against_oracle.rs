@@ -1,8 +1,9 @@
 //! The engine against the oracle on random models.
 
-use crate::compare::{Compared, compare};
+use crate::compare::{Compared, PLAIN, compare};
 use crate::generator;
-use crate::support::{PLAIN, Within, compiled, number};
+use crate::model::{compiled, number};
+use crate::support::Within;
 use fastrand::Rng;
 use linchpin_base::Detail;
 use linchpin_engine::Rule;
