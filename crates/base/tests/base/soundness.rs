@@ -43,18 +43,18 @@ fn random_models() {
 fn mutants() {
     let (seed, cases) = (number("LINCHPIN_SEED", 1), number("LINCHPIN_MUTANTS", 100));
     let seeds = (seed << 32)..(seed << 32) + cases;
-    let tally = many(seeds, Source::Mutants, Duration::from_millis(300));
+    let tally = many(seeds, Source::Mutants, Duration::from_millis(100));
     println!("{tally:?}");
 }
 
 #[test]
 fn bundled_models() {
-    let bounds = [(2, 1, 1), (2, 2, 1), (2, 2, 2), (3, 1, 1)];
+    let bounds = [(2, 1, 1), (2, 2, 1), (3, 1, 1)];
     for (name, source) in bundled() {
         for (threads, calls, values) in bounds {
             let within = Within { threads, calls, values };
             let case = Case { name: name.clone(), source: source.clone(), within };
-            let said = ask(&case, Duration::from_millis(300));
+            let said = ask(&case, Duration::from_millis(100));
             println!("{name}, {within:?}: {said:?}");
             assert_ne!(said, Some((Base::Holds, Refined::Violated)), "{name}, {within:?}");
         }
