@@ -19,6 +19,10 @@ pub const RULES: [Rule; 6] = [
     Rule::ReadBasePoint,
 ];
 
+/// Only what the engine cannot do without: then a step is a step, as the definitions have it.
+pub const PLAIN: Reductions =
+    Reductions { canonical_heap: true, merged_events: true, ..Reductions::NONE };
+
 /// What the two say.
 pub struct Compared {
     pub engine: BTreeSet<Rule>,

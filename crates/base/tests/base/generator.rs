@@ -3,8 +3,11 @@
 
 use fastrand::Rng;
 
+/// Writes a model.
+type Family = fn(&mut Rng) -> String;
+
 /// The families of models.
-const FAMILIES: [(&str, fn(&mut Rng) -> String); 7] = [
+const FAMILIES: [(&str, Family); 7] = [
     ("numbers", numbers),
     ("numbers", numbers),
     ("cell", cell),

@@ -3,6 +3,7 @@
 mod against_oracle;
 mod compare;
 mod generator;
+mod model;
 mod mutants;
 mod oracle;
 mod oracle_itself;

@@ -1,8 +1,8 @@
 //! The oracle on itself: with calls and responses apart it finds what it finds with them merged.
 
 use crate::generator;
+use crate::model::compiled;
 use crate::oracle::{Asked, judge};
-use crate::support::compiled;
 use fastrand::Rng;
 use std::collections::BTreeSet;
 

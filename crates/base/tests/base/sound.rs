@@ -79,26 +79,3 @@ pub fn ask(case: &Case, time: Duration) -> Option<(Base, Refined)> {
 
 /// How many cases ended how.
 pub type Tally = BTreeMap<(Base, Refined), usize>;
-
-/// Asks about many cases; the first contradiction is a panic with its text.
-pub fn many(seeds: std::ops::Range<u64>, from: Source, time: Duration) -> Tally {
-    let models = mutants::bundled();
-    let mut tally = Tally::new();
-    for seed in seeds {
-        let case = case(seed, from, &models);
-        if std::env::var("SHOW").is_ok() {
-            eprintln!("{seed} {} {:?}", case.name, case.within);
-        }
-        let Some(said) = ask(&case, time) else { continue };
-        assert_ne!(
-            said,
-            (Base::Holds, Refined::Violated),
-            "seed {seed}, {}, {:?}\n{}",
-            case.name,
-            case.within,
-            case.source
-        );
-        *tally.entry(said).or_default() += 1;
-    }
-    tally
-}

@@ -1,9 +1,8 @@
-//! What the tests share: compiling, and asking the engines.
+//! Asking the engines.
 
 use linchpin_base::{Analysis, BaseError, Options, analyse};
 use linchpin_ir::interpreter::Memory;
 use linchpin_ir::program::Program;
-use linchpin_lang::{Compiled, Config, Threads, compile};
 use linchpin_refine::{Failure, VerifyOptions, verify};
 use linchpin_space::{Bounds, Calls, Reductions};
 use linchpin_verdict::{Limits, Outcome};
@@ -26,25 +25,6 @@ impl Within {
             memory: Memory::Collected,
         }
     }
-}
-
-/// Only what the engine cannot do without: then a step is a step, as the definitions have it.
-pub const PLAIN: Reductions =
-    Reductions { canonical_heap: true, merged_events: true, ..Reductions::NONE };
-
-/// A number that the environment may set.
-pub fn number(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
-/// A model for so many threads.
-pub fn compiled(source: &str, threads: usize) -> Compiled {
-    let config = Config { threads: Threads::Count(threads), ..Config::default() };
-    compile(source, &config).unwrap_or_else(|mistakes| {
-        let shown: Vec<String> =
-            mistakes.iter().map(|mistake| mistake.render("model", source, false)).collect();
-        panic!("{source}\n{}", shown.join("\n"))
-    })
 }
 
 /// No longer than this.
