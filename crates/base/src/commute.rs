@@ -28,6 +28,23 @@ pub(crate) fn check(explorer: &mut Explorer<'_>, here: &Here, moves: &[Move]) {
     }
 }
 
+/// Checks a step of a critical sequence that goes on with every critical step that can come right
+/// after it. That the second is critical shows only after the first: a `cas` may fail or succeed because of it.
+pub(crate) fn check_after(explorer: &mut Explorer<'_>, here: &Here, moves: &[Move]) {
+    for first in moves {
+        let Some(notes) = &first.goes_on else { continue };
+        let shared =
+            explorer.shared.occurrence(explorer.space, &first.after, &mut explorer.workspace);
+        let (flat, notes) = (first.after.clone(), notes.clone());
+        let there = Here { id: here.id, flat, shared, notes, specified: here.specified };
+        for second in explorer.moves(&there) {
+            if second.thread != first.thread && explorer.is_critical(&there, &second) {
+                pair(explorer, here, first, &second);
+            }
+        }
+    }
+}
+
 fn pair(explorer: &mut Explorer<'_>, here: &Here, one: &Move, two: &Move) {
     let number = |of: &Move| here.notes[of.thread].call().or(of.call);
     let (Some(call), Some(other)) = (number(one), number(two)) else { return };

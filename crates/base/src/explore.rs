@@ -83,6 +83,8 @@ pub(crate) struct Move {
     pub accesses: bool,
     /// Whether it is part of a critical sequence.
     pub critical: bool,
+    /// The notes after it, if it is part of a critical sequence that goes on.
+    pub goes_on: Option<SmallVec<[Note; 4]>>,
 }
 
 /// An exploration in progress.
@@ -248,9 +250,10 @@ impl<'a> Explorer<'a> {
         if here.notes.iter().any(is_critical) {
             commute::check(self, &here, &moves);
         }
+        commute::check_after(self, &here, &moves);
     }
 
-    fn moves(&mut self, here: &Here) -> Vec<Move> {
+    pub fn moves(&mut self, here: &Here) -> Vec<Move> {
         let mut moves = Vec::new();
         let mut fault = None;
         let Explorer { space, code, numbers, workspace, .. } = self;
@@ -263,6 +266,7 @@ impl<'a> Explorer<'a> {
                 answer: None,
                 accesses: false,
                 critical: false,
+                goes_on: None,
             };
             for event in events {
                 match event {
@@ -318,6 +322,10 @@ impl<'a> Explorer<'a> {
                 let line = self.line_here(here, thread, &next);
                 self.disturb(here, made, (line, &Outcome::nothing()), &mut next);
             }
+        }
+        let is_critical = |note: &Note| matches!(note, Note::Critical { .. });
+        if is_critical(&next.notes[thread]) {
+            made.goes_on = Some(next.notes.clone());
         }
         if let Some(answer) = made.answer.clone() {
             self.respond(here, thread, &answer, &mut next);
@@ -531,6 +539,22 @@ impl<'a> Explorer<'a> {
             }
             _ => {}
         }
+    }
+
+    /// Whether a move of a thread that has taken no update step is its critical sequence, or the
+    /// beginning of one.
+    pub fn is_critical(&mut self, here: &Here, made: &Move) -> bool {
+        let call = match (here.notes[made.thread], made.call) {
+            (Note::Idle, Some(call)) => call,
+            (Note::Before { call, .. }, _) => usize::from(call),
+            _ => return false,
+        };
+        if is_update(self.space, &here.flat, &made.after) {
+            return true;
+        }
+        made.accesses
+            && !self.treatment.as_read(self.operation(call))
+            && (made.answer.is_some() || self.ending_if_last(&made.after, made.thread).is_some())
     }
 
     /// How a thread ends, if it has no more access to make.

@@ -5,10 +5,15 @@
 //! (`linchpin_shape::alone`). Four rules can be answered so: Theorem 2, both conditions, and, where
 //! every call takes at most one update step, both halves of Definition 6.1. What resists is named.
 
-use linchpin_engine::{Claim, OperationKind, Roadmap, Rule, Status, WithoutUpdates};
+use crate::Contradiction;
+use linchpin_engine::{
+    Answer, Claim, Engine, OperationKind, Request, Roadmap, Rule, Status, WithoutUpdates,
+};
 use linchpin_ir::program::Program;
 use linchpin_shape::alone::is_read_only;
-use linchpin_shape::{AloneClaim, AloneRule, AloneStatus, GapCause, NotApplicable, alone_claims};
+use linchpin_shape::{
+    AloneClaim, AloneRule, AloneStatus, GapCause, NotApplicable, Shape, alone_claims,
+};
 use linchpin_verdict::Limits;
 
 /// What has come of it.
@@ -35,6 +40,35 @@ pub struct Resists {
     pub line: u32,
     /// Why.
     pub cause: GapCause,
+}
+
+/// Shows what can be shown of the roadmap in an answer, if that is asked for, and says what resists.
+/// Two engines that contradict each other, if they do.
+pub fn show(
+    program: &Program,
+    answers: &mut [Answer],
+    request: &Request<'_>,
+) -> Option<Contradiction> {
+    if !request.roadmap.beyond {
+        return None;
+    }
+    for answer in answers {
+        let Some(roadmap) = &mut answer.roadmap else { continue };
+        let beyond = upgrade(roadmap, program, &request.limits);
+        if !beyond.clashes.is_empty() {
+            return Some(Contradiction { shows: Shape.name(), refutes: answer.engine });
+        }
+        if let Some(why) = beyond.not_applicable {
+            answer.notes.push(format!("nothing is shown for any number of threads: {why}"));
+        }
+        for Resists { rule, operation, line, cause } in beyond.open {
+            answer.notes.push(format!(
+                "not shown for any number of threads: {} of `{operation}`, because of line {line}: {cause}",
+                rule.source()
+            ));
+        }
+    }
+    None
 }
 
 /// Turns claims that were explored within bounds into claims that are shown, where they are.

@@ -142,10 +142,13 @@ pub fn verify(
     }
     follow::follow(&subject, &mut answers, request)?;
     reach::tell(&subject, &mut answers, request)?;
+    let clash = loaded.program().and_then(|program| beyond::show(program, &mut answers, request));
     for answer in &mut answers {
         explain(loaded, answer);
     }
-    Ok(Verification::new(answers, language == linchpin_engine::Language::Csp))
+    let mut found = Verification::new(answers, language == linchpin_engine::Language::Csp);
+    found.contradiction = found.contradiction.or(clash);
+    Ok(found)
 }
 
 /// A request that an engine with patience gives up on after a while.
