@@ -5,8 +5,9 @@
 //! these (`frozen.rs`). Where it always returns with the answer of the reference, its base points
 //! are the states in which the specification gives that answer, and this follows:
 //!
-//! - Theorem 2, condition 2, for a read-only operation: the proof has shown that each of its answers
-//!   was that of the reference at some instant since the call ([`AloneRule::ReadBasePoint`]).
+//! - Theorem 2, condition 2, for a read-only operation: the proof has shown that each of its
+//!   answers was that of the reference at some instant since the call
+//!   ([`AloneRule::ReadBasePoint`]).
 //! - Theorem 2, condition 1, for an update operation: what readers answer alone changes only where
 //!   the reference does, and that is at most one step of a call (`preserve.rs`,
 //!   [`AloneRule::OneStep`]).
@@ -209,7 +210,8 @@ fn gap(program: &Program, operation: usize, cause: GapCause) -> Gap {
     Gap { line: program.operations[operation].line, cause, state: None }
 }
 
-/// Whether the views of an analysis stand for every reachable state, compared with the specification.
+/// Whether the views of an analysis stand for every reachable state, compared with the
+/// specification.
 fn grounded(analysis: &Analysis, limits: &Limits) -> Result<(), GapCause> {
     match &analysis.found {
         Found::Proved => {}

@@ -2,8 +2,8 @@
 //!
 //! A run alone writes nothing, so the list that is walked (`list.rs`) stays one path from its first
 //! node to its last. A loop that goes round for ever would be a cycle of the graph of abstract
-//! states. In each cycle some reference of the thread must never go back, and must go on to the next
-//! node of the list; that can be done only as often as the list is long.
+//! states. In each cycle some reference of the thread must never go back, and must go on to the
+//! next node of the list; that can be done only as often as the list is long.
 
 use crate::heap::{Heap, Side};
 use crate::state::State;

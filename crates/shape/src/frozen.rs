@@ -276,7 +276,10 @@ fn exhaustive(branches: &[Branch], edges: &[Edge]) -> bool {
 
 /// Whether one condition holds exactly where the other does not.
 fn opposite(one: &Expr, two: &Expr) -> bool {
-    let not = |outer: &Expr, inner: &Expr| matches!(outer, Expr::Unary(UnaryOp::Not, of) if **of == *inner);
+    let not = |outer: &Expr, inner: &Expr| match outer {
+        Expr::Unary(UnaryOp::Not, of) => **of == *inner,
+        _ => false,
+    };
     let flipped = |op: BinaryOp| match op {
         BinaryOp::Equal => Some(BinaryOp::NotEqual),
         BinaryOp::NotEqual => Some(BinaryOp::Equal),

@@ -107,7 +107,8 @@ fn what_is_right_is_shown() {
     }
 }
 
-/// What is known of a bundled model: what is shown of its readers, and of calls that change nothing.
+/// What is known of a bundled model: what is shown of its readers, and of calls that change
+/// nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
     /// Everything that is claimed.
