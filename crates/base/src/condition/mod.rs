@@ -53,6 +53,8 @@ pub struct CheckedConditions {
     pub conditions: Vec<CheckedCondition>,
     /// What "well-formed" means, as sentences; or why only explored states were used.
     pub well_formed: Result<Vec<String>, NoWellFormed>,
+    /// The largest well-formed states: how many nodes their list has, and up to which integer.
+    pub size: Option<(usize, i64)>,
 }
 
 /// Checks every base condition that the model states (Definition 1).
@@ -78,6 +80,7 @@ pub fn check_stated(analysis: &Analysis, limits: &Limits) -> CheckedConditions {
     });
     CheckedConditions {
         conditions: conditions.collect(),
+        size: beyond.as_ref().ok().map(|beyond| (beyond.nodes, beyond.values)),
         well_formed: beyond.map(|beyond| beyond.facts),
     }
 }

@@ -71,7 +71,7 @@ pub fn well_formed(
     states.sort_by_key(|state| state.heap.len());
     let nodes = states.last().map_or(0, |state| state.heap.len());
     let states = states.iter().filter_map(|state| space.at_rest(state).ok()).collect();
-    let facts = sentences(program, &facts, values, nodes);
+    let facts = sentences(program, &facts, values);
     Ok(WellFormed { space, calls, states, facts, nodes, values })
 }
 
@@ -240,7 +240,7 @@ fn set(values: &mut [Value], leaf: &Leaf, value: Value) {
 }
 
 /// The facts for people.
-fn sentences(program: &Program, facts: &Facts, values: i64, nodes: usize) -> Vec<String> {
+fn sentences(program: &Program, facts: &Facts, values: i64) -> Vec<String> {
     let list = &facts.list;
     let (root, link) = (&program.shared[list.root].name, &list.link.name);
     let mut all = vec![format!(
@@ -273,9 +273,11 @@ fn sentences(program: &Program, facts: &Facts, values: i64, nodes: usize) -> Vec
             all.push(format!("No two nodes have the same `{name}`."));
         }
         let others: Vec<String> = of.others.iter().map(|value| shown(leaf, *value)).collect();
+        // All integers that clients pass: no fact about the object.
         if leaf.is_integer && of.others.iter().copied().eq(1..=values) {
-            all.push(format!("Other nodes have a `{name}` from 1 to {values}."));
-        } else if leaf.is_integer || others.len() < 2 {
+            continue;
+        }
+        if leaf.is_integer || others.len() < 2 {
             all.push(format!("Other nodes have `{name}` {}.", others.join(" or ")));
         }
     }
@@ -291,8 +293,5 @@ fn sentences(program: &Program, facts: &Facts, values: i64, nodes: usize) -> Vec
         let values: Vec<String> = values.iter().map(|value| shown(leaf, *value)).collect();
         all.push(format!("`{}` is {}.", leaf.name, values.join(" or ")));
     }
-    all.push(format!(
-        "There may be one object more that is not on the list, with any values; there are at most {nodes} objects."
-    ));
     all
 }

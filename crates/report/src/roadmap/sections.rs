@@ -6,7 +6,7 @@ use crate::Tone;
 use crate::document::{Block, Text};
 use crate::run::RunView;
 use linchpin_engine::{
-    Claim, Effect, OperationKind, Origin, RoadmapOperation, Stage, Status, StepCondition,
+    Claim, Effect, OperationKind, Origin, RoadmapOperation, Rule, Stage, Status, StepCondition,
     UpdateStep, Witness,
 };
 use linchpin_verdict::{Verdict, counted, grouped};
@@ -288,7 +288,15 @@ impl RoadmapView<'_> {
         let facts = roadmap.well_formed.iter();
         items.extend(facts.map(|fact| Text::from(format!("Every reachable shared state: {fact}"))));
         for operation in &roadmap.operations {
-            for condition in operation.conditions.iter().filter(|at| is_open(&at.status)) {
+            // A suggestion beside a stated condition is an alternative, not more work.
+            let is_stated = |line: u32| {
+                let mut stated = operation.conditions.iter();
+                stated.any(|at| at.origin == Origin::Stated && at.line == line)
+            };
+            let is_needed = |at: &&StepCondition| {
+                is_open(&at.status) && (at.origin == Origin::Stated || !is_stated(at.line))
+            };
+            for condition in operation.conditions.iter().filter(is_needed) {
                 let text = Text::from(format!(
                     "Definition 1, `{}`, line {}: ",
                     operation.name, condition.line
@@ -297,7 +305,9 @@ impl RoadmapView<'_> {
                 items.push(text.code(condition.step.as_str()));
             }
         }
-        for claim in roadmap.claims.iter().filter(|claim| is_open(&claim.status)) {
+        // Base conditions are listed above.
+        let is_left = |claim: &&Claim| claim.rule != Rule::BaseCondition && is_open(&claim.status);
+        for claim in roadmap.claims.iter().filter(is_left) {
             let text = Text::from(claim_sentence(claim));
             items.push(match claim.status {
                 Status::NeverMet => text.then(" (never met within these bounds)"),

@@ -89,7 +89,7 @@ fn count(roadmap: &Roadmap) -> String {
     }
     let shown = match shown {
         0 => String::new(),
-        shown => format!(", {} shown for any heap", counted(shown, "claim")),
+        shown => format!(", {} shown for any number of threads", counted(shown, "claim")),
     };
     format!(
         "    {} checked{shown}, none refuted: `linchpin roadmap` says what is left to prove\n",

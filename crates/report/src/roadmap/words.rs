@@ -19,7 +19,7 @@ pub fn case_count(status: &Status) -> Option<usize> {
 pub fn status_words(status: &Status, noun: &str) -> String {
     match status {
         Status::Explored { cases } => format!("checked in {}", counted(*cases, noun)),
-        Status::Shown { how } => format!("shown for any heap: {how}"),
+        Status::Shown { how } => format!("shown for any number of threads and any heap: {how}"),
         Status::Refuted(_) => "refuted".to_owned(),
         Status::NotNeeded { why } => format!("not needed: {why}"),
         Status::NeverMet => "never met within these bounds".to_owned(),
@@ -30,7 +30,9 @@ pub fn status_words(status: &Status, noun: &str) -> String {
 pub(super) fn status_text(status: &Status, noun: &str) -> Text {
     let words = status_words(status, noun);
     match status {
-        Status::Shown { .. } => Text::default().toned(Tone::Good, words),
+        Status::Shown { how } => Text::default()
+            .toned(Tone::Good, "shown for any number of threads and any heap")
+            .then(format!(": {how}")),
         Status::Refuted(_) => Text::default().toned(Tone::Bad, words),
         Status::Explored { .. } | Status::NotNeeded { .. } | Status::NeverMet => Text::from(words),
     }
