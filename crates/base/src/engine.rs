@@ -4,8 +4,8 @@ use crate::analyse::{Analysis, BaseError, Options, analyse};
 use crate::roadmap::{add_conditions, roadmap};
 use crate::witness::Teller;
 use linchpin_engine::{
-    Answer, Engine, EngineError, Faults, Language, ModelBounds, Progress, Reduction, Request,
-    Source, Stat, Subject, WithoutUpdates,
+    Answer, Engine, EngineError, Faults, Language, ModelBounds, Origin, Progress, Reduction,
+    Request, Roadmap, Source, Stat, Status, StepCondition, Subject, WithoutUpdates,
 };
 use linchpin_ir::program::Program;
 use linchpin_space::{Bounds, Reductions};
@@ -51,6 +51,7 @@ impl Engine for Base {
                 let mut roadmap = roadmap(&analysis, subject.text);
                 let (text, asked) = (subject.text, request.roadmap);
                 add_conditions(&mut roadmap, &analysis, text, asked, &request.limits);
+                answer.reason += &wrong_conditions(&roadmap);
                 answer.roadmap = Some(Box::new(roadmap));
                 answer.stats = stats(&analysis, start.elapsed().as_secs_f64());
                 answer.notes.insert(0, cost(&analysis, start.elapsed().as_secs_f64()));
@@ -147,6 +148,19 @@ fn verdict(analysis: &Analysis, teller: &Teller<'_>, within: &str) -> (Verdict, 
          operations can get stuck was not checked"
     );
     (Verdict::HoldsWithinBounds, reason)
+}
+
+/// What the first line must not pass over in silence: conditions that the model states wrongly.
+fn wrong_conditions(roadmap: &Roadmap) -> String {
+    let conditions = roadmap.operations.iter().flat_map(|operation| &operation.conditions);
+    let is_wrong = |of: &&StepCondition| {
+        of.origin == Origin::Stated && matches!(of.status, Status::Refuted(_))
+    };
+    match conditions.filter(is_wrong).count() {
+        0 => String::new(),
+        1 => "; 1 stated base condition is none".to_owned(),
+        count => format!("; {count} stated base conditions are none"),
+    }
 }
 
 /// The finding that people would name first: of a condition of the paper rather than of the
