@@ -347,8 +347,11 @@ impl<'a> Known<'a> {
         let more = if self.complete { "" } else { ">" };
         match self.statuses.iter().find(|status| case_count(status).is_none()) {
             _ if self.is_refuted() => "REFUTED".to_owned(),
+            Some(Status::NeverMet | Status::NotNeeded { .. }) if !self.complete => {
+                ">not met yet".to_owned()
+            }
+            _ if self.missing > 0 && !self.complete => ">not met yet".to_owned(),
             _ if self.missing > 0 => "not known".to_owned(),
-            Some(Status::NeverMet) if !self.complete => ">not met yet".to_owned(),
             Some(status) => status_words(status, "case"),
             None => format!("{more}checked in {}", counted(self.cases(), "case")),
         }
