@@ -289,6 +289,11 @@ pub enum Status {
         /// Why, as a clause.
         why: String,
     },
+    /// It was not checked.
+    NotChecked {
+        /// Why, as a clause.
+        why: String,
+    },
     /// No such case was met.
     NeverMet,
 }
@@ -301,6 +306,7 @@ impl Status {
             Status::Shown { .. } => "shown",
             Status::Refuted(_) => "refuted",
             Status::NotNeeded { .. } => "not-needed",
+            Status::NotChecked { .. } => "not-checked",
             Status::NeverMet => "never-met",
         }
     }

@@ -123,7 +123,8 @@ impl Known<'_> {
             _ => return,
         };
         match (found, &claim.status) {
-            (None, _) | (_, Status::NotNeeded { .. } | Status::Shown { .. }) => {}
+            (None, _)
+            | (_, Status::NotNeeded { .. } | Status::NotChecked { .. } | Status::Shown { .. }) => {}
             (Some(AloneStatus::Shown), Status::Refuted(_)) => {
                 beyond.clashes.push((claim.rule, claim.operation.clone()));
             }

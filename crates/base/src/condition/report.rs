@@ -125,7 +125,7 @@ pub(super) fn status(
             Status::Refuted(Box::new(witness(space, claim, line, refutation, known)))
         }
         Verdict::NeverMet => Status::NeverMet,
-        Verdict::NotChecked(why) => Status::NotNeeded { why: format!("it was not checked: {why}") },
+        Verdict::NotChecked(why) => Status::NotChecked { why: why.to_string() },
     }
 }
 

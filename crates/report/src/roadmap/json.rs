@@ -94,7 +94,7 @@ impl RoadmapView<'_> {
             Status::Explored { cases } => ("cases", json!(cases)),
             Status::Shown { how } => ("how", json!(how)),
             Status::Refuted(witness) => ("witness", self.witness(witness)),
-            Status::NotNeeded { why } => ("why", json!(why)),
+            Status::NotNeeded { why } | Status::NotChecked { why } => ("why", json!(why)),
             Status::NeverMet => return,
         };
         object.insert(more.0.to_owned(), more.1);

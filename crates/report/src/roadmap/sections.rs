@@ -326,7 +326,7 @@ fn claims_are(count: usize) -> String {
 }
 
 const fn is_open(status: &Status) -> bool {
-    matches!(status, Status::Explored { .. } | Status::NeverMet)
+    matches!(status, Status::Explored { .. } | Status::NotChecked { .. } | Status::NeverMet)
 }
 
 fn states(witness: &Witness) -> Block {

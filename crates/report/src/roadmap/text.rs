@@ -84,7 +84,10 @@ fn count(roadmap: &Roadmap) -> String {
         match status {
             Status::Explored { .. } => checked += 1,
             Status::Shown { .. } => shown += 1,
-            Status::Refuted(_) | Status::NotNeeded { .. } | Status::NeverMet => {}
+            Status::Refuted(_)
+            | Status::NotNeeded { .. }
+            | Status::NotChecked { .. }
+            | Status::NeverMet => {}
         }
     }
     let shown = match shown {

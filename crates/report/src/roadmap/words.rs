@@ -9,9 +9,11 @@ use linchpin_verdict::counted;
 pub fn case_count(status: &Status) -> Option<usize> {
     match status {
         Status::Explored { cases } => Some(*cases),
-        Status::Shown { .. } | Status::Refuted(_) | Status::NotNeeded { .. } | Status::NeverMet => {
-            None
-        }
+        Status::Shown { .. }
+        | Status::Refuted(_)
+        | Status::NotNeeded { .. }
+        | Status::NotChecked { .. }
+        | Status::NeverMet => None,
     }
 }
 
@@ -22,6 +24,7 @@ pub fn status_words(status: &Status, noun: &str) -> String {
         Status::Shown { how } => format!("shown for any number of threads and any heap: {how}"),
         Status::Refuted(_) => "refuted".to_owned(),
         Status::NotNeeded { why } => format!("not needed: {why}"),
+        Status::NotChecked { why } => format!("not checked: {why}"),
         Status::NeverMet => "never met within these bounds".to_owned(),
     }
 }
@@ -34,7 +37,10 @@ pub(super) fn status_text(status: &Status, noun: &str) -> Text {
             .toned(Tone::Good, "shown for any number of threads and any heap")
             .then(format!(": {how}")),
         Status::Refuted(_) => Text::default().toned(Tone::Bad, words),
-        Status::Explored { .. } | Status::NotNeeded { .. } | Status::NeverMet => Text::from(words),
+        Status::Explored { .. }
+        | Status::NotNeeded { .. }
+        | Status::NotChecked { .. }
+        | Status::NeverMet => Text::from(words),
     }
 }
 

@@ -347,7 +347,7 @@ impl<'a> Known<'a> {
         let more = if self.complete { "" } else { ">" };
         match self.statuses.iter().find(|status| case_count(status).is_none()) {
             _ if self.is_refuted() => "REFUTED".to_owned(),
-            Some(Status::NeverMet | Status::NotNeeded { .. }) if !self.complete => {
+            Some(Status::NeverMet | Status::NotChecked { .. }) if !self.complete => {
                 ">not met yet".to_owned()
             }
             _ if self.missing > 0 && !self.complete => ">not met yet".to_owned(),
