@@ -95,10 +95,8 @@ fn what_well_formed_means_for_the_lazy_set() {
             The first node has `val` MIN.
             The last node has `val` MAX.
             `val` grows from node to node.
-            Other nodes have a `val` from 1 to 4.
             The first node has `marked` false.
-            The last node has `marked` false.
-            There may be one object more that is not on the list, with any values; there are at most 6 objects."#]],
+            The last node has `marked` false."#]],
     );
 }
 

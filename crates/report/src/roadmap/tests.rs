@@ -89,7 +89,7 @@ fn as_markdown() {
 
         ## Stage III: read-only operations
 
-        - Theorem 2, condition 1: A call of `remove` has at most one step that does not preserve: **shown for any heap: in every abstract state**
+        - Theorem 2, condition 1: A call of `remove` has at most one step that does not preserve: **shown for any number of threads and any heap**: in every abstract state
         - Theorem 2, condition 2: When `contains` answers, some state since its call is a base point for that answer: **refuted**
 
         **Refuted**: Theorem 2, condition 2: When `contains` answers, some state since its call is a base point for that answer.
@@ -136,14 +136,14 @@ fn in_a_few_lines() {
                                  e = 1
                 after line 90:   head → (MIN) → c: (1, marked) → (MAX)
                                  e = 1
-            also refuted: Definition 1, `contains`, line 38: the base condition of `return true`
+            also refuted: the base condition of `return true`, line 38 of `contains`
             `linchpin roadmap` shows all claims, and the runs that lead there
     "#]].assert_eq(&brief(&roadmap()));
     let mut fine = roadmap();
     fine.claims.retain(|claim| !matches!(claim.status, Status::Refuted(_)));
     fine.operations[0].conditions.remove(0);
     expect![[r#"
-            2 claims checked, 1 claim shown for any heap, none refuted: `linchpin roadmap` says what is left to prove
+            2 claims checked, 1 claim shown for any number of threads, none refuted: `linchpin roadmap` says what is left to prove
     "#]].assert_eq(&brief(&fine));
 }
 
