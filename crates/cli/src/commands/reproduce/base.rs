@@ -160,9 +160,9 @@ const ROWS: [Row; 13] = [
 ];
 
 const NOTES: &str = "\
-Claims in our words; lines are those of Algorithm 1. The first write of add makes a node that is not reachable: here it is
-no update of the shared state. The base point that Section 5.3 gives, a state in which c is unmarked, does not serve an
-answer false at a marked c; the state after the marking step does. > is where three times --patience ended.
+Claims in our words; lines are those of Algorithm 1. The first write of add makes a node that is not reachable: here
+it is no update of the shared state. The base point that Section 5.3 gives, a state in which c is unmarked, does not
+serve an answer false at a marked c; the state after the marking step does. > is where three times --patience ended.
 ";
 
 /// What was found with so many threads.
