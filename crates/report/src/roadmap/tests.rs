@@ -130,6 +130,7 @@ fn as_markdown() {
 #[test]
 fn in_a_few_lines() {
     expect![[r#"
+        base:
             refuted: Theorem 2, condition 2: When `contains` answers, some state since its call is a base point for that answer
               In this state the condition holds, and `contains(1)` alone answers false.
                 before line 90:  head → (MIN) → c: (1) → (MAX)
@@ -138,13 +139,14 @@ fn in_a_few_lines() {
                                  e = 1
             also refuted: the base condition of `return true`, line 38 of `contains`
             `linchpin roadmap` shows all claims, and the runs that lead there
-    "#]].assert_eq(&brief(&roadmap()));
+    "#]].assert_eq(&format!("base:\n{}", brief(&roadmap())));
     let mut fine = roadmap();
     fine.claims.retain(|claim| !matches!(claim.status, Status::Refuted(_)));
     fine.operations[0].conditions.remove(0);
     expect![[r#"
+        base:
             2 claims checked, 1 claim shown for any number of threads, none refuted: `linchpin roadmap` says what is left to prove
-    "#]].assert_eq(&brief(&fine));
+    "#]].assert_eq(&format!("base:\n{}", brief(&fine)));
 }
 
 #[test]
