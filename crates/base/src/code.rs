@@ -69,7 +69,7 @@ impl Code {
             }
         }
         let bodies = || program.operations.iter().map(|operation| &operation.body);
-        let can_write = bodies().map(|body| actions(body).any(|(action, _)| writes(action)));
+        let can_write = bodies().map(|body| actions(body).any(|(action, _)| action.is_write()));
         let of_node = |node: &linchpin_ir::program::Node| -> Vec<bool> {
             let touches = |(action, _): &(Action, u32)| is_memory(action);
             node.edges.iter().map(|edge| edge.actions.iter().any(touches)).collect()
@@ -101,24 +101,11 @@ fn is_memory(action: &Action) -> bool {
     action.is_access() && !matches!(action, Action::Lock(_) | Action::Unlock(_) | Action::Free(_))
 }
 
-/// Whether an action can change memory other than locks.
-pub fn writes(action: &Action) -> bool {
-    matches!(
-        action,
-        Action::Write { .. }
-            | Action::Cas { .. }
-            | Action::Swap { .. }
-            | Action::FetchAdd { .. }
-            | Action::StoreConditional { .. }
-            | Action::Update { .. }
-    )
-}
-
 /// The source line of the step from a node: of its write if it has one, else of the node.
 pub fn line_of_step(program: &Program, operation: usize, node: u32) -> u32 {
     let node = &program.operations[operation].body.nodes[node as usize];
     let mut actions = node.edges.iter().flat_map(|edge| &edge.actions);
-    actions.find(|(action, _)| writes(action)).map_or(node.line, |(_, line)| *line)
+    actions.find(|(action, _)| action.is_write()).map_or(node.line, |(_, line)| *line)
 }
 
 fn names_threads(body: &Body) -> bool {

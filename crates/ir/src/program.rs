@@ -596,4 +596,17 @@ impl Action {
                 | Action::New { .. }
         )
     }
+
+    /// Whether this can change memory; locks and giving objects back do not count.
+    pub fn is_write(&self) -> bool {
+        matches!(
+            self,
+            Action::Write { .. }
+                | Action::Cas { .. }
+                | Action::Swap { .. }
+                | Action::FetchAdd { .. }
+                | Action::StoreConditional { .. }
+                | Action::Update { .. }
+        )
+    }
 }

@@ -315,18 +315,9 @@ pub fn actions(body: &Body) -> impl Iterator<Item = &Action> {
     edges.flat_map(|edge| edge.actions.iter().map(|(action, _)| action))
 }
 
-/// Whether an action writes shared memory; locks do not count.
+/// Whether an action writes shared memory, or gives it back; locks do not count.
 pub fn writes(action: &Action) -> bool {
-    matches!(
-        action,
-        Action::Write { .. }
-            | Action::Cas { .. }
-            | Action::Swap { .. }
-            | Action::FetchAdd { .. }
-            | Action::StoreConditional { .. }
-            | Action::Update { .. }
-            | Action::Free(_)
-    )
+    action.is_write() || matches!(action, Action::Free(_))
 }
 
 /// The name of a built-in specification.

@@ -2,7 +2,6 @@
 
 use super::claim::NotChecked;
 use super::runs::{Passed, Run};
-use crate::code::writes;
 use crate::outcome::{Ending, Words};
 use linchpin_ir::program::{Action, Body, LocalId, Type};
 use linchpin_space::Space;
@@ -86,7 +85,7 @@ pub fn actions<'a>(body: &'a Body, step: &Passed) -> Vec<&'a (Action, u32)> {
 /// The line of the first write of an update step.
 pub fn update_line(body: &Body, step: &Passed) -> Option<u32> {
     let mut actions = actions(body, step).into_iter().filter(|_| step.is_update);
-    actions.find(|(action, _)| writes(action)).map(|(_, line)| *line)
+    actions.find(|(action, _)| action.is_write()).map(|(_, line)| *line)
 }
 
 /// The line of the return that a step ends with.

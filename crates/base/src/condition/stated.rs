@@ -2,7 +2,6 @@
 
 use super::claim::Claim;
 use super::place::At;
-use crate::code::writes;
 use linchpin_ir::print::Names;
 use linchpin_ir::program::{Edge, Expr, Program, Target};
 
@@ -75,7 +74,7 @@ fn step_text(program: &Program, operation: usize, edge: &Edge, at: usize) -> Str
         (None, Target::Node(next)) => {
             let edge = code.body.nodes[next.0 as usize].edges.first();
             let actions = || edge.iter().flat_map(|edge| &edge.actions);
-            let action = actions().find(|(action, _)| writes(action));
+            let action = actions().find(|(action, _)| action.is_write());
             let action = action.or_else(|| actions().find(|(action, _)| action.is_access()));
             action.or_else(|| actions().next()).map(|(action, _)| action)
         }

@@ -2,7 +2,6 @@
 
 use super::place::{Answer, At, actions, return_line, update_line};
 use super::runs::{Passed, Run};
-use crate::code::writes;
 use crate::outcome::Ending;
 use linchpin_ir::program::{Action, Body, Expr, LocalId, Program, Target as End, Type};
 use linchpin_space::{Flat, Space};
@@ -75,7 +74,7 @@ fn returned(body: &Body, step: &Passed) -> Option<Expr> {
 fn mentioned_by_writes(body: &Body, step: &Passed, line: u32) -> Vec<LocalId> {
     let mut out = Vec::new();
     for (action, _) in
-        actions(body, step).into_iter().filter(|(action, at)| *at == line && writes(action))
+        actions(body, step).into_iter().filter(|(action, at)| *at == line && action.is_write())
     {
         action.expressions().into_iter().for_each(|expr| mention(expr, &mut out));
     }
