@@ -47,12 +47,46 @@ pub struct Checked {
     pub possible: Vec<String>,
     /// What was taken for granted.
     pub assumptions: Vec<CrashAssumption>,
+    /// Each object, where one history records many: in the order of their first calls.
+    pub keys: Vec<KeyChecked>,
+    /// The key of the object that the judgement is about, if it is about one of many.
+    pub key: Option<ValueId>,
+}
+
+/// The answer about one object of many.
+#[derive(Clone, Debug)]
+pub struct KeyChecked {
+    /// The key.
+    pub key: ValueId,
+    /// How many operations it has.
+    pub operations: usize,
+    /// The answer.
+    pub verdict: KeyVerdict,
+    /// The method that reached it.
+    pub method: String,
+}
+
+/// What is known of one object of many. Operations and ranks are those of the whole history.
+#[derive(Clone, Debug)]
+pub enum KeyVerdict {
+    /// Some order explains it; the witness of the whole history holds it.
+    Holds,
+    /// No order does.
+    Violated {
+        /// Why.
+        violation: Violation,
+        /// The states that were possible before, if they are known.
+        possible: Vec<String>,
+    },
+    /// It stayed open.
+    Open(Inconclusive),
 }
 
 impl Checked {
     fn new(judgement: impl Into<Judgement>, method: String, notes: Vec<String>) -> Checked {
         let (possible, assumptions) = (Vec::new(), Vec::new());
-        Checked { judgement: judgement.into(), method, notes, possible, assumptions }
+        let (keys, key) = (Vec::new(), None);
+        Checked { judgement: judgement.into(), method, notes, possible, assumptions, keys, key }
     }
 }
 

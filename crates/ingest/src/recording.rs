@@ -1,6 +1,7 @@
 //! A history with what is known of how it was recorded.
 
 use crate::format::Format;
+use crate::places::{Annotation, Places};
 use linchpin_history::History;
 
 /// What was read.
@@ -22,6 +23,10 @@ pub struct Recording {
     pub skipped_lines: u64,
     /// What people should know about how it was read.
     pub notes: Vec<String>,
+    /// Where its events stand in what was read.
+    pub places: Places,
+    /// What the log says beside the history, in order.
+    pub annotations: Vec<Annotation>,
     /// Whether any operation of the specification answers anything.
     answers: bool,
 }
@@ -54,6 +59,8 @@ impl Recording {
             failed,
             skipped_lines,
             notes,
+            places: Places::default(),
+            annotations: Vec::new(),
             answers,
         }
     }
