@@ -36,7 +36,9 @@ fn console_blocks_do_what_they_show() {
     for page in pages {
         // Files that one command of a page writes, the next ones read.
         let folder = tempfile::tempdir().expect("a folder");
-        copy(&root.join("models"), &folder.path().join("models"));
+        for bundled in ["models", "histories"] {
+            copy(&root.join(bundled), &folder.path().join(bundled));
+        }
         for example in examples(&page) {
             executed += 1;
             wrong.extend(mistake(&example, folder.path()));
