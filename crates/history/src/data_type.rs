@@ -107,7 +107,7 @@ pub(crate) fn data_type(builtin: Builtin) -> &'static dyn DataType {
         Builtin::Semaphore => &Semaphore,
         Builtin::Mwcas => &Mwcas,
         Builtin::Kv => &Apart(SplitBy::FirstValue),
-        Builtin::MultiRegister => &Apart(SplitBy::Locations(1)),
+        Builtin::MultiRegister | Builtin::ListAppend => &Apart(SplitBy::Locations(1)),
         Builtin::Snapshot => &Snapshot,
         Builtin::Snzi => &Counted(Tally { up: Snzi::ARRIVE, down: Snzi::DEPART }),
         Builtin::Mailbox => &Counted(Tally { up: Mailbox::DELIVER, down: Mailbox::REMOVE }),

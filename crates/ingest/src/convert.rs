@@ -188,6 +188,7 @@ pub(crate) fn fits(view: View<'_>, shape: &Shape) -> bool {
         Shape::Bool => matches!(first, Token::Bool(_)),
         Shape::Int => matches!(first, Token::Int(_)),
         Shape::Str => matches!(first, Token::Text(_)),
+        Shape::Word(words) => view.as_text().is_some_and(|text| words.contains(&text)),
         Shape::Optional(inner) => first == Token::Null || fits(view, inner),
         Shape::Tuple(shapes) => {
             let mut items = view.items();

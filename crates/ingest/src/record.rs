@@ -421,7 +421,7 @@ fn seems_keyed(raw: &RawEvent<'_>, shape: &Shape) -> Option<bool> {
             Some((_, value)) => (value.first() == Token::Null).then_some(true),
             None => Some(false),
         },
-        Shape::Bool | Shape::Int | Shape::Str => Some(pair.is_some()),
+        Shape::Bool | Shape::Int | Shape::Str | Shape::Word(_) => Some(pair.is_some()),
         _ => None,
     }
 }

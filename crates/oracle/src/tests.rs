@@ -107,6 +107,7 @@ fn random_value(random: &mut fastrand::Rng, shape: &Shape) -> Value {
         Shape::Bool => random.bool().into(),
         Shape::Int | Shape::Any => random.i64(0..2).into(),
         Shape::Str => (*random.choice(&["r", "w"]).unwrap()).into(),
+        Shape::Word(words) => (*random.choice(*words).unwrap()).into(),
         Shape::Optional(_) if random.u8(..3) == 0 => Value::Null,
         Shape::Optional(inner) => random_value(random, inner),
         Shape::Tuple(items) => Value::list(items.iter().map(|item| random_value(random, item))),

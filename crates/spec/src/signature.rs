@@ -24,6 +24,8 @@ pub enum Shape {
     Int,
     /// A string.
     Str,
+    /// One of these strings.
+    Word(&'static [&'static str]),
     /// Any one value.
     Any,
     /// A value of the inner shape, or `null`.
@@ -66,6 +68,7 @@ impl fmt::Display for Shape {
             Shape::Bool => f.write_str("bool"),
             Shape::Int => f.write_str("int"),
             Shape::Str => f.write_str("string"),
+            Shape::Word(words) => f.write_str(&words.join("|")),
             Shape::Any => f.write_str("value"),
             Shape::Optional(inner) => write!(f, "{inner} or null"),
             Shape::Tuple(items) => {

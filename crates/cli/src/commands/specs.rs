@@ -15,8 +15,7 @@ pub fn execute(args: &SpecsArgs) -> Result<Status> {
     }
     if let Some(name) = &args.name {
         builtin(name, None).map_err(|error| anyhow!("{error}"))?;
-        let plain = |name: &str| name.replace('_', "-");
-        chosen.retain(|(info, _)| plain(info.name) == plain(name));
+        chosen.retain(|(info, _)| info.is_called(name));
     }
     if args.common.json {
         let mut object = json::envelope("specs", args.name.as_deref().unwrap_or("*"));
@@ -29,7 +28,8 @@ pub fn execute(args: &SpecsArgs) -> Result<Status> {
     }
     let mut text = String::new();
     for (info, operations) in &chosen {
-        text += &format!("{}: {}\n", info.name, info.summary);
+        let names = [&[info.name], info.aliases].concat().join(", ");
+        text += &format!("{names}: {}\n", info.summary);
         for operation in operations {
             text += &format!("    {operation}\n");
         }
@@ -51,5 +51,11 @@ fn as_json(info: &BuiltinInfo, operations: &[Signature]) -> Json {
             })
         })
         .collect();
-    json!({ "name": info.name, "summary": info.summary, "init": info.initial, "operations": operations })
+    json!({
+        "name": info.name,
+        "aliases": info.aliases,
+        "summary": info.summary,
+        "init": info.initial,
+        "operations": operations,
+    })
 }

@@ -251,7 +251,7 @@ fn ty(shape: &Shape) -> String {
     match shape {
         Shape::Unit => "()".to_owned(),
         Shape::Bool => "bool".to_owned(),
-        Shape::Int | Shape::Any | Shape::Str => "int".to_owned(),
+        Shape::Int | Shape::Any | Shape::Str | Shape::Word(_) => "int".to_owned(),
         Shape::Optional(inner) => format!("{}?", ty(inner)),
         Shape::Tuple(items) => {
             format!("({})", items.iter().map(ty).collect::<Vec<_>>().join(", "))

@@ -38,6 +38,7 @@ pub fn random_value(random: &mut fastrand::Rng, shape: &Shape, values: i64) -> V
         Shape::Bool => random.bool().into(),
         Shape::Int | Shape::Any => random.i64(0..values).into(),
         Shape::Str => (*random.choice(&["r", "w"]).unwrap()).into(),
+        Shape::Word(words) => (*random.choice(*words).unwrap()).into(),
         Shape::Optional(_) if random.u8(..4) == 0 => Value::Null,
         Shape::Optional(inner) => random_value(random, inner, values),
         Shape::Tuple(items) => {

@@ -18,6 +18,7 @@ fn parts_say_the_same_as_the_whole() {
         ("map", SplitBy::FirstValue),
         ("kv", SplitBy::FirstValue),
         ("multi-register", SplitBy::Locations(1)),
+        ("list-append", SplitBy::Locations(1)),
         ("mwcas", SplitBy::Locations(0)),
     ];
     for (name, by) in splits {

@@ -9,6 +9,7 @@ mod closest;
 mod contents;
 mod counter;
 mod kv;
+mod list_append;
 mod map;
 mod multi_register;
 mod mutex;
@@ -25,6 +26,7 @@ mod tests;
 
 pub use counter::Counter;
 pub use kv::Kv;
+pub use list_append::ListAppend;
 pub use map::Map;
 pub use multi_register::MultiRegister;
 pub use mutex::Mutex;
@@ -60,6 +62,7 @@ pub enum Builtin {
     Register,
     CasRegister,
     MultiRegister,
+    ListAppend,
     Kv,
     Queue,
     Stack,
@@ -83,6 +86,7 @@ impl Builtin {
             Builtin::Register => const { &info::<Register>(Builtin::Register) },
             Builtin::CasRegister => const { &info::<CasRegister>(Builtin::CasRegister) },
             Builtin::MultiRegister => const { &info::<MultiRegister>(Builtin::MultiRegister) },
+            Builtin::ListAppend => const { &info::<ListAppend>(Builtin::ListAppend) },
             Builtin::Kv => const { &info::<Kv>(Builtin::Kv) },
             Builtin::Queue => const { &info::<Queue>(Builtin::Queue) },
             Builtin::Stack => const { &info::<Stack>(Builtin::Stack) },
@@ -120,12 +124,12 @@ impl Builtin {
     }
 }
 
-/// The name, in which `-` and `_` are the same letter.
+/// The name or another one for the same, in which `-` and `_` are the same letter.
 impl FromStr for Builtin {
     type Err = BuiltinError;
 
     fn from_str(name: &str) -> Result<Builtin, BuiltinError> {
-        let found = BUILTINS.iter().find(|info| same_name(info.name, name));
+        let found = BUILTINS.iter().find(|info| info.is_called(name));
         found.map(|info| info.builtin).ok_or_else(|| BuiltinError::Unknown {
             name: name.to_owned(),
             closest: closest::closest(name, BUILTINS.iter().map(|info| info.name)),
@@ -140,6 +144,8 @@ pub struct BuiltinInfo {
     pub builtin: Builtin,
     /// Its name, as `--spec` and `spec NAME;` take it.
     pub name: &'static str,
+    /// Other names that it is asked for by.
+    pub aliases: &'static [&'static str],
     /// What it is, in one line.
     pub summary: &'static str,
     /// What its initial value is and which one it has by default.
@@ -147,11 +153,19 @@ pub struct BuiltinInfo {
     make: fn(Option<&Value>) -> Option<BuiltinSpec>,
 }
 
+impl BuiltinInfo {
+    /// Whether this is its name or one of its other names; `-` and `_` are the same letter.
+    pub fn is_called(&self, name: &str) -> bool {
+        same_name(self.name, name) || self.aliases.iter().any(|alias| same_name(alias, name))
+    }
+}
+
 /// The built-in specifications.
 pub const BUILTINS: &[BuiltinInfo] = &[
     *Builtin::Register.info(),
     *Builtin::CasRegister.info(),
     *Builtin::MultiRegister.info(),
+    *Builtin::ListAppend.info(),
     *Builtin::Kv.info(),
     *Builtin::Queue.info(),
     *Builtin::Stack.info(),
@@ -226,6 +240,7 @@ fn names() -> String {
 /// starts from its default.
 trait Described: Spec<State = Value> + Default + Send + Sync + 'static {
     const NAME: &'static str;
+    const ALIASES: &'static [&'static str] = &[];
     const SUMMARY: &'static str;
     const INITIAL: &'static str;
 
@@ -237,6 +252,7 @@ const fn info<B: Described>(builtin: Builtin) -> BuiltinInfo {
     BuiltinInfo {
         builtin,
         name: B::NAME,
+        aliases: B::ALIASES,
         summary: B::SUMMARY,
         initial: B::INITIAL,
         make: make::<B>,

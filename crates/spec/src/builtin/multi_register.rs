@@ -34,8 +34,8 @@ impl MultiRegister {
 
     /// Registers that hold what is `given` for them, and the others `otherwise`.
     pub fn new(given: BTreeMap<Value, Value>, otherwise: Value) -> MultiRegister {
-        let accesses =
-            Shape::List(Box::new(Shape::Tuple(vec![Shape::Str, Shape::Any, Shape::Any])));
+        let kind = Shape::Word(&["r", "w", "read", "write"]);
+        let accesses = Shape::List(Box::new(Shape::Tuple(vec![kind, Shape::Any, Shape::Any])));
         MultiRegister {
             operations: [Signature::new("txn", accesses.clone(), accesses)],
             contents: Contents::new(given, otherwise),
@@ -86,6 +86,7 @@ impl Default for MultiRegister {
 
 impl Described for MultiRegister {
     const NAME: &'static str = "multi-register";
+    const ALIASES: &'static [&'static str] = &["rw-register"];
     const SUMMARY: &'static str = "a register per key, read and written in transactions";
     const INITIAL: &'static str =
         "an object from key to value (the others hold null), or one value for all (default: null)";

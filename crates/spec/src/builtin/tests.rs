@@ -17,7 +17,8 @@ fn the_table_of_operations() {
     expect![[r#"
         register: write value; read → value
         cas-register: write value; read → value; cas [value, value] → bool
-        multi-register: txn [[string, value, value], …] → [[string, value, value], …]
+        multi-register: txn [[r|w|read|write, value, value], …] → [[r|w|read|write, value, value], …]
+        list-append: txn [[append|r|read, value, value], …] → [[append|r|read, value, value], …]
         kv: get value → string; put [value, string]; append [value, string]
         queue: enqueue value; dequeue → value or null; peek → value or null
         stack: push value; pop → value or null; peek → value or null
@@ -49,6 +50,7 @@ fn the_indices_are_those_of_the_operations() {
         &[CasRegister::WRITE, CasRegister::READ, CasRegister::CAS],
     );
     check(MultiRegister::default(), &["txn"], &[MultiRegister::TXN]);
+    check(ListAppend::default(), &["txn"], &[ListAppend::TXN]);
     check(Kv::default(), &["get", "put", "append"], &[Kv::GET, Kv::PUT, Kv::APPEND]);
     check(
         Queue::default(),
@@ -94,6 +96,7 @@ fn the_indices_are_those_of_the_operations() {
 fn dash_and_underscore_are_the_same_letter() {
     assert!(builtin("cas_register", None).is_ok());
     assert!(builtin("priority-queue", None).is_ok());
+    assert_eq!("rw_register".parse(), Ok(Builtin::MultiRegister));
 }
 
 #[test]
@@ -113,8 +116,8 @@ fn mistakes() {
         writeln!(messages, "{mistake}").unwrap();
     }
     expect![[r#"
-        there is no built-in specification `hashmap`; there are register, cas-register, multi-register, kv, queue, stack, priority-queue, set, map, counter, mutex, semaphore, snapshot, mwcas, rdcss, snzi, mailbox
-        there is no built-in specification `cas-registr` (did you mean `cas-register`?); there are register, cas-register, multi-register, kv, queue, stack, priority-queue, set, map, counter, mutex, semaphore, snapshot, mwcas, rdcss, snzi, mailbox
+        there is no built-in specification `hashmap`; there are register, cas-register, multi-register, list-append, kv, queue, stack, priority-queue, set, map, counter, mutex, semaphore, snapshot, mwcas, rdcss, snzi, mailbox
+        there is no built-in specification `cas-registr` (did you mean `cas-register`?); there are register, cas-register, multi-register, list-append, kv, queue, stack, priority-queue, set, map, counter, mutex, semaphore, snapshot, mwcas, rdcss, snzi, mailbox
         `queue` cannot start from `null`; its initial value is a list of values, front first (default: [])
         `kv` cannot start from `{"k": 1}`; its initial value is an object from key to string (default: {}, all of them "")
         `semaphore` cannot start from `-1`; its initial value is the number of permits (default: 1)
@@ -176,6 +179,7 @@ fn random_value(random: &mut fastrand::Rng, shape: &Shape) -> Value {
         Shape::Bool => random.bool().into(),
         Shape::Int | Shape::Any => random.i64(0..3).into(),
         Shape::Str => random.choice(["r", "w", "", "a"]).unwrap().into(),
+        Shape::Word(words) => (*random.choice(*words).unwrap()).into(),
         Shape::Optional(_) if random.bool() => Value::Null,
         Shape::Optional(inner) => random_value(random, inner),
         Shape::Tuple(items) => Value::list(items.iter().map(|item| random_value(random, item))),
