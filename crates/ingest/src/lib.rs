@@ -21,6 +21,7 @@
 //! ```
 
 mod convert;
+mod decompress;
 mod error;
 mod event;
 mod fast;
@@ -34,6 +35,7 @@ mod recording;
 mod source;
 mod token;
 
+pub use decompress::Decompressed;
 pub use error::IngestError;
 pub use event::{Event, EventKind};
 #[doc(hidden)]

@@ -1,11 +1,9 @@
 //! Where bytes come from: a file, mapped into memory; standard input; and either of them
 //! compressed.
 
+use crate::decompress::{Decompressed, GZIP, MARK, ZSTANDARD};
 use crate::error::IngestError;
-use flate2::read::MultiGzDecoder;
 use memmap2::Mmap;
-use ruzstd::decoding::StreamingDecoder;
-use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read};
@@ -72,26 +70,15 @@ impl Deref for Source {
 /// off the byte order mark that some editors put before a text. An error if there are more than
 /// `most` bytes in what is compressed.
 pub(crate) fn text(bytes: &[u8], most: u64) -> Result<Cow<'_, [u8]>, IngestError> {
-    let (text, is_whole) = if bytes.starts_with(&[0x1f, 0x8b]) {
-        let mut text = Vec::new();
-        let is_whole = append(MultiGzDecoder::new(bytes), &mut text, most)?;
-        (text, is_whole)
-    } else if bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        zstandard(bytes, most)?
-    } else {
+    if !bytes.starts_with(GZIP) && !bytes.starts_with(ZSTANDARD) {
         return Ok(Cow::Borrowed(bytes.strip_prefix(MARK).unwrap_or(bytes)));
-    };
-    if !is_whole {
-        return Err(IngestError::TooLarge { most });
     }
-    Ok(Cow::Owned(match text.strip_prefix(MARK) {
-        Some(text) => text.to_vec(),
-        None => text,
-    }))
+    let mut text = Vec::new();
+    match append(Decompressed::new(bytes), &mut text, most)? {
+        true => Ok(Cow::Owned(text)),
+        false => Err(IngestError::TooLarge { most }),
+    }
 }
-
-/// The byte order mark.
-const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Reads to the end, or until there are more than `most` bytes in all; whether it is the end.
 fn append(from: impl Read, text: &mut Vec<u8>, most: u64) -> io::Result<bool> {
@@ -99,27 +86,4 @@ fn append(from: impl Read, text: &mut Vec<u8>, most: u64) -> io::Result<bool> {
     let left = most.saturating_sub(text.len() as u64);
     let read = from.take(left.saturating_add(1)).read_to_end(text)?;
     Ok(read as u64 <= left)
-}
-
-/// All frames, one after the other, up to `most` bytes; and whether that is all.
-fn zstandard(mut bytes: &[u8], most: u64) -> io::Result<(Vec<u8>, bool)> {
-    let mut text = Vec::new();
-    while !bytes.is_empty() {
-        let skip = match StreamingDecoder::new(&mut bytes) {
-            Ok(frame) => {
-                if !append(frame, &mut text, most)? {
-                    return Ok((text, false));
-                }
-                0
-            }
-            Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
-                length,
-                ..
-            })) => usize::try_from(length).unwrap_or(usize::MAX),
-            Err(error) => return Err(io::Error::new(io::ErrorKind::InvalidData, error)),
-        };
-        let rest = bytes.get(skip..);
-        bytes = rest.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))?;
-    }
-    Ok((text, true))
 }

@@ -1,8 +1,9 @@
-//! Lines as they arrive. A thread waits for them, so that there is time to judge while nothing
+//! Lines as they arrive, decompressed on the way. A thread waits for them, so that there is time to judge while nothing
 //! comes.
 
 use crate::limits::Stop;
 use anyhow::{Context, Result};
+use linchpin_ingest::Decompressed;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -43,14 +44,17 @@ pub struct Lines {
 impl Lines {
     /// The lines of a file, or of standard input if it is `-`; of a file that grows, with `follow`.
     pub fn open(path: &Path, follow: bool) -> Result<Lines> {
+        let open = || File::open(path).with_context(|| format!("cannot read `{}`", path.display()));
         let input: Box<dyn Read + Send> = match path == Path::new("-") {
             true => Box::new(std::io::stdin()),
-            false => Box::new(
-                File::open(path).with_context(|| format!("cannot read `{}`", path.display()))?,
-            ),
+            false => Box::new(open()?),
+        };
+        let input: Box<dyn Read + Send> = match follow {
+            true => Box::new(Growing(input)),
+            false => input,
         };
         let (sender, chunks) = sync_channel(CHUNKS);
-        std::thread::spawn(move || read_all(input, follow, &sender));
+        std::thread::spawn(move || read_all(Decompressed::new(input), &sender));
         let (chunk, partial) = (Vec::new(), Vec::new());
         Ok(Lines { chunks, chunk, given: 0, partial, is_given: false })
     }
@@ -99,16 +103,26 @@ fn memchr(bytes: &[u8]) -> Option<usize> {
     bytes.iter().position(|byte| *byte == b'\n')
 }
 
+/// What has no end: more is waited for.
+struct Growing<R>(R);
+
+impl<R: Read> Read for Growing<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        loop {
+            match self.0.read(buffer)? {
+                0 if !buffer.is_empty() => std::thread::sleep(PATIENCE),
+                count => return Ok(count),
+            }
+        }
+    }
+}
+
 /// Reads until the end, or until no more is wanted.
-fn read_all(mut input: impl Read, follow: bool, sender: &SyncSender<std::io::Result<Vec<u8>>>) {
+fn read_all(mut input: impl Read, sender: &SyncSender<std::io::Result<Vec<u8>>>) {
     loop {
         let mut chunk = vec![0; CHUNK];
         let read = input.read(&mut chunk);
         let wanted = match read {
-            Ok(0) if follow => {
-                std::thread::sleep(PATIENCE);
-                continue;
-            }
             Ok(0) => return,
             Ok(count) => {
                 chunk.truncate(count);
