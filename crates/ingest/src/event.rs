@@ -39,6 +39,8 @@ pub(crate) struct RawEvent<'t> {
     pub f: Option<&'t str>,
     pub key: Option<View<'t>>,
     pub value: View<'t>,
+    /// When, in nanoseconds.
+    pub time: Option<i64>,
 }
 
 /// Where the fields of an operation map are among its tokens, while it is read.
@@ -51,10 +53,11 @@ pub(crate) struct Fields {
     pub f: Option<Span>,
     pub key: Option<Span>,
     pub value: Option<Span>,
+    pub time: Option<Span>,
 }
 
 impl Fields {
-    /// The field with this name; nothing for the names that mean nothing here, such as `time`.
+    /// The field with this name; nothing for the names that mean nothing here, such as `index`.
     pub fn named(&mut self, name: &[u8]) -> Option<&mut Option<Span>> {
         Some(match name {
             b"process" => &mut self.process,
@@ -62,6 +65,7 @@ impl Fields {
             b"f" => &mut self.f,
             b"key" => &mut self.key,
             b"value" => &mut self.value,
+            b"time" => &mut self.time,
             _ => return None,
         })
     }
@@ -99,7 +103,11 @@ impl Fields {
             return Err(Missing { expected: "a `process`", found: found(None) });
         }
         let (key, value) = (present(self.key), view(self.value).unwrap_or(View::NULL));
-        Ok(RawEvent { line, kind, process, f: name, key, value })
+        let time = match self.time.and_then(|span| tokens.get(span.range().start)) {
+            Some(Token::Int(time)) => Some(*time),
+            _ => None,
+        };
+        Ok(RawEvent { line, kind, process, f: name, key, value, time })
     }
 }
 

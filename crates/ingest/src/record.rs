@@ -9,6 +9,7 @@ use crate::error::IngestError;
 use crate::event::{Event, EventKind, Kind, RawEvent};
 use crate::format::Format;
 use crate::options::{FailedCas, ReadOptions};
+use crate::places::{Annotation, Annotations, Places};
 use crate::recording::{Counts, Recording};
 use crate::token::{Bracket, Token, View};
 use linchpin_history::{Argument, Builder, HistoryError, ValueId};
@@ -35,6 +36,10 @@ pub(crate) struct Recorder {
     pub events: Vec<Event>,
     /// Whether the events are wanted one by one.
     pub keeps_events: bool,
+    /// Where each event stands.
+    // INVARIANT: as many as the builder has ticked.
+    places: Places,
+    annotations: Annotations,
     pub notes: Vec<String>,
 }
 
@@ -117,6 +122,8 @@ impl Recorder {
             counts: Counts::default(),
             events: Vec::new(),
             keeps_events: true,
+            places: Places::default(),
+            annotations: Annotations::default(),
             notes: Vec::new(),
         }
     }
@@ -127,11 +134,20 @@ impl Recorder {
         self.builder.forget_returned();
         self.converter = Converter::default();
         self.events.clear();
+        self.annotations.clear();
+        let open = &self.builder.history().operations;
+        self.places.forget_but(open.iter().map(|operation| operation.invoked));
         for operation in &self.builder.history().operations {
             if let Some(open) = &mut self.processes[operation.process as usize].open {
                 (open.key, open.argument) = (operation.key, operation.argument);
             }
         }
+    }
+
+    /// Makes room for so many more operations.
+    pub fn reserve(&mut self, operations: usize) {
+        self.builder.reserve(operations);
+        self.places.reserve(operations * 2);
     }
 
     /// A line that is no event of the history.
@@ -143,7 +159,10 @@ impl Recorder {
     pub fn record(&mut self, raw: &RawEvent<'_>) -> Result<(), IngestError> {
         let kind = match (raw.kind, raw.process) {
             (Kind::Step, _) => None,
-            (_, Some(process)) if process.as_text() == Some("nemesis") => None,
+            (_, Some(process)) if self.is_beside(raw, process) => {
+                self.annotate(raw, process);
+                None
+            }
             (Kind::Crash, process) => Some(self.crash(raw.line, process)?),
             (_, None) => {
                 return Err(malformed(raw.line, "a `process`", "none"));
@@ -151,6 +170,7 @@ impl Recorder {
             (kind, Some(process)) => {
                 let process = self.process(raw.line, process)?;
                 if self.record_usual(raw, process) {
+                    self.places.push_time(raw.time);
                     return Ok(());
                 }
                 let kind = match kind {
@@ -162,23 +182,66 @@ impl Recorder {
             }
         };
         match kind {
-            Some(kind) => self.keep(raw.line, kind),
+            Some(kind) => {
+                self.keep(raw.line, kind);
+                self.places.push_time(raw.time);
+            }
             None => self.skip(),
         }
         Ok(())
     }
 
+    /// Whether a line says what happened beside the history: it is of the nemesis, or it is the
+    /// `info` of a process with a name that has called nothing, about nothing that can be called.
+    #[inline]
+    fn is_beside(&self, raw: &RawEvent<'_>, process: View<'_>) -> bool {
+        match process.as_text() {
+            None => false,
+            Some("nemesis") => true,
+            Some(name) => raw.kind == Kind::Info && self.is_stranger(name, raw.f),
+        }
+    }
+
+    #[cold]
+    fn is_stranger(&self, process: &str, f: Option<&str>) -> bool {
+        process.parse::<i64>().is_err()
+            && !self.processes.iter().any(|known| *known.name == *process)
+            && f.is_some_and(|f| self.builder.operation(f).is_err())
+    }
+
+    #[cold]
+    fn annotate(&mut self, raw: &RawEvent<'_>, process: View<'_>) {
+        let before = self.builder.history().events;
+        self.annotations.push(|| Annotation {
+            before,
+            line: raw.line,
+            time: raw.time,
+            process: process.as_text().unwrap_or_default().to_owned(),
+            name: raw.f.unwrap_or_default().to_owned(),
+            value: match raw.value.first() {
+                Token::Null => String::new(),
+                _ => raw.value.shown(Annotations::LONGEST),
+            },
+        });
+    }
+
     #[inline]
     fn keep(&mut self, line: u64, kind: EventKind) {
+        self.places.push(line);
         if self.keeps_events {
             self.events.push(Event { line, kind });
         }
     }
 
     /// The history.
-    pub fn finish(self, format: Format) -> Recording {
+    pub fn finish(mut self, format: Format) -> Recording {
         let answers = self.operations.iter().any(|op| op.signature.response != Shape::Unit);
-        Recording::new(self.builder.finish(), format, self.counts, answers, self.notes)
+        let (annotations, note) = self.annotations.finish();
+        self.notes.extend(note);
+        let history = self.builder.finish();
+        let mut recording = Recording::new(history, format, self.counts, answers, self.notes);
+        (recording.places, recording.annotations) = (self.places.finish(), annotations);
+        recording
     }
 
     fn crash(&mut self, line: u64, process: Option<View<'_>>) -> Result<EventKind, IngestError> {

@@ -178,7 +178,14 @@ const SHOWN: usize = 80;
 /// For messages, as JSON.
 impl fmt::Display for View<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = match (self.first(), self.to_value()) {
+        f.write_str(&self.shown(SHOWN))
+    }
+}
+
+impl View<'_> {
+    /// As JSON, cut off after so many characters.
+    pub fn shown(&self, most: usize) -> String {
+        let mut text = match (self.first(), self.to_value()) {
             (Token::Unsupported(span), _) => {
                 format!("{} (only integers of 64 bits can be read)", span.of(self.text))
             }
@@ -187,9 +194,10 @@ impl fmt::Display for View<'_> {
                 "a value with a number that is not an integer of 64 bits".to_owned()
             }
         };
-        match text.char_indices().nth(SHOWN) {
-            Some((cut, _)) => write!(f, "{}…", &text[..cut]),
-            None => f.write_str(&text),
+        if let Some((cut, _)) = text.char_indices().nth(most) {
+            text.truncate(cut);
+            text.push('…');
         }
+        text
     }
 }

@@ -223,10 +223,17 @@ impl Fastlin {
     }
 
     /// The line of an operation.
+    #[inline]
     fn line_of(&self, at: usize) -> u64 {
-        let after = self.jumps.partition_point(|(operation, _)| *operation <= at);
         // INVARIANT: the first operation is a jump, since no line has the number 0.
-        let (operation, line) = self.jumps[after.saturating_sub(1)];
+        let (operation, line) = match self.jumps[..] {
+            // As it mostly is.
+            [only] => only,
+            _ => {
+                let after = self.jumps.partition_point(|(operation, _)| *operation <= at);
+                self.jumps[after.saturating_sub(1)]
+            }
+        };
         line + (at - operation) as u64
     }
 
@@ -321,7 +328,7 @@ impl Fastlin {
                     .to_owned(),
             );
         }
-        recorder.builder.reserve(operations.len());
+        recorder.reserve(operations.len());
         let usual = METHODS.map(|method| Usual::of(method, recorder));
         let with_plans = FastPath::Plans.is_taken();
         let starts = in_order(&operations, |operation| operation.start);
@@ -338,17 +345,18 @@ impl Fastlin {
             let operation = &mut operations[at];
             let whole = usual[operation.method as usize].of_kind(operation.kind);
             let whole = whole.filter(|_| with_plans);
+            let line = self.line_of(at);
             let taken = if is_call {
                 started += 1;
                 operation.process = free.take();
                 let process = recorder.numbered(i64::from(operation.process));
                 let value = (operation.kind == ValueKind::Int).then_some(operation.value);
-                whole.is_some_and(|whole| recorder.whole_call(process, whole, value))
+                whole.is_some_and(|whole| recorder.whole_call(line, process, whole, value))
             } else {
                 ended += 1;
                 free.give(operation.process);
                 let process = recorder.numbered(i64::from(operation.process));
-                whole.is_some() && recorder.whole_return(process)
+                whole.is_some() && recorder.whole_return(line, process)
             };
             if !taken {
                 self.record(at, &operations[at], is_call, recorder)?;
@@ -379,6 +387,7 @@ impl Fastlin {
             f: Some(operation.method.name()),
             key: None,
             value: View { tokens: &[said], text },
+            time: None,
         })
     }
 }

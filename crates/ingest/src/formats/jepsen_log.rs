@@ -90,6 +90,7 @@ impl JepsenLog {
             f: Some(f),
             key: None,
             value: value.map_or(View::NULL, |form| self.view(form)),
+            time: None,
         })
     }
 

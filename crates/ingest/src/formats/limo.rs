@@ -266,6 +266,7 @@ impl Limo {
                 f: None,
                 key: None,
                 value: View::NULL,
+                time: None,
             });
         }
         match action(text) {
@@ -399,6 +400,7 @@ fn record(
         f,
         key: None,
         value: value.as_ref().map_or(View::NULL, |(text, tokens)| view((text, tokens))),
+        time: None,
     })
 }
 

@@ -57,7 +57,8 @@ enum Hole {
     Process,
     Key,
     Value,
-    /// A member that means nothing, such as `time`.
+    Time,
+    /// A member that means nothing, such as `index`.
     Other,
     /// The event ends here.
     End,
@@ -129,6 +130,7 @@ fn parts<N: Notation>(event: &[u8], members: &[Seen]) -> Option<Vec<Part>> {
             b"process" => Hole::Process,
             b"key" => Hole::Key,
             b"value" => Hole::Value,
+            b"time" => Hole::Time,
             _ => Hole::Other,
         };
         let between = &event[start..member.value.range().start];
@@ -165,6 +167,7 @@ impl Part {
             Hole::Process => fields.process = field,
             Hole::Key => fields.key = field,
             Hole::Value => fields.value = field,
+            Hole::Time => fields.time = field,
             Hole::Other | Hole::End => cursor.tokens.truncate(start),
         }
         Some(())

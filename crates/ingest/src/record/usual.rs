@@ -124,7 +124,13 @@ impl Recorder {
     /// [`Recorder::whole_return`] takes its return.
     #[inline]
     #[must_use]
-    pub fn whole_call(&mut self, process: u32, whole: Whole, value: Option<i64>) -> bool {
+    pub fn whole_call(
+        &mut self,
+        line: u64,
+        process: u32,
+        whole: Whole,
+        value: Option<i64>,
+    ) -> bool {
         let id = value.map_or(ValueId::NULL, |value| self.builder.values().intern_int(value));
         // Chosen without a branch: which operation comes next cannot be foreseen.
         let choices = [
@@ -137,16 +143,24 @@ impl Recorder {
         let argument = choices[whole.argument as usize];
         let response = choices[whole.response as usize];
         let operation = whole.operation;
+        if self.builder.invoke_answered(process, operation, argument, response).is_err() {
+            return false;
+        }
         self.counts.completed += 1;
         self.counts.answered += u64::from(whole.response != Slot::Nothing);
-        self.builder.invoke_answered(process, operation, argument, response).is_ok()
+        self.places.push(line);
+        true
     }
 
     /// Takes the return of a whole operation; whether it did.
     #[inline]
     #[must_use]
-    pub fn whole_return(&mut self, process: u32) -> bool {
-        self.builder.ok_answered(process).is_ok()
+    pub fn whole_return(&mut self, line: u64, process: u32) -> bool {
+        let taken = self.builder.ok_answered(process).is_ok();
+        if taken {
+            self.places.push(line);
+        }
+        taken
     }
 
     /// Takes an `ok`, if there is nothing unusual about it.

@@ -7,3 +7,4 @@ mod formats;
 mod limo;
 mod memory;
 mod mutation;
+mod places;
