@@ -52,7 +52,7 @@ pub fn report(error: &anyhow::Error, command: &str, is_json: bool, is_quiet: boo
     }
     let mut object = beginning(Some(command));
     let text = match status(error) {
-        Status::Inconclusive => completed(object, &message(error)),
+        Status::Inconclusive => completed(object, Verdict::Inconclusive, &message(error)),
         _ => {
             object.insert("error".to_owned(), to_json(error));
             format!("{}\n", Json::Object(object))

@@ -2,10 +2,10 @@
 
 use crate::args::LimitArgs;
 use crate::{Status, allocator, memory, output};
-use linchpin_verdict::{Limits, StopFlag, StopReason};
+use linchpin_verdict::{Limits, StopFlag, StopReason, Verdict};
 use serde_json::{Map, Value as Json, json};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// How often the limits are looked at.
@@ -13,6 +13,15 @@ const INTERVAL: Duration = Duration::from_millis(20);
 
 /// How long the work may take to stop by itself.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// How long it may take if it polls often.
+const SHORT_GRACE: Duration = Duration::from_millis(150);
+
+/// About how long the system takes to take back a gigabyte when the process ends.
+const ENDING: Duration = Duration::from_millis(80);
+
+/// Of the memory that may be used, what is kept beside what the engines count.
+const UNCOUNTED: u64 = 5;
 
 /// What happened, and what to do about it, in the words of the command line.
 pub fn describe(reason: StopReason) -> String {
@@ -45,6 +54,12 @@ pub struct Stop {
     pub asked: StopFlag,
     /// Whether the work has come to nothing so far that would be worth waiting for.
     at_once: Arc<AtomicBool>,
+    /// Whether the work stops soon after it is asked to.
+    stops_soon: Arc<AtomicBool>,
+    /// What is wrong for sure, whatever else would be found.
+    found: Arc<OnceLock<String>>,
+    /// When the time is up.
+    deadline: Option<Instant>,
     /// How much memory may be used, in bytes.
     memory: Option<u64>,
 }
@@ -56,17 +71,24 @@ impl Stop {
         let stop = Stop {
             asked: StopFlag::default(),
             at_once: Arc::default(),
+            stops_soon: Arc::default(),
+            found: Arc::default(),
+            deadline: limits.time_limit.map(|limit| Instant::now() + limit),
             memory: limits.memory_limit.or_else(|| memory::free().map(|free| free / 2)),
         };
         if let Some(object) = &json {
-            allocator::set_last_words(completed(object.clone(), "out of memory"));
+            allocator::set_last_words(completed(
+                object.clone(),
+                Verdict::Inconclusive,
+                "out of memory",
+            ));
         }
         let on_signal = stop.clone();
         // A second handler cannot be installed; then the default one ends the process, which is
         // right too.
         let _ = ctrlc::set_handler(move || on_signal.asked.ask(StopReason::Interrupt));
-        let (watcher, time) = (stop.clone(), limits.time_limit);
-        let watching = move || watcher.watch_until_stopped(time, json);
+        let watcher = stop.clone();
+        let watching = move || watcher.watch_until_stopped(json);
         // There is no room for a thread: there will be none for the work either.
         if std::thread::Builder::new().spawn(watching).is_err() {
             allocator::out_of_memory();
@@ -82,6 +104,31 @@ impl Stop {
     /// What engines are given: they stop when they are asked to.
     pub fn limits(&self) -> Limits {
         Limits::until(self.asked.clone())
+    }
+
+    /// Does work that polls often and counts what it keeps: it is given the limits themselves, of
+    /// which memory is what is not in use yet, and is ended soon if it does not keep to them.
+    pub fn within_limits<T>(&self, work: impl FnOnce(Limits) -> T) -> T {
+        self.stops_soon.store(true, Ordering::Relaxed);
+        let result = work(self.exact_limits());
+        self.stops_soon.store(false, Ordering::Relaxed);
+        result
+    }
+
+    fn exact_limits(&self) -> Limits {
+        let left = self.memory.map(|most| most.saturating_sub(memory::in_use().unwrap_or(0)));
+        let memory = left.map(|left| left - left / UNCOUNTED);
+        Limits {
+            deadline: self.deadline,
+            memory: memory.map(|memory| usize::try_from(memory).unwrap_or(usize::MAX)),
+            ..self.limits()
+        }
+    }
+
+    /// Writes down what is wrong for sure: it is said even if the work has to be ended.
+    pub fn found(&self, words: String) {
+        // The first will do.
+        let _ = self.found.set(words);
     }
 
     /// Does work that says nothing unless it is completed, like reading: if it should stop it is
@@ -102,39 +149,53 @@ impl Stop {
         }
     }
 
-    fn watch_until_stopped(&self, time: Option<Duration>, json: Option<Map<String, Json>>) {
-        let start = Instant::now();
+    /// How long the work may take to stop.
+    fn grace(&self) -> Duration {
+        if self.at_once.load(Ordering::Relaxed) {
+            return Duration::ZERO;
+        }
+        if self.stops_soon.load(Ordering::Relaxed) { SHORT_GRACE } else { GRACE }
+    }
+
+    fn watch_until_stopped(&self, json: Option<Map<String, Json>>) {
         let reason = loop {
             if let Some(reason) = self.reason() {
                 break reason;
             }
-            if time.is_some_and(|limit| start.elapsed() >= limit) {
+            let used = memory::in_use().unwrap_or(0);
+            if self.deadline.is_some_and(|deadline| Instant::now() + ending(used) >= deadline) {
                 self.asked.ask(StopReason::Time);
             }
-            if let (Some(limit), Some(used)) = (self.memory, memory::in_use())
-                && used > limit
-            {
+            if self.memory.is_some_and(|limit| used > limit) {
                 self.asked.ask(StopReason::Memory);
             }
             std::thread::sleep(INTERVAL);
         };
         let asked = Instant::now();
-        while asked.elapsed() < GRACE && !self.at_once.load(Ordering::Relaxed) {
+        while asked.elapsed() < self.grace() {
             std::thread::sleep(INTERVAL);
         }
-        let reason = describe(reason);
+        let (verdict, words, status) = match self.found.get() {
+            Some(found) => (Verdict::Violated, found.clone(), Status::Violated),
+            None => (Verdict::Inconclusive, describe(reason), Status::Inconclusive),
+        };
         if let Some(object) = json {
             // There is no one left to tell if this fails.
-            let _ = output::write_stdout(&completed(object, &reason));
+            let _ = output::write_stdout(&completed(object, verdict, &words));
         }
-        output::say(&format!("inconclusive: {reason}\n"));
-        std::process::exit(Status::Inconclusive as i32);
+        output::say(&format!("{verdict}: {words}\n"));
+        std::process::exit(status as i32);
     }
 }
 
-/// The object of a command that came to no answer.
-pub fn completed(mut object: Map<String, Json>, reason: &str) -> String {
-    object.insert("verdict".to_owned(), json!("inconclusive"));
+/// How long the process takes to end, if it uses so much memory.
+fn ending(used: u64) -> Duration {
+    ENDING.mul_f64(used as f64 / 1e9)
+}
+
+/// The object of a command that had to be ended.
+pub fn completed(mut object: Map<String, Json>, verdict: Verdict, reason: &str) -> String {
+    object.insert("verdict".to_owned(), json!(verdict.id()));
     object.insert("reason".to_owned(), json!(reason));
     format!("{}\n", Json::Object(object))
 }

@@ -1,14 +1,23 @@
 //! Judging a history: the fastest exact method that applies.
 //!
-//! [`check`] splits a history that records many objects, tries the methods of the data type, and
-//! hands over to the general search where none applies. It says what it did.
+//! [`check`] tries the methods of the data type (`object`), and hands over to the general search
+//! where none applies. It says what it did. A history that records many objects is judged object by
+//! object (`keys`), and the answers are put together (`verdicts`).
 
-use crate::data_type::{Task, data_type};
-use linchpin_history_data::crash::{self, Applied, CrashAssumption, CrashError, Property};
-use linchpin_history_data::{History, Judgement, Object, OpId, Part, ValueId, Violation, Witness};
-use linchpin_monitor::{StopPoll, interleave};
-use linchpin_search::{Knowledge, SearchOptions, Searched, search_knowing};
-use linchpin_verdict::{Inconclusive, Limits, StopReason};
+mod keys;
+mod object;
+mod verdicts;
+
+use linchpin_history_data::crash::{self, CrashAssumption, CrashError, Property};
+use linchpin_history_data::{History, Judgement, Object, OpId, ValueId, Violation};
+use linchpin_monitor::StopPoll;
+use linchpin_search::SearchOptions;
+use linchpin_verdict::{Inconclusive, Limits};
+use object::OneObject;
+use std::fmt;
+use std::sync::Arc;
+
+pub(crate) use object::search_once;
 
 /// How to judge.
 #[derive(Clone, Debug)]
@@ -21,6 +30,18 @@ pub struct CheckOptions {
     pub monitors: bool,
     /// How to search.
     pub search: SearchOptions,
+    /// Who is told of a violated object as soon as it is known, where a history records many.
+    pub observer: Option<KeyObserver>,
+}
+
+/// Who is told of violated objects while others are still being judged, on any thread.
+#[derive(Clone)]
+pub struct KeyObserver(pub Arc<dyn Fn(&History, &KeyChecked) + Send + Sync>);
+
+impl fmt::Debug for KeyObserver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeyObserver")
+    }
 }
 
 impl Default for CheckOptions {
@@ -30,6 +51,7 @@ impl Default for CheckOptions {
             limits: Limits::default(),
             monitors: true,
             search: SearchOptions::default(),
+            observer: None,
         }
     }
 }
@@ -37,7 +59,9 @@ impl Default for CheckOptions {
 /// The judgement and how it was reached.
 #[derive(Clone, Debug)]
 pub struct Checked {
-    /// The judgement.
+    /// The judgement. Where one history records many objects, a violation is that of
+    /// [`Checked::key`], the one with the smallest core; but `at` is about the whole history: it is
+    /// known if that of every violated object is, and if no object stayed open.
     pub judgement: Judgement,
     /// The method that reached it, such as `queue monitor`.
     pub method: String,
@@ -121,8 +145,12 @@ pub fn check(
     let poll = StopPoll::new(&options.limits);
     let has_key = |id: OpId| history[id].key != ValueId::NULL;
     let mut checked = match poll.find(history, has_key) {
-        Ok(Some(_)) => by_key(object, history, &applied, options, &poll),
-        Ok(None) => one_object(object, history, &applied, options),
+        Ok(Some(_)) => keys::check(object, history, &applied.interrupted, options, &poll),
+        Ok(None) => {
+            let interrupted = &applied.interrupted;
+            let one = OneObject { object, history, interrupted, monitors: options.monitors };
+            one.check(&options.limits, &options.search).into()
+        }
         Err(stopped) => Checked::new(stopped, NO_METHOD.to_owned(), Vec::new()),
     };
     checked.assumptions = applied.assumptions;
@@ -130,138 +158,3 @@ pub fn check(
 }
 
 const NO_METHOD: &str = "no method yet";
-
-/// So many notes of one object are shown at most, where there are many objects.
-const NOTES: usize = 3;
-
-/// A history of many objects: each is judged alone, and the answers are put together.
-fn by_key(
-    object: &Object,
-    history: &mut History,
-    applied: &Applied,
-    options: &CheckOptions,
-    poll: &StopPoll,
-) -> Checked {
-    let mut notes = Vec::new();
-    if !applied.interrupted.is_empty() {
-        applied.tighten(history);
-        notes.push("recoverable linearizability of many objects: judged with deadlines".to_owned());
-    }
-    let (mut order, mut ends) = (Vec::new(), Vec::new());
-    let mut method = NO_METHOD.to_owned();
-    let keys = match operations_by_key(history, poll) {
-        Ok(keys) => keys,
-        Err(stopped) => return Checked::new(stopped, method, notes),
-    };
-    for ids in keys {
-        let part = Part::new(history, &ids);
-        let inner = one_object(object, &part.history, &Applied::default(), options);
-        let mut new: Vec<String> = inner.notes;
-        new.retain(|note| !notes.contains(note));
-        new.truncate(NOTES);
-        notes.extend(new);
-        method = inner.method;
-        match inner.judgement {
-            Judgement::Holds(witness) => {
-                order.extend(witness.order.into_iter().map(|id| part.id(id)));
-                ends.push(order.len());
-            }
-            Judgement::Violated(violation) => {
-                let violation = Violation {
-                    core: violation.core.into_iter().map(|id| part.id(id)).collect(),
-                    explanation: violation.explanation,
-                    at: violation.at.map(|at| part.rank(at)),
-                };
-                let checked = Checked::new(Judgement::Violated(violation), method, notes);
-                return Checked { possible: inner.possible, ..checked };
-            }
-            inconclusive => return Checked::new(inconclusive, method, notes),
-        }
-    }
-    let method = format!("{method}, {} keys apart", ends.len());
-    match interleave(order, &ends, history.operations.len(), poll) {
-        Ok(order) => Checked::new(Judgement::Holds(Witness { order }), method, notes),
-        Err(stopped) => Checked::new(stopped, method, notes),
-    }
-}
-
-/// The operations of each key, in the order of their calls.
-fn operations_by_key(history: &History, poll: &StopPoll) -> Result<Vec<Vec<OpId>>, StopReason> {
-    let mut numbers: Vec<Option<usize>> = vec![None; history.values.len()];
-    let mut keys: Vec<Vec<OpId>> = Vec::new();
-    for (id, operation) in history.iter() {
-        poll.step()?;
-        let number = *numbers[operation.key.index()].get_or_insert_with(|| {
-            keys.push(Vec::new());
-            keys.len() - 1
-        });
-        keys[number].push(id);
-    }
-    Ok(keys)
-}
-
-fn one_object(
-    object: &Object,
-    history: &History,
-    applied: &Applied,
-    options: &CheckOptions,
-) -> Checked {
-    let mut notes = Vec::new();
-    if let Some(builtin) = object.data_type().filter(|_| options.monitors) {
-        let data_type = data_type(builtin);
-        let applies = applied.interrupted.is_empty() || data_type.orders_interrupted();
-        let task = Task {
-            history,
-            init: object.init.as_ref(),
-            interrupted: &applied.interrupted,
-            limits: &options.limits,
-        };
-        for method in data_type.methods().iter().filter(|_| applies) {
-            let name = method.name;
-            match (method.check)(&task) {
-                Ok(judgement) => return Checked::new(judgement, format!("{name} monitor"), notes),
-                Err(refused) => {
-                    notes.push(format!("the {name} monitor does not apply: {}", refused.reason));
-                }
-            }
-        }
-    }
-    let searched = searched(object, history, applied, options);
-    let checked = Checked::new(searched.judgement, "general search".to_owned(), notes);
-    Checked { possible: searched.possible, ..checked }
-}
-
-/// The general search.
-fn searched(
-    object: &Object,
-    history: &History,
-    applied: &Applied,
-    options: &CheckOptions,
-) -> Searched {
-    // An order between operations is no deadline. Too strict a deadline that holds, or none at all
-    // that is violated, gives the answer; in between there is none.
-    let free = search_once(object, history, options);
-    if applied.interrupted.is_empty() || !free.judgement.is_holds() {
-        return free;
-    }
-    let mut tight = history.clone();
-    applied.tighten(&mut tight);
-    let strict = search_once(object, &tight, options);
-    if strict.judgement.is_holds() {
-        return strict;
-    }
-    let reason = "an interrupted operation must take effect after the next call of its process \
-                  but before that call takes effect; only multi-word histories are judged exactly \
-                  then";
-    let judgement = Judgement::Inconclusive(Inconclusive::Undecided(reason.to_owned()));
-    Searched { judgement, ..strict }
-}
-
-/// The general search, deadlines as they are.
-pub(crate) fn search_once(object: &Object, history: &History, options: &CheckOptions) -> Searched {
-    let known = match object.data_type() {
-        Some(builtin) => data_type(builtin).knowledge(),
-        None => Knowledge::default(),
-    };
-    search_knowing(&*object.spec, history, &options.limits, &options.search, known)
-}

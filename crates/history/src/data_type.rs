@@ -7,7 +7,9 @@ use crate::online::{EventRule, WindowRule, rules};
 use linchpin_history_data::crash::Interrupted;
 use linchpin_history_data::{History, Monitored, NotApplicable, ValueId};
 use linchpin_monitor as monitor;
-use linchpin_search::{Knowledge, Relevance, SplitBy, Tally, cas_register, lockstep};
+use linchpin_search::{
+    Knowledge, Relevance, SearchOptions, SplitBy, Tally, cas_register, lockstep,
+};
 use linchpin_spec::{Builtin, Mailbox, Snzi, Value};
 use linchpin_verdict::Limits;
 
@@ -15,6 +17,12 @@ use linchpin_verdict::Limits;
 pub(crate) trait DataType: Sync {
     /// The exact methods, the fastest first. Each may find that it does not apply.
     fn methods(&self) -> &'static [Method] {
+        &[]
+    }
+
+    /// Methods that search: exact, faster than the general search, but exponential at worst. They
+    /// keep to [`Limits::configurations`].
+    fn searches(&self) -> &'static [Method] {
         &[]
     }
 
@@ -59,6 +67,8 @@ pub(crate) struct Task<'a> {
     pub(crate) init: Option<&'a Value>,
     pub(crate) interrupted: &'a [Interrupted],
     pub(crate) limits: &'a Limits,
+    /// How long to look for the reasons of a violation, where that takes a search.
+    pub(crate) search: &'a SearchOptions,
 }
 
 impl Task<'_> {
@@ -121,16 +131,17 @@ struct Register {
 
 impl DataType for Register {
     fn methods(&self) -> &'static [Method] {
-        &[
-            Method {
-                name: "register",
-                check: |task| monitor::register::check(task.history, &task.initial(), task.limits),
+        monitored!("register", register)
+    }
+
+    fn searches(&self) -> &'static [Method] {
+        &[Method {
+            name: "cas-register",
+            check: |task| {
+                let init = task.initial();
+                cas_register::check_with(task.history, &init, task.limits, task.search)
             },
-            Method {
-                name: "cas-register",
-                check: |task| cas_register::check(task.history, &task.initial(), task.limits),
-            },
-        ]
+        }]
     }
 
     fn online(&self, _: Option<&Value>) -> Online {
@@ -146,17 +157,18 @@ struct Queue;
 
 impl DataType for Queue {
     fn methods(&self) -> &'static [Method] {
-        &[
-            Method { name: "queue", check: |task| task.collection(monitor::queue::check) },
-            Method {
-                name: "queue lockstep",
-                check: |task| {
-                    let init = task.initial();
-                    let contents = init.as_list().unwrap_or_default();
-                    lockstep::queue(task.history, contents, task.limits)
-                },
+        &[Method { name: "queue", check: |task| task.collection(monitor::queue::check) }]
+    }
+
+    fn searches(&self) -> &'static [Method] {
+        &[Method {
+            name: "queue lockstep",
+            check: |task| {
+                let init = task.initial();
+                let contents = init.as_list().unwrap_or_default();
+                lockstep::queue_with(task.history, contents, task.limits, task.search)
             },
-        ]
+        }]
     }
 
     fn knowledge(&self) -> Knowledge {
@@ -277,7 +289,7 @@ impl DataType for Mwcas {
     fn methods(&self) -> &'static [Method] {
         &[Method {
             name: "mwcas",
-            check: |Task { history, init, interrupted, limits }| {
+            check: |Task { history, init, interrupted, limits, .. }| {
                 monitor::mwcas::check_interrupted(history, interrupted, *init, limits)
             },
         }]

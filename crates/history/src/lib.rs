@@ -8,7 +8,7 @@ mod check;
 mod data_type;
 pub mod online;
 
-pub use check::{CheckOptions, Checked, KeyChecked, KeyVerdict, check};
+pub use check::{CheckOptions, Checked, KeyChecked, KeyObserver, KeyVerdict, check};
 pub use linchpin_history_data::{
     Argument, Builder, Crash, History, HistoryError, Judgement, Monitored, NEVER, NotApplicable,
     Object, OpId, Operation, Property, Rank, ValueId, ValueTable, Violation, Witness, crash,

@@ -235,7 +235,7 @@ fn share(limits: &Limits, start: Instant, parts: usize) -> Limits {
     Limits {
         deadline: limits.deadline.map(part),
         memory: limits.memory.map(|bytes| bytes / parts),
-        stop: limits.stop.clone(),
+        ..limits.clone()
     }
 }
 

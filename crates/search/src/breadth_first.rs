@@ -42,6 +42,12 @@ use linchpin_spec::Spec;
 use linchpin_verdict::StopReason;
 use rustc_hash::FxHashMap;
 
+/// After so many configurations the limits are asked.
+const OFTEN: u64 = 1024;
+
+/// So many configurations that have done what returns cost as much as one that has not.
+const CHEAP: usize = 16;
+
 /// How the search ended.
 pub(crate) enum SearchEnd {
     /// These operations in this order explain the history.
@@ -79,6 +85,7 @@ where
     S::State: 'static,
 {
     let mut table = Table::new(spec, problem);
+    let mut work = 0;
     loop {
         let mut walk = BreadthFirst::<S, M> {
             problem,
@@ -94,12 +101,19 @@ where
             passed: Configs::new(),
             suspects: FxHashMap::default(),
             tried: Vec::new(),
-            work: 0,
+            work,
         };
-        if let Some(walked) = walk.run() {
+        let walked = walk.run();
+        work = walk.work;
+        let Some(walked) = walked else { continue };
+        if options.abandon && watch.is_over() {
+            // why: see `SearchOptions::abandon`.
+            std::mem::forget(walk);
+            std::mem::forget(table);
+        } else {
             *states = walk.states();
-            return walked;
         }
+        return walked;
     }
 }
 
@@ -131,7 +145,8 @@ struct BreadthFirst<'a, 'b, S: Spec + ?Sized, M: Mask> {
     suspects: FxHashMap<u32, Rank>,
     /// The keys of `suspects`.
     tried: Vec<u32>,
-    work: u32,
+    /// About how many configurations were looked at.
+    work: u64,
 }
 
 impl<S: Spec + ?Sized, M: Mask> BreadthFirst<'_, '_, S, M>
@@ -189,9 +204,15 @@ where
         let crashed = self.used.counts(config.used).iter().flat_map(|(class, count)| {
             self.problem.crashed[*class as usize].ops.iter().take(*count as usize)
         });
-        let live = self.window.live.iter().filter(|op| {
-            matches!(self.problem.ops[**op as usize].place, Place::Slot(slot) if config.done.contains(slot))
-        });
+        let is_done = |op: &u32| matches!(self.problem.ops[*op as usize].place, Place::Slot(slot) if config.done.contains(slot));
+        // What was dropped counts as done, too.
+        let path = match self.problem.drops.is_empty() {
+            true => Vec::new(),
+            false => self.steps.path(config.step),
+        };
+        let took_effect =
+            |op: &u32| !self.problem.ops[*op as usize].is_ordered || path.contains(op);
+        let live = self.window.live.iter().filter(|op| is_done(op) && took_effect(op));
         crashed.chain(live).map(|op| self.problem.ops[*op as usize].id).collect()
     }
 
@@ -202,6 +223,7 @@ where
         let Place::Slot(slot) = op.place else {
             return Ok(());
         };
+        self.tick(self.configs.len() / CHEAP)?;
         if self.configs.iter().all(|config| config.done.contains(slot)) {
             self.configs.iter_mut().for_each(|config| config.done.remove(slot));
             self.suspect(op, now);
@@ -210,6 +232,7 @@ where
         self.moment.turn_to(self.problem, &self.window, self.table);
         self.pending.clear();
         for config in std::mem::take(&mut self.configs) {
+            self.tick(1)?;
             if config.done.contains(slot) {
                 self.arrive(config, slot, None);
                 continue;
@@ -237,17 +260,13 @@ where
         while let Some(config) = self.pending.get(at) {
             at += 1;
             let Some(config) = config.cloned() else { continue };
-            self.work += 1;
-            if self.work.is_multiple_of(1024) {
-                self.check_limits()?;
-            }
+            self.tick(1)?;
             let (_, moves) = self.look(config.state);
             for at in moves {
                 let (mover, next) = self.moment.get(at);
                 let (op, used, done) = match mover {
                     Mover::Slot(slot) if self.moment.may_try(slot, &config.done) => {
-                        let mut done = config.done.clone();
-                        done.insert(slot);
+                        let done = self.moment.take_effect(slot, &config.done);
                         (self.moment.occupant(slot), config.used, done)
                     }
                     Mover::Crashed(class) => {
@@ -352,13 +371,21 @@ where
         }
     }
 
+    /// Counts configurations, and asks the limits now and then.
+    fn tick(&mut self, count: usize) -> Result<(), Halt> {
+        let before = self.work / OFTEN;
+        self.work += count as u64;
+        if self.work / OFTEN == before { Ok(()) } else { self.check_limits() }
+    }
+
     fn check_limits(&self) -> Result<(), Halt> {
         let bytes = self.table.bytes()
             + self.steps.bytes()
             + self.used.bytes()
             + self.configs.capacity() * size_of::<Config<M>>()
             + self.pending.bytes()
-            + self.passed.bytes();
-        self.watch.exceeded(bytes).map_or(Ok(()), |reason| Err(Halt::Limit(reason)))
+            + self.passed.bytes()
+            + self.moment.bytes();
+        self.watch.exceeded(bytes, self.work).map_or(Ok(()), |reason| Err(Halt::Limit(reason)))
     }
 }

@@ -33,7 +33,7 @@ use crate::explain::{self, Possible};
 use crate::mask::with_mask;
 use crate::problem::{Item, Problem, Role};
 use crate::shrink::{Bound, Judge, first_violated, shrink};
-use crate::{SearchOptions, Watch};
+use crate::{SearchOptions, Watch, explaining};
 use frontier::{Breadth, Outcome, SearchEnd, Way, walk};
 use linchpin_history_data::{
     Argument, History, Judgement, Monitored, NEVER, NotApplicable, OpId, Operation, Rank, ValueId,
@@ -76,7 +76,23 @@ enum Kind {
 ///
 /// If an operation has an argument or an answer that no register takes or gives.
 pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
-    let mut register = RegisterSearch::new(history, init, limits)?;
+    check_with(history, init, limits, &SearchOptions::default())
+}
+
+/// The same, with other times to look for the reasons of a violation.
+///
+/// # Errors
+///
+/// As [`check`].
+pub fn check_with(
+    history: &History,
+    init: &Value,
+    limits: &Limits,
+    options: &SearchOptions,
+) -> Monitored {
+    let SearchOptions { core_time, event_time, .. } = *options;
+    let times = SearchOptions { core_time, event_time, ..SearchOptions::default() };
+    let mut register = RegisterSearch::new(history, init, limits, times)?;
     if let Some(by) = limits.exceeded(0) {
         return Ok(Judgement::Inconclusive(explain::stopped(by, Rank::FIRST, history)));
     }
@@ -126,6 +142,7 @@ impl<'a> RegisterSearch<'a> {
         history: &'a History,
         init: &'a Value,
         limits: &'a Limits,
+        options: SearchOptions,
     ) -> Result<RegisterSearch<'a>, NotApplicable> {
         let kind = |(id, operation): (usize, &Operation)| {
             kind(operation).ok_or_else(|| {
@@ -142,7 +159,6 @@ impl<'a> RegisterSearch<'a> {
         };
         let kinds = history.operations.iter().enumerate().map(kind).collect::<Result<_, _>>()?;
         let initial = history.values.find(init).map_or(history.values.len() as u32, |id| id.0);
-        let options = SearchOptions::default();
         Ok(RegisterSearch { history, limits, options, kinds, initial, init })
     }
 
@@ -243,14 +259,16 @@ impl<'a> RegisterSearch<'a> {
 
     fn violated(&mut self, items: &[Item], found: OpId) -> Judgement {
         let history = self.history;
-        let first = first_violated(history, items, Bound::From(found), self);
+        let until = self.options.event_until(self.limits);
+        let first = first_violated(history, items, Bound::From(found), until, self);
         let culprit = first.unwrap_or(found);
         let at = history[culprit].returned;
         let before: Vec<Item> =
             items.iter().filter_map(|item| item.until(history, at - 1)).collect();
         let before = Problem::new(history, &self.relevant(&before), &self.options);
         let from = [Way { value: self.initial, ..Way::default() }];
-        let ways = self.walk_from(&from, &before, None, Breadth::Full, self.limits).ways;
+        let limits = explaining(self.limits, self.options.event_until(self.limits));
+        let ways = self.walk_from(&from, &before, None, Breadth::Full, &limits).ways;
         let value = |id: u32| match id as usize == history.values.len() {
             true => self.init.to_string(),
             false => history.values.get(ValueId(id)).to_string(),
@@ -273,7 +291,7 @@ impl<'a> RegisterSearch<'a> {
                 }
             }
         }
-        let until = Instant::now() + self.options.core_time;
+        let until = self.options.core_until(self.limits);
         let core = shrink(history, items, first, until, self);
         let signatures = CasRegister::default();
         let explanation = explain::stuck(history, signatures.operations(), culprit, at, &values);
@@ -283,8 +301,7 @@ impl<'a> RegisterSearch<'a> {
 
 impl Judge for RegisterSearch<'_> {
     fn is_violated(&mut self, items: &[Item], until: Instant) -> Option<bool> {
-        let deadline = Some(self.limits.deadline.map_or(until, |limit| limit.min(until)));
-        let limits = Limits { deadline, ..self.limits.clone() };
+        let limits = explaining(self.limits, until);
         let problem = Problem::new(self.history, &self.relevant(items), &self.options);
         match self.walk(&problem, &limits).walked {
             SearchEnd::Explained(_) => Some(false),

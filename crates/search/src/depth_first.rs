@@ -116,7 +116,7 @@ where
     /// Searches, for so many branches.
     pub(crate) fn run(&mut self, budget: usize, watch: &Watch<'_>) -> Progress {
         for work in 0..budget {
-            if work % 1024 == 1023 && watch.exceeded(self.bytes()).is_some() {
+            if work % 1024 == 1023 && watch.exceeded(self.bytes(), 0).is_some() {
                 return Progress::Paused;
             }
             if self.advance() {
@@ -195,6 +195,7 @@ where
             let op = &self.problem.ops[at as usize];
             let Place::Slot(slot) = op.place else { continue };
             if op.completed
+                && !op.is_ordered
                 && !self.spot.done.contains(slot)
                 && self.table.observes(self.spot.state, op.class)
             {
@@ -258,7 +259,9 @@ where
         let index = self.window.live[at];
         let op = &self.problem.ops[index as usize];
         let Place::Slot(slot) = op.place else { return None };
-        if self.spot.done.contains(slot) || (self.options.symmetry && self.has_earlier_twin(at)) {
+        if self.spot.done.contains(slot)
+            || (self.options.symmetry && !op.is_ordered && self.has_earlier_twin(at))
+        {
             return None;
         }
         let state = self.way(op.class, way)?;
@@ -266,9 +269,21 @@ where
             return Some(false);
         }
         self.spot.done.insert(slot);
+        self.drop_others(index);
         self.spot.state = state;
         self.order.push(index);
         Some(true)
+    }
+
+    /// Once an operation has taken effect, what it drops cannot any more: it counts as done.
+    fn drop_others(&mut self, op: u32) {
+        for other in self.problem.drops.get(&op).into_iter().flatten() {
+            if let Place::Slot(slot) = self.problem.ops[*other as usize].place
+                && self.window.live.contains(other)
+            {
+                self.spot.done.insert(slot);
+            }
+        }
     }
 
     /// Whether an operation of the same class with an earlier deadline is waiting.
@@ -278,7 +293,7 @@ where
         self.window.live[..at].iter().map(op).any(|other| {
             let waiting =
                 matches!(other.place, Place::Slot(slot) if !self.spot.done.contains(slot));
-            other.class == class && waiting
+            other.class == class && !other.is_ordered && waiting
         })
     }
 

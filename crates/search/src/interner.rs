@@ -8,7 +8,22 @@ use std::hash::{BuildHasher, Hash};
 #[derive(Clone, Debug)]
 pub(crate) struct Interner<T> {
     list: Vec<T>,
-    index: HashTable<u32>,
+    index: HashTable<Entry>,
+}
+
+/// A thing in the index. Its hash is kept: to find it again for millions of things whenever the
+/// index grows would take seconds.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    hash: u32,
+    number: u32,
+}
+
+impl Entry {
+    /// The hash as the index wants it: it looks at the first bits and at the last ones.
+    fn spread(hash: u32) -> u64 {
+        u64::from(hash) << 32 | u64::from(hash)
+    }
 }
 
 impl<T: Eq + Hash> Interner<T> {
@@ -19,13 +34,16 @@ impl<T: Eq + Hash> Interner<T> {
     /// The number of a thing, and whether it is new.
     pub(crate) fn intern(&mut self, thing: T) -> (u32, bool) {
         let hash = FxBuildHasher.hash_one(&thing);
-        let list = &mut self.list;
-        if let Some(number) = self.index.find(hash, |at| list[*at as usize] == thing) {
-            return (*number, false);
+        let hash = (hash >> 32) as u32 ^ hash as u32;
+        let (spread, list) = (Entry::spread(hash), &mut self.list);
+        let is_same = |entry: &Entry| entry.hash == hash && list[entry.number as usize] == thing;
+        if let Some(entry) = self.index.find(spread, is_same) {
+            return (entry.number, false);
         }
         let number = list.len() as u32;
         list.push(thing);
-        self.index.insert_unique(hash, number, |at| FxBuildHasher.hash_one(&list[*at as usize]));
+        let entry = Entry { hash, number };
+        self.index.insert_unique(spread, entry, |entry| Entry::spread(entry.hash));
         (number, true)
     }
 
@@ -35,5 +53,11 @@ impl<T: Eq + Hash> Interner<T> {
 
     pub(crate) fn len(&self) -> usize {
         self.list.len()
+    }
+
+    /// How many bytes this keeps, without what the things keep beside themselves.
+    pub(crate) fn bytes(&self) -> usize {
+        let entry = size_of::<Entry>() + 1;
+        self.list.capacity() * size_of::<T>() + self.index.capacity() * entry * 8 / 7
     }
 }

@@ -4,7 +4,7 @@
 //! Start with [`search`]. Two searches look at once: `depth_first` for an order that explains the
 //! history, `breadth_first` for the first event that none explains; the first answer wins. Both
 //! work on a `Problem`, ask the specification through a `Table`, and know only what is in progress.
-//! [`split`] takes apart what can be checked apart. [`Frontier`] is the form for histories that are
+//! [`split`] takes apart what can be checked apart, [`parts`] searches it. [`Frontier`] is the form for histories that are
 //! still being recorded, [`lockstep`] the one for queues. When nothing explains a history, `shrink`
 //! finds a few operations that show it.
 
@@ -19,6 +19,7 @@ pub mod lockstep;
 mod mask;
 mod merge;
 mod moment;
+pub mod parts;
 mod problem;
 mod race;
 mod relevance;
@@ -30,6 +31,7 @@ mod used;
 mod window;
 
 pub use frontier::{Beginning, Frontier, Ticket, Unexplained};
+use linchpin_history_data::crash::Interrupted;
 use linchpin_history_data::{History, Judgement, OpId, Rank, Violation, Witness};
 use linchpin_verdict::{Limits, StopReason};
 pub use relevance::Relevance;
@@ -41,7 +43,7 @@ use linchpin_spec::Spec;
 use problem::{Item, Problem};
 use race::{decide, states_after};
 use shrink::{Bound, Judge, first_violated};
-use split::{search_parts, split};
+use split::split_ordered;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -62,6 +64,15 @@ pub struct SearchOptions {
     pub depth_first: bool,
     /// How long to look for a small core of a violation.
     pub core_time: Duration,
+    /// How long to look for the first event that nothing explains, once it is known that there is
+    /// one.
+    pub event_time: Duration,
+    /// Use several threads.
+    pub parallel: bool,
+    /// When the time is up, or the process was asked to stop, leave what the search keeps to the
+    /// end of the process: to free gigabytes of small pieces takes longer than that. Only for a
+    /// process that ends then.
+    pub abandon: bool,
 }
 
 impl Default for SearchOptions {
@@ -73,6 +84,9 @@ impl Default for SearchOptions {
             count_crashed: true,
             depth_first: true,
             core_time: Duration::from_secs(2),
+            event_time: Duration::from_secs(3600),
+            parallel: true,
+            abandon: false,
         }
     }
 }
@@ -120,7 +134,7 @@ pub fn search<S: Spec + ?Sized + Sync>(
 where
     S::State: 'static,
 {
-    search_knowing(spec, history, limits, options, Knowledge::default())
+    search_knowing(spec, history, &[], limits, options, Knowledge::default())
 }
 
 /// What is known of an object beyond its specification. It changes no answer: it makes searches
@@ -135,10 +149,13 @@ pub struct Knowledge {
     pub tally: Option<Tally>,
 }
 
-/// Like [`search`], where more is known of the object.
+/// Like [`search`], where more is known of the object, and where interrupted operations must not
+/// take effect after what their process did next. `order` says which, in the order of
+/// [`Interrupted::operation`].
 pub fn search_knowing<S: Spec + ?Sized + Sync>(
     spec: &S,
     history: &History,
+    order: &[Interrupted],
     limits: &Limits,
     options: &SearchOptions,
     known: Knowledge,
@@ -148,13 +165,13 @@ where
 {
     if let Some(by) = known.split {
         let all: Vec<OpId> = history.ids().collect();
-        let parts = split(history, &all, by);
-        return search_parts(spec, history, &parts, limits, options);
+        let parts = split_ordered(history, &all, order, by);
+        return parts::search_ordered(spec, history, order, &parts, limits, options);
     }
     let items = Item::all(history);
-    let problem = Problem::new(history, &items, options);
-    let walked = decide(spec, &problem, options, &Watch::new(limits), true);
-    let judge = Again { spec, history, limits, options, known };
+    let problem = Problem::ordered(history, &items, order, options);
+    let walked = decide(spec, &problem, options, &Watch::new(limits), options.parallel);
+    let judge = Again { spec, history, order, limits, options, known };
     judge.conclude(&items, &problem, walked)
 }
 
@@ -162,6 +179,7 @@ where
 struct Again<'a, S: Spec + ?Sized> {
     spec: &'a S,
     history: &'a History,
+    order: &'a [Interrupted],
     limits: &'a Limits,
     options: &'a SearchOptions,
     known: Knowledge,
@@ -182,7 +200,8 @@ where
             }
             SearchEnd::Unexplained { event } => {
                 let found = problem.ops[problem.events[event].op as usize].id;
-                let first = first_violated(history, items, Bound::From(found), &mut self);
+                let until = self.options.event_until(self.limits);
+                let first = first_violated(history, items, Bound::From(found), until, &mut self);
                 self.violated(items, found, first)
             }
             SearchEnd::Stopped { reason, event } => {
@@ -203,9 +222,11 @@ where
         let culprit = first.unwrap_or(found);
         let at = history[culprit].returned;
         let before = items.iter().filter_map(|item| item.until(history, at - 1));
-        let before = Problem::new(history, &before.collect::<Vec<_>>(), options);
-        let possible = states_after(self.spec, &before, options, &Watch::new(self.limits));
-        let until = Instant::now() + options.core_time;
+        let before: Vec<Item> = before.collect();
+        let before = Problem::ordered(history, &before, self.order, options);
+        let limits = explaining(self.limits, options.event_until(self.limits));
+        let possible = states_after(self.spec, &before, options, &Watch::new(&limits));
+        let until = options.core_until(self.limits);
         let core = shrink::shrink(history, items, first, until, self);
         let signatures = self.spec.operations();
         let explanation = explain::stuck(history, signatures, culprit, at, &possible);
@@ -220,9 +241,8 @@ where
     S::State: 'static,
 {
     fn is_violated(&mut self, items: &[Item], until: Instant) -> Option<bool> {
-        let deadline = Some(self.limits.deadline.map_or(until, |limit| limit.min(until)));
-        let limits = Limits { deadline, ..self.limits.clone() };
-        let problem = Problem::new(self.history, items, self.options);
+        let limits = explaining(self.limits, until);
+        let problem = Problem::ordered(self.history, items, self.order, self.options);
         match decide(self.spec, &problem, self.options, &Watch::new(&limits), false) {
             SearchEnd::Explained(_) => Some(false),
             SearchEnd::Unexplained { .. } => Some(true),
@@ -242,6 +262,28 @@ where
     }
 }
 
+impl SearchOptions {
+    /// Until when to look for a core.
+    fn core_until(&self, limits: &Limits) -> Instant {
+        sooner(limits, Instant::now() + self.core_time)
+    }
+
+    /// Until when to look for the first event that nothing explains.
+    fn event_until(&self, limits: &Limits) -> Instant {
+        sooner(limits, Instant::now() + self.event_time)
+    }
+}
+
+fn sooner(limits: &Limits, until: Instant) -> Instant {
+    limits.deadline.map_or(until, |deadline| deadline.min(until))
+}
+
+/// The limits while it is found out why a history is violated. That is timed, not counted.
+fn explaining(limits: &Limits, until: Instant) -> Limits {
+    let deadline = Some(sooner(limits, until));
+    Limits { deadline, configurations: None, ..limits.clone() }
+}
+
 /// The limits of one of two searches that look at once.
 #[derive(Clone, Copy)]
 pub(crate) struct Watch<'a> {
@@ -255,8 +297,12 @@ impl<'a> Watch<'a> {
         Watch { limits, decided: None }
     }
 
-    /// Why to give up, if it is time to; `bytes` is about what this search keeps.
-    pub(crate) fn exceeded(&self, bytes: usize) -> Option<StopReason> {
+    /// Why to give up, if it is time to; `bytes` is about what this search keeps, `work` about how
+    /// many configurations it has looked at.
+    pub(crate) fn exceeded(&self, bytes: usize, work: u64) -> Option<StopReason> {
+        if self.limits.configurations.is_some_and(|most| work >= most) {
+            return Some(StopReason::Budget);
+        }
         let Some(decided) = self.decided else {
             return self.limits.exceeded(bytes);
         };
@@ -265,5 +311,10 @@ impl<'a> Watch<'a> {
         }
         // Each of the two may keep half of what both may.
         self.limits.exceeded(2 * bytes)
+    }
+
+    /// Whether it is time for everything to stop, not for this search alone.
+    pub(crate) fn is_over(&self) -> bool {
+        self.limits.exceeded(0).is_some()
     }
 }

@@ -19,7 +19,7 @@ use super::mask::with_mask;
 use super::problem::{Item, Role};
 use super::relevance::Relevance;
 use super::shrink::{Bound, Judge, first_violated, shrink};
-use super::{SearchOptions, Watch, explain};
+use super::{SearchOptions, Watch, explain, explaining};
 use levels::{Levels, SearchEnd};
 use linchpin_history_data::{
     Argument, History, Judgement, Monitored, NEVER, NotApplicable, Rank, ValueId, Violation,
@@ -39,6 +39,20 @@ use std::time::Instant;
 /// If there are `peek`s that returned, deadlines of operations that did not, or if `null` is
 /// enqueued.
 pub fn queue(history: &History, init: &[Value], limits: &Limits) -> Monitored {
+    queue_with(history, init, limits, &SearchOptions::default())
+}
+
+/// The same, with other times to look for the reasons of a violation.
+///
+/// # Errors
+///
+/// As [`queue`].
+pub fn queue_with(
+    history: &History,
+    init: &[Value],
+    limits: &Limits,
+    options: &SearchOptions,
+) -> Monitored {
     let items = Item::all(history);
     for (id, operation) in history.operations.iter().enumerate() {
         let process = history.processes.get(operation.process as usize).map_or("?", String::as_str);
@@ -68,7 +82,7 @@ pub fn queue(history: &History, init: &[Value], limits: &Limits) -> Monitored {
     if let Some(by) = limits.exceeded(0) {
         return Ok(Judgement::Inconclusive(explain::stopped(by, Rank::FIRST, history)));
     }
-    let mut search = QueueSearch { history, init, limits };
+    let mut search = QueueSearch { history, init, limits, options };
     match search.walk(&items, limits) {
         SearchEnd::Explained(order) => Ok(Judgement::Holds(Witness { order })),
         SearchEnd::Unexplained { last } => Ok(search.violated(&items, last)),
@@ -83,6 +97,7 @@ struct QueueSearch<'a> {
     history: &'a History,
     init: &'a [Value],
     limits: &'a Limits,
+    options: &'a SearchOptions,
 }
 
 impl QueueSearch<'_> {
@@ -94,8 +109,9 @@ impl QueueSearch<'_> {
 
     fn violated(&mut self, items: &[Item], last: Rank) -> Judgement {
         let history = self.history;
-        let first = first_violated(history, items, Bound::To(last), self);
-        let until = Instant::now() + SearchOptions::default().core_time;
+        let until = self.options.event_until(self.limits);
+        let first = first_violated(history, items, Bound::To(last), until, self);
+        let until = self.options.core_until(self.limits);
         let core = shrink(history, items, first, until, self);
         let at = first.map(|first| history[first].returned);
         let explanation = match first.zip(at) {
@@ -108,8 +124,7 @@ impl QueueSearch<'_> {
 
 impl Judge for QueueSearch<'_> {
     fn is_violated(&mut self, items: &[Item], until: Instant) -> Option<bool> {
-        let deadline = Some(self.limits.deadline.map_or(until, |limit| limit.min(until)));
-        let limits = Limits { deadline, ..self.limits.clone() };
+        let limits = explaining(self.limits, until);
         let is_finite = |item: &Item| matches!(item.role, Role::Optional(by) if by != NEVER);
         match self.walk(items, &limits) {
             // Deadlines are ignored here, so that more can be explained.

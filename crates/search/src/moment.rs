@@ -18,6 +18,8 @@ struct Candidate<M> {
     /// Operations of the same class with earlier deadlines. Whatever this one could do for the
     /// history, they can do as well, so it is tried only after them.
     before: M,
+    /// Operations that cannot take effect any more once this one has; nothing if there are none.
+    drops: Option<M>,
 }
 
 /// An operation that takes effect in a configuration.
@@ -93,7 +95,8 @@ impl<M: Mask> Moment<M> {
             let op = &problem.ops[op as usize];
             let Place::Slot(slot) = op.place else { continue };
             let mut before = nothing.clone();
-            if self.symmetry {
+            // Operations in an order can do what their twins cannot.
+            if self.symmetry && !op.is_ordered {
                 let same = twins.entry(op.class).or_insert_with(|| nothing.clone());
                 before = same.clone();
                 same.insert(slot);
@@ -106,7 +109,8 @@ impl<M: Mask> Moment<M> {
             self.occupants[slot as usize] = index;
             self.at_slot[slot as usize] = self.candidates.len() as u32;
             let (class, completed) = (op.class, op.completed);
-            self.candidates.push(Candidate { op: index, slot, class, completed, before });
+            let drops = dropped(problem, window, index);
+            self.candidates.push(Candidate { op: index, slot, class, completed, before, drops });
         }
     }
 
@@ -138,7 +142,8 @@ impl<M: Mask> Moment<M> {
                     && self.presumes
                     && next == Next::One(state)
                     && table.effect(candidate.class) == Effect::Observer;
-                if observes && self.eager {
+                // What drops others is not as good done as not done.
+                if observes && self.eager && candidate.drops.is_none() {
                     looking.insert(candidate.slot);
                 } else if next != Next::None && (candidate.completed || next != Next::One(state)) {
                     self.moves.push((Mover::Slot(candidate.slot), next));
@@ -175,9 +180,26 @@ impl<M: Mask> Moment<M> {
         (view.looking.clone(), view.moves.0 as usize..view.moves.1 as usize)
     }
 
+    /// About how many bytes this keeps.
+    pub(crate) fn bytes(&self) -> usize {
+        let view = size_of::<(u32, View<M>)>() + 1;
+        self.moves.capacity() * size_of::<(Mover, Next)>() + self.views.capacity() * view * 8 / 7
+    }
+
     /// A move.
     pub(crate) fn get(&self, at: usize) -> (Mover, Next) {
         self.moves[at]
+    }
+
+    /// What is done once the operation in a slot has taken effect: it, and what it drops, which
+    /// cannot take effect any more.
+    pub(crate) fn take_effect(&self, slot: u32, done: &M) -> M {
+        let mut done = done.clone();
+        done.insert(slot);
+        match &self.candidates[self.at_slot[slot as usize] as usize].drops {
+            Some(drops) => done.or(drops),
+            None => done,
+        }
     }
 
     /// Whether the operation in a slot is to be tried, after those in `done` took effect.
@@ -186,4 +208,16 @@ impl<M: Mask> Moment<M> {
         debug_assert_eq!(candidate.op, self.occupants[slot as usize]);
         !done.contains(slot) && candidate.before.is_subset(done)
     }
+}
+
+/// The slots of the operations in progress that cannot take effect any more once `op` has.
+fn dropped<M: Mask>(problem: &Problem, window: &Window<'_>, op: u32) -> Option<M> {
+    let dropped = problem.drops.get(&op)?;
+    let mut slots = M::empty(problem.width);
+    for other in dropped.iter().filter(|other| window.live.contains(other)) {
+        if let Place::Slot(slot) = problem.ops[*other as usize].place {
+            slots.insert(slot);
+        }
+    }
+    Some(slots)
 }

@@ -7,9 +7,10 @@
 //! counted by class instead.
 
 use super::SearchOptions;
+use linchpin_history_data::crash::Interrupted;
 use linchpin_history_data::{Argument, History, NEVER, OpId, Rank, ValueId};
 use linchpin_spec::{Call, Value};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::collections::VecDeque;
 
@@ -99,6 +100,8 @@ pub(crate) struct Op {
     /// A guess when an operation sees what it did: when its value is answered. For the order in
     /// which things are tried.
     pub seen: Rank,
+    /// Whether it drops others when it takes effect, or is dropped: see [`Problem::drops`].
+    pub is_ordered: bool,
 }
 
 /// Operations of one class that never return.
@@ -130,11 +133,26 @@ pub(crate) struct Problem {
     pub events: Vec<Event>,
     /// How many slots there are.
     pub width: usize,
+    /// For an operation: those that cannot take effect once it has. All of them are optional.
+    pub drops: FxHashMap<u32, Vec<u32>>,
 }
 
 impl Problem {
     /// The problem whether these operations, in the order of their calls, can be explained alone.
     pub(crate) fn new(history: &History, items: &[Item], options: &SearchOptions) -> Problem {
+        Problem::ordered(history, items, &[], options)
+    }
+
+    /// The same, where interrupted operations must not take effect after what their process did
+    /// next. `order` is that of the whole history.
+    pub(crate) fn ordered(
+        history: &History,
+        items: &[Item],
+        order: &[Interrupted],
+        options: &SearchOptions,
+    ) -> Problem {
+        let order = Order::new(history, items, order);
+        let mut ops: FxHashMap<OpId, u32> = FxHashMap::default();
         let mut classes = Classes::default();
         let mut problem = Problem {
             ops: Vec::with_capacity(items.len()),
@@ -143,12 +161,13 @@ impl Problem {
             crashed: Vec::new(),
             events: Vec::with_capacity(2 * items.len()),
             width: 0,
+            drops: FxHashMap::default(),
         };
         for item in items {
             let operation = &history[item.id];
             let (completed, deadline) = match item.role {
                 Role::Completed => (true, operation.returned),
-                Role::Optional(deadline) => (false, deadline),
+                Role::Optional(deadline) => (false, order.deadline(item.id).min(deadline)),
             };
             if deadline <= operation.invoked {
                 continue; // There is no instant at which it could take effect.
@@ -157,7 +176,12 @@ impl Problem {
             let class = classes.intern(history, item.id, completed);
             // The slot is given out below.
             let place = Place::Slot(0);
-            problem.ops.push(Op { id: item.id, class, place, completed, deadline, seen: NEVER });
+            let (id, is_ordered) = (item.id, order.contains(item.id));
+            if is_ordered {
+                ops.insert(id, op);
+            }
+            let seen = NEVER;
+            problem.ops.push(Op { id, class, place, completed, deadline, seen, is_ordered });
             problem.events.push(Event { rank: operation.invoked, op, returns: false });
             if deadline != NEVER {
                 problem.events.push(Event { rank: deadline, op, returns: true });
@@ -166,6 +190,11 @@ impl Problem {
         problem.events.sort_unstable_by_key(|event| (event.rank, event.returns, event.op));
         problem.classes = classes.list;
         problem.groups = classes.groups.len();
+        for (first, second) in &order.pairs {
+            if let (Some(&first), Some(&second)) = (ops.get(first), ops.get(second)) {
+                problem.drops.entry(second).or_default().push(first);
+            }
+        }
         problem.give_places(options.count_crashed);
         problem.guess_when_seen(history);
         problem
@@ -201,7 +230,7 @@ impl Problem {
             match (event.returns, op.place) {
                 (true, Place::Slot(slot)) => free.push(slot),
                 (true, Place::Crashed(_)) => {}
-                (false, _) if count_crashed && op.deadline == NEVER => {
+                (false, _) if count_crashed && op.deadline == NEVER && !op.is_ordered => {
                     let next = self.crashed.len() as u32;
                     let at = *crashed.entry(op.class).or_insert(next);
                     if at == next {
@@ -219,6 +248,60 @@ impl Problem {
                 }
             }
         }
+    }
+}
+
+/// The order between interrupted operations and what their processes did next, for some operations.
+#[derive(Default)]
+struct Order {
+    /// The first does not take effect once the second has.
+    pairs: Vec<(OpId, OpId)>,
+    deadlines: FxHashMap<OpId, Rank>,
+    members: FxHashSet<OpId>,
+}
+
+impl Order {
+    /// What is interrupted comes before whatever its process did next, up to what completed; and
+    /// that took effect before it returned. Where one of them takes no part, the order holds
+    /// between the others.
+    fn new(history: &History, items: &[Item], order: &[Interrupted]) -> Order {
+        let mut found = Order::default();
+        let next = |id: OpId| {
+            let at = order.binary_search_by_key(&id, |interrupted| interrupted.operation).ok()?;
+            Some(order[at].next)
+        };
+        let role = |id: OpId| {
+            let at = items.binary_search_by_key(&id, |item| item.id).ok()?;
+            Some(items[at].role)
+        };
+        for interrupted in order {
+            let first = interrupted.operation;
+            if role(first).is_none() {
+                continue;
+            }
+            let mut second = Some(interrupted.next);
+            while let Some(id) = second {
+                let role = role(id);
+                if role.is_some() {
+                    found.pairs.push((first, id));
+                    found.members.extend([first, id]);
+                }
+                if role == Some(Role::Completed) {
+                    found.deadlines.insert(first, history[id].returned);
+                    break;
+                }
+                second = next(id);
+            }
+        }
+        found
+    }
+
+    fn deadline(&self, id: OpId) -> Rank {
+        self.deadlines.get(&id).copied().unwrap_or(NEVER)
+    }
+
+    fn contains(&self, id: OpId) -> bool {
+        self.members.contains(&id)
     }
 }
 

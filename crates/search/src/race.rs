@@ -7,12 +7,13 @@ use super::mask::{Mask, with_mask};
 use super::problem::Problem;
 use super::{SearchOptions, Watch};
 use linchpin_spec::Spec;
+use linchpin_verdict::StopReason;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// What the depth-first search may keep where no limit is given. Beyond, it is lost, and should not
-/// cost more memory.
-const DEPTH_FIRST_BYTES: usize = 1 << 28;
+/// What the depth-first searches may keep where no limit is given. Beyond, they are lost, and should
+/// not cost more memory.
+const DEPTH_FIRST_BYTES: usize = 1 << 29;
 
 /// Decides a problem, on two threads if `race`.
 pub(crate) fn decide<S: Spec + ?Sized + Sync>(
@@ -25,7 +26,7 @@ pub(crate) fn decide<S: Spec + ?Sized + Sync>(
 where
     S::State: 'static,
 {
-    if let Some(reason) = watch.exceeded(0) {
+    if let Some(reason) = watch.exceeded(0, 0) {
         return SearchEnd::Stopped { reason, event: 0 };
     }
     with_mask!(problem.width, M => decide_with::<S, M>(spec, problem, options, watch, race))
@@ -79,11 +80,79 @@ where
             Progress::Paused => searches.push(search),
         }
     }
-    if race && searches.len() == 3 {
-        return both(spec, problem, options, watch, searches);
+    if searches.len() < 3 || !(race || watch.limits.configurations.is_some()) {
+        drop(searches);
+        return at_least(deepest, walk::<S, M>(spec, problem, options, watch));
     }
-    drop(searches);
+    let mut witness =
+        WitnessSearch { searches, deepest, left: watch.limits.configurations.map(|most| most / 4) };
+    if race {
+        return both(spec, problem, options, watch, witness);
+    }
+    // One after the other, with the same budgets as two threads have, so that it is the same which
+    // histories are decided.
+    if let Some(order) = witness.run(watch) {
+        return SearchEnd::Explained(order);
+    }
+    let deepest = witness.end(options, watch);
     at_least(deepest, walk::<S, M>(spec, problem, options, watch))
+}
+
+/// Depth-first searches with different preferences, which take turns.
+struct WitnessSearch<'a, S: Spec + ?Sized, M: Mask> {
+    searches: Vec<DepthFirst<'a, S, M>>,
+    /// The last event that one of them has been at.
+    deepest: usize,
+    /// How many branches each of them may still try.
+    left: Option<u64>,
+}
+
+impl<S: Spec + ?Sized, M: Mask> WitnessSearch<'_, S, M>
+where
+    S::State: 'static,
+{
+    /// An order that explains the history, if it is found.
+    fn run(&mut self, watch: &Watch<'_>) -> Option<Vec<u32>> {
+        let mut turn: u64 = 1 << 12;
+        while !self.searches.is_empty() && self.left != Some(0) {
+            let branches = self.left.map_or(turn, |left| left.min(turn));
+            let mut at = 0;
+            while at < self.searches.len() {
+                let others = self.searches.iter().map(DepthFirst::bytes).sum::<usize>()
+                    - self.searches[at].bytes();
+                let search = &mut self.searches[at];
+                let progress = search.run(usize::try_from(branches).unwrap_or(usize::MAX), watch);
+                self.deepest = search.deepest.max(self.deepest);
+                if progress == Progress::Found {
+                    return Some(search.order().to_vec());
+                }
+                let bytes = others + search.bytes();
+                if progress == Progress::Exhausted
+                    || bytes >= DEPTH_FIRST_BYTES
+                    || watch.exceeded(bytes, 0).is_some()
+                {
+                    if watch.is_over() {
+                        return None;
+                    }
+                    self.searches.remove(at);
+                } else {
+                    at += 1;
+                }
+            }
+            self.left = self.left.map(|left| left - branches);
+            turn *= 2;
+        }
+        None
+    }
+
+    /// Ends the searches; how far they came.
+    fn end(self, options: &SearchOptions, watch: &Watch<'_>) -> usize {
+        if options.abandon && watch.is_over() {
+            // why: see `SearchOptions::abandon`.
+            std::mem::forget(self.searches);
+        }
+        self.deepest
+    }
 }
 
 fn both<S: Spec + ?Sized + Sync, M: Mask>(
@@ -91,7 +160,7 @@ fn both<S: Spec + ?Sized + Sync, M: Mask>(
     problem: &Problem,
     options: &SearchOptions,
     watch: &Watch<'_>,
-    mut searches: Vec<DepthFirst<'_, S, M>>,
+    mut witness: WitnessSearch<'_, S, M>,
 ) -> SearchEnd
 where
     S::State: 'static,
@@ -101,33 +170,21 @@ where
     thread::scope(|scope| {
         let work = || {
             let walked = walk::<S, M>(spec, problem, options, &watch);
-            decided.store(true, Ordering::Relaxed);
+            // Where the budget ended it, the other search may still find something.
+            if !matches!(walked, SearchEnd::Stopped { reason: StopReason::Budget, .. }) {
+                decided.store(true, Ordering::Relaxed);
+            }
             walked
         };
         // Where no thread can be made, the breadth-first search decides alone.
         let Ok(walker) = thread::Builder::new().spawn_scoped(scope, work) else {
             return walk::<S, M>(spec, problem, options, &watch);
         };
-        let mut found = None;
-        let mut budget = 1 << 12;
-        let mut deepest = 0;
-        while found.is_none() && !searches.is_empty() {
-            searches.retain_mut(|search| {
-                let progress = search.run(budget, &watch);
-                deepest = search.deepest.max(deepest);
-                if progress == Progress::Found {
-                    found.get_or_insert_with(|| search.order().to_vec());
-                }
-                let bytes = search.bytes();
-                progress == Progress::Paused
-                    && bytes < DEPTH_FIRST_BYTES
-                    && watch.exceeded(bytes).is_none()
-            });
-            budget *= 2;
-        }
+        let found = witness.run(&watch);
         if found.is_some() {
             decided.store(true, Ordering::Relaxed);
         }
+        let deepest = witness.end(options, &watch);
         let walked = walker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         found.map_or_else(|| at_least(deepest, walked), SearchEnd::Explained)
     })

@@ -48,11 +48,12 @@ pub(crate) enum Bound {
 }
 
 /// The operation with the first return that nothing explains, given the events up to it and no
-/// others.
+/// others; `None` if that is not known by `until`.
 pub(crate) fn first_violated(
     history: &History,
     items: &[Item],
     bound: Bound,
+    until: Instant,
     judge: &mut dyn Judge,
 ) -> Option<OpId> {
     let returned = |id: OpId| history[id].returned;
@@ -75,7 +76,6 @@ pub(crate) fn first_violated(
         };
         stride *= 2;
         let prefix = items.iter().filter_map(|item| item.until(history, returned(returns[middle])));
-        let until = Instant::now() + Duration::from_secs(3600);
         match judge.is_violated(&prefix.collect::<Vec<_>>(), until)? {
             true => high = middle,
             false => low = middle + 1,

@@ -84,7 +84,7 @@ where
     fn number(&mut self, state: S::State) -> u32 {
         let (number, is_new) = self.states.intern(state);
         if is_new {
-            self.state_bytes += size_of::<S::State>() + heap_bytes(self.states.get(number));
+            self.state_bytes += heap_bytes(self.states.get(number));
         }
         number
     }
@@ -185,7 +185,11 @@ where
 
     /// About how many bytes this keeps.
     pub(crate) fn bytes(&self) -> usize {
-        self.state_bytes + self.states.len() * 8 + self.transitions.capacity() * 24
+        let transition = size_of::<(u64, Next)>() + 1;
+        self.state_bytes
+            + self.states.bytes()
+            + self.transitions.capacity() * transition * 8 / 7
+            + self.many.capacity() * 4
     }
 }
 

@@ -10,13 +10,16 @@ use crate::args::CheckArgs;
 use crate::limits::Stop;
 use crate::{Status, output};
 use anyhow::{Result, bail};
-use linchpin_history::{CheckOptions, check};
+use linchpin_history::search::SearchOptions;
+use linchpin_history::{CheckOptions, History, KeyChecked, KeyObserver, KeyVerdict, check};
 use linchpin_report::escaped_lines;
 use linchpin_report::json;
 use linchpin_verdict::Limits;
 use present::Presentation;
 use recording::Subject;
+use std::io::IsTerminal;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 pub fn execute(args: &CheckArgs) -> Result<Status> {
@@ -31,17 +34,16 @@ pub fn execute(args: &CheckArgs) -> Result<Status> {
     let read = || subject.read(&args.history, args.limits.memory_limit);
     let mut recording = stop.ending_at_once(read)?;
     let parse_seconds = start.elapsed().as_secs_f64();
-    let options = CheckOptions {
+    let options = |limits: Limits| CheckOptions {
         property: recording::property(args.recording.property),
-        limits: Limits {
-            deadline: args.limits.time_limit.map(|limit| start + limit),
-            memory: args.limits.memory_limit.map(|limit| limit as usize),
-            stop: Some(stop.asked.clone()),
-        },
+        limits,
         monitors: !args.no_monitors,
-        ..CheckOptions::default()
+        // INVARIANT: the process ends when it is asked to stop.
+        search: SearchOptions { abandon: true, ..SearchOptions::default() },
+        observer: Some(observer(args, &stop)),
     };
-    let checked = match check(&subject.object, &mut recording.history, &options) {
+    let judge = |limits| check(&subject.object, &mut recording.history, &options(limits));
+    let checked = match stop.within_limits(judge) {
         Ok(checked) => checked,
         Err(error) => bail!("`{}`: {error}", args.history.display()),
     };
@@ -63,6 +65,24 @@ pub fn execute(args: &CheckArgs) -> Result<Status> {
         false => output::with_verdict(verdict, &escaped_lines(&presentation.text())),
     };
     output::write_stdout(&text)?;
+    // why: the process ends, and to free millions of values one by one would delay that.
+    std::mem::forget((recording, checked));
     written?;
     Ok(verdict.into())
+}
+
+/// Tells of violated objects while others are still being judged.
+fn observer(args: &CheckArgs, stop: &Stop) -> KeyObserver {
+    let stop = stop.clone();
+    let is_heard = std::io::stderr().is_terminal() && !args.common.quiet;
+    KeyObserver(Arc::new(move |history: &History, checked: &KeyChecked| {
+        if let KeyVerdict::Violated { violation, .. } = &checked.verdict {
+            let key = history.values.get(checked.key);
+            let words = format!("key {key}: {}", violation.explanation);
+            if is_heard {
+                output::say(&escaped_lines(&format!("violated so far: {words}\n")));
+            }
+            stop.found(words);
+        }
+    }))
 }

@@ -2,7 +2,7 @@
 
 use super::past::Past;
 use super::window::Fate;
-use crate::check::{CheckOptions, search_once};
+use crate::check::search_once;
 use linchpin_history_data::{History, Monitored, NotApplicable, Object, OpId};
 use linchpin_search::SearchOptions;
 use linchpin_spec::{AnySpec, AnyState, Builtin, Value};
@@ -124,6 +124,5 @@ pub(super) fn searched(
     let object = Object::new(builtin, Some(initial))
         .map_err(|error| NotApplicable { reason: error.to_string() })?;
     let search = SearchOptions { core_time: Duration::ZERO, ..SearchOptions::default() };
-    let options = CheckOptions { limits: limits.clone(), search, ..CheckOptions::default() };
-    Ok(search_once(&object, history, &options).judgement)
+    Ok(search_once(&object, history, limits, &search).judgement)
 }

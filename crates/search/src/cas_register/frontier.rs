@@ -163,7 +163,8 @@ struct RegisterFrontier<'a, M: Mask> {
     breadth: Breadth,
     /// Whether a configuration was left out that might have come further.
     has_left_out: bool,
-    work: u32,
+    /// How many configurations were led on.
+    work: u64,
 }
 
 impl<M: Mask> RegisterFrontier<'_, M> {
@@ -497,6 +498,6 @@ impl<M: Mask> RegisterFrontier<'_, M> {
             + self.configs.capacity() * size_of::<Config<M>>()
             + self.pending.bytes()
             + self.passed.bytes();
-        self.watch.exceeded(bytes).map_or(Ok(()), Err)
+        self.watch.exceeded(bytes, self.work).map_or(Ok(()), Err)
     }
 }

@@ -4,6 +4,7 @@
 use super::frontier::{Breadth, SearchEnd, Way};
 use super::overwritten::{Overwritten, sweep};
 use super::{MANY, RegisterSearch};
+use crate::SearchOptions;
 use crate::problem::{Item, Place, Problem, Role};
 use linchpin_history_data::{History, NEVER, NotApplicable, OpId, Rank, ValueId};
 use linchpin_spec::Value;
@@ -176,7 +177,8 @@ impl<'a> Resuming<'a> {
         from: &'a Known,
         limits: &'a Limits,
     ) -> Result<Resuming<'a>, NotApplicable> {
-        let register = RegisterSearch::new(history, &Value::Null, limits)?;
+        let register =
+            RegisterSearch::new(history, &Value::Null, limits, SearchOptions::default())?;
         let items = register.relevant(&Item::all(history));
         let problem = Problem::new(history, &items, &register.options);
         let names = Names { history, others: Vec::new() };

@@ -125,7 +125,8 @@ pub(super) struct Levels<'a, M: Mask> {
     index: FxHashMap<Key<M>, u32>,
     /// The latest return of an operation that mattered so far.
     last: Time,
-    work: u32,
+    /// How many configurations were led on.
+    work: u64,
 }
 
 impl<'a, M: Mask> Levels<'a, M> {
@@ -170,7 +171,7 @@ impl<'a, M: Mask> Levels<'a, M> {
             for config in std::mem::take(&mut self.level) {
                 self.work += 1;
                 if self.work.is_multiple_of(256)
-                    && let Some(reason) = self.watch.exceeded(self.bytes())
+                    && let Some(reason) = self.watch.exceeded(self.bytes(), self.work)
                 {
                     return SearchEnd::Stopped(reason);
                 }

@@ -20,6 +20,7 @@ fn options(bits: u32) -> SearchOptions {
         count_crashed: bits & 8 != 0,
         depth_first: bits & 16 != 0,
         core_time: Duration::ZERO,
+        ..SearchOptions::default()
     }
 }
 

@@ -3,7 +3,8 @@
 use crate::generate::{Sort, cases, history, seed};
 use crate::judge::check;
 use linchpin_history_data::{Builder, Judgement, OpId};
-use linchpin_search::split::{SplitBy, search_parts, split};
+use linchpin_search::parts::search_parts;
+use linchpin_search::split::{SplitBy, split};
 use linchpin_search::{SearchOptions, search};
 use linchpin_spec::{MultiRegister, Spec, Value, builtin};
 use linchpin_verdict::Limits;

@@ -64,11 +64,7 @@ fn said(reason: &Inconclusive) -> String {
 
 /// How long a history may be judged.
 fn judging(stop: &Stop) -> Limits {
-    Limits {
-        deadline: Some(Instant::now() + PATIENCE),
-        memory: None,
-        stop: Some(stop.asked.clone()),
-    }
+    Limits { deadline: Some(Instant::now() + PATIENCE), memory: None, ..stop.limits() }
 }
 
 /// Whether a thread waits for a lock whose holder waits for a lock, and so on in a circle. A thread

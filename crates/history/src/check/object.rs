@@ -1,0 +1,186 @@
+//! One object: its monitors, the searches made for it, the general search.
+
+use super::Checked;
+use crate::data_type::{DataType, Method, Task, data_type};
+use linchpin_history_data::crash::{Applied, Interrupted};
+use linchpin_history_data::{History, Judgement, Object, OpId};
+use linchpin_search::{Knowledge, SearchOptions, Searched, search_knowing};
+use linchpin_verdict::Limits;
+use rustc_hash::FxHashMap;
+
+/// The history of one object.
+#[derive(Clone, Copy)]
+pub(super) struct OneObject<'a> {
+    pub(super) object: &'a Object,
+    pub(super) history: &'a History,
+    pub(super) interrupted: &'a [Interrupted],
+    /// Whether to try what is made for the data type.
+    pub(super) monitors: bool,
+}
+
+/// What is known of one object.
+pub(super) struct Answer {
+    pub(super) judgement: Judgement,
+    /// The method that reached it.
+    pub(super) method: String,
+    /// If it is violated and the search found it: the states that were possible before.
+    pub(super) possible: Vec<String>,
+    /// Why faster methods did not apply.
+    pub(super) notes: Vec<String>,
+}
+
+impl From<Answer> for Checked {
+    fn from(answer: Answer) -> Checked {
+        let checked = Checked::new(answer.judgement, answer.method, answer.notes);
+        Checked { possible: answer.possible, ..checked }
+    }
+}
+
+impl OneObject<'_> {
+    /// Judges it by whatever it takes.
+    pub(super) fn check(&self, limits: &Limits, search: &SearchOptions) -> Answer {
+        let mut notes = Vec::new();
+        match self.monitor(limits, search, &mut notes) {
+            Some(answer) => Answer { notes, ..answer },
+            None => self.search(limits, search, notes),
+        }
+    }
+
+    /// Judges it by the methods that need about as much time as it takes to read the history;
+    /// nothing if none applies.
+    pub(super) fn monitor(
+        &self,
+        limits: &Limits,
+        search: &SearchOptions,
+        notes: &mut Vec<String>,
+    ) -> Option<Answer> {
+        let data_type = self.data_type()?;
+        self.first_of(data_type.methods(), data_type, limits, search, notes)
+    }
+
+    /// Searches; `notes` says why no monitor applies.
+    pub(super) fn search(
+        &self,
+        limits: &Limits,
+        search: &SearchOptions,
+        mut notes: Vec<String>,
+    ) -> Answer {
+        if let Some(data_type) = self.data_type() {
+            let methods = data_type.searches();
+            if let Some(answer) = self.first_of(methods, data_type, limits, search, &mut notes) {
+                return Answer { notes, ..answer };
+            }
+        }
+        let Searched { judgement, possible, .. } =
+            search_with(self.object, self.history, self.interrupted, limits, search);
+        Answer { judgement, method: "general search".to_owned(), possible, notes }
+    }
+
+    fn data_type(&self) -> Option<&'static dyn DataType> {
+        self.object.data_type().filter(|_| self.monitors).map(data_type)
+    }
+
+    /// The answer of the first method that applies.
+    fn first_of(
+        &self,
+        methods: &[Method],
+        data_type: &dyn DataType,
+        limits: &Limits,
+        search: &SearchOptions,
+        notes: &mut Vec<String>,
+    ) -> Option<Answer> {
+        let knows_order = self.interrupted.is_empty() || data_type.orders_interrupted();
+        let init = self.object.init.as_ref();
+        for method in methods {
+            let name = method.name;
+            let judge = |history: &History| {
+                let interrupted = self.interrupted;
+                (method.check)(&Task { history, init, interrupted, limits, search })
+            };
+            let judged = match knows_order {
+                true => judge(self.history).map(Some),
+                false => self.around_order(judge),
+            };
+            match judged {
+                Ok(Some(judgement)) => {
+                    let (method, possible) = (format!("{name} monitor"), Vec::new());
+                    return Some(Answer { judgement, method, possible, notes: Vec::new() });
+                }
+                Ok(None) => notes.push(format!(
+                    "the {name} monitor does not know that interrupted operations take effect \
+                     before what their process does next"
+                )),
+                Err(refused) => {
+                    notes.push(format!("the {name} monitor does not apply: {}", refused.reason));
+                }
+            }
+        }
+        None
+    }
+
+    /// What a method that does not know about the order between operations says about it: a
+    /// history that is violated without it is violated, and one that holds with deadlines that ask
+    /// for more holds. Nothing in between.
+    fn around_order<E>(
+        &self,
+        judge: impl Fn(&History) -> Result<Judgement, E>,
+    ) -> Result<Option<Judgement>, E> {
+        let mut free = judge(self.history)?;
+        match &mut free {
+            Judgement::Holds(witness) if !self.respects_order(&witness.order) => {}
+            Judgement::Violated(violation) => {
+                // With the order, an earlier event may have no explanation either.
+                violation.at = None;
+                return Ok(Some(free));
+            }
+            _ => return Ok(Some(free)),
+        }
+        let mut tight = self.history.clone();
+        let interrupted = self.interrupted.to_vec();
+        Applied { interrupted, assumptions: Vec::new() }.tighten(&mut tight);
+        Ok(judge(&tight).ok().filter(Judgement::is_holds))
+    }
+
+    /// Whether no interrupted operation comes after what its process did next.
+    fn respects_order(&self, order: &[OpId]) -> bool {
+        let place: FxHashMap<OpId, usize> =
+            order.iter().enumerate().map(|(at, id)| (*id, at)).collect();
+        let next: FxHashMap<OpId, OpId> =
+            self.interrupted.iter().map(|pair| (pair.operation, pair.next)).collect();
+        self.interrupted.iter().all(|pair| {
+            let mut later = Some(pair.next);
+            // INVARIANT: what did take effect next answers for all that comes after it.
+            while let Some(id) = later.filter(|id| !place.contains_key(id)) {
+                later = next.get(&id).copied();
+            }
+            match (place.get(&pair.operation), later.and_then(|id| place.get(&id))) {
+                (Some(first), Some(second)) => first < second,
+                _ => true,
+            }
+        })
+    }
+}
+
+/// The general search, deadlines as they are.
+pub(crate) fn search_once(
+    object: &Object,
+    history: &History,
+    limits: &Limits,
+    search: &SearchOptions,
+) -> Searched {
+    search_with(object, history, &[], limits, search)
+}
+
+fn search_with(
+    object: &Object,
+    history: &History,
+    order: &[Interrupted],
+    limits: &Limits,
+    search: &SearchOptions,
+) -> Searched {
+    let known = match object.data_type() {
+        Some(builtin) => data_type(builtin).knowledge(),
+        None => Knowledge::default(),
+    };
+    search_knowing(&*object.spec, history, order, limits, search, known)
+}
