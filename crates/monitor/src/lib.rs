@@ -14,6 +14,7 @@ pub mod counter;
 mod deadline;
 mod fetch_add;
 mod intervals;
+pub mod kv;
 pub mod map;
 mod map_choice;
 mod miss;

@@ -2,5 +2,6 @@
 
 mod collections;
 mod collections_cases;
+mod kv;
 mod mwcas;
 mod scalars;
