@@ -1,15 +1,18 @@
 //! `linchpin check`: judge a recorded history.
 
 pub mod certificate;
+mod inputs;
 mod lines;
 mod present;
 pub mod recording;
 mod stream;
+mod table;
 
-use crate::args::CheckArgs;
+use crate::args::{CheckArgs, PropertyArg};
 use crate::limits::Stop;
 use crate::{Status, output};
 use anyhow::{Result, bail};
+use inputs::{Inputs, inputs};
 use linchpin_history::{CheckOptions, check};
 use linchpin_report::escaped_lines;
 use linchpin_report::json;
@@ -20,34 +23,33 @@ use std::path::Path;
 use std::time::Instant;
 
 pub fn execute(args: &CheckArgs) -> Result<Status> {
-    let json =
-        args.common.json.then(|| json::envelope("check", &args.history.display().to_string()));
+    let named = args.store.as_ref().unwrap_or(&args.history);
+    let json = args.common.json.then(|| json::envelope("check", &named.display().to_string()));
     let stop = Stop::watch(&args.limits, json);
     let subject = Subject::new(&args.recording)?;
+    match inputs(args)? {
+        Inputs::Many(found) => table::execute(args, &subject, &stop, found),
+        Inputs::One(history) => one(&CheckArgs { history, ..args.clone() }, &subject, &stop),
+    }
+}
+
+/// Judges one history, and says all about it.
+fn one(args: &CheckArgs, subject: &Subject<'_>, stop: &Stop) -> Result<Status> {
     if args.follow || args.history == Path::new("-") {
-        return stream::execute(args, &subject, &stop);
+        return stream::execute(args, subject, stop);
     }
     let start = Instant::now();
     let read = || subject.read(&args.history, args.limits.memory_limit);
     let mut recording = stop.ending_at_once(read)?;
     let parse_seconds = start.elapsed().as_secs_f64();
-    let options = CheckOptions {
-        property: recording::property(args.recording.property),
-        limits: Limits {
-            deadline: args.limits.time_limit.map(|limit| start + limit),
-            memory: args.limits.memory_limit.map(|limit| limit as usize),
-            stop: Some(stop.asked.clone()),
-        },
-        monitors: !args.no_monitors,
-        ..CheckOptions::default()
-    };
+    let options = check_options(args, start, stop);
     let checked = match check(&subject.object, &mut recording.history, &options) {
         Ok(checked) => checked,
         Err(error) => bail!("`{}`: {error}", args.history.display()),
     };
     let presentation = Presentation {
         args,
-        subject: &subject,
+        subject,
         recording: &recording,
         checked: &checked,
         parse_seconds,
@@ -65,4 +67,28 @@ pub fn execute(args: &CheckArgs) -> Result<Status> {
     output::write_stdout(&text)?;
     written?;
     Ok(verdict.into())
+}
+
+/// How to judge, and for how long.
+fn check_options(args: &CheckArgs, start: Instant, stop: &Stop) -> CheckOptions {
+    CheckOptions {
+        property: recording::property(args.recording.property),
+        limits: Limits {
+            deadline: args.limits.time_limit.map(|limit| start + limit),
+            memory: args.limits.memory_limit.map(|limit| limit as usize),
+            stop: Some(stop.asked.clone()),
+        },
+        monitors: !args.no_monitors,
+        ..CheckOptions::default()
+    }
+}
+
+/// What a history that holds is.
+fn property_words(property: PropertyArg) -> &'static str {
+    match property {
+        PropertyArg::Linearizable => "linearizable",
+        PropertyArg::Strict => "strictly linearizable",
+        PropertyArg::Recoverable => "recoverably linearizable",
+        PropertyArg::Durable => "durably linearizable",
+    }
 }
