@@ -133,7 +133,7 @@ impl Command {
                 vec![("--report", &args.report), ("--certificate", &args.certificate)],
             ),
             Command::Check(args) => (
-                vec![args.history.clone()].into_iter().chain(args.recording.model()).collect(),
+                args.paths().cloned().chain(args.recording.model()).collect(),
                 vec![
                     ("--witness", &args.witness),
                     ("--core", &args.core),
@@ -441,8 +441,15 @@ impl RecordingArgs {
 #[derive(Args, Clone, Debug)]
 pub struct CheckArgs {
     /// The history: JSON lines, Jepsen EDN or log, porcupine, fastlin or LiMo text, gzip or zstd of
-    /// those; `-` for standard input.
+    /// those; `-` for standard input; a folder for every history in it, one line each.
+    #[arg(required_unless_present = "store", default_value = "", hide_default_value = true)]
     pub history: PathBuf,
+    /// More histories or folders, one line each.
+    #[arg(value_name = "HISTORY")]
+    pub more: Vec<PathBuf>,
+    /// Judge the latest run in this store of Jepsen or Maelstrom.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["history", "more"])]
+    pub store: Option<PathBuf>,
     #[command(flatten)]
     pub recording: RecordingArgs,
     /// Write the order that explains the history to this file, if there is one.
@@ -464,6 +471,13 @@ pub struct CheckArgs {
     pub limits: LimitArgs,
     #[arg(skip)]
     pub common: Common,
+}
+
+impl CheckArgs {
+    /// The histories and folders that are named.
+    pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        std::iter::once(&self.history).chain(&self.more)
+    }
 }
 
 #[derive(Args, Clone, Debug)]

@@ -145,6 +145,15 @@ pub enum IngestError {
     /// A text that is in no known format.
     #[error("this is in none of the known formats ({})", names())]
     UnknownFormat,
+    /// A folder that is not one history.
+    #[error("it is a folder that is neither a Jepsen run nor an etcd report: name a file")]
+    Folder,
+    /// A store without a run.
+    #[error("there is no run of Jepsen or Maelstrom in it, which would have one of {names}")]
+    NoRun {
+        /// The files that a run may have its history in.
+        names: String,
+    },
     /// Bytes that could not be had.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -167,6 +176,8 @@ impl IngestError {
             IngestError::TooLarge { .. }
             | IngestError::Endless { .. }
             | IngestError::UnknownFormat
+            | IngestError::Folder
+            | IngestError::NoRun { .. }
             | IngestError::Io(_) => None,
         }
     }

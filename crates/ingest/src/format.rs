@@ -65,7 +65,7 @@ impl Format {
 }
 
 /// How far into a text the detection looks.
-const DETECT_WITHIN: usize = 256 * 1024;
+pub(crate) const DETECT_WITHIN: usize = 256 * 1024;
 
 /// The format that such a first line can only be in.
 fn by_first_line(line: &[u8]) -> Option<Format> {

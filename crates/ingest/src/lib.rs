@@ -25,6 +25,7 @@ mod decompress;
 mod error;
 mod event;
 mod fast;
+mod folder;
 mod format;
 mod formats;
 mod options;
@@ -40,6 +41,7 @@ pub use error::IngestError;
 pub use event::{Event, EventKind};
 #[doc(hidden)]
 pub use fast::FastPath;
+pub use folder::{Found, Skipped, histories, latest_run, whole};
 pub use format::{Format, UnknownFormatError};
 pub use options::{FailedCas, ReadOptions};
 pub use places::{Annotation, Places};
@@ -50,8 +52,13 @@ pub use source::Source;
 use formats::json_ahead;
 use std::path::Path;
 
-/// Reads the recording in a file; `-` is standard input.
+/// Reads the recording in a file; `-` is standard input. A folder is read if it is one history: the
+/// run of a Jepsen test.
 pub fn read_path(path: &Path, options: &ReadOptions<'_>) -> Result<Recording, IngestError> {
+    if path.is_dir() {
+        let file = whole(path)?.filter(|file| file != path).ok_or(IngestError::Folder)?;
+        return read_path(&file, options);
+    }
     read_bytes(&Source::open(path, options.most_bytes)?, options)
 }
 

@@ -1,15 +1,18 @@
 //! `linchpin check`: judge a recorded history.
 
 pub mod certificate;
+mod inputs;
 mod lines;
 mod present;
 pub mod recording;
 mod stream;
+mod table;
 
-use crate::args::CheckArgs;
+use crate::args::{CheckArgs, PropertyArg};
 use crate::limits::Stop;
 use crate::{Status, output};
 use anyhow::{Result, bail};
+use inputs::{Inputs, inputs};
 use linchpin_history::search::SearchOptions;
 use linchpin_history::{CheckOptions, History, KeyChecked, KeyObserver, KeyVerdict, check};
 use linchpin_report::escaped_lines;
@@ -23,24 +26,30 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub fn execute(args: &CheckArgs) -> Result<Status> {
-    let json =
-        args.common.json.then(|| json::envelope("check", &args.history.display().to_string()));
+    let named = args.store.as_ref().unwrap_or(&args.history);
+    let json = args.common.json.then(|| json::envelope("check", &named.display().to_string()));
     let stop = Stop::watch(&args.limits, json);
     let subject = Subject::new(&args.recording)?;
+    match inputs(args)? {
+        Inputs::Many(found) => table::execute(args, &subject, &stop, found),
+        Inputs::One(history) => one(&CheckArgs { history, ..args.clone() }, &subject, &stop),
+    }
+}
+
+/// Judges one history, and says all about it.
+fn one(args: &CheckArgs, subject: &Subject<'_>, stop: &Stop) -> Result<Status> {
     if args.follow || args.history == Path::new("-") {
-        return stream::execute(args, &subject, &stop);
+        return stream::execute(args, subject, stop);
     }
     let start = Instant::now();
     let read = || subject.read(&args.history, args.limits.memory_limit);
     let mut recording = stop.ending_at_once(read)?;
     let parse_seconds = start.elapsed().as_secs_f64();
     let options = |limits: Limits| CheckOptions {
-        property: recording::property(args.recording.property),
-        limits,
-        monitors: !args.no_monitors,
         // INVARIANT: the process ends when it is asked to stop.
         search: SearchOptions { abandon: true, ..SearchOptions::default() },
-        observer: Some(observer(args, &stop)),
+        observer: Some(observer(args, stop)),
+        ..check_options(args, limits)
     };
     let judge = |limits| check(&subject.object, &mut recording.history, &options(limits));
     let checked = match stop.within_limits(judge) {
@@ -49,7 +58,7 @@ pub fn execute(args: &CheckArgs) -> Result<Status> {
     };
     let presentation = Presentation {
         args,
-        subject: &subject,
+        subject,
         recording: &recording,
         checked: &checked,
         parse_seconds,
@@ -85,4 +94,24 @@ fn observer(args: &CheckArgs, stop: &Stop) -> KeyObserver {
             stop.found(words);
         }
     }))
+}
+
+/// What is asked of the engine.
+fn check_options(args: &CheckArgs, limits: Limits) -> CheckOptions {
+    CheckOptions {
+        property: recording::property(args.recording.property),
+        limits,
+        monitors: !args.no_monitors,
+        ..CheckOptions::default()
+    }
+}
+
+/// What a history that holds is.
+fn property_words(property: PropertyArg) -> &'static str {
+    match property {
+        PropertyArg::Linearizable => "linearizable",
+        PropertyArg::Strict => "strictly linearizable",
+        PropertyArg::Recoverable => "recoverably linearizable",
+        PropertyArg::Durable => "durably linearizable",
+    }
 }

@@ -40,9 +40,6 @@ impl<'a> Subject<'a> {
 
     /// Reads the recording; decompressed it may not take more memory than `most` allows.
     pub fn read(&self, path: &Path, most: Option<u64>) -> Result<Recording> {
-        if path.is_dir() {
-            bail!("`{}` is a directory: name a file", path.display());
-        }
         let mut options = self.options();
         options.most_bytes = most.unwrap_or(options.most_bytes);
         read_path(path, &options).with_context(|| format!("`{}`", path.display()))
