@@ -7,6 +7,7 @@ mod changes;
 mod document;
 mod escape;
 mod findings;
+pub mod history;
 mod html;
 pub mod json;
 mod picture;

@@ -1,0 +1,507 @@
+// The drawing: a lane a process, only what is on the screen.
+
+const frame = document.getElementById("frame");
+const canvas = document.getElementById("lanes");
+const overview = document.getElementById("overview");
+
+const AXIS = 26;
+const BAND = 19;
+const FLAG = 24;
+const LANE_MOST = 46;
+const LANE_LEAST = 24;
+/** Points of an order that are drawn as a line at most. */
+const MOST_POINTS = 3000;
+/** Bands on top of each other at most. */
+const MOST_ROWS = 3;
+const HUES = [212, 158, 268, 38, 188, 318, 96, 240];
+
+let theme = {};
+let letter = 7;
+
+/** Pixels: the drawing and what it is made of. */
+const size = { width: 0, height: 0, top: 0, lane: LANE_MOST, scroll: 0, flags: 0 };
+
+function readTheme() {
+  const style = getComputedStyle(document.documentElement);
+  const get = (name) => style.getPropertyValue(`--${name}`).trim();
+  theme = { mono: get("mono") };
+  for (const name of ["text", "soft", "faint", "page", "sheet", "line", "bad", "good", "accent", "lane", "after", "band", "order"]) {
+    theme[name] = get(name);
+  }
+  theme.corePage = get("core-page");
+  theme.fill = HUES.map((hue) => `hsl(${hue} ${get("fill-s")} ${get("fill-l")})`);
+  theme.edge = HUES.map((hue) => `hsl(${hue} ${get("edge-s")} ${get("edge-l")})`);
+  theme.ink = HUES.map((hue) => `hsl(${hue} 30% ${get("ink-l")})`);
+}
+
+/** Bands in rows, so that none covers another. */
+const bands = (() => {
+  const ends = [];
+  return data.bands.map((band) => {
+    const to = band.instant ? band.from.rank + 1 : band.to?.rank ?? data.events;
+    let row = ends.findIndex((end) => end < band.from.rank);
+    if (row < 0) row = Math.min(ends.length, MOST_ROWS - 1);
+    ends[row] = Math.max(ends[row] ?? -1, to);
+    return { ...band, row };
+  });
+})();
+const bandRows = bands.reduce((most, band) => Math.max(most, band.row + 1), 0);
+
+/** Fits the canvases to the page. */
+function measure(width = frame.clientWidth, height = frame.clientHeight) {
+  const dense = window.devicePixelRatio || 1;
+  const fit = (element, wide, high) => {
+    element.width = Math.max(1, Math.round(wide * dense));
+    element.height = Math.max(1, Math.round(high * dense));
+    element.getContext("2d").setTransform(dense, 0, 0, dense, 0, 0);
+  };
+  fit(canvas, width, height);
+  fit(overview, overview.clientWidth, overview.clientHeight);
+  [size.width, size.height] = [width, height];
+  const context = canvas.getContext("2d");
+  context.font = font(12);
+  letter = context.measureText("0").width;
+  layLanes();
+}
+
+function font(pixels, weight = 400) {
+  return `${weight} ${pixels}px ${theme.mono}`;
+}
+
+/** Finds room for the lanes that are shown. */
+function layLanes() {
+  size.flags = violation()?.event || data.crashes.length > 0 ? FLAG : 0;
+  size.top = AXIS + bandRows * BAND + size.flags;
+  const room = (size.height - size.top - 8) / Math.max(shown.lanes.length, 1);
+  size.lane = Math.min(Math.max(Math.floor(room), LANE_LEAST), LANE_MOST);
+  const longest = shown.lanes.reduce((most, lane) => Math.max(most, data.processes[lane.process].length), 0);
+  axis.gutter = Math.min(Math.max(longest * letter + 40, 84), 180);
+  axis.width = Math.max(size.width - axis.gutter - 10, 10);
+  keepScroll();
+}
+
+function keepScroll() {
+  const most = Math.max(0, shown.lanes.length * size.lane + size.top + 8 - size.height);
+  size.scroll = Math.min(Math.max(size.scroll, 0), most);
+}
+
+function laneTop(lane) {
+  return size.top + lane * size.lane - size.scroll;
+}
+
+/** Where in its lane an order passes through the bars. */
+function pointY(lane) {
+  const height = size.lane - 8;
+  return laneTop(lane) + 4 + (height >= 30 ? height - 9 : height / 2);
+}
+
+let isDue = false;
+
+/** Draws soon, once. */
+function redraw() {
+  if (isDue) return;
+  isDue = true;
+  requestAnimationFrame(() => {
+    isDue = false;
+    draw();
+    drawOverview();
+  });
+}
+
+function draw() {
+  const context = canvas.getContext("2d");
+  context.clearRect(0, 0, size.width, size.height);
+  context.fillStyle = theme.page;
+  context.fillRect(0, 0, size.width, size.height);
+  context.textBaseline = "middle";
+  const first = Math.max(0, Math.floor(size.scroll / size.lane));
+  const last = Math.min(shown.lanes.length, Math.ceil((size.scroll + size.height - size.top) / size.lane));
+  context.save();
+  context.beginPath();
+  context.rect(axis.gutter, 0, size.width - axis.gutter, size.height);
+  context.clip();
+  drawGrid(context, first, last);
+  drawBands(context);
+  context.save();
+  context.beginPath();
+  context.rect(0, size.top, size.width, size.height);
+  context.clip();
+  for (let lane = first; lane < last; lane += 1) drawLane(context, lane);
+  if (choice.withOrder) lines.forEach((line) => drawOrder(context, line));
+  context.restore();
+  drawCrashes(context);
+  drawEvent(context);
+  drawAxis(context);
+  context.restore();
+  drawNames(context, first, last);
+}
+
+function drawGrid(context, first, last) {
+  for (let lane = first; lane < last; lane += 1) {
+    if (lane % 2 === 1) continue;
+    context.fillStyle = theme.lane;
+    context.fillRect(axis.gutter, laneTop(lane), size.width, size.lane);
+  }
+  const event = violation()?.event;
+  if (!event) return;
+  const x = toX(place(event.rank));
+  context.fillStyle = theme.after;
+  context.fillRect(x, size.top - size.flags, size.width - x + 1, size.height);
+}
+
+function drawBands(context) {
+  context.font = font(11);
+  for (const band of bands) {
+    const from = toX(placeBefore(band.from.rank));
+    const to = band.instant ? from + 3 : toX(band.to ? placeBefore(band.to.rank) : axis.total + margin());
+    if (to < axis.gutter || from > size.width) continue;
+    const y = AXIS + band.row * BAND;
+    const wide = Math.max(to - from, 3);
+    context.fillStyle = theme.band;
+    context.globalAlpha = 0.07;
+    context.fillRect(from, size.top - size.flags, wide, size.height);
+    context.globalAlpha = 0.2;
+    context.fillRect(from, y + 1, wide, BAND - 3);
+    context.globalAlpha = 1;
+    context.fillRect(from, y + 1, 2, BAND - 3);
+    context.fillStyle = theme.text;
+    const x = Math.max(from, axis.gutter) + 7;
+    const room = band.instant ? 40 : Math.floor((to - x - 4) / (letter * 11 / 12));
+    if (room > 3) context.fillText(cut(band.text, room), x, y + BAND / 2);
+  }
+}
+
+function cut(text, room) {
+  return text.length <= room ? text : `${text.slice(0, Math.max(room - 1, 1))}…`;
+}
+
+/** The bars of a lane: those that are too narrow to be seen apart as one. */
+function drawLane(context, at) {
+  const { ops } = shown.lanes[at];
+  const event = violation()?.event;
+  const marked = [];
+  let next = firstAt(ops.length, (index) => place(operations.end[ops[index]]), axis.left);
+  const right = toPosition(size.width);
+  context.globalAlpha = found.active ? 0.3 : 1;
+  while (next < ops.length) {
+    const op = ops[next];
+    const from = place(operations.from[op]);
+    if (from > right) break;
+    if (isCore[op] || found.marks[op] || op === choice.chosen || op === choice.hovered) marked.push(op);
+    else if ((place(operations.end[op]) - from) * axis.scale >= 2.5) drawBar(context, op, at, event);
+    else {
+      context.fillStyle = theme.edge[operations.function[op] % HUES.length];
+      context.fillRect(toX(from), laneTop(at) + 6, 1.5, size.lane - 12);
+      // The rest of these pixels is drawn already.
+      const after = firstAt(ops.length, (index) => place(operations.from[ops[index]]), from + 2.5 / axis.scale);
+      for (let skipped = next + 1; skipped < after; skipped += 1) {
+        if (isCore[ops[skipped]] || found.marks[ops[skipped]]) marked.push(ops[skipped]);
+      }
+      next = Math.max(next, after - 1);
+    }
+    next += 1;
+  }
+  for (const op of marked) {
+    context.globalAlpha = found.active && !found.marks[op] ? 0.3 : 1;
+    drawBar(context, op, at, event);
+  }
+  context.globalAlpha = 1;
+}
+
+function drawBar(context, op, lane, event) {
+  const from = toX(place(operations.from[op]));
+  const to = Math.max(toX(place(operations.end[op])), from + 3);
+  const top = laneTop(lane) + 4;
+  const height = size.lane - 8;
+  const hue = operations.function[op] % HUES.length;
+  const core = isCore[op] === 1;
+  // Ends beyond the screen need no corners, and huge numbers are drawn badly.
+  const [x, far] = [Math.max(from, axis.gutter - 20), Math.min(to, size.width + 20)];
+  const radius = Math.min(5, (far - x) / 2);
+  context.beginPath();
+  context.roundRect(x, top, far - x, height, isPending(op) ? [radius, 0, 0, radius] : radius);
+  context.fillStyle = core ? theme.corePage : theme.fill[hue];
+  context.fill();
+  context.lineWidth = core ? 2 : 1;
+  context.strokeStyle = core ? theme.bad : theme.edge[hue];
+  if (op === choice.chosen || op === choice.hovered) {
+    context.lineWidth = op === choice.chosen ? 3 : 2;
+    context.strokeStyle = core ? theme.bad : theme.accent;
+  }
+  if (isPending(op)) context.setLineDash([4, 3]);
+  context.stroke();
+  context.setLineDash([]);
+  if (event && event.operation === operations.id[op] && to <= size.width + 20) {
+    context.fillStyle = theme.bad;
+    context.fillRect(to - 4, top, 4, height);
+  }
+  drawLabel(context, op, x, far, top, height, core, hue);
+}
+
+function drawLabel(context, op, from, to, top, height, core, hue) {
+  const x = Math.max(from, axis.gutter) + 7;
+  const room = Math.floor((to - x - 6) / letter);
+  if (core && to - from > 8) drawDiamond(context, Math.max(from, axis.gutter + 5), top + 1);
+  if (room < 3) return;
+  context.font = font(12, core ? 600 : 400);
+  context.fillStyle = core ? theme.text : theme.ink[hue];
+  context.fillText(cut(label(op), room), x, top + (height >= 30 ? 12 : height / 2));
+}
+
+/** What says "core" without a colour. */
+function drawDiamond(context, x, y) {
+  context.beginPath();
+  context.moveTo(x, y - 5);
+  context.lineTo(x + 5, y);
+  context.lineTo(x, y + 5);
+  context.lineTo(x - 5, y);
+  context.closePath();
+  context.fillStyle = theme.bad;
+  context.fill();
+}
+
+/** The order as a line from instant to instant. */
+function drawOrder(context, line) {
+  const { ops, points } = line;
+  const get = (at) => points[at];
+  const first = Math.max(0, firstAt(ops.length, get, axis.left) - 1);
+  const last = Math.min(ops.length, firstAt(ops.length, get, toPosition(size.width)) + 1);
+  if (last - first > MOST_POINTS || last <= first) return;
+  context.strokeStyle = theme.order;
+  context.lineWidth = 1.5;
+  context.globalAlpha = 0.55;
+  context.beginPath();
+  for (let at = first; at < last; at += 1) {
+    const [x, y] = [toX(points[at]), pointY(shown.laneOf[operations.process[ops[at]]])];
+    if (at === first) context.moveTo(x, y);
+    else context.lineTo(x, y);
+  }
+  context.stroke();
+  context.globalAlpha = 1;
+  const room = axis.width / Math.max(1, last - first);
+  const radius = room > 12 ? 4 : 2;
+  context.font = font(10, 600);
+  for (let at = first; at < last; at += 1) {
+    const [x, y] = [toX(points[at]), pointY(shown.laneOf[operations.process[ops[at]]])];
+    context.beginPath();
+    context.arc(x, y, radius, 0, 2 * Math.PI);
+    context.fillStyle = theme.order;
+    context.fill();
+    if (radius > 2) {
+      context.lineWidth = 1.5;
+      context.strokeStyle = theme.page;
+      context.stroke();
+    }
+    if (room > 26) drawNumber(context, positions.at[ops[at]] + 1, x + 7, y);
+  }
+}
+
+function drawNumber(context, number, x, y) {
+  context.lineWidth = 3;
+  context.strokeStyle = theme.page;
+  context.globalAlpha = 0.8;
+  context.strokeText(number, x, y + 0.5);
+  context.globalAlpha = 1;
+  context.fillStyle = theme.order;
+  context.fillText(number, x, y + 0.5);
+}
+
+function drawCrashes(context) {
+  for (const crash of data.crashes) {
+    const x = toX(place(crash.at.rank));
+    if (x < axis.gutter || x > size.width) continue;
+    const lane = crash.process === null ? -1 : shown.laneOf[crash.process];
+    if (crash.process !== null && lane < 0) continue;
+    const [top, bottom] = lane < 0 ? [size.top - size.flags + 4, size.height] : [laneTop(lane), laneTop(lane) + size.lane];
+    context.strokeStyle = theme.band;
+    context.lineWidth = 2;
+    context.setLineDash([6, 4]);
+    context.beginPath();
+    context.moveTo(x, Math.max(top, size.top - size.flags));
+    context.lineTo(x, bottom);
+    context.stroke();
+    context.setLineDash([]);
+    const y = lane < 0 ? size.top - size.flags / 2 : (top + bottom) / 2;
+    if (y > size.top - size.flags) drawFlag(context, lane < 0 ? "✕ crash" : "✕", x, y, theme.band);
+  }
+}
+
+function drawFlag(context, text, x, y, colour) {
+  context.font = font(11, 600);
+  const wide = context.measureText(text).width + 12;
+  const left = x + wide > size.width - 4 ? Math.max(x - wide, axis.gutter) : x;
+  context.fillStyle = colour;
+  context.beginPath();
+  context.roundRect(left, y - 9, wide, 18, 3);
+  context.fill();
+  context.fillStyle = theme.page;
+  context.fillText(text, left + 6, y + 0.5);
+}
+
+/** The event that nothing explains. */
+function drawEvent(context) {
+  const event = violation()?.event;
+  if (!event) return;
+  const x = toX(place(event.rank));
+  if (x < axis.gutter - 1 || x > size.width) return;
+  context.strokeStyle = theme.bad;
+  context.lineWidth = 2;
+  context.beginPath();
+  context.moveTo(x, size.top - size.flags + 4);
+  context.lineTo(x, size.height);
+  context.stroke();
+  drawFlag(context, eventWords(event), x, size.top - size.flags / 2, theme.bad);
+}
+
+function eventWords(event) {
+  return event.line === null ? "no order explains this" : `line ${event.line}: no order explains this`;
+}
+
+/** A step of 1, 2 or 5 times a power of ten that leaves room for so many pixels. */
+function niceStep(pixels) {
+  const least = pixels / axis.scale;
+  const power = 10 ** Math.floor(Math.log10(least));
+  const step = [1, 2, 5, 10].find((factor) => factor * power >= least) * power;
+  return axis.byTime ? step : Math.max(1, Math.round(step));
+}
+
+function drawAxis(context) {
+  context.fillStyle = theme.page;
+  context.fillRect(axis.gutter, 0, size.width, AXIS);
+  context.font = font(11);
+  context.fillStyle = theme.soft;
+  context.strokeStyle = theme.line;
+  context.lineWidth = 1;
+  const step = niceStep(92);
+  for (let at = Math.max(0, Math.ceil(axis.left / step) * step); at <= axis.total; at += step) {
+    const x = toX(at);
+    if (x > size.width) break;
+    context.beginPath();
+    context.moveTo(x + 0.5, AXIS - 6);
+    context.lineTo(x + 0.5, AXIS);
+    context.stroke();
+    const text = axis.byTime ? timeWords(at, step) : eventName(at);
+    if (text !== null) context.fillText(text, x + 4, AXIS / 2);
+  }
+  context.beginPath();
+  context.moveTo(axis.gutter, AXIS - 0.5);
+  context.lineTo(size.width, AXIS - 0.5);
+  context.stroke();
+}
+
+/** What the event in a slot is called: its line, where lines are known. */
+function eventName(slot) {
+  const rank = axis.marked[slot];
+  if (rank === undefined) return null;
+  const line = lineOfRank(rank);
+  return line === null ? `event ${rank}` : `line ${line}`;
+}
+
+const linesByRank = (() => {
+  if (operations.fromLine === null) return null;
+  const all = new Int32Array(data.events + 1).fill(-1);
+  for (let op = 0; op < operations.count; op += 1) {
+    all[operations.from[op]] = operations.fromLine[op] ?? -1;
+    if (operations.to[op] >= 0) all[operations.to[op]] = operations.toLine[op] ?? -1;
+  }
+  data.crashes.forEach((crash) => { all[crash.at.rank] = crash.at.line ?? -1; });
+  return all;
+})();
+
+function lineOfRank(rank) {
+  return linesByRank === null || linesByRank[rank] < 0 ? null : linesByRank[rank];
+}
+
+const UNITS = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]];
+
+/** A time in words, as exact as the step asks. */
+function timeWords(nanoseconds, step = 1) {
+  if (nanoseconds === 0) return "0";
+  const [name, unit] = UNITS.find(([, one]) => Math.abs(nanoseconds) >= one) ?? UNITS[3];
+  const places = Math.min(Math.max(0, Math.ceil(Math.log10(unit / step))), 6);
+  return `${(nanoseconds / unit).toFixed(places)} ${name}`;
+}
+
+function drawNames(context, first, last) {
+  context.fillStyle = theme.page;
+  context.fillRect(0, 0, axis.gutter, size.height);
+  context.strokeStyle = theme.line;
+  context.lineWidth = 1;
+  context.beginPath();
+  context.moveTo(axis.gutter - 0.5, 0);
+  context.lineTo(axis.gutter - 0.5, size.height);
+  context.stroke();
+  context.save();
+  context.beginPath();
+  context.rect(0, size.top, axis.gutter, size.height);
+  context.clip();
+  const room = Math.floor((axis.gutter - 32) / letter);
+  for (let lane = first; lane < last; lane += 1) {
+    const { process } = shown.lanes[lane];
+    const hasCore = violation()?.ops.some((op) => operations.process[op] === process) ?? false;
+    context.font = font(12, hasCore ? 700 : 400);
+    context.fillStyle = hasCore ? theme.text : theme.soft;
+    context.fillText(cut(data.processes[process], room), 22, laneTop(lane) + size.lane / 2);
+  }
+  context.restore();
+  context.font = font(11);
+  context.fillStyle = theme.faint;
+  context.fillText("process", 22, AXIS / 2);
+  if (bandRows > 0) context.fillText("log", 22, AXIS + BAND / 2);
+}
+
+/** All of it, small: how much is in progress, the core, the event, and what part is on the screen. */
+function drawOverview() {
+  const context = overview.getContext("2d");
+  const [width, height] = [overview.clientWidth, overview.clientHeight];
+  context.clearRect(0, 0, width, height);
+  const toSmall = (position) => ((position + margin()) / (axis.total + 2 * margin())) * width;
+  context.fillStyle = theme.band;
+  context.globalAlpha = 0.2;
+  for (const band of bands) {
+    const from = toSmall(placeBefore(band.from.rank));
+    const to = band.instant ? from + 2 : toSmall(band.to ? placeBefore(band.to.rank) : axis.total);
+    context.fillRect(from, 0, Math.max(to - from, 1), height);
+  }
+  context.globalAlpha = 1;
+  context.fillStyle = theme.faint;
+  context.globalAlpha = 0.55;
+  const busy = busyness(Math.max(1, Math.floor(width)), toSmall);
+  const most = busy.reduce((one, other) => Math.max(one, other), 1);
+  busy.forEach((count, x) => context.fillRect(x, height - 3 - count / most * (height - 9), 1, count / most * (height - 9)));
+  context.globalAlpha = 1;
+  context.fillStyle = theme.bad;
+  const wrong = violation();
+  wrong?.ops.forEach((op) => {
+    if (!shown.marks[op]) return;
+    const from = toSmall(place(operations.from[op]));
+    context.fillRect(from, height - 5, Math.max(toSmall(place(operations.end[op])) - from, 2), 4);
+  });
+  if (wrong?.event) context.fillRect(toSmall(place(wrong.event.rank)) - 1, 0, 2, height);
+  context.strokeStyle = theme.accent;
+  context.lineWidth = 1.5;
+  const [left, right] = [toSmall(axis.left), toSmall(axis.left + axis.width / axis.scale)];
+  context.strokeRect(Math.max(left, 0) + 1, 1, Math.max(Math.min(right, width) - Math.max(left, 0) - 2, 3), height - 2);
+}
+
+let busy = { of: null, counts: [] };
+
+/** How many operations are in progress, pixel by pixel; kept until something else is shown. */
+function busyness(width, toSmall) {
+  if (busy.of === `${width} ${axis.byTime} ${shown.version}`) return busy.counts;
+  const change = new Int32Array(width + 2);
+  for (const { ops } of shown.lanes) {
+    for (const op of ops) {
+      change[Math.floor(Math.max(0, toSmall(place(operations.from[op]))))] += 1;
+      change[Math.min(width, Math.floor(toSmall(place(operations.end[op]))) + 1)] -= 1;
+    }
+  }
+  const counts = new Float64Array(width);
+  let now = 0;
+  for (let x = 0; x < width; x += 1) {
+    now += change[x];
+    counts[x] = now;
+  }
+  busy = { of: `${width} ${axis.byTime} ${shown.version}`, counts };
+  return counts;
+}
