@@ -11,11 +11,18 @@
 //! prints in the same way what each fast path of reading brings. `-- generate queue 1000000 16`
 //! writes one of the histories to standard output instead, for trying things out.
 //!
+//! `-- clients` compares the judgement of histories whose values repeat with plain Wing–Gong–Lowe
+//! (`wgl.rs`), at 10, 20 and 30 clients; names of specifications restrict it, a number is the
+//! largest number of operations. `-- recorded DIRECTORY SPEC` does so for recorded histories.
+//!
 //! Arguments: names of specifications to restrict to, and a number: the largest number of
 //! operations.
 
+mod clients;
 mod formats;
+mod models;
 mod peers;
+mod wgl;
 mod workload;
 
 use std::path::{Path, PathBuf};
@@ -32,6 +39,14 @@ fn main() {
         && command == "generate"
     {
         return generate(spec, operations, processes);
+    }
+    if let [command, directory, spec] = &arguments[..]
+        && command == "recorded"
+    {
+        return clients::print_recorded(Path::new(directory), spec);
+    }
+    if arguments.first().is_some_and(|command| command == "clients") {
+        return clients::print(&arguments[1..]);
     }
     if let Some(command @ ("formats" | "ingest")) = arguments.first().map(String::as_str) {
         let operations = arguments.get(1).and_then(|a| a.parse().ok()).unwrap_or(200_000);
@@ -72,6 +87,7 @@ fn print_own(specs: &[&'static str], largest: usize, linchpin: &Path, folder: &P
                     processes: *processes,
                     violated,
                     seed: 7,
+                    values: None,
                 };
                 print_growth(load, largest, linchpin, folder);
             }
@@ -119,7 +135,8 @@ fn generate(spec: &str, operations: &str, processes: &str) {
         eprintln!("generate SPEC OPERATIONS PROCESSES");
         std::process::exit(2);
     };
-    let text = Workload { spec, operations, processes, violated: false, seed: 7 }.generate();
+    let text =
+        Workload { spec, operations, processes, violated: false, seed: 7, values: None }.generate();
     // The reader of the pipe may stop early.
     let _ = std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes());
 }
@@ -200,7 +217,7 @@ fn peer_row(
     operations: usize,
     processes: usize,
 ) {
-    let load = Workload { spec, operations, processes, violated: false, seed: 7 };
+    let load = Workload { spec, operations, processes, violated: false, seed: 7, values: None };
     let text = load.generate();
     let path = folder.join("peers.jsonl");
     std::fs::write(&path, &text).expect("written");

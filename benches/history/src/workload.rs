@@ -20,6 +20,10 @@ pub const SPECS: &[&str] = &[
     "mwcas",
 ];
 
+/// The objects of [`Workload`]s whose values repeat.
+pub const REPEATING: &[&str] =
+    &["register", "cas-register", "queue", "stack", "priority-queue", "multi-register", "kv"];
+
 /// What to generate.
 #[derive(Clone, Copy, Debug)]
 pub struct Workload {
@@ -29,6 +33,8 @@ pub struct Workload {
     /// Whether one answer near the end is wrong.
     pub violated: bool,
     pub seed: u64,
+    /// How many different values there are; if absent, every value is new.
+    pub values: Option<i64>,
 }
 
 enum Process {
@@ -50,7 +56,7 @@ impl Workload {
     /// The history as JSON lines.
     pub fn generate(&self) -> String {
         let mut random = Rng::with_seed(self.seed);
-        let mut object = Object::default();
+        let mut object = Object { values: self.values, ..Object::default() };
         let mut processes: Vec<Process> = (0..self.processes).map(|_| Process::Idle).collect();
         let mut out = String::with_capacity(self.operations * 140);
         let (mut called, mut returned) = (0, 0);
@@ -79,7 +85,11 @@ impl Workload {
                     returned += 1;
                     let mut answer = answer;
                     if wrong_pending && returned >= wrong_at {
-                        if let Some(wrong) = wrong(self.spec, &call, &answer) {
+                        let other = match self.values {
+                            Some(values) => other_value(&call, values, &answer, &mut random),
+                            None => wrong(self.spec, &call, &answer),
+                        };
+                        if let Some(wrong) = other {
                             answer = wrong;
                             wrong_pending = false;
                         }
@@ -123,6 +133,29 @@ fn wrong(spec: &str, call: &Call, answer: &str) -> Option<String> {
     }
 }
 
+/// One of the few values instead of the one that is answered. Some order may still explain it.
+fn other_value(call: &Call, values: i64, answer: &str, random: &mut Rng) -> Option<String> {
+    let mut other = |old: i64| (old - FIRST + random.i64(1..values)) % values + FIRST;
+    match call.name {
+        "txn" => {
+            let mut answers: Vec<(String, i64, Option<i64>)> = serde_json::from_str(answer).ok()?;
+            let read = answers.iter_mut().find(|(kind, ..)| kind == "r")?;
+            read.2 = Some(other(read.2?));
+            serde_json::to_string(&answers).ok()
+        }
+        "get" => {
+            let text: String = serde_json::from_str(answer).ok()?;
+            let mut letters: Vec<u8> = text.into_bytes();
+            let last = letters.last_mut()?;
+            let number = other(i64::from(*last - b'a') + FIRST) - FIRST;
+            *last = b'a' + u8::try_from(number).ok()?;
+            serde_json::to_string(&String::from_utf8(letters).ok()?).ok()
+        }
+        "read" | "dequeue" | "pop" | "remove-min" => Some(other(answer.parse().ok()?).to_string()),
+        _ => None,
+    }
+}
+
 fn line(out: &mut String, process: usize, kind: &str, name: &str, value: &str) {
     let _ =
         writeln!(out, r#"{{"process":{process},"type":"{kind}","f":"{name}","value":{value}}}"#);
@@ -138,12 +171,33 @@ struct Object {
     register: Option<i64>,
     total: i64,
     holder: Option<usize>,
+    values: Option<i64>,
+    texts: BTreeMap<i64, String>,
 }
+
+/// The first value.
+const FIRST: i64 = 2;
+
+/// A value as a letter.
+fn letter(value: i64) -> char {
+    u8::try_from(value - FIRST).map_or('?', |number| char::from(b'a' + number))
+}
+
+/// Keys of `multi-register` and `kv`.
+const KEYS: i64 = 4;
 
 /// Locations of `mwcas`.
 const LOCATIONS: i64 = 64;
 
 impl Object {
+    /// A new value, or one of few.
+    fn value(&mut self, random: &mut Rng) -> i64 {
+        match self.values {
+            Some(values) => random.i64(FIRST..FIRST + values),
+            None => self.fresh(),
+        }
+    }
+
     fn fresh(&mut self) -> i64 {
         self.next += 1;
         self.next + 1
@@ -153,10 +207,13 @@ impl Object {
         let call = |name, argument: String, numbers: Vec<i64>| Call { name, argument, numbers };
         let plain = |name| call(name, "null".to_owned(), Vec::new());
         let one = |name, n: i64| call(name, n.to_string(), vec![n]);
+        let text = |name, key: i64, value: i64| {
+            call(name, format!("[{key},\"{}\"]", letter(value)), vec![key, value])
+        };
         let two = |name, a: i64, b: i64| call(name, format!("[{a},{b}]"), vec![a, b]);
         match spec {
             "register" => match random.bool() {
-                true => one("write", self.fresh()),
+                true => one("write", self.value(random)),
                 false => plain("read"),
             },
             // Few values, so that they repeat: the hard case.
@@ -166,14 +223,15 @@ impl Object {
                 _ => plain("read"),
             },
             "queue" => match random.bool() {
-                true => one("enqueue", self.fresh()),
+                true => one("enqueue", self.value(random)),
                 false => plain("dequeue"),
             },
             "stack" => match random.bool() {
-                true => one("push", self.fresh()),
+                true => one("push", self.value(random)),
                 false => plain("pop"),
             },
             "priority-queue" => match random.bool() {
+                true if self.values.is_some() => one("insert", self.value(random)),
                 true => {
                     // Distinct priorities in no particular order.
                     let fresh = self.fresh();
@@ -189,6 +247,12 @@ impl Object {
                 }
                 1 => one("get", random.i64(1..100)),
                 _ => one("remove", random.i64(1..100)),
+            },
+            "multi-register" => self.transaction(random),
+            "kv" => match random.u8(..8) {
+                0..=3 => one("get", random.i64(0..KEYS)),
+                4..=6 => text("append", random.i64(0..KEYS), self.value(random)),
+                _ => text("put", random.i64(0..KEYS), self.value(random)),
             },
             "mutex" => match self.holder == Some(process) {
                 true => plain("release"),
@@ -214,6 +278,41 @@ impl Object {
         }
     }
 
+    /// One or two reads and writes of different registers.
+    fn transaction(&mut self, random: &mut Rng) -> Call {
+        let first = random.i64(0..KEYS);
+        let mut keys = vec![first];
+        if random.bool() {
+            keys.push((first + random.i64(1..KEYS)) % KEYS);
+        }
+        let (mut texts, mut numbers) = (Vec::new(), Vec::new());
+        for key in keys {
+            let written = random.bool().then(|| self.value(random));
+            texts.push(match written {
+                Some(value) => format!(r#"["w",{key},{value}]"#),
+                None => format!(r#"["r",{key},null]"#),
+            });
+            // Values are positive: 0 stands for a read.
+            numbers.extend([key, written.unwrap_or(0)]);
+        }
+        Call { name: "txn", argument: format!("[{}]", texts.join(",")), numbers }
+    }
+
+    fn transact(&mut self, accesses: &[i64]) -> String {
+        let mut answers = Vec::new();
+        for access in accesses.chunks(2) {
+            let (key, value) = (access[0], access[1]);
+            if value != 0 {
+                self.map.insert(key, value);
+                answers.push(format!(r#"["w",{key},{value}]"#));
+            } else {
+                let held = self.map.get(&key).map_or("null".to_owned(), i64::to_string);
+                answers.push(format!(r#"["r",{key},{held}]"#));
+            }
+        }
+        format!("[{}]", answers.join(","))
+    }
+
     /// The answer, or nothing if the operation cannot take effect now.
     fn apply(&mut self, spec: &str, process: usize, call: &Call) -> Option<String> {
         let number = |n: Option<i64>| n.map_or("null".to_owned(), |n| n.to_string());
@@ -237,6 +336,24 @@ impl Object {
             }
             (_, "dequeue") => number(self.list.pop_front()),
             (_, "pop") => number(self.list.pop_back()),
+            (_, "insert") if self.values.is_some() => {
+                let at = self.list.partition_point(|other| *other <= n(0));
+                self.list.insert(at, n(0));
+                n(0).to_string()
+            }
+            (_, "remove-min") if self.values.is_some() => number(self.list.pop_front()),
+            (_, "txn") => self.transact(&call.numbers),
+            ("kv", "get") => {
+                format!("\"{}\"", self.texts.get(&n(0)).map_or("", String::as_str))
+            }
+            ("kv", name) => {
+                let text = self.texts.entry(n(0)).or_default();
+                if name == "put" {
+                    text.clear();
+                }
+                text.push(letter(n(1)));
+                "null".to_owned()
+            }
             (_, "insert") => {
                 self.sorted.insert(n(0));
                 n(0).to_string()

@@ -1,0 +1,174 @@
+//! Histories whose values repeat, by many clients at once, and recorded ones: the time in which they
+//! are judged beside that of plain Wing–Gong–Lowe.
+
+use crate::models;
+use crate::wgl::Limit;
+use crate::workload::{REPEATING, Workload};
+use linchpin_history::{CheckOptions, History, Judgement, Object, check};
+use linchpin_ingest::{ReadOptions, read_bytes};
+use linchpin_verdict::Limits;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+const CLIENTS: &[usize] = &[10, 20, 30];
+const SEEDS: u64 = 3;
+/// Different values.
+const VALUES: i64 = 4;
+const LIMIT: Duration = Duration::from_secs(10);
+/// What the peer may keep.
+const BYTES: usize = 4 << 30;
+
+/// What both say about a history, and after how many seconds; nothing if the limit was reached.
+struct Pair {
+    ours: Option<(bool, f64)>,
+    peer: Option<(bool, f64)>,
+}
+
+impl Pair {
+    fn of(spec: &str, text: &[u8]) -> Pair {
+        let object = Object::builtin(spec, None).expect("a built-in specification");
+        let options = ReadOptions::new(spec, object.spec.operations());
+        let history = read_bytes(text, &options).expect("a history").history;
+        let ours = best(|| judge(&object, &history));
+        let limit = || Limit { deadline: Instant::now() + LIMIT, bytes: BYTES };
+        let peer = best(|| models::judge(spec, &history, &limit()));
+        if let (Some((ours, _)), Some((peer, _))) = (ours, peer) {
+            assert_eq!(ours, peer, "two answers about the same history of a {spec}");
+        }
+        Pair { ours, peer }
+    }
+
+    /// The time of the peer divided by ours, where both have an answer.
+    fn ratio(&self) -> Option<f64> {
+        Some(self.peer?.1 / self.ours?.1)
+    }
+}
+
+fn judge(object: &Object, history: &History) -> Option<bool> {
+    let limits = Limits { deadline: Some(Instant::now() + LIMIT), ..Limits::default() };
+    let options = CheckOptions { limits, ..CheckOptions::default() };
+    let mut history = history.clone();
+    match check(object, &mut history, &options).ok()?.judgement {
+        Judgement::Holds(_) => Some(true),
+        Judgement::Violated(_) => Some(false),
+        Judgement::Inconclusive(_) => None,
+    }
+}
+
+/// The answer, and the least of several times that it takes: the others say what else the machine
+/// was doing.
+fn best(judge: impl Fn() -> Option<bool>) -> Option<(bool, f64)> {
+    let begin = Instant::now();
+    let mut least = f64::INFINITY;
+    let mut rounds = 0;
+    loop {
+        let start = Instant::now();
+        let answer = judge()?;
+        least = least.min(start.elapsed().as_secs_f64());
+        rounds += 1;
+        if rounds == 5 || begin.elapsed() > Duration::from_millis(200) {
+            return Some((answer, least));
+        }
+    }
+}
+
+/// Prints a row for every object, number of clients and size.
+pub fn print(arguments: &[String]) {
+    let largest = arguments.iter().find_map(|a| a.parse().ok()).unwrap_or(3_200);
+    let is_wanted = |spec: &&str| arguments.iter().any(|a| a == spec);
+    let any = REPEATING.iter().any(|spec| is_wanted(spec));
+    let limit = LIMIT.as_secs();
+    println!(
+        "{VALUES} different values, {SEEDS} histories a row; wrong: one late answer is another"
+    );
+    println!(
+        "value. Medians in seconds; -: more than {limit} s or {} GB. ratio: Wing–Gong–Lowe /",
+        BYTES >> 30
+    );
+    println!("linchpin, the least and the greatest of the histories that both judge.\n");
+    println!(
+        "{:<16}{:>8}{:>7}  {:<8}{:>9}{:>12}{:>12}  {:>9}{:>11}",
+        "spec", "clients", "ops", "history", "violated", "linchpin", "WGL", "ratio", ""
+    );
+    for spec in REPEATING.iter().filter(|spec| !any || is_wanted(spec)) {
+        for clients in CLIENTS {
+            for violated in [false, true] {
+                print_growth(spec, *clients, violated, largest);
+            }
+        }
+    }
+}
+
+/// More and more operations, until the peer is lost.
+fn print_growth(spec: &'static str, processes: usize, violated: bool, largest: usize) {
+    let mut operations = 50;
+    while operations <= largest {
+        let pairs: Vec<Pair> = (0..SEEDS)
+            .map(|seed| {
+                let values = Some(VALUES);
+                let load = Workload { spec, operations, processes, violated, seed, values };
+                Pair::of(spec, load.generate().as_bytes())
+            })
+            .collect();
+        let name = format!("{spec:<16}{processes:>8}{operations:>7}");
+        print_row(&name, if violated { "wrong" } else { "right" }, &pairs);
+        if pairs.iter().all(|pair| pair.peer.is_none()) {
+            return;
+        }
+        operations *= 2;
+    }
+}
+
+fn print_row(name: &str, kind: &str, pairs: &[Pair]) {
+    let median = |times: Vec<Option<f64>>| {
+        let mut times: Vec<f64> = times.into_iter().map(|time| time.unwrap_or(f64::MAX)).collect();
+        times.sort_by(f64::total_cmp);
+        match times[times.len() / 2] {
+            f64::MAX => "-".to_owned(),
+            time => format!("{time:.6}"),
+        }
+    };
+    let violated = |pair: &&Pair| pair.ours.or(pair.peer).is_some_and(|(holds, _)| !holds);
+    let mut ratios: Vec<f64> = pairs.iter().filter_map(Pair::ratio).collect();
+    ratios.sort_by(f64::total_cmp);
+    let ratio = |at: Option<&f64>| at.map_or("-".to_owned(), |ratio| format!("{ratio:.2}"));
+    println!(
+        "{name}  {kind:<8}{:>9}{:>12}{:>12}  {:>9}{:>11}",
+        format!("{}/{}", pairs.iter().filter(violated).count(), pairs.len()),
+        median(pairs.iter().map(|pair| pair.ours.map(|(_, time)| time)).collect()),
+        median(pairs.iter().map(|pair| pair.peer.map(|(_, time)| time)).collect()),
+        ratio(ratios.first()),
+        ratio(ratios.last()),
+    );
+}
+
+/// Prints a row for every recorded history of a directory, and one for all of them.
+pub fn print_recorded(directory: &Path, spec: &str) {
+    let entries = std::fs::read_dir(directory).expect("a directory");
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    println!("Seconds; ratio: Wing–Gong–Lowe / linchpin.\n");
+    println!("{:<30}{:>10}{:>12}{:>12}{:>10}", "history", "", "linchpin", "WGL", "ratio");
+    let mut pairs = Vec::new();
+    for path in paths {
+        let pair = Pair::of(spec, &std::fs::read(&path).expect("a file"));
+        let seconds = |answer: Option<(bool, f64)>| {
+            answer.map_or("-".to_owned(), |(_, time)| format!("{time:.6}"))
+        };
+        println!(
+            "{:<30}{:>10}{:>12}{:>12}{:>10}",
+            path.file_name().unwrap_or_default().to_string_lossy(),
+            match pair.ours {
+                Some((true, _)) => "holds",
+                Some((false, _)) => "violated",
+                None => "?",
+            },
+            seconds(pair.ours),
+            seconds(pair.peer),
+            pair.ratio().map_or("-".to_owned(), |ratio| format!("{ratio:.2}")),
+        );
+        pairs.push(pair);
+    }
+    let ahead = pairs.iter().filter_map(Pair::ratio).filter(|ratio| *ratio >= 1.0).count();
+    println!("\nahead in {ahead} of {}", pairs.len());
+}
