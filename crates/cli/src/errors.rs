@@ -6,6 +6,7 @@ use crate::{Status, output};
 use clap::error::ErrorKind;
 use linchpin_report::escaped_lines;
 use linchpin_report::json;
+use linchpin_verdict::Verdict;
 use serde_json::{Map, Value as Json, json};
 
 /// The exit code that an error stands for.

@@ -26,9 +26,12 @@ impl HistoryView {
         // for a place.
         let mut page = String::with_capacity(PAGE.len() + STYLE.len() + script.len() + data.len());
         let mut rest = PAGE;
-        for (place, text) in
-            [("{{title}}", &*title), ("{{style}}", STYLE), ("{{data}}", &*data), ("{{script}}", &*script)]
-        {
+        for (place, text) in [
+            ("{{title}}", &*title),
+            ("{{style}}", STYLE),
+            ("{{data}}", &*data),
+            ("{{script}}", &*script),
+        ] {
             let Some((before, after)) = rest.split_once(place) else { continue };
             page += before;
             page += text;

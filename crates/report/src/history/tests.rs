@@ -62,7 +62,8 @@ fn saying(text: &str) -> HistoryView {
 #[test]
 fn no_value_ends_the_script_or_begins_a_comment() {
     let plain = saying("x").page();
-    for nasty in ["</script>", "<!--", "<script>alert(1)</script>", "]]>", "{{script}}", "{{data}}"] {
+    for nasty in ["</script>", "<!--", "<script>alert(1)</script>", "]]>", "{{script}}", "{{data}}"]
+    {
         let page = saying(nasty).page();
         for mark in ["</script", "<script", "<!--"] {
             assert_eq!(page.matches(mark).count(), plain.matches(mark).count(), "{nasty}: {mark}");
