@@ -75,7 +75,7 @@ pub(crate) fn observers<S: Spec + ?Sized>(
     let observes = |operation: &Operation| {
         let name = spec.operations()[operation.call.operation].name.as_str();
         match (spec_name, name) {
-            ("register" | "cas-register" | "counter", "read")
+            ("register" | "cas-register" | "counter" | "grow-set", "read")
             | ("queue" | "stack", "peek")
             | ("set", "contains")
             | ("map" | "kv", "get")

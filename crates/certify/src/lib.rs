@@ -3,14 +3,15 @@
 //! A witness is confirmed by walking it once ([`confirm_witness`]). A core is confirmed in two
 //! steps ([`confirm_core`]): what is not in it is left out where that cannot matter (`closure`),
 //! and may have taken effect in its time, with any answer, where it can; then no order explains the
-//! core, by an argument that needs little of the rest (`count`, `sum`, `swap`) or by trying all
-//! orders (`frontier`). A proof by reversing sub-operations is confirmed by executing them in all
+//! core, by an argument that needs little of the rest (`count`, `grow`, `sum`, `swap`) or by trying
+//! all orders (`frontier`). A proof by reversing sub-operations is confirmed by executing them in all
 //! small states ([`confirm_reduction`]). A proof of the shape engine is confirmed by executing every
 //! step from every state that it names ([`ShapeCertificate`]).
 
 mod closure;
 mod count;
 mod frontier;
+mod grow;
 mod hash;
 mod header;
 mod reduction;
@@ -92,6 +93,7 @@ pub fn confirm_core<S: Spec + ?Sized>(
     let refuted = match spec_name {
         "semaphore" => count::too_many_acquired(spec, &core, &context),
         "counter" => count::sums_contradict(spec, &core, &context),
+        "grow-set" => grow::no_order(spec, &core, &context),
         "mwcas" => swap::no_order(spec, &core, &context),
         "snzi" | "mailbox" => {
             let called = (0..history.len()).filter(|id| history[*id].invoked <= cut);

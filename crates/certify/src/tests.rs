@@ -1,7 +1,7 @@
 //! Against the oracle: what is confirmed is true.
 
 use super::*;
-use linchpin_spec::{CasRegister, Queue, Stack};
+use linchpin_spec::{CasRegister, GrowSet, Queue, Shape, Stack};
 
 fn random_history(spec: &dyn Spec<State = Value>, random: &mut fastrand::Rng) -> Vec<Operation> {
     let count = random.usize(2..7);
@@ -13,12 +13,15 @@ fn random_history(spec: &dyn Spec<State = Value>, random: &mut fastrand::Rng) ->
         let signature = &spec.operations()[operation];
         let argument = match signature.name.as_str() {
             "cas" => Value::list([value(random), value(random)]),
-            "write" | "enqueue" | "push" => value(random),
+            "write" | "enqueue" | "push" | "add" => value(random),
             _ => Value::Null,
         };
         let answer = match signature.name.as_str() {
             "cas" => Value::Bool(random.bool()),
-            "write" | "enqueue" | "push" => Value::Null,
+            "write" | "enqueue" | "push" | "add" => Value::Null,
+            "read" if signature.response == Shape::List(Box::new(Shape::Any)) => {
+                Value::list((1..4).filter(|_| random.bool()).map(Value::Int))
+            }
             _ if random.u8(..4) == 0 => Value::Null,
             _ => value(random),
         };
@@ -57,8 +60,9 @@ fn confirmed_cores_are_violations() {
     println!("LINCHPIN_SEED={seed}");
     let mut random = fastrand::Rng::with_seed(seed);
     let (queue, stack, register) = (Queue::default(), Stack::default(), CasRegister::default());
-    let specs: [(&dyn Spec<State = Value>, &str); 3] =
-        [(&queue, "queue"), (&stack, "stack"), (&register, "cas-register")];
+    let set = GrowSet::default();
+    let specs: [(&dyn Spec<State = Value>, &str); 4] =
+        [(&queue, "queue"), (&stack, "stack"), (&register, "cas-register"), (&set, "grow-set")];
     let (mut confirmed, mut smaller, mut good) = (0, 0, 0);
     for case in 0..20_000 {
         let (spec, name) = specs[case % specs.len()];

@@ -111,6 +111,7 @@ pub(crate) fn data_type(builtin: Builtin) -> &'static dyn DataType {
         Builtin::Stack => &Stack,
         Builtin::PriorityQueue => &PriorityQueue,
         Builtin::Set => &Set,
+        Builtin::GrowSet => &GrowSet,
         Builtin::Map => &Map,
         Builtin::Counter => &Counter,
         Builtin::Mutex => &Mutex,
@@ -228,6 +229,14 @@ impl DataType for Set {
 
     fn online(&self, _: Option<&Value>) -> Online {
         Online::Window(&rules::Set)
+    }
+}
+
+struct GrowSet;
+
+impl DataType for GrowSet {
+    fn methods(&self) -> &'static [Method] {
+        monitored!("grow-set", grow_set)
     }
 }
 

@@ -13,6 +13,7 @@ mod chain_fault;
 pub mod counter;
 mod deadline;
 mod fetch_add;
+pub mod grow_set;
 mod intervals;
 pub mod kv;
 pub mod map;

@@ -8,13 +8,14 @@ use linchpin_spec::{Call, Value};
 /// So many elements, keys and locations there are.
 const FEW: i64 = 4;
 
-const SPECS: [&str; 14] = [
+const SPECS: [&str; 15] = [
     "register",
     "cas-register",
     "queue",
     "stack",
     "priority-queue",
     "set",
+    "grow-set",
     "map",
     "counter",
     "mutex",
@@ -36,7 +37,7 @@ fn call(name: &str, operation: &str, fresh: i64, random: &mut fastrand::Rng) -> 
         ("counter", "add" | "fetch-add") => Value::Int(1),
         ("snapshot", "update") => Value::list([Value::Int(random.i64(0..2)), fresh.into()]),
         ("mwcas", "mwread") => Value::list([Value::list([few(random), Value::Null])]),
-        (_, "write" | "enqueue" | "push" | "insert") => fresh.into(),
+        (_, "write" | "enqueue" | "push" | "insert" | "add") => fresh.into(),
         _ => Value::Null,
     }
 }

@@ -4,7 +4,7 @@
 
 use fastrand::Rng;
 use linchpin_history_data::{Builder, History, Judgement, Monitored, NEVER, OpId, Rank, Violation};
-use linchpin_monitor::{counter, map, mutex, register, semaphore, set};
+use linchpin_monitor::{counter, grow_set, map, mutex, register, semaphore, set};
 use linchpin_oracle::{Operation, is_linearizable};
 use linchpin_spec::{BuiltinSpec, Value, builtin};
 use linchpin_verdict::Limits;
@@ -200,6 +200,9 @@ fn explains(spec: &BuiltinSpec, history: &History, order: &[OpId]) -> Result<(),
 /// Whether a core has, with each value that one of its operations found, the operation that wrote
 /// that value: only then can no other operation help.
 fn is_closed(subject: &Subject, history: &History, core: &[OpId]) -> bool {
+    if subject.spec == "grow-set" {
+        return stands_alone(subject, history, core);
+    }
     if !["register", "cas-register", "map"].contains(&subject.spec) {
         return true;
     }
@@ -227,6 +230,16 @@ fn is_closed(subject: &Subject, history: &History, core: &[OpId]) -> bool {
             its_key != key || wrote.as_ref() != Some(&found) || core.contains(&other)
         })
     })
+}
+
+/// Whether no order explains the core even if all other operations may have taken effect in their
+/// time, with any answer.
+fn stands_alone(subject: &Subject, history: &History, core: &[OpId]) -> bool {
+    let spec = builtin(subject.spec, Some(&subject.init)).unwrap();
+    let all: Vec<OpId> = history.ids().collect();
+    let mut weak = history.clone();
+    all.iter().filter(|id| !core.contains(id)).for_each(|id| weak[*id].completed = false);
+    !judge(&spec, &weak, &all)
 }
 
 fn show(history: &History) -> String {
@@ -406,6 +419,37 @@ fn registers_with_failed_swaps() {
         },
         [10.0; 3],
     );
+}
+
+/// A list that is mostly one that was seen, with a value more or less.
+fn members_near(rng: &mut Rng, seen: &[Value]) -> Value {
+    let seen = one_of(rng, seen);
+    let mut members = seen.as_list().map(<[Value]>::to_vec).unwrap_or_default();
+    let at = rng.usize(0..=members.len());
+    match rng.u8(0..4) {
+        0 | 1 if at < members.len() => drop(members.remove(at)),
+        3 => rng.shuffle(&mut members),
+        _ => members.insert(at, Value::Int(rng.i64(0..6))),
+    }
+    Value::list(members)
+}
+
+#[test]
+fn sets_that_grow() {
+    let call = |rng: &mut Rng, fresh, _: &[Value]| match rng.u8(0..8) {
+        0 => ("add", Value::Int(rng.i64(0..4))),
+        1..4 => ("add", Value::Int(fresh)),
+        _ => ("read", Value::Null),
+    };
+    let answer = |rng: &mut Rng, name: &str, seen: &[Value]| match name {
+        "read" => members_near(rng, seen),
+        _ => Value::Null,
+    };
+    for init in [vec![], vec![Value::Int(1), Value::Int(70)]] {
+        let init = Value::list(init);
+        let subject = Subject { call, answer, ..subject("grow-set", init, grow_set::check) };
+        fuzz_all("grow-set", subject, [0.0, 0.0, 10.0]);
+    }
 }
 
 #[test]

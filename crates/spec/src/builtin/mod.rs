@@ -8,6 +8,7 @@
 mod closest;
 mod contents;
 mod counter;
+mod grow_set;
 mod kv;
 mod list_append;
 mod map;
@@ -25,6 +26,7 @@ mod tally;
 mod tests;
 
 pub use counter::Counter;
+pub use grow_set::GrowSet;
 pub use kv::Kv;
 pub use list_append::ListAppend;
 pub use map::Map;
@@ -68,6 +70,7 @@ pub enum Builtin {
     Stack,
     PriorityQueue,
     Set,
+    GrowSet,
     Map,
     Counter,
     Mutex,
@@ -92,6 +95,7 @@ impl Builtin {
             Builtin::Stack => const { &info::<Stack>(Builtin::Stack) },
             Builtin::PriorityQueue => const { &info::<PriorityQueue>(Builtin::PriorityQueue) },
             Builtin::Set => const { &info::<Set>(Builtin::Set) },
+            Builtin::GrowSet => const { &info::<GrowSet>(Builtin::GrowSet) },
             Builtin::Map => const { &info::<Map>(Builtin::Map) },
             Builtin::Counter => const { &info::<Counter>(Builtin::Counter) },
             Builtin::Mutex => const { &info::<Mutex>(Builtin::Mutex) },
@@ -171,6 +175,7 @@ pub const BUILTINS: &[BuiltinInfo] = &[
     *Builtin::Stack.info(),
     *Builtin::PriorityQueue.info(),
     *Builtin::Set.info(),
+    *Builtin::GrowSet.info(),
     *Builtin::Map.info(),
     *Builtin::Counter.info(),
     *Builtin::Mutex.info(),
