@@ -131,11 +131,12 @@ fn touches(spec_name: &str, name: &str, operation: &Operation) -> Touched {
         None => pending,
     };
     match (spec_name, name) {
-        ("queue" | "stack" | "priority-queue", "enqueue" | "push" | "insert") => {
-            Touched::Values(vec![argument()])
-        }
+        (
+            "queue" | "stack" | "priority-queue" | "unordered-queue",
+            "enqueue" | "push" | "insert",
+        ) => Touched::Values(vec![argument()]),
         ("queue" | "stack", "peek") => found(Touched::Nothing),
-        ("queue" | "stack" | "priority-queue", _) => found(Touched::Anything),
+        ("queue" | "stack" | "priority-queue" | "unordered-queue", _) => found(Touched::Anything),
         // With the answer false, `add` and `remove` found nothing to do.
         ("set", "contains") => Touched::Reads(vec![argument()]),
         ("set", _) if operation.response == Some(Value::Bool(false)) => {

@@ -109,6 +109,7 @@ pub(crate) fn data_type(builtin: Builtin) -> &'static dyn DataType {
         Builtin::CasRegister => &Register { has_cas: true },
         Builtin::Queue => &Queue,
         Builtin::Stack => &Stack,
+        Builtin::UnorderedQueue => &UnorderedQueue,
         Builtin::PriorityQueue => &PriorityQueue,
         Builtin::Set => &Set,
         Builtin::GrowSet => &GrowSet,
@@ -194,6 +195,24 @@ impl DataType for Stack {
 
     fn online(&self, _: Option<&Value>) -> Online {
         Online::Window(&rules::Stack)
+    }
+}
+
+struct UnorderedQueue;
+
+impl DataType for UnorderedQueue {
+    fn methods(&self) -> &'static [Method] {
+        &[Method {
+            name: "unordered-queue",
+            check: |task| {
+                let init = task.initial();
+                let contents = init.as_list().unwrap_or_default().iter();
+                // What the history does not know is never removed, which is no harm.
+                let known: Vec<ValueId> =
+                    contents.filter_map(|value| task.history.values.find(value)).collect();
+                monitor::unordered_queue::check(task.history, &known, task.limits)
+            },
+        }]
     }
 }
 

@@ -30,6 +30,7 @@ pub mod set;
 mod sorting;
 pub mod stack;
 mod timeline;
+pub mod unordered_queue;
 mod zone;
 
 pub use poll::StopPoll;

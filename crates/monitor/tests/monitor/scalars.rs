@@ -4,7 +4,7 @@
 
 use fastrand::Rng;
 use linchpin_history_data::{Builder, History, Judgement, Monitored, NEVER, OpId, Rank, Violation};
-use linchpin_monitor::{counter, grow_set, map, mutex, register, semaphore, set};
+use linchpin_monitor::{counter, grow_set, map, mutex, register, semaphore, set, unordered_queue};
 use linchpin_oracle::{Operation, is_linearizable};
 use linchpin_spec::{BuiltinSpec, Value, builtin};
 use linchpin_verdict::Limits;
@@ -200,7 +200,7 @@ fn explains(spec: &BuiltinSpec, history: &History, order: &[OpId]) -> Result<(),
 /// Whether a core has, with each value that one of its operations found, the operation that wrote
 /// that value: only then can no other operation help.
 fn is_closed(subject: &Subject, history: &History, core: &[OpId]) -> bool {
-    if subject.spec == "grow-set" {
+    if ["grow-set", "unordered-queue"].contains(&subject.spec) {
         return stands_alone(subject, history, core);
     }
     if !["register", "cas-register", "map"].contains(&subject.spec) {
@@ -450,6 +450,26 @@ fn sets_that_grow() {
         let subject = Subject { call, answer, ..subject("grow-set", init, grow_set::check) };
         fuzz_all("grow-set", subject, [0.0, 0.0, 10.0]);
     }
+}
+
+#[test]
+fn queues_without_order() {
+    let call = |rng: &mut Rng, _, _: &[Value]| match rng.u8(0..5) {
+        0..3 => ("enqueue", Value::Int(rng.i64(0..5))),
+        _ => ("dequeue", Value::Null),
+    };
+    let answer = |rng: &mut Rng, name: &str, _: &[Value]| match name {
+        "dequeue" => Value::Int(rng.i64(0..5)),
+        _ => Value::Null,
+    };
+    let check: Check = |history, init, limits| {
+        let initial = init.as_list().unwrap_or_default().iter();
+        let known: Vec<_> = initial.filter_map(|value| history.values.find(value)).collect();
+        unordered_queue::check(history, &known, limits)
+    };
+    let init = Value::list([Value::Int(1), Value::Int(1), Value::Int(9)]);
+    let subject = Subject { call, answer, ..subject("unordered-queue", init, check) };
+    fuzz_all("unordered-queue", subject, [0.0, 10.0, 10.0]);
 }
 
 #[test]

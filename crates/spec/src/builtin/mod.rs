@@ -24,6 +24,7 @@ mod snapshot;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod unordered_queue;
 
 pub use counter::Counter;
 pub use grow_set::GrowSet;
@@ -40,6 +41,7 @@ pub use sequence::{Queue, Stack};
 pub use set::Set;
 pub use snapshot::Snapshot;
 pub use tally::{Mailbox, Semaphore, Snzi};
+pub use unordered_queue::UnorderedQueue;
 
 use crate::signature::same_name;
 use crate::{Outcome, Spec, Value};
@@ -67,6 +69,7 @@ pub enum Builtin {
     ListAppend,
     Kv,
     Queue,
+    UnorderedQueue,
     Stack,
     PriorityQueue,
     Set,
@@ -92,6 +95,7 @@ impl Builtin {
             Builtin::ListAppend => const { &info::<ListAppend>(Builtin::ListAppend) },
             Builtin::Kv => const { &info::<Kv>(Builtin::Kv) },
             Builtin::Queue => const { &info::<Queue>(Builtin::Queue) },
+            Builtin::UnorderedQueue => const { &info::<UnorderedQueue>(Builtin::UnorderedQueue) },
             Builtin::Stack => const { &info::<Stack>(Builtin::Stack) },
             Builtin::PriorityQueue => const { &info::<PriorityQueue>(Builtin::PriorityQueue) },
             Builtin::Set => const { &info::<Set>(Builtin::Set) },
@@ -172,6 +176,7 @@ pub const BUILTINS: &[BuiltinInfo] = &[
     *Builtin::ListAppend.info(),
     *Builtin::Kv.info(),
     *Builtin::Queue.info(),
+    *Builtin::UnorderedQueue.info(),
     *Builtin::Stack.info(),
     *Builtin::PriorityQueue.info(),
     *Builtin::Set.info(),
