@@ -50,6 +50,7 @@ fn has_truth(shape: &Shape) -> bool {
         Shape::Bool => true,
         Shape::Optional(inner) | Shape::List(inner) => has_truth(inner),
         Shape::Tuple(parts) => parts.iter().any(has_truth),
+        Shape::Record(fields) => fields.iter().any(|(_, part)| has_truth(part)),
         Shape::Unit | Shape::Int | Shape::Str | Shape::Word(_) | Shape::Any => false,
     }
 }

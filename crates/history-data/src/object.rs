@@ -27,8 +27,13 @@ impl Object {
     ///
     /// # Errors
     ///
-    /// If it cannot start from `init`.
+    /// If it cannot start from `init`, or needs one and has none.
     pub fn new(builtin: Builtin, init: Option<Value>) -> Result<Object, BuiltinError> {
+        let info = builtin.info();
+        if init.is_none() && info.needs_initial {
+            let (spec, expected) = (info.name, info.initial);
+            return Err(BuiltinError::Missing { spec, expected });
+        }
         let spec = erase(builtin.spec(init.as_ref())?);
         Ok(Object { name: builtin.name().to_owned(), spec, init, builtin: Some(builtin) })
     }

@@ -2,7 +2,7 @@
 
 use crate::token::{Bracket, Token, Unsupported, View};
 use linchpin_history::{Argument, Builder, ValueId};
-use linchpin_spec::Shape;
+use linchpin_spec::{Shape, Value};
 use rustc_hash::FxHashMap;
 
 /// A value that is not of the shape.
@@ -59,6 +59,11 @@ impl Converter {
     ) -> Result<ValueId, Unfit> {
         match shape {
             Shape::Unit => Ok(ValueId::NULL),
+            Shape::Record(fields) => {
+                let values = record(view, fields).ok_or(Unfit)?;
+                let values: Result<Vec<_>, _> = values.into_iter().map(View::to_value).collect();
+                Ok(builder.values().intern(Value::list(values?)))
+            }
             shape if fits(view, shape) => self.intern(view, builder),
             _ => Err(Unfit),
         }
@@ -70,15 +75,25 @@ impl Converter {
         shapes: &[Shape],
         builder: &mut Builder,
     ) -> Result<Argument, Unfit> {
-        if view.first() != Token::Open(Bracket::List) {
+        let is_map = view.first() == Token::Open(Bracket::Map) && shapes.len() == 2;
+        if view.first() != Token::Open(Bracket::List) && !is_map {
             return Err(Unfit);
         }
         let mut words = std::mem::take(&mut self.words);
         words.clear();
-        let all = view.items().try_for_each(|item| {
-            words.push(self.word(item, shapes, builder)?);
-            Ok(())
-        });
+        let mut items = view.items();
+        let all = match is_map {
+            // The pairs of a map are words.
+            true => pairs(view).try_for_each(|(key, value)| {
+                let key = self.element(key, &shapes[0], builder)?;
+                words.push([key, self.element(value, &shapes[1], builder)?, ValueId::NULL]);
+                Ok(())
+            }),
+            false => items.try_for_each(|item| {
+                words.push(self.word(item, shapes, builder)?);
+                Ok(())
+            }),
+        };
         let argument = all.and_then(|()| match u16::try_from(words.len()) {
             Ok(_) => Ok(builder.words(&words, shapes.len() as u8)),
             Err(_) => Ok(Argument::One(self.intern(view, builder)?)),
@@ -180,6 +195,28 @@ impl Scalars {
     }
 }
 
+/// The keys of a map, each with its value.
+fn pairs<'t>(view: View<'t>) -> impl Iterator<Item = (View<'t>, View<'t>)> {
+    let mut items = view.items();
+    std::iter::from_fn(move || Some((items.next()?, items.next()?)))
+}
+
+/// The values of these fields, each of its shape: a map with their names, or a list in their order.
+fn record<'t>(view: View<'t>, fields: &[(&str, Shape)]) -> Option<Vec<View<'t>>> {
+    let values: Vec<View<'t>> = match view.first() {
+        Token::Open(Bracket::List) => view.items().collect(),
+        Token::Open(Bracket::Map) => {
+            let named = |name: &str| pairs(view).find(|(key, _)| key.as_text() == Some(name));
+            let found = fields.iter().map(|(name, _)| named(name).map(|(_, value)| value));
+            found.collect::<Option<_>>()?
+        }
+        _ => return None,
+    };
+    let is_right = values.len() == fields.len();
+    let fit = |(value, (_, shape)): (&View<'t>, &(&str, Shape))| fits(*value, shape);
+    (is_right && values.iter().zip(fields).all(fit)).then_some(values)
+}
+
 /// Whether a value has this shape.
 pub(crate) fn fits(view: View<'_>, shape: &Shape) -> bool {
     let first = view.first();
@@ -196,6 +233,7 @@ pub(crate) fn fits(view: View<'_>, shape: &Shape) -> bool {
                 && shapes.iter().all(|shape| items.next().is_some_and(|item| fits(item, shape)))
                 && items.next().is_none()
         }
+        Shape::Record(fields) => record(view, fields).is_some(),
         // Sets are kept as sorted lists.
         Shape::List(item) => {
             matches!(first, Token::Open(Bracket::List | Bracket::Set))

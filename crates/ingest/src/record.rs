@@ -484,7 +484,9 @@ fn seems_keyed(raw: &RawEvent<'_>, shape: &Shape) -> Option<bool> {
             Some((_, value)) => (value.first() == Token::Null).then_some(true),
             None => Some(false),
         },
-        Shape::Bool | Shape::Int | Shape::Str | Shape::Word(_) => Some(pair.is_some()),
+        Shape::Bool | Shape::Int | Shape::Str | Shape::Word(_) | Shape::Record(_) => {
+            Some(pair.is_some())
+        }
         _ => None,
     }
 }

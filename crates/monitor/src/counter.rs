@@ -59,17 +59,17 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
     if differ {
         return fetch_add::check(history, &say, start, &poll);
     }
-    let most = i64::try_from(history.operations.len()).unwrap_or(i64::MAX);
-    let fits = amount.checked_mul(most).and_then(|sum| sum.checked_add(start)).is_some();
-    if !fits || history.operations.len() >= NONE as usize / 2 {
-        return not_applicable("the sum may overflow");
-    }
+    let most = match u32::try_from(history.operations.len()) {
+        Ok(most) if most < NONE / 2 => most,
+        _ => return not_applicable("the history is too long"),
+    };
     let amount = if amount == 0 { 1 } else { amount };
-    let level = |sum: i64| {
-        let distance = sum.checked_sub(start)?;
+    // why 128 bits: the sum does not wrap around, so neither may its distance from the start.
+    let level = |sum: i128| {
+        let (distance, amount) = (sum - i128::from(start), i128::from(amount));
+        let is_level = distance % amount == 0 && distance / amount >= 0;
         // why not above `most`: so many additions there are not, which is all that matters.
-        (distance % amount == 0 && distance / amount >= 0)
-            .then(|| (distance / amount).min(most) as u32)
+        is_level.then(|| u32::try_from(distance / amount).map_or(most, |level| level.min(most)))
     };
     deadline::judge(history, &say, &poll, |ignore| {
         let mut climb = Climb::new(history);
@@ -82,8 +82,9 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
                 Some(step) => climb.steps.push(step),
                 None => {
                     let explanation = format!(
-                        "{} found a sum that no number of additions of {amount} to {start} gives",
-                        say.operation(id)
+                        "{} found a sum that no number of additions of {amount} to {start} gives{}",
+                        say.operation(id),
+                        overflow(history, id, level),
                     );
                     return Judgement::Violated(Violation {
                         core: vec![id],
@@ -105,15 +106,23 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
 
 /// What an operation does to the counter, given which level a sum is; `None` if it found a sum that
 /// is no level.
-fn step(history: &History, id: OpId, level: impl Fn(i64) -> Option<u32>) -> Option<Step> {
+fn step(history: &History, id: OpId, level: impl Fn(i128) -> Option<u32>) -> Option<Step> {
     let operation = &history[id];
     Some(match parse(history, id) {
-        Some((0, Some(sum))) => Step::Read(level(sum)?),
-        Some((_, Some(sum))) => Step::Claim(level(sum)?),
+        Some((0, Some(sum))) => Step::Read(level(sum.into())?),
+        Some((_, Some(sum))) => Step::Claim(level(sum.into())?),
         Some((0, None)) if operation.completed => Step::Idle,
         None | Some((0, None)) => Step::Nothing,
         Some((_, None)) => Step::Add,
     })
+}
+
+/// What to say of an operation that found what is left of a right sum in 64 bits.
+fn overflow(history: &History, id: OpId, level: impl Fn(i128) -> Option<u32>) -> String {
+    let Some((_, Some(found))) = parse(history, id) else { return String::new() };
+    let around = [1_i128 << 64, -(1_i128 << 64)].map(|turn| i128::from(found) + turn);
+    let meant = around.into_iter().find(|sum| level(*sum).is_some());
+    meant.map_or_else(String::new, |sum| format!("; it is {sum} after an overflow of 64 bits"))
 }
 
 /// What an operation adds, and the sum it found if it answered one. `None` if it is no operation of

@@ -29,11 +29,11 @@ pub(super) fn check(history: &History, say: &Sentences, start: i64, poll: &StopP
             return Ok(stopped.into());
         }
         roles.push(match parse(history, id) {
-            Some((0, Some(sum))) => Role::Read(sums.number(sum)),
-            Some((added, Some(sum))) => match sum.checked_add(added) {
-                Some(left) => Role::Swap(sums.number(sum), sums.number(left)),
-                None => return not_applicable(format!("{} overflows", say.operation(id))),
-            },
+            Some((0, Some(sum))) => Role::Read(sums.number(sum.into())),
+            Some((added, Some(sum))) => {
+                let (found, added) = (i128::from(sum), i128::from(added));
+                Role::Swap(sums.number(found), sums.number(found + added))
+            }
             Some((0, None)) => Role::Nothing,
             _ if history[id].completed => {
                 let what = say.operation(id);
@@ -69,12 +69,12 @@ struct Sums<'a> {
     history: &'a History,
     /// The sum of each number that is not a value of the history. The first is the sum at the
     /// start.
-    others: Vec<i64>,
+    others: Vec<i128>,
 }
 
 impl<'a> Sums<'a> {
     fn new(history: &'a History, start: i64) -> Sums<'a> {
-        Sums { history, others: vec![start] }
+        Sums { history, others: vec![start.into()] }
     }
 
     fn start(&self) -> u32 {
@@ -88,11 +88,12 @@ impl<'a> Sums<'a> {
 
     /// The number of a sum. A sum that is no value of the history, because no operation found it,
     /// gets another one each time.
-    fn number(&mut self, sum: i64) -> u32 {
+    fn number(&mut self, sum: i128) -> u32 {
         if sum == self.others[0] {
             return self.start();
         }
-        self.history.values.find(&Value::Int(sum)).map_or_else(
+        let known = i64::try_from(sum).ok();
+        known.and_then(|sum| self.history.values.find(&Value::Int(sum))).map_or_else(
             || {
                 self.others.push(sum);
                 self.count() as u32 - 1
@@ -101,11 +102,11 @@ impl<'a> Sums<'a> {
         )
     }
 
-    fn sum(&self, number: u32) -> i64 {
+    fn sum(&self, number: u32) -> i128 {
         let other = (number as usize).checked_sub(self.history.values.len());
         let value =
             |number| self.history.values.get(linchpin_history_data::ValueId(number)).as_int();
-        other.map_or_else(|| value(number).unwrap_or(0), |other| self.others[other])
+        other.map_or_else(|| value(number).unwrap_or(0).into(), |other| self.others[other])
     }
 }
 
@@ -173,17 +174,17 @@ fn mend(history: &History, sums: &Sums, roles: &mut [Role], pending: &[OpId]) {
             (replaced[*from as usize], left[*to as usize]) = (true, true);
         }
     }
-    let start = i128::from(sums.others[0]);
+    let start = sums.others[0];
     let ordered = |wanted: &dyn Fn(usize) -> bool| {
         let numbers = (0..sums.count()).filter(|number| wanted(*number));
         let mut ordered: Vec<u32> = numbers.map(|number| number as u32).collect();
-        ordered.sort_unstable_by_key(|number| (i128::from(sums.sum(*number)) - start).abs());
+        ordered.sort_unstable_by_key(|number| (sums.sum(*number) - start).abs());
         ordered
     };
     let ends = ordered(&|number| left[number] && !replaced[number]);
     let begins = ordered(&|number| found[number] && !left[number]);
     for (end, begin) in ends.into_iter().zip(begins) {
-        let amount = sums.sum(begin).checked_sub(sums.sum(end));
+        let amount = i64::try_from(sums.sum(begin) - sums.sum(end)).ok();
         if let Some(id) = amount.and_then(|amount| by_amount.get_mut(&amount)?.pop_front()) {
             roles[id.index()] = Role::Swap(end, begin);
         }

@@ -111,6 +111,9 @@ fn random_value(random: &mut fastrand::Rng, shape: &Shape) -> Value {
         Shape::Optional(_) if random.u8(..3) == 0 => Value::Null,
         Shape::Optional(inner) => random_value(random, inner),
         Shape::Tuple(items) => Value::list(items.iter().map(|item| random_value(random, item))),
+        Shape::Record(fields) => {
+            Value::list(fields.iter().map(|(_, item)| random_value(random, item)))
+        }
         Shape::List(item) => {
             Value::list((0..random.usize(1..3)).map(|_| random_value(random, item)))
         }

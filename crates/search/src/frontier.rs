@@ -181,7 +181,10 @@ where
         let operation = self.calls.get(call).operation;
         let signature = self.spec.operations().get(operation);
         let is_silent = signature.is_some_and(|signature| signature.response == Shape::Unit);
-        let response = if is_silent { Value::Null } else { response.clone() };
+        let response = match is_silent {
+            true => Value::Null,
+            false => self.spec.canonical(operation, response.clone()),
+        };
         let (answer, _) = self.answers.intern(response.clone());
         let possible = self.possible_states();
         self.pass(ticket.0, call, Some(answer));

@@ -138,6 +138,10 @@ impl<S: Spec<State: OpaqueState>> Spec for Erased<S> {
             |Outcome { state, response }| Outcome { state: AnyState::new(state), response };
         outcomes.map(erased).collect()
     }
+
+    fn canonical(&self, operation: usize, response: Value) -> Value {
+        self.0.canonical(operation, response)
+    }
 }
 
 #[cfg(test)]

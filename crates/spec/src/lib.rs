@@ -12,7 +12,7 @@ mod value;
 pub use any::{AnySpec, AnyState, OpaqueState, erase};
 pub use builtin::{BUILTINS, Builtin, BuiltinError, BuiltinInfo, BuiltinSpec, builtin};
 pub use builtin::{
-    CasRegister, Counter, GrowSet, Kv, ListAppend, Mailbox, Map, MultiRegister, Mutex, Mwcas,
+    Bank, CasRegister, Counter, GrowSet, Kv, ListAppend, Mailbox, Map, MultiRegister, Mutex, Mwcas,
     PriorityQueue, Queue, Rdcss, Register, Semaphore, Set, Snapshot, Snzi, Stack, UnorderedQueue,
 };
 pub use signature::{Shape, Signature};
@@ -65,6 +65,12 @@ pub trait Spec {
         response: Option<&Value>,
     ) -> Outcomes<Self::State>;
 
+    /// The same answer as [`apply`](Spec::apply) writes it when it is asked without one: what says
+    /// the same is equal then. Without this, every answer is written in one way only.
+    fn canonical(&self, _operation: usize, response: Value) -> Value {
+        response
+    }
+
     /// The index of the operation called `name`; `-` and `_` are the same letter here, because
     /// models cannot write `-`.
     fn operation(&self, name: &str) -> Option<usize> {
@@ -85,5 +91,9 @@ impl<S: Spec + ?Sized> Spec for Box<S> {
 
     fn apply(&self, state: &S::State, call: &Call, response: Option<&Value>) -> Outcomes<S::State> {
         (**self).apply(state, call, response)
+    }
+
+    fn canonical(&self, operation: usize, response: Value) -> Value {
+        (**self).canonical(operation, response)
     }
 }

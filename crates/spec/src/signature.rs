@@ -32,7 +32,9 @@ pub enum Shape {
     Optional(Box<Shape>),
     /// A list with exactly these elements.
     Tuple(Vec<Shape>),
-    /// A list of any length.
+    /// A list with these elements. In a history also a map with these names.
+    Record(Vec<(&'static str, Shape)>),
+    /// A list of any length. In a history, a map is a list of its pairs.
     List(Box<Shape>),
 }
 
@@ -81,6 +83,11 @@ impl fmt::Display for Shape {
                     }
                 }
                 f.write_str("]")
+            }
+            Shape::Record(fields) => {
+                let field = |(name, shape): &(&str, Shape)| format!("{name}: {shape}");
+                let fields: Vec<String> = fields.iter().map(field).collect();
+                write!(f, "{{{}}}", fields.join(", "))
             }
             Shape::List(item) => write!(f, "[{item}, …]"),
         }

@@ -31,7 +31,11 @@ fn compare(object: &Object) {
 #[test]
 fn every_builtin_object() {
     for info in BUILTINS {
-        let init = (info.name == "snapshot").then(|| Value::list([0.into(), 0.into()]));
+        let init = match info.name {
+            "snapshot" => Some(Value::list([0.into(), 0.into()])),
+            "bank" => Some(Value::map((0..3).map(|account| (account.into(), 1.into())))),
+            _ => None,
+        };
         compare(&Object::builtin(info.name, init).unwrap());
     }
 }

@@ -232,6 +232,10 @@ fn specified_at(model: &ast::Model, name: &str) -> Option<Span> {
 fn declaration(signature: &Signature) -> String {
     let parameters = match &signature.argument {
         Shape::Unit => String::new(),
+        Shape::Record(fields) => {
+            let named = fields.iter().map(|(name, shape)| format!("{name}: {}", ty(shape)));
+            named.collect::<Vec<_>>().join(", ")
+        }
         Shape::Tuple(shapes) => {
             let named =
                 shapes.iter().zip('a'..).map(|(shape, name)| format!("{name}: {}", ty(shape)));
@@ -256,6 +260,12 @@ fn ty(shape: &Shape) -> String {
         Shape::Tuple(items) => {
             format!("({})", items.iter().map(ty).collect::<Vec<_>>().join(", "))
         }
+        Shape::Record(fields) => {
+            format!(
+                "({})",
+                fields.iter().map(|(_, shape)| ty(shape)).collect::<Vec<_>>().join(", ")
+            )
+        }
         Shape::List(item) => format!("[{}; N]", ty(item)),
     }
 }
@@ -272,6 +282,9 @@ fn fits(shape: &Shape, ty: &Type) -> bool {
         (Shape::List(item), Type::Tuple(types)) => types.iter().all(|ty| fits(item, ty)),
         (Shape::Tuple(shapes), Type::Tuple(types)) => {
             shapes.len() == types.len() && shapes.iter().zip(types).all(|(s, ty)| fits(s, ty))
+        }
+        (Shape::Record(fields), Type::Tuple(types)) => {
+            fields.len() == types.len() && fields.iter().zip(types).all(|((_, s), ty)| fits(s, ty))
         }
         (Shape::Int, Type::Int | Type::Tid)
         | (Shape::Bool, Type::Bool)

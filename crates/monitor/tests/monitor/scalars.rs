@@ -355,7 +355,7 @@ fn one_of(rng: &mut Rng, seen: &[Value]) -> Value {
 /// A sum near one of those that were there.
 fn sum_near(rng: &mut Rng, seen: &[Value], amount: i64) -> Value {
     let sums: Vec<i64> = seen.iter().filter_map(Value::as_int).collect();
-    Value::Int(sums[rng.usize(0..sums.len())] + amount * rng.i64(-1..=1))
+    Value::Int(sums[rng.usize(0..sums.len())].wrapping_add(amount * rng.i64(-1..=1)))
 }
 
 #[test]
@@ -601,6 +601,39 @@ fn counters_by_fetch_add_up_and_down() {
         Subject { call, answer, ..subject("counter", Value::Int(0), counter::check) },
         [40.0, 70.0, 70.0],
     );
+}
+
+#[test]
+fn counters_that_overflow() {
+    let by_one = |rng: &mut Rng, _, _: &[Value]| counting(rng, &[1]);
+    let by_any = |rng: &mut Rng, _, _: &[Value]| match rng.u8(0..4) {
+        0 => ("read", Value::Null),
+        _ => ("fetch-add", Value::Int([-5, 3, 7, 11][rng.usize(0..4)])),
+    };
+    let answer = |rng: &mut Rng, _: &str, seen: &[Value]| sum_near(rng, seen, 1);
+    let init = Value::Int(i64::MAX - 2);
+    let at_most = subject("counter", init, counter::check);
+    let by_one = Subject { call: by_one, answer, init: at_most.init.clone(), ..at_most };
+    fuzz_all("counter near the end", by_one, [60.0, 60.0, 80.0]);
+    let by_any = Subject { call: by_any, answer, ..at_most };
+    fuzz_all("fetch-add near the end", by_any, [80.0, 80.0, 80.0]);
+}
+
+#[test]
+fn an_overflow_is_said_to_be_one() {
+    let mut builder = Builder::new(builtin("counter", None).unwrap().operations());
+    for (name, argument, answer) in [("add", 1, Value::Null), ("read", 0, i64::MIN.into())] {
+        builder.invoke("a", name, Value::Int(argument)).unwrap();
+        builder.ok("a", answer).unwrap();
+    }
+    let init = Value::Int(i64::MAX);
+    match counter::check(&builder.finish(), &init, &Limits::default()) {
+        Ok(Judgement::Violated(violation)) => {
+            let said = "it is 9223372036854775808 after an overflow of 64 bits";
+            assert!(violation.explanation.ends_with(said), "{violation:?}");
+        }
+        other => panic!("{other:?}"),
+    }
 }
 
 /// Write 2 may take effect before write 1, which the swap of 1 follows at once: then 2 is gone when

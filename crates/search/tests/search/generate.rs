@@ -44,6 +44,9 @@ pub fn random_value(random: &mut fastrand::Rng, shape: &Shape, values: i64) -> V
         Shape::Tuple(items) => {
             Value::list(items.iter().map(|item| random_value(random, item, values)))
         }
+        Shape::Record(fields) => {
+            Value::list(fields.iter().map(|(_, item)| random_value(random, item, values)))
+        }
         Shape::List(item) => {
             let count = random.usize(1..3);
             Value::list((0..count).map(|_| random_value(random, item, values)))

@@ -3,8 +3,8 @@
 use super::{Described, answering, deterministic, looking, silent};
 use crate::{Call, Outcome, Shape, Signature, Value};
 
-/// A sum: `add n`, `read → n`, `fetch-add n → old`. An addition that overflows 64 bits has no
-/// outcome.
+/// A sum: `add n`, `read → n`, `fetch-add n → old`. It does not overflow: beyond 64 bits it goes on,
+/// its digits as a string, and no answer of 64 bits is right there.
 ///
 /// ```
 /// use linchpin_spec::{Call, Counter, Spec, Value};
@@ -41,7 +41,10 @@ impl Counter {
     }
 
     fn step(&self, state: &Value, call: &Call, known: Option<&Value>) -> Option<Outcome<Value>> {
-        let sum = || state.as_int()?.checked_add(call.argument.as_int()?).map(Value::Int);
+        let sum = || {
+            let sum = whole(state)?.checked_add(call.argument.as_int()?.into())?;
+            Some(i64::try_from(sum).map_or_else(|_| Value::str(&sum.to_string()), Value::Int))
+        };
         match call.operation {
             Counter::ADD => silent(sum()?),
             Counter::READ => looking(state, state.clone(), known),
@@ -50,6 +53,15 @@ impl Counter {
             }
             _ => None,
         }
+    }
+}
+
+/// The sum that a state is.
+fn whole(state: &Value) -> Option<i128> {
+    match state {
+        Value::Int(sum) => Some((*sum).into()),
+        Value::Str(digits) => digits.parse().ok(),
+        _ => None,
     }
 }
 

@@ -64,6 +64,15 @@ impl GrowSet {
             _ => None,
         }
     }
+
+    fn canonical(&self, operation: usize, response: Value) -> Value {
+        let Some(members) = response.as_list().filter(|_| operation == GrowSet::READ) else {
+            return response;
+        };
+        let mut members = members.to_vec();
+        members.sort();
+        Value::list(members)
+    }
 }
 
 /// Whether this is a list of these values, each once.
@@ -75,7 +84,7 @@ fn lists(known: &Value, members: &BTreeSet<Value>) -> bool {
         && listed.iter().collect::<BTreeSet<_>>().len() == listed.len()
 }
 
-deterministic!(GrowSet);
+deterministic!(GrowSet, canonical);
 
 impl Default for GrowSet {
     fn default() -> GrowSet {

@@ -5,6 +5,7 @@
 //! good first one to read, `mwcas.rs` is the only one that is not deterministic. An argument of the
 //! wrong shape has no outcome, in all of them.
 
+mod bank;
 mod closest;
 mod contents;
 mod counter;
@@ -26,6 +27,7 @@ mod tally;
 mod tests;
 mod unordered_queue;
 
+pub use bank::Bank;
 pub use counter::Counter;
 pub use grow_set::GrowSet;
 pub use kv::Kv;
@@ -75,6 +77,7 @@ pub enum Builtin {
     Set,
     GrowSet,
     Map,
+    Bank,
     Counter,
     Mutex,
     Semaphore,
@@ -101,6 +104,7 @@ impl Builtin {
             Builtin::Set => const { &info::<Set>(Builtin::Set) },
             Builtin::GrowSet => const { &info::<GrowSet>(Builtin::GrowSet) },
             Builtin::Map => const { &info::<Map>(Builtin::Map) },
+            Builtin::Bank => const { &info::<Bank>(Builtin::Bank) },
             Builtin::Counter => const { &info::<Counter>(Builtin::Counter) },
             Builtin::Mutex => const { &info::<Mutex>(Builtin::Mutex) },
             Builtin::Semaphore => const { &info::<Semaphore>(Builtin::Semaphore) },
@@ -158,6 +162,8 @@ pub struct BuiltinInfo {
     pub summary: &'static str,
     /// What its initial value is and which one it has by default.
     pub initial: &'static str,
+    /// Whether a history is not judged without one, because nothing is usual.
+    pub needs_initial: bool,
     make: fn(Option<&Value>) -> Option<BuiltinSpec>,
 }
 
@@ -182,6 +188,7 @@ pub const BUILTINS: &[BuiltinInfo] = &[
     *Builtin::Set.info(),
     *Builtin::GrowSet.info(),
     *Builtin::Map.info(),
+    *Builtin::Bank.info(),
     *Builtin::Counter.info(),
     *Builtin::Mutex.info(),
     *Builtin::Semaphore.info(),
@@ -202,6 +209,14 @@ pub enum BuiltinError {
         name: String,
         /// The name that was probably meant.
         closest: Option<&'static str>,
+    },
+    /// There is no initial value, and none is usual.
+    #[error("`{spec}` needs an initial value: {expected}")]
+    Missing {
+        /// The specification.
+        spec: &'static str,
+        /// What it takes: [`BuiltinInfo::initial`].
+        expected: &'static str,
     },
     /// The initial value does not fit the object.
     #[error("`{spec}` cannot start from `{value}`; its initial value is {expected}")]
@@ -253,6 +268,7 @@ trait Described: Spec<State = Value> + Default + Send + Sync + 'static {
     const ALIASES: &'static [&'static str] = &[];
     const SUMMARY: &'static str;
     const INITIAL: &'static str;
+    const NEEDS_INITIAL: bool = false;
 
     /// The object that starts from `init`, if it can.
     fn starting_from(init: &Value) -> Option<Self>;
@@ -265,6 +281,7 @@ const fn info<B: Described>(builtin: Builtin) -> BuiltinInfo {
         aliases: B::ALIASES,
         summary: B::SUMMARY,
         initial: B::INITIAL,
+        needs_initial: B::NEEDS_INITIAL,
         make: make::<B>,
     }
 }
@@ -279,9 +296,10 @@ fn make<B: Described>(init: Option<&Value>) -> Option<BuiltinSpec> {
 
 /// Implements [`Spec`] for a deterministic object with the fields `operations` and `initial` and a
 /// method `step(&self, state, call, known) -> Option<Outcome<Value>>`, where `known` is the
-/// response that the caller knows.
+/// response that the caller knows. With the name of another method, that one is
+/// [`Spec::canonical`].
 macro_rules! deterministic {
-    ($object:ty) => {
+    ($object:ty $(, $canonical:ident)?) => {
         impl $crate::Spec for $object {
             type State = $crate::Value;
 
@@ -301,6 +319,12 @@ macro_rules! deterministic {
             ) -> $crate::Outcomes<$crate::Value> {
                 self.step(state, call, response).into_iter().collect()
             }
+
+            $(
+                fn canonical(&self, operation: usize, response: $crate::Value) -> $crate::Value {
+                    <$object>::$canonical(self, operation, response)
+                }
+            )?
         }
     };
 }

@@ -21,10 +21,13 @@ fn the_table_of_operations() {
         list-append: txn [[append|r|read, value, value], …] → [[append|r|read, value, value], …]
         kv: get value → string; put [value, string]; append [value, string]
         queue: enqueue value; dequeue → value or null; peek → value or null
+        unordered-queue: enqueue value; dequeue → value or null
         stack: push value; pop → value or null; peek → value or null
         priority-queue: insert value; remove-min → value or null
         set: add value → bool; remove value → bool; contains value → bool
+        grow-set: add value; read → [value, …]
         map: put [value, value] → value or null; get value → value or null; remove value → value or null
+        bank: transfer {from: value, to: value, amount: int}; read → [[value, int], …]
         counter: add int; read → int; fetch-add int → int
         mutex: acquire; release
         semaphore: acquire; release
@@ -63,6 +66,7 @@ fn the_indices_are_those_of_the_operations() {
         &[UnorderedQueue::ENQUEUE, UnorderedQueue::DEQUEUE],
     );
     check(GrowSet::default(), &["add", "read"], &[GrowSet::ADD, GrowSet::READ]);
+    check(Bank::default(), &["transfer", "read"], &[Bank::TRANSFER, Bank::READ]);
     check(Stack::default(), &["push", "pop", "peek"], &[Stack::PUSH, Stack::POP, Stack::PEEK]);
     check(
         PriorityQueue::default(),
@@ -122,8 +126,8 @@ fn mistakes() {
         writeln!(messages, "{mistake}").unwrap();
     }
     expect![[r#"
-        there is no built-in specification `hashmap`; there are register, cas-register, multi-register, list-append, kv, queue, stack, priority-queue, set, map, counter, mutex, semaphore, snapshot, mwcas, rdcss, snzi, mailbox
-        there is no built-in specification `cas-registr` (did you mean `cas-register`?); there are register, cas-register, multi-register, list-append, kv, queue, stack, priority-queue, set, map, counter, mutex, semaphore, snapshot, mwcas, rdcss, snzi, mailbox
+        there is no built-in specification `hashmap`; there are register, cas-register, multi-register, list-append, kv, queue, unordered-queue, stack, priority-queue, set, grow-set, map, bank, counter, mutex, semaphore, snapshot, mwcas, rdcss, snzi, mailbox
+        there is no built-in specification `cas-registr` (did you mean `cas-register`?); there are register, cas-register, multi-register, list-append, kv, queue, unordered-queue, stack, priority-queue, set, grow-set, map, bank, counter, mutex, semaphore, snapshot, mwcas, rdcss, snzi, mailbox
         `queue` cannot start from `null`; its initial value is a list of values, front first (default: [])
         `kv` cannot start from `{"k": 1}`; its initial value is an object from key to string (default: {}, all of them "")
         `semaphore` cannot start from `-1`; its initial value is the number of permits (default: 1)
@@ -161,11 +165,16 @@ fn initial_values() {
 }
 
 #[test]
-fn an_addition_that_overflows_has_no_outcome() {
+fn counting_never_wraps_around() {
     let counter = Counter::new(i64::MAX);
     for operation in [Counter::ADD, Counter::FETCH_ADD] {
-        let call = Call { operation, argument: 1.into() };
-        assert!(counter.apply(&counter.initial(), &call, None).is_empty());
+        let call = |by: i64| Call { operation, argument: by.into() };
+        let beyond = counter.apply(&counter.initial(), &call(1), None).remove(0).state;
+        assert_eq!(beyond, Value::str("9223372036854775808"));
+        let read = Call { operation: Counter::READ, argument: Value::Null };
+        assert!(counter.apply(&beyond, &read, Some(&i64::MIN.into())).is_empty());
+        let back = counter.apply(&beyond, &call(-2), None).remove(0).state;
+        assert_eq!(back, Value::Int(i64::MAX - 1));
     }
     let snzi = Snzi::default();
     let arrive = Call { operation: Snzi::ARRIVE, argument: Value::Null };
@@ -189,6 +198,9 @@ fn random_value(random: &mut fastrand::Rng, shape: &Shape) -> Value {
         Shape::Optional(_) if random.bool() => Value::Null,
         Shape::Optional(inner) => random_value(random, inner),
         Shape::Tuple(items) => Value::list(items.iter().map(|item| random_value(random, item))),
+        Shape::Record(fields) => {
+            Value::list(fields.iter().map(|(_, item)| random_value(random, item)))
+        }
         Shape::List(item) => {
             Value::list((0..random.usize(0..3)).map(|_| random_value(random, item)))
         }
@@ -237,7 +249,9 @@ fn a_known_response_selects_among_the_outcomes() {
             for response in known.chain([random_response, Value::Null]) {
                 let mut selected = outcomes.clone();
                 if signature.response != Shape::Unit {
-                    selected.retain(|outcome| outcome.response == response);
+                    let written = spec.canonical(operation, response.clone());
+                    selected.retain(|outcome| outcome.response == written);
+                    selected.iter_mut().for_each(|it| it.response.clone_from(&response));
                 }
                 if selected.is_empty() {
                     refuted += 1
