@@ -152,7 +152,8 @@ fn check_key<R: Fn(OpId) -> Role>(
             let explanation = "whichever of the operations without an answer took effect, no order explains the answers under \
                                this key"
                 .to_owned();
-            Err(Failed::Violated(Violation { core: operations.to_vec(), explanation, at: None }))
+            let core = operations.to_vec();
+            Err(Failed::Violated(Violation { core, blamed: Vec::new(), explanation, at: None }))
         }
     }
 }

@@ -2,15 +2,29 @@
 
 use super::{Object, Part};
 use linchpin_history_data::{History, OpId, ValueId};
+use std::cell::RefCell;
 
-/// Talks about the operations of a history.
-#[derive(Clone, Copy)]
+/// Talks about the operations of a history, and remembers which.
 pub(crate) struct Speech<'a> {
     pub history: &'a History,
     pub object: &'a Object,
+    named: RefCell<Vec<OpId>>,
 }
 
-impl Speech<'_> {
+impl<'a> Speech<'a> {
+    /// Nothing is said yet.
+    pub fn new(history: &'a History, object: &'a Object) -> Speech<'a> {
+        Speech { history, object, named: RefCell::default() }
+    }
+
+    /// The operations that were named so far, each once.
+    pub fn named(&self) -> Vec<OpId> {
+        let mut named = self.named.borrow().clone();
+        named.sort_unstable();
+        named.dedup();
+        named
+    }
+
     /// A value.
     pub fn value(&self, value: ValueId) -> String {
         self.history.values.get(value).to_string()
@@ -25,6 +39,7 @@ impl Speech<'_> {
 
     /// "enqueue(7) by process 0", "dequeue of 7 by process 2", "dequeue → null by process 2".
     pub fn operation(&self, op: OpId) -> String {
+        self.named.borrow_mut().push(op);
         let operation = &self.history[op];
         let kind = usize::from(operation.operation);
         let by = self.by(op);
