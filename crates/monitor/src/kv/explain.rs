@@ -54,9 +54,10 @@ fn blamed(fault: &Fault) -> Vec<At> {
             Conflict::Forked(one, other) => vec![one, other],
             Conflict::Twice(append, ..) => vec![append],
             Conflict::Backwards(_, earlier, later) => vec![earlier, later],
-            Conflict::Crossed(one, other) => {
-                [one, other].iter().flat_map(|block| [block.root, block.first, block.last]).collect()
-            }
+            Conflict::Crossed(one, other) => [one, other]
+                .iter()
+                .flat_map(|block| [block.root, block.first, block.last])
+                .collect(),
         },
         Fault::Choices(_) => Vec::new(),
     }
