@@ -360,7 +360,7 @@ impl<'a> Climb<'a> {
         adds.extend(others);
         let room = target - claimed[target as usize];
         let explanation = format!(
-            "{} found too early a sum: {} had returned before it was called, and the sum leaves room for only {room}",
+            "{} found a sum that had been passed: {} had returned before it was called, and the sum leaves room for only {room}",
             say.operation(id),
             counted(adds.len(), "add")
         );
@@ -426,7 +426,7 @@ impl<'a> Climb<'a> {
             None => String::new(),
         };
         let explanation = format!(
-            "{} found too late a sum: no more than {}{since} can have taken effect before it returned",
+            "{} found a sum that cannot have been reached: no more than {}{since} can have taken effect before it returned",
             say.operation(id),
             counted(count, "addition")
         );

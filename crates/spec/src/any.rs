@@ -138,6 +138,10 @@ impl<S: Spec<State: OpaqueState>> Spec for Erased<S> {
             |Outcome { state, response }| Outcome { state: AnyState::new(state), response };
         outcomes.map(erased).collect()
     }
+
+    fn describe(&self, state: &AnyState) -> Option<String> {
+        self.0.describe(state.get::<S::State>()?)
+    }
 }
 
 #[cfg(test)]

@@ -65,6 +65,11 @@ pub trait Spec {
         response: Option<&Value>,
     ) -> Outcomes<Self::State>;
 
+    /// A state as a person reads it, if that is not how it prints itself.
+    fn describe(&self, _state: &Self::State) -> Option<String> {
+        None
+    }
+
     /// The index of the operation called `name`; `-` and `_` are the same letter here, because
     /// models cannot write `-`.
     fn operation(&self, name: &str) -> Option<usize> {
@@ -85,5 +90,9 @@ impl<S: Spec + ?Sized> Spec for Box<S> {
 
     fn apply(&self, state: &S::State, call: &Call, response: Option<&Value>) -> Outcomes<S::State> {
         (**self).apply(state, call, response)
+    }
+
+    fn describe(&self, state: &S::State) -> Option<String> {
+        (**self).describe(state)
     }
 }

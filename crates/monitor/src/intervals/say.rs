@@ -37,7 +37,7 @@ impl<'a> Speech<'a> {
         name.map_or_else(|| format!("by process {process}"), |name| format!("by process {name}"))
     }
 
-    /// "enqueue(7) by process 0", "dequeue of 7 by process 2", "dequeue → null by process 2".
+    /// "enqueue(7) by process 0", "dequeue → 7 by process 2", "dequeue → null by process 2".
     pub fn operation(&self, op: OpId) -> String {
         self.named.borrow_mut().push(op);
         let operation = &self.history[op];
@@ -53,8 +53,7 @@ impl<'a> Speech<'a> {
         let is_peek = self.object.peek.filter(|(peek, _)| *peek == kind);
         let name = is_peek.map_or(self.object.remove.1, |(_, name)| name);
         match self.history.value(operation.response) {
-            linchpin_spec::Value::Null if operation.completed => format!("{name} → null {by}"),
-            value if operation.completed => format!("{name} of {value} {by}"),
+            value if operation.completed => format!("{name} → {value} {by}"),
             _ => format!("the {name} without an answer {by}"),
         }
     }
@@ -78,7 +77,7 @@ impl<'a> Speech<'a> {
         }
     }
 
-    /// "from the return of enqueue(1) by process 0 to the call of dequeue of 1 by process 3": when
+    /// "from the return of enqueue(1) by process 0 to the call of dequeue → 1 by process 3": when
     /// the value of a life of an untuned part was certainly inside.
     fn stay(&self, part: &Part, life: u32) -> String {
         match part.ends(life) {
