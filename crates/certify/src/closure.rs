@@ -8,12 +8,17 @@
 //!   map, or with some values of a register (or of a place of a snapshot): take them out of the
 //!   witness, and the others still find what they found. (Not so where an answer says what a
 //!   register is *not*: a failed `cas`.)
+//! - every transaction that writes nothing which the core read: what the core read is still the
+//!   last that was written there.
 //!
 //! So if what is left by such omissions is not linearizable, neither is the history.
 
-use crate::Operation;
+use crate::{Budget, Operation};
 use linchpin_spec::{Spec, Value};
 use std::collections::BTreeSet;
+
+/// The clock is looked at after so many operations.
+const AT_ONCE: usize = 1 << 10;
 
 /// The operations outside the core that could explain it.
 pub(crate) fn context<S: Spec + ?Sized>(
@@ -22,7 +27,8 @@ pub(crate) fn context<S: Spec + ?Sized>(
     history: &[Operation],
     core: &[usize],
     cut: u64,
-) -> Vec<usize> {
+    budget: &Budget,
+) -> Option<Vec<usize>> {
     let names: Vec<&str> = spec.operations().iter().map(|s| s.name.as_str()).collect();
     let touched_by =
         |id: usize| touches(spec_name, names[history[id].call.operation], &history[id]);
@@ -31,8 +37,13 @@ pub(crate) fn context<S: Spec + ?Sized>(
     let mut by_value = true;
     for id in core {
         touched.extend(found(spec_name, names[history[*id].call.operation], &history[*id]));
+        if spec_name == "multi-register" {
+            touched.extend(history[*id].response.iter().flat_map(accessed));
+        }
         match touched_by(*id) {
-            Touched::Values(values) | Touched::Reads(values) => touched.extend(values),
+            Touched::Values(values) | Touched::Writes(values) | Touched::Reads(values) => {
+                touched.extend(values);
+            }
             // Which value it takes is open: it is in the core, so it may take any.
             Touched::Nothing | Touched::Anything => {}
             Touched::Observes | Touched::Everything => by_value = false,
@@ -42,6 +53,9 @@ pub(crate) fn context<S: Spec + ?Sized>(
     loop {
         let before = kept.len();
         for (id, operation) in history.iter().enumerate() {
+            if id % AT_ONCE == 0 && budget.is_over() {
+                return None;
+            }
             if kept.contains(&id) || operation.invoked > cut {
                 continue;
             }
@@ -51,6 +65,11 @@ pub(crate) fn context<S: Spec + ?Sized>(
                     if !by_value || values.iter().any(|value| touched.contains(value)) {
                         kept.insert(id);
                         touched.extend(values);
+                    }
+                }
+                Touched::Writes(values) => {
+                    if !by_value || values.iter().any(|value| touched.contains(value)) {
+                        kept.insert(id);
                     }
                 }
                 Touched::Anything | Touched::Everything => {
@@ -63,7 +82,7 @@ pub(crate) fn context<S: Spec + ?Sized>(
         }
     }
     let in_core: BTreeSet<usize> = core.iter().copied().collect();
-    kept.difference(&in_core).copied().collect()
+    Some(kept.difference(&in_core).copied().collect())
 }
 
 /// Which operations never change anything, with the answer that they gave.
@@ -83,6 +102,9 @@ pub(crate) fn observers<S: Spec + ?Sized>(
             | ("snapshot", "scan")
             | ("snzi", "query")
             | ("mailbox", "check") => true,
+            ("multi-register", "txn") => {
+                operation.call.argument.as_list().is_some_and(|accesses| accesses.iter().all(reads))
+            }
             ("cas-register", "cas") => operation.response == Some(Value::Bool(false)),
             ("set", "add" | "remove") => operation.response == Some(Value::Bool(false)),
             ("map", "remove") => operation.response == Some(Value::Null),
@@ -93,6 +115,18 @@ pub(crate) fn observers<S: Spec + ?Sized>(
     operations.iter().map(|operation| operation.is_completed() && observes(operation)).collect()
 }
 
+/// Whether an element of a transaction reads.
+fn reads(access: &Value) -> bool {
+    let kind = access.as_list().and_then(|access| access.first());
+    matches!(kind, Some(Value::Str(kind)) if matches!(&**kind, "r" | "read"))
+}
+
+/// The registers of a transaction, each with the value that is read or written there.
+fn accessed(transaction: &Value) -> impl Iterator<Item = Value> {
+    let accesses = transaction.as_list().unwrap_or_default().iter();
+    accesses.filter_map(|access| Some(Value::list(access.as_list()?.get(1..)?.iter().cloned())))
+}
+
 /// What an operation has to do with.
 enum Touched {
     /// It changes nothing, and its answer does not depend on what else is there.
@@ -101,6 +135,8 @@ enum Touched {
     Observes,
     /// Only these values (elements, keys).
     Values(Vec<Value>),
+    /// Only these values of registers, which it writes whatever was there before.
+    Writes(Vec<Value>),
     /// It changes nothing, and saw these values.
     Reads(Vec<Value>),
     /// Some value, not known which: a removal that did not return.
@@ -169,6 +205,11 @@ fn touches(spec_name: &str, name: &str, operation: &Operation) -> Touched {
             if operation.is_completed() && operation.response != Some(Value::Bool(true)) =>
         {
             Touched::Observes
+        }
+        ("multi-register", "txn") => {
+            let accesses = operation.call.argument.as_list().unwrap_or_default().iter();
+            let writes = accesses.filter(|access| !reads(access)).cloned();
+            Touched::Writes(accessed(&Value::list(writes)).collect())
         }
         // Each place of a snapshot is a register.
         ("snapshot", "update") => Touched::Values(vec![argument()]),

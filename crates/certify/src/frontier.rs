@@ -7,12 +7,12 @@
 //! in any explanation the two can change places. And an observer, which changes nothing, takes
 //! effect as soon as what it saw is there.
 
-use crate::Operation;
+use crate::{Budget, Operation};
 use linchpin_spec::Spec;
 use std::collections::{HashMap, HashSet};
 
-/// After so many configurations, counted over all events, the search gives up.
-const MOST_CONFIGURATIONS: usize = 3_000_000;
+/// The clock is looked at after so many configurations.
+const AT_ONCE: usize = 1 << 8;
 
 pub(crate) enum Found {
     /// No order explains the operations.
@@ -30,6 +30,7 @@ pub(crate) fn explain<S: Spec + ?Sized>(
     starts: Vec<S::State>,
     operations: &[Operation],
     observers: &[bool],
+    budget: &Budget,
 ) -> Found {
     let mut events: Vec<(u64, bool, usize)> = Vec::new();
     for (id, operation) in operations.iter().enumerate() {
@@ -43,6 +44,7 @@ pub(crate) fn explain<S: Spec + ?Sized>(
         spec,
         operations,
         observers,
+        budget,
         open: Vec::new(),
         configurations: starts
             .into_iter()
@@ -73,6 +75,7 @@ struct Frontier<'a, S: Spec + ?Sized> {
     spec: &'a S,
     operations: &'a [Operation],
     observers: &'a [bool],
+    budget: &'a Budget,
     /// What is in progress.
     open: Vec<usize>,
     /// All configurations, each with the entry of the log that says how it came about.
@@ -92,7 +95,8 @@ impl<S: Spec + ?Sized> Frontier<'_, S> {
         let mut todo: Vec<(Configuration<S::State>, usize)> = self.configurations.drain().collect();
         while let Some((mut configuration, entry)) = todo.pop() {
             self.visited += 1;
-            if self.visited > MOST_CONFIGURATIONS {
+            let is_over = self.visited % AT_ONCE == 0 && self.budget.is_over();
+            if is_over || self.visited > self.budget.configurations {
                 return false;
             }
             if let Some(at) = configuration.1.iter().position(|done| *done == id) {

@@ -8,6 +8,7 @@
 //! small states ([`confirm_reduction`]). A proof of the shape engine is confirmed by executing every
 //! step from every state that it names ([`ShapeCertificate`]).
 
+mod budget;
 mod closure;
 mod count;
 mod frontier;
@@ -20,6 +21,7 @@ mod sum;
 mod swap;
 mod witness;
 
+pub use budget::Budget;
 pub use hash::{NotAHash, Sha256};
 pub use header::{Claim, FileHash, HeaderError, header, read_header};
 pub use reduction::{
@@ -30,7 +32,6 @@ pub use shape::{ComparedWith, ShapeCertificate, ShapeConfirmed, ShapeError, Shap
 pub use witness::{WitnessError, confirm_witness};
 
 use linchpin_spec::{Call, Spec, Value};
-use std::collections::BTreeSet;
 use thiserror::Error;
 
 /// An operation of the history that is claimed about.
@@ -59,11 +60,14 @@ pub enum CoreError {
     /// The core names an operation that is not there.
     #[error("the core names operation {0}, but the history has fewer")]
     NoSuchOperation(usize),
+    /// The core names an operation twice.
+    #[error("the core names operation {0} twice")]
+    Twice(usize),
     /// An order explains the core, with some other operations where those can matter.
     #[error("the operations {0:?}, in this order, explain the core")]
     Explained(Vec<usize>),
     /// There are too many orders.
-    #[error("the core is too large to be confirmed by trying all orders")]
+    #[error("there are too many orders to try them all")]
     TooLarge,
 }
 
@@ -81,14 +85,31 @@ pub fn confirm_core<S: Spec + ?Sized>(
     core: &[usize],
     at: Option<u64>,
 ) -> Result<(), CoreError> {
+    confirm_core_within(spec, spec_name, history, core, at, &Budget::default())
+}
+
+/// Like [`confirm_core`], with a budget: beyond it the answer is [`CoreError::TooLarge`].
+pub fn confirm_core_within<S: Spec + ?Sized>(
+    spec: &S,
+    spec_name: &str,
+    history: &[Operation],
+    core: &[usize],
+    at: Option<u64>,
+    budget: &Budget,
+) -> Result<(), CoreError> {
     if let Some(missing) = core.iter().find(|id| **id >= history.len()) {
         return Err(CoreError::NoSuchOperation(*missing));
     }
+    let mut ids: Vec<usize> = core.to_vec();
+    ids.sort_unstable();
+    if let Some(pair) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(CoreError::Twice(pair[0]));
+    }
     let cut = at.unwrap_or(u64::MAX);
-    let core: BTreeSet<usize> = core.iter().copied().collect();
-    let mut ids: Vec<usize> = core.iter().copied().collect();
     let core: Vec<Operation> = ids.iter().map(|id| as_of(&history[*id], cut)).collect();
-    let others = closure::context(spec, spec_name, history, &ids, cut);
+    let Some(others) = closure::context(spec, spec_name, history, &ids, cut, budget) else {
+        return Err(CoreError::TooLarge);
+    };
     let context: Vec<Operation> = others.iter().map(|id| weakened(&history[*id])).collect();
     let refuted = match spec_name {
         "semaphore" => count::too_many_acquired(spec, &core, &context),
@@ -98,17 +119,17 @@ pub fn confirm_core<S: Spec + ?Sized>(
         "snzi" | "mailbox" => {
             let called = (0..history.len()).filter(|id| history[*id].invoked <= cut);
             let known = called.map(|id| (as_of(&history[id], cut), ids.binary_search(&id).is_ok()));
-            sum::no_order(spec, spec_name, &known.collect::<Vec<_>>())
+            sum::no_order(spec, spec_name, &known.collect::<Vec<_>>(), budget)
         }
         _ => false,
     };
-    if refuted || at_the_end(spec, spec_name, &core, &context) {
+    if refuted || at_the_end(spec, spec_name, &core, &context, budget) {
         return Ok(());
     }
     ids.extend(others);
     let operations = [core, context].concat();
     let observers = closure::observers(spec, spec_name, &operations);
-    match frontier::explain(spec, vec![spec.initial()], &operations, &observers) {
+    match frontier::explain(spec, vec![spec.initial()], &operations, &observers, budget) {
         frontier::Found::Nothing => Ok(()),
         frontier::Found::TooMuch => Err(CoreError::TooLarge),
         frontier::Found::Order(order) => {
@@ -128,6 +149,7 @@ fn at_the_end<S: Spec + ?Sized>(
     spec_name: &str,
     core: &[Operation],
     context: &[Operation],
+    budget: &Budget,
 ) -> bool {
     let Some(over) = context.iter().map(|operation| operation.returned).max() else {
         return false;
@@ -146,7 +168,7 @@ fn at_the_end<S: Spec + ?Sized>(
     let all = [core, context].concat();
     let Some(states) = frontier::all_states(spec, &all, FEW_STATES) else { return false };
     let observers = closure::observers(spec, spec_name, &late);
-    matches!(frontier::explain(spec, states, &late, &observers), frontier::Found::Nothing)
+    matches!(frontier::explain(spec, states, &late, &observers, budget), frontier::Found::Nothing)
 }
 
 /// The operation if nothing is known of it but its call and its time: it may have taken effect,

@@ -9,10 +9,10 @@
 //! negative. So what was in progress and what was called later is explained from the state in which
 //! `n` more are there than at the start. If it is not, neither is the history.
 
-use crate::Operation;
 use crate::closure;
 use crate::frontier::{Found, explain};
 use crate::weakened;
+use crate::{Budget, Operation};
 use linchpin_spec::{Call, Spec, Value};
 
 /// So many instants are tried.
@@ -25,6 +25,7 @@ pub(crate) fn no_order<S: Spec + ?Sized>(
     spec: &S,
     spec_name: &str,
     known: &[(Operation, bool)],
+    budget: &Budget,
 ) -> bool {
     let (up, down) = match spec_name {
         "snzi" => ("arrive", "depart"),
@@ -53,7 +54,7 @@ pub(crate) fn no_order<S: Spec + ?Sized>(
         }
         let Some(start) = after(spec, up, sum) else { return false };
         let observers = closure::observers(spec, spec_name, &rest);
-        matches!(explain(spec, vec![start], &rest, &observers), Found::Nothing)
+        matches!(explain(spec, vec![start], &rest, &observers, budget), Found::Nothing)
     })
 }
 

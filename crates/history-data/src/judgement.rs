@@ -19,6 +19,9 @@ pub struct Witness {
 pub struct Violation {
     /// Operations that conspire: no order explains these alone.
     pub core: Vec<OpId>,
+    /// Those of the core that the sentence is about, in no order. A picture of the core shows them,
+    /// whatever else it leaves out.
+    pub blamed: Vec<OpId>,
     /// Why, in a sentence.
     pub explanation: String,
     /// The first event at which the history so far cannot be explained, if known.

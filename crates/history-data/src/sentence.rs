@@ -32,6 +32,12 @@ impl<'a> Sentences<'a> {
         }
     }
 
+    /// A call and who made it, whatever it answered: `cas(1, 2) by process 1`.
+    pub fn caller(&self, id: OpId) -> String {
+        let process = self.history.process_name(self.history[id].process);
+        format!("{} by process {process}", self.call(id))
+    }
+
     /// An operation: `read → 3 by process 1`.
     pub fn operation(&self, id: OpId) -> String {
         let operation = &self.history[id];
@@ -41,8 +47,7 @@ impl<'a> Sentences<'a> {
             Some(response) if answers => format!(" → {response}"),
             _ => String::new(),
         };
-        let names = &self.history.processes;
-        let process = names.get(operation.process as usize).map_or("?", String::as_str);
+        let process = self.history.process_name(operation.process);
         format!("{}{answer} by process {process}", self.call(id))
     }
 

@@ -62,6 +62,7 @@ pub(crate) struct Method {
 }
 
 /// What a method judges.
+#[derive(Clone, Copy)]
 pub(crate) struct Task<'a> {
     pub(crate) history: &'a History,
     pub(crate) init: Option<&'a Value>,

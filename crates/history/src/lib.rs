@@ -6,6 +6,7 @@
 
 mod check;
 mod data_type;
+mod first;
 pub mod online;
 
 pub use check::{CheckOptions, Checked, KeyChecked, KeyObserver, KeyVerdict, check};

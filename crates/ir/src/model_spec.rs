@@ -124,6 +124,15 @@ impl Spec for ModelSpec {
         }
         outcomes
     }
+
+    /// The variables by their names.
+    fn describe(&self, state: &Value) -> Option<String> {
+        let names = self.machine.program().shared.iter().map(|variable| &variable.name);
+        let variables = names.zip(state.as_list()?);
+        let shown: Vec<String> =
+            variables.map(|(name, value)| format!("{name} = {value}")).collect();
+        Some(shown.join(", "))
+    }
 }
 
 /// Refuses what would let an operation of a specification stop half-way or use memory that its

@@ -370,6 +370,12 @@ impl<'a, R: Fn(OpId) -> Role> Cell<'a, R> {
         Ok(())
     }
 
+    /// The completed operations that replaced a value by nothing.
+    pub(crate) fn closers(&self) -> impl Iterator<Item = OpId> {
+        let replaced = self.touched.iter().filter_map(|value| self.entries[*value as usize].next);
+        replaced.filter(|id| matches!((self.role)(*id), Role::Close(_)))
+    }
+
     pub(crate) fn invoked(&self, id: OpId) -> Rank {
         self.history[id].invoked
     }

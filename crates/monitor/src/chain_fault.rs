@@ -2,7 +2,7 @@
 //! it, and a sentence.
 
 use super::chain::{Block, Cell, Fault, Role};
-use linchpin_history_data::{OpId, Sentences, ValueId, Violation};
+use linchpin_history_data::{NEVER, OpId, Rank, Sentences, ValueId, Violation};
 use rustc_hash::FxHashSet;
 
 /// The fault as a violation. With `open_last`, blocks that no operation closed last for ever.
@@ -12,7 +12,7 @@ pub(crate) fn violation<R: Fn(OpId) -> Role>(
     fault: Fault,
     open_last: bool,
 ) -> Violation {
-    let mut seeds = Vec::new();
+    let (mut seeds, mut others) = (Vec::new(), Vec::new());
     match fault {
         Fault::Unwritten(id) => seeds.push(id),
         Fault::Fork(one, other) | Fault::Backwards(one, other) => seeds.extend([one, other]),
@@ -20,14 +20,19 @@ pub(crate) fn violation<R: Fn(OpId) -> Role>(
         Fault::Blocks(one, other) => {
             limits(cell, &one, open_last, &mut seeds);
             limits(cell, &other, open_last, &mut seeds);
+            for (open, end) in [(one, other.last), (other, one.last)] {
+                not_removed_by(cell, &open, end, open_last, &mut others);
+            }
         }
         Fault::Covered(id, block) => {
             seeds.push(id);
             limits(cell, &block, open_last, &mut seeds);
+            not_removed_by(cell, &block, Some(id), open_last, &mut others);
         }
     }
-    let core = close(cell, seeds);
-    Violation { explanation: explain(cell, say, fault, open_last, &core), core, at: None }
+    let core = close(cell, [&seeds[..], &others].concat());
+    let explanation = explain(cell, say, fault, open_last, &core);
+    Violation { core, blamed: seeds, explanation, at: None }
 }
 
 /// The operations that say from when to when a block is there.
@@ -45,6 +50,25 @@ fn limits<R: Fn(OpId) -> Role>(
         true => seeds.extend(cell.entries[block.tail as usize].writer),
         false => seeds.extend(block.last),
     }
+}
+
+/// If no operation closed a block: the operations that closed others, from when its last value may
+/// have been there to the return of `end`. What they answered shows that they left it alone.
+fn not_removed_by<R: Fn(OpId) -> Role>(
+    cell: &Cell<R>,
+    block: &Block,
+    end: Option<OpId>,
+    open_last: bool,
+    others: &mut Vec<OpId>,
+) {
+    if !open_last || !block.open {
+        return;
+    }
+    let writer = cell.entries[block.tail as usize].writer;
+    let since = writer.map_or(Rank::FIRST, |writer| cell.invoked(writer));
+    let until = end.map_or(NEVER, |end| cell.returned(end));
+    let in_time = |id: &OpId| cell.returned(*id) > since && cell.invoked(*id) < until;
+    others.extend(cell.closers().filter(in_time));
 }
 
 /// The operations, with all that they need: who wrote what they found and, if one is pending, who
@@ -81,7 +105,9 @@ fn explain<R: Fn(OpId) -> Role>(
     let op = |id| say.operation(id);
     let maybe = |id: Option<OpId>| id.map(op).unwrap_or_default();
     match fault {
-        Fault::Unwritten(id) => format!("{} found a value that no operation wrote", op(id)),
+        Fault::Unwritten(id) => {
+            format!("{} found a value that no operation had been called to write", op(id))
+        }
         Fault::Fork(one, other) => {
             format!(
                 "{} and {} both replaced the same value, which was written once",

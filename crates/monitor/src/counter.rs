@@ -88,6 +88,7 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
                     );
                     return Judgement::Violated(Violation {
                         core: vec![id],
+                        blamed: vec![id],
                         explanation,
                         at: None,
                     });
@@ -171,6 +172,9 @@ enum Fault {
     /// The operation returned before the counter could reach its level.
     TooHigh(OpId),
 }
+
+/// A core, which of its operations the sentence is about, and the sentence.
+type Shown = (Vec<OpId>, Vec<OpId>, String);
 
 /// A counter that climbs, level by level.
 struct Climb<'a> {
@@ -278,17 +282,18 @@ impl<'a> Climb<'a> {
         fault: Fault,
         poll: &StopPoll,
     ) -> Result<Violation, StopReason> {
-        let (mut core, explanation) = match fault {
+        let (mut core, blamed, explanation) = match fault {
             Fault::Twice(one, other) => {
                 let both = say.operations(&[one, other]);
-                (vec![one, other], format!("{both} found the same sum, and both changed it"))
+                let explanation = format!("{both} found the same sum, and both changed it");
+                (vec![one, other], vec![one, other], explanation)
             }
             Fault::TooLow(id) => self.too_low(say, id, poll)?,
             Fault::TooHigh(id) => self.too_high(say, id, poll)?,
         };
         sorting::in_rows(&mut core, poll)?;
         core.dedup();
-        Ok(Violation { core, explanation, at: None })
+        Ok(Violation { core, blamed, explanation, at: None })
     }
 
     /// The levels before and after an operation that knows its level.
@@ -317,12 +322,7 @@ impl<'a> Climb<'a> {
 
     /// Since `other` (or the start), more `add`s had returned before `id` was called than there are
     /// unclaimed steps to its level.
-    fn too_low(
-        &self,
-        say: &Sentences,
-        id: OpId,
-        poll: &StopPoll,
-    ) -> Result<(Vec<OpId>, String), StopReason> {
+    fn too_low(&self, say: &Sentences, id: OpId, poll: &StopPoll) -> Result<Shown, StopReason> {
         let operations = &self.history.operations;
         let called = operations[id.index()].invoked;
         let target = self.levels(id).map_or(0, |(level, _)| level);
@@ -351,7 +351,7 @@ impl<'a> Climb<'a> {
                 let explanation = format!(
                     "{one} returned before {two} was called, but found or left a later sum"
                 );
-                return Ok((vec![id, other], explanation));
+                return Ok((vec![id, other], vec![id, other], explanation));
             }
             let room = target - level - (claimed[target as usize] - claimed[level as usize]);
             if adds.len() > room as usize {
@@ -363,30 +363,25 @@ impl<'a> Climb<'a> {
                 );
                 adds.extend(self.claims_between(level, target));
                 adds.extend([id, other]);
-                return Ok((adds, explanation));
+                return Ok((adds, vec![id, other], explanation));
             }
         }
         adds.extend(others);
         let room = target - claimed[target as usize];
         let explanation = format!(
-            "{} found too early a sum: {} had returned before it was called, and the sum leaves room for only {room}",
+            "{} found a sum that had been passed: {} had returned before it was called, and the sum leaves room for only {room}",
             say.operation(id),
             counted(adds.len(), "add")
         );
         adds.truncate(room as usize + 1);
         adds.extend(self.claims_between(0, target));
         adds.push(id);
-        Ok((adds, explanation))
+        Ok((adds, vec![id], explanation))
     }
 
     /// Since `other` (or the start), fewer steps were called before `id` returned than lead to its
     /// level.
-    fn too_high(
-        &self,
-        say: &Sentences,
-        id: OpId,
-        poll: &StopPoll,
-    ) -> Result<(Vec<OpId>, String), StopReason> {
+    fn too_high(&self, say: &Sentences, id: OpId, poll: &StopPoll) -> Result<Shown, StopReason> {
         let operations = &self.history.operations;
         let returned = operations[id.index()].returned;
         let target = self.levels(id).map_or(0, |(level, _)| level);
@@ -426,6 +421,12 @@ impl<'a> Climb<'a> {
         };
         let mut core = vec![id];
         core.extend(adds.into_iter().filter(|add| operations[add.index()].returned > called));
+        // What claims a step elsewhere did not climb one of these, as its answer shows.
+        let in_time = |id: &OpId| {
+            let operation = &operations[id.index()];
+            operation.invoked < returned && operation.returned > called
+        };
+        core.extend(self.claims.iter().copied().flatten().filter(in_time));
         core.extend(self.claims_between(from, target));
         core.extend(other.map(|(other, _)| other));
         let count = possible(called, from);
@@ -434,11 +435,12 @@ impl<'a> Climb<'a> {
             None => String::new(),
         };
         let explanation = format!(
-            "{} found too late a sum: no more than {}{since} can have taken effect before it returned",
+            "{} found a sum that cannot have been reached: no more than {}{since} can have taken effect before it returned",
             say.operation(id),
             counted(count, "addition")
         );
-        Ok((core, explanation))
+        let blamed = [Some(id), other.map(|(other, _)| other)].into_iter().flatten().collect();
+        Ok((core, blamed, explanation))
     }
 }
 

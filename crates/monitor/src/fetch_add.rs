@@ -5,13 +5,13 @@
 //! ([`chain`](super::chain)) is the only possible order. Where the chain is broken a pending
 //! `fetch-add` of just the missing amount may mend it.
 
-use super::chain::{Cell, Role, Unloaded};
+use super::chain::{Cell, Fault, Role, Unloaded};
 use super::chain_fault::violation;
 use super::counter::parse;
 use super::poll::{Halt, StopPoll, StopReason};
 use super::{timeline, zone};
 use linchpin_history_data::{
-    History, Judgement, Monitored, OpId, Sentences, Violation, Witness, not_applicable,
+    History, Judgement, Monitored, NEVER, OpId, Sentences, Violation, Witness, not_applicable,
 };
 use linchpin_spec::Value;
 use std::collections::{BTreeMap, VecDeque};
@@ -131,9 +131,7 @@ fn follow(
         Ok(()) => {}
         Err(Unloaded::Repeated(left)) => return Followed::Repeated(left),
         Err(Unloaded::Stopped(stopped)) => return Followed::Stopped(stopped),
-        Err(Unloaded::Fault(fault)) => {
-            return Followed::Violated(violation(&cell, say, fault, false));
-        }
+        Err(Unloaded::Fault(fault)) => return Followed::Violated(broken(&cell, say, sums, fault)),
     }
     match zone::arrange(&cell, &[], false) {
         Ok(units) => {
@@ -145,8 +143,49 @@ fn follow(
             }
         }
         Err(Halt::Stopped(stopped)) => Followed::Stopped(stopped),
-        Err(Halt::Fault(fault)) => Followed::Violated(violation(&cell, say, fault, false)),
+        Err(Halt::Fault(fault)) => Followed::Violated(broken(&cell, say, sums, fault)),
     }
+}
+
+/// Why the chain of sums is broken. Where sums can return, any addition can explain any sum if its
+/// answer is forgotten, so all are part of the argument. Where they cannot, this is so of a sum
+/// that no operation left, and of the additions called by then.
+fn broken<R: Fn(OpId) -> Role>(
+    cell: &Cell<R>,
+    say: &Sentences,
+    sums: &Sums,
+    fault: Fault,
+) -> Violation {
+    let mut broken = violation(cell, say, fault, false);
+    let history = cell.history;
+    let until = match fault {
+        Fault::Unwritten(id) => {
+            if let Role::Read(sum) | Role::Swap(sum, _) = (cell.role)(id) {
+                broken.explanation = format!(
+                    "{} found the sum {}, which no operation had left by then and which was not there at the start",
+                    say.operation(id),
+                    sums.sum(sum)
+                );
+            }
+            Some(history[id].returned)
+        }
+        _ => None,
+    };
+    let until = if is_monotonic(history) { until } else { Some(NEVER) };
+    if let Some(until) = until {
+        let changes = |id: &OpId| matches!((cell.role)(*id), Role::Swap(..));
+        let called = history.ids().take_while(|id| history[*id].invoked < until);
+        broken.core.extend(called.filter(changes));
+        broken.core.sort_unstable();
+        broken.core.dedup();
+    }
+    broken
+}
+
+/// Whether all amounts have the same sign, so that no sum returns.
+fn is_monotonic(history: &History) -> bool {
+    let added = |id| parse(history, id).map_or(0, |(added, _)| added);
+    history.ids().all(|id| added(id) >= 0) || history.ids().all(|id| added(id) <= 0)
 }
 
 /// Gives pending additions a role where the chain of sums is broken: between a sum that was left
@@ -155,8 +194,7 @@ fn follow(
 /// grow, or shrink, all the time.
 fn mend(history: &History, sums: &Sums, roles: &mut [Role], pending: &[OpId]) {
     let added = |id: OpId| parse(history, id).map_or(0, |(added, _)| added);
-    let ids = || history.ids();
-    if !(ids().all(|id| added(id) >= 0) || ids().all(|id| added(id) <= 0)) {
+    if !is_monotonic(history) {
         return;
     }
     let mut by_amount: BTreeMap<i64, VecDeque<OpId>> = BTreeMap::new();
@@ -193,11 +231,9 @@ fn mend(history: &History, sums: &Sums, roles: &mut [Role], pending: &[OpId]) {
 
 /// Two operations left the same sum, which cannot be if all amounts have the same sign.
 fn repeated(history: &History, say: &Sentences, roles: &[Role], left: u32) -> Monitored {
-    let ids = || history.ids();
-    let added = |id| parse(history, id).map_or(0, |(added, _)| added);
     let changes = |id: &OpId| matches!(roles[id.index()], Role::Swap(_, to) if to == left);
-    let core: Vec<OpId> = ids().filter(changes).take(2).collect();
-    if !(ids().all(|id| added(id) >= 0) || ids().all(|id| added(id) <= 0)) {
+    let core: Vec<OpId> = history.ids().filter(changes).take(2).collect();
+    if !is_monotonic(history) {
         let both = say.operations(&core);
         return not_applicable(format!("a sum is reached more than once, by {both}"));
     }
@@ -205,7 +241,7 @@ fn repeated(history: &History, say: &Sentences, roles: &[Role], left: u32) -> Mo
         [id] => format!("{} left the sum that was there at the start", say.operation(id)),
         _ => format!("{} left the same sum, but sums never return", say.operations(&core)),
     };
-    Ok(Judgement::Violated(Violation { core, explanation, at: None }))
+    Ok(Judgement::Violated(Violation { blamed: core.clone(), core, explanation, at: None }))
 }
 
 /// The order, with the completed additions of nothing: each as soon as it was called.

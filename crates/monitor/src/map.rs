@@ -149,10 +149,13 @@ fn check_key<R: Fn(OpId) -> Role>(
             "it depends on what many operations without an answer did".to_owned(),
         )),
         Chosen::Impossible => {
-            let explanation = "whichever of the operations without an answer took effect, no order explains the answers under \
-                               this key"
-                .to_owned();
-            Err(Failed::Violated(Violation { core: operations.to_vec(), explanation, at: None }))
+            let key = operations.first().map_or(0, |first| key(history, *first));
+            let explanation = format!(
+                "whichever of the operations without an answer took effect, no order explains the answers under the key {}",
+                history.values.get(ValueId(key as u32))
+            );
+            let core = operations.to_vec();
+            Err(Failed::Violated(Violation { core, blamed: Vec::new(), explanation, at: None }))
         }
     }
 }

@@ -72,5 +72,5 @@ fn violation(history: &History, say: &Sentences, core: Vec<OpId>, stuck: BitConf
         say.operation(stuck.operation)
     );
     let at = Some(history[stuck.operation].returned);
-    Violation { core, explanation, at }
+    Violation { core, blamed: vec![stuck.operation], explanation, at }
 }

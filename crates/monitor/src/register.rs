@@ -163,8 +163,9 @@ fn explain_failed<R: Fn(OpId) -> Role>(
             "{} failed although the register held the value it expected: {since}, and {until}",
             say.operation(*id)
         );
-        let core = close(cell, seeds);
-        return Ok(Judgement::Violated(Violation { core, explanation, at: None }));
+        let core = close(cell, seeds.clone());
+        let violation = Violation { core, blamed: seeds, explanation, at: None };
+        return Ok(Judgement::Violated(violation));
     }
     not_applicable(format!(
         "it is not clear whether there is room for all {} calls of cas that answered false",

@@ -86,5 +86,5 @@ fn violation(
         poll.step()?;
         core.push(id);
     }
-    Ok(Violation { core, explanation, at: Some(history[id].returned) })
+    Ok(Violation { core, blamed: vec![id], explanation, at: Some(history[id].returned) })
 }

@@ -164,5 +164,5 @@ fn violation(history: &History, say: &Sentences, core: Vec<OpId>, stuck: BitConf
     );
     // Which event is the first is not known: what is in progress there is taken to do what it
     // answers later, and another element may be wrong before.
-    Violation { core, explanation, at: None }
+    Violation { core, blamed: vec![stuck.operation], explanation, at: None }
 }

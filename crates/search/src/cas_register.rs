@@ -97,7 +97,7 @@ pub fn check_with(
         return Ok(Judgement::Inconclusive(explain::stopped(by, Rank::FIRST, history)));
     }
     let items = register.relevant(&Item::all(history));
-    if let Some(violated) = register.found_what_nobody_wrote(&items) {
+    if let Some(violated) = register.found_unwritten(&items) {
         return Ok(violated);
     }
     let problem = Problem::new(history, &items, &register.options);
@@ -178,7 +178,7 @@ impl<'a> RegisterSearch<'a> {
 
     /// An operation that saw a value which no operation had been called to write by its return:
     /// seen at once, whatever is in progress.
-    fn found_what_nobody_wrote(&self, items: &[Item]) -> Option<Judgement> {
+    fn found_unwritten(&self, items: &[Item]) -> Option<Judgement> {
         let operations = &self.history.operations;
         let mut first_call: FxHashMap<u32, Rank> =
             FxHashMap::from_iter([(self.initial, Rank::FIRST)]);
@@ -204,7 +204,7 @@ impl<'a> RegisterSearch<'a> {
         let mut core: Vec<OpId> = overwritten.by.into_iter().chain([overwritten.found]).collect();
         core.sort_unstable();
         let explanation = overwritten.explain(self.history);
-        Judgement::Violated(Violation { core, explanation, at: None })
+        Judgement::Violated(Violation { blamed: core.clone(), core, explanation, at: None })
     }
 
     /// Without operations that may have looked, which mean nothing.
@@ -294,8 +294,9 @@ impl<'a> RegisterSearch<'a> {
         let until = self.options.core_until(self.limits);
         let core = shrink(history, items, first, until, self);
         let signatures = CasRegister::default();
-        let explanation = explain::stuck(history, signatures.operations(), culprit, at, &values);
-        Judgement::Violated(Violation { core, explanation, at: first.map(|_| at) })
+        let explanation = explain::stuck(history, signatures.operations(), culprit, &values);
+        let at = first.map(|_| at);
+        Judgement::Violated(Violation { core, blamed: vec![culprit], explanation, at })
     }
 }
 

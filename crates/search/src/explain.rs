@@ -1,10 +1,10 @@
 //! What the search found, in sentences.
 
-use linchpin_history_data::{History, OpId, Rank};
-use linchpin_spec::{Shape, Signature};
+use linchpin_history_data::{History, OpId, Rank, Sentences};
+use linchpin_spec::Signature;
 use linchpin_verdict::{Inconclusive, StopReason};
 
-/// How many states an explanation names.
+/// How many states, and how many operations of each, an explanation names.
 const NAMED: usize = 4;
 
 /// A state in which the object may have been.
@@ -18,85 +18,57 @@ pub(crate) struct Possible {
     pub has_others: bool,
 }
 
+impl Possible {
+    /// The state, and which operations in progress have led to it.
+    pub(crate) fn named(&self, say: &Sentences<'_>) -> String {
+        let Possible { state, in_effect, has_others } = self;
+        let mut names: Vec<String> =
+            in_effect.iter().take(NAMED).map(|id| say.caller(*id)).collect();
+        if in_effect.len() > NAMED {
+            names.push(format!("{} more", in_effect.len() - NAMED));
+        }
+        let names = match names.split_last() {
+            None => return state.clone(),
+            Some((one, [])) => one.clone(),
+            Some((last, names)) => format!("{} and {last}", names.join(", ")),
+        };
+        let or_others = if *has_others { " or others" } else { "" };
+        format!("{state} (after {names}{or_others}, still in progress)")
+    }
+}
+
 /// Why nothing explains the return of an operation, given the states in which the object may have
 /// been before.
 pub(crate) fn stuck(
     history: &History,
     signatures: &[Signature],
     culprit: OpId,
-    at: Rank,
     possible: &[Possible],
 ) -> String {
-    let shown = possible.iter().take(NAMED).map(|possible| named(history, signatures, possible));
-    let shown: Vec<String> = shown.collect();
+    let say = Sentences::new(history, signatures);
+    let shown: Vec<String> =
+        possible.iter().take(NAMED).map(|possible| possible.named(&say)).collect();
     let states = match &shown[..] {
-        [] => return first(history, signatures, culprit, at),
+        [] => return first(history, signatures, culprit),
         [one] => format!("in the state {one}"),
         [few @ .., last] if possible.len() <= NAMED => {
             format!("in one of the states {} and {last}", few.join(", "))
         }
         many => format!("in one of {} states, such as {}", possible.len(), many[..2].join(" and ")),
     };
-    let returned = returned(history, signatures, culprit);
     format!(
-        "{returned} at event {at}, which nothing explains: just before, the object can only have been {states}, and no \
-         order of the operations in progress leads from there to this answer"
+        "{} cannot be explained: just before it returned, the object can only have been {states}, and no order of \
+         the operations in progress leads from there to this answer",
+        say.operation(culprit)
     )
 }
 
-/// A state, and which operations in progress have led to it.
-fn named(history: &History, signatures: &[Signature], possible: &Possible) -> String {
-    let Possible { state, in_effect, has_others } = possible;
-    let mut names: Vec<String> =
-        in_effect.iter().take(NAMED).map(|id| called(history, signatures, *id)).collect();
-    if in_effect.len() > NAMED {
-        names.push(format!("{} more", in_effect.len() - NAMED));
-    }
-    let or_others = if *has_others { ", or others in progress" } else { "" };
-    match names.split_last() {
-        None => state.clone(),
-        Some((one, [])) => {
-            format!("{state} (where {one}, which had not returned, had taken effect{or_others})")
-        }
-        Some((last, names)) => format!(
-            "{state} (where {} and {last}, which had not returned, had taken effect{or_others})",
-            names.join(", ")
-        ),
-    }
-}
-
 /// That nothing explains the return of an operation.
-pub(crate) fn first(
-    history: &History,
-    signatures: &[Signature],
-    culprit: OpId,
-    at: Rank,
-) -> String {
-    let returned = returned(history, signatures, culprit);
-    format!("{returned} at event {at}, and no order of the operations called before explains that")
-}
-
-/// Who called what.
-fn called(history: &History, signatures: &[Signature], id: OpId) -> String {
-    let operation = &history[id];
-    let process = history.processes.get(operation.process as usize).map_or("?", String::as_str);
-    let signature = signatures.get(usize::from(operation.operation));
-    let name = signature.map_or("an operation", |signature| &signature.name);
-    let argument = match signature {
-        Some(Signature { argument: Shape::Unit, .. }) | None => String::new(),
-        Some(_) => format!(" {}", history.value(operation.argument)),
-    };
-    format!("`{name}{argument}` by process {process}")
-}
-
-/// Who called what, and what it returned.
-fn returned(history: &History, signatures: &[Signature], id: OpId) -> String {
-    let operation = &history[id];
-    let response = match signatures.get(usize::from(operation.operation)) {
-        Some(Signature { response: Shape::Unit, .. }) | None => String::new(),
-        Some(_) => format!(" {}", history.value(operation.response)),
-    };
-    format!("{} returned{response}", called(history, signatures, id))
+pub(crate) fn first(history: &History, signatures: &[Signature], culprit: OpId) -> String {
+    let culprit = Sentences::new(history, signatures).operation(culprit);
+    format!(
+        "{culprit} cannot be explained by any order of the operations called before it returned"
+    )
 }
 
 /// What is known when the search is stopped.

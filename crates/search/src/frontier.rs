@@ -189,7 +189,8 @@ where
         let possible = self.possible_states();
         self.pass(ticket.0, call, Some(answer));
         if self.configs.is_empty() {
-            let possible = possible.into_iter().map(|state| show(self.states.get(state))).collect();
+            let possible =
+                possible.into_iter().map(|state| show(self.spec, self.states.get(state))).collect();
             return Err(Unexplained { call: self.calls.get(call).clone(), response, possible });
         }
         self.forget();
@@ -263,7 +264,7 @@ where
     /// The states in which the object may be, if nothing in progress takes effect.
     pub fn possible(&self) -> Vec<String> {
         let states = self.possible_states().into_iter();
-        states.map(|state| show(self.states.get(state))).collect()
+        states.map(|state| show(self.spec, self.states.get(state))).collect()
     }
 
     fn possible_states(&self) -> Vec<u32> {

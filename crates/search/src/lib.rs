@@ -32,7 +32,7 @@ mod window;
 
 pub use frontier::{Beginning, Frontier, Ticket, Unexplained};
 use linchpin_history_data::crash::Interrupted;
-use linchpin_history_data::{History, Judgement, OpId, Rank, Violation, Witness};
+use linchpin_history_data::{History, Judgement, OpId, Rank, Sentences, Violation, Witness};
 use linchpin_verdict::{Limits, StopReason};
 pub use relevance::Relevance;
 pub use shrink::Tally;
@@ -97,8 +97,8 @@ pub struct Searched {
     /// The answer.
     pub judgement: Judgement,
     /// If the history is violated: the states in which the object may have been just before the
-    /// first event that nothing explains, if nothing in progress had taken effect by then that need
-    /// not have.
+    /// first event that nothing explains, each with the operations in progress that must have taken
+    /// effect for it, in words.
     pub possible: Vec<String>,
     /// The events before this rank are known to be explained.
     pub explained: Rank,
@@ -221,6 +221,7 @@ where
         let (history, options) = (self.history, self.options);
         let culprit = first.unwrap_or(found);
         let at = history[culprit].returned;
+        let explained = at;
         let before = items.iter().filter_map(|item| item.until(history, at - 1));
         let before: Vec<Item> = before.collect();
         let before = Problem::ordered(history, &before, self.order, options);
@@ -229,10 +230,12 @@ where
         let until = options.core_until(self.limits);
         let core = shrink::shrink(history, items, first, until, self);
         let signatures = self.spec.operations();
-        let explanation = explain::stuck(history, signatures, culprit, at, &possible);
-        let possible = possible.into_iter().map(|possible| possible.state).collect();
-        let violation = Violation { core, explanation, at: first.map(|_| at) };
-        Searched { judgement: Judgement::Violated(violation), possible, explained: at }
+        let explanation = explain::stuck(history, signatures, culprit, &possible);
+        let say = Sentences::new(history, signatures);
+        let possible = possible.iter().map(|possible| possible.named(&say)).collect();
+        let at = first.map(|_| at);
+        let violation = Violation { core, blamed: vec![culprit], explanation, at };
+        Searched { judgement: Judgement::Violated(violation), possible, explained }
     }
 }
 

@@ -114,11 +114,16 @@ impl QueueSearch<'_> {
         let until = self.options.core_until(self.limits);
         let core = shrink(history, items, first, until, self);
         let at = first.map(|first| history[first].returned);
-        let explanation = match first.zip(at) {
-            Some((first, at)) => explain::first(history, Queue::default().operations(), first, at),
+        let explanation = match first {
+            Some(first) => explain::first(history, Queue::default().operations(), first),
             None => "no order of these operations explains what they answered".to_owned(),
         };
-        Judgement::Violated(Violation { core, explanation, at })
+        Judgement::Violated(Violation {
+            core,
+            blamed: first.into_iter().collect(),
+            explanation,
+            at,
+        })
     }
 }
 

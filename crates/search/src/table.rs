@@ -10,7 +10,6 @@ use linchpin_spec::{AnyState, Spec, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::any::Any;
-use std::fmt::Debug;
 
 /// What is known of the operations of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,7 +179,7 @@ where
 
     /// A state, as a person reads it.
     pub(crate) fn show(&self, state: u32) -> String {
-        show(self.states.get(state))
+        show(self.spec, self.states.get(state))
     }
 
     /// About how many bytes this keeps.
@@ -194,11 +193,9 @@ where
 }
 
 /// A state, as a person reads it.
-pub(crate) fn show<T: Debug + 'static>(state: &T) -> String {
-    match (state as &dyn Any).downcast_ref::<Value>() {
-        Some(value) => value.to_string(),
-        None => format!("{state:?}"),
-    }
+pub(crate) fn show<S: Spec<State: 'static> + ?Sized>(spec: &S, state: &S::State) -> String {
+    let value = || (state as &dyn Any).downcast_ref::<Value>().map(Value::to_string);
+    spec.describe(state).or_else(value).unwrap_or_else(|| format!("{state:?}"))
 }
 
 /// What a state keeps beside itself: exact for values, a guess for states of other types.

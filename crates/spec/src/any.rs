@@ -142,6 +142,10 @@ impl<S: Spec<State: OpaqueState>> Spec for Erased<S> {
     fn canonical(&self, operation: usize, response: Value) -> Value {
         self.0.canonical(operation, response)
     }
+
+    fn describe(&self, state: &AnyState) -> Option<String> {
+        self.0.describe(state.get::<S::State>()?)
+    }
 }
 
 #[cfg(test)]

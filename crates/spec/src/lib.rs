@@ -71,6 +71,11 @@ pub trait Spec {
         response
     }
 
+    /// A state as a person reads it, if that is not how it prints itself.
+    fn describe(&self, _state: &Self::State) -> Option<String> {
+        None
+    }
+
     /// The index of the operation called `name`; `-` and `_` are the same letter here, because
     /// models cannot write `-`.
     fn operation(&self, name: &str) -> Option<usize> {
@@ -95,5 +100,9 @@ impl<S: Spec + ?Sized> Spec for Box<S> {
 
     fn canonical(&self, operation: usize, response: Value) -> Value {
         (**self).canonical(operation, response)
+    }
+
+    fn describe(&self, state: &S::State) -> Option<String> {
+        (**self).describe(state)
     }
 }

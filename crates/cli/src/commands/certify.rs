@@ -2,6 +2,7 @@
 //! not confirmed.
 
 use super::check::certificate::{self, Certificate, Evidence};
+use super::check::confirm::operation;
 use super::check::recording::{Subject, property};
 use crate::args::CertifyArgs;
 use crate::limits::Stop;
@@ -12,7 +13,7 @@ use linchpin_certify::{
     ReductionError, Sha256, ShapeCertificate, ShapeError, ShapeThreads, confirm_core,
     confirm_witness, read_header,
 };
-use linchpin_history::{History, NEVER, OpId, ValueId, crash};
+use linchpin_history::{History, OpId, ValueId, crash};
 use linchpin_report::{escaped, json};
 use linchpin_verdict::Sequential;
 use serde_json::{Value as Json, json};
@@ -387,7 +388,15 @@ fn judge(subject: &Subject<'_>, history: &History, evidence: &Evidence) -> (Stat
             let count = order.len();
             (Status::Holds, format!("these {count} operations, in this order, explain the history"))
         }
-        Evidence::Core(core, at) => {
+        Evidence::Core { core, at, key } => {
+            let of_key = |id: &OpId| match (history.operations.get(id.index()), key) {
+                (Some(operation), Some(key)) => history.values.get(operation.key) == *key,
+                _ => true,
+            };
+            if let Some(other) = core.iter().find(|id| !of_key(id)) {
+                let words = format!("not confirmed: operation {} has another key", other.number());
+                return (Status::Violated, words);
+            }
             let parts = parts(history, core);
             // One object is enough to make the history wrong.
             let Some((key, part)) = parts.into_iter().find(|(_, part)| !part.claimed.is_empty())
@@ -420,19 +429,10 @@ struct Part {
 fn parts(history: &History, claimed: &[OpId]) -> Vec<(String, Part)> {
     let mut parts: BTreeMap<ValueId, Part> = BTreeMap::new();
     let mut places = Vec::with_capacity(history.operations.len());
-    for (id, operation) in (0..).zip(&history.operations) {
-        let part = parts.entry(operation.key).or_default();
+    for (id, recorded) in history.iter() {
+        let part = parts.entry(recorded.key).or_default();
         places.push(part.operations.len());
-        part.operations.push(Operation {
-            call: history.call(OpId::new(id)),
-            response: history.response(OpId::new(id)),
-            invoked: operation.invoked.into(),
-            returned: if operation.returned == NEVER {
-                u64::MAX
-            } else {
-                operation.returned.into()
-            },
-        });
+        part.operations.push(operation(history, id));
     }
     for id in claimed {
         match (history.operations.get(id.index()), places.get(id.index())) {

@@ -1,6 +1,7 @@
 //! `linchpin check`: judge a recorded history.
 
 pub mod certificate;
+pub mod confirm;
 mod inputs;
 mod lines;
 mod present;
@@ -52,15 +53,19 @@ fn one(args: &CheckArgs, subject: &Subject<'_>, stop: &Stop) -> Result<Status> {
         ..check_options(args, limits)
     };
     let judge = |limits| check(&subject.object, &mut recording.history, &options(limits));
-    let checked = match stop.within_limits(judge) {
+    let mut checked = match stop.within_limits(judge) {
         Ok(checked) => checked,
         Err(error) => bail!("`{}`: {error}", args.history.display()),
     };
+    let confirmed = stop.within_limits(|limits| {
+        confirm::confirm(subject, &recording.history, &mut checked, &options(limits))
+    });
     let presentation = Presentation {
         args,
         subject,
         recording: &recording,
         checked: &checked,
+        confirmed: &confirmed,
         parse_seconds,
         seconds: start.elapsed().as_secs_f64(),
     };

@@ -9,3 +9,4 @@ mod runs;
 mod schema;
 mod shape;
 mod verify;
+mod words;

@@ -307,6 +307,7 @@ impl Judging<'_> {
             Judgement::Violated(violation) => {
                 let violation = Violation {
                     core: violation.core.into_iter().map(id).collect(),
+                    blamed: violation.blamed.into_iter().map(id).collect(),
                     explanation: violation.explanation,
                     at: violation.at.map(|at| part.map_or(at, |part| part.rank(at))),
                 };

@@ -2,8 +2,9 @@
 
 use super::Checked;
 use crate::data_type::{DataType, Method, Task, data_type};
+use crate::first::first;
 use linchpin_history_data::crash::{Applied, Interrupted};
-use linchpin_history_data::{History, Judgement, Object, OpId};
+use linchpin_history_data::{History, Judgement, Monitored, Object, OpId};
 use linchpin_search::{Knowledge, SearchOptions, Searched, search_knowing};
 use linchpin_verdict::Limits;
 use rustc_hash::FxHashMap;
@@ -103,6 +104,7 @@ impl OneObject<'_> {
             };
             match judged {
                 Ok(Some(judgement)) => {
+                    let judgement = self.located(judgement, judge);
                     let (method, possible) = (format!("{name} monitor"), Vec::new());
                     return Some(Answer { judgement, method, possible, notes: Vec::new() });
                 }
@@ -116,6 +118,19 @@ impl OneObject<'_> {
             }
         }
         None
+    }
+
+    /// The judgement, with the first event that nothing explains if it can be found. That an
+    /// interrupted operation comes before another is known of the whole history only.
+    fn located(&self, judgement: Judgement, judge: impl Fn(&History) -> Monitored) -> Judgement {
+        match judgement {
+            Judgement::Violated(violation)
+                if violation.at.is_none() && self.interrupted.is_empty() =>
+            {
+                Judgement::Violated(first(self.history, judge).unwrap_or(violation))
+            }
+            judgement => judgement,
+        }
     }
 
     /// What a method that does not know about the order between operations says about it: a

@@ -121,12 +121,18 @@ impl Frozen {
                 let explanation = format!(
                     "{what}: no order of the operations called before explains that answer"
                 );
-                Judgement::Violated(Violation { core: vec![id], explanation, at: None })
+                Judgement::Violated(Violation {
+                    core: vec![id],
+                    blamed: vec![id],
+                    explanation,
+                    at: None,
+                })
             }
             Resumed::Overwritten(overwritten) => {
-                let core = overwritten.by.into_iter().chain([overwritten.found]).collect();
+                let core: Vec<OpId> =
+                    overwritten.by.into_iter().chain([overwritten.found]).collect();
                 let explanation = overwritten.explain(history);
-                Judgement::Violated(Violation { core, explanation, at: None })
+                Judgement::Violated(Violation { blamed: core.clone(), core, explanation, at: None })
             }
             Resumed::Inconclusive(reason) => Judgement::Inconclusive(reason),
         })

@@ -277,7 +277,7 @@ impl<'a> Stream<'a> {
             (Engine::Rule(rule), Place::Rule) => rule.response(ticket, response).map_err(|what| {
                 let signature = self.spec.operations().get(open.operation);
                 let name = signature.map_or("?", |signature| signature.name.as_str());
-                let explanation = format!("{name}() of process {} {what}", open.process);
+                let explanation = format!("{name}() by process {} {what}", open.process);
                 Ended::Violated(Refutation { tag, explanation, possible: Vec::new() })
             }),
             (Engine::Frontier(frontier), Place::Frontier(ticket)) => {
@@ -529,10 +529,10 @@ impl FrontierEvent<'_> {
             argument => argument.to_string(),
         };
         let explanation = format!(
-            "{}({argument}) of process {} answered {}, which nothing explains",
+            "{}({argument}) → {} by process {} cannot be explained",
             signature.map_or("?", |signature| signature.name.as_str()),
-            self.process,
-            stuck.response
+            stuck.response,
+            self.process
         );
         Ended::Violated(Refutation { tag: self.tag, explanation, possible: stuck.possible })
     }

@@ -72,18 +72,41 @@ pub(crate) fn check<C: Collection>(
     violation.at = earliest(collection, history, initial, limits, poll);
     // What conspires must have done so by then. What returns later need not have: then it is looked
     // for up to there.
-    if let Some(at) = violation.at
-        && let Gathered::Part(part) = up_to(at + 1)?
-        && !matches!(
-            collection.decide(part.with_operations(&violation.core)),
-            Decision::Unexplained(_)
-        )
-        && let Decision::Unexplained(stuck) = collection.decide(part.clone())
-    {
-        violation = violation_of(collection, history, &part, &stuck, limits);
-        violation.at = Some(at);
+    if let Some(at) = violation.at {
+        let sooner = match up_to(at + 1)? {
+            Gathered::Violated(sooner) => {
+                let is_known = |id: &OpId| history[*id].returned <= at;
+                (!violation.core.iter().all(is_known)).then_some(sooner)
+            }
+            Gathered::Part(part) => sooner(collection, history, &violation, part, limits),
+            Gathered::Stopped(_) => None,
+        };
+        if let Some(sooner) = sooner {
+            violation = Violation { at: Some(at), ..sooner };
+        }
     }
     Ok(Judgement::Violated(violation))
+}
+
+/// What conspires in a part, the beginning of the history, unless the core of `known` does so
+/// there.
+fn sooner<C: Collection>(
+    collection: &C,
+    history: &History,
+    known: &Violation,
+    part: Part,
+    limits: &Limits,
+) -> Option<Violation> {
+    let of_core = collection.decide(part.with_operations(&known.core));
+    if matches!(of_core, Decision::Unexplained(_)) {
+        return None;
+    }
+    match collection.decide(part.clone()) {
+        Decision::Unexplained(stuck) => {
+            Some(violation_of(collection, history, &part, &stuck, limits))
+        }
+        _ => None,
+    }
 }
 
 fn violation_of<C: Collection>(
@@ -94,9 +117,9 @@ fn violation_of<C: Collection>(
     limits: &Limits,
 ) -> Violation {
     let core = smallest(collection, part.select(stuck), limits);
-    let speech = Speech { history, object: &C::OBJECT };
+    let speech = Speech::new(history, &C::OBJECT);
     let explanation = collection.explain(&core, &speech) + &speech.despite(&core);
-    Violation { core: core.operations(), explanation, at: None }
+    Violation { core: core.operations(), blamed: speech.named(), explanation, at: None }
 }
 
 /// Longer histories are not searched for the first bad event.

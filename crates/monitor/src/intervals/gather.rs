@@ -116,7 +116,7 @@ impl<'a> Gathering<'a> {
             return Err(NotApplicable { reason });
         }
         let mut gathering = Gathering {
-            speech: Speech { history, object },
+            speech: Speech::new(history, object),
             cut,
             ranks,
             start: initial.len() as Gap,
@@ -238,7 +238,8 @@ impl<'a> Gathering<'a> {
         if let Some((core, explanation)) = self.obviously_wrong(poll)? {
             let mut core: Vec<OpId> = core.into_iter().flatten().collect();
             core.sort_unstable();
-            return Err(Halt::Fault(Violation { core, explanation, at: None }));
+            let blamed = core.clone();
+            return Err(Halt::Fault(Violation { core, blamed, explanation, at: None }));
         }
         self.drop_unobserved(poll)?;
         Ok(self.part)
@@ -264,8 +265,12 @@ impl<'a> Gathering<'a> {
         for (life, op, span) in removals.chain(looks) {
             poll.step()?;
             if life.added.lo == FOREVER {
-                let explanation =
-                    format!("{} saw a value that was never {added}", speech.operation(op));
+                let explanation = format!(
+                    "{} cannot be explained: no {}({}) had been called before it returned",
+                    speech.operation(op),
+                    speech.object.add.1,
+                    speech.value(life.value)
+                );
                 return Ok(Some((vec![Some(op)], explanation)));
             }
             if span.hi < life.added.lo {

@@ -2,15 +2,29 @@
 
 use super::{Object, Part};
 use linchpin_history_data::{History, OpId, ValueId};
+use std::cell::RefCell;
 
-/// Talks about the operations of a history.
-#[derive(Clone, Copy)]
+/// Talks about the operations of a history, and remembers which.
 pub(crate) struct Speech<'a> {
     pub history: &'a History,
     pub object: &'a Object,
+    named: RefCell<Vec<OpId>>,
 }
 
-impl Speech<'_> {
+impl<'a> Speech<'a> {
+    /// Nothing is said yet.
+    pub fn new(history: &'a History, object: &'a Object) -> Speech<'a> {
+        Speech { history, object, named: RefCell::default() }
+    }
+
+    /// The operations that were named so far, each once.
+    pub fn named(&self) -> Vec<OpId> {
+        let mut named = self.named.borrow().clone();
+        named.sort_unstable();
+        named.dedup();
+        named
+    }
+
     /// A value.
     pub fn value(&self, value: ValueId) -> String {
         self.history.values.get(value).to_string()
@@ -23,8 +37,9 @@ impl Speech<'_> {
         name.map_or_else(|| format!("by process {process}"), |name| format!("by process {name}"))
     }
 
-    /// "enqueue(7) by process 0", "dequeue of 7 by process 2", "dequeue → null by process 2".
+    /// "enqueue(7) by process 0", "dequeue → 7 by process 2", "dequeue → null by process 2".
     pub fn operation(&self, op: OpId) -> String {
+        self.named.borrow_mut().push(op);
         let operation = &self.history[op];
         let kind = usize::from(operation.operation);
         let by = self.by(op);
@@ -38,8 +53,7 @@ impl Speech<'_> {
         let is_peek = self.object.peek.filter(|(peek, _)| *peek == kind);
         let name = is_peek.map_or(self.object.remove.1, |(_, name)| name);
         match self.history.value(operation.response) {
-            linchpin_spec::Value::Null if operation.completed => format!("{name} → null {by}"),
-            value if operation.completed => format!("{name} of {value} {by}"),
+            value if operation.completed => format!("{name} → {value} {by}"),
             _ => format!("the {name} without an answer {by}"),
         }
     }
@@ -63,7 +77,7 @@ impl Speech<'_> {
         }
     }
 
-    /// "from the return of enqueue(1) by process 0 to the call of dequeue of 1 by process 3": when
+    /// "from the return of enqueue(1) by process 0 to the call of dequeue → 1 by process 3": when
     /// the value of a life of an untuned part was certainly inside.
     fn stay(&self, part: &Part, life: u32) -> String {
         match part.ends(life) {

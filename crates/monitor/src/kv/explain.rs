@@ -34,10 +34,33 @@ pub(super) fn violation(
         }
     };
     with_overwriting(&bounds, known.log, &mut core);
-    let mut core: Vec<OpId> = core.into_iter().filter_map(|at| known.log[at].id).collect();
-    core.sort_unstable();
-    core.dedup();
-    Ok(Violation { core, explanation, at })
+    let ids = |places: Vec<At>| {
+        let mut ids: Vec<OpId> = places.into_iter().filter_map(|at| known.log[at].id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    };
+    let core = ids(core);
+    let mut blamed = ids(blamed(fault));
+    blamed.retain(|id| core.binary_search(id).is_ok());
+    Ok(Violation { core, blamed, explanation, at })
+}
+
+/// What the sentence about a fault is about.
+fn blamed(fault: &Fault) -> Vec<At> {
+    match fault {
+        Fault::Unread(get) | Fault::Nowhere(get) => vec![*get],
+        Fault::Conflict(conflict, _) => match *conflict {
+            Conflict::Forked(one, other) => vec![one, other],
+            Conflict::Twice(append, ..) => vec![append],
+            Conflict::Backwards(_, earlier, later) => vec![earlier, later],
+            Conflict::Crossed(one, other) => [one, other]
+                .iter()
+                .flat_map(|block| [block.root, block.first, block.last])
+                .collect(),
+        },
+        Fault::Choices(_) => Vec::new(),
+    }
 }
 
 struct Explainer<'a, 'k, 'l> {

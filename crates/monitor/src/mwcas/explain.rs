@@ -80,8 +80,7 @@ fn part(facts: &Facts, edge: &Edge) -> String {
             if before.completed {
                 format!("the {a} returned before the {b} was called")
             } else {
-                let by = before.returned;
-                format!("the {a} took effect by event {by}, before the {b} was called")
+                format!("the {a}, which was interrupted, took effect before the {b} was called")
             }
         }
         Reason::WroteSeen(version) => {

@@ -213,19 +213,21 @@ impl<'h> Facts<'h> {
         let (location, value) = self.show(version);
         let operation = self.names.operation(id);
         let mut core = vec![id];
-        let mut why = format!("The {operation} saw {location} = {value}, which no operation wrote");
+        let mut why = format!(
+            "the {operation} saw {location} = {value}, which no operation had been called to write"
+        );
         if let Some(&start) = self.beginning.get(&self.versions.location(version)) {
             let start_value = self.initial[self.versions.location(version).index()];
             why += &format!(
-                ", and which {location} did not hold at the start either, as the {} saw {} there, which no operation wrote \
-                 either",
+                ", and which {location} did not hold at the start either, as the {} saw {} there, which no operation had been called to \
+                 write either",
                 self.names.operation(start),
                 self.names.show(ValueId(start_value)),
             );
             core.push(start);
         }
         explain::close(self, &mut core);
-        Stop::violated(core, why + ".")
+        Stop::violated(core, why)
     }
 
     /// Pending swaps whose values were seen took effect, and so did those whose values *they* saw.
@@ -308,7 +310,7 @@ impl<'h> Facts<'h> {
         Stop::violated(
             core,
             format!(
-                "The {a} and the {b} both replaced {location} = {value}, but {value} was there only once."
+                "the {a} and the {b} both replaced {location} = {value}, but {value} was there only once"
             ),
         )
     }

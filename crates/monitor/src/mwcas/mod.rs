@@ -65,8 +65,8 @@ use linchpin_verdict::{Inconclusive, Limits};
 /// let Ok(Judgement::Violated(violation)) = judgement else { panic!("{judgement:?}") };
 /// assert_eq!(
 ///     violation.explanation,
-///     "The mwcas(x: 0→1, y: 0→1) by process a and the mwcas(y: 0→2) by process b both replaced y = 0, \
-///      but 0 was there only once.",
+///     "the mwcas(x: 0→1, y: 0→1) by process a and the mwcas(y: 0→2) by process b both replaced y = 0, \
+///      but 0 was there only once",
 /// );
 /// # Ok::<(), linchpin_history_data::HistoryError>(())
 /// ```
@@ -112,7 +112,7 @@ impl From<StopReason> for Stop {
 impl Stop {
     fn violated(mut core: Vec<OpId>, explanation: String) -> Stop {
         core.sort_unstable();
-        Stop::Violated(Violation { core, explanation, at: None })
+        Stop::Violated(Violation { blamed: core.clone(), core, explanation, at: None })
     }
 
     fn not_applicable(reason: String) -> Stop {

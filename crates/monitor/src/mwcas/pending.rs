@@ -267,7 +267,7 @@ impl Choice {
         core.sort_unstable();
         core.dedup();
         explain::close(facts, &mut core);
-        Stop::violated(core, format!("No order explains these operations: {}.", parts.join("; ")))
+        Stop::violated(core, format!("no order explains these operations: {}", parts.join("; ")))
     }
 }
 

@@ -277,7 +277,7 @@ impl<'h> Reader<'_, 'h> {
     }
 
     fn impossible(&self, id: OpId, what: &str) -> Stop {
-        Stop::violated(vec![id], format!("The {} {what}.", self.names.operation(id)))
+        Stop::violated(vec![id], format!("the {} {what}", self.names.operation(id)))
     }
 }
 

@@ -86,11 +86,21 @@ impl Collection for Lifo<'_> {
             let count = part.lives.len();
             return format!("none of {count} values can be the lowest of them in the stack");
         }
-        let why = |life: u32| not_lowest(part, &tuned, life, speech);
-        let reasons: Vec<String> = (0..part.lives.len() as u32).filter_map(why).collect();
+        let why = |life: u32| not_lowest(part, &tuned, life);
+        let reasons: Vec<NotLowest> = (0..part.lives.len() as u32).filter_map(why).collect();
+        if let [one, other] = &reasons[..]
+            && let Some(sentence) = out_of_turn(part, one, other, speech)
+                .or_else(|| out_of_turn(part, other, one, speech))
+        {
+            return sentence;
+        }
         let values: Vec<String> = part.lives.iter().map(|life| speech.value(life.value)).collect();
         let values = Speech::list(&values);
-        format!("none of {values} can be the lowest in the stack: {}", reasons.join("; "))
+        let reasons: Vec<String> = reasons.iter().map(|reason| reason.say(part, speech)).collect();
+        format!(
+            "one of {values} must be the lowest in the stack, but none can be: {}",
+            reasons.join("; ")
+        )
     }
 }
 
@@ -151,7 +161,56 @@ fn smallest_run(part: &Part, residue: &[u32]) -> Vec<u32> {
 
 /// Why the value of a life cannot be lowest: one of its operations only happened while others were
 /// inside.
-fn not_lowest(part: &Part, tuned: &Part, life: u32, speech: &Speech) -> Option<String> {
+struct NotLowest {
+    life: u32,
+    op: OpId,
+    kind: Kind,
+    others: Vec<u32>,
+}
+
+/// What an operation does with a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Pushes,
+    Pops,
+    Looks,
+}
+
+impl NotLowest {
+    fn say(&self, part: &Part, speech: &Speech) -> String {
+        let op = speech.operation(self.op);
+        format!("whenever {op} took effect, {}", speech.stays(part, &self.others))
+    }
+}
+
+/// If one value was pushed on another, which was taken or seen all the same while the first was
+/// still there: that in a sentence.
+fn out_of_turn(
+    part: &Part,
+    above: &NotLowest,
+    below: &NotLowest,
+    speech: &Speech,
+) -> Option<String> {
+    let is_about_both = above.others == [below.life] && below.others == [above.life];
+    let (verb, under) = match (above.kind, below.kind) {
+        (Kind::Pushes, Kind::Pops) => ("popped", "from under"),
+        (Kind::Pushes, Kind::Looks) => ("saw", "under"),
+        _ => return None,
+    };
+    let value = |life: u32| speech.value(part.lives[life as usize].value);
+    let (high, low) = (value(above.life), value(below.life));
+    is_about_both.then(|| {
+        format!(
+            "{} pushed {high} on {low}, for {}; yet {} {verb} {low} {under} {high}, for {}",
+            speech.operation(above.op),
+            speech.stays(part, &above.others),
+            speech.operation(below.op),
+            speech.stays(part, &below.others),
+        )
+    })
+}
+
+fn not_lowest(part: &Part, tuned: &Part, life: u32) -> Option<NotLowest> {
     let own = &tuned.lives[life as usize];
     let others = || inside(tuned).filter(move |&(at, _)| at != life);
     let is_covered = |span: Span| {
@@ -165,11 +224,11 @@ fn not_lowest(part: &Part, tuned: &Part, life: u32, speech: &Speech) -> Option<S
         (!free).then_some(lives)
     };
     let looks = part.looks.iter().filter(|look| look.life == life);
-    let looks = looks.map(|look: &Look| (Some(look.op), look.span));
-    for (op, span) in [(own.add, own.added), (own.remove, own.removed)].into_iter().chain(looks) {
-        if let (Some(op), Some(lives)) = (op, is_covered(span)) {
-            let op = speech.operation(op);
-            return Some(format!("whenever {op} took effect, {}", speech.stays(part, &lives)));
+    let looks = looks.map(|look: &Look| (Some(look.op), Kind::Looks, look.span));
+    let ends = [(own.add, Kind::Pushes, own.added), (own.remove, Kind::Pops, own.removed)];
+    for (op, kind, span) in ends.into_iter().chain(looks) {
+        if let (Some(op), Some(others)) = (op, is_covered(span)) {
+            return Some(NotLowest { life, op, kind, others });
         }
     }
     None

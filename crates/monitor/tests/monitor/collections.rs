@@ -294,7 +294,7 @@ fn compare<S: Spec>(name: &str, check: Check, new: impl Fn(Vec<Value>) -> S, kin
             }
             Ok(Judgement::Violated(violation)) => {
                 tally.violated += 1;
-                let Violation { core, explanation, at } = violation;
+                let Violation { core, explanation, at, .. } = violation;
                 assert!(!holds(&all, NEVER), "{explanation}: {core:?} {}", context());
                 assert!(!holds(&core, NEVER), "{explanation}: {core:?} {}", context());
                 // The argument is closed: no removal without an answer is an excuse.

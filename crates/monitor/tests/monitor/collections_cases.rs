@@ -28,7 +28,7 @@ fn history(signatures: &[Signature], events: &str) -> History {
 fn said(answer: Monitored) -> String {
     match answer {
         Ok(Judgement::Holds(witness)) => format!("holds: {:?}", witness.order),
-        Ok(Judgement::Violated(Violation { core, explanation, at })) => {
+        Ok(Judgement::Violated(Violation { core, explanation, at, .. })) => {
             format!("{explanation}\n{core:?}, at {at:?}")
         }
         Ok(Judgement::Inconclusive(why)) => format!("inconclusive: {why}"),

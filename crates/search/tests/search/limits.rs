@@ -106,13 +106,13 @@ fn the_core_of_a_stale_read_has_the_writes() {
         events.extend([("b", "read", Value::Null), ("b", "ok", Value::Int(at))]);
     }
     events.extend([("c", "read", Value::Null), ("c", "ok", Value::Int(20))]);
-    let Violation { core, explanation, at } = violation(&Register::default(), &events);
+    let Violation { core, explanation, at, .. } = violation(&Register::default(), &events);
     assert_eq!(at, Some(Rank::new(161)));
     assert!(
         core.contains(&OpId::new(40)) && core.contains(&OpId::new(80)) && core.len() <= 4,
         "{core:?}"
     );
-    expect_test::expect!["`read` by process c returned 20 at event 161, which nothing explains: just before, the object can only have been in the state 39, and no order of the operations in progress leads from there to this answer"].assert_eq(&explanation);
+    expect_test::expect!["read → 20 by process c cannot be explained: just before it returned, the object can only have been in the state 39, and no order of the operations in progress leads from there to this answer"].assert_eq(&explanation);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn the_core_of_a_register_with_repeated_values_is_small() {
     let judgement = cas_register::check(&history, &Value::Null, &Limits::default()).unwrap();
     let Judgement::Violated(violation) = judgement else { panic!("{judgement:?}") };
     assert!(violation.core.len() <= 6, "{violation:?}");
-    assert!(violation.explanation.contains("returned 0"), "{}", violation.explanation);
+    assert!(violation.explanation.contains("read → 0"), "{}", violation.explanation);
 }
 
 /// What had not returned and must have taken effect is named, with what it did.
@@ -175,7 +175,7 @@ fn the_sentence_names_what_had_taken_effect() {
     ];
     let Violation { explanation, at, .. } = violation(&counter, &events);
     assert_eq!(at, Some(Rank::new(4)));
-    expect_test::expect!["`read` by process b returned 0 at event 4, which nothing explains: just before, the object can only have been in the state 1 (where `add 1` by process a, which had not returned, had taken effect), and no order of the operations in progress leads from there to this answer"].assert_eq(&explanation);
+    expect_test::expect!["read → 0 by process b cannot be explained: just before it returned, the object can only have been in the state 1 (after add(1) by process a, still in progress), and no order of the operations in progress leads from there to this answer"].assert_eq(&explanation);
 }
 
 /// Where several can have led to a state, the fewest are named, and that there are others.
@@ -193,5 +193,5 @@ fn the_sentence_says_that_others_may_have_taken_effect() {
     ];
     let Violation { explanation, at, .. } = violation(&counter, &events);
     assert_eq!(at, Some(Rank::new(6)));
-    expect_test::expect!["`read` by process d returned 2 at event 6, which nothing explains: just before, the object can only have been in the state 3 (where `add 3` by process c, which had not returned, had taken effect, or others in progress), and no order of the operations in progress leads from there to this answer"].assert_eq(&explanation);
+    expect_test::expect!["read → 2 by process d cannot be explained: just before it returned, the object can only have been in the state 3 (after add(3) by process c or others, still in progress), and no order of the operations in progress leads from there to this answer"].assert_eq(&explanation);
 }

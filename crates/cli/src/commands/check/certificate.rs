@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use linchpin_certify::{Claim, FileHash, HeaderError, header};
 use linchpin_history::{OpId, Rank};
 use linchpin_report::json;
+use linchpin_spec::Value;
 use serde_json::{Map, Value as Json, json};
 use std::path::{Path, PathBuf};
 
@@ -15,15 +16,21 @@ use std::path::{Path, PathBuf};
 pub enum Evidence {
     /// These operations, in this order, explain the history.
     Witness(Vec<OpId>),
-    /// No order explains these operations, known at this event.
-    Core(Vec<OpId>, Option<Rank>),
+    /// No order explains these operations.
+    Core {
+        core: Vec<OpId>,
+        /// Given what was known right after this event, if not all of the history is needed.
+        at: Option<Rank>,
+        /// The key of their object, where the history records many.
+        key: Option<Value>,
+    },
 }
 
 impl Evidence {
     const fn claim(&self) -> Claim {
         match self {
             Evidence::Witness(_) => Claim::Witness,
-            Evidence::Core(..) => Claim::Core,
+            Evidence::Core { .. } => Claim::Core,
         }
     }
 }
@@ -67,8 +74,9 @@ pub fn to_json(
     insert("property", json!(name(&args.property)));
     match evidence {
         Evidence::Witness(order) => insert("witness", json!(numbers(order))),
-        Evidence::Core(core, at) => {
+        Evidence::Core { core, at, key } => {
             insert("core", json!(numbers(core)));
+            insert("key", key.as_ref().map_or(Json::Null, json::value));
             insert("at", json!(at.map(Rank::number)))
         }
     };
@@ -110,7 +118,11 @@ impl Certificate {
                     Json::Null => None,
                     at => Some(Rank::new(number(at).ok_or(HeaderError::Field("at"))?)),
                 };
-                Evidence::Core(ids(json, "core")?, at)
+                let key = match &json["key"] {
+                    Json::Null => None,
+                    key => Some(json::parse_value(key).context("\"key\" must have integers only")?),
+                };
+                Evidence::Core { core: ids(json, "core")?, at, key }
             }
             _ => Evidence::Witness(ids(json, "witness")?),
         };

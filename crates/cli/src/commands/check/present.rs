@@ -1,29 +1,28 @@
 //! A verdict as text, as JSON, as a page, as certificates.
 
+mod json;
+mod text;
+mod timeline;
+
 use super::certificate::{self, Evidence};
+use super::confirm::Confirmations;
+use super::property_words;
 use super::recording::Subject;
-use crate::args::{CheckArgs, PropertyArg};
-use crate::{memory, output};
+use crate::args::CheckArgs;
+use crate::output;
 use anyhow::Result;
-use linchpin_engine::Wrong;
-use linchpin_history::{Checked, Judgement, NEVER, OpId, Rank, Violation};
+use linchpin_history::{Checked, Judgement, OpId, Rank, ValueId};
 use linchpin_ingest::Recording;
-use linchpin_report::{Bar, Page, Timeline, Tone, json};
+use linchpin_report::{Page, Timeline, Tone};
 use linchpin_spec::{Shape, Value};
 use linchpin_verdict::Verdict;
-use serde_json::{Value as Json, json};
-
-/// Operations drawn around a core at most.
-const MAX_BARS: usize = 24;
-
-/// Columns of the drawing.
-const WIDTH: usize = 100;
 
 pub struct Presentation<'a> {
     pub args: &'a CheckArgs,
     pub subject: &'a Subject<'a>,
     pub recording: &'a Recording,
     pub checked: &'a Checked,
+    pub confirmed: &'a Confirmations,
     pub parse_seconds: f64,
     pub seconds: f64,
 }
@@ -35,7 +34,9 @@ impl Presentation<'_> {
                 (&self.args.witness, Evidence::Witness(witness.order.clone()))
             }
             Judgement::Violated(violation) => {
-                (&self.args.core, Evidence::Core(violation.core.clone(), violation.at))
+                let key = self.checked.key.map(|key| self.key(key));
+                let (core, at) = (violation.core.clone(), violation.at);
+                (&self.args.core, Evidence::Core { core, at, key })
             }
             Judgement::Inconclusive(_) => return Ok(()),
         };
@@ -54,12 +55,7 @@ impl Presentation<'_> {
     }
 
     fn property(&self) -> &'static str {
-        match self.args.recording.property {
-            PropertyArg::Linearizable => "linearizable",
-            PropertyArg::Strict => "strictly linearizable",
-            PropertyArg::Recoverable => "recoverably linearizable",
-            PropertyArg::Durable => "durably linearizable",
-        }
+        property_words(self.args.recording.property)
     }
 
     fn assumptions(&self) -> Vec<String> {
@@ -91,62 +87,53 @@ impl Presentation<'_> {
         }
     }
 
-    /// What people read.
-    pub fn text(&self) -> String {
-        let mut text = format!("{}\n  {}\n", self.headline(), self.subject_sentence());
-        if self.recording.is_vacuous() {
-            text +=
-                "  This says little: no operation returned an answer that could have been wrong.\n";
-        }
-        if let Judgement::Violated(violation) = &self.checked.judgement {
-            text +=
-                &format!("\n{}\n\n{}", violation.explanation, self.timeline(violation).draw(WIDTH));
-            text +=
-                &format!("\nThe core, which no order explains: {}\n", self.core_words(violation));
-            if let Some(at) = violation.at {
-                text += &format!("The first {at} events can be explained; event {at} cannot.\n");
-            }
-            if !self.checked.possible.is_empty() {
-                let shown: Vec<&str> =
-                    self.checked.possible.iter().take(8).map(String::as_str).collect();
-                let more = self.checked.possible.len().saturating_sub(shown.len());
-                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                text += &format!("Possible states just before: {}{more}\n", shown.join(", "));
-            }
-        }
-        if let Judgement::Inconclusive(_) = &self.checked.judgement {
-            text +=
-                "  Allow more with --time-limit or --memory-limit, or check a shorter history.\n";
-        }
-        for assumption in &self.checked.assumptions {
-            text += &format!("  assuming: {assumption}\n");
-        }
-        if self.args.common.verbose {
-            text += &format!("  format: {}\n", self.recording.format.name());
-            for note in self.recording.notes.iter().chain(&self.checked.notes) {
-                text += &format!("  note: {note}\n");
-            }
-            text += &format!("  method: {}\n", self.checked.method);
-            text += &format!(
-                "  time: {:.3} s, of which reading {:.3} s\n",
-                self.seconds, self.parse_seconds
-            );
-        }
-        text
+    /// A key, as a value.
+    fn key(&self, key: ValueId) -> Value {
+        self.recording.history.values.get(key)
     }
 
-    fn core_words(&self, violation: &Violation) -> String {
-        let words: Vec<String> = violation.core.iter().take(12).map(|id| self.label(*id)).collect();
-        let more = violation.core.len().saturating_sub(words.len());
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("{}{more}", words.join(", "))
+    /// A sentence, with the key that it is about, if it is about one of many.
+    fn about(&self, key: Option<ValueId>, sentence: &str) -> String {
+        match key {
+            Some(key) => format!("key {}: {sentence}", self.key(key)),
+            None => sentence.to_owned(),
+        }
+    }
+
+    /// Where an event is: its line or, where lines are not known, its number, from 1.
+    fn place(&self, rank: Rank) -> String {
+        match self.recording.places.line(rank) {
+            Some(line) => format!("line {line}"),
+            None => format!("event {}", rank.index() + 1),
+        }
+    }
+
+    /// Where an operation is, from its call to its return: `lines 3-5`.
+    fn span(&self, id: OpId) -> String {
+        let operation = &self.recording.history[id];
+        let places = &self.recording.places;
+        let last = if operation.completed { operation.returned } else { operation.invoked };
+        let (word, first, last) = match (places.line(operation.invoked), places.line(last)) {
+            (Some(first), Some(last)) => ("line", first, last),
+            _ => ("event", u64::from(operation.invoked) + 1, u64::from(last) + 1),
+        };
+        match first == last {
+            true => format!("{word} {first}"),
+            false => format!("{word}s {first}-{last}"),
+        }
+    }
+
+    /// Who called an operation.
+    fn process(&self, id: OpId) -> &str {
+        let history = &self.recording.history;
+        history.process_name(history[id].process)
     }
 
     /// `dequeue() → 7`, as people would write the call.
     fn label(&self, id: OpId) -> String {
         let history = &self.recording.history;
-        let operation = &history.operations[id.index()];
-        let signature = &self.subject.object.spec.operations()[operation.operation as usize];
+        let operation = &history[id];
+        let signature = &self.subject.object.spec.operations()[usize::from(operation.operation)];
         let argument = match (&signature.argument, history.value(operation.argument)) {
             (Shape::Unit, _) => String::new(),
             (Shape::Tuple(_), Value::List(items)) => {
@@ -162,99 +149,6 @@ impl Presentation<'_> {
         format!("{}({argument}){answer}", signature.name)
     }
 
-    /// The core and what is around its end, in the order of events.
-    fn timeline(&self, violation: &Violation) -> Timeline {
-        let history = &self.recording.history;
-        let mut shown: Vec<OpId> = violation.core.iter().copied().take(MAX_BARS).collect();
-        shown.sort_unstable();
-        let mut ranks: Vec<Rank> = Vec::new();
-        for id in &shown {
-            let operation = &history.operations[id.index()];
-            ranks.push(operation.invoked);
-            if operation.completed {
-                ranks.push(operation.returned);
-            }
-        }
-        ranks.sort_unstable();
-        let position = |rank: Rank| ranks.partition_point(|known| *known < rank);
-        let bar = |id: &OpId| {
-            let operation = &history.operations[id.index()];
-            let to = operation.completed && operation.returned != NEVER;
-            Bar {
-                process: operation.process as usize,
-                label: self.label(*id),
-                from: position(operation.invoked),
-                to: to.then(|| position(operation.returned)),
-            }
-        };
-        let names = history.processes.iter().map(|name| format!("process {name}")).collect();
-        Timeline::new(shown.iter().map(bar).collect()).named(names)
-    }
-
-    /// The object that scripts read.
-    pub fn json(&self) -> String {
-        let mut object = json::envelope("check", &self.args.history.display().to_string());
-        let verdict = self.verdict().id();
-        object.insert("verdict".to_owned(), json!(verdict));
-        object.insert("reason".to_owned(), json!(self.headline()));
-        let history = &self.recording.history;
-        let engine = json!({
-            "engine": "history",
-            "verdict": verdict,
-            "reason": self.headline(),
-            "method": self.checked.method,
-            "notes": self.checked.notes,
-            "bounds": {},
-            "assumptions": self.assumptions(),
-            "vacuous": self.recording.is_vacuous(),
-            "stats": {
-                "operations": history.operations.len(),
-                "processes": history.processes.len(),
-                "format": self.recording.format.name(),
-                "parse_seconds": self.parse_seconds,
-                "seconds": self.seconds,
-                "peak_bytes": memory::peak(),
-            },
-        });
-        object.insert("engines".to_owned(), json!([engine]));
-        if let Judgement::Violated(violation) = &self.checked.judgement {
-            let counterexample = json!({
-                "kind": Wrong::NotLinearizable.id(), "explanation": violation.explanation,
-                "history": self.events(violation), "schedule": [],
-                "core": certificate::numbers(&violation.core),
-                "at": violation.at.map(Rank::number), "possible": self.checked.possible,
-            });
-            object.insert("counterexample".to_owned(), counterexample);
-        }
-        format!("{}\n", Json::Object(object))
-    }
-
-    /// The events of a core, as a history of their own; `id` is the operation's.
-    fn events(&self, violation: &Violation) -> Vec<Json> {
-        let history = &self.recording.history;
-        let mut events: Vec<(Rank, Json)> = Vec::new();
-        for id in &violation.core {
-            let operation = &history.operations[id.index()];
-            let signature = &self.subject.object.spec.operations()[operation.operation as usize];
-            let name = &history.processes[operation.process as usize];
-            let process = name.parse::<u64>().map_or_else(|_| json!(name), |number| json!(number));
-            let event = |kind: &str, value: Json, at: Rank| {
-                let event = json!({
-                    "process": process, "type": kind, "f": signature.name, "value": value,
-                    "time": at.number(), "id": id.number(),
-                });
-                (at, event)
-            };
-            let argument = json::value(&history.value(operation.argument));
-            events.push(event("invoke", argument, operation.invoked));
-            if let Some(answer) = history.response(*id).filter(|_| operation.completed) {
-                events.push(event("ok", json::value(&answer), operation.returned));
-            }
-        }
-        events.sort_by_key(|(at, _)| *at);
-        events.into_iter().map(|(_, event)| event).collect()
-    }
-
     /// The verdict as a page.
     pub fn page(&self) -> String {
         let mut facts = vec![
@@ -264,8 +158,8 @@ impl Presentation<'_> {
         facts.extend(self.assumptions().into_iter().map(|a| ("assuming".to_owned(), a)));
         let mut timeline = Timeline::new(Vec::new());
         if let Judgement::Violated(violation) = &self.checked.judgement {
-            facts.push(("why".to_owned(), violation.explanation.clone()));
-            timeline = self.timeline(violation);
+            facts.push(("why".to_owned(), self.about(self.checked.key, &violation.explanation)));
+            timeline = self.timeline(violation).drawing;
         }
         Page {
             title: format!("linchpin check {}", self.args.history.display()),

@@ -1,0 +1,149 @@
+//! The verdict for people.
+
+use super::Presentation;
+use crate::commands::check::confirm::{Confirmation, KEYS};
+use linchpin_history::{Judgement, KeyChecked, KeyVerdict, OpId, Violation};
+
+/// Columns of the drawing.
+const WIDTH: usize = 100;
+
+/// So many possible states are named.
+const STATES: usize = 8;
+
+impl Presentation<'_> {
+    /// What people read.
+    pub fn text(&self) -> String {
+        let mut text = format!("{}\n  {}\n", self.headline(), self.subject_sentence());
+        if self.recording.is_vacuous() {
+            text +=
+                "  This says little: no operation returned an answer that could have been wrong.\n";
+        }
+        match &self.checked.judgement {
+            Judgement::Violated(violation) => text += &self.violation(violation),
+            Judgement::Inconclusive(_) => {
+                text += "  Allow more with --time-limit or --memory-limit, or check a shorter history.\n";
+            }
+            Judgement::Holds(_) => {}
+        }
+        text += &self.keys();
+        for assumption in &self.checked.assumptions {
+            text += &format!("  assuming: {assumption}\n");
+        }
+        if self.args.common.verbose {
+            text += &format!("  format: {}\n", self.recording.format.name());
+            for note in self.recording.notes.iter().chain(&self.checked.notes) {
+                text += &format!("  note: {note}\n");
+            }
+            text += &format!("  method: {}\n", self.checked.method);
+            text += &format!(
+                "  time: {:.3} s, of which reading {:.3} s\n",
+                self.seconds, self.parse_seconds
+            );
+        }
+        text
+    }
+
+    fn violation(&self, violation: &Violation) -> String {
+        let drawn = self.timeline(violation);
+        let mut text = format!(
+            "\n{}\n\n{}{}\nThe core, which no order explains:\n{}",
+            self.about(self.checked.key, &violation.explanation),
+            drawn.drawing.draw(WIDTH),
+            drawn.left_out,
+            self.table(&drawn.shown),
+        );
+        text += match self.confirmed.core {
+            Some(Confirmation::Unknown) => {
+                "The core was not confirmed: the independent checker could not tell in time.\n"
+            }
+            Some(Confirmation::Replaced) => {
+                "The core that was found first was refuted by the independent checker, and this is another one. That is a \
+                 mistake in linchpin: please report it with this history.\n"
+            }
+            _ => "",
+        };
+        if let Some(at) = violation.at {
+            let of_key = self
+                .checked
+                .key
+                .map_or_else(String::new, |key| format!(" of key {}", self.key(key)));
+            let place = self.place(at);
+            text += &match self.recording.places.line(at) {
+                Some(_) => format!(
+                    "The return on {place} is the first event{of_key} that cannot be explained.\n"
+                ),
+                None => format!(
+                    "The return that is {place} of the history is the first{of_key} that cannot be explained.\n"
+                ),
+            };
+        }
+        if !self.checked.possible.is_empty() {
+            let states = &self.checked.possible[..self.checked.possible.len().min(STATES)];
+            let more = more(self.checked.possible.len() - states.len());
+            text += &format!("Possible states just before: {}{more}\n", states.join(", "));
+        }
+        text
+    }
+
+    /// Operations, one a line: where they are, who called them, what.
+    fn table(&self, ids: &[OpId]) -> String {
+        let rows = ids
+            .iter()
+            .map(|id| (self.span(*id), format!("process {}", self.process(*id)), self.label(*id)));
+        let rows: Vec<(String, String, String)> = rows.collect();
+        let width = |cell: fn(&(String, String, String)) -> &str| {
+            rows.iter().map(|row| cell(row).chars().count()).max().unwrap_or(0)
+        };
+        let (spans, processes) = (width(|row| &row.0), width(|row| &row.1));
+        let line = |(span, process, label): &(String, String, String)| {
+            format!("  {span:spans$}  {process:processes$}  {label}\n")
+        };
+        rows.iter().map(line).collect()
+    }
+
+    /// The keys that are violated, if there are others than the one that was explained, and those
+    /// that stayed open.
+    fn keys(&self) -> String {
+        let keys = &self.checked.keys;
+        let of = |wanted: fn(&KeyChecked) -> bool| {
+            keys.iter().filter(|key| wanted(key)).collect::<Vec<_>>()
+        };
+        let violated = of(|key| matches!(key.verdict, KeyVerdict::Violated { .. }));
+        let open = of(|key| matches!(key.verdict, KeyVerdict::Open(_)));
+        let mut text = String::new();
+        if !violated.is_empty() {
+            let verb = if violated.len() == 1 { "is" } else { "are" };
+            text += &format!("\n{} of {} keys {verb} violated:\n", violated.len(), keys.len());
+            text += &self.listed(&violated);
+        }
+        if !open.is_empty() {
+            text += &format!("\n{} of {} keys stayed open:\n", open.len(), keys.len());
+            text += &self.listed(&open);
+        }
+        text
+    }
+
+    fn listed(&self, keys: &[&KeyChecked]) -> String {
+        let mut text = String::new();
+        for key in keys.iter().take(KEYS) {
+            let (at, sentence) = match &key.verdict {
+                KeyVerdict::Violated { violation, .. } => {
+                    (violation.at, violation.explanation.clone())
+                }
+                KeyVerdict::Open(reason) => (None, reason.to_string()),
+                KeyVerdict::Holds => continue,
+            };
+            let at = at.map_or_else(String::new, |at| format!(", {}", self.place(at)));
+            text += &format!("  key {}{at}: {sentence}\n", self.key(key.key));
+        }
+        if keys.len() > KEYS {
+            text += &format!("  {}\n", more(keys.len() - KEYS).trim_start());
+        }
+        text
+    }
+}
+
+/// That there are more, if there are.
+fn more(count: usize) -> String {
+    if count > 0 { format!(" and {count} more") } else { String::new() }
+}
