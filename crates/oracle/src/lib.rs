@@ -84,9 +84,23 @@ pub fn is_linearizable<S: Spec + ?Sized>(spec: &S, history: &[Operation]) -> boo
 ///
 /// If there are more than 64 operations: this is for small histories.
 pub fn witness<S: Spec + ?Sized>(spec: &S, history: &[Operation]) -> Option<Vec<usize>> {
+    witness_in_order(spec, history, &[])
+}
+
+/// An order that explains the history, in which of each of these pairs the first does not come
+/// after the second. The first may be missing, if it is pending.
+///
+/// # Panics
+///
+/// As [`witness`].
+pub fn witness_in_order<S: Spec + ?Sized>(
+    spec: &S,
+    history: &[Operation],
+    pairs: &[(usize, usize)],
+) -> Option<Vec<usize>> {
     let count = history.len();
     assert!(count <= 64, "the oracle judges at most 64 operations, and this history has {count}");
-    let mut search = Search { spec, history, visited: HashSet::new(), order: Vec::new() };
+    let mut search = Search { spec, history, pairs, visited: HashSet::new(), order: Vec::new() };
     search.explains_rest(0, spec.initial()).then_some(search.order)
 }
 
@@ -94,6 +108,7 @@ pub fn witness<S: Spec + ?Sized>(spec: &S, history: &[Operation]) -> Option<Vec<
 struct Search<'a, S: Spec + ?Sized> {
     spec: &'a S,
     history: &'a [Operation],
+    pairs: &'a [(usize, usize)],
     /// Where the search has been: what it did from there does not depend on how it came there.
     visited: HashSet<(u64, S::State)>,
     order: Vec<usize>,
@@ -123,6 +138,10 @@ impl<S: Spec + ?Sized> Search<'_, S> {
             // never so.
             if (0..history.len()).any(|other| is_done(other) && operation.precedes(&history[other]))
             {
+                continue;
+            }
+            // So is what must not come after something that is done.
+            if self.pairs.iter().any(|&(first, second)| first == next && is_done(second)) {
                 continue;
             }
             self.order.push(next);

@@ -1,7 +1,9 @@
 //! All integration tests of `linchpin-history`: one binary, so that it is linked once.
 
 mod door;
+mod keys;
 mod online;
+mod recoverable;
 
 #[path = "../../../search/tests/search/generate.rs"]
 #[allow(dead_code)] // Not everything in it is for this crate.
