@@ -80,11 +80,8 @@ impl Reason<'_, '_, '_> {
         match self.blocks.known.log[member].role {
             Role::Put(_) => {}
             Role::Get(..) => self.get(member),
-            Role::Append(_) if member == root => {}
             Role::Append(_) => {
-                let shown = self.slots(root);
-                let own = |slot: &Slot| self.blocks.append_in(*slot) == Some(member);
-                if let Some(slot) = shown.into_iter().find(own) {
+                if let Some(slot) = self.blocks.seen[member as usize] {
                     self.slot(slot, member);
                 }
             }
