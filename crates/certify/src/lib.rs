@@ -3,8 +3,8 @@
 //! A witness is confirmed by walking it once ([`confirm_witness`]). A core is confirmed in two
 //! steps ([`confirm_core`]): what is not in it is left out where that cannot matter (`closure`),
 //! and may have taken effect in its time, with any answer, where it can; then no order explains the
-//! core, by an argument that needs little of the rest (`count`, `grow`, `sum`, `swap`) or by trying
-//! all orders (`frontier`). A proof by reversing sub-operations is confirmed by executing them in all
+//! core, by an argument that needs little of the rest (`count`, `grow`, `kv`, `sum`, `swap`) or by
+//! trying all orders (`frontier`). A proof by reversing sub-operations is confirmed by executing them in all
 //! small states ([`confirm_reduction`]). A proof of the shape engine is confirmed by executing every
 //! step from every state that it names ([`ShapeCertificate`]).
 
@@ -15,6 +15,7 @@ mod frontier;
 mod grow;
 mod hash;
 mod header;
+mod kv;
 mod reduction;
 mod shape;
 mod sum;
@@ -116,6 +117,7 @@ pub fn confirm_core_within<S: Spec + ?Sized>(
         "counter" => count::sums_contradict(spec, &core, &context),
         "grow-set" => grow::no_order(spec, &core, &context),
         "mwcas" => swap::no_order(spec, &core, &context),
+        "kv" => kv::no_order(spec, &core, &context),
         "snzi" | "mailbox" => {
             let called = (0..history.len()).filter(|id| history[*id].invoked <= cut);
             let known = called.map(|id| (as_of(&history[id], cut), ids.binary_search(&id).is_ok()));

@@ -119,7 +119,7 @@ pub(crate) fn data_type(builtin: Builtin) -> &'static dyn DataType {
         Builtin::Mutex => &Mutex,
         Builtin::Semaphore => &Semaphore,
         Builtin::Mwcas => &Mwcas,
-        Builtin::Kv => &Apart(SplitBy::FirstValue),
+        Builtin::Kv => &Kv,
         Builtin::MultiRegister | Builtin::ListAppend => &Apart(SplitBy::Locations(1)),
         Builtin::Snapshot => &Snapshot,
         Builtin::Snzi => &Counted(Tally { up: Snzi::ARRIVE, down: Snzi::DEPART }),
@@ -273,6 +273,18 @@ impl DataType for Map {
 
     fn online(&self, _: Option<&Value>) -> Online {
         Online::Window(&rules::Map)
+    }
+}
+
+struct Kv;
+
+impl DataType for Kv {
+    fn methods(&self) -> &'static [Method] {
+        monitored!("kv", kv)
+    }
+
+    fn knowledge(&self) -> Knowledge {
+        Apart(SplitBy::FirstValue).knowledge()
     }
 }
 

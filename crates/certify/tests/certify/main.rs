@@ -2,6 +2,7 @@
 
 mod cores;
 mod headers;
+mod kv;
 mod reduction;
 mod sequential;
 mod shape;

@@ -165,13 +165,16 @@ impl<'k, 'l> Blocks<'k, 'l> {
                     }
                 };
                 match self.seen[append as usize] {
+                    // INVARIANT: an append is a member of one block only, in one slot.
                     Some(other) if other != slot => {
                         conflicts.push(Conflict::Twice(append, other, slot));
                     }
-                    _ => self.seen[append as usize] = Some(slot),
+                    _ => {
+                        self.seen[append as usize] = Some(slot);
+                        walk.check(append, conflicts);
+                        walk.take(append);
+                    }
                 }
-                walk.check(append, conflicts);
-                walk.take(append);
             }
             let before = walk.latest;
             while let Some(get) = next.next_if(|get| tree.depth(self.place(*get).node) == depth) {

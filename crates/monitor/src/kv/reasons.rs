@@ -78,13 +78,16 @@ impl Reason<'_, '_, '_> {
     fn member(&mut self, root: At, member: At) {
         self.operations.extend([root, member]);
         match self.blocks.known.log[member].role {
-            Role::Put(_) => {}
+            Role::Put(_) if self.blocks.known.is_completed(member) => {}
+            // It took effect only because a get shows it.
+            Role::Put(_) => {
+                if let Some(longest) = self.blocks.blocks[member as usize].longest {
+                    self.get(longest);
+                }
+            }
             Role::Get(..) => self.get(member),
-            Role::Append(_) if member == root => {}
             Role::Append(_) => {
-                let shown = self.slots(root);
-                let own = |slot: &Slot| self.blocks.append_in(*slot) == Some(member);
-                if let Some(slot) = shown.into_iter().find(own) {
+                if let Some(slot) = self.blocks.seen[member as usize] {
                     self.slot(slot, member);
                 }
             }

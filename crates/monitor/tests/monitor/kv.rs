@@ -35,19 +35,13 @@ fn piece(kind: Pieces, rng: &mut Rng, fresh: usize) -> String {
     }
 }
 
-#[derive(Clone)]
-enum Activity {
-    Idle,
-    Called(&'static str, Value),
-    Done(&'static str, Value),
-}
-
 struct Case {
     init: Value,
     history: History,
 }
 
-/// A history of a store that is correct, but for some wrong answers.
+/// A history of a store: calls take effect one after the other, each in its time, but for some whose
+/// times or answers are wrong. Each has a process of its own.
 fn random_case(rng: &mut Rng) -> Case {
     let kind = [Pieces::Distinct, Pieces::Repeated, Pieces::Nested, Pieces::NestedDistinct]
         [rng.usize(..4)];
@@ -56,72 +50,51 @@ fn random_case(rng: &mut Rng) -> Case {
         _ => Value::map([]),
     };
     let spec = builtin("kv", Some(&init)).unwrap();
-    let mut builder = Builder::new(spec.operations());
-    let (processes, count) = (rng.usize(1..=6), rng.usize(1..=12));
-    let lies = if rng.bool() { 0 } else { rng.u32(5..40) };
-    let pending = if rng.bool() { 0 } else { 15 };
-    let puts = rng.u8(0..4);
-    let mut activities = vec![Activity::Idle; processes];
-    let mut names: Vec<String> = (0..processes).map(|p| p.to_string()).collect();
-    let (mut calls, mut renamed) = (0, processes);
+    let (count, wide) = (rng.i64(1..=12), [4, 12, 30][rng.usize(..3)]);
+    let (lies, late) = [(0, 0), (0, 50), (0, 20), (20, 10)][rng.usize(..4)];
+    let (pending, puts) = ([0, 20][rng.usize(..2)], rng.u8(0..4));
     let mut state = spec.initial();
     let mut seen = vec![String::new()];
-    let mut late: Vec<Call> = Vec::new();
-    for _ in 0..count * 12 {
-        let process = rng.usize(..processes);
-        if !late.is_empty() && rng.u8(..4) == 0 {
-            let call = late.swap_remove(rng.usize(..late.len()));
-            state = spec.apply(&state, &call, None).pop().unwrap().state;
+    // When, who, and what is answered if this is a return.
+    let mut events: Vec<(i64, i64, Option<Value>, &str, Value)> = Vec::new();
+    for process in 0..count {
+        let key = Value::str(if rng.u8(..12) == 0 { "l" } else { "k" });
+        let text = match rng.u8(..12) {
+            0 => String::new(),
+            _ => piece(kind, rng, process as usize + 1),
+        };
+        let (name, argument) = match rng.u8(..8) {
+            0..=3 => ("get", key),
+            4..=7 if rng.u8(..4) < puts => ("put", Value::list([key, Value::str(&text)])),
+            _ => ("append", Value::list([key, Value::str(&text)])),
+        };
+        let call = Call { operation: spec.operation(name).unwrap(), argument: argument.clone() };
+        let outcome = spec.apply(&state, &call, None).pop().unwrap();
+        let is_pending = rng.u32(..100) < pending;
+        if !is_pending || rng.bool() {
+            state = outcome.state;
         }
-        match activities[process].clone() {
-            Activity::Idle if calls < count => {
-                calls += 1;
-                let key = Value::str(if rng.u8(..12) == 0 { "l" } else { "k" });
-                let text = match rng.u8(..12) {
-                    0 => String::new(),
-                    _ => piece(kind, rng, calls),
-                };
-                let (name, argument) = match rng.u8(..8) {
-                    0..=3 => ("get", key),
-                    4..=7 if rng.u8(..4) < puts => ("put", Value::list([key, Value::str(&text)])),
-                    _ => ("append", Value::list([key, Value::str(&text)])),
-                };
-                builder.invoke(&names[process], name, argument.clone()).unwrap();
-                activities[process] = Activity::Called(name, argument);
+        let response = match outcome.response {
+            Value::Str(_) if rng.u32(..100) < lies => lie(kind, rng, &seen, process as usize),
+            Value::Str(text) => {
+                seen.push(text.to_string());
+                Value::Str(text)
             }
-            Activity::Idle => {}
-            Activity::Called(..) | Activity::Done(..) if rng.u32(..100) < pending / 2 => {
-                (names[process], renamed) = (renamed.to_string(), renamed + 1);
-                activities[process] = Activity::Idle;
-            }
-            Activity::Called(name, argument) => {
-                let call = Call { operation: spec.operation(name).unwrap(), argument };
-                // A write that lies takes effect after it returned, or never.
-                if rng.u32(..100) < lies && name != "get" {
-                    late.push(call);
-                    activities[process] = Activity::Done(name, Value::Null);
-                    continue;
-                }
-                let outcome = spec.apply(&state, &call, None).pop().unwrap();
-                state = outcome.state;
-                if let Value::Str(text) = &outcome.response {
-                    seen.push(text.to_string());
-                }
-                activities[process] = Activity::Done(name, outcome.response);
-            }
-            Activity::Done(_, response) => {
-                let response = match response {
-                    Value::Str(_) if rng.u32(..100) < lies / 2 => lie(kind, rng, &seen, calls),
-                    other => other,
-                };
-                builder.ok(&names[process], response).unwrap();
-                activities[process] = Activity::Idle;
-            }
+            other => other,
+        };
+        let shift = if rng.u32(..100) < late { rng.i64(-50..50) } else { 0 };
+        let (before, after) = (rng.i64(1..=wide), rng.i64(1..=wide));
+        events.push((10 * process + shift - before, process, None, name, argument.clone()));
+        if !is_pending {
+            events.push((10 * process + shift + after, process, Some(response), name, argument));
         }
     }
-    for (process, activity) in activities.into_iter().enumerate() {
-        if let (Activity::Done(_, response), 0) = (activity, pending) {
-            builder.ok(&names[process], response).unwrap();
+    events.sort_by_key(|(at, process, response, ..)| (*at, *process, response.is_some()));
+    let mut builder = Builder::new(spec.operations());
+    for (_, process, response, name, argument) in events {
+        match response {
+            None => builder.invoke(&process.to_string(), name, argument).unwrap(),
+            Some(response) => builder.ok(&process.to_string(), response).unwrap(),
         }
     }
     let mut history = builder.finish();

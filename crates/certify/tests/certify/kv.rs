@@ -1,0 +1,128 @@
+//! The cores that the monitor of key-value stores finds are confirmed, and what is confirmed is no
+//! history that the oracle explains.
+
+use linchpin_certify::{CoreError, Operation, confirm_core};
+use linchpin_history::{Builder, CheckOptions, History, Judgement, NEVER, Object, check};
+use linchpin_spec::{Call, Value};
+
+/// A history of one key, in which some writes take effect too late.
+fn history(object: &Object, pieces: usize, count: usize, random: &mut fastrand::Rng) -> History {
+    let spec = &*object.spec;
+    let mut events: Vec<(i64, usize, bool, Call, Value)> = Vec::new();
+    let mut state = spec.initial();
+    for process in 0..count {
+        let text = match random.u8(..12) {
+            0 => String::new(),
+            _ if pieces == 0 => format!("x{process}."),
+            _ => format!("x{}.", random.usize(..pieces)),
+        };
+        let name = ["get", "get", "append", "put"][random.usize(..4)];
+        let argument = match name {
+            "get" => Value::str("k"),
+            _ => Value::list([Value::str("k"), Value::str(&text)]),
+        };
+        let operation = spec.operation(name).expect("an operation");
+        let call = Call { operation, argument };
+        let outcome = spec.apply(&state, &call, None).remove(0);
+        state = outcome.state;
+        let shift = if random.u8(..8) == 0 { random.i64(-60..60) } else { 0 };
+        let at = 10 * process as i64 + shift;
+        let (from, to) = (at - random.i64(1..40), at + random.i64(1..40));
+        events.push((from, process, false, call.clone(), Value::Null));
+        if random.u8(..12) > 0 {
+            events.push((to, process, true, call, outcome.response));
+        }
+    }
+    events.sort_by_key(|(at, process, returns, ..)| (*at, *process, *returns));
+    let mut builder = Builder::new(spec.operations());
+    for (_, process, returns, call, response) in events {
+        let who = process.to_string();
+        let name = spec.operations()[call.operation].name.as_str();
+        let done = match returns {
+            false => builder.invoke(&who, name, call.argument),
+            true => builder.ok(&who, response),
+        };
+        done.expect("well-formed");
+    }
+    builder.finish()
+}
+
+fn operations(history: &History) -> Vec<Operation> {
+    let convert = |id| {
+        let operation = &history[id];
+        let returned = operation.returned;
+        Operation {
+            call: history.call(id),
+            response: history.response(id),
+            invoked: operation.invoked.into(),
+            returned: if returned == NEVER { u64::MAX } else { returned.into() },
+        }
+    };
+    history.ids().map(convert).collect()
+}
+
+#[test]
+fn cores_of_key_value_stores_are_confirmed() {
+    let seed = std::env::var("LINCHPIN_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1);
+    println!("LINCHPIN_SEED={seed}");
+    let mut random = fastrand::Rng::with_seed(seed);
+    let object = Object::builtin("kv", None).expect("a built-in specification");
+    let (mut confirmed, mut longest) = (0, 0);
+    for case in 0..3_000 {
+        let (pieces, count) = ([0, 4, 30][case % 3], [8, 60, 200][case / 3 % 3]);
+        let mut history = history(&object, pieces, count, &mut random);
+        let checked = check(&object, &mut history, &CheckOptions::default()).expect("no crashes");
+        let Judgement::Violated(violation) = checked.judgement else { continue };
+        if !checked.method.starts_with("kv monitor") {
+            continue;
+        }
+        let core: Vec<usize> = violation.core.iter().map(|id| id.index()).collect();
+        let at = violation.at.map(u64::from);
+        let found = confirm_core(&*object.spec, "kv", &operations(&history), &core, at);
+        assert_eq!(found, Ok(()), "seed {seed} case {case}: {core:?} {}", violation.explanation);
+        confirmed += 1;
+        longest = longest.max(core.len());
+    }
+    println!("{confirmed} confirmed, the longest has {longest}");
+    assert!(confirmed > 500);
+}
+
+/// No part of a history that can be explained is confirmed as a core.
+#[test]
+fn what_can_be_explained_is_not_confirmed() {
+    let seed = std::env::var("LINCHPIN_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(2);
+    println!("LINCHPIN_SEED={seed}");
+    let mut random = fastrand::Rng::with_seed(seed);
+    let object = Object::builtin("kv", None).expect("a built-in specification");
+    let (mut refused, mut confirmed) = (0, 0);
+    for case in 0..3_000 {
+        let history = history(&object, [0, 3][case % 2], 8, &mut random);
+        let operations = operations(&history);
+        let whole: Vec<usize> = (0..operations.len()).collect();
+        let judged: Vec<linchpin_oracle::Operation> = operations
+            .iter()
+            .enumerate()
+            .map(|(process, operation)| linchpin_oracle::Operation {
+                process,
+                call: operation.call.clone(),
+                response: operation.response.clone(),
+                invoked: operation.invoked as usize,
+                returned: operation.response.as_ref().map(|_| operation.returned as usize),
+            })
+            .collect();
+        let truth = linchpin_oracle::is_linearizable(&*object.spec, &judged);
+        match confirm_core(&*object.spec, "kv", &operations, &whole, None) {
+            Ok(()) => {
+                confirmed += 1;
+                assert!(!truth, "seed {seed} case {case}");
+            }
+            Err(CoreError::Explained(_)) => {
+                refused += 1;
+                assert!(truth, "seed {seed} case {case}");
+            }
+            Err(other) => panic!("seed {seed} case {case}: {other}"),
+        }
+    }
+    println!("{confirmed} confirmed, {refused} refused");
+    assert!(confirmed > 300 && refused > 300);
+}
