@@ -122,6 +122,7 @@ pub(crate) fn data_type(builtin: Builtin) -> &'static dyn DataType {
         Builtin::Snzi => &Counted(Tally { up: Snzi::ARRIVE, down: Snzi::DEPART }),
         Builtin::Mailbox => &Counted(Tally { up: Mailbox::DELIVER, down: Mailbox::REMOVE }),
         Builtin::Rdcss => &Searched,
+        Builtin::Etcd => &Searched,
     }
 }
 

@@ -12,8 +12,8 @@ mod value;
 pub use any::{AnySpec, AnyState, OpaqueState, erase};
 pub use builtin::{BUILTINS, Builtin, BuiltinError, BuiltinInfo, BuiltinSpec, builtin};
 pub use builtin::{
-    CasRegister, Counter, Kv, ListAppend, Mailbox, Map, MultiRegister, Mutex, Mwcas, PriorityQueue,
-    Queue, Rdcss, Register, Semaphore, Set, Snapshot, Snzi, Stack,
+    CasRegister, Counter, Etcd, Kv, ListAppend, Mailbox, Map, MultiRegister, Mutex, Mwcas,
+    PriorityQueue, Queue, Rdcss, Register, Semaphore, Set, Snapshot, Snzi, Stack,
 };
 pub use signature::{Shape, Signature};
 pub use value::Value;

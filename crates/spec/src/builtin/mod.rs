@@ -8,6 +8,7 @@
 mod closest;
 mod contents;
 mod counter;
+mod etcd;
 mod kv;
 mod list_append;
 mod map;
@@ -25,6 +26,7 @@ mod tally;
 mod tests;
 
 pub use counter::Counter;
+pub use etcd::Etcd;
 pub use kv::Kv;
 pub use list_append::ListAppend;
 pub use map::Map;
@@ -77,6 +79,7 @@ pub enum Builtin {
     Rdcss,
     Snzi,
     Mailbox,
+    Etcd,
 }
 
 impl Builtin {
@@ -101,6 +104,7 @@ impl Builtin {
             Builtin::Rdcss => const { &info::<Rdcss>(Builtin::Rdcss) },
             Builtin::Snzi => const { &info::<Snzi>(Builtin::Snzi) },
             Builtin::Mailbox => const { &info::<Mailbox>(Builtin::Mailbox) },
+            Builtin::Etcd => const { &info::<Etcd>(Builtin::Etcd) },
         }
     }
 
@@ -180,6 +184,7 @@ pub const BUILTINS: &[BuiltinInfo] = &[
     *Builtin::Rdcss.info(),
     *Builtin::Snzi.info(),
     *Builtin::Mailbox.info(),
+    *Builtin::Etcd.info(),
 ];
 
 /// Why there is no such built-in specification.
