@@ -32,6 +32,16 @@ pub enum IngestError {
         /// What is.
         found: String,
     },
+    /// Bytes that are not of the format.
+    #[error("at byte {at}: expected {expected}, found {found}")]
+    Binary {
+        /// The byte, from 0.
+        at: usize,
+        /// What should be there.
+        expected: String,
+        /// What is.
+        found: String,
+    },
     /// An argument or an answer that the operation cannot have.
     #[error("line {line}: `{operation}` {verb} {expected}, but here it is {found}")]
     Shape {
@@ -145,6 +155,14 @@ pub enum IngestError {
     /// A text that is in no known format.
     #[error("this is in none of the known formats ({})", names())]
     UnknownFormat,
+    /// Something wrong in one file of a report.
+    #[error("{client}: {error}")]
+    InClient {
+        /// The folder of the client.
+        client: String,
+        /// What is wrong.
+        error: Box<IngestError>,
+    },
     /// A folder that is not one history.
     #[error("it is a folder that is neither a Jepsen run nor an etcd report: name a file")]
     Folder,
@@ -173,7 +191,9 @@ impl IngestError {
             | IngestError::OtherKey { line, .. }
             | IngestError::LateKeys { line, .. }
             | IngestError::TooLong { line } => Some(*line),
+            IngestError::InClient { error, .. } => error.line(),
             IngestError::TooLarge { .. }
+            | IngestError::Binary { .. }
             | IngestError::Endless { .. }
             | IngestError::UnknownFormat
             | IngestError::Folder
@@ -186,6 +206,7 @@ impl IngestError {
     pub fn column(&self) -> Option<u64> {
         match self {
             IngestError::Malformed { column, .. } => *column,
+            IngestError::InClient { error, .. } => error.column(),
             _ => None,
         }
     }

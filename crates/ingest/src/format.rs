@@ -20,17 +20,23 @@ pub enum Format {
     Fastlin,
     /// LiMo's (and Violin's) text: `[thread] call push(3)`, `[thread] return`.
     Limo,
+    /// The binary `test.jepsen` of a Jepsen run.
+    TestJepsen,
+    /// The `operations.json` of a client in a report of etcd's robustness tests.
+    EtcdOperations,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Format; 6] = [
+    pub const ALL: [Format; 8] = [
         Format::JsonLines,
         Format::JepsenEdn,
         Format::JepsenLog,
         Format::PorcupineKv,
         Format::Fastlin,
         Format::Limo,
+        Format::TestJepsen,
+        Format::EtcdOperations,
     ];
 
     /// The name that `--format` takes.
@@ -42,7 +48,15 @@ impl Format {
             Format::PorcupineKv => "porcupine-kv",
             Format::Fastlin => "fastlin",
             Format::Limo => "limo",
+            Format::TestJepsen => "test-jepsen",
+            Format::EtcdOperations => "etcd-operations",
         }
+    }
+
+    /// Whether what happened is only known when all of it is there, so that it cannot be judged as
+    /// it arrives: its operations are in no order, or it is no text of lines.
+    pub fn is_whole(self) -> bool {
+        matches!(self, Format::Fastlin | Format::TestJepsen | Format::EtcdOperations)
     }
 
     /// The format of a text, judged by its beginning. Other lines may come before the first event
@@ -56,6 +70,9 @@ impl Format {
     /// assert_eq!(Format::detect(b"Dear diary"), None);
     /// ```
     pub fn detect(text: &[u8]) -> Option<Format> {
+        if text.starts_with(crate::formats::test_jepsen::MAGIC) {
+            return Some(Format::TestJepsen);
+        }
         let text = &text[..text.len().min(DETECT_WITHIN)];
         let mut lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
         let first = lines.clone().find(|line| !line.is_empty() && !line.starts_with(b";"));
@@ -83,12 +100,21 @@ fn by_first_line(line: &[u8]) -> Option<Format> {
     let inner = line.strip_prefix(b"[").unwrap_or(line).trim_ascii_start();
     let after = inner.strip_prefix(b"{")?.trim_ascii_start();
     match after.first() {
-        Some(b'"') => Some(Format::JsonLines),
+        Some(b'"') => Some(json_format(line)),
         Some(b'}') if line.starts_with(b"{") => Some(Format::JsonLines),
         Some(b':') if memchr::memmem::find(line, b" :key ").is_some() => Some(Format::PorcupineKv),
         Some(b':') => Some(Format::JepsenEdn),
         _ => None,
     }
+}
+
+/// The format of a line that is a JSON object, or begins one.
+fn json_format(line: &[u8]) -> Format {
+    let has = |name: &str| memchr::memmem::find(line, name.as_bytes()).is_some();
+    if has("\"ClientId\"") && has("\"Input\"") && has("\"Call\"") {
+        return Format::EtcdOperations;
+    }
+    Format::JsonLines
 }
 
 /// The format that such a line, wherever it is, can only be in.
@@ -148,6 +174,7 @@ impl FromStr for Format {
             "log" => Some(Format::JepsenLog),
             "porcupine" => Some(Format::PorcupineKv),
             "violin" => Some(Format::Limo),
+            "etcd" => Some(Format::EtcdOperations),
             _ => None,
         });
         found.ok_or_else(|| UnknownFormatError { name: name.to_owned() })

@@ -49,17 +49,37 @@ pub use reader::Reader;
 pub use recording::Recording;
 pub use source::Source;
 
-use formats::json_ahead;
+use formats::{etcd, json_ahead};
 use std::path::Path;
 
 /// Reads the recording in a file; `-` is standard input. A folder is read if it is one history: the
-/// run of a Jepsen test.
+/// run of a Jepsen test, or a report of etcd's robustness tests.
 pub fn read_path(path: &Path, options: &ReadOptions<'_>) -> Result<Recording, IngestError> {
     if path.is_dir() {
-        let file = whole(path)?.filter(|file| file != path).ok_or(IngestError::Folder)?;
-        return read_path(&file, options);
+        let file = whole(path)?.ok_or(IngestError::Folder)?;
+        return match file == path {
+            true => read_report(path, options),
+            false => read_path(&file, options),
+        };
     }
     read_bytes(&Source::open(path, options.most_bytes)?, options)
+}
+
+/// Reads the operations of all clients of a report of etcd's robustness tests.
+fn read_report(folder: &Path, options: &ReadOptions<'_>) -> Result<Recording, IngestError> {
+    let mut operations = etcd::Operations::default();
+    for file in folder::etcd_clients(folder)? {
+        let bytes = Source::open(&file, options.most_bytes)?;
+        operations.read(&source::text(&bytes, options.most_bytes)?).map_err(|error| {
+            // INVARIANT: clients have folders of their own.
+            let client = file.parent().and_then(Path::file_name).unwrap_or_default();
+            let client = client.to_string_lossy().into_owned();
+            IngestError::InClient { client, error: Box::new(error) }
+        })?;
+    }
+    let mut recorder = record::Recorder::new(options);
+    operations.record(&mut recorder)?;
+    Ok(recorder.finish(Format::EtcdOperations))
 }
 
 /// Reads a recording, which may be compressed with gzip or Zstandard.
@@ -69,6 +89,13 @@ pub fn read_bytes(bytes: &[u8], options: &ReadOptions<'_>) -> Result<Recording, 
     // A text without a word is a history without an event, whatever its format.
     let blank = text.trim_ascii().is_empty().then_some(Format::JsonLines);
     let format = detected.or(blank).ok_or(IngestError::UnknownFormat)?;
+    if format == Format::TestJepsen {
+        let edn = formats::test_jepsen::to_edn(&text, options.most_bytes)?;
+        let options = ReadOptions { format: Some(Format::JepsenEdn), ..*options };
+        let mut recording = read_bytes(&edn, &options)?;
+        recording.format = format;
+        return Ok(recording);
+    }
     match read_text(&text, format, options) {
         // What was read so far was misunderstood: it was pairs of key and value.
         Err(IngestError::LateKeys { .. }) => {
@@ -86,6 +113,13 @@ fn read_text(
     if format == Format::JsonLines && formats::json_document::is_document(text) {
         let mut recorder = record::Recorder::new(options);
         formats::json_document::read(text, &mut recorder)?;
+        return Ok(recorder.finish(format));
+    }
+    if format == Format::EtcdOperations {
+        let (mut operations, mut recorder) =
+            (etcd::Operations::default(), record::Recorder::new(options));
+        operations.read(text)?;
+        operations.record(&mut recorder)?;
         return Ok(recorder.finish(format));
     }
     let mut reader = Reader::silent(format, options);

@@ -3,11 +3,13 @@
 use crate::error::IngestError;
 use crate::event::{Event, Fields};
 use crate::format::Format;
+use crate::formats::etcd::Operations;
 use crate::formats::fastlin::Fastlin;
 use crate::formats::jepsen_edn::EdnLines;
 use crate::formats::jepsen_log::JepsenLog;
 use crate::formats::json_lines::JsonLines;
 use crate::formats::limo::Limo;
+use crate::formats::test_jepsen;
 use crate::options::ReadOptions;
 use crate::record::{Recorder, malformed};
 use crate::recording::Recording;
@@ -47,6 +49,36 @@ enum Lines {
     Log(JepsenLog),
     Fastlin(Fastlin),
     Limo(Limo),
+    Whole(Whole),
+}
+
+/// A recording that is only read when all of it is there.
+#[derive(Clone, Debug)]
+struct Whole {
+    bytes: Vec<u8>,
+    most: u64,
+}
+
+impl Whole {
+    fn push(&mut self, line: &[u8]) -> Result<(), IngestError> {
+        if (self.bytes.len() + line.len()) as u64 > self.most {
+            return Err(IngestError::Endless { most: self.most });
+        }
+        self.bytes.extend_from_slice(line);
+        Ok(())
+    }
+
+    fn finish(&self, format: Format, recorder: &mut Recorder) -> Result<(), IngestError> {
+        if format == Format::TestJepsen {
+            let edn = test_jepsen::to_edn(&self.bytes, self.most)?;
+            let mut lines = EdnLines::default();
+            lines.lines(1, &edn, recorder)?;
+            return lines.finish(recorder);
+        }
+        let mut operations = Operations::default();
+        operations.read(&self.bytes)?;
+        operations.record(recorder)
+    }
 }
 
 impl Reader {
@@ -58,6 +90,9 @@ impl Reader {
             Format::JepsenLog => Lines::Log(JepsenLog::default()),
             Format::Fastlin => Lines::Fastlin(Fastlin::new(options)),
             Format::Limo => Lines::Limo(Limo::new(options)),
+            Format::TestJepsen | Format::EtcdOperations => {
+                Lines::Whole(Whole { bytes: Vec::new(), most: options.most_bytes })
+            }
         };
         let mut recorder = Recorder::new(options);
         if matches!(format, Format::Fastlin | Format::Limo) {
@@ -74,11 +109,15 @@ impl Reader {
     }
 
     /// Takes the next line, with or without its end; what happened in it, in order. An EDN map may
-    /// begin on one line and end on another; fastlin's lines are in no order, so what happened is
-    /// only known when all are there.
+    /// begin on one line and end on another; of formats that are read as a [whole](Format::is_whole),
+    /// what happened is only known when all is there.
     pub fn push_line(&mut self, line: &[u8]) -> Result<&[Event], IngestError> {
         self.line += 1;
         self.recorder.events.clear();
+        if let Lines::Whole(whole) = &mut self.lines {
+            whole.push(line)?;
+            return Ok(&self.recorder.events);
+        }
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let (number, recorder) = (self.line, &mut self.recorder);
         if line.len() > MAX_LENGTH {
@@ -90,6 +129,7 @@ impl Reader {
             Lines::Log(lines) => lines.line(number, line, recorder)?,
             Lines::Fastlin(lines) => drop(lines.lines(number, line)?),
             Lines::Limo(lines) => drop(lines.lines(number, line, recorder)?),
+            Lines::Whole(_) => {}
         }
         Ok(&self.recorder.events)
     }
@@ -101,7 +141,7 @@ impl Reader {
         let (first, recorder) = (self.line + 1, &mut self.recorder);
         let taken = match &mut self.lines {
             _ if text.len() > MAX_LENGTH => return self.push_each_line(text),
-            Lines::Json(_) | Lines::Log(_) => return self.push_each_line(text),
+            Lines::Json(_) | Lines::Log(_) | Lines::Whole(_) => return self.push_each_line(text),
             Lines::Edn(lines) => lines.lines(first, text, recorder)?,
             Lines::Fastlin(lines) => lines.lines(first, text)?,
             Lines::Limo(lines) => lines.lines(first, text, recorder)?,
@@ -159,6 +199,7 @@ impl Reader {
         match &mut self.lines {
             Lines::Edn(lines) => lines.finish(&mut self.recorder)?,
             Lines::Fastlin(lines) => lines.finish(&mut self.recorder)?,
+            Lines::Whole(whole) => whole.finish(self.format, &mut self.recorder)?,
             Lines::Json(_) | Lines::Log(_) | Lines::Limo(_) => {}
         }
         Ok(self.recorder.finish(self.format))

@@ -12,8 +12,9 @@ mod value;
 pub use any::{AnySpec, AnyState, OpaqueState, erase};
 pub use builtin::{BUILTINS, Builtin, BuiltinError, BuiltinInfo, BuiltinSpec, builtin};
 pub use builtin::{
-    Bank, CasRegister, Counter, GrowSet, Kv, ListAppend, Mailbox, Map, MultiRegister, Mutex, Mwcas,
-    PriorityQueue, Queue, Rdcss, Register, Semaphore, Set, Snapshot, Snzi, Stack, UnorderedQueue,
+    Bank, CasRegister, Counter, Etcd, GrowSet, Kv, ListAppend, Mailbox, Map, MultiRegister, Mutex,
+    Mwcas, PriorityQueue, Queue, Rdcss, Register, Semaphore, Set, Snapshot, Snzi, Stack,
+    UnorderedQueue,
 };
 pub use signature::{Shape, Signature};
 pub use value::Value;

@@ -2,9 +2,11 @@
 
 mod common;
 mod equivalence;
+mod etcd;
 mod fastlin;
 mod formats;
 mod limo;
 mod memory;
 mod mutation;
 mod places;
+mod test_jepsen;

@@ -17,6 +17,11 @@ const KV: &str = "{:process 0, :type :invoke, :f :append, :key \"k\", :value \"x
     {:process 0, :type :ok, :f :append, :key \"k\", :value \"x\\n\\u00e9 0 y\"}\n\
     {:process 1, :type :ok, :f :get, :key \"j\", :value \"\"}\n";
 
+const ETCD: &str = r#"{"ClientId":1,"Input":{"Type":"txn","Txn":{"Conditions":[{"Key":"k","ExpectedRevision":2,"ExpectedVersion":0}],"OperationsOnSuccess":[{"Type":"put-operation","Put":{"Key":"k","Value":{"Value":"v"},"LeaseID":3}},{"Type":"delete-operation","Delete":{"Key":"k"}}],"OperationsOnFailure":[{"Type":"range-operation","Range":{"Start":"a","End":"z","Limit":1}}]}},"Call":5,"Output":{"Txn":{"Failure":true,"Results":[{"KVs":[{"Key":"k","Value":{"Hash":7},"ModRevision":3,"Version":1}],"Count":1}]},"Revision":3,"Error":""},"Return":9}
+{"ClientId":2,"Input":{"Type":"range","Range":{"Start":"k","Revision":2}},"Call":6,"Output":{"Error":"timeout"},"Return":0}
+{"ClientId":3,"Input":{"Type":"compact","Compact":{"Revision":2}},"Call":6,"Output":{"ClientError":"mvcc: required revision has been compacted","Error":""},"Return":8}
+"#;
+
 /// Bytes that mean something in some format.
 const TELLING: &[&[u8]] = &[
     b"\"",
@@ -84,8 +89,8 @@ pub fn mutate(bytes: &mut Vec<u8>, rng: &mut fastrand::Rng) {
     }
 }
 
-const SPECS: [&str; 7] =
-    ["queue", "cas-register", "mwcas", "kv", "set", "priority-queue", "multi-register"];
+const SPECS: [&str; 8] =
+    ["queue", "cas-register", "mwcas", "kv", "set", "priority-queue", "multi-register", "etcd"];
 
 /// Recordings in every format, each with the object that it is of.
 pub fn seeds(rng: &mut fastrand::Rng) -> Vec<(&'static str, Vec<u8>)> {
@@ -112,6 +117,8 @@ pub fn seeds(rng: &mut fastrand::Rng) -> Vec<(&'static str, Vec<u8>)> {
         ("queue", LIMO.into()),
         ("queue", gzip.finish().unwrap()),
         ("queue", zstandard),
+        ("cas-register", jepsen_file::test_jepsen(&register, rng)),
+        ("etcd", ETCD.into()),
     ]
 }
 

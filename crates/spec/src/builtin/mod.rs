@@ -9,6 +9,7 @@ mod bank;
 mod closest;
 mod contents;
 mod counter;
+mod etcd;
 mod grow_set;
 mod kv;
 mod list_append;
@@ -29,6 +30,7 @@ mod unordered_queue;
 
 pub use bank::Bank;
 pub use counter::Counter;
+pub use etcd::Etcd;
 pub use grow_set::GrowSet;
 pub use kv::Kv;
 pub use list_append::ListAppend;
@@ -86,6 +88,7 @@ pub enum Builtin {
     Rdcss,
     Snzi,
     Mailbox,
+    Etcd,
 }
 
 impl Builtin {
@@ -113,6 +116,7 @@ impl Builtin {
             Builtin::Rdcss => const { &info::<Rdcss>(Builtin::Rdcss) },
             Builtin::Snzi => const { &info::<Snzi>(Builtin::Snzi) },
             Builtin::Mailbox => const { &info::<Mailbox>(Builtin::Mailbox) },
+            Builtin::Etcd => const { &info::<Etcd>(Builtin::Etcd) },
         }
     }
 
@@ -197,6 +201,7 @@ pub const BUILTINS: &[BuiltinInfo] = &[
     *Builtin::Rdcss.info(),
     *Builtin::Snzi.info(),
     *Builtin::Mailbox.info(),
+    *Builtin::Etcd.info(),
 ];
 
 /// Why there is no such built-in specification.

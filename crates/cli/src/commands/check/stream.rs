@@ -72,10 +72,8 @@ pub fn execute(args: &CheckArgs, subject: &Subject<'_>, stop: &Stop) -> Result<S
 fn reader_for(args: &CheckArgs, subject: &Subject<'_>, first: &[u8]) -> Result<Reader> {
     let detected = args.recording.format.or_else(|| Format::detect(first));
     let format = detected.context("the format cannot be told from the first line: use --format")?;
-    if format == Format::Fastlin {
-        bail!(
-            "fastlin texts are in no order, so they cannot be judged as they arrive: name a file"
-        );
+    if format.is_whole() {
+        bail!("{format} recordings cannot be judged as they arrive: name a file");
     }
     Ok(Reader::new(format, &subject.options()))
 }

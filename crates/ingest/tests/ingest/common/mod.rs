@@ -1,6 +1,7 @@
 //! Random recordings, and how each format writes them.
 #![allow(dead_code, reason = "each test uses a part")]
 
+pub mod jepsen_file;
 pub mod slow;
 
 use linchpin_history::{History, OpId};
