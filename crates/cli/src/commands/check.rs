@@ -7,6 +7,7 @@ mod present;
 pub mod recording;
 mod stream;
 mod table;
+mod view;
 
 use crate::args::{CheckArgs, PropertyArg};
 use crate::limits::Stop;
@@ -38,7 +39,9 @@ pub fn execute(args: &CheckArgs) -> Result<Status> {
 
 /// Judges one history, and says all about it.
 fn one(args: &CheckArgs, subject: &Subject<'_>, stop: &Stop) -> Result<Status> {
-    if args.follow || args.history == Path::new("-") {
+    // What shows the whole history needs the whole history.
+    let needs_all = args.report.is_some() || args.with_history;
+    if args.follow || (args.history == Path::new("-") && !needs_all) {
         return stream::execute(args, subject, stop);
     }
     let start = Instant::now();

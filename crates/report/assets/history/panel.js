@@ -32,7 +32,7 @@ const MARKS = { holds: "✓", violated: "✕" };
 function writeHead() {
   panel.headline.textContent = data.headline;
   panel.headline.classList.add(TONES[data.verdict] ?? "open");
-  panel.title.textContent = data.title;
+  panel.title.textContent = data.about;
   panel.sentences.replaceChildren(...data.sentences.map((text) => element("p", { text })));
 }
 
@@ -142,12 +142,18 @@ function writeWrong() {
     .map((text) => element("th", { text, scope: "col" })));
   const parts = [element("h2", { text: "What no order explains" })];
   if (wrong.key !== null && data.keys[wrong.key]) parts.push(element("p", { className: "soft", text: `Key ${data.keys[wrong.key].name}` }));
-  parts.push(element("p", { text: wrong.explanation }));
+  // The main sentence is in the head already.
+  if (!data.sentences.includes(wrong.explanation)) parts.push(element("p", { text: wrong.explanation }));
   parts.push(element("table", { className: "core" }, element("thead", {}, head), element("tbody", {}, ...rows)));
   if (wrong.event) {
     const line = wrong.event.line;
     const before = line === null ? "Everything before that event can be explained." : `Everything before line ${line} can be explained; line ${line} cannot.`;
     parts.push(element("p", { text: before }));
+  }
+  const order = orders.find((one) => !one.complete && one.key === wrong.key);
+  const last = order === undefined ? null : statesAround(order.ops[order.ops.length - 1] ?? -1)?.after ?? null;
+  if (wrong.possible.length === 0 && last !== null) {
+    parts.push(element("h3", { text: "A possible state just before" }), element("p", { className: "state", text: last }));
   }
   if (wrong.possible.length > 0) {
     parts.push(element("h3", { text: "Possible states just before" }));

@@ -1,23 +1,30 @@
 //! A verdict as text, as JSON, as a page, as certificates.
 
 use super::certificate::{self, Evidence};
-use super::recording::Subject;
+use super::recording::{Subject, property};
+use super::view;
 use crate::args::{CheckArgs, PropertyArg};
 use crate::{memory, output};
 use anyhow::Result;
 use linchpin_engine::Wrong;
 use linchpin_history::{Checked, Judgement, NEVER, OpId, Rank, Violation};
 use linchpin_ingest::Recording;
-use linchpin_report::{Bar, Page, Timeline, Tone, json};
+use linchpin_report::history::HistoryView;
+use linchpin_report::{Bar, Timeline, json};
 use linchpin_spec::{Shape, Value};
 use linchpin_verdict::Verdict;
 use serde_json::{Value as Json, json};
+use std::time::Duration;
 
 /// Operations drawn around a core at most.
 const MAX_BARS: usize = 24;
 
 /// Columns of the drawing.
 const WIDTH: usize = 100;
+
+/// What is said of a history in which nothing was observed.
+const VACUOUS: &str =
+    "This says little: no operation returned an answer that could have been wrong.";
 
 pub struct Presentation<'a> {
     pub args: &'a CheckArgs,
@@ -95,8 +102,7 @@ impl Presentation<'_> {
     pub fn text(&self) -> String {
         let mut text = format!("{}\n  {}\n", self.headline(), self.subject_sentence());
         if self.recording.is_vacuous() {
-            text +=
-                "  This says little: no operation returned an answer that could have been wrong.\n";
+            text += &format!("  {VACUOUS}\n");
         }
         if let Judgement::Violated(violation) = &self.checked.judgement {
             text +=
@@ -226,6 +232,9 @@ impl Presentation<'_> {
             });
             object.insert("counterexample".to_owned(), counterexample);
         }
+        if self.args.with_history {
+            object.insert("view".to_owned(), self.view().to_json());
+        }
         format!("{}\n", Json::Object(object))
     }
 
@@ -257,25 +266,46 @@ impl Presentation<'_> {
 
     /// The verdict as a page.
     pub fn page(&self) -> String {
+        self.view().page()
+    }
+
+    /// The history and all that was found out about it.
+    fn view(&self) -> HistoryView {
         let mut facts = vec![
-            ("history".to_owned(), self.subject_sentence()),
+            ("object".to_owned(), self.subject.object.name.clone()),
+            ("property".to_owned(), self.property().to_owned()),
             ("method".to_owned(), self.checked.method.clone()),
+            ("format".to_owned(), self.recording.format.name().to_owned()),
         ];
-        facts.extend(self.assumptions().into_iter().map(|a| ("assuming".to_owned(), a)));
-        let mut timeline = Timeline::new(Vec::new());
+        if self.recording.failed > 0 {
+            facts.push(("failed".to_owned(), format!("{} did not happen", self.recording.failed)));
+        }
+        let mut sentences = Vec::new();
+        if self.recording.is_vacuous() {
+            sentences.push(VACUOUS.to_owned());
+        }
         if let Judgement::Violated(violation) = &self.checked.judgement {
-            facts.push(("why".to_owned(), violation.explanation.clone()));
-            timeline = self.timeline(violation);
+            sentences.push(violation.explanation.clone());
         }
-        Page {
+        let words = view::Words {
             title: format!("linchpin check {}", self.args.history.display()),
-            verdict: self.headline(),
-            tone: Tone::of(matches!(self.checked.judgement, Judgement::Violated(_))),
+            about: self.subject_sentence(),
+            headline: self.headline(),
+            sentences,
             facts,
-            timeline,
-            rows: Vec::new(),
-            figures: Vec::new(),
+        };
+        let time_left = self
+            .args
+            .limits
+            .time_limit
+            .map(|limit| limit.saturating_sub(Duration::from_secs_f64(self.seconds)));
+        view::Source {
+            subject: self.subject,
+            recording: self.recording,
+            checked: self.checked,
+            property: property(self.args.recording.property),
+            time_left,
         }
-        .render()
+        .view(words)
     }
 }

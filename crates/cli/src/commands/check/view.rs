@@ -47,6 +47,7 @@ pub struct Source<'a> {
 /// What is said about a history as a whole.
 pub struct Words {
     pub title: String,
+    pub about: String,
     pub headline: String,
     pub sentences: Vec<String>,
     pub facts: Vec<(String, String)>,
@@ -82,6 +83,7 @@ impl Source<'_> {
         let notes = self.recording.notes.iter().chain(&self.checked.notes);
         HistoryView {
             title: words.title,
+            about: words.about,
             verdict: verdict(&self.checked.judgement),
             headline: words.headline,
             sentences: words.sentences,
@@ -173,13 +175,9 @@ impl Source<'_> {
     fn keys(&self) -> Keys {
         let history = &self.recording.history;
         let has_keys = history.operations.iter().any(|operation| operation.key != ValueId::NULL);
-        let is_store =
-            matches!(self.subject.object.data_type(), Some(Builtin::Kv | Builtin::Map));
-        let mut keys = Keys {
-            numbers: HashMap::new(),
-            all: Vec::new(),
-            in_argument: is_store && !has_keys,
-        };
+        let is_store = matches!(self.subject.object.data_type(), Some(Builtin::Kv | Builtin::Map));
+        let mut keys =
+            Keys { numbers: HashMap::new(), all: Vec::new(), in_argument: is_store && !has_keys };
         if !has_keys && !is_store {
             return keys;
         }

@@ -108,7 +108,7 @@ impl<'a> Orders<'a> {
 
     /// Judges what is known of a key before an event.
     fn judge(&self, key: Option<u32>, before: Rank) -> Option<(Judgement, Excerpt)> {
-        if self.limits.stopped().is_some() {
+        if self.limits.exceeded(0).is_some() {
             return None;
         }
         let wanted = |operation: &Operation| key.is_none() || self.keys.of(operation) == key;
