@@ -7,12 +7,14 @@ const overview = document.getElementById("overview");
 const AXIS = 26;
 const BAND = 19;
 const FLAG = 24;
-const LANE_MOST = 46;
-const LANE_LEAST = 24;
+const LANE_MOST = 62;
+const LANE_LEAST = 36;
 /** Points of an order that are drawn as a line at most. */
 const MOST_POINTS = 3000;
 /** Bands on top of each other at most. */
 const MOST_ROWS = 3;
+/** Bars of so many pixels have room for two lines of words above the order; all have for one. */
+const TALLER = 46;
 const HUES = [212, 158, 268, 38, 188, 318, 96, 240];
 
 let theme = {};
@@ -85,14 +87,19 @@ function keepScroll() {
   size.scroll = Math.min(Math.max(size.scroll, 0), most);
 }
 
+/** Where the last lane ends. */
+function bottom() {
+  return Math.min(laneTop(shown.lanes.length), size.height);
+}
+
 function laneTop(lane) {
   return size.top + lane * size.lane - size.scroll;
 }
 
-/** Where in its lane an order passes through the bars. */
+/** Where in its lane an order passes through the bars: below the words if there is room. */
 function pointY(lane) {
   const height = size.lane - 8;
-  return laneTop(lane) + 4 + (height >= 30 ? height - 9 : height / 2);
+  return laneTop(lane) + 4 + (height >= TALLER ? height - 9 : height - 7);
 }
 
 let isDue = false;
@@ -146,7 +153,8 @@ function drawGrid(context, first, last) {
   if (!event) return;
   const x = toX(place(event.rank));
   context.fillStyle = theme.after;
-  context.fillRect(x, size.top - size.flags, size.width - x + 1, size.height);
+  const top = size.top - size.flags;
+  context.fillRect(x, top, size.width - x + 1, bottom() - top);
 }
 
 function drawBands(context) {
@@ -159,7 +167,7 @@ function drawBands(context) {
     const wide = Math.max(to - from, 3);
     context.fillStyle = theme.band;
     context.globalAlpha = 0.07;
-    context.fillRect(from, size.top - size.flags, wide, size.height);
+    context.fillRect(from, size.top - size.flags, wide, bottom() - size.top + size.flags);
     context.globalAlpha = 0.2;
     context.fillRect(from, y + 1, wide, BAND - 3);
     context.globalAlpha = 1;
@@ -187,28 +195,29 @@ function drawLane(context, at) {
     const op = ops[next];
     const from = place(operations.from[op]);
     if (from > right) break;
-    if (isCore[op] || found.marks[op] || op === choice.chosen || op === choice.hovered) marked.push(op);
-    else if ((place(operations.end[op]) - from) * axis.scale >= 2.5) drawBar(context, op, at, event);
+    if (isCore[op] || found.marks[op] || op === choice.chosen || op === choice.hovered) marked.push([op, ops[next + 1]]);
+    else if ((place(operations.end[op]) - from) * axis.scale >= 2.5) drawBar(context, op, at, event, ops[next + 1]);
     else {
       context.fillStyle = theme.edge[operations.function[op] % HUES.length];
       context.fillRect(toX(from), laneTop(at) + 6, 1.5, size.lane - 12);
       // The rest of these pixels is drawn already.
       const after = firstAt(ops.length, (index) => place(operations.from[ops[index]]), from + 2.5 / axis.scale);
       for (let skipped = next + 1; skipped < after; skipped += 1) {
-        if (isCore[ops[skipped]] || found.marks[ops[skipped]]) marked.push(ops[skipped]);
+        if (isCore[ops[skipped]] || found.marks[ops[skipped]]) marked.push([ops[skipped], ops[skipped + 1]]);
       }
       next = Math.max(next, after - 1);
     }
     next += 1;
   }
-  for (const op of marked) {
+  for (const [op, after] of marked) {
     context.globalAlpha = found.active && !found.marks[op] ? 0.3 : 1;
-    drawBar(context, op, at, event);
+    drawBar(context, op, at, event, after);
   }
   context.globalAlpha = 1;
 }
 
-function drawBar(context, op, lane, event) {
+/** A bar; `after` is the next one in its lane, if there is one. */
+function drawBar(context, op, lane, event, after) {
   const from = toX(place(operations.from[op]));
   const to = Math.max(toX(place(operations.end[op])), from + 3);
   const top = laneTop(lane) + 4;
@@ -235,17 +244,25 @@ function drawBar(context, op, lane, event) {
     context.fillStyle = theme.bad;
     context.fillRect(to - 4, top, 4, height);
   }
-  drawLabel(context, op, x, far, top, height, core, hue);
-}
-
-function drawLabel(context, op, from, to, top, height, core, hue) {
-  const x = Math.max(from, axis.gutter) + 7;
-  const room = Math.floor((to - x - 6) / letter);
-  if (core && to - from > 8) drawDiamond(context, Math.max(from, axis.gutter + 5), top + 1);
-  if (room < 3) return;
+  if (core && far - x > 8) drawDiamond(context, Math.max(x, axis.gutter + 5), top + 1);
   context.font = font(12, core ? 600 : 400);
   context.fillStyle = core ? theme.text : theme.ink[hue];
-  context.fillText(cut(label(op), room), x, top + (height >= 30 ? 12 : height / 2));
+  // Words may go on behind the bar while nothing else is there.
+  const end = after === undefined ? size.width : toX(place(operations.from[after]));
+  drawWords(context, op, Math.max(x, axis.gutter) + 7, far, Math.min(end, size.width + 400), top, height);
+}
+
+/** The call and its answer, in one line or two. */
+function drawWords(context, op, x, to, end, top, height) {
+  const inside = Math.floor((to - x - 5) / letter);
+  const beside = Math.floor((end - x - 8) / letter);
+  if (inside < 2 && (beside < 8 || axis.scale * (operations.end[op] - operations.from[op]) < 6)) return;
+  const words = height >= TALLER ? labelLines(op) : [label(op)];
+  words.forEach((text, line) => {
+    const room = text.length <= inside ? inside : Math.max(inside, beside);
+    if (room < 3) return;
+    context.fillText(cut(text, room), x, top + (height >= TALLER ? 13 + line * 15 : 10));
+  });
 }
 
 /** What says "core" without a colour. */
@@ -267,22 +284,13 @@ function drawOrder(context, line) {
   const first = Math.max(0, firstAt(ops.length, get, axis.left) - 1);
   const last = Math.min(ops.length, firstAt(ops.length, get, toPosition(size.width)) + 1);
   if (last - first > MOST_POINTS || last <= first) return;
-  context.strokeStyle = theme.order;
-  context.lineWidth = 1.5;
-  context.globalAlpha = 0.55;
-  context.beginPath();
-  for (let at = first; at < last; at += 1) {
-    const [x, y] = [toX(points[at]), pointY(shown.laneOf[operations.process[ops[at]]])];
-    if (at === first) context.moveTo(x, y);
-    else context.lineTo(x, y);
-  }
-  context.stroke();
-  context.globalAlpha = 1;
+  const pointOf = (at) => [toX(points[at]), pointY(shown.laneOf[operations.process[ops[at]]])];
+  drawPath(context, ops, first, last, pointOf);
   const room = axis.width / Math.max(1, last - first);
   const radius = room > 12 ? 4 : 2;
   context.font = font(10, 600);
   for (let at = first; at < last; at += 1) {
-    const [x, y] = [toX(points[at]), pointY(shown.laneOf[operations.process[ops[at]]])];
+    const [x, y] = pointOf(at);
     context.beginPath();
     context.arc(x, y, radius, 0, 2 * Math.PI);
     context.fillStyle = theme.order;
@@ -294,6 +302,25 @@ function drawOrder(context, line) {
     }
     if (room > 26) drawNumber(context, positions.at[ops[at]] + 1, x + 7, y);
   }
+}
+
+/** From point to point: dotted where operations between the two are not shown. */
+function drawPath(context, ops, first, last, pointOf) {
+  context.strokeStyle = theme.order;
+  context.lineWidth = 1.5;
+  context.globalAlpha = 0.55;
+  for (const dotted of [false, true]) {
+    context.setLineDash(dotted ? [2, 4] : []);
+    context.beginPath();
+    for (let at = first + 1; at < last; at += 1) {
+      if ((positions.at[ops[at]] - positions.at[ops[at - 1]] > 1) !== dotted) continue;
+      context.moveTo(...pointOf(at - 1));
+      context.lineTo(...pointOf(at));
+    }
+    context.stroke();
+  }
+  context.setLineDash([]);
+  context.globalAlpha = 1;
 }
 
 function drawNumber(context, number, x, y) {
@@ -312,16 +339,16 @@ function drawCrashes(context) {
     if (x < axis.gutter || x > size.width) continue;
     const lane = crash.process === null ? -1 : shown.laneOf[crash.process];
     if (crash.process !== null && lane < 0) continue;
-    const [top, bottom] = lane < 0 ? [size.top - size.flags + 4, size.height] : [laneTop(lane), laneTop(lane) + size.lane];
+    const [top, end] = lane < 0 ? [size.top - size.flags + 4, bottom()] : [laneTop(lane), laneTop(lane) + size.lane];
     context.strokeStyle = theme.band;
     context.lineWidth = 2;
     context.setLineDash([6, 4]);
     context.beginPath();
     context.moveTo(x, Math.max(top, size.top - size.flags));
-    context.lineTo(x, bottom);
+    context.lineTo(x, end);
     context.stroke();
     context.setLineDash([]);
-    const y = lane < 0 ? size.top - size.flags / 2 : (top + bottom) / 2;
+    const y = lane < 0 ? size.top - size.flags / 2 : (top + end) / 2;
     if (y > size.top - size.flags) drawFlag(context, lane < 0 ? "✕ crash" : "✕", x, y, theme.band);
   }
 }
@@ -348,7 +375,7 @@ function drawEvent(context) {
   context.lineWidth = 2;
   context.beginPath();
   context.moveTo(x, size.top - size.flags + 4);
-  context.lineTo(x, size.height);
+  context.lineTo(x, bottom());
   context.stroke();
   drawFlag(context, eventWords(event), x, size.top - size.flags / 2, theme.bad);
 }
@@ -429,7 +456,7 @@ function drawNames(context, first, last) {
   context.lineWidth = 1;
   context.beginPath();
   context.moveTo(axis.gutter - 0.5, 0);
-  context.lineTo(axis.gutter - 0.5, size.height);
+  context.lineTo(axis.gutter - 0.5, bottom());
   context.stroke();
   context.save();
   context.beginPath();

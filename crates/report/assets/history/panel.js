@@ -50,7 +50,8 @@ function shortLines(op) {
     ? [operations.from[op], operations.to[op]]
     : [operations.fromLine[op], operations.toLine[op]];
   if (isPending(op)) return `${from}–`;
-  return from === to ? `${from}` : `${from}–${to}`;
+  // It may be broken after the dash.
+  return from === to ? `${from}` : `${from}–\u200b${to}`;
 }
 
 function whenWords(op) {
@@ -69,6 +70,7 @@ function keyName(op) {
 function orderWords(op, around) {
   if (around === null) {
     if (orders.length === 0) return null;
+    if (violations.some((one) => one.event?.operation === operations.id[op])) return "no order goes on to its answer";
     return isPending(op) ? "not in the order: it need not have taken effect" : "not in an order that is shown";
   }
   return `${around.position} of ${around.count}${around.complete ? "" : ", as far as an order goes"}`;
@@ -253,6 +255,8 @@ function fillMenu(menu, all, names) {
 
 function writeMenus() {
   fillMenu(panel["by-key"], "all keys", data.keys.map((key) => `${verdictMark(key.verdict)} ${key.name}`));
+  // The list beside the drawing does the same, and has room for verdicts.
+  panel["by-key"].hidden = data.keys.length <= MOST_KEYS;
   fillMenu(panel["by-process"], "all processes", data.processes.map((name) => `process ${name}`));
   const used = new Set(operations.function);
   fillMenu(panel["by-function"], "all operations", data.functions);
