@@ -48,6 +48,18 @@ impl Shown {
         self.browser.value(&inside) == json!(true)
     }
 
+    /// Moves the pointer to the bar of an operation.
+    fn point_at(&mut self, id: u32) {
+        let place = format!(
+            "(() => {{ const [box, page] = [linchpin.box({id}), \
+             document.getElementById('lanes').getBoundingClientRect()]; \
+             return [page.x + (box.left + box.right) / 2, page.y + (box.top + box.bottom) / 2]; }})()"
+        );
+        let place = self.browser.value(&place);
+        let at = |index: usize| place[index].as_f64().unwrap_or_default();
+        self.browser.pointer("mouseMoved", at(0), at(1), json!({}));
+    }
+
     /// Nothing was complained about, and nothing was asked of the network but the page.
     fn assert_quiet(&self) {
         for method in [
@@ -106,12 +118,7 @@ fn the_order_is_told_operation_by_operation() {
     assert!(before.is_some() && before < after, "the states around it: {detail}");
     assert!(detail.contains("lines 2 to 6"), "{detail}");
     // The same at the pointer.
-    let place = "(() => { const [box, page] = [linchpin.box(2), \
-        document.getElementById('lanes').getBoundingClientRect()]; \
-        return [page.x + (box.left + box.right) / 2, page.y + (box.top + box.bottom) / 2]; })()";
-    let place = shown.browser.value(place);
-    let at = |index: usize| place[index].as_f64().unwrap_or_default();
-    shown.browser.pointer("mouseMoved", at(0), at(1), json!({}));
+    shown.point_at(2);
     let tip = shown.browser.value("document.getElementById('tip').innerText");
     assert!(tip.as_str().unwrap_or_default().contains("state after: [1]"), "{tip}");
     shown.assert_quiet();
@@ -158,12 +165,7 @@ fn markup_in_values_is_text() {
     let nasty = "<script>alert(1)</script><img src=x onerror=alert(2)>";
     let Some(mut shown) = Shown::new(&views::saying(nasty)) else { return };
     shown.browser.press("n");
-    let place = "(() => { const [box, page] = [linchpin.box(2), \
-        document.getElementById('lanes').getBoundingClientRect()]; \
-        return [page.x + (box.left + box.right) / 2, page.y + (box.top + box.bottom) / 2]; })()";
-    let place = shown.browser.value(place);
-    let at = |index: usize| place[index].as_f64().unwrap_or_default();
-    shown.browser.pointer("mouseMoved", at(0), at(1), json!({}));
+    shown.point_at(2);
     shown.browser.press("?");
     let text = shown.browser.value("document.body.innerText");
     assert!(text.as_str().unwrap_or_default().contains(nasty), "{text}");
@@ -197,6 +199,24 @@ fn a_hundred_thousand_operations_scroll() {
         const pixels = new Uint32Array(lanes.getContext('2d').getImageData(0, 0, lanes.width, lanes.height).data.buffer); \
         return new Set(pixels).size; })()";
     assert!(shown.browser.number(colours) > 5.0);
+    shown.assert_quiet();
+}
+
+#[test]
+fn little_is_enough() {
+    let Some(mut shown) = Shown::new(&views::bare()) else { return };
+    assert_eq!(shown.view("shown"), 12.0);
+    shown.point_at(11);
+    let tip = shown.browser.value("document.getElementById('tip').innerText");
+    assert!(tip.as_str().unwrap_or_default().contains("dequeue() …"), "{tip}");
+    for key in ["c", "e", "n", "p", "t", "l", "o", "f", "+", "-", "Escape"] {
+        shown.browser.press(key);
+    }
+    shown.assert_quiet();
+    shown.show(&views::empty(&[], 0));
+    for key in ["c", "e", "n", "p", "t", "l", "o", "f", "+", "-", "Escape"] {
+        shown.browser.press(key);
+    }
     shown.assert_quiet();
 }
 

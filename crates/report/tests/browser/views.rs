@@ -11,7 +11,7 @@ pub fn moment(rank: u32) -> Moment {
 }
 
 /// A history that holds, without operations.
-fn empty(functions: &[&str], processes: u32) -> HistoryView {
+pub fn empty(functions: &[&str], processes: u32) -> HistoryView {
     HistoryView {
         title: "linchpin check history.jsonl".to_owned(),
         about: "a history of a test".to_owned(),
@@ -57,8 +57,9 @@ pub fn rounds(rounds: u32, processes: u32) -> HistoryView {
     }
     view.events = rounds * 2 * processes;
     let operations: Vec<u32> = view.operations.iter().map(|operation| operation.id).collect();
-    let state =
-        |id: &u32| Some(if id % 2 == 0 { format!("[{}]", id / 2) } else { "[]".to_owned() });
+    let state = |id: &u32| {
+        Some(if id.is_multiple_of(2) { format!("[{}]", id / 2) } else { "[]".to_owned() })
+    };
     view.orders.push(OrderView {
         key: None,
         complete: true,
@@ -94,6 +95,22 @@ pub fn violated(count: u32, processes: u32) -> HistoryView {
         to: Some(moment(9)),
         instant: false,
     });
+    view
+}
+
+/// As it is with a recorder that knows neither lines nor times, stopped before there was a verdict.
+pub fn bare() -> HistoryView {
+    let mut view = rounds(4, 3);
+    for operation in &mut view.operations {
+        operation.from = Moment { rank: operation.from.rank, ..Moment::default() };
+        operation.to = operation.to.map(|to| Moment { rank: to.rank, ..Moment::default() });
+    }
+    if let Some(last) = view.operations.last_mut() {
+        (last.to, last.answer) = (None, None);
+    }
+    view.orders.clear();
+    view.verdict = Verdict::Inconclusive;
+    view.headline = "inconclusive: the time is over".to_owned();
     view
 }
 
