@@ -157,11 +157,25 @@ function drawGrid(context, first, last) {
   context.fillRect(x, top, size.width - x + 1, bottom() - top);
 }
 
+/** Where a band is on the screen. */
+function bandEnds(band) {
+  const from = toX(placeBefore(band.from.rank));
+  return [from, band.instant ? from + 3 : toX(band.to ? placeBefore(band.to.rank) : axis.total + margin())];
+}
+
+/** The band under a point of the drawing. */
+function bandAt(x, y) {
+  const row = Math.floor((y - AXIS) / BAND);
+  return bands.findLast((band) => {
+    const [from, to] = bandEnds(band);
+    return band.row === row && x >= from - 2 && x <= Math.max(to, from + (band.instant ? 60 : 6));
+  });
+}
+
 function drawBands(context) {
   context.font = font(11);
   for (const band of bands) {
-    const from = toX(placeBefore(band.from.rank));
-    const to = band.instant ? from + 3 : toX(band.to ? placeBefore(band.to.rank) : axis.total + margin());
+    const [from, to] = bandEnds(band);
     if (to < axis.gutter || from > size.width) continue;
     const y = AXIS + band.row * BAND;
     const wide = Math.max(to - from, 3);

@@ -100,10 +100,30 @@ function writeDetail() {
   );
 }
 
-/** The little box at the pointer. */
+/** The little box at the pointer: about an operation, or else about what else the log says. */
 function writeTip(op, x, y) {
-  panel.tip.hidden = op < 0;
-  if (op < 0) return;
+  const band = op < 0 ? bandAt(x, y) : undefined;
+  panel.tip.hidden = op < 0 && band === undefined;
+  if (op >= 0) panel.tip.replaceChildren(...tipRows(op));
+  else if (band !== undefined) panel.tip.replaceChildren(...bandRowsOf(band));
+  else return;
+  const [wide, high] = [panel.tip.offsetWidth, panel.tip.offsetHeight];
+  const left = x + 16 + wide > size.width ? x - wide - 12 : x + 16;
+  const top = y + 16 + high > size.height ? y - high - 12 : y + 16;
+  panel.tip.style.left = `${Math.max(4, left)}px`;
+  panel.tip.style.top = `${Math.max(4, top)}px`;
+}
+
+function bandRowsOf(band) {
+  const line = (moment) => (moment === null || moment.line === null ? null : moment.line);
+  const [from, to] = [line(band.from), line(band.to)];
+  const where = from === null ? null : to === null ? `line ${from}` : `lines ${from} to ${to}`;
+  const rows = [element("div", { className: "call", text: band.text })];
+  if (where !== null) rows.push(element("p", { text: where }));
+  return rows;
+}
+
+function tipRows(op) {
   const around = statesAround(op);
   const rows = [element("div", { className: "call", text: label(op) })];
   const where = [`process ${data.processes[operations.process[op]]}`, lineWords(op), whenWords(op)];
@@ -114,12 +134,7 @@ function writeTip(op, x, y) {
     rows.push(element("p", { text: `${around.position} of ${around.count} in the order` }));
     if (around.after !== null) rows.push(element("p", { className: "state", text: `state after: ${around.after}` }));
   }
-  panel.tip.replaceChildren(...rows);
-  const [wide, high] = [panel.tip.offsetWidth, panel.tip.offsetHeight];
-  const left = x + 16 + wide > size.width ? x - wide - 12 : x + 16;
-  const top = y + 16 + high > size.height ? y - high - 12 : y + 16;
-  panel.tip.style.left = `${Math.max(4, left)}px`;
-  panel.tip.style.top = `${Math.max(4, top)}px`;
+  return rows;
 }
 
 /** Why there is no order: the sentence, the core as a table, the event, the states before it. */
