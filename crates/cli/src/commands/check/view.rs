@@ -138,7 +138,7 @@ impl Source<'_> {
         let history = &self.recording.history;
         let operation = &history[id];
         let place = |rank| moment(&self.recording.places, rank);
-        let (argument, answer) = self.call(id, keys);
+        let (argument, answer) = self.call(id);
         OperationView {
             id: id.number(),
             process: operation.process,
@@ -152,7 +152,7 @@ impl Source<'_> {
     }
 
     /// An argument and an answer as people write them; the answer is empty if it is nothing.
-    fn call(&self, id: OpId, keys: &Keys) -> (String, Option<String>) {
+    fn call(&self, id: OpId) -> (String, Option<String>) {
         let history = &self.recording.history;
         let operation = &history[id];
         let signature = &self.subject.object.spec.operations()[usize::from(operation.operation)];
@@ -163,7 +163,6 @@ impl Source<'_> {
             }
             (_, value) => value.to_string(),
         };
-        debug_assert!(!keys.in_argument || !argument.is_empty());
         let answer = history.response(id).map(|value| match signature.response {
             Shape::Unit => String::new(),
             _ => value.to_string(),
