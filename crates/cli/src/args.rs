@@ -462,11 +462,14 @@ pub struct CheckArgs {
     #[arg(long)]
     pub no_monitors: bool,
     /// Judge events as they arrive, and wait for more at the end of the file.
-    #[arg(long, conflicts_with_all = ["witness", "core"])]
+    #[arg(long, conflicts_with_all = ["witness", "core", "report", "with_history"])]
     pub follow: bool,
-    /// Write a self-contained page about the verdict.
+    /// Write a self-contained page that shows the whole history, and why the verdict is what it is.
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
+    /// Add what the page shows to the object of `--json`, as `view`.
+    #[arg(long, requires = "json")]
+    pub with_history: bool,
     #[arg(skip)]
     pub limits: LimitArgs,
     #[arg(skip)]

@@ -8,6 +8,7 @@ mod present;
 pub mod recording;
 mod stream;
 mod table;
+mod view;
 
 use crate::args::{CheckArgs, PropertyArg};
 use crate::limits::Stop;
@@ -39,7 +40,13 @@ pub fn execute(args: &CheckArgs) -> Result<Status> {
 
 /// Judges one history, and says all about it.
 fn one(args: &CheckArgs, subject: &Subject<'_>, stop: &Stop) -> Result<Status> {
-    if args.follow || args.history == Path::new("-") {
+    let is_stream = args.history == Path::new("-");
+    if is_stream && (args.witness.is_some() || args.core.is_some()) {
+        bail!("--witness and --core are about a file, which can be read again: name one");
+    }
+    // What shows the whole history needs the whole history.
+    let needs_all = args.report.is_some() || args.with_history;
+    if args.follow || (is_stream && !needs_all) {
         return stream::execute(args, subject, stop);
     }
     let start = Instant::now();

@@ -35,6 +35,8 @@ const COMMANDS: &[(&str, &str)] = &[
     ("run", "run models/treiber_stack_reclaim.lin --memory reuse --tries 1000"),
     ("check", "check good.jsonl --spec stack --witness witness.json"),
     ("check", "check bad.jsonl --spec stack --core core.json"),
+    ("check", "check good.jsonl --spec stack --with-history"),
+    ("check", "check bad.jsonl --spec stack --with-history"),
     ("certify", "certify witness.json"),
     ("certify", "certify core.json"),
     ("steps", "steps models/treiber_stack.lin"),

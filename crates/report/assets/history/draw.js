@@ -7,12 +7,14 @@ const overview = document.getElementById("overview");
 const AXIS = 26;
 const BAND = 19;
 const FLAG = 24;
-const LANE_MOST = 46;
-const LANE_LEAST = 24;
+const LANE_MOST = 62;
+const LANE_LEAST = 36;
 /** Points of an order that are drawn as a line at most. */
 const MOST_POINTS = 3000;
 /** Bands on top of each other at most. */
 const MOST_ROWS = 3;
+/** Bars of so many pixels have room for two lines of words above the order; all have for one. */
+const TALLER = 46;
 const HUES = [212, 158, 268, 38, 188, 318, 96, 240];
 
 let theme = {};
@@ -33,19 +35,6 @@ function readTheme() {
   theme.edge = HUES.map((hue) => `hsl(${hue} ${get("edge-s")} ${get("edge-l")})`);
   theme.ink = HUES.map((hue) => `hsl(${hue} 30% ${get("ink-l")})`);
 }
-
-/** Bands in rows, so that none covers another. */
-const bands = (() => {
-  const ends = [];
-  return data.bands.map((band) => {
-    const to = band.instant ? band.from.rank + 1 : band.to?.rank ?? data.events;
-    let row = ends.findIndex((end) => end < band.from.rank);
-    if (row < 0) row = Math.min(ends.length, MOST_ROWS - 1);
-    ends[row] = Math.max(ends[row] ?? -1, to);
-    return { ...band, row };
-  });
-})();
-const bandRows = bands.reduce((most, band) => Math.max(most, band.row + 1), 0);
 
 /** Fits the canvases to the page. */
 function measure(width = frame.clientWidth, height = frame.clientHeight) {
@@ -85,14 +74,19 @@ function keepScroll() {
   size.scroll = Math.min(Math.max(size.scroll, 0), most);
 }
 
+/** Where the last lane ends. */
+function bottom() {
+  return Math.min(laneTop(shown.lanes.length), size.height);
+}
+
 function laneTop(lane) {
   return size.top + lane * size.lane - size.scroll;
 }
 
-/** Where in its lane an order passes through the bars. */
+/** Where in its lane an order passes through the bars: below the words if there is room. */
 function pointY(lane) {
   const height = size.lane - 8;
-  return laneTop(lane) + 4 + (height >= 30 ? height - 9 : height / 2);
+  return laneTop(lane) + 4 + (height >= TALLER ? height - 9 : height - 7);
 }
 
 let isDue = false;
@@ -146,29 +140,8 @@ function drawGrid(context, first, last) {
   if (!event) return;
   const x = toX(place(event.rank));
   context.fillStyle = theme.after;
-  context.fillRect(x, size.top - size.flags, size.width - x + 1, size.height);
-}
-
-function drawBands(context) {
-  context.font = font(11);
-  for (const band of bands) {
-    const from = toX(placeBefore(band.from.rank));
-    const to = band.instant ? from + 3 : toX(band.to ? placeBefore(band.to.rank) : axis.total + margin());
-    if (to < axis.gutter || from > size.width) continue;
-    const y = AXIS + band.row * BAND;
-    const wide = Math.max(to - from, 3);
-    context.fillStyle = theme.band;
-    context.globalAlpha = 0.07;
-    context.fillRect(from, size.top - size.flags, wide, size.height);
-    context.globalAlpha = 0.2;
-    context.fillRect(from, y + 1, wide, BAND - 3);
-    context.globalAlpha = 1;
-    context.fillRect(from, y + 1, 2, BAND - 3);
-    context.fillStyle = theme.text;
-    const x = Math.max(from, axis.gutter) + 7;
-    const room = band.instant ? 40 : Math.floor((to - x - 4) / (letter * 11 / 12));
-    if (room > 3) context.fillText(cut(band.text, room), x, y + BAND / 2);
-  }
+  const top = size.top - size.flags;
+  context.fillRect(x, top, size.width - x + 1, bottom() - top);
 }
 
 function cut(text, room) {
@@ -187,28 +160,29 @@ function drawLane(context, at) {
     const op = ops[next];
     const from = place(operations.from[op]);
     if (from > right) break;
-    if (isCore[op] || found.marks[op] || op === choice.chosen || op === choice.hovered) marked.push(op);
-    else if ((place(operations.end[op]) - from) * axis.scale >= 2.5) drawBar(context, op, at, event);
+    if (isCore[op] || found.marks[op] || op === choice.chosen || op === choice.hovered) marked.push([op, ops[next + 1]]);
+    else if ((place(operations.end[op]) - from) * axis.scale >= 2.5) drawBar(context, op, at, event, ops[next + 1]);
     else {
       context.fillStyle = theme.edge[operations.function[op] % HUES.length];
       context.fillRect(toX(from), laneTop(at) + 6, 1.5, size.lane - 12);
       // The rest of these pixels is drawn already.
       const after = firstAt(ops.length, (index) => place(operations.from[ops[index]]), from + 2.5 / axis.scale);
       for (let skipped = next + 1; skipped < after; skipped += 1) {
-        if (isCore[ops[skipped]] || found.marks[ops[skipped]]) marked.push(ops[skipped]);
+        if (isCore[ops[skipped]] || found.marks[ops[skipped]]) marked.push([ops[skipped], ops[skipped + 1]]);
       }
       next = Math.max(next, after - 1);
     }
     next += 1;
   }
-  for (const op of marked) {
+  for (const [op, after] of marked) {
     context.globalAlpha = found.active && !found.marks[op] ? 0.3 : 1;
-    drawBar(context, op, at, event);
+    drawBar(context, op, at, event, after);
   }
   context.globalAlpha = 1;
 }
 
-function drawBar(context, op, lane, event) {
+/** A bar; `after` is the next one in its lane, if there is one. */
+function drawBar(context, op, lane, event, after) {
   const from = toX(place(operations.from[op]));
   const to = Math.max(toX(place(operations.end[op])), from + 3);
   const top = laneTop(lane) + 4;
@@ -235,17 +209,25 @@ function drawBar(context, op, lane, event) {
     context.fillStyle = theme.bad;
     context.fillRect(to - 4, top, 4, height);
   }
-  drawLabel(context, op, x, far, top, height, core, hue);
-}
-
-function drawLabel(context, op, from, to, top, height, core, hue) {
-  const x = Math.max(from, axis.gutter) + 7;
-  const room = Math.floor((to - x - 6) / letter);
-  if (core && to - from > 8) drawDiamond(context, Math.max(from, axis.gutter + 5), top + 1);
-  if (room < 3) return;
+  if (core && far - x > 8) drawDiamond(context, Math.max(x, axis.gutter + 5), top + 1);
   context.font = font(12, core ? 600 : 400);
   context.fillStyle = core ? theme.text : theme.ink[hue];
-  context.fillText(cut(label(op), room), x, top + (height >= 30 ? 12 : height / 2));
+  // Words may go on behind the bar while nothing else is there.
+  const end = after === undefined ? size.width : toX(place(operations.from[after]));
+  drawWords(context, op, Math.max(x, axis.gutter) + 7, far, Math.min(end, size.width + 400), top, height);
+}
+
+/** The call and its answer, in one line or two. */
+function drawWords(context, op, x, to, end, top, height) {
+  const inside = Math.floor((to - x - 5) / letter);
+  const beside = Math.floor((end - x - 8) / letter);
+  if (inside < 2 && (beside < 8 || axis.scale * (operations.end[op] - operations.from[op]) < 6)) return;
+  const words = height >= TALLER ? labelLines(op) : [label(op)];
+  words.forEach((text, line) => {
+    const room = text.length <= inside ? inside : Math.max(inside, beside);
+    if (room < 3) return;
+    context.fillText(cut(text, room), x, top + (height >= TALLER ? 13 + line * 15 : 10));
+  });
 }
 
 /** What says "core" without a colour. */
@@ -267,22 +249,13 @@ function drawOrder(context, line) {
   const first = Math.max(0, firstAt(ops.length, get, axis.left) - 1);
   const last = Math.min(ops.length, firstAt(ops.length, get, toPosition(size.width)) + 1);
   if (last - first > MOST_POINTS || last <= first) return;
-  context.strokeStyle = theme.order;
-  context.lineWidth = 1.5;
-  context.globalAlpha = 0.55;
-  context.beginPath();
-  for (let at = first; at < last; at += 1) {
-    const [x, y] = [toX(points[at]), pointY(shown.laneOf[operations.process[ops[at]]])];
-    if (at === first) context.moveTo(x, y);
-    else context.lineTo(x, y);
-  }
-  context.stroke();
-  context.globalAlpha = 1;
+  const pointOf = (at) => [toX(points[at]), pointY(shown.laneOf[operations.process[ops[at]]])];
+  drawPath(context, ops, first, last, pointOf);
   const room = axis.width / Math.max(1, last - first);
   const radius = room > 12 ? 4 : 2;
   context.font = font(10, 600);
   for (let at = first; at < last; at += 1) {
-    const [x, y] = [toX(points[at]), pointY(shown.laneOf[operations.process[ops[at]]])];
+    const [x, y] = pointOf(at);
     context.beginPath();
     context.arc(x, y, radius, 0, 2 * Math.PI);
     context.fillStyle = theme.order;
@@ -296,6 +269,25 @@ function drawOrder(context, line) {
   }
 }
 
+/** From point to point: dotted where operations between the two are not shown. */
+function drawPath(context, ops, first, last, pointOf) {
+  context.strokeStyle = theme.order;
+  context.lineWidth = 1.5;
+  context.globalAlpha = 0.55;
+  for (const dotted of [false, true]) {
+    context.setLineDash(dotted ? [2, 4] : []);
+    context.beginPath();
+    for (let at = first + 1; at < last; at += 1) {
+      if ((positions.at[ops[at]] - positions.at[ops[at - 1]] > 1) !== dotted) continue;
+      context.moveTo(...pointOf(at - 1));
+      context.lineTo(...pointOf(at));
+    }
+    context.stroke();
+  }
+  context.setLineDash([]);
+  context.globalAlpha = 1;
+}
+
 function drawNumber(context, number, x, y) {
   context.lineWidth = 3;
   context.strokeStyle = theme.page;
@@ -306,122 +298,6 @@ function drawNumber(context, number, x, y) {
   context.fillText(number, x, y + 0.5);
 }
 
-function drawCrashes(context) {
-  for (const crash of data.crashes) {
-    const x = toX(place(crash.at.rank));
-    if (x < axis.gutter || x > size.width) continue;
-    const lane = crash.process === null ? -1 : shown.laneOf[crash.process];
-    if (crash.process !== null && lane < 0) continue;
-    const [top, bottom] = lane < 0 ? [size.top - size.flags + 4, size.height] : [laneTop(lane), laneTop(lane) + size.lane];
-    context.strokeStyle = theme.band;
-    context.lineWidth = 2;
-    context.setLineDash([6, 4]);
-    context.beginPath();
-    context.moveTo(x, Math.max(top, size.top - size.flags));
-    context.lineTo(x, bottom);
-    context.stroke();
-    context.setLineDash([]);
-    const y = lane < 0 ? size.top - size.flags / 2 : (top + bottom) / 2;
-    if (y > size.top - size.flags) drawFlag(context, lane < 0 ? "✕ crash" : "✕", x, y, theme.band);
-  }
-}
-
-function drawFlag(context, text, x, y, colour) {
-  context.font = font(11, 600);
-  const wide = context.measureText(text).width + 12;
-  const left = x + wide > size.width - 4 ? Math.max(x - wide, axis.gutter) : x;
-  context.fillStyle = colour;
-  context.beginPath();
-  context.roundRect(left, y - 9, wide, 18, 3);
-  context.fill();
-  context.fillStyle = theme.page;
-  context.fillText(text, left + 6, y + 0.5);
-}
-
-/** The event that nothing explains. */
-function drawEvent(context) {
-  const event = violation()?.event;
-  if (!event) return;
-  const x = toX(place(event.rank));
-  if (x < axis.gutter - 1 || x > size.width) return;
-  context.strokeStyle = theme.bad;
-  context.lineWidth = 2;
-  context.beginPath();
-  context.moveTo(x, size.top - size.flags + 4);
-  context.lineTo(x, size.height);
-  context.stroke();
-  drawFlag(context, eventWords(event), x, size.top - size.flags / 2, theme.bad);
-}
-
-function eventWords(event) {
-  return event.line === null ? "no order explains this" : `line ${event.line}: no order explains this`;
-}
-
-/** A step of 1, 2 or 5 times a power of ten that leaves room for so many pixels. */
-function niceStep(pixels) {
-  const least = pixels / axis.scale;
-  const power = 10 ** Math.floor(Math.log10(least));
-  const step = [1, 2, 5, 10].find((factor) => factor * power >= least) * power;
-  return axis.byTime ? step : Math.max(1, Math.round(step));
-}
-
-function drawAxis(context) {
-  context.fillStyle = theme.page;
-  context.fillRect(axis.gutter, 0, size.width, AXIS);
-  context.font = font(11);
-  context.fillStyle = theme.soft;
-  context.strokeStyle = theme.line;
-  context.lineWidth = 1;
-  const step = niceStep(92);
-  for (let at = Math.max(0, Math.ceil(axis.left / step) * step); at <= axis.total; at += step) {
-    const x = toX(at);
-    if (x > size.width) break;
-    context.beginPath();
-    context.moveTo(x + 0.5, AXIS - 6);
-    context.lineTo(x + 0.5, AXIS);
-    context.stroke();
-    const text = axis.byTime ? timeWords(at, step) : eventName(at);
-    if (text !== null) context.fillText(text, x + 4, AXIS / 2);
-  }
-  context.beginPath();
-  context.moveTo(axis.gutter, AXIS - 0.5);
-  context.lineTo(size.width, AXIS - 0.5);
-  context.stroke();
-}
-
-/** What the event in a slot is called: its line, where lines are known. */
-function eventName(slot) {
-  const rank = axis.marked[slot];
-  if (rank === undefined) return null;
-  const line = lineOfRank(rank);
-  return line === null ? `event ${rank}` : `line ${line}`;
-}
-
-const linesByRank = (() => {
-  if (operations.fromLine === null) return null;
-  const all = new Int32Array(data.events + 1).fill(-1);
-  for (let op = 0; op < operations.count; op += 1) {
-    all[operations.from[op]] = operations.fromLine[op] ?? -1;
-    if (operations.to[op] >= 0) all[operations.to[op]] = operations.toLine[op] ?? -1;
-  }
-  data.crashes.forEach((crash) => { all[crash.at.rank] = crash.at.line ?? -1; });
-  return all;
-})();
-
-function lineOfRank(rank) {
-  return linesByRank === null || linesByRank[rank] < 0 ? null : linesByRank[rank];
-}
-
-const UNITS = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]];
-
-/** A time in words, as exact as the step asks. */
-function timeWords(nanoseconds, step = 1) {
-  if (nanoseconds === 0) return "0";
-  const [name, unit] = UNITS.find(([, one]) => Math.abs(nanoseconds) >= one) ?? UNITS[3];
-  const places = Math.min(Math.max(0, Math.ceil(Math.log10(unit / step))), 6);
-  return `${(nanoseconds / unit).toFixed(places)} ${name}`;
-}
-
 function drawNames(context, first, last) {
   context.fillStyle = theme.page;
   context.fillRect(0, 0, axis.gutter, size.height);
@@ -429,7 +305,7 @@ function drawNames(context, first, last) {
   context.lineWidth = 1;
   context.beginPath();
   context.moveTo(axis.gutter - 0.5, 0);
-  context.lineTo(axis.gutter - 0.5, size.height);
+  context.lineTo(axis.gutter - 0.5, bottom());
   context.stroke();
   context.save();
   context.beginPath();
@@ -448,60 +324,4 @@ function drawNames(context, first, last) {
   context.fillStyle = theme.faint;
   context.fillText("process", 22, AXIS / 2);
   if (bandRows > 0) context.fillText("log", 22, AXIS + BAND / 2);
-}
-
-/** All of it, small: how much is in progress, the core, the event, and what part is on the screen. */
-function drawOverview() {
-  const context = overview.getContext("2d");
-  const [width, height] = [overview.clientWidth, overview.clientHeight];
-  context.clearRect(0, 0, width, height);
-  const toSmall = (position) => ((position + margin()) / (axis.total + 2 * margin())) * width;
-  context.fillStyle = theme.band;
-  context.globalAlpha = 0.2;
-  for (const band of bands) {
-    const from = toSmall(placeBefore(band.from.rank));
-    const to = band.instant ? from + 2 : toSmall(band.to ? placeBefore(band.to.rank) : axis.total);
-    context.fillRect(from, 0, Math.max(to - from, 1), height);
-  }
-  context.globalAlpha = 1;
-  context.fillStyle = theme.faint;
-  context.globalAlpha = 0.55;
-  const busy = busyness(Math.max(1, Math.floor(width)), toSmall);
-  const most = busy.reduce((one, other) => Math.max(one, other), 1);
-  busy.forEach((count, x) => context.fillRect(x, height - 3 - count / most * (height - 9), 1, count / most * (height - 9)));
-  context.globalAlpha = 1;
-  context.fillStyle = theme.bad;
-  const wrong = violation();
-  wrong?.ops.forEach((op) => {
-    if (!shown.marks[op]) return;
-    const from = toSmall(place(operations.from[op]));
-    context.fillRect(from, height - 5, Math.max(toSmall(place(operations.end[op])) - from, 2), 4);
-  });
-  if (wrong?.event) context.fillRect(toSmall(place(wrong.event.rank)) - 1, 0, 2, height);
-  context.strokeStyle = theme.accent;
-  context.lineWidth = 1.5;
-  const [left, right] = [toSmall(axis.left), toSmall(axis.left + axis.width / axis.scale)];
-  context.strokeRect(Math.max(left, 0) + 1, 1, Math.max(Math.min(right, width) - Math.max(left, 0) - 2, 3), height - 2);
-}
-
-let busy = { of: null, counts: [] };
-
-/** How many operations are in progress, pixel by pixel; kept until something else is shown. */
-function busyness(width, toSmall) {
-  if (busy.of === `${width} ${axis.byTime} ${shown.version}`) return busy.counts;
-  const change = new Int32Array(width + 2);
-  for (const { ops } of shown.lanes) {
-    for (const op of ops) {
-      change[Math.floor(Math.max(0, toSmall(place(operations.from[op]))))] += 1;
-      change[Math.min(width, Math.floor(toSmall(place(operations.end[op]))) + 1)] -= 1;
-    }
-  }
-  const counts = new Float64Array(width);
-  let now = 0;
-  for (let x = 0; x < width; x += 1) {
-    now += change[x];
-    counts[x] = now;
-  }
-  busy = { of: `${width} ${axis.byTime} ${shown.version}`, counts };
-  return counts;
 }

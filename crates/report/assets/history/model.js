@@ -49,12 +49,17 @@ function isPending(op) {
   return operations.to[op] < 0;
 }
 
+/** `dequeue()` and `→ 7`: the call, and the answer if there is one. */
+function labelLines(op) {
+  const call = `${data.functions[operations.function[op]]}(${data.texts[operations.argument[op]] ?? ""})`;
+  if (isPending(op)) return [call, "…"];
+  const answer = data.texts[operations.answer[op]] ?? "";
+  return answer === "" ? [call] : [call, `→ ${answer}`];
+}
+
 /** `dequeue() → 7`, as people would write the call. */
 function label(op) {
-  const call = `${data.functions[operations.function[op]]}(${data.texts[operations.argument[op]] ?? ""})`;
-  if (isPending(op)) return `${call} …`;
-  const answer = data.texts[operations.answer[op]] ?? "";
-  return answer === "" ? call : `${call} → ${answer}`;
+  return labelLines(op).join(" ");
 }
 
 /** Orders, with the position of each operation in its own. */

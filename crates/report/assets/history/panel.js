@@ -32,7 +32,7 @@ const MARKS = { holds: "✓", violated: "✕" };
 function writeHead() {
   panel.headline.textContent = data.headline;
   panel.headline.classList.add(TONES[data.verdict] ?? "open");
-  panel.title.textContent = data.title;
+  panel.title.textContent = data.about;
   panel.sentences.replaceChildren(...data.sentences.map((text) => element("p", { text })));
 }
 
@@ -50,7 +50,8 @@ function shortLines(op) {
     ? [operations.from[op], operations.to[op]]
     : [operations.fromLine[op], operations.toLine[op]];
   if (isPending(op)) return `${from}–`;
-  return from === to ? `${from}` : `${from}–${to}`;
+  // It may be broken after the dash.
+  return from === to ? `${from}` : `${from}–\u200b${to}`;
 }
 
 function whenWords(op) {
@@ -69,6 +70,7 @@ function keyName(op) {
 function orderWords(op, around) {
   if (around === null) {
     if (orders.length === 0) return null;
+    if (violations.some((one) => one.event?.operation === operations.id[op])) return "no order goes on to its answer";
     return isPending(op) ? "not in the order: it need not have taken effect" : "not in an order that is shown";
   }
   return `${around.position} of ${around.count}${around.complete ? "" : ", as far as an order goes"}`;
@@ -98,10 +100,30 @@ function writeDetail() {
   );
 }
 
-/** The little box at the pointer. */
+/** The little box at the pointer: about an operation, or else about what else the log says. */
 function writeTip(op, x, y) {
-  panel.tip.hidden = op < 0;
-  if (op < 0) return;
+  const band = op < 0 ? bandAt(x, y) : undefined;
+  panel.tip.hidden = op < 0 && band === undefined;
+  if (op >= 0) panel.tip.replaceChildren(...tipRows(op));
+  else if (band !== undefined) panel.tip.replaceChildren(...bandRowsOf(band));
+  else return;
+  const [wide, high] = [panel.tip.offsetWidth, panel.tip.offsetHeight];
+  const left = x + 16 + wide > size.width ? x - wide - 12 : x + 16;
+  const top = y + 16 + high > size.height ? y - high - 12 : y + 16;
+  panel.tip.style.left = `${Math.max(4, left)}px`;
+  panel.tip.style.top = `${Math.max(4, top)}px`;
+}
+
+function bandRowsOf(band) {
+  const line = (moment) => (moment === null || moment.line === null ? null : moment.line);
+  const [from, to] = [line(band.from), line(band.to)];
+  const where = from === null ? null : to === null ? `line ${from}` : `lines ${from} to ${to}`;
+  const rows = [element("div", { className: "call", text: band.text })];
+  if (where !== null) rows.push(element("p", { text: where }));
+  return rows;
+}
+
+function tipRows(op) {
   const around = statesAround(op);
   const rows = [element("div", { className: "call", text: label(op) })];
   const where = [`process ${data.processes[operations.process[op]]}`, lineWords(op), whenWords(op)];
@@ -112,12 +134,7 @@ function writeTip(op, x, y) {
     rows.push(element("p", { text: `${around.position} of ${around.count} in the order` }));
     if (around.after !== null) rows.push(element("p", { className: "state", text: `state after: ${around.after}` }));
   }
-  panel.tip.replaceChildren(...rows);
-  const [wide, high] = [panel.tip.offsetWidth, panel.tip.offsetHeight];
-  const left = x + 16 + wide > size.width ? x - wide - 12 : x + 16;
-  const top = y + 16 + high > size.height ? y - high - 12 : y + 16;
-  panel.tip.style.left = `${Math.max(4, left)}px`;
-  panel.tip.style.top = `${Math.max(4, top)}px`;
+  return rows;
 }
 
 /** Why there is no order: the sentence, the core as a table, the event, the states before it. */
@@ -142,12 +159,18 @@ function writeWrong() {
     .map((text) => element("th", { text, scope: "col" })));
   const parts = [element("h2", { text: "What no order explains" })];
   if (wrong.key !== null && data.keys[wrong.key]) parts.push(element("p", { className: "soft", text: `Key ${data.keys[wrong.key].name}` }));
-  parts.push(element("p", { text: wrong.explanation }));
+  // The main sentence is in the head already.
+  if (!data.sentences.includes(wrong.explanation)) parts.push(element("p", { text: wrong.explanation }));
   parts.push(element("table", { className: "core" }, element("thead", {}, head), element("tbody", {}, ...rows)));
   if (wrong.event) {
     const line = wrong.event.line;
     const before = line === null ? "Everything before that event can be explained." : `Everything before line ${line} can be explained; line ${line} cannot.`;
     parts.push(element("p", { text: before }));
+  }
+  const order = orders.find((one) => !one.complete && one.key === wrong.key);
+  const last = order === undefined ? null : statesAround(order.ops[order.ops.length - 1] ?? -1)?.after ?? null;
+  if (wrong.possible.length === 0 && last !== null) {
+    parts.push(element("h3", { text: "A possible state just before" }), element("p", { className: "state", text: last }));
   }
   if (wrong.possible.length > 0) {
     parts.push(element("h3", { text: "Possible states just before" }));
@@ -247,6 +270,8 @@ function fillMenu(menu, all, names) {
 
 function writeMenus() {
   fillMenu(panel["by-key"], "all keys", data.keys.map((key) => `${verdictMark(key.verdict)} ${key.name}`));
+  // The list beside the drawing does the same, and has room for verdicts.
+  panel["by-key"].hidden = data.keys.length <= MOST_KEYS;
   fillMenu(panel["by-process"], "all processes", data.processes.map((name) => `process ${name}`));
   const used = new Set(operations.function);
   fillMenu(panel["by-function"], "all operations", data.functions);

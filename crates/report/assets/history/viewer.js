@@ -328,6 +328,7 @@ function repaint() {
 
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
 new ResizeObserver(() => {
+  if (document.documentElement.classList.contains("paper")) return;
   const [position, first] = [axis.left, size.width === 0];
   measure();
   axis.left = position;
@@ -337,13 +338,16 @@ new ResizeObserver(() => {
 
 // On paper the drawing is as wide as the page and as high as its lanes, and light.
 const PAPER = 1000;
+const PAPER_LANES = 24;
 addEventListener("beforeprint", () => {
+  document.documentElement.classList.add("paper");
   readTheme();
-  measure(PAPER, Math.min(size.top + Math.min(shown.lanes.length, 40) * 40 + 10, 1300));
+  measure(PAPER, size.top + Math.min(shown.lanes.length, PAPER_LANES) * 50 + 10);
   keepInside();
   draw();
 });
 addEventListener("afterprint", () => {
+  document.documentElement.classList.remove("paper");
   readTheme();
   measure();
   keepInside();

@@ -19,6 +19,7 @@ impl HistoryView {
         json!({
             "version": VERSION,
             "title": escaped(&self.title),
+            "about": escaped(&self.about),
             "verdict": self.verdict.id(),
             "headline": escaped(&self.headline),
             "sentences": all_escaped(&self.sentences),

@@ -15,6 +15,8 @@ use linchpin_verdict::Verdict;
 pub struct HistoryView {
     /// The title, such as `linchpin check history.jsonl`.
     pub title: String,
+    /// What was judged, in a few words.
+    pub about: String,
     /// The verdict.
     pub verdict: Verdict,
     /// The verdict in a sentence.

@@ -8,10 +8,11 @@ const PAGE: &str = include_str!("../../assets/history/viewer.html");
 const STYLE: &str = include_str!("../../assets/history/viewer.css");
 
 /// The script, in the order in which its parts build on each other.
-const SCRIPT: [&str; 5] = [
+const SCRIPT: [&str; 6] = [
     include_str!("../../assets/history/model.js"),
     include_str!("../../assets/history/axis.js"),
     include_str!("../../assets/history/draw.js"),
+    include_str!("../../assets/history/around.js"),
     include_str!("../../assets/history/panel.js"),
     include_str!("../../assets/history/viewer.js"),
 ];

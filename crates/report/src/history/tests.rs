@@ -40,6 +40,7 @@ fn saying(text: &str) -> HistoryView {
     let band = BandView { text: text.clone(), from: moment(0), to: None, instant: false };
     HistoryView {
         title: text.clone(),
+        about: text.clone(),
         verdict: Verdict::Violated,
         headline: text.clone(),
         sentences: vec![text.clone()],

@@ -1,6 +1,7 @@
 //! A verdict as text, as JSON, as a page, as certificates.
 
 mod json;
+mod page;
 mod text;
 mod timeline;
 
@@ -13,9 +14,12 @@ use crate::output;
 use anyhow::Result;
 use linchpin_history::{Checked, Judgement, OpId, Rank, ValueId};
 use linchpin_ingest::Recording;
-use linchpin_report::{Page, Timeline, Tone};
 use linchpin_spec::{Shape, Value};
 use linchpin_verdict::Verdict;
+
+/// What is said of a history in which nothing was observed.
+const VACUOUS: &str =
+    "This says little: no operation returned an answer that could have been wrong.";
 
 pub struct Presentation<'a> {
     pub args: &'a CheckArgs,
@@ -147,29 +151,5 @@ impl Presentation<'_> {
             (_, Some(value)) => format!(" → {value}"),
         };
         format!("{}({argument}){answer}", signature.name)
-    }
-
-    /// The verdict as a page.
-    pub fn page(&self) -> String {
-        let mut facts = vec![
-            ("history".to_owned(), self.subject_sentence()),
-            ("method".to_owned(), self.checked.method.clone()),
-        ];
-        facts.extend(self.assumptions().into_iter().map(|a| ("assuming".to_owned(), a)));
-        let mut timeline = Timeline::new(Vec::new());
-        if let Judgement::Violated(violation) = &self.checked.judgement {
-            facts.push(("why".to_owned(), self.about(self.checked.key, &violation.explanation)));
-            timeline = self.timeline(violation).drawing;
-        }
-        Page {
-            title: format!("linchpin check {}", self.args.history.display()),
-            verdict: self.headline(),
-            tone: Tone::of(matches!(self.checked.judgement, Judgement::Violated(_))),
-            facts,
-            timeline,
-            rows: Vec::new(),
-            figures: Vec::new(),
-        }
-        .render()
     }
 }

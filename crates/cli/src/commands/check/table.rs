@@ -52,8 +52,12 @@ pub fn execute(
     stop: &Stop,
     found: Vec<Found>,
 ) -> Result<Status> {
-    if args.follow || args.witness.is_some() || args.core.is_some() || args.report.is_some() {
-        bail!("--follow, --witness, --core and --report are about one history: name one file");
+    let outputs = [&args.witness, &args.core, &args.report];
+    if args.follow || args.with_history || outputs.iter().any(|output| output.is_some()) {
+        bail!(
+            "--follow, --with-history, --witness, --core and --report are about one history: name \
+             one file"
+        );
     }
     let options = check_options(args, stop.limits());
     let rows = judged(args, subject, stop, &options, found);

@@ -47,6 +47,7 @@ pub struct Source<'a> {
 /// What is said about a history as a whole.
 pub struct Words {
     pub title: String,
+    pub about: String,
     pub headline: String,
     pub sentences: Vec<String>,
     pub facts: Vec<(String, String)>,
@@ -82,6 +83,7 @@ impl Source<'_> {
         let notes = self.recording.notes.iter().chain(&self.checked.notes);
         HistoryView {
             title: words.title,
+            about: words.about,
             verdict: verdict(&self.checked.judgement),
             headline: words.headline,
             sentences: words.sentences,
@@ -136,7 +138,7 @@ impl Source<'_> {
         let history = &self.recording.history;
         let operation = &history[id];
         let place = |rank| moment(&self.recording.places, rank);
-        let (argument, answer) = self.call(id, keys);
+        let (argument, answer) = self.call(id);
         OperationView {
             id: id.number(),
             process: operation.process,
@@ -150,7 +152,7 @@ impl Source<'_> {
     }
 
     /// An argument and an answer as people write them; the answer is empty if it is nothing.
-    fn call(&self, id: OpId, keys: &Keys) -> (String, Option<String>) {
+    fn call(&self, id: OpId) -> (String, Option<String>) {
         let history = &self.recording.history;
         let operation = &history[id];
         let signature = &self.subject.object.spec.operations()[usize::from(operation.operation)];
@@ -161,7 +163,6 @@ impl Source<'_> {
             }
             (_, value) => value.to_string(),
         };
-        debug_assert!(!keys.in_argument || !argument.is_empty());
         let answer = history.response(id).map(|value| match signature.response {
             Shape::Unit => String::new(),
             _ => value.to_string(),
@@ -173,13 +174,9 @@ impl Source<'_> {
     fn keys(&self) -> Keys {
         let history = &self.recording.history;
         let has_keys = history.operations.iter().any(|operation| operation.key != ValueId::NULL);
-        let is_store =
-            matches!(self.subject.object.data_type(), Some(Builtin::Kv | Builtin::Map));
-        let mut keys = Keys {
-            numbers: HashMap::new(),
-            all: Vec::new(),
-            in_argument: is_store && !has_keys,
-        };
+        let is_store = matches!(self.subject.object.data_type(), Some(Builtin::Kv | Builtin::Map));
+        let mut keys =
+            Keys { numbers: HashMap::new(), all: Vec::new(), in_argument: is_store && !has_keys };
         if !has_keys && !is_store {
             return keys;
         }

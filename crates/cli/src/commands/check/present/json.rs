@@ -51,6 +51,9 @@ impl Presentation<'_> {
         if !self.checked.keys.is_empty() {
             object.insert("keys".to_owned(), json!(self.key_objects()));
         }
+        if self.args.with_history {
+            object.insert("view".to_owned(), self.view().to_json());
+        }
         format!("{}\n", Json::Object(object))
     }
 

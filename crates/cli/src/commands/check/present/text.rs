@@ -1,6 +1,6 @@
 //! The verdict for people.
 
-use super::Presentation;
+use super::{Presentation, VACUOUS};
 use crate::commands::check::confirm::{Confirmation, KEYS};
 use linchpin_history::{Judgement, KeyChecked, KeyVerdict, OpId, Violation};
 
@@ -15,8 +15,7 @@ impl Presentation<'_> {
     pub fn text(&self) -> String {
         let mut text = format!("{}\n  {}\n", self.headline(), self.subject_sentence());
         if self.recording.is_vacuous() {
-            text +=
-                "  This says little: no operation returned an answer that could have been wrong.\n";
+            text += &format!("  {VACUOUS}\n");
         }
         match &self.checked.judgement {
             Judgement::Violated(violation) => text += &self.violation(violation),

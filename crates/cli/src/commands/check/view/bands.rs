@@ -46,9 +46,10 @@ pub fn bands(annotations: &[Annotation]) -> Vec<BandView> {
         {
             continue;
         }
-        let repeated_end = all.iter().rev().any(|(band, start)| {
-            band.to.is_some() && ends(&start.name, &annotation.name)
-        });
+        let repeated_end = all
+            .iter()
+            .rev()
+            .any(|(band, start)| band.to.is_some() && ends(&start.name, &annotation.name));
         if repeated_end {
             continue;
         }
@@ -59,11 +60,7 @@ pub fn bands(annotations: &[Annotation]) -> Vec<BandView> {
 }
 
 fn moment(annotation: &Annotation) -> Moment {
-    Moment {
-        rank: annotation.before.number(),
-        line: Some(annotation.line),
-        time: annotation.time,
-    }
+    Moment { rank: annotation.before.number(), line: Some(annotation.line), time: annotation.time }
 }
 
 /// What a word is about: `partition` of `start-partition` and of `partition-start`.
@@ -109,9 +106,8 @@ mod tests {
     }
 
     fn told(annotations: &[Annotation]) -> Vec<(String, u32, Option<u32>, bool)> {
-        let told = |band: BandView| {
-            (band.text, band.from.rank, band.to.map(|to| to.rank), band.instant)
-        };
+        let told =
+            |band: BandView| (band.text, band.from.rank, band.to.map(|to| to.rank), band.instant);
         bands(annotations).into_iter().map(told).collect()
     }
 

@@ -108,7 +108,7 @@ impl<'a> Orders<'a> {
 
     /// Judges what is known of a key before an event.
     fn judge(&self, key: Option<u32>, before: Rank) -> Option<(Judgement, Excerpt)> {
-        if self.limits.stopped().is_some() {
+        if self.limits.exceeded(0).is_some() {
             return None;
         }
         let wanted = |operation: &Operation| key.is_none() || self.keys.of(operation) == key;
@@ -232,14 +232,14 @@ impl Excerpt {
         let operation = |id: &OpId| {
             let mut operation = whole[*id];
             operation.key = ValueId::NULL;
-            operation.invoked = rank(operation.invoked);
-            if is_known(&operation_of(whole, *id)) {
+            if is_known(&operation) {
                 operation.returned = rank(operation.returned);
             } else {
                 operation.completed = false;
                 operation.response = Argument::None;
                 operation.returned = NEVER;
             }
+            operation.invoked = rank(operation.invoked);
             operation
         };
         let operations = ids.iter().map(operation).collect();
@@ -258,8 +258,4 @@ impl Excerpt {
         };
         Excerpt { history, ids, ranks }
     }
-}
-
-fn operation_of(whole: &History, id: OpId) -> Operation {
-    whole[id]
 }

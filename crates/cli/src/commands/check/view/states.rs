@@ -47,7 +47,7 @@ pub fn follow(
     let mut after = Vec::new();
     let (mut bytes, mut is_complete) = (0, told.len() == order.len());
     for (at, id) in order.iter().enumerate() {
-        if limits.stopped().is_some() || at >= told.end {
+        if limits.exceeded(0).is_some() || at >= told.end {
             break;
         }
         states = apply(spec, history, *id, &states);
