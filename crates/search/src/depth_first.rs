@@ -35,6 +35,8 @@ pub(crate) enum Preference {
     SeenSooner,
     /// Operations like it whose effect is seen later: last in, first out.
     SeenLater,
+    /// Whatever was called before it.
+    Called,
 }
 
 /// A configuration that has to be led on, and what was tried from there.
@@ -155,16 +157,20 @@ where
         let call = |at: u16| self.problem.classes[op(at).class as usize].call.operation;
         // Where the deadline is, the window has its operation first, unless several have the same.
         let first = op(0);
-        let before = |at: u16| match self.preference {
-            Preference::Deadline => false,
-            Preference::SeenSooner => call(at) == call(0) && op(at).seen < first.seen,
-            Preference::SeenLater => call(at) == call(0) && op(at).seen > first.seen,
-        };
-        order.sort_by_key(|&at| match (before(at), self.preference) {
-            (true, Preference::SeenLater) => (false, NEVER - op(at).seen),
-            (true, _) => (false, op(at).seen.number()),
-            (false, _) => (true, 0),
-        });
+        let like_first = |at: u16| call(at) == call(0);
+        match self.preference {
+            Preference::Deadline => {}
+            Preference::SeenSooner => order.sort_by_key(|&at| {
+                let seen = op(at).seen_first;
+                if like_first(at) && seen < first.seen_first { seen } else { NEVER }
+            }),
+            Preference::SeenLater => order.sort_by_key(|&at| {
+                let seen = op(at).seen_last;
+                let is_before = like_first(at) && seen > first.seen_last;
+                (!is_before, if is_before { NEVER - seen } else { 0 })
+            }),
+            Preference::Called => order.sort_unstable_by_key(|&at| live[at as usize]),
+        }
         order
     }
 

@@ -97,9 +97,11 @@ pub(crate) struct Op {
     /// Whether it must take effect before its deadline; otherwise it may.
     pub completed: bool,
     pub deadline: Rank,
-    /// A guess when an operation sees what it did: when its value is answered. For the order in
-    /// which things are tried.
-    pub seen: Rank,
+    /// A guess when an operation sees what it did: when its value is answered, if what was brought
+    /// first is seen first. For the order in which things are tried.
+    pub seen_first: Rank,
+    /// The same, if what was brought last is seen first.
+    pub seen_last: Rank,
     /// Whether it drops others when it takes effect, or is dropped: see [`Problem::drops`].
     pub is_ordered: bool,
 }
@@ -180,8 +182,17 @@ impl Problem {
             if is_ordered {
                 ops.insert(id, op);
             }
-            let seen = NEVER;
-            problem.ops.push(Op { id, class, place, completed, deadline, seen, is_ordered });
+            let (seen_first, seen_last) = (NEVER, NEVER);
+            problem.ops.push(Op {
+                id,
+                class,
+                place,
+                completed,
+                deadline,
+                seen_first,
+                seen_last,
+                is_ordered,
+            });
             problem.events.push(Event { rank: operation.invoked, op, returns: false });
             if deadline != NEVER {
                 problem.events.push(Event { rank: deadline, op, returns: true });
@@ -200,21 +211,26 @@ impl Problem {
         problem
     }
 
-    /// Guesses that what brings a value is seen in the order of the calls.
+    /// Guesses when what brings a value is seen.
     fn guess_when_seen(&mut self, history: &History) {
-        let mut bringing: FxHashMap<ValueId, VecDeque<u32>> = FxHashMap::default();
-        for (at, op) in self.ops.iter().enumerate() {
-            for value in mentioned(history, history[op.id].argument) {
-                bringing.entry(value).or_default().push_back(at as u32);
-            }
-        }
-        for event in self.events.iter().filter(|event| event.returns) {
-            let op = &self.ops[event.op as usize];
-            if op.completed {
-                for value in mentioned(history, history[op.id].response) {
-                    let brought = bringing.get_mut(&value).and_then(VecDeque::pop_front);
-                    if let Some(brought) = brought {
-                        let seen = &mut self.ops[brought as usize].seen;
+        let mut queues: FxHashMap<ValueId, VecDeque<u32>> = FxHashMap::default();
+        let mut stacks: FxHashMap<ValueId, Vec<u32>> = FxHashMap::default();
+        for event in &self.events {
+            let operation = &history[self.ops[event.op as usize].id];
+            if !event.returns {
+                for value in mentioned(history, operation.argument) {
+                    queues.entry(value).or_default().push_back(event.op);
+                    stacks.entry(value).or_default().push(event.op);
+                }
+            } else if self.ops[event.op as usize].completed {
+                for value in mentioned(history, operation.response) {
+                    let first = queues.get_mut(&value).and_then(VecDeque::pop_front);
+                    if let Some(brought) = first {
+                        let seen = &mut self.ops[brought as usize].seen_first;
+                        *seen = event.rank.min(*seen);
+                    }
+                    if let Some(brought) = stacks.get_mut(&value).and_then(Vec::pop) {
+                        let seen = &mut self.ops[brought as usize].seen_last;
                         *seen = event.rank.min(*seen);
                     }
                 }

@@ -15,6 +15,10 @@ use std::thread;
 /// not cost more memory.
 const DEPTH_FIRST_BYTES: usize = 1 << 29;
 
+/// The depth-first searches, in the order in which they have their turns.
+const PREFERENCES: [Preference; 4] =
+    [Preference::Deadline, Preference::SeenSooner, Preference::SeenLater, Preference::Called];
+
 /// Decides a problem, on two threads if `race`.
 pub(crate) fn decide<S: Spec + ?Sized + Sync>(
     spec: &S,
@@ -69,7 +73,7 @@ where
     // would not pay.
     let mut deepest = 0;
     let mut searches = Vec::new();
-    for preference in [Preference::Deadline, Preference::SeenSooner, Preference::SeenLater] {
+    for preference in PREFERENCES {
         let mut search = DepthFirst::<S, M>::new(spec, problem, options, preference);
         let progress = search.run(2 * problem.ops.len() + 256, watch);
         deepest = search.deepest.max(deepest);
@@ -80,7 +84,7 @@ where
             Progress::Paused => searches.push(search),
         }
     }
-    if searches.len() < 3 || !(race || watch.limits.configurations.is_some()) {
+    if searches.len() < PREFERENCES.len() || !(race || watch.limits.configurations.is_some()) {
         drop(searches);
         return at_least(deepest, walk::<S, M>(spec, problem, options, watch));
     }
