@@ -355,7 +355,7 @@ impl<'a> Judge<'a> {
         };
         core.sort_unstable();
         // Which event is the first is not known: another value may be wrong before.
-        Violation { core, explanation, at: None }
+        Violation { blamed: core.clone(), core, explanation, at: None }
     }
 }
 

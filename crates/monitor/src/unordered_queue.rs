@@ -99,5 +99,5 @@ fn violation(history: &History, say: &Sentences, stuck: OpId, value: ValueId) ->
             "{what} is answer number {count} with {shown}, and fewer were there or put there by then"
         ),
     };
-    Violation { core, explanation, at: Some(returned) }
+    Violation { core, blamed: vec![stuck], explanation, at: Some(returned) }
 }
