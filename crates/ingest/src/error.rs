@@ -82,6 +82,24 @@ pub enum IngestError {
         /// The line where that was called.
         since: u64,
     },
+    /// A drain of which it is not known what it took.
+    #[error(
+        "line {line}: it is not known what this `drain` took out, which may be any number of values: \
+         such a history cannot be judged"
+    )]
+    UnknownDrain {
+        /// The line.
+        line: u64,
+    },
+    /// A drain in a recording that is judged while it grows.
+    #[error(
+        "line {line}: a `drain` stands for many operations since its call, and is judged only when \
+         the whole recording is there: give a file instead of `-`"
+    )]
+    StreamedDrain {
+        /// The line.
+        line: u64,
+    },
     /// An answer without a call.
     #[error("line {line}: process {process} gets an answer, but has called nothing")]
     NothingOpen {
@@ -185,6 +203,8 @@ impl IngestError {
             | IngestError::Shape { line, .. }
             | IngestError::UnknownOperation { line, .. }
             | IngestError::StillOpen { line, .. }
+            | IngestError::UnknownDrain { line }
+            | IngestError::StreamedDrain { line }
             | IngestError::NothingOpen { line, .. }
             | IngestError::Stopped { line, .. }
             | IngestError::OtherOperation { line, .. }

@@ -72,6 +72,20 @@ impl Places {
         self.times.clear();
     }
 
+    /// After each of these events there are so many more on its line, at its time.
+    pub(crate) fn repeat(&mut self, repeated: &[(Rank, usize)]) {
+        let mut repeated = repeated.iter().peekable();
+        let has_times = self.times.len() == self.lines.len();
+        let (lines, times) = (std::mem::take(&mut self.lines), std::mem::take(&mut self.times));
+        for (at, line) in lines.into_iter().enumerate() {
+            let count = repeated.next_if(|(rank, _)| rank.index() == at).map_or(0, |(_, n)| *n);
+            self.lines.extend(std::iter::repeat_n(line, count + 1));
+            if has_times {
+                self.times.extend(std::iter::repeat_n(times[at], count + 1));
+            }
+        }
+    }
+
     /// What is known when all events are there.
     pub(crate) fn finish(mut self) -> Places {
         if self.times.len() != self.lines.len() {

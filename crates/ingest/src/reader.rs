@@ -202,6 +202,7 @@ impl Reader {
             Lines::Whole(whole) => whole.finish(self.format, &mut self.recorder)?,
             Lines::Json(_) | Lines::Log(_) | Lines::Limo(_) => {}
         }
+        self.recorder.unfinished()?;
         Ok(self.recorder.finish(self.format))
     }
 }

@@ -1,7 +1,9 @@
 //! Recorded lines to a history: the one place that knows what an event means.
 
+mod drain;
 mod usual;
 
+use drain::Drains;
 pub(crate) use usual::{Part, Whole};
 
 use crate::convert::{Converter, Scalars, Unfit, fits};
@@ -40,6 +42,7 @@ pub(crate) struct Recorder {
     // INVARIANT: as many as the builder has ticked.
     places: Places,
     annotations: Annotations,
+    drains: Drains,
     pub notes: Vec<String>,
 }
 
@@ -124,6 +127,7 @@ impl Recorder {
             keeps_events: true,
             places: Places::default(),
             annotations: Annotations::default(),
+            drains: Drains::new(options.operations),
             notes: Vec::new(),
         }
     }
@@ -169,11 +173,13 @@ impl Recorder {
             }
             (kind, Some(process)) => {
                 let process = self.process(raw.line, process)?;
-                if self.record_usual(raw, process) {
+                let drains = self.drains(raw, process);
+                if !drains && self.record_usual(raw, process) {
                     self.places.push_time(raw.time);
                     return Ok(());
                 }
                 let kind = match kind {
+                    _ if drains => self.drain(raw, process)?,
                     Kind::Invoke => self.invoke(raw, process)?,
                     _ => self.answer(raw, process)?,
                 };
@@ -233,12 +239,18 @@ impl Recorder {
         }
     }
 
+    /// What is wrong now that there are no more events.
+    pub fn unfinished(&self) -> Result<(), IngestError> {
+        self.drains.unknown().map_or(Ok(()), Err)
+    }
+
     /// The history.
     pub fn finish(mut self, format: Format) -> Recording {
         let answers = self.operations.iter().any(|op| op.signature.response != Shape::Unit);
-        let (annotations, note) = self.annotations.finish();
+        let (mut annotations, note) = self.annotations.finish();
         self.notes.extend(note);
-        let history = self.builder.finish();
+        let mut history = self.builder.finish();
+        self.drains.expand(&mut history, &mut self.places, &mut annotations);
         let mut recording = Recording::new(history, format, self.counts, answers, self.notes);
         (recording.places, recording.annotations) = (self.places.finish(), annotations);
         recording
@@ -246,6 +258,7 @@ impl Recorder {
 
     fn crash(&mut self, line: u64, process: Option<View<'_>>) -> Result<EventKind, IngestError> {
         let process = process.map(|process| self.process(line, process)).transpose()?;
+        self.unfinished()?;
         self.builder.crash(process).map_err(|_| IngestError::TooLong { line })?;
         match process {
             Some(process) => {
