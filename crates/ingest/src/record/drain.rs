@@ -71,6 +71,7 @@ impl Drains {
             let shift = before.checked_sub(1).map_or(0, |at| shifts[at].1);
             if rank == NEVER { NEVER } else { Rank::at(rank.index() + shift) }
         };
+        let mut names = Names::default();
         let old = std::mem::take(&mut history.operations);
         for mut operation in old {
             let values = more.get(&operation.invoked);
@@ -78,8 +79,13 @@ impl Drains {
             operation.returned = moved(operation.returned);
             history.operations.push(operation);
             for (number, value) in (1..).zip(values.into_iter().flatten()) {
-                let beside = beside_it(history, &operation, number, *value);
-                history.operations.push(beside);
+                history.operations.push(Operation {
+                    process: names.number(&mut history.processes, operation.process, number),
+                    response: Argument::One(*value),
+                    invoked: operation.invoked + number,
+                    returned: operation.returned + number,
+                    ..operation
+                });
             }
         }
         history.crashes.iter_mut().for_each(|crash| crash.at = moved(crash.at));
@@ -89,20 +95,17 @@ impl Drains {
     }
 }
 
-/// The `dequeue` of this value beside the first of its drain.
-fn beside_it(history: &mut History, first: &Operation, number: u32, value: ValueId) -> Operation {
-    let name = format!("{}/drain-{number}", history.process_name(first.process));
-    let known = history.processes.iter().position(|known| *known == name);
-    let process = known.unwrap_or_else(|| {
-        history.processes.push(name);
-        history.processes.len() - 1
-    });
-    Operation {
-        process: u32::try_from(process).unwrap_or(first.process),
-        response: Argument::One(value),
-        invoked: first.invoked + number,
-        returned: first.returned + number,
-        ..*first
+/// The processes that are called after one that drains, by it and their number.
+#[derive(Default)]
+struct Names(FxHashMap<(u32, u32), u32>);
+
+impl Names {
+    fn number(&mut self, names: &mut Vec<String>, process: u32, number: u32) -> u32 {
+        *self.0.entry((process, number)).or_insert_with(|| {
+            let name = names.get(process as usize).map_or("", String::as_str);
+            names.push(format!("{name}/drain-{number}"));
+            u32::try_from(names.len() - 1).unwrap_or(process)
+        })
     }
 }
 

@@ -10,3 +10,4 @@ mod memory;
 mod mutation;
 mod places;
 mod test_jepsen;
+mod workloads;
