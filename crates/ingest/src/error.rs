@@ -2,6 +2,7 @@
 //! line.
 
 use crate::format::names;
+use crate::options::ReadOptions;
 use std::io;
 use thiserror::Error;
 
@@ -181,6 +182,16 @@ pub enum IngestError {
         /// What is wrong.
         error: Box<IngestError>,
     },
+    /// Something wrong that another specification would take.
+    #[error(
+        "{error}; for a set that is only added to and read as a whole there is `--spec {spec}`"
+    )]
+    Advised {
+        /// What is wrong.
+        error: Box<IngestError>,
+        /// The other specification.
+        spec: &'static str,
+    },
     /// A folder that is not one history.
     #[error("it is a folder that is neither a Jepsen run nor an etcd report: name a file")]
     Folder,
@@ -211,7 +222,9 @@ impl IngestError {
             | IngestError::OtherKey { line, .. }
             | IngestError::LateKeys { line, .. }
             | IngestError::TooLong { line } => Some(*line),
-            IngestError::InClient { error, .. } => error.line(),
+            IngestError::InClient { error, .. } | IngestError::Advised { error, .. } => {
+                error.line()
+            }
             IngestError::TooLarge { .. }
             | IngestError::Binary { .. }
             | IngestError::Endless { .. }
@@ -222,11 +235,26 @@ impl IngestError {
         }
     }
 
+    /// With the advice to take another specification, where one fits what a `set` refuses.
+    pub(crate) fn advised(self, options: &ReadOptions<'_>) -> IngestError {
+        let fits = match &self {
+            IngestError::UnknownOperation { name, .. } => name == "read",
+            IngestError::Shape { operation, verb, .. } => operation == "add" && *verb == "answers",
+            _ => false,
+        };
+        match fits && options.is_spec("set") {
+            true => IngestError::Advised { error: Box::new(self), spec: "grow-set" },
+            false => self,
+        }
+    }
+
     /// The column concerned, from 1, where it is known.
     pub fn column(&self) -> Option<u64> {
         match self {
             IngestError::Malformed { column, .. } => *column,
-            IngestError::InClient { error, .. } => error.column(),
+            IngestError::InClient { error, .. } | IngestError::Advised { error, .. } => {
+                error.column()
+            }
             _ => None,
         }
     }

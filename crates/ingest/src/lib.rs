@@ -101,7 +101,7 @@ pub fn read_bytes(bytes: &[u8], options: &ReadOptions<'_>) -> Result<Recording, 
         Err(IngestError::LateKeys { .. }) => {
             read_text(&text, format, &ReadOptions { keyed: Some(true), ..*options })
         }
-        result => result,
+        result => result.map_err(|error| error.advised(options)),
     }
 }
 
@@ -112,7 +112,9 @@ fn read_text(
 ) -> Result<Recording, IngestError> {
     if format == Format::JsonLines && formats::json_document::is_document(text) {
         let mut recorder = record::Recorder::new(options);
+        recorder.keeps_events = false;
         formats::json_document::read(text, &mut recorder)?;
+        recorder.unfinished()?;
         return Ok(recorder.finish(format));
     }
     if format == Format::EtcdOperations {

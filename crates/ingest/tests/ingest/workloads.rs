@@ -231,3 +231,25 @@ fn drains_of_keys() {
     let checked = check(&object, &mut recording.history, &CheckOptions::default());
     assert!(checked.expect("it is judged").judgement.is_holds());
 }
+
+#[test]
+fn another_specification_is_advised() {
+    let object = Object::builtin("set", None).expect("a set");
+    for text in [
+        edn(&[(0, "invoke", "add", "3"), (0, "ok", "add", "3")]),
+        edn(&[(0, "invoke", "read", "nil")]),
+    ] {
+        let error = read(&text, &object).expect_err("no set says that").to_string();
+        assert!(error.ends_with("there is `--spec grow-set`"), "{error}");
+    }
+}
+
+#[test]
+fn a_drain_in_one_document() {
+    let text = r#"[{"process":0,"type":"invoke","f":"enqueue","value":1},
+        {"process":0,"type":"ok","f":"enqueue"},
+        {"process":0,"type":"invoke","f":"drain"},
+        {"process":0,"type":"ok","f":"drain","value":[1]}]"#;
+    assert!(holds(text, "queue", None));
+    assert!(!holds(&text.replace("[1]}", "[2]}"), "queue", None));
+}
