@@ -491,7 +491,9 @@ fn values_of_the_wrong_shape() {
     check_error(
         "set",
         &(call("add", "1") + &ok("1")),
-        expect!["line 2: `add` answers bool, but here it is 1"],
+        expect![
+            "line 2: `add` answers bool, but here it is 1; for a set that is only added to and read as a whole there is `--spec grow-set`"
+        ],
     );
     check_error(
         "counter",

@@ -49,6 +49,7 @@ impl Mistake {
     /// That of the reader.
     pub fn of(error: &IngestError) -> Mistake {
         let what = match error {
+            IngestError::Advised { error, .. } => return Mistake::of(error),
             IngestError::Malformed { expected, .. } => format!("expected {expected}"),
             IngestError::Shape { operation, verb, .. } => format!("shape {operation} {verb}"),
             IngestError::UnknownOperation { name, .. } => format!("unknown {name}"),
