@@ -9,7 +9,8 @@
 //!   witness, and the others still find what they found. (Not so where an answer says what a
 //!   register is *not*: a failed `cas`.)
 //! - every transaction that writes nothing which the core read: what the core read is still the
-//!   last that was written there.
+//!   last that was written there; or that appends nothing which the core read, for then it comes
+//!   after all that read the list.
 //!
 //! So if what is left by such omissions is not linearizable, neither is the history.
 
@@ -37,7 +38,7 @@ pub(crate) fn context<S: Spec + ?Sized>(
     let mut by_value = true;
     for id in core {
         touched.extend(found(spec_name, names[history[*id].call.operation], &history[*id]));
-        if spec_name == "multi-register" {
+        if matches!(spec_name, "multi-register" | "list-append") {
             touched.extend(history[*id].response.iter().flat_map(accessed));
         }
         match touched_by(*id) {
@@ -102,7 +103,7 @@ pub(crate) fn observers<S: Spec + ?Sized>(
             | ("snapshot", "scan")
             | ("snzi", "query")
             | ("mailbox", "check") => true,
-            ("multi-register", "txn") => {
+            ("multi-register" | "list-append", "txn") => {
                 operation.call.argument.as_list().is_some_and(|accesses| accesses.iter().all(reads))
             }
             ("cas-register", "cas") => operation.response == Some(Value::Bool(false)),
@@ -121,10 +122,15 @@ fn reads(access: &Value) -> bool {
     matches!(kind, Some(Value::Str(kind)) if matches!(&**kind, "r" | "read"))
 }
 
-/// The registers of a transaction, each with the value that is read or written there.
+/// The registers of a transaction, each with the value that is read or written there; of lists,
+/// each with every element.
 fn accessed(transaction: &Value) -> impl Iterator<Item = Value> {
     let accesses = transaction.as_list().unwrap_or_default().iter();
-    accesses.filter_map(|access| Some(Value::list(access.as_list()?.get(1..)?.iter().cloned())))
+    accesses.filter_map(|access| access.as_list()?.get(1..3)).flat_map(|access| {
+        let elements = access[1].as_list().unwrap_or_default().iter();
+        let element = |value: &Value| Value::list([access[0].clone(), value.clone()]);
+        elements.map(element).chain([Value::list(access.iter().cloned())]).collect::<Vec<_>>()
+    })
 }
 
 /// What an operation has to do with.
@@ -206,7 +212,7 @@ fn touches(spec_name: &str, name: &str, operation: &Operation) -> Touched {
         {
             Touched::Observes
         }
-        ("multi-register", "txn") => {
+        ("multi-register" | "list-append", "txn") => {
             let accesses = operation.call.argument.as_list().unwrap_or_default().iter();
             let writes = accesses.filter(|access| !reads(access)).cloned();
             Touched::Writes(accessed(&Value::list(writes)).collect())

@@ -188,6 +188,7 @@ pub(crate) fn all_states<S: Spec + ?Sized>(
     spec: &S,
     operations: &[Operation],
     most: usize,
+    budget: &Budget,
 ) -> Option<Vec<S::State>> {
     let mut calls: Vec<_> = operations.iter().map(|operation| &operation.call).collect();
     calls.sort_unstable();
@@ -206,7 +207,7 @@ pub(crate) fn all_states<S: Spec + ?Sized>(
                     next.push(outcome.state);
                 }
             }
-            if seen.len() > most {
+            if seen.len() > most || budget.is_over() {
                 return None;
             }
         }

@@ -32,7 +32,8 @@ pub use reduction::{
 pub use shape::{ComparedWith, ShapeCertificate, ShapeConfirmed, ShapeError, ShapeThreads};
 pub use witness::{WitnessError, confirm_witness};
 
-use linchpin_spec::{Call, Spec, Value};
+use linchpin_spec::{BUILTINS, Call, Spec, Value};
+use std::collections::HashMap;
 use thiserror::Error;
 
 /// An operation of the history that is claimed about.
@@ -108,9 +109,12 @@ pub fn confirm_core_within<S: Spec + ?Sized>(
     }
     let cut = at.unwrap_or(u64::MAX);
     let core: Vec<Operation> = ids.iter().map(|id| as_of(&history[*id], cut)).collect();
-    let Some(others) = closure::context(spec, spec_name, history, &ids, cut, budget) else {
+    let Some(mut others) = closure::context(spec, spec_name, history, &ids, cut, budget) else {
         return Err(CoreError::TooLarge);
     };
+    if !BUILTINS.iter().any(|info| info.name == spec_name) {
+        leave_out_observers(spec, history, &ids, &mut others, budget);
+    }
     let context: Vec<Operation> = others.iter().map(|id| weakened(&history[*id])).collect();
     let refuted = match spec_name {
         "semaphore" => count::too_many_acquired(spec, &core, &context),
@@ -138,6 +142,27 @@ pub fn confirm_core_within<S: Spec + ?Sized>(
             Err(CoreError::Explained(order.into_iter().map(|at| ids[at]).collect()))
         }
     }
+}
+
+/// Leaves out what changes nothing in any state that the operations can lead to, if these are few:
+/// of an object that is not known by its name nothing else is known.
+fn leave_out_observers<S: Spec + ?Sized>(
+    spec: &S,
+    history: &[Operation],
+    core: &[usize],
+    others: &mut Vec<usize>,
+    budget: &Budget,
+) {
+    let all: Vec<Operation> = core.iter().chain(&*others).map(|id| history[*id].clone()).collect();
+    let Some(states) = frontier::all_states(spec, &all, FEW_STATES, budget) else { return };
+    let mut idle: HashMap<&Call, bool> = HashMap::new();
+    others.retain(|id| {
+        let call = &history[*id].call;
+        let changes = |state: &S::State| {
+            spec.apply(state, call, None).iter().any(|outcome| outcome.state != *state)
+        };
+        !*idle.entry(call).or_insert_with(|| !budget.is_over() && !states.iter().any(changes))
+    });
 }
 
 /// Objects with more states are not started from each of them.
@@ -168,7 +193,7 @@ fn at_the_end<S: Spec + ?Sized>(
         return false;
     }
     let all = [core, context].concat();
-    let Some(states) = frontier::all_states(spec, &all, FEW_STATES) else { return false };
+    let Some(states) = frontier::all_states(spec, &all, FEW_STATES, budget) else { return false };
     let observers = closure::observers(spec, spec_name, &late);
     matches!(frontier::explain(spec, states, &late, &observers, budget), frontier::Found::Nothing)
 }

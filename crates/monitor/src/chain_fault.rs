@@ -132,7 +132,7 @@ fn explain<R: Fn(OpId) -> Role>(
                 }
                 _ => "but can only take effect after it: the values between say who replaced whom",
             };
-            format!("{} returned before {} was called, {why}", op(after), op(before))
+            format!("{} before {} was called, {why}", ended(cell, say, after), op(before))
         }
         Fault::Blocks(one, other) => {
             let both = precedes(cell, say, &one, &other, open_last);
@@ -141,7 +141,11 @@ fn explain<R: Fn(OpId) -> Role>(
         Fault::Covered(id, block) => {
             let mut why = Vec::new();
             if block.root != cell.initial {
-                why.push(format!("{} had returned before it was called", maybe(block.first)));
+                why.extend(
+                    block
+                        .first
+                        .map(|first| format!("{} before it was called", ended(cell, say, first))),
+                );
             }
             why.push(match open_last && block.open {
                 true => "nothing took the value away".to_owned(),
@@ -150,6 +154,13 @@ fn explain<R: Fn(OpId) -> Role>(
             format!("{} found nothing, although there was a value: {}", op(id), why.join(" and "))
         }
     }
+}
+
+/// That an operation was over by some time: it returned, or was interrupted and took effect before
+/// that or not at all.
+fn ended<R: Fn(OpId) -> Role>(cell: &Cell<R>, say: &Sentences, id: OpId) -> String {
+    let how = if cell.history[id].completed { "returned" } else { "was interrupted" };
+    format!("{} {how}", say.operation(id))
 }
 
 /// Why block `one` is before block `other`.
@@ -173,8 +184,8 @@ fn precedes<R: Fn(OpId) -> Role>(
     }
     let op = |id| say.operation(id);
     format!(
-        "{} returned before {} was called, so {one_is} was there before {other_is}",
-        one.first.map(op).unwrap_or_default(),
+        "{} before {} was called, so {one_is} was there before {other_is}",
+        one.first.map(|first| ended(cell, say, first)).unwrap_or_default(),
         other.last.map(op).unwrap_or_default()
     )
 }

@@ -73,12 +73,13 @@ fn argument(
             words.extend(both.then(|| word(1 - first, values, random)));
             Value::list(words)
         }
-        ("multi-register", "txn") => {
+        (name @ ("multi-register" | "list-append"), "txn") => {
+            let writes = if name == "list-append" { "append" } else { "w" };
             let both = random.u8(..3) == 0;
             let first = random.i64(0..2);
             let mut word = |at: i64| match random.bool() {
                 true => Value::list(["r".into(), at.into(), Value::Null]),
-                false => Value::list(["w".into(), at.into(), values.next(random).into()]),
+                false => Value::list([writes.into(), at.into(), values.next(random).into()]),
             };
             let mut words = vec![word(first)];
             if both {
@@ -96,6 +97,7 @@ fn shaped(shape: &Shape, values: &mut Values, random: &mut fastrand::Rng) -> Val
         Shape::Bool => random.bool().into(),
         Shape::Int | Shape::Any => values.next(random).into(),
         Shape::Str => Value::str(&format!("x{}", values.next(random))),
+        Shape::Word(words) => Value::str(random.choice(words.iter()).unwrap_or(&"")),
         Shape::Optional(_) if random.u8(..4) == 0 => Value::Null,
         Shape::Optional(inner) => shaped(inner, values, random),
         Shape::Tuple(items) => Value::list(items.iter().map(|item| shaped(item, values, random))),

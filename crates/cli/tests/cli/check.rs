@@ -68,6 +68,14 @@ not confirmed: that [..] is what the system did, and means what was read
     std::fs::write(&core, text.replace("\"core\":[0,1]", "\"core\":[0]")).expect("written");
     let (code, stdout, _) = output(&["certify", &core]);
     assert_eq!(code, 1, "an enqueue explains itself: {stdout}");
+    std::fs::write(&core, text.replace("\"core\":[0,1]", "\"core\":[0,1,1]")).expect("written");
+    let (code, stdout, _) = output(&["certify", &core]);
+    assert_eq!(code, 1);
+    assert!(stdout.contains("the core names operation 1 twice"), "{stdout}");
+    std::fs::write(&core, text.replace("\"key\":null", "\"key\":3")).expect("written");
+    let (code, stdout, _) = output(&["certify", &core]);
+    assert_eq!(code, 1);
+    assert!(stdout.contains("operation 0 has another key"), "{stdout}");
 }
 
 /// The swap was interrupted, and takes effect while the next operation of its process is in

@@ -2,12 +2,20 @@
 
 use snapbox::cmd::Command;
 use snapbox::str;
-use std::path::Path;
+
+/// A specification of one's own.
+const CELL: &str = "spec {
+    state held: int = 0;
+    op set(v: int) { held = v; }
+    op get() -> int { return held; }
+}
+";
 
 /// Checks a history in a folder of its own.
 fn check(history: &str, args: &[&str]) -> snapbox::cmd::OutputAssert {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("h.jsonl"), history).expect("written");
+    std::fs::write(folder.path().join("cell.lin"), CELL).expect("written");
     Command::new(snapbox::cmd::cargo_bin!("linchpin"))
         .current_dir(folder.path())
         .args(["check", "h.jsonl", "--spec"])
@@ -39,7 +47,24 @@ fn a_queue() {
         2 invoke dequeue
         2 ok dequeue 1",
     );
-    check(&history, &["queue"]).stdout_eq(str![[r#""#]]);
+    check(&history, &["queue"]).stdout_eq(str![[r#"
+violated: the history is not linearizable
+  4 operations of h.jsonl by 3 processes, judged as queue
+
+dequeue → 2 by process 1 cannot be explained: just before it returned, the object can only have been in one of the states [1, 2] and [2] (after dequeue by process 1, still in progress), and no order of the operations in progress leads from there to this answer
+
+process 0  ├─enqueue(1)─┤ ├─enqueue(2)─┤
+process 1                   ├─dequeue() → 2─┤
+
+The core, which no order explains:
+  lines 1-2  process 0  enqueue(1)
+  lines 3-5  process 0  enqueue(2)
+  lines 4-6  process 1  dequeue() → 2
+The core that was found first was refuted by the independent checker, and this is another one. That is a mistake in linchpin: please report it with this history.
+The return on line 6 is the first event that cannot be explained.
+Possible states just before: [1, 2], [2] (after dequeue by process 1, still in progress)
+
+"#]]);
 }
 
 #[test]
@@ -54,7 +79,25 @@ fn a_stack() {
         2 invoke pop
         2 ok pop 5",
     );
-    check(&history, &["stack"]).stdout_eq(str![[r#""#]]);
+    check(&history, &["stack"]).stdout_eq(str![[r#"
+violated: the history is not linearizable
+  4 operations of h.jsonl by 3 processes, judged as stack
+
+pop → 3 by process 2 cannot be explained: just before it returned, the object can only have been in the state [3, 5], and no order of the operations in progress leads from there to this answer
+
+process 0  ├─push(3)─┤
+process 1              ├─push(5)─┤
+process 2                          ├─pop() → 3─┤
+
+The core, which no order explains:
+  lines 1-2  process 0  push(3)
+  lines 3-4  process 1  push(5)
+  lines 5-6  process 2  pop() → 3
+The core that was found first was refuted by the independent checker, and this is another one. That is a mistake in linchpin: please report it with this history.
+The return on line 6 is the first event that cannot be explained.
+Possible states just before: [3, 5]
+
+"#]]);
 }
 
 /// Failed operations and blank lines count as lines, though not as operations.
@@ -72,7 +115,23 @@ fn registers_of_which_two_are_wrong() {
         2 invoke read ["z",null]
         2 ok read ["z",null]"#,
     );
-    check(&history, &["register", "--keyed", "true"]).stdout_eq(str![[r#""#]]);
+    check(&history, &["register", "--keyed", "true"]).stdout_eq(str![[r#"
+violated: the history is not linearizable
+  4 operations of h.jsonl by 3 processes, judged as register
+
+key "y": read → 1 by process 1 found a value that no operation had been called to write
+
+process 1  ├─read() → 1─┤
+
+The core, which no order explains:
+  lines 5-6  process 1  read() → 1
+The return on line 6 is the first event of key "y" that cannot be explained.
+
+2 of 3 keys are violated:
+  key "x", line 8: read → 2 by process 2 found a value that no operation had been called to write
+  key "y", line 6: read → 1 by process 1 found a value that no operation had been called to write
+
+"#]]);
 }
 
 #[test]
@@ -86,7 +145,26 @@ fn a_store() {
         2 invoke get "a"
         2 ok get "x""#,
     );
-    check(&history, &["kv"]).stdout_eq(str![[r#""#]]);
+    check(&history, &["kv"]).stdout_eq(str![[r#"
+violated: the history is not linearizable
+  4 operations of h.jsonl by 3 processes, judged as kv
+
+key "a": get("a") → "x" by process 2 cannot be explained: just before it returned, the object can only have been in the state {"a": "xy"} (after append("a", "y") by process 1, still in progress), and no order of the operations in progress leads from there to this answer
+
+process 0  ├─put("a", "x")─┤
+process 2                    ├─get("a") → "xy"─┤ ├─get("a") → "x"─┤
+
+The core, which no order explains:
+  lines 1-2  process 0  put("a", "x")
+  lines 4-5  process 2  get("a") → "xy"
+  lines 6-7  process 2  get("a") → "x"
+The return on line 7 is the first event of key "a" that cannot be explained.
+Possible states just before: {"a": "xy"} (after append("a", "y") by process 1, still in progress)
+
+1 of 1 keys is violated:
+  key "a", line 7: get("a") → "x" by process 2 cannot be explained: just before it returned, the object can only have been in the state {"a": "xy"} (after append("a", "y") by process 1, still in progress), and no order of the operations in progress leads from there to this answer
+
+"#]]);
 }
 
 /// The write was cut off by the crash, and is seen after it was not.
@@ -101,20 +179,27 @@ fn a_crash() {
         1 ok read 1",
     );
     let history = history.replace(r#""type":"crash","f":"null","value":null"#, r#""type":"crash""#);
-    check(&history, &["register", "--property", "strict"]).stdout_eq(str![[r#""#]]);
+    check(&history, &["register", "--property", "strict"]).stdout_eq(str![[r#"
+violated: the history is not strictly linearizable
+  3 operations of h.jsonl by 2 processes, judged as register
+
+the initial value was there before 1; but write(1) by process 0 returned before read → null by process 1 was called, so 1 was there before the initial value
+
+process 0  ├─write(1) (pending)─╌╌
+process 1    ├─read() → null─┤ ├─read() → 1─┤
+
+The core, which no order explains:
+  line 1     process 0  write(1) (pending)
+  lines 3-4  process 1  read() → null
+  lines 5-6  process 1  read() → 1
+The return on line 6 is the first event that cannot be explained.
+
+"#]]);
 }
 
 /// What an operation in progress had done is part of the states that were possible.
 #[test]
 fn a_specification_of_ones_own() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let spec = folder.path().join("cell.lin");
-    let source = "spec {
-        state held: int = 0;
-        op set(v: int) { held = v; }
-        op get() -> int { return held; }
-    }";
-    std::fs::write(&spec, source).expect("written");
     let history = events(
         "0 invoke set 1
         1 invoke get
@@ -122,9 +207,21 @@ fn a_specification_of_ones_own() {
         1 invoke get
         1 ok get 0",
     );
-    check(&history, &[path(&spec)]).stdout_eq(str![[r#""#]]);
-}
+    check(&history, &["cell.lin"]).stdout_eq(str![[r#"
+violated: the history is not linearizable
+  3 operations of h.jsonl by 2 processes, judged as /tmp/.tmpcvyl7Z/cell.lin
 
-fn path(path: &Path) -> &str {
-    path.to_str().expect("a path")
+get → 0 by process 1 cannot be explained: just before it returned, the object can only have been in the state held = 1 (after set(1) by process 0, still in progress), and no order of the operations in progress leads from there to this answer
+
+process 0  ├─set(1) (pending)─╌╌
+process 1    ├─get() → 1─┤ ├─get() → 0─┤
+
+The core, which no order explains:
+  line 1     process 0  set(1) (pending)
+  lines 2-3  process 1  get() → 1
+  lines 4-5  process 1  get() → 0
+The return on line 5 is the first event that cannot be explained.
+Possible states just before: held = 1 (after set(1) by process 0, still in progress)
+
+"#]]);
 }

@@ -2,7 +2,7 @@
 
 use super::keys::Settled;
 use super::{Checked, KeyChecked, KeyVerdict, NO_METHOD};
-use linchpin_history_data::{History, Judgement, NEVER, OpId, Rank, Violation, Witness};
+use linchpin_history_data::{History, Judgement, NEVER, OpId, Violation, Witness};
 use linchpin_monitor::{StopPoll, interleave};
 use linchpin_verdict::{Inconclusive, StopReason};
 
@@ -26,8 +26,7 @@ pub(super) fn put_together(history: &History, settled: Vec<Settled>, poll: &Stop
         keys.push(key.checked);
     }
     let checked = if let Some((key, violation)) = easiest(&keys) {
-        let violation = Violation { at: first_event(&keys), ..violation.clone() };
-        let (method, judgement) = (key.method.clone(), Judgement::Violated(violation));
+        let (method, judgement) = (key.method.clone(), Judgement::Violated(violation.clone()));
         let possible = match &key.verdict {
             KeyVerdict::Violated { possible, .. } => possible.clone(),
             _ => Vec::new(),
@@ -66,20 +65,6 @@ fn easiest(keys: &[KeyChecked]) -> Option<(&KeyChecked, &Violation)> {
     violated.min_by_key(|(_, violation)| {
         (violation.core.len(), violation.at.unwrap_or(NEVER), violation.core.first().copied())
     })
-}
-
-/// The first event at which the whole history cannot be explained: known if it is known of every
-/// object, and none stayed open.
-fn first_event(keys: &[KeyChecked]) -> Option<Rank> {
-    let mut first = NEVER;
-    for key in keys {
-        match &key.verdict {
-            KeyVerdict::Holds => {}
-            KeyVerdict::Violated { violation, .. } => first = first.min(violation.at?),
-            KeyVerdict::Open(_) => return None,
-        }
-    }
-    Some(first)
 }
 
 /// Why it is not known whether the history holds, if some object stayed open.

@@ -58,7 +58,19 @@ impl<'a> Speech<'a> {
         }
     }
 
-    /// The same, or that it was there from the start.
+    /// That an operation was over: "dequeue → 7 by process 2 returned".
+    pub fn ended(&self, op: OpId) -> String {
+        let how = if self.history[op].completed { "returned" } else { "was interrupted" };
+        format!("{} {how}", self.operation(op))
+    }
+
+    /// How an operation was over: "the return of dequeue → 7 by process 2".
+    fn end(&self, op: OpId) -> String {
+        let end = if self.history[op].completed { "return" } else { "interruption" };
+        format!("the {end} of {}", self.operation(op))
+    }
+
+    /// An operation, or that it was there from the start.
     pub fn maybe(&self, op: Option<OpId>) -> String {
         op.map_or_else(|| "the start".to_owned(), |op| self.operation(op))
     }
@@ -83,10 +95,10 @@ impl<'a> Speech<'a> {
         match part.ends(life) {
             (None, None) => "all the time".to_owned(),
             (None, Some(last)) => format!("from the start to the call of {}", self.operation(last)),
-            (Some(first), None) => format!("from the return of {} on", self.operation(first)),
+            (Some(first), None) => format!("from {} on", self.end(first)),
             (Some(first), Some(last)) => {
-                let (first, last) = (self.operation(first), self.operation(last));
-                format!("from the return of {first} to the call of {last}")
+                let (first, last) = (self.end(first), self.operation(last));
+                format!("from {first} to the call of {last}")
             }
         }
     }

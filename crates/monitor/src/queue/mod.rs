@@ -168,11 +168,9 @@ fn edge_sentence(part: &Part, edge: &order::Edge, speech: &Speech) -> String {
         order::Kind::Added => (returned, addition),
         order::Kind::Left => (part.first_seen(first), part.ends(second).1),
     };
-    let earlier = speech.maybe(earlier);
+    let earlier = earlier.map_or_else(|| "the start came".to_owned(), |op| speech.ended(op));
     match later {
-        None => format!("{earlier} returned and {} was never dequeued", value(second)),
-        Some(later) => {
-            format!("{earlier} returned before {} was called", speech.operation(later))
-        }
+        None => format!("{earlier} and {} was never dequeued", value(second)),
+        Some(later) => format!("{earlier} before {} was called", speech.operation(later)),
     }
 }

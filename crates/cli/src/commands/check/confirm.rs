@@ -93,7 +93,8 @@ impl Judge<'_> {
         let key = history[*first].key;
         let known = |id: &OpId| {
             let operation = &history[*id];
-            operation.key == key && violation.at.is_none_or(|at| operation.invoked <= at)
+            let is_in_time = violation.at.is_none_or(|at| operation.invoked <= at);
+            operation.key == key && (is_in_time || violation.core.binary_search(id).is_ok())
         };
         let ids: Vec<OpId> = history.ids().filter(known).collect();
         let operations: Vec<Operation> = ids.iter().map(|id| operation(history, *id)).collect();

@@ -63,7 +63,10 @@ pub fn execute(args: &CheckArgs, subject: &Subject<'_>, stop: &Stop) -> Result<S
     // it.
     let outcome = judge.finish();
     let outcome = match stop.reason() {
-        Some(_) => outcome.or_else(|| Some(Ended::Unknown(StopReason::Interrupt.into()))),
+        Some(_) => outcome.or_else(|| {
+            let ended = Ended::Unknown(StopReason::Interrupt.into());
+            Some(Found { key: Value::Null, ended })
+        }),
         None => outcome,
     };
     conclude(args, &judge, outcome)
@@ -76,6 +79,12 @@ fn reader_for(args: &CheckArgs, subject: &Subject<'_>, first: &[u8]) -> Result<R
         bail!("{format} recordings cannot be judged as they arrive: name a file");
     }
     Ok(Reader::new(format, &subject.options()))
+}
+
+/// Why judging ends, and the key of the object that it is about; `null` if there is one object only.
+struct Found {
+    key: Value,
+    ended: Ended,
 }
 
 /// An operation in progress.
@@ -112,7 +121,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Takes an event; answers if that ends the judging.
-    fn take(&mut self, event: Event, history: &History) -> Option<Ended> {
+    fn take(&mut self, event: Event, history: &History) -> Option<Found> {
         self.events += 1;
         let tag = event.line;
         let value = |argument: Argument| history.value(argument);
@@ -134,11 +143,13 @@ impl<'a> Judge<'a> {
                 self.completed += 1;
                 let open = self.open.remove(&process)?;
                 let stream = self.streams.get_mut(&open.key)?;
-                stream.response(tag, open.operation, &value(response))
+                let judged = stream.response(tag, open.operation, &value(response));
+                judged.map_err(|ended| Found { key: open.key, ended })
             }
             EventKind::Fail { process } => {
                 let open = self.open.remove(&process)?;
-                self.streams.get_mut(&open.key)?.retract(tag, open.operation)
+                let judged = self.streams.get_mut(&open.key)?.retract(tag, open.operation);
+                judged.map_err(|ended| Found { key: open.key, ended })
             }
             EventKind::Info { process } => {
                 let open = self.open.remove(&process)?;
@@ -147,17 +158,19 @@ impl<'a> Judge<'a> {
             }
             EventKind::Crash { process } => self.crash(process),
         };
-        ended.err().and_then(|ended| self.judge_all(Some(ended)))
+        ended.err().and_then(|found| self.judge_all(Some(found)))
     }
 
-    fn crash(&mut self, process: Option<u32>) -> Result<(), Ended> {
+    fn crash(&mut self, process: Option<u32>) -> Result<(), Found> {
         let crashed = |p: &u32| process.is_none_or(|process| process == *p);
         let gone: Vec<u32> = self.open.keys().copied().filter(crashed).collect();
         for process in gone {
             let Some(open) = self.open.remove(&process) else { continue };
             let Some(stream) = self.streams.get_mut(&open.key) else { continue };
             match self.property {
-                Property::Strict => stream.expire(open.operation)?,
+                Property::Strict => {
+                    stream.expire(open.operation).map_err(|ended| Found { key: open.key, ended })?
+                }
                 _ => stream.crash(open.operation),
             }
         }
@@ -165,40 +178,38 @@ impl<'a> Judge<'a> {
     }
 
     /// Judges everything, at the end of the input.
-    fn finish(&mut self) -> Option<Ended> {
+    fn finish(&mut self) -> Option<Found> {
         self.each(None, Stream::finish)
     }
 
     /// Judges all that was not judged yet.
-    fn judge_all(&mut self, ended: Option<Ended>) -> Option<Ended> {
-        self.each(ended, Stream::judge)
+    fn judge_all(&mut self, found: Option<Found>) -> Option<Found> {
+        self.each(found, Stream::judge)
     }
 
     /// Has each object judged. The earliest violation of an object is the answer, if there is one.
     fn each(
         &mut self,
-        ended: Option<Ended>,
+        found: Option<Found>,
         judge: impl Fn(&mut Stream<'a>) -> Result<(), Ended>,
-    ) -> Option<Ended> {
-        let mut first = ended;
-        for stream in self.streams.values_mut() {
-            let ended = match judge(stream) {
-                Ok(()) => continue,
-                Err(ended) => ended,
+    ) -> Option<Found> {
+        let mut first = found;
+        for (key, stream) in &mut self.streams {
+            let Err(ended) = judge(stream) else { continue };
+            let is_first = match (first.as_ref().map(|found| &found.ended), &ended) {
+                (Some(Ended::Violated(one)), Ended::Violated(other)) => other.tag < one.tag,
+                (Some(Ended::Violated(_)), Ended::Unknown(_)) => false,
+                _ => true,
             };
-            first = Some(match (first, ended) {
-                (Some(Ended::Violated(one)), Ended::Violated(other)) => {
-                    Ended::Violated(if one.tag <= other.tag { one } else { other })
-                }
-                (Some(Ended::Violated(one)), Ended::Unknown(_)) => Ended::Violated(one),
-                (_, ended) => ended,
-            });
+            if is_first {
+                first = Some(Found { key: key.clone(), ended });
+            }
         }
         first
     }
 
     /// Judges everything while nothing arrives, at most half of the time.
-    fn judge_while_idle(&mut self) -> Option<Ended> {
+    fn judge_while_idle(&mut self) -> Option<Found> {
         let (took, ended) = self.idle;
         if ended.elapsed() < took {
             return None;
@@ -211,7 +222,7 @@ impl<'a> Judge<'a> {
 
     /// Judges everything where there are many objects, each of which may wait for long until it is
     /// judged by itself.
-    fn judge_many(&mut self) -> Option<Ended> {
+    fn judge_many(&mut self) -> Option<Found> {
         match self.streams.len() > 1 {
             true => self.judge_all(None),
             false => None,
@@ -245,11 +256,19 @@ impl<'a> Judge<'a> {
     }
 }
 
-fn conclude(args: &CheckArgs, judge: &Judge<'_>, outcome: Option<Ended>) -> Result<Status> {
+fn conclude(args: &CheckArgs, judge: &Judge<'_>, found: Option<Found>) -> Result<Status> {
+    let (key, outcome) = match found {
+        Some(Found { key, ended }) => (key, Some(ended)),
+        None => (Value::Null, None),
+    };
+    let about = match &key {
+        Value::Null => String::new(),
+        key => format!("key {key}: "),
+    };
     let (verdict, reason) = match &outcome {
         None => (Verdict::Holds, "the history is linearizable".to_owned()),
         Some(Ended::Violated(Refutation { tag, explanation, .. })) => {
-            (Verdict::Violated, format!("line {tag}: {explanation}"))
+            (Verdict::Violated, format!("line {tag}: {about}{explanation}"))
         }
         Some(Ended::Unknown(reason)) => (
             Verdict::Inconclusive,
@@ -268,7 +287,8 @@ fn conclude(args: &CheckArgs, judge: &Judge<'_>, outcome: Option<Ended>) -> Resu
         if let Some(Ended::Violated(Refutation { tag, explanation, possible, .. })) = &outcome {
             let counterexample = json!({
                 "kind": "not-linearizable", "explanation": explanation, "history": [],
-                "schedule": [], "core": [], "line": tag, "possible": possible,
+                "schedule": [], "core": [], "key": json::value(&key), "line": tag,
+                "possible": possible,
             });
             object.insert("counterexample".to_owned(), counterexample);
         }

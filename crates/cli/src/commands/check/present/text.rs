@@ -110,9 +110,9 @@ impl Presentation<'_> {
         let violated = of(|key| matches!(key.verdict, KeyVerdict::Violated { .. }));
         let open = of(|key| matches!(key.verdict, KeyVerdict::Open(_)));
         let mut text = String::new();
-        if !violated.is_empty() {
-            let verb = if violated.len() == 1 { "is" } else { "are" };
-            text += &format!("\n{} of {} keys {verb} violated:\n", violated.len(), keys.len());
+        // One alone was explained in full.
+        if violated.len() > 1 {
+            text += &format!("\n{} of {} keys are violated:\n", violated.len(), keys.len());
             text += &self.listed(&violated);
         }
         if !open.is_empty() {
