@@ -36,7 +36,16 @@ pub struct CheckOptions {
 
 /// Who is told of violated objects while others are still being judged, on any thread.
 #[derive(Clone)]
-pub struct KeyObserver(pub Arc<dyn Fn(&History, &KeyChecked) + Send + Sync>);
+pub struct KeyObserver(Arc<Tell>);
+
+type Tell = dyn Fn(&History, &KeyChecked) + Send + Sync;
+
+impl KeyObserver {
+    /// Calls this with the whole history and what is known of the object.
+    pub fn new(tell: impl Fn(&History, &KeyChecked) + Send + Sync + 'static) -> KeyObserver {
+        KeyObserver(Arc::new(tell))
+    }
+}
 
 impl fmt::Debug for KeyObserver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -68,8 +68,7 @@ pub(crate) fn walk<S: Spec + ?Sized, M: Mask>(
 where
     S::State: 'static,
 {
-    let mut states = Vec::new();
-    walk_to::<S, M>(spec, problem, options, watch, &mut states)
+    walk_to::<S, M>(spec, problem, options, watch, None)
 }
 
 /// Walks through the events, and says in which states the object may be after the last one, if
@@ -79,7 +78,7 @@ pub(crate) fn walk_to<S: Spec + ?Sized, M: Mask>(
     problem: &Problem,
     options: &SearchOptions,
     watch: &Watch<'_>,
-    states: &mut Vec<Possible>,
+    states: Option<&mut Vec<Possible>>,
 ) -> SearchEnd
 where
     S::State: 'static,
@@ -106,12 +105,14 @@ where
         let walked = walk.run();
         work = walk.work;
         let Some(walked) = walked else { continue };
-        if options.abandon && watch.is_over() {
-            // why: see `SearchOptions::abandon`.
-            std::mem::forget(walk);
-            std::mem::forget(table);
-        } else {
+        if let (Some(states), false) = (states, matches!(walked, SearchEnd::Stopped { .. })) {
             *states = walk.states();
+        }
+        if options.abandon {
+            if watch.is_over() {
+                std::mem::forget(walk);
+            }
+            table.free(watch);
         }
         return walked;
     }

@@ -324,11 +324,16 @@ where
         (way < next.len()).then(|| self.table.state(next, way))
     }
 
+    /// Frees what this keeps; see [`SearchOptions::abandon`].
+    pub(crate) fn free(self, watch: &Watch<'_>) {
+        self.table.free(watch);
+    }
+
     /// About how many bytes this keeps.
     pub(crate) fn bytes(&self) -> usize {
         self.table.bytes()
             + self.used.bytes()
-            + self.visited.capacity() * (size_of::<Spot<M>>() + 1)
+            + self.visited.capacity() * (size_of::<Spot<M>>() + 1) * 8 / 7
             + self.branches.capacity() * size_of::<Branch<M>>()
             + self.order.capacity() * 4
     }

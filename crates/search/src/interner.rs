@@ -55,6 +55,18 @@ impl<T: Eq + Hash> Interner<T> {
         self.list.len()
     }
 
+    /// Frees the things. If it is over meanwhile, the rest is left to the end of the process.
+    pub(crate) fn free(mut self, is_over: impl Fn() -> bool) {
+        /// So many are freed before it is asked again: in a few milliseconds.
+        const AT_ONCE: usize = 1 << 15;
+        while !self.list.is_empty() {
+            if is_over() {
+                return std::mem::forget(self);
+            }
+            self.list.truncate(self.list.len().saturating_sub(AT_ONCE));
+        }
+    }
+
     /// How many bytes this keeps, without what the things keep beside themselves.
     pub(crate) fn bytes(&self) -> usize {
         let entry = size_of::<Entry>() + 1;

@@ -44,7 +44,7 @@ use problem::{Item, Problem};
 use race::{decide, states_after};
 use shrink::{Bound, Judge, first_violated};
 use split::split_ordered;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// How to search. Every choice gives the same judgement; the default is the fastest.
@@ -287,17 +287,34 @@ fn explaining(limits: &Limits, until: Instant) -> Limits {
     Limits { deadline, configurations: None, ..limits.clone() }
 }
 
-/// The limits of one of two searches that look at once.
+/// The limits of a search, which may be one of two that look at once.
 #[derive(Clone, Copy)]
 pub(crate) struct Watch<'a> {
     limits: &'a Limits,
-    /// Set when the other one has the answer.
-    decided: Option<&'a AtomicBool>,
+    beside: Option<(Beside<'a>, Side)>,
+}
+
+/// What two searches that look at once know of each other.
+#[derive(Clone, Copy)]
+pub(crate) struct Beside<'a> {
+    /// Set when one of them has the answer.
+    decided: &'a AtomicBool,
+    /// About how many bytes the search for a witness keeps.
+    kept: &'a AtomicUsize,
+}
+
+/// Which of the two it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// The one for a witness. It may keep a fourth of what both may.
+    Witness,
+    /// The one for a violation, which is the one to end. It may keep what the other leaves.
+    Violation,
 }
 
 impl<'a> Watch<'a> {
     pub(crate) fn new(limits: &'a Limits) -> Watch<'a> {
-        Watch { limits, decided: None }
+        Watch { limits, beside: None }
     }
 
     /// Why to give up, if it is time to; `bytes` is about what this search keeps, `work` about how
@@ -306,14 +323,17 @@ impl<'a> Watch<'a> {
         if self.limits.configurations.is_some_and(|most| work >= most) {
             return Some(StopReason::Budget);
         }
-        let Some(decided) = self.decided else {
+        let Some((beside, side)) = self.beside else {
             return self.limits.exceeded(bytes);
         };
-        if decided.load(Ordering::Relaxed) {
+        if beside.decided.load(Ordering::Relaxed) {
             return Some(StopReason::Interrupt);
         }
-        // Each of the two may keep half of what both may.
-        self.limits.exceeded(2 * bytes)
+        if side == Side::Witness {
+            beside.kept.store(bytes, Ordering::Relaxed);
+            return self.limits.exceeded(4 * bytes);
+        }
+        self.limits.exceeded(bytes + beside.kept.load(Ordering::Relaxed))
     }
 
     /// Whether it is time for everything to stop, not for this search alone.

@@ -5,10 +5,10 @@ use super::depth_first::{DepthFirst, Preference, Progress};
 use super::explain::Possible;
 use super::mask::{Mask, with_mask};
 use super::problem::Problem;
-use super::{SearchOptions, Watch};
+use super::{Beside, SearchOptions, Side, Watch};
 use linchpin_spec::Spec;
 use linchpin_verdict::StopReason;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 /// What the depth-first searches may keep where no limit is given. Beyond, they are lost, and should
@@ -48,8 +48,7 @@ where
     S::State: 'static,
 {
     let mut states = Vec::new();
-    let walked =
-        with_mask!(problem.width, M => walk_to::<S, M>(spec, problem, options, watch, &mut states));
+    let walked = with_mask!(problem.width, M => walk_to::<S, M>(spec, problem, options, watch, Some(&mut states)));
     if let SearchEnd::Stopped { .. } = walked {
         states.clear();
     }
@@ -151,9 +150,8 @@ where
 
     /// Ends the searches; how far they came.
     fn end(self, options: &SearchOptions, watch: &Watch<'_>) -> usize {
-        if options.abandon && watch.is_over() {
-            // why: see `SearchOptions::abandon`.
-            std::mem::forget(self.searches);
+        if options.abandon {
+            self.searches.into_iter().for_each(|search| search.free(watch));
         }
         self.deepest
     }
@@ -169,8 +167,11 @@ fn both<S: Spec + ?Sized + Sync, M: Mask>(
 where
     S::State: 'static,
 {
-    let decided = AtomicBool::new(false);
-    let watch = Watch { limits: watch.limits, decided: Some(&decided) };
+    let (decided, kept) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let beside = Beside { decided: &decided, kept: &kept };
+    let limits = watch.limits;
+    let watch = Watch { limits, beside: Some((beside, Side::Violation)) };
+    let witness_watch = Watch { limits, beside: Some((beside, Side::Witness)) };
     thread::scope(|scope| {
         let work = || {
             let walked = walk::<S, M>(spec, problem, options, &watch);
@@ -184,11 +185,12 @@ where
         let Ok(walker) = thread::Builder::new().spawn_scoped(scope, work) else {
             return walk::<S, M>(spec, problem, options, &watch);
         };
-        let found = witness.run(&watch);
+        let found = witness.run(&witness_watch);
         if found.is_some() {
             decided.store(true, Ordering::Relaxed);
         }
-        let deepest = witness.end(options, &watch);
+        let deepest = witness.end(options, &witness_watch);
+        kept.store(0, Ordering::Relaxed);
         let walked = walker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         found.map_or_else(|| at_least(deepest, walked), SearchEnd::Explained)
     })

@@ -6,6 +6,7 @@
 
 use super::interner::Interner;
 use super::problem::{Class, Problem};
+use crate::Watch;
 use linchpin_spec::{AnyState, Spec, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -180,6 +181,11 @@ where
     /// A state, as a person reads it.
     pub(crate) fn show(&self, state: u32) -> String {
         show(self.spec, self.states.get(state))
+    }
+
+    /// Frees what this keeps; see [`SearchOptions::abandon`](crate::SearchOptions::abandon).
+    pub(crate) fn free(self, watch: &Watch<'_>) {
+        self.states.free(|| watch.is_over());
     }
 
     /// About how many bytes this keeps.

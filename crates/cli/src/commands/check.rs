@@ -24,7 +24,6 @@ use present::Presentation;
 use recording::Subject;
 use std::io::IsTerminal;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
 pub fn execute(args: &CheckArgs) -> Result<Status> {
@@ -96,7 +95,7 @@ fn one(args: &CheckArgs, subject: &Subject<'_>, stop: &Stop) -> Result<Status> {
 fn observer(args: &CheckArgs, stop: &Stop) -> KeyObserver {
     let stop = stop.clone();
     let is_heard = std::io::stderr().is_terminal() && !args.common.quiet;
-    KeyObserver(Arc::new(move |history: &History, checked: &KeyChecked| {
+    KeyObserver::new(move |history: &History, checked: &KeyChecked| {
         if let KeyVerdict::Violated { violation, .. } = &checked.verdict {
             let key = history.values.get(checked.key);
             let words = format!("key {key}: {}", violation.explanation);
@@ -105,7 +104,7 @@ fn observer(args: &CheckArgs, stop: &Stop) -> KeyObserver {
             }
             stop.found(words);
         }
-    }))
+    })
 }
 
 /// What is asked of the engine.

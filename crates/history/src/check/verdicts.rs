@@ -82,12 +82,15 @@ fn stayed_open(history: &History, keys: &[KeyChecked]) -> Option<Inconclusive> {
     if open.len() > NAMED {
         names.push("…".to_owned());
     }
-    let so_far = format!(
-        "{} of {} keys stayed open: {}; the others can be explained",
-        open.len(),
-        keys.len(),
-        names.join(", ")
-    );
+    let names = names.join(", ");
+    let so_far = match keys.len() {
+        1 => format!("the key {names} stayed open"),
+        all if all == open.len() => format!("all {all} keys stayed open: {names}"),
+        all => format!(
+            "{} of {all} keys stayed open: {names}; the others can be explained",
+            open.len()
+        ),
+    };
     Some(match first.stopped_by() {
         Some(by) => Inconclusive::Stopped { by, so_far: Some(so_far) },
         None => Inconclusive::Undecided(format!("{first}; {so_far}")),

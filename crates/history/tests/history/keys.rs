@@ -141,9 +141,9 @@ fn every_violated_key_is_found() {
             let mut history = together(&mut random, &*object.spec, &parts);
             let told: Arc<Mutex<Vec<ValueId>>> = Arc::default();
             let telling = told.clone();
-            let observer = KeyObserver(Arc::new(move |_, key| {
+            let observer = KeyObserver::new(move |_, key| {
                 telling.lock().expect("no panic").push(key.key);
-            }));
+            });
             let observer = Some(observer);
             let options = CheckOptions { monitors: round % 2 == 0, observer, ..options() };
             let checked = check(&object, &mut history, &options).expect("no crashes");

@@ -49,6 +49,21 @@ fn the_memory_limit_holds() {
     assert_eq!(reason.stopped_by(), Some(StopReason::Memory), "{reason}");
 }
 
+/// Counted, not timed: it ends at the same event every time, with one thread or two.
+#[test]
+fn the_budget_holds() {
+    let limits = Limits { configurations: Some(3000), ..Limits::default() };
+    let mut ends = Vec::new();
+    for parallel in [true, true, false] {
+        let options = SearchOptions { parallel, ..SearchOptions::default() };
+        let found = search(&Queue::default(), &hard(), &limits, &options);
+        let Judgement::Inconclusive(why) = found.judgement else { panic!("{:?}", found.judgement) };
+        assert_eq!(why.stopped_by(), Some(StopReason::Budget), "{why}");
+        ends.push(found.explained);
+    }
+    assert!(ends.iter().all(|end| *end == ends[0]), "{ends:?}");
+}
+
 #[test]
 fn the_stop_flag_holds() {
     let stop = StopFlag::default();
