@@ -119,8 +119,10 @@ impl<'a> Store<'a> {
     fn is_impossible(&mut self) -> bool {
         // Long gets say most: what they show leaves little choice for the others.
         self.gets.sort_by_key(|get| std::cmp::Reverse(get.text.len()));
+        let readable = self.gets.iter().map(|get| self.readable(get)).collect();
         let mut ways = Ways {
             store: self,
+            readable,
             groups: BTreeMap::new(),
             used: vec![false; self.writes.len()],
             steps: 0,
@@ -161,6 +163,8 @@ impl<'a> Store<'a> {
 struct Group {
     /// The appends, in their order.
     appends: Vec<usize>,
+    /// For each of them the latest call up to there.
+    latest: Vec<u64>,
     /// The gets, and how many appends they show.
     gets: Vec<(usize, usize)>,
 }
@@ -168,6 +172,8 @@ struct Group {
 /// All ways to say what the gets show.
 struct Ways<'s, 'a> {
     store: &'s Store<'a>,
+    /// For each get from where on it can be read.
+    readable: Vec<Vec<bool>>,
     groups: BTreeMap<usize, Group>,
     used: Vec<bool>,
     steps: usize,
@@ -180,10 +186,11 @@ impl Ways<'_, '_> {
         let Some(get) = self.store.gets.get(number) else {
             return self.is_contradicted(true);
         };
-        let readable = self.store.readable(get);
         for put in 0..self.store.writes.len() {
             let write = &self.store.writes[put];
-            let begins = get.text.starts_with(write.text) && readable[write.text.len()];
+            let begins =
+                get.text.starts_with(write.text) && self.readable[number][write.text.len()];
+            self.steps += 1;
             if !write.is_put || !begins || write.invoked > get.returned {
                 continue;
             }
@@ -192,7 +199,8 @@ impl Ways<'_, '_> {
             let mut from = write.text.len();
             let shown = group.appends.iter().take_while(|append| {
                 let text = self.store.writes[**append].text;
-                let more = get.text[from..].starts_with(text) && readable[from + text.len()];
+                let more =
+                    get.text[from..].starts_with(text) && self.readable[number][from + text.len()];
                 from += if more { text.len() } else { 0 };
                 more
             });
@@ -204,13 +212,14 @@ impl Ways<'_, '_> {
                     group.gets.push((number, shown));
                     !self.is_contradicted(false) && !self.none(number + 1)
                 }
-                (false, true) => !self.none_longer(number, put, from, &readable),
+                (false, true) => !self.none_longer(number, put, from),
                 (false, false) => false,
             };
             match before {
                 Some(before) => drop(self.groups.insert(put, before)),
                 None => drop(self.groups.remove(&put)),
             }
+            // Where there are too many ways, there may be one.
             if possible || self.steps > MOST_STEPS {
                 return false;
             }
@@ -219,54 +228,87 @@ impl Ways<'_, '_> {
     }
 
     /// The same, where the get shows more after this put than is known.
-    fn none_longer(&mut self, number: usize, put: usize, from: usize, readable: &[bool]) -> bool {
+    fn none_longer(&mut self, number: usize, put: usize, mut from: usize) -> bool {
+        let store = self.store;
+        let (get, group) = (&store.gets[number], self.groups.get(&put).cloned());
+        let known = group.map_or(0, |group| group.appends.len());
+        // What leaves no choice is taken at once: texts may be long.
+        let none = loop {
+            if from == get.text.len() {
+                break self.none_with(number, put);
+            }
+            let next = self.next(number, put, from);
+            let [one] = next[..] else {
+                break next.into_iter().all(|write| {
+                    self.append(put, write);
+                    let to = from + store.writes[write].text.len();
+                    let none = self.none_longer(number, put, to);
+                    self.take_back(put);
+                    none
+                });
+            };
+            self.append(put, one);
+            from += store.writes[one].text.len();
+        };
+        while self.groups.get(&put).is_some_and(|group| group.appends.len() > known) {
+            self.take_back(put);
+        }
+        none
+    }
+
+    /// The same, where the get shows this put and all that is known to follow it.
+    fn none_with(&mut self, number: usize, put: usize) -> bool {
+        if let Some(group) = self.groups.get_mut(&put) {
+            group.gets.push((number, group.appends.len()));
+        }
+        let none = self.is_contradicted(false) || self.none(number + 1);
+        if let Some(group) = self.groups.get_mut(&put) {
+            group.gets.pop();
+        }
+        none && self.steps <= MOST_STEPS
+    }
+
+    /// The appends that a get may show next.
+    fn next(&mut self, number: usize, put: usize, from: usize) -> Vec<usize> {
         let store = self.store;
         let get = &store.gets[number];
         let latest = self.latest(put);
+        let mut next = Vec::new();
         for (piece, writes) in store.next_pieces(get.text, from) {
-            let to = from + piece.len();
-            for write in writes.iter().copied().filter(|_| readable[to]) {
-                self.steps += 1;
-                if self.steps > MOST_STEPS {
-                    return false;
-                }
-                let Write { invoked, returned, .. } = store.writes[write];
-                if self.used[write] || invoked > get.returned || returned < latest {
-                    continue;
-                }
-                self.used[write] = true;
-                if let Some(group) = self.groups.get_mut(&put) {
-                    group.appends.push(write);
-                }
-                let none = if to < get.text.len() {
-                    self.none_longer(number, put, to, readable)
-                } else {
-                    if let Some(group) = self.groups.get_mut(&put) {
-                        group.gets.push((number, group.appends.len()));
-                    }
-                    let none = self.is_contradicted(false) || self.none(number + 1);
-                    if let Some(group) = self.groups.get_mut(&put) {
-                        group.gets.pop();
-                    }
-                    none
-                };
-                if let Some(group) = self.groups.get_mut(&put) {
-                    group.appends.pop();
-                }
-                self.used[write] = false;
-                if !none {
-                    return false;
-                }
+            if !self.readable[number][from + piece.len()] {
+                continue;
             }
+            self.steps += writes.len();
+            next.extend(writes.iter().copied().filter(|write| {
+                let Write { invoked, returned, .. } = store.writes[*write];
+                !self.used[*write] && invoked <= get.returned && returned >= latest
+            }));
         }
-        true
+        next
+    }
+
+    fn append(&mut self, put: usize, write: usize) {
+        self.used[write] = true;
+        if let Some(group) = self.groups.get_mut(&put) {
+            let last = group.latest.last().copied().unwrap_or(0);
+            group.latest.push(last.max(self.store.writes[write].invoked));
+            group.appends.push(write);
+        }
+    }
+
+    fn take_back(&mut self, put: usize) {
+        if let Some(group) = self.groups.get_mut(&put)
+            && let Some(write) = group.appends.pop()
+        {
+            group.latest.pop();
+            self.used[write] = false;
+        }
     }
 
     /// The latest call of a put and the appends that are known to follow it.
     fn latest(&self, put: usize) -> u64 {
-        let appends = self.groups.get(&put).map(|group| group.appends.iter()).into_iter().flatten();
-        let calls = appends.chain([&put]).map(|write| self.store.writes[*write].invoked);
-        calls.max().unwrap_or(0)
+        let after = self.groups.get(&put).and_then(|group| group.latest.last());
+        self.store.writes[put].invoked.max(after.copied().unwrap_or(0))
     }
 
     /// Whether times contradict the groups. If this is `all`, an append that is in no group was not

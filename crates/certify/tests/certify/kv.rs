@@ -25,7 +25,7 @@ fn history(object: &Object, pieces: usize, count: usize, random: &mut fastrand::
         let call = Call { operation, argument };
         let outcome = spec.apply(&state, &call, None).remove(0);
         state = outcome.state;
-        let shift = if random.u8(..8) == 0 { random.i64(-60..60) } else { 0 };
+        let shift = if random.u8(..5) == 0 { random.i64(-90..90) } else { 0 };
         let at = 10 * process as i64 + shift;
         let (from, to) = (at - random.i64(1..40), at + random.i64(1..40));
         events.push((from, process, false, call.clone(), Value::Null));
@@ -68,8 +68,8 @@ fn cores_of_key_value_stores_are_confirmed() {
     let mut random = fastrand::Rng::with_seed(seed);
     let object = Object::builtin("kv", None).expect("a built-in specification");
     let (mut confirmed, mut longest) = (0, 0);
-    for case in 0..3_000 {
-        let (pieces, count) = ([0, 4, 30][case % 3], [8, 60, 200][case / 3 % 3]);
+    for case in 0..2_000 {
+        let (pieces, count) = [(0, 200), (4, 8), (60, 60), (0, 12)][case % 4];
         let mut history = history(&object, pieces, count, &mut random);
         let checked = check(&object, &mut history, &CheckOptions::default()).expect("no crashes");
         let Judgement::Violated(violation) = checked.judgement else { continue };
@@ -124,5 +124,5 @@ fn what_can_be_explained_is_not_confirmed() {
         }
     }
     println!("{confirmed} confirmed, {refused} refused");
-    assert!(confirmed > 300 && refused > 300);
+    assert!(confirmed > 150 && refused > 300);
 }
