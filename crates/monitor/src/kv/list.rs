@@ -39,7 +39,8 @@ pub fn check_lists(history: &History, init: &Value, limits: &Limits) -> Monitore
             Err(Unfit::Inconsistent) => {
                 let what = say.operation(id);
                 let explanation = format!("{what} contradicts itself");
-                let violation = Violation { core: vec![id], explanation, at: None };
+                let violation =
+                    Violation { core: vec![id], blamed: vec![id], explanation, at: None };
                 return Ok(Judgement::Violated(violation));
             }
         }
