@@ -122,6 +122,7 @@ pub fn confirm_core_within<S: Spec + ?Sized>(
         "grow-set" => grow::no_order(spec, &core, &context),
         "mwcas" => swap::no_order(spec, &core, &context),
         "kv" => kv::no_order(spec, &core, &context),
+        "list-append" => kv::no_order_of_lists(spec, &core, &context),
         "snzi" | "mailbox" => {
             let called = (0..history.len()).filter(|id| history[*id].invoked <= cut);
             let known = called.map(|id| (as_of(&history[id], cut), ids.binary_search(&id).is_ok()));

@@ -120,7 +120,8 @@ pub(crate) fn data_type(builtin: Builtin) -> &'static dyn DataType {
         Builtin::Semaphore => &Semaphore,
         Builtin::Mwcas => &Mwcas,
         Builtin::Kv => &Kv,
-        Builtin::MultiRegister | Builtin::ListAppend => &Apart(SplitBy::Locations(1)),
+        Builtin::ListAppend => &ListAppend,
+        Builtin::MultiRegister => &Apart(SplitBy::Locations(1)),
         Builtin::Snapshot => &Snapshot,
         Builtin::Snzi => &Counted(Tally { up: Snzi::ARRIVE, down: Snzi::DEPART }),
         Builtin::Mailbox => &Counted(Tally { up: Mailbox::DELIVER, down: Mailbox::REMOVE }),
@@ -285,6 +286,21 @@ impl DataType for Kv {
 
     fn knowledge(&self) -> Knowledge {
         Apart(SplitBy::FirstValue).knowledge()
+    }
+}
+
+struct ListAppend;
+
+impl DataType for ListAppend {
+    fn methods(&self) -> &'static [Method] {
+        &[Method {
+            name: "list-append",
+            check: |task| monitor::kv::check_lists(task.history, &task.initial(), task.limits),
+        }]
+    }
+
+    fn knowledge(&self) -> Knowledge {
+        Apart(SplitBy::Locations(1)).knowledge()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Stores of strings under keys: get, put and append.
+//! Stores of strings under keys: get, put and append. And of lists: [`check_lists`].
 //!
 //! A get shows a piece that was put and the pieces appended to it since (`reading.rs`), so it says
 //! which put it follows (`epochs.rs`) and in which order the appends took effect. A put with all
@@ -20,6 +20,7 @@ mod decide;
 mod epochs;
 mod explain;
 mod lexicon;
+mod list;
 mod log;
 mod reading;
 mod reasons;
@@ -34,6 +35,7 @@ use linchpin_history_data::{
 };
 use linchpin_spec::{Kv, Spec, Value};
 use linchpin_verdict::Limits;
+pub use list::check_lists;
 use log::{AT_THE_END, Does, Instant, Known, Log};
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
@@ -163,7 +165,8 @@ impl Verdicts {
         let known = Known::by(&log, AT_THE_END);
         match decide(&known, poll)? {
             Decision::Holds(order) => {
-                self.order.extend(order.into_iter().filter_map(|at| log[at].id));
+                let order = order.into_iter().filter(|at| !list::is_second(&log, *at));
+                self.order.extend(order.filter_map(|at| log[at].id));
                 self.ends.push(self.order.len());
             }
             Decision::Declined(refusal) => {

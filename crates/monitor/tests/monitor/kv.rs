@@ -2,7 +2,7 @@
 //! `LINCHPIN_SEED` and `LINCHPIN_CASES` make this a longer or another fuzzing run.
 
 use fastrand::Rng;
-use linchpin_history_data::{Builder, History, Judgement, NEVER, OpId, Rank, Violation};
+use linchpin_history_data::{Builder, History, Judgement, Monitored, NEVER, OpId, Rank, Violation};
 use linchpin_monitor::kv;
 use linchpin_oracle::{Operation, is_linearizable};
 use linchpin_spec::{BuiltinSpec, Call, Value, builtin};
@@ -36,6 +36,7 @@ fn piece(kind: Pieces, rng: &mut Rng, fresh: usize) -> String {
 }
 
 struct Case {
+    spec: &'static str,
     init: Value,
     history: History,
 }
@@ -101,7 +102,7 @@ fn random_case(rng: &mut Rng) -> Case {
     if pending > 0 && rng.bool() {
         deadlines(&mut history, rng);
     }
-    Case { init, history }
+    Case { spec: "kv", init, history }
 }
 
 /// A wrong answer that is not too wrong.
@@ -180,7 +181,7 @@ fn show(case: &Case) -> String {
         let o = &case.history[id];
         let (call, response) = (case.history.call(id), case.history.response(id));
         let response = response.map_or("?".to_owned(), |response| response.to_string());
-        let name = ["get", "put", "append"][call.operation];
+        let name = if case.spec == "kv" { ["get", "put", "append"][call.operation] } else { "txn" };
         format!("{id}: [{}, {}] {name} {} → {response}\n", o.invoked, o.returned, call.argument)
     };
     format!("init {}\n{}", case.init, case.history.ids().map(line).collect::<String>())
@@ -207,43 +208,126 @@ fn wrong(spec: &BuiltinSpec, history: &History, violation: &Violation) -> Option
     None
 }
 
-#[test]
-fn key_value_stores() {
+/// A history of lists, likewise: transactions of one key.
+fn random_list_case(rng: &mut Rng) -> Case {
+    let init = match rng.u8(..4) {
+        0 => Value::map([(Value::str("k"), Value::list([Value::Int(0)]))]),
+        _ => Value::map([]),
+    };
+    let spec = builtin("list-append", Some(&init)).unwrap();
+    let (count, wide) = (rng.i64(1..=10), [4, 12, 30][rng.usize(..3)]);
+    let (lies, late) = [(0, 0), (0, 50), (0, 20), (20, 10)][rng.usize(..4)];
+    let (pending, repeated) = ([0, 20][rng.usize(..2)], rng.u8(..3) == 0);
+    let mut state = spec.initial();
+    let mut seen = vec![Value::Null];
+    let mut events: Vec<(i64, i64, Option<Value>, Value)> = Vec::new();
+    for process in 0..count {
+        let key = || Value::str(if process % 7 == 6 { "l" } else { "k" });
+        let accesses = (0..[1, 1, 2, 3][rng.usize(..4)]).map(|number| match rng.bool() {
+            true => Value::list([Value::str("r"), key(), Value::Null]),
+            false if repeated => {
+                Value::list([Value::str("append"), key(), Value::Int(rng.i64(0..4))])
+            }
+            false => Value::list([Value::str("append"), key(), (10 * process + number + 1).into()]),
+        });
+        let argument = Value::list(accesses.collect::<Vec<_>>());
+        let call = Call { operation: 0, argument: argument.clone() };
+        let outcome = spec.apply(&state, &call, None).pop().unwrap();
+        let is_pending = rng.u32(..100) < pending;
+        if !is_pending || rng.bool() {
+            state = outcome.state;
+        }
+        let answers = outcome.response.as_list().unwrap().iter().map(|access| {
+            let [kind, key, value] = access.as_list().unwrap() else { panic!("three") };
+            if *kind == Value::str("append") {
+                return access.clone();
+            }
+            seen.push(value.clone());
+            let value = match rng.u32(..100) < lies {
+                true => seen[rng.usize(..seen.len())].clone(),
+                false => value.clone(),
+            };
+            Value::list([kind.clone(), key.clone(), value])
+        });
+        let response = Value::list(answers.collect::<Vec<_>>());
+        let shift = if rng.u32(..100) < late { rng.i64(-50..50) } else { 0 };
+        let (before, after) = (rng.i64(1..=wide), rng.i64(1..=wide));
+        events.push((10 * process + shift - before, process, None, argument.clone()));
+        if !is_pending {
+            events.push((10 * process + shift + after, process, Some(response), argument));
+        }
+    }
+    events.sort_by_key(|(at, process, response, _)| (*at, *process, response.is_some()));
+    let mut builder = Builder::new(spec.operations());
+    for (_, process, response, argument) in events {
+        match response {
+            None => builder.invoke(&process.to_string(), "txn", argument).unwrap(),
+            Some(response) => builder.ok(&process.to_string(), response).unwrap(),
+        }
+    }
+    let mut history = builder.finish();
+    if pending > 0 && rng.bool() {
+        deadlines(&mut history, rng);
+    }
+    Case { spec: "list-append", init, history }
+}
+
+type Check = fn(&History, &Value, &Limits) -> Monitored;
+
+/// How many answers there were of each kind.
+#[derive(Default, Debug)]
+struct Counts {
+    held: u64,
+    violated: u64,
+    /// Violated, and known from when on.
+    dated: u64,
+    refused: u64,
+    longest_core: usize,
+}
+
+fn fuzz(make: fn(&mut Rng) -> Case, check: Check) -> Counts {
     let seed = number("LINCHPIN_SEED", 0x6b76);
     let cases = number("LINCHPIN_CASES", 8_000);
     println!("LINCHPIN_SEED={seed} LINCHPIN_CASES={cases}");
     let mut rng = Rng::with_seed(seed);
-    let (mut held, mut violated, mut refused, mut dated, mut length) = (0u64, 0u64, 0u64, 0u64, 0);
-    let mut longest = 0;
+    let mut counts = Counts::default();
     for number in 0..cases {
-        let case = random_case(&mut rng);
-        let spec = builtin("kv", Some(&case.init)).unwrap();
+        let case = make(&mut rng);
+        let spec = builtin(case.spec, Some(&case.init)).unwrap();
         let fail =
             |what: String| -> ! { panic!("seed {seed} case {number}: {what}\n{}", show(&case)) };
-        match kv::check(&case.history, &case.init, &Limits::default()) {
+        match check(&case.history, &case.init, &Limits::default()) {
             Ok(Judgement::Holds(witness)) => {
-                held += 1;
+                counts.held += 1;
                 if let Err(why) = explains(&spec, &case.history, &witness.order) {
                     fail(format!("witness {:?}: {why}", witness.order));
                 }
             }
             Ok(Judgement::Violated(violation)) => {
-                violated += 1;
-                length += violation.core.len();
-                longest = longest.max(violation.core.len());
-                dated += u64::from(violation.at.is_some());
+                counts.violated += 1;
+                counts.longest_core = counts.longest_core.max(violation.core.len());
+                counts.dated += u64::from(violation.at.is_some());
                 if let Some(why) = wrong(&spec, &case.history, &violation) {
                     fail(why);
                 }
             }
             Ok(Judgement::Inconclusive(why)) => fail(why.to_string()),
-            Err(_) => refused += 1,
+            Err(_) => counts.refused += 1,
         }
     }
-    println!(
-        "{held} hold, {violated} violated ({dated} dated, cores of {:.1}, at most {longest}), {refused} refused",
-        length as f64 / violated.max(1) as f64
-    );
-    assert!(held * 5 >= cases && violated * 10 >= cases, "one-sided");
-    assert!(refused * 20 <= cases && dated * 10 >= violated * 9);
+    println!("{counts:?}");
+    assert!(counts.held * 5 >= cases && counts.violated * 10 >= cases, "one-sided");
+    counts
+}
+
+#[test]
+fn key_value_stores() {
+    let Counts { held, violated, dated, refused, .. } = fuzz(random_case, kv::check);
+    assert!(refused * 20 <= held + violated && dated * 10 >= violated * 9);
+}
+
+#[test]
+fn lists_in_transactions() {
+    let Counts { held, violated, dated, refused, .. } = fuzz(random_list_case, kv::check_lists);
+    assert!(refused * 3 <= held + violated && dated * 2 >= violated);
 }
