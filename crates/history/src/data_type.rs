@@ -125,7 +125,7 @@ pub(crate) fn data_type(builtin: Builtin) -> &'static dyn DataType {
         Builtin::Snapshot => &Snapshot,
         Builtin::Snzi => &Counted(Tally { up: Snzi::ARRIVE, down: Snzi::DEPART }),
         Builtin::Mailbox => &Counted(Tally { up: Mailbox::DELIVER, down: Mailbox::REMOVE }),
-        Builtin::Rdcss | Builtin::Bank | Builtin::Etcd => &Searched,
+        Builtin::Rdcss | Builtin::Bank | Builtin::Etcd | Builtin::S2Stream => &Searched,
     }
 }
 

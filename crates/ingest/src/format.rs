@@ -24,11 +24,15 @@ pub enum Format {
     TestJepsen,
     /// The `operations.json` of a client in a report of etcd's robustness tests.
     EtcdOperations,
+    /// TiPocket's `history.log`.
+    Tipocket,
+    /// The lines of S2's verification.
+    S2,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Format; 8] = [
+    pub const ALL: [Format; 10] = [
         Format::JsonLines,
         Format::JepsenEdn,
         Format::JepsenLog,
@@ -37,6 +41,8 @@ impl Format {
         Format::Limo,
         Format::TestJepsen,
         Format::EtcdOperations,
+        Format::Tipocket,
+        Format::S2,
     ];
 
     /// The name that `--format` takes.
@@ -50,6 +56,8 @@ impl Format {
             Format::Limo => "limo",
             Format::TestJepsen => "test-jepsen",
             Format::EtcdOperations => "etcd-operations",
+            Format::Tipocket => "tipocket",
+            Format::S2 => "s2",
         }
     }
 
@@ -113,6 +121,12 @@ fn json_format(line: &[u8]) -> Format {
     let has = |name: &str| memchr::memmem::find(line, name.as_bytes()).is_some();
     if has("\"ClientId\"") && has("\"Input\"") && has("\"Call\"") {
         return Format::EtcdOperations;
+    }
+    if has("\"action\"") && has("\"proc\"") && has("\"data\"") {
+        return Format::Tipocket;
+    }
+    if has("\"event\"") && has("\"client_id\"") && has("\"op_id\"") {
+        return Format::S2;
     }
     Format::JsonLines
 }

@@ -9,7 +9,9 @@ use crate::formats::jepsen_edn::EdnLines;
 use crate::formats::jepsen_log::JepsenLog;
 use crate::formats::json_lines::JsonLines;
 use crate::formats::limo::Limo;
+use crate::formats::s2::S2;
 use crate::formats::test_jepsen;
+use crate::formats::tipocket::Tipocket;
 use crate::options::ReadOptions;
 use crate::record::{Recorder, malformed};
 use crate::recording::Recording;
@@ -49,6 +51,8 @@ enum Lines {
     Log(JepsenLog),
     Fastlin(Fastlin),
     Limo(Limo),
+    Tipocket(Tipocket),
+    S2(S2),
     Whole(Whole),
 }
 
@@ -90,6 +94,8 @@ impl Reader {
             Format::JepsenLog => Lines::Log(JepsenLog::default()),
             Format::Fastlin => Lines::Fastlin(Fastlin::new(options)),
             Format::Limo => Lines::Limo(Limo::new(options)),
+            Format::Tipocket => Lines::Tipocket(Tipocket::default()),
+            Format::S2 => Lines::S2(S2::default()),
             Format::TestJepsen | Format::EtcdOperations => {
                 Lines::Whole(Whole { bytes: Vec::new(), most: options.most_bytes })
             }
@@ -129,6 +135,8 @@ impl Reader {
             Lines::Log(lines) => lines.line(number, line, recorder)?,
             Lines::Fastlin(lines) => drop(lines.lines(number, line)?),
             Lines::Limo(lines) => drop(lines.lines(number, line, recorder)?),
+            Lines::Tipocket(lines) => lines.line(number, line, recorder)?,
+            Lines::S2(lines) => lines.line(number, line, recorder)?,
             Lines::Whole(_) => {}
         }
         Ok(&self.recorder.events)
@@ -141,10 +149,10 @@ impl Reader {
         let (first, recorder) = (self.line + 1, &mut self.recorder);
         let taken = match &mut self.lines {
             _ if text.len() > MAX_LENGTH => return self.push_each_line(text),
-            Lines::Json(_) | Lines::Log(_) | Lines::Whole(_) => return self.push_each_line(text),
             Lines::Edn(lines) => lines.lines(first, text, recorder)?,
             Lines::Fastlin(lines) => lines.lines(first, text)?,
             Lines::Limo(lines) => lines.lines(first, text, recorder)?,
+            _ => return self.push_each_line(text),
         };
         self.line += taken;
         Ok(())
@@ -200,7 +208,7 @@ impl Reader {
             Lines::Edn(lines) => lines.finish(&mut self.recorder)?,
             Lines::Fastlin(lines) => lines.finish(&mut self.recorder)?,
             Lines::Whole(whole) => whole.finish(self.format, &mut self.recorder)?,
-            Lines::Json(_) | Lines::Log(_) | Lines::Limo(_) => {}
+            _ => {}
         }
         self.recorder.unfinished()?;
         Ok(self.recorder.finish(self.format))

@@ -13,7 +13,7 @@ pub use any::{AnySpec, AnyState, OpaqueState, erase};
 pub use builtin::{BUILTINS, Builtin, BuiltinError, BuiltinInfo, BuiltinSpec, builtin};
 pub use builtin::{
     Bank, CasRegister, Counter, Etcd, GrowSet, Kv, ListAppend, Mailbox, Map, MultiRegister, Mutex,
-    Mwcas, PriorityQueue, Queue, Rdcss, Register, Semaphore, Set, Snapshot, Snzi, Stack,
+    Mwcas, PriorityQueue, Queue, Rdcss, Register, S2Stream, Semaphore, Set, Snapshot, Snzi, Stack,
     UnorderedQueue,
 };
 pub use signature::{Shape, Signature};

@@ -4,6 +4,7 @@ mod check;
 mod command_line;
 mod docs;
 mod edges;
+mod folders;
 mod page;
 mod roadmap;
 mod runs;

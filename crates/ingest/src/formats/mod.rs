@@ -19,5 +19,7 @@ pub(crate) mod json_lines;
 mod json_scan;
 pub(crate) mod limo;
 mod plain;
+pub(crate) mod s2;
 mod template;
 pub(crate) mod test_jepsen;
+pub(crate) mod tipocket;

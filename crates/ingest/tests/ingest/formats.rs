@@ -346,7 +346,7 @@ fn mistakes_in_texts() {
         "queue",
         "hello\n",
         expect![
-            "this is in none of the known formats (json-lines, jepsen-edn, jepsen-log, porcupine-kv, fastlin, limo, test-jepsen, etcd-operations)"
+            "this is in none of the known formats (json-lines, jepsen-edn, jepsen-log, porcupine-kv, fastlin, limo, test-jepsen, etcd-operations, tipocket, s2)"
         ],
     );
     check_error(
@@ -539,7 +539,7 @@ fn names_of_formats() {
         assert_eq!(format.to_string().parse(), Ok(format));
     }
     assert_eq!("jsonl".parse(), Ok(Format::JsonLines));
-    expect!["there is no format `xml`; there are json-lines, jepsen-edn, jepsen-log, porcupine-kv, fastlin, limo, test-jepsen, etcd-operations"]
+    expect!["there is no format `xml`; there are json-lines, jepsen-edn, jepsen-log, porcupine-kv, fastlin, limo, test-jepsen, etcd-operations, tipocket, s2"]
         .assert_eq(&"xml".parse::<Format>().unwrap_err().to_string());
 }
 

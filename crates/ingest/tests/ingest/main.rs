@@ -3,11 +3,14 @@
 mod common;
 mod equivalence;
 mod etcd;
+mod etcd_random;
 mod fastlin;
 mod formats;
 mod limo;
 mod memory;
 mod mutation;
 mod places;
+mod s2;
 mod test_jepsen;
+mod tipocket;
 mod workloads;

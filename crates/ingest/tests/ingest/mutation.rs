@@ -22,6 +22,18 @@ const ETCD: &str = r#"{"ClientId":1,"Input":{"Type":"txn","Txn":{"Conditions":[{
 {"ClientId":3,"Input":{"Type":"compact","Compact":{"Revision":2}},"Call":6,"Output":{"ClientError":"mvcc: required revision has been compacted","Error":""},"Return":8}
 "#;
 
+const S2: &str = r#"{"event":{"Start":{"Append":{"num_records":2,"set_fencing_token":"a","fencing_token":null,"match_seq_num":0}}},"client_id":1,"op_id":1}
+{"event":{"Start":"CheckTail"},"client_id":2,"op_id":2}
+{"event":{"Finish":{"Success":{"tail":2}}},"client_id":1,"op_id":1}
+{"event":{"Finish":"CheckTailFailure"},"client_id":2,"op_id":2}
+"#;
+
+const TIPOCKET: &str = r#"{"action":"dump","proc":0,"time":"2020-05-01T10:00:00Z","data":[{"K":1,"V":5}]}
+{"action":"call","proc":1,"time":"2020-05-01T10:00:01Z","data":{"Op":0,"Key":1,"Val":0}}
+{"action":"nemesis","proc":-1,"time":"2020-05-01T10:00:02Z","data":"partition"}
+{"action":"return","proc":1,"time":"2020-05-01T10:00:03Z","data":{"Val":5,"Unknown":false}}
+"#;
+
 /// Bytes that mean something in some format.
 const TELLING: &[&[u8]] = &[
     b"\"",
@@ -89,8 +101,17 @@ pub fn mutate(bytes: &mut Vec<u8>, rng: &mut fastrand::Rng) {
     }
 }
 
-const SPECS: [&str; 8] =
-    ["queue", "cas-register", "mwcas", "kv", "set", "priority-queue", "multi-register", "etcd"];
+const SPECS: [&str; 9] = [
+    "queue",
+    "cas-register",
+    "mwcas",
+    "kv",
+    "set",
+    "priority-queue",
+    "multi-register",
+    "etcd",
+    "s2-stream",
+];
 
 /// Recordings in every format, each with the object that it is of.
 pub fn seeds(rng: &mut fastrand::Rng) -> Vec<(&'static str, Vec<u8>)> {
@@ -119,6 +140,8 @@ pub fn seeds(rng: &mut fastrand::Rng) -> Vec<(&'static str, Vec<u8>)> {
         ("queue", zstandard),
         ("cas-register", jepsen_file::test_jepsen(&register, rng)),
         ("etcd", ETCD.into()),
+        ("s2-stream", S2.into()),
+        ("cas-register", TIPOCKET.into()),
     ]
 }
 

@@ -20,6 +20,7 @@ mod mwcas;
 mod priority_queue;
 mod rdcss;
 mod register;
+mod s2_stream;
 mod sequence;
 mod set;
 mod snapshot;
@@ -41,6 +42,7 @@ pub use mwcas::Mwcas;
 pub use priority_queue::PriorityQueue;
 pub use rdcss::Rdcss;
 pub use register::{CasRegister, Register};
+pub use s2_stream::S2Stream;
 pub use sequence::{Queue, Stack};
 pub use set::Set;
 pub use snapshot::Snapshot;
@@ -89,6 +91,7 @@ pub enum Builtin {
     Snzi,
     Mailbox,
     Etcd,
+    S2Stream,
 }
 
 impl Builtin {
@@ -117,6 +120,7 @@ impl Builtin {
             Builtin::Snzi => const { &info::<Snzi>(Builtin::Snzi) },
             Builtin::Mailbox => const { &info::<Mailbox>(Builtin::Mailbox) },
             Builtin::Etcd => const { &info::<Etcd>(Builtin::Etcd) },
+            Builtin::S2Stream => const { &info::<S2Stream>(Builtin::S2Stream) },
         }
     }
 
@@ -202,6 +206,7 @@ pub const BUILTINS: &[BuiltinInfo] = &[
     *Builtin::Snzi.info(),
     *Builtin::Mailbox.info(),
     *Builtin::Etcd.info(),
+    *Builtin::S2Stream.info(),
 ];
 
 /// Why there is no such built-in specification.

@@ -37,6 +37,7 @@ fn the_table_of_operations() {
         snzi: arrive; depart; query → bool
         mailbox: deliver; check → bool; remove
         etcd: range [string, string, int, int] → value; txn value → value; lease-grant int → value; lease-revoke int → value; compact int → value; defragment
+        s2-stream: append [int, string or null, string or null, int or null] → int or null; read → int; check-tail → int
     "#]].assert_eq(&table);
 }
 
@@ -101,6 +102,8 @@ fn the_indices_are_those_of_the_operations() {
         &["deliver", "check", "remove"],
         &[Mailbox::DELIVER, Mailbox::CHECK, Mailbox::REMOVE],
     );
+    let indices = [S2Stream::APPEND, S2Stream::READ, S2Stream::CHECK_TAIL];
+    check(S2Stream::default(), &["append", "read", "check_tail"], &indices);
     check(
         Etcd::default(),
         &["range", "txn", "lease_grant", "lease_revoke", "compact", "defragment"],
@@ -139,8 +142,8 @@ fn mistakes() {
         writeln!(messages, "{mistake}").unwrap();
     }
     expect![[r#"
-        there is no built-in specification `hashmap`; there are register, cas-register, multi-register, list-append, kv, queue, unordered-queue, stack, priority-queue, set, grow-set, map, bank, counter, mutex, semaphore, snapshot, mwcas, rdcss, snzi, mailbox, etcd
-        there is no built-in specification `cas-registr` (did you mean `cas-register`?); there are register, cas-register, multi-register, list-append, kv, queue, unordered-queue, stack, priority-queue, set, grow-set, map, bank, counter, mutex, semaphore, snapshot, mwcas, rdcss, snzi, mailbox, etcd
+        there is no built-in specification `hashmap`; there are register, cas-register, multi-register, list-append, kv, queue, unordered-queue, stack, priority-queue, set, grow-set, map, bank, counter, mutex, semaphore, snapshot, mwcas, rdcss, snzi, mailbox, etcd, s2-stream
+        there is no built-in specification `cas-registr` (did you mean `cas-register`?); there are register, cas-register, multi-register, list-append, kv, queue, unordered-queue, stack, priority-queue, set, grow-set, map, bank, counter, mutex, semaphore, snapshot, mwcas, rdcss, snzi, mailbox, etcd, s2-stream
         `queue` cannot start from `null`; its initial value is a list of values, front first (default: [])
         `kv` cannot start from `{"k": 1}`; its initial value is an object from key to string (default: {}, all of them "")
         `semaphore` cannot start from `-1`; its initial value is the number of permits (default: 1)
@@ -241,8 +244,8 @@ fn random_junk(random: &mut fastrand::Rng, depth: u32) -> Value {
 #[test]
 fn a_known_response_selects_among_the_outcomes() {
     let mut random = rng();
-    // `mwcas` learns from answers; of those of `etcd` not everything need be known.
-    let several = [Builtin::Mwcas, Builtin::Etcd, Builtin::UnorderedQueue];
+    // `mwcas` learns from answers; of those of `etcd` and `s2-stream` not all need be known.
+    let several = [Builtin::Mwcas, Builtin::Etcd, Builtin::S2Stream, Builtin::UnorderedQueue];
     for info in BUILTINS.iter().filter(|info| !several.contains(&info.builtin)) {
         let spec = builtin(info.name, None).unwrap();
         let mut state = spec.initial();
