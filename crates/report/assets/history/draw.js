@@ -60,7 +60,7 @@ function font(pixels, weight = 400) {
 
 /** Finds room for the lanes that are shown. */
 function layLanes() {
-  size.flags = violation()?.event || data.crashes.length > 0 ? FLAG : 0;
+  size.flags = (violation()?.event ? FLAG : 0) + (data.crashes.length > 0 ? FLAG : 0);
   size.top = AXIS + bandRows * BAND + size.flags;
   const room = (size.height - size.top - 8) / Math.max(shown.lanes.length, 1);
   size.lane = Math.min(Math.max(Math.floor(room), LANE_LEAST), LANE_MOST);
