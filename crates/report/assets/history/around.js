@@ -65,7 +65,7 @@ function drawCrashes(context) {
     context.lineTo(x, end);
     context.stroke();
     context.setLineDash([]);
-    const y = lane < 0 ? size.top - size.flags / 2 : (top + end) / 2;
+    const y = lane < 0 ? size.top - FLAG / 2 : (top + end) / 2;
     if (y > size.top - size.flags) drawFlag(context, lane < 0 ? "✕ crash" : "✕", x, y, theme.band);
   }
 }
@@ -94,7 +94,7 @@ function drawEvent(context) {
   context.moveTo(x, size.top - size.flags + 4);
   context.lineTo(x, bottom());
   context.stroke();
-  drawFlag(context, eventWords(event), x, size.top - size.flags / 2, theme.bad);
+  drawFlag(context, eventWords(event), x, size.top - size.flags + FLAG / 2, theme.bad);
 }
 
 function eventWords(event) {

@@ -33,6 +33,7 @@ function readTheme() {
   theme.corePage = get("core-page");
   theme.fill = HUES.map((hue) => `hsl(${hue} ${get("fill-s")} ${get("fill-l")})`);
   theme.edge = HUES.map((hue) => `hsl(${hue} ${get("edge-s")} ${get("edge-l")})`);
+  theme.orders = HUES.map((hue) => `hsl(${hue} 55% ${get("order-l")})`);
   theme.ink = HUES.map((hue) => `hsl(${hue} 30% ${get("ink-l")})`);
 }
 
@@ -59,7 +60,7 @@ function font(pixels, weight = 400) {
 
 /** Finds room for the lanes that are shown. */
 function layLanes() {
-  size.flags = violation()?.event || data.crashes.length > 0 ? FLAG : 0;
+  size.flags = (violation()?.event ? FLAG : 0) + (data.crashes.length > 0 ? FLAG : 0);
   size.top = AXIS + bandRows * BAND + size.flags;
   const room = (size.height - size.top - 8) / Math.max(shown.lanes.length, 1);
   size.lane = Math.min(Math.max(Math.floor(room), LANE_LEAST), LANE_MOST);
@@ -121,7 +122,9 @@ function draw() {
   context.rect(0, size.top, size.width, size.height);
   context.clip();
   for (let lane = first; lane < last; lane += 1) drawLane(context, lane);
-  if (choice.withOrder) lines.forEach((line) => drawOrder(context, line));
+  // Several orders, of several keys, are told apart by their colours.
+  const colour = (at) => (lines.length === 1 ? theme.order : theme.orders[at % HUES.length]);
+  if (choice.withOrder) lines.forEach((line, at) => drawOrder(context, line, colour(at)));
   context.restore();
   drawCrashes(context);
   drawEvent(context);
@@ -243,14 +246,14 @@ function drawDiamond(context, x, y) {
 }
 
 /** The order as a line from instant to instant. */
-function drawOrder(context, line) {
+function drawOrder(context, line, colour) {
   const { ops, points } = line;
   const get = (at) => points[at];
   const first = Math.max(0, firstAt(ops.length, get, axis.left) - 1);
   const last = Math.min(ops.length, firstAt(ops.length, get, toPosition(size.width)) + 1);
   if (last - first > MOST_POINTS || last <= first) return;
   const pointOf = (at) => [toX(points[at]), pointY(shown.laneOf[operations.process[ops[at]]])];
-  drawPath(context, ops, first, last, pointOf);
+  drawPath(context, ops, first, last, pointOf, colour);
   const room = axis.width / Math.max(1, last - first);
   const radius = room > 12 ? 4 : 2;
   context.font = font(10, 600);
@@ -258,20 +261,20 @@ function drawOrder(context, line) {
     const [x, y] = pointOf(at);
     context.beginPath();
     context.arc(x, y, radius, 0, 2 * Math.PI);
-    context.fillStyle = theme.order;
+    context.fillStyle = colour;
     context.fill();
     if (radius > 2) {
       context.lineWidth = 1.5;
       context.strokeStyle = theme.page;
       context.stroke();
     }
-    if (room > 26) drawNumber(context, positions.at[ops[at]] + 1, x + 7, y);
+    if (room > 26) drawNumber(context, positions.at[ops[at]] + 1, x + 7, y, colour);
   }
 }
 
 /** From point to point: dotted where operations between the two are not shown. */
-function drawPath(context, ops, first, last, pointOf) {
-  context.strokeStyle = theme.order;
+function drawPath(context, ops, first, last, pointOf, colour) {
+  context.strokeStyle = colour;
   context.lineWidth = 1.5;
   context.globalAlpha = 0.55;
   for (const dotted of [false, true]) {
@@ -288,13 +291,13 @@ function drawPath(context, ops, first, last, pointOf) {
   context.globalAlpha = 1;
 }
 
-function drawNumber(context, number, x, y) {
+function drawNumber(context, number, x, y, colour) {
   context.lineWidth = 3;
   context.strokeStyle = theme.page;
   context.globalAlpha = 0.8;
   context.strokeText(number, x, y + 0.5);
   context.globalAlpha = 1;
-  context.fillStyle = theme.order;
+  context.fillStyle = colour;
   context.fillText(number, x, y + 0.5);
 }
 

@@ -76,19 +76,30 @@ const positions = (() => {
   return { at, order };
 })();
 
+/** The text of a state; null if it is not told. */
+function stateText(index) {
+  return index === null || index === undefined ? null : data.texts[index];
+}
+
 /** The states around an operation in its order: texts, null where unknown; null if it is in none. */
 function statesAround(op) {
   if (positions.order[op] < 0) return null;
   const order = orders[positions.order[op]];
   const at = positions.at[op];
-  const text = (index) => (index === null || index === undefined ? null : data.texts[index]);
   return {
     position: at + 1,
     count: order.operations.length,
     complete: order.complete,
-    before: at === 0 ? text(order.initial) : text(order.states[at - 1]),
-    after: text(order.states[at]),
+    before: stateText(at === 0 ? order.initial : order.states[at - 1]),
+    after: stateText(order.states[at]),
   };
+}
+
+/** The state after the last operation of an order, or before all if there is none. */
+function lastState(order) {
+  if (order === undefined) return null;
+  const { operations: ids, states, initial } = order;
+  return stateText(ids.length === 0 ? initial : states[ids.length - 1]);
 }
 
 const violations = data.violations.map((violation) => ({
@@ -122,6 +133,10 @@ const isCore = (() => {
   return marks;
 })();
 
+/** The processes by their names, numbers as numbers. */
+const processOrder = data.processes.map((_, process) => process).sort(((compare) => (one, other) =>
+  compare(data.processes[one], data.processes[other]))(new Intl.Collator("en", { numeric: true }).compare));
+
 /** What is shown now: lanes of operations, and the operations of the orders among them. */
 const shown = { lanes: [], laneOf: new Int32Array(data.processes.length), marks: new Uint8Array(operations.count), count: 0 };
 
@@ -140,7 +155,7 @@ function select() {
     shown.count += 1;
     lanes[operations.process[op]].push(op);
   }
-  shown.lanes = lanes.map((ops, process) => ({ process, ops })).filter((lane) => lane.ops.length > 0);
+  shown.lanes = processOrder.map((process) => ({ process, ops: lanes[process] })).filter((lane) => lane.ops.length > 0);
   // With many processes those of the core come first: they would be far apart.
   if (shown.lanes.length > 12 && violation() !== null) {
     const wanted = new Set(violation().ops.map((op) => operations.process[op]));

@@ -167,8 +167,7 @@ function writeWrong() {
     const before = line === null ? "Everything before that event can be explained." : `Everything before line ${line} can be explained; line ${line} cannot.`;
     parts.push(element("p", { text: before }));
   }
-  const order = orders.find((one) => !one.complete && one.key === wrong.key);
-  const last = order === undefined ? null : statesAround(order.ops[order.ops.length - 1] ?? -1)?.after ?? null;
+  const last = lastState(orders.find((one) => !one.complete && one.key === wrong.key));
   if (wrong.possible.length === 0 && last !== null) {
     parts.push(element("h3", { text: "A possible state just before" }), element("p", { className: "state", text: last }));
   }

@@ -114,6 +114,16 @@ pub fn bare() -> HistoryView {
     view
 }
 
+/// The very first answer is wrong: no operation comes before it in any order.
+pub fn wrong_at_once() -> HistoryView {
+    let mut view = violated(1, 2);
+    view.orders[0].operations.clear();
+    view.orders[0].states.clear();
+    view.violations[0].core = vec![1];
+    view.violations[0].possible.clear();
+    view
+}
+
 /// Two keys, the second of which is violated.
 pub fn keyed() -> HistoryView {
     let mut view = violated(6, 4);

@@ -11,7 +11,7 @@ use linchpin_history::{CheckOptions, NEVER, check};
 /// Violated keys that are explained with an order at most.
 const MOST_VIOLATIONS: usize = 20;
 
-/// A first event that was named too late is corrected so often at most.
+/// An event that is not the first is corrected by what is found out on the way so often at most.
 const MOST_CORRECTIONS: usize = 4;
 
 pub struct Orders<'a> {
@@ -44,13 +44,17 @@ impl<'a> Orders<'a> {
     pub fn violations(&mut self) -> Vec<ViolationView> {
         let Checked { judgement, possible, keys, key, .. } = self.source.checked;
         let Judgement::Violated(main) = judgement else { return Vec::new() };
-        let mut all = vec![(main, possible, key.and_then(|key| self.keys.number(key)))];
+        // The main one is about one key; what is known of that key is more exact.
+        let mut all: Vec<(&Violation, &Vec<String>, Option<u32>)> = Vec::new();
         for other in keys {
-            if let KeyVerdict::Violated { violation, possible } = &other.verdict
-                && violation.core != main.core
-            {
-                all.push((violation, possible, self.keys.number(other.key)));
+            if let KeyVerdict::Violated { violation, possible } = &other.verdict {
+                let one = (violation, possible, self.keys.number(other.key));
+                let is_main = Some(other.key) == *key || violation.core == main.core;
+                all.insert(if is_main { 0 } else { all.len() }, one);
             }
+        }
+        if !all.first().is_some_and(|(violation, ..)| violation.core == main.core) {
+            all.insert(0, (main, possible, key.and_then(|key| self.keys.number(key))));
         }
         all.truncate(MOST_VIOLATIONS);
         let view = |(violation, possible, key): (&Violation, &Vec<String>, Option<u32>)| {
@@ -81,29 +85,66 @@ impl<'a> Orders<'a> {
     /// Finds an order of what came before the first event that nothing explains; answers which
     /// event that is, if that is known.
     fn partial(&mut self, violation: &Violation, key: Option<u32>) -> Option<Rank> {
-        let history = self.history();
-        let returned = |id: &OpId| {
-            let operation = &history[*id];
-            operation.completed.then_some(operation.returned)
-        };
-        // Without an event: when the last of the core returned all of it was known.
-        let mut at = violation.at.or_else(|| violation.core.iter().filter_map(returned).max())?;
+        // INVARIANT: with the event at `at` what is known of the key cannot be explained. An event
+        // that is not about the key says nothing of it.
+        let named = violation.at.filter(|at| {
+            let operation = self.operation_at(*at, &violation.core);
+            let of = operation.map(|id| self.keys.of(&self.history()[OpId::numbered(id)]));
+            key.is_none() || of == Some(key)
+        });
+        let mut at = named.or_else(|| last_return(self.history(), &violation.core))?;
         for _ in 0..MOST_CORRECTIONS {
             match self.judge(key, at) {
                 Some((Judgement::Holds(witness), excerpt)) => {
-                    let order: Vec<OpId> =
-                        witness.order.iter().map(|id| excerpt.ids[id.index()]).collect();
-                    self.add(key, &excerpt, &witness.order, order, false);
+                    self.add(key, &excerpt, &witness.order, false);
                     return Some(at);
                 }
-                Some((Judgement::Violated(Violation { at: Some(rank), .. }), excerpt)) => {
-                    at = excerpt.ranks.get(rank.index()).copied().filter(|sooner| *sooner < at)?;
+                Some((Judgement::Violated(sooner), excerpt)) => {
+                    let inner =
+                        sooner.at.or_else(|| last_return(&excerpt.history, &sooner.core))?;
+                    at = excerpt.ranks.get(inner.index()).copied().filter(|rank| *rank < at)?;
                 }
-                _ => break,
+                _ => {
+                    self.orders_missing = true;
+                    return named;
+                }
             }
         }
-        self.orders_missing = true;
-        violation.at
+        self.bisect(key, at).or(named)
+    }
+
+    /// The first event that nothing explains, which is at `at` or before: what can be explained can
+    /// be explained up to any event before, too.
+    fn bisect(&mut self, key: Option<u32>, at: Rank) -> Option<Rank> {
+        let history = self.history();
+        let is_known = |operation: &&Operation| {
+            operation.completed
+                && operation.returned <= at
+                && (key.is_none() || self.keys.of(operation) == key)
+        };
+        let known = history.operations.iter().filter(is_known);
+        let mut returns: Vec<Rank> = known.map(|operation| operation.returned).collect();
+        returns.sort_unstable();
+        // INVARIANT: before the return at `low` all can be explained, with that at `high` it cannot.
+        let (mut low, mut high) = (0, returns.len().checked_sub(1)?);
+        let mut best = None;
+        while low < high {
+            let middle = low + (high - low).div_ceil(2);
+            match self.judge(key, returns[middle]) {
+                Some((Judgement::Holds(witness), excerpt)) => {
+                    (low, best) = (middle, Some((witness, excerpt)));
+                }
+                Some((Judgement::Violated(_), _)) => high = middle - 1,
+                _ => {
+                    self.orders_missing = true;
+                    return None;
+                }
+            }
+        }
+        if let Some((witness, excerpt)) = best {
+            self.add(key, &excerpt, &witness.order, false);
+        }
+        Some(returns[low])
     }
 
     /// Judges what is known of a key before an event.
@@ -122,22 +163,15 @@ impl<'a> Orders<'a> {
         Some((checked.judgement, excerpt))
     }
 
-    fn add(
-        &mut self,
-        key: Option<u32>,
-        excerpt: &Excerpt,
-        inner: &[OpId],
-        order: Vec<OpId>,
-        complete: bool,
-    ) {
+    fn add(&mut self, key: Option<u32>, excerpt: &Excerpt, order: &[OpId], complete: bool) {
         let part = if complete { Part::First } else { Part::Last };
         let spec = &*self.source.subject.object.spec;
-        let states = states::follow(spec, &excerpt.history, inner, part, &self.limits);
+        let states = states::follow(spec, &excerpt.history, order, part, &self.limits);
         self.states_missing |= !states.is_complete;
         self.found.push(OrderView {
             key,
             complete,
-            operations: order.into_iter().map(OpId::number).collect(),
+            operations: order.iter().map(|id| excerpt.ids[id.index()].number()).collect(),
             initial: states.initial,
             states: states.after,
         });
@@ -191,14 +225,19 @@ impl<'a> Orders<'a> {
         for key in numbers.filter(|key| !known.contains(key)) {
             match self.judge(Some(key), NEVER) {
                 Some((Judgement::Holds(witness), excerpt)) => {
-                    let order = witness.order.iter().map(|id| excerpt.ids[id.index()]).collect();
-                    self.add(Some(key), &excerpt, &witness.order, order, true);
+                    self.add(Some(key), &excerpt, &witness.order, true);
                 }
                 Some((Judgement::Violated(_), _)) => {}
                 _ => self.orders_missing = true,
             }
         }
     }
+}
+
+/// When the last of these operations returned, all of them were known.
+fn last_return(history: &History, ids: &[OpId]) -> Option<Rank> {
+    let completed = ids.iter().map(|id| &history[*id]).filter(|operation| operation.completed);
+    completed.map(|operation| operation.returned).max()
 }
 
 /// Some operations as they were known before an event, as a history of their own.

@@ -45,7 +45,8 @@ pub fn follow(
     let mut states = vec![spec.initial()];
     let initial = Some(text(&states));
     let mut after = Vec::new();
-    let (mut bytes, mut is_complete) = (0, told.len() == order.len());
+    let (mut bytes, mut dropped) = (0, told.start);
+    let mut is_complete = told.len() == order.len();
     for (at, id) in order.iter().enumerate() {
         if limits.exceeded(0).is_some() || at >= told.end {
             break;
@@ -55,10 +56,15 @@ pub fn follow(
         if states.is_empty() || states.len() > MOST_AT_ONCE {
             break;
         }
-        let is_told = told.contains(&at) && bytes < MOST_BYTES;
+        let is_told = told.contains(&at) && (part == Part::Last || bytes < MOST_BYTES);
         is_complete &= is_told;
         after.push(is_told.then(|| text(&states)));
         bytes += after.last().and_then(Option::as_ref).map_or(0, String::len);
+        // The last ones are told: the first of them make room.
+        while bytes > MOST_BYTES && part == Part::Last && dropped < after.len() {
+            bytes -= after[dropped].take().map_or(0, |state| state.len());
+            (dropped, is_complete) = (dropped + 1, false);
+        }
     }
     is_complete &= after.len() == order.len();
     States { initial, after, is_complete }
