@@ -21,6 +21,8 @@ const BYTES: usize = 4 << 30;
 /// What both say about a history, and after how many seconds; nothing if the limit was reached.
 struct Pair {
     ours: Option<(bool, f64)>,
+    /// Ours, with a few operations that show the violation.
+    with_core: Option<(bool, f64)>,
     peer: Option<(bool, f64)>,
 }
 
@@ -29,13 +31,15 @@ impl Pair {
         let object = Object::builtin(spec, None).expect("a built-in specification");
         let options = ReadOptions::new(spec, object.spec.operations());
         let history = read_bytes(text, &options).expect("a history").history;
-        let ours = best(|| judge(&object, &history));
+        let ours = best(|| judge(&object, &history, Duration::ZERO));
+        let core_time = CheckOptions::default().search.core_time;
+        let with_core = best(|| judge(&object, &history, core_time));
         let limit = || Limit { deadline: Instant::now() + LIMIT, bytes: BYTES };
         let peer = best(|| models::judge(spec, &history, &limit()));
         if let (Some((ours, _)), Some((peer, _))) = (ours, peer) {
             assert_eq!(ours, peer, "two answers about the same history of a {spec}");
         }
-        Pair { ours, peer }
+        Pair { ours, with_core, peer }
     }
 
     /// The time of the peer divided by ours, where both have an answer.
@@ -44,9 +48,10 @@ impl Pair {
     }
 }
 
-fn judge(object: &Object, history: &History) -> Option<bool> {
+fn judge(object: &Object, history: &History, core_time: Duration) -> Option<bool> {
     let limits = Limits { deadline: Some(Instant::now() + LIMIT), ..Limits::default() };
-    let options = CheckOptions { limits, ..CheckOptions::default() };
+    let mut options = CheckOptions { limits, ..CheckOptions::default() };
+    options.search.core_time = core_time;
     let mut history = history.clone();
     match check(object, &mut history, &options).ok()?.judgement {
         Judgement::Holds(_) => Some(true),
@@ -85,10 +90,24 @@ pub fn print(arguments: &[String]) {
         "value. Medians in seconds; -: more than {limit} s or {} GB. ratio: Wing–Gong–Lowe /",
         BYTES >> 30
     );
-    println!("linchpin, the least and the greatest of the histories that both judge.\n");
     println!(
-        "{:<16}{:>8}{:>7}  {:<8}{:>9}{:>12}{:>12}  {:>9}{:>11}",
-        "spec", "clients", "ops", "history", "violated", "linchpin", "WGL", "ratio", ""
+        "linchpin, the least and the greatest of the histories that both judge. with core: and"
+    );
+    println!(
+        "with a few operations that show the violation, for which it takes up to two seconds.\n"
+    );
+    println!(
+        "{:<16}{:>8}{:>7}  {:<8}{:>9}{:>12}{:>12}{:>12}  {:>9}{:>11}",
+        "spec",
+        "clients",
+        "ops",
+        "history",
+        "violated",
+        "linchpin",
+        "with core",
+        "WGL",
+        "ratio",
+        ""
     );
     for spec in REPEATING.iter().filter(|spec| !any || is_wanted(spec)) {
         for clients in CLIENTS {
@@ -133,9 +152,10 @@ fn print_row(name: &str, kind: &str, pairs: &[Pair]) {
     ratios.sort_by(f64::total_cmp);
     let ratio = |at: Option<&f64>| at.map_or("-".to_owned(), |ratio| format!("{ratio:.2}"));
     println!(
-        "{name}  {kind:<8}{:>9}{:>12}{:>12}  {:>9}{:>11}",
+        "{name}  {kind:<8}{:>9}{:>12}{:>12}{:>12}  {:>9}{:>11}",
         format!("{}/{}", pairs.iter().filter(violated).count(), pairs.len()),
         median(pairs.iter().map(|pair| pair.ours.map(|(_, time)| time)).collect()),
+        median(pairs.iter().map(|pair| pair.with_core.map(|(_, time)| time)).collect()),
         median(pairs.iter().map(|pair| pair.peer.map(|(_, time)| time)).collect()),
         ratio(ratios.first()),
         ratio(ratios.last()),
@@ -148,7 +168,10 @@ pub fn print_recorded(directory: &Path, spec: &str) {
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     paths.sort();
     println!("Seconds; ratio: Wing–Gong–Lowe / linchpin.\n");
-    println!("{:<30}{:>10}{:>12}{:>12}{:>10}", "history", "", "linchpin", "WGL", "ratio");
+    println!(
+        "{:<30}{:>10}{:>12}{:>12}{:>12}{:>10}",
+        "history", "", "linchpin", "with core", "WGL", "ratio"
+    );
     let mut pairs = Vec::new();
     for path in paths {
         let pair = Pair::of(spec, &std::fs::read(&path).expect("a file"));
@@ -156,7 +179,7 @@ pub fn print_recorded(directory: &Path, spec: &str) {
             answer.map_or("-".to_owned(), |(_, time)| format!("{time:.6}"))
         };
         println!(
-            "{:<30}{:>10}{:>12}{:>12}{:>10}",
+            "{:<30}{:>10}{:>12}{:>12}{:>12}{:>10}",
             path.file_name().unwrap_or_default().to_string_lossy(),
             match pair.ours {
                 Some((true, _)) => "holds",
@@ -164,11 +187,19 @@ pub fn print_recorded(directory: &Path, spec: &str) {
                 None => "?",
             },
             seconds(pair.ours),
+            seconds(pair.with_core),
             seconds(pair.peer),
             pair.ratio().map_or("-".to_owned(), |ratio| format!("{ratio:.2}")),
         );
         pairs.push(pair);
     }
+    let sum = |times: Vec<Option<(bool, f64)>>| -> f64 {
+        times.into_iter().flatten().map(|(_, time)| time).sum()
+    };
+    let ours = sum(pairs.iter().map(|pair| pair.ours).collect());
+    let with_core = sum(pairs.iter().map(|pair| pair.with_core).collect());
+    let peer = sum(pairs.iter().map(|pair| pair.peer).collect());
+    println!("{:<40}{ours:>12.6}{with_core:>12.6}{peer:>12.6}{:>10.2}", "sum", peer / ours);
     let ahead = pairs.iter().filter_map(Pair::ratio).filter(|ratio| *ratio >= 1.0).count();
     println!("\nahead in {ahead} of {}", pairs.len());
 }

@@ -5,7 +5,7 @@
 
 use crate::online::{EventRule, WindowRule, rules};
 use linchpin_history_data::crash::Interrupted;
-use linchpin_history_data::{History, Monitored, NotApplicable, ValueId};
+use linchpin_history_data::{History, Judgement, Monitored, NotApplicable, ValueId, Witness};
 use linchpin_monitor as monitor;
 use linchpin_search::{
     Knowledge, Relevance, SearchOptions, SplitBy, Tally, cas_register, lockstep,
@@ -90,6 +90,16 @@ impl Task<'_> {
             initial.push(id);
         }
         check(self.history, &initial, self.limits)
+    }
+
+    /// Judges a collection in which values repeat, where a guess which of equal values was removed
+    /// when explains it.
+    fn by_pairs(&self, guess: fn(&History, &Limits) -> Option<Witness>) -> Monitored {
+        let is_empty = self.initial().as_list().is_none_or(<[Value]>::is_empty);
+        let found = is_empty.then(|| guess(self.history, self.limits)).flatten();
+        found.map(Judgement::Holds).ok_or_else(|| NotApplicable {
+            reason: "which of equal values was removed when is not obvious".to_owned(),
+        })
     }
 }
 
@@ -188,7 +198,10 @@ struct Stack;
 
 impl DataType for Stack {
     fn methods(&self) -> &'static [Method] {
-        &[Method { name: "stack", check: |task| task.collection(monitor::stack::check) }]
+        &[
+            Method { name: "stack", check: |task| task.collection(monitor::stack::check) },
+            Method { name: "stack by pairs", check: |task| task.by_pairs(monitor::stack::guess) },
+        ]
     }
 
     fn knowledge(&self) -> Knowledge {
@@ -222,10 +235,16 @@ struct PriorityQueue;
 
 impl DataType for PriorityQueue {
     fn methods(&self) -> &'static [Method] {
-        &[Method {
-            name: "priority-queue",
-            check: |task| task.collection(monitor::priority_queue::check),
-        }]
+        &[
+            Method {
+                name: "priority-queue",
+                check: |task| task.collection(monitor::priority_queue::check),
+            },
+            Method {
+                name: "priority-queue by pairs",
+                check: |task| task.by_pairs(monitor::priority_queue::guess),
+            },
+        ]
     }
 
     fn knowledge(&self) -> Knowledge {

@@ -8,11 +8,12 @@
 //! [`check`] judges.
 
 use super::intervals::{
-    self, Collection, Conflict, Gap, Life, Object, Part, Places, Span, Speech, cover,
+    self, Collection, Conflict, Gap, Life, Object, Pairing, Part, Places, Span, Speech, Unpaired,
+    cover,
 };
 use super::poll::{Halt, StopPoll, StopReason};
 use super::sorting;
-use linchpin_history_data::{History, Monitored, OpId, ValueId};
+use linchpin_history_data::{History, Monitored, OpId, ValueId, Witness};
 use linchpin_spec::{PriorityQueue, Value};
 use linchpin_verdict::Limits;
 
@@ -24,6 +25,16 @@ use linchpin_verdict::Limits;
 pub fn check(history: &History, initial: &[ValueId], limits: &Limits) -> Monitored {
     let poll = StopPoll::new(limits);
     intervals::check(&Smallest { history, poll: &poll }, history, initial, limits, &poll)
+}
+
+/// An order that explains a history of a priority queue that is empty at the start, in which values may
+/// repeat, if a guess which of equal values was removed when is good enough. That none is found
+/// means nothing.
+pub fn guess(history: &History, limits: &Limits) -> Option<Witness> {
+    let poll = StopPoll::new(limits);
+    let mut unpaired = Unpaired::new::<Smallest<'_>>(history)?;
+    let order = unpaired.explain(&Smallest { history, poll: &poll }, Pairing::FirstIn, &poll)?;
+    Some(Witness { order })
 }
 
 struct Smallest<'a> {

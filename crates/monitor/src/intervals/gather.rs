@@ -323,7 +323,7 @@ impl<'a> Gathering<'a> {
 }
 
 /// The value of an argument that is one value.
-fn value_of(argument: Argument) -> Option<ValueId> {
+pub(super) fn value_of(argument: Argument) -> Option<ValueId> {
     match argument {
         Argument::None => Some(ValueId::NULL),
         Argument::One(value) => Some(value),

@@ -18,6 +18,7 @@
 mod cover;
 mod decide;
 mod gather;
+mod pairing;
 mod places;
 mod say;
 mod shrink;
@@ -25,6 +26,7 @@ mod shrink;
 pub(super) use cover::{FreeGaps, cover};
 pub(super) use decide::{Collection, Decision, check, decide_by_trial, without};
 use linchpin_history_data::{OpId, ValueId};
+pub(super) use pairing::{Pairing, Unpaired};
 pub(super) use places::Places;
 pub(super) use say::Speech;
 

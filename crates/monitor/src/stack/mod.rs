@@ -28,9 +28,11 @@ mod pieces;
 mod trees;
 mod unfold;
 
-use super::intervals::{self, Collection, Conflict, Look, Object, Part, Span, Speech, cover};
+use super::intervals::{
+    self, Collection, Conflict, Look, Object, Pairing, Part, Span, Speech, Unpaired, cover,
+};
 use super::poll::{Halt, StopPoll};
-use linchpin_history_data::{History, Monitored, OpId, ValueId};
+use linchpin_history_data::{History, Monitored, OpId, ValueId, Witness};
 use linchpin_spec::Stack;
 use linchpin_verdict::Limits;
 
@@ -46,6 +48,16 @@ const MANY: usize = 100;
 pub fn check(history: &History, initial: &[ValueId], limits: &Limits) -> Monitored {
     let poll = StopPoll::new(limits);
     intervals::check(&Lifo { poll: &poll }, history, initial, limits, &poll)
+}
+
+/// An order that explains a history of a stack that is empty at the start, in which values may
+/// repeat, if a guess which of equal values was removed when is good enough. That none is found
+/// means nothing.
+pub fn guess(history: &History, limits: &Limits) -> Option<Witness> {
+    let poll = StopPoll::new(limits);
+    let mut unpaired = Unpaired::new::<Lifo<'_>>(history)?;
+    let order = unpaired.explain(&Lifo { poll: &poll }, Pairing::LastIn, &poll)?;
+    Some(Witness { order })
 }
 
 struct Lifo<'a> {

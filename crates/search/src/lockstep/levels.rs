@@ -111,6 +111,9 @@ enum From {
     Pending(u32),
 }
 
+/// So many configurations the search depth first leads on at most: it keeps them all.
+const DEPTH_FIRST: usize = 1 << 17;
+
 /// The class of pending dequeues.
 const DEQUEUES: u32 = u32::MAX;
 
@@ -123,6 +126,8 @@ pub(super) struct Levels<'a, M: Mask> {
     level: Vec<Config<M>>,
     next: Vec<Config<M>>,
     index: FxHashMap<Key<M>, u32>,
+    /// The positions in `next` of configurations that were added or became better.
+    added: Vec<u32>,
     /// The latest return of an operation that mattered so far.
     last: Time,
     /// How many configurations were led on.
@@ -139,6 +144,7 @@ impl<'a, M: Mask> Levels<'a, M> {
             level: Vec::new(),
             next: Vec::new(),
             index: FxHashMap::default(),
+            added: Vec::new(),
             last: Time::MIN,
             work: 0,
         }
@@ -148,6 +154,40 @@ impl<'a, M: Mask> Levels<'a, M> {
         if self.lists.impossible {
             return SearchEnd::Unexplained { last: NEVER };
         }
+        // Most histories that can be explained are explained almost without stepping back.
+        let budget = (4 * self.lists.enqueues.id.len() + 64).min(DEPTH_FIRST);
+        if let Some(end) = self.depth_first(budget) {
+            return end;
+        }
+        self.start();
+        loop {
+            self.index.clear();
+            self.level = std::mem::take(&mut self.next);
+            if let Some(done) = self.level.iter().find(|config| self.is_done(config)) {
+                return SearchEnd::Explained(self.unfolded(done.step));
+            }
+            if self.level.is_empty() {
+                return self.unexplained();
+            }
+            for config in std::mem::take(&mut self.level) {
+                if let Some(reason) = self.exceeded() {
+                    return SearchEnd::Stopped(reason);
+                }
+                self.added.clear();
+                self.lead_on(&config);
+            }
+            if self.steps.should_forget() {
+                self.steps.forget(self.next.iter_mut().map(|config| &mut config.step));
+            }
+        }
+    }
+
+    /// Starts over, with the empty configuration.
+    fn start(&mut self) {
+        self.next.clear();
+        self.index.clear();
+        self.steps = Steps::default();
+        self.last = Time::MIN;
         let nothing =
             |side: &Side| First { base: 0, others: M::empty(side.width.max(self.width())) };
         let (enqueued, dequeued) = (nothing(&self.lists.enqueues), nothing(&self.lists.dequeues));
@@ -157,30 +197,43 @@ impl<'a, M: Mask> Levels<'a, M> {
             Config { key, last_enqueue: least, last_dequeue: least, empty: 0, step: START },
             None,
         );
-        loop {
-            self.index.clear();
-            self.level = std::mem::take(&mut self.next);
-            if let Some(done) = self.level.iter().find(|config| self.is_done(config)) {
-                return SearchEnd::Explained(self.unfolded(done.step));
+    }
+
+    /// The same search depth first, for so many configurations; nothing if they do not suffice.
+    fn depth_first(&mut self, budget: usize) -> Option<SearchEnd> {
+        self.start();
+        let mut open = vec![0];
+        for _ in 0..budget {
+            let Some(at) = open.pop() else {
+                return Some(self.unexplained());
+            };
+            let config = self.next.get(at as usize)?.clone();
+            if self.is_done(&config) {
+                return Some(SearchEnd::Explained(self.unfolded(config.step)));
             }
-            if self.level.is_empty() {
-                // INVARIANT: what returned later, or was called later, was not looked at.
-                let last = u32::try_from(self.last.max(0)).map_or(NEVER, Rank::new);
-                return SearchEnd::Unexplained { last };
+            if let Some(reason) = self.exceeded() {
+                return Some(SearchEnd::Stopped(reason));
             }
-            for config in std::mem::take(&mut self.level) {
-                self.work += 1;
-                if self.work.is_multiple_of(256)
-                    && let Some(reason) = self.watch.exceeded(self.bytes(), self.work)
-                {
-                    return SearchEnd::Stopped(reason);
-                }
-                self.lead_on(&config);
-            }
-            if self.steps.should_forget() {
-                self.steps.forget(self.next.iter_mut().map(|config| &mut config.step));
-            }
+            self.added.clear();
+            self.lead_on(&config);
+            open.extend(self.added.iter().rev());
         }
+        None
+    }
+
+    /// Why to give up, if it is time to; asked once for each configuration that is led on.
+    fn exceeded(&mut self) -> Option<StopReason> {
+        self.work += 1;
+        match self.work.is_multiple_of(256) {
+            true => self.watch.exceeded(self.bytes(), self.work),
+            false => None,
+        }
+    }
+
+    fn unexplained(&self) -> SearchEnd {
+        // INVARIANT: what returned later, or was called later, was not looked at.
+        let last = u32::try_from(self.last.max(0)).map_or(NEVER, Rank::new);
+        SearchEnd::Unexplained { last }
     }
 
     fn width(&self) -> usize {
@@ -300,8 +353,12 @@ impl<'a, M: Mask> Levels<'a, M> {
             config.step = self.steps.push(*id, config.step);
         }
         match self.next.get_mut(position as usize) {
-            Some(known) => *known = config,
+            Some(known) => {
+                *known = config;
+                self.added.push(position);
+            }
             None => {
+                self.added.push(self.next.len() as u32);
                 self.index.insert(config.key.clone(), self.next.len() as u32);
                 self.next.push(config);
             }
