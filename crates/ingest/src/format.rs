@@ -45,6 +45,14 @@ impl Format {
         }
     }
 
+    /// Whether its events may have a time.
+    pub(crate) fn has_times(self) -> bool {
+        match self {
+            Format::JsonLines | Format::JepsenEdn | Format::PorcupineKv => true,
+            Format::JepsenLog | Format::Fastlin | Format::Limo => false,
+        }
+    }
+
     /// The format of a text, judged by its beginning. Other lines may come before the first event
     /// of a log.
     ///

@@ -33,6 +33,7 @@ mod places;
 mod reader;
 mod record;
 mod recording;
+mod remark;
 mod source;
 mod token;
 
@@ -43,10 +44,11 @@ pub use event::{Event, EventKind};
 pub use fast::FastPath;
 pub use folder::{Found, Skipped, histories, latest_run, whole};
 pub use format::{Format, UnknownFormatError};
-pub use options::{FailedCas, ReadOptions};
+pub use options::{FailedCas, NilReads, Order, ReadOptions};
 pub use places::{Annotation, Places};
 pub use reader::Reader;
 pub use recording::Recording;
+pub use remark::Remark;
 pub use source::Source;
 
 use formats::json_ahead;
@@ -69,37 +71,57 @@ pub fn read_bytes(bytes: &[u8], options: &ReadOptions<'_>) -> Result<Recording, 
     // A text without a word is a history without an event, whatever its format.
     let blank = text.trim_ascii().is_empty().then_some(Format::JsonLines);
     let format = detected.or(blank).ok_or(IngestError::UnknownFormat)?;
-    match read_text(&text, format, options) {
+    if options.order == Order::Time && !format.has_times() {
+        return Err(IngestError::FormatWithoutTime { format });
+    }
+    let keyed = |keyed| ReadOptions { keyed: Some(keyed), ..*options };
+    let mut reader = Reader::silent(format, options);
+    match read_text(&text, format, options, &mut reader) {
+        Ok(()) => reader.finish(),
         // What was read so far was misunderstood: it was pairs of key and value.
-        Err(IngestError::LateKeys { .. }) => {
-            read_text(&text, format, &ReadOptions { keyed: Some(true), ..*options })
+        Err(IngestError::LateKeys { .. }) => read_as(&text, format, &keyed(true)),
+        // It was misunderstood: it was no pairs.
+        Err(error) if reader.wants_plain() => {
+            let mut recording = read_as(&text, format, &keyed(false))?;
+            if let IngestError::OtherKey { .. } = error {
+                recording.remarks.push(Remark::MayBePairs);
+            }
+            Ok(recording)
         }
-        result => result,
+        Err(error) => Err(error),
     }
 }
 
-fn read_text(
+fn read_as(
     text: &[u8],
     format: Format,
     options: &ReadOptions<'_>,
 ) -> Result<Recording, IngestError> {
-    if format == Format::JsonLines && formats::json_document::is_document(text) {
-        let mut recorder = record::Recorder::new(options);
-        formats::json_document::read(text, &mut recorder)?;
-        return Ok(recorder.finish(format));
-    }
     let mut reader = Reader::silent(format, options);
-    if format == Format::JsonLines && options.is_parallel(text.len()) {
-        json_ahead::read(text, json_ahead::BLOCK, &mut reader)?;
-        return reader.finish();
-    }
-    let mut rest = text;
-    while !rest.is_empty() {
-        let (block, after) = rest.split_at(block_end(rest));
-        reader.push_lines(block)?;
-        rest = after;
-    }
+    read_text(text, format, options, &mut reader)?;
     reader.finish()
+}
+
+/// Reads all of a text.
+fn read_text(
+    text: &[u8],
+    format: Format,
+    options: &ReadOptions<'_>,
+    reader: &mut Reader,
+) -> Result<(), IngestError> {
+    if format == Format::JsonLines && formats::json_document::is_document(text) {
+        reader.push_document(text)?;
+    } else if format == Format::JsonLines && options.is_parallel(text.len()) {
+        json_ahead::read(text, json_ahead::BLOCK, reader)?;
+    } else {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (block, after) = rest.split_at(block_end(rest));
+            reader.push_lines(block)?;
+            rest = after;
+        }
+    }
+    reader.end()
 }
 
 /// Text is read in blocks of about so many bytes: few enough to be looked at twice while they are

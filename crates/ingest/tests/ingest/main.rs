@@ -8,3 +8,4 @@ mod limo;
 mod memory;
 mod mutation;
 mod places;
+mod readings;
