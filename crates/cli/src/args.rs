@@ -426,6 +426,13 @@ pub struct RecordingArgs {
     /// Whether every value is a pair `[key, value]` of an independent object. [default: detected]
     #[arg(long, value_name = "true|false")]
     pub keyed: Option<bool>,
+    /// What an `ok` read of `null` says of a register. [default: unknown in Jepsen's EDN, a value in
+    /// all other formats]
+    #[arg(long, value_enum)]
+    pub nil_reads: Option<NilReadsArg>,
+    /// What tells in which order events happened.
+    #[arg(long, value_enum, default_value_t = OrderArg::Lines)]
+    pub order: OrderArg,
     /// What must hold. The properties differ in what a crashed operation may still do.
     #[arg(long, value_enum, default_value_t = PropertyArg::Linearizable)]
     pub property: PropertyArg,
@@ -503,6 +510,22 @@ pub enum FailedCasArg {
     DidNotHappen,
     /// The `cas` took place and answered false.
     ReturnedFalse,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum NilReadsArg {
+    /// What was read is not known.
+    Unknown,
+    /// The object held `null`.
+    Value,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OrderArg {
+    /// The order of the lines.
+    Lines,
+    /// The `time` of each event; events of one time overlap.
+    Time,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -179,6 +179,14 @@ impl Scalars {
         }
     }
 
+    /// Of these all but `null`.
+    pub fn without_null(self) -> Scalars {
+        match self {
+            Scalars::Taken { bool, int, .. } => Scalars::Taken { null: false, bool, int },
+            Scalars::Ignored => Scalars::Ignored,
+        }
+    }
+
     /// What [`Converter::argument`] makes of this token; nothing if it has to be asked.
     #[inline]
     pub fn argument(self, token: Token, builder: &mut Builder) -> Option<Argument> {

@@ -1,7 +1,7 @@
 //! What can be wrong with a recording. Files are named by the caller: these messages begin with the
 //! line.
 
-use crate::format::names;
+use crate::format::{Format, names};
 use crate::options::ReadOptions;
 use std::io;
 use thiserror::Error;
@@ -171,6 +171,33 @@ pub enum IngestError {
         /// The line.
         line: u64,
     },
+    /// An event without a time, where times are to order events.
+    #[error("line {line}: to order events by time, each needs an integer `time`; this has none")]
+    NoTime {
+        /// The line.
+        line: u64,
+    },
+    /// A format whose events have no time, where times are to order events.
+    #[error("events in the format {format} have no `time` to order them by")]
+    FormatWithoutTime {
+        /// The format.
+        format: Format,
+    },
+    /// Events of a process whose times are not in the order of the lines.
+    #[error("line {line}: the time of process {process} goes back: it is later at line {since}")]
+    TimeGoesBack {
+        /// The line.
+        line: u64,
+        /// The process.
+        process: String,
+        /// The line of its event before.
+        since: u64,
+    },
+    /// A log without an event.
+    #[error(
+        "no event was found in this log; an event is a line with `process :type :f value`, such as `3 :invoke :write 2`"
+    )]
+    NoEvent,
     /// A text that is in no known format.
     #[error("this is in none of the known formats ({})", names())]
     UnknownFormat,
@@ -221,6 +248,8 @@ impl IngestError {
             | IngestError::OtherOperation { line, .. }
             | IngestError::OtherKey { line, .. }
             | IngestError::LateKeys { line, .. }
+            | IngestError::NoTime { line }
+            | IngestError::TimeGoesBack { line, .. }
             | IngestError::TooLong { line } => Some(*line),
             IngestError::InClient { error, .. } | IngestError::Advised { error, .. } => {
                 error.line()
@@ -229,6 +258,8 @@ impl IngestError {
             | IngestError::Binary { .. }
             | IngestError::Endless { .. }
             | IngestError::UnknownFormat
+            | IngestError::NoEvent
+            | IngestError::FormatWithoutTime { .. }
             | IngestError::Folder
             | IngestError::NoRun { .. }
             | IngestError::Io(_) => None,

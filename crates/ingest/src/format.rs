@@ -67,6 +67,14 @@ impl Format {
         matches!(self, Format::Fastlin | Format::TestJepsen | Format::EtcdOperations)
     }
 
+    /// Whether its events may have a time.
+    pub(crate) fn has_times(self) -> bool {
+        matches!(
+            self,
+            Format::JsonLines | Format::JepsenEdn | Format::PorcupineKv | Format::TestJepsen
+        )
+    }
+
     /// The format of a text, judged by its beginning. Other lines may come before the first event
     /// of a log.
     ///

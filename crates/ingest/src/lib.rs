@@ -33,6 +33,7 @@ mod places;
 mod reader;
 mod record;
 mod recording;
+mod remark;
 mod source;
 mod token;
 
@@ -43,10 +44,11 @@ pub use event::{Event, EventKind};
 pub use fast::FastPath;
 pub use folder::{Found, Skipped, histories, latest_run, whole};
 pub use format::{Format, UnknownFormatError};
-pub use options::{FailedCas, ReadOptions};
+pub use options::{FailedCas, NilReads, Order, ReadOptions};
 pub use places::{Annotation, Places};
 pub use reader::Reader;
 pub use recording::Recording;
+pub use remark::Remark;
 pub use source::Source;
 
 use formats::{etcd, json_ahead};
@@ -77,7 +79,7 @@ fn read_report(folder: &Path, options: &ReadOptions<'_>) -> Result<Recording, In
             IngestError::InClient { client, error: Box::new(error) }
         })?;
     }
-    let mut recorder = record::Recorder::new(options);
+    let mut recorder = record::Recorder::new(Format::EtcdOperations, options);
     operations.record(&mut recorder)?;
     Ok(recorder.finish(Format::EtcdOperations))
 }
@@ -96,46 +98,59 @@ pub fn read_bytes(bytes: &[u8], options: &ReadOptions<'_>) -> Result<Recording, 
         recording.format = format;
         return Ok(recording);
     }
-    match read_text(&text, format, options) {
-        // What was read so far was misunderstood: it was pairs of key and value.
-        Err(IngestError::LateKeys { .. }) => {
-            read_text(&text, format, &ReadOptions { keyed: Some(true), ..*options })
-        }
-        result => result.map_err(|error| error.advised(options)),
+    if options.order == Order::Time && !format.has_times() {
+        return Err(IngestError::FormatWithoutTime { format });
     }
+    let keyed = |keyed| ReadOptions { keyed: Some(keyed), ..*options };
+    let mut reader = Reader::silent(format, options);
+    let read = match read_text(&text, format, options, &mut reader) {
+        Ok(()) => reader.finish(),
+        // What was read so far was misunderstood: it was pairs of key and value.
+        Err(IngestError::LateKeys { .. }) => read_as(&text, format, &keyed(true)),
+        // It was misunderstood: it was no pairs.
+        Err(error) if reader.wants_plain() => {
+            read_as(&text, format, &keyed(false)).map(|mut recording| {
+                if let IngestError::OtherKey { .. } = error {
+                    recording.remarks.push(Remark::MayBePairs);
+                }
+                recording
+            })
+        }
+        Err(error) => Err(error),
+    };
+    read.map_err(|error| error.advised(options))
 }
 
-fn read_text(
+fn read_as(
     text: &[u8],
     format: Format,
     options: &ReadOptions<'_>,
 ) -> Result<Recording, IngestError> {
-    if format == Format::JsonLines && formats::json_document::is_document(text) {
-        let mut recorder = record::Recorder::new(options);
-        recorder.keeps_events = false;
-        formats::json_document::read(text, &mut recorder)?;
-        recorder.unfinished()?;
-        return Ok(recorder.finish(format));
-    }
-    if format == Format::EtcdOperations {
-        let (mut operations, mut recorder) =
-            (etcd::Operations::default(), record::Recorder::new(options));
-        operations.read(text)?;
-        operations.record(&mut recorder)?;
-        return Ok(recorder.finish(format));
-    }
     let mut reader = Reader::silent(format, options);
-    if format == Format::JsonLines && options.is_parallel(text.len()) {
-        json_ahead::read(text, json_ahead::BLOCK, &mut reader)?;
-        return reader.finish();
-    }
-    let mut rest = text;
-    while !rest.is_empty() {
-        let (block, after) = rest.split_at(block_end(rest));
-        reader.push_lines(block)?;
-        rest = after;
-    }
+    read_text(text, format, options, &mut reader)?;
     reader.finish()
+}
+
+/// Reads all of a text.
+fn read_text(
+    text: &[u8],
+    format: Format,
+    options: &ReadOptions<'_>,
+    reader: &mut Reader,
+) -> Result<(), IngestError> {
+    if format == Format::JsonLines && formats::json_document::is_document(text) {
+        reader.push_document(text)?;
+    } else if format == Format::JsonLines && options.is_parallel(text.len()) {
+        json_ahead::read(text, json_ahead::BLOCK, reader)?;
+    } else {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (block, after) = rest.split_at(block_end(rest));
+            reader.push_lines(block)?;
+            rest = after;
+        }
+    }
+    reader.end()
 }
 
 /// Text is read in blocks of about so many bytes: few enough to be looked at twice while they are

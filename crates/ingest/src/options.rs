@@ -3,7 +3,7 @@
 use crate::fast::FastPath;
 use crate::format::Format;
 use crate::formats::json_ahead;
-use linchpin_spec::Signature;
+use linchpin_spec::{Shape, Signature};
 use std::thread;
 
 /// What a `fail` of a compare-and-swap says.
@@ -17,6 +17,25 @@ pub enum FailedCas {
     ReturnedFalse,
 }
 
+/// What an `ok` read of `null` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NilReads {
+    /// That the answer is not known: Knossos's reading.
+    Unknown,
+    /// That the object held `null`.
+    Value,
+}
+
+/// What tells in which order events happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// The order of the lines.
+    #[default]
+    Lines,
+    /// The `time` of each event. Events of one time overlap.
+    Time,
+}
+
 /// How to read a history, and of what.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadOptions<'a> {
@@ -28,10 +47,16 @@ pub struct ReadOptions<'a> {
     pub format: Option<Format>,
     /// What a `fail` of `cas` and `mwcas` says.
     pub failed_cas: FailedCas,
-    /// Whether every value is a pair `[key, value]`, as `jepsen.independent` writes them; detected
-    /// if absent, by the first operation of which the specification leaves no doubt (a `read` that
-    /// takes `[3, nil]`, say).
+    /// Whether every value is a pair `[key, value]`, as `jepsen.independent` writes them. If absent,
+    /// that is found out: from all events where the recording is read as a whole, and otherwise by
+    /// the first operation of which the specification leaves no doubt (a `read` that takes
+    /// `[3, nil]`, say).
     pub keyed: Option<bool>,
+    /// What a read of `null` says of a register. If absent: that the answer is not known in Jepsen's
+    /// and Knossos's EDN, and that `null` was read in all other formats.
+    pub nil_reads: Option<NilReads>,
+    /// What tells the order of events, where events have a `time`.
+    pub order: Order,
     /// How many bytes are held of a recording that does not say how many it has: of a compressed
     /// one when it is not, and of what comes from no regular file (standard input, a pipe).
     pub most_bytes: u64,
@@ -52,6 +77,8 @@ impl<'a> ReadOptions<'a> {
             format: None,
             failed_cas: FailedCas::default(),
             keyed: None,
+            nil_reads: None,
+            order: Order::default(),
             most_bytes: ReadOptions::MOST_BYTES,
             parallel: None,
         }
@@ -64,6 +91,17 @@ impl<'a> ReadOptions<'a> {
         // The scanner is what runs ahead.
         let is_left_out = !FastPath::Ahead.is_taken() || !FastPath::Scanner.is_taken();
         !is_left_out && self.parallel.unwrap_or_else(pays)
+    }
+
+    /// Whether this operation is a read, and an answer of `null` says that it is not known.
+    pub(crate) fn may_be_unknown(&self, format: Format, operation: &Signature) -> bool {
+        let is_register = self.is_spec("register") || self.is_spec("cas-register");
+        let usual = match format {
+            Format::JepsenEdn => NilReads::Unknown,
+            _ => NilReads::Value,
+        };
+        let is_read = operation.is_called("read") && operation.argument == Shape::Unit;
+        is_register && is_read && self.nil_reads.unwrap_or(usual) == NilReads::Unknown
     }
 
     /// Whether the specification has this name; `-` and `_` are the same letter.

@@ -40,6 +40,17 @@ impl Places {
         !self.times.is_empty()
     }
 
+    /// How many events have an earlier time than the one before them, and the first of these.
+    pub(crate) fn times_going_back(&self) -> Option<(u64, Rank)> {
+        if self.forgotten > 0 || self.times.len() != self.lines.len() {
+            return None;
+        }
+        let back = |at: &usize| self.times[*at] < self.times[at - 1];
+        let mut going_back = (1..self.times.len()).filter(back);
+        let first = u32::try_from(going_back.next()?).ok()?;
+        Some((1 + going_back.count() as u64, Rank::new(first)))
+    }
+
     /// The next event is on this line. Lines beyond 32 bits are not told apart: a history has fewer
     /// events.
     #[inline]

@@ -7,6 +7,7 @@ use crate::formats::etcd::Operations;
 use crate::formats::fastlin::Fastlin;
 use crate::formats::jepsen_edn::EdnLines;
 use crate::formats::jepsen_log::JepsenLog;
+use crate::formats::json_document;
 use crate::formats::json_lines::JsonLines;
 use crate::formats::limo::Limo;
 use crate::formats::s2::S2;
@@ -42,6 +43,8 @@ pub struct Reader {
     lines: Lines,
     recorder: Recorder,
     line: u64,
+    /// Whether the end of the text was taken.
+    ended: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -100,18 +103,29 @@ impl Reader {
                 Lines::Whole(Whole { bytes: Vec::new(), most: options.most_bytes })
             }
         };
-        let mut recorder = Recorder::new(options);
-        if matches!(format, Format::Fastlin | Format::Limo) {
+        let mut recorder = Recorder::new(format, options);
+        recorder.reads_once();
+        if has_no_pairs(format) {
             recorder.without_pairs();
         }
-        Reader { format, lines, recorder, line: 0 }
+        Reader { format, lines, recorder, line: 0, ended: false }
     }
 
-    /// A reader that does not keep the events: only the whole recording is wanted.
+    /// A reader that does not keep the events: only the whole recording is wanted, and it can be
+    /// read again.
     pub(crate) fn silent(format: Format, options: &ReadOptions<'_>) -> Reader {
         let mut reader = Reader::new(format, options);
+        reader.recorder = Recorder::new(format, options);
+        if has_no_pairs(format) {
+            reader.recorder.without_pairs();
+        }
         reader.recorder.keeps_events = false;
         reader
+    }
+
+    /// Whether what was refused may fit if its values are no pairs of key and value.
+    pub(crate) fn wants_plain(&self) -> bool {
+        self.recorder.wants_plain()
     }
 
     /// Takes the next line, with or without its end; what happened in it, in order. An EDN map may
@@ -204,13 +218,34 @@ impl Reader {
 
     /// The whole recording.
     pub fn finish(mut self) -> Result<Recording, IngestError> {
-        match &mut self.lines {
-            Lines::Edn(lines) => lines.finish(&mut self.recorder)?,
-            Lines::Fastlin(lines) => lines.finish(&mut self.recorder)?,
-            Lines::Whole(whole) => whole.finish(self.format, &mut self.recorder)?,
-            _ => {}
+        if !self.ended {
+            self.end()?;
         }
         self.recorder.unfinished()?;
         Ok(self.recorder.finish(self.format))
     }
+
+    /// Takes the end of the text.
+    pub(crate) fn end(&mut self) -> Result<(), IngestError> {
+        self.ended = true;
+        match &mut self.lines {
+            Lines::Edn(lines) => lines.finish(&mut self.recorder)?,
+            Lines::Fastlin(lines) => lines.finish(&mut self.recorder)?,
+            // Anything is a log; one that says nothing was mistaken for one.
+            Lines::Log(_) if !self.recorder.has_events() => return Err(IngestError::NoEvent),
+            Lines::Whole(whole) => whole.finish(self.format, &mut self.recorder)?,
+            _ => {}
+        }
+        self.recorder.end()
+    }
+
+    /// Takes JSON objects that are not one a line: a whole text.
+    pub(crate) fn push_document(&mut self, text: &[u8]) -> Result<(), IngestError> {
+        json_document::read(text, &mut self.recorder)
+    }
+}
+
+/// Whether a format has no pairs of key and value.
+fn has_no_pairs(format: Format) -> bool {
+    matches!(format, Format::Fastlin | Format::Limo)
 }

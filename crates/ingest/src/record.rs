@@ -1,20 +1,25 @@
 //! Recorded lines to a history: the one place that knows what an event means.
 
 mod drain;
+mod keys;
+mod order;
 mod usual;
 
 use drain::Drains;
+use keys::Keys;
+use order::Waiting;
 pub(crate) use usual::{Part, Whole};
 
 use crate::convert::{Converter, Scalars, Unfit, fits};
 use crate::error::IngestError;
 use crate::event::{Event, EventKind, Kind, RawEvent};
 use crate::format::Format;
-use crate::options::{FailedCas, ReadOptions};
+use crate::options::{FailedCas, Order, ReadOptions};
 use crate::places::{Annotation, Annotations, Places};
 use crate::recording::{Counts, Recording};
+use crate::remark::Remark;
 use crate::token::{Bracket, Token, View};
-use linchpin_history::{Argument, Builder, HistoryError, ValueId};
+use linchpin_history::{Argument, Builder, HistoryError, Rank, ValueId};
 use linchpin_spec::{Shape, Signature};
 use rustc_hash::FxHashMap;
 
@@ -43,6 +48,8 @@ pub(crate) struct Recorder {
     places: Places,
     annotations: Annotations,
     drains: Drains,
+    /// Events that are recorded when all are there, if their times are to order them.
+    waiting: Option<Waiting>,
     pub notes: Vec<String>,
 }
 
@@ -50,6 +57,8 @@ pub(crate) struct Recorder {
 struct Operation {
     signature: Signature,
     answer: Answer,
+    /// Whether an answer of `null` says that the answer is not known.
+    may_be_unknown: bool,
     /// What it takes and answers as a rule.
     takes: Scalars,
     answers: Scalars,
@@ -63,17 +72,6 @@ enum Answer {
     Swap,
     /// `mwcas`: `true`, `false`, `{"failed": …}`, `{"read": …}`; an echo is a success.
     MultiSwap,
-}
-
-/// Whether values are pairs of key and value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Keys {
-    /// Not known yet; whether any event was taken without.
-    Unknown {
-        taken: bool,
-    },
-    Plain,
-    Paired,
 }
 
 #[derive(Clone, Debug)]
@@ -92,7 +90,7 @@ struct Open {
 }
 
 impl Recorder {
-    pub fn new(options: &ReadOptions<'_>) -> Recorder {
+    pub fn new(format: Format, options: &ReadOptions<'_>) -> Recorder {
         let is_mwcas = options.is_spec("mwcas");
         let operation = |signature: &Signature| {
             let answer = match signature.response {
@@ -100,23 +98,22 @@ impl Recorder {
                 Shape::Any if is_mwcas && signature.is_called("mwcas") => Answer::MultiSwap,
                 _ => Answer::Plain,
             };
+            let may_be_unknown = options.may_be_unknown(format, signature);
             let answers = Scalars::of(&signature.response);
+            let answers = if answer == Answer::Plain { answers } else { answers.only_bool() };
             Operation {
                 signature: signature.clone(),
                 answer,
+                may_be_unknown,
                 takes: Scalars::of(&signature.argument),
-                answers: if answer == Answer::Plain { answers } else { answers.only_bool() },
+                answers: if may_be_unknown { answers.without_null() } else { answers },
             }
         };
         Recorder {
             operations: options.operations.iter().map(operation).collect(),
             is_kv: options.is_spec("kv"),
             failed_cas: options.failed_cas,
-            keys: match options.keyed {
-                None => Keys::Unknown { taken: false },
-                Some(false) => Keys::Plain,
-                Some(true) => Keys::Paired,
-            },
+            keys: Keys::asked(options.keyed, options.is_spec("kv")),
             builder: Builder::new(options.operations),
             converter: Converter::default(),
             names: Vec::new(),
@@ -128,6 +125,7 @@ impl Recorder {
             places: Places::default(),
             annotations: Annotations::default(),
             drains: Drains::new(options.operations),
+            waiting: (options.order == Order::Time).then(Waiting::default),
             notes: Vec::new(),
         }
     }
@@ -154,6 +152,11 @@ impl Recorder {
         self.places.reserve(operations * 2);
     }
 
+    /// Whether there was any event.
+    pub fn has_events(&self) -> bool {
+        self.builder.history().events > Rank::new(0)
+    }
+
     /// A line that is no event of the history.
     pub fn skip(&mut self) {
         self.counts.skipped_lines += 1;
@@ -161,6 +164,9 @@ impl Recorder {
 
     /// Takes one recorded line.
     pub fn record(&mut self, raw: &RawEvent<'_>) -> Result<(), IngestError> {
+        if self.waiting.is_some() {
+            return self.hold(raw);
+        }
         let kind = match (raw.kind, raw.process) {
             (Kind::Step, _) => None,
             (_, Some(process)) if self.is_beside(raw, process) => {
@@ -195,6 +201,22 @@ impl Recorder {
             None => self.skip(),
         }
         Ok(())
+    }
+
+    /// Takes one recorded line, to be recorded in its turn.
+    #[cold]
+    fn hold(&mut self, raw: &RawEvent<'_>) -> Result<(), IngestError> {
+        let beside =
+            raw.kind == Kind::Step || raw.process.is_some_and(|it| self.is_beside(raw, it));
+        self.waiting.as_mut().map_or(Ok(()), |waiting| waiting.push(raw, beside))
+    }
+
+    /// Takes the end of the text.
+    pub fn end(&mut self) -> Result<(), IngestError> {
+        match self.waiting.take() {
+            Some(waiting) => waiting.in_order(|raw| self.record(raw)),
+            None => Ok(()),
+        }
     }
 
     /// Whether a line says what happened beside the history: it is of the nemesis, or it is the
@@ -249,10 +271,18 @@ impl Recorder {
         let answers = self.operations.iter().any(|op| op.signature.response != Shape::Unit);
         let (mut annotations, note) = self.annotations.finish();
         self.notes.extend(note);
+        let unknown = self.counts.unknown_reads;
+        let mut remarks: Vec<Remark> = self.keys.remark(self.is_kv).into_iter().collect();
+        remarks.extend((unknown > 0).then_some(Remark::UnknownReads { count: unknown }));
+        if let Some((count, rank)) = self.places.times_going_back() {
+            let line = self.places.line(rank).unwrap_or_default();
+            remarks.push(Remark::TimesGoBack { count, line });
+        }
         let mut history = self.builder.finish();
         self.drains.expand(&mut history, &mut self.places, &mut annotations);
         let mut recording = Recording::new(history, format, self.counts, answers, self.notes);
         (recording.places, recording.annotations) = (self.places.finish(), annotations);
+        recording.remarks = remarks;
         recording
     }
 
@@ -293,33 +323,6 @@ impl Recorder {
         Ok(EventKind::Invoke { process, operation, key, argument })
     }
 
-    /// The key and the value of a call, where the value may hold both.
-    fn split_argument<'t>(
-        &mut self,
-        raw: &RawEvent<'t>,
-        operation: u16,
-    ) -> Result<(Option<View<'t>>, View<'t>), IngestError> {
-        if let Keys::Unknown { taken } = self.keys {
-            let signature = &self.operations[operation as usize].signature;
-            self.keys = match seems_keyed(raw, &signature.argument) {
-                Some(true) if taken => {
-                    let (operation, found) = (signature.name.clone(), raw.value.to_string());
-                    return Err(IngestError::LateKeys { line: raw.line, operation, found });
-                }
-                Some(true) => Keys::Paired,
-                Some(false) => Keys::Plain,
-                None => Keys::Unknown { taken: true },
-            };
-        }
-        if self.keys != Keys::Paired || raw.key.is_some() {
-            return Ok((raw.key, raw.value));
-        }
-        match raw.value.pair() {
-            Some((key, value)) => Ok((Some(key), value)),
-            None => Err(malformed(raw.line, "a pair of key and value", &raw.value.to_string())),
-        }
-    }
-
     /// An `ok`, `fail` or `info`.
     fn answer(&mut self, raw: &RawEvent<'_>, process: u32) -> Result<EventKind, IngestError> {
         let since = self.processes[process as usize].line;
@@ -349,13 +352,23 @@ impl Recorder {
             }
             kind => {
                 let response = match kind {
-                    Kind::Fail => self.failure(raw, open),
+                    Kind::Fail => Some(self.failure(raw, open)),
                     _ => self.response(raw, process, open)?,
                 };
-                self.counts.completed += 1;
-                self.counts.answered += u64::from(response != Argument::None);
-                let result = self.builder.ok_compact(process, response);
-                (EventKind::Ok { process, response }, result)
+                match response {
+                    Some(response) => {
+                        self.counts.completed += 1;
+                        self.counts.answered += u64::from(response != Argument::None);
+                        let result = self.builder.ok_compact(process, response);
+                        (EventKind::Ok { process, response }, result)
+                    }
+                    // It says nothing about the object and has changed nothing: whether it is in
+                    // the history makes no difference.
+                    None => {
+                        self.counts.unknown_reads += 1;
+                        (EventKind::Fail { process }, self.builder.fail(process))
+                    }
+                }
             }
         };
         result.map_err(|error| self.not_well_formed(error, raw.line, process))?;
@@ -371,22 +384,15 @@ impl Recorder {
         Argument::One(reason.and_then(Result::ok).unwrap_or(ValueId::FALSE))
     }
 
-    /// The answer in an `ok`.
+    /// The answer in an `ok`; nothing if it is not known.
     fn response(
         &mut self,
         raw: &RawEvent<'_>,
         process: u32,
         open: Open,
-    ) -> Result<Argument, IngestError> {
+    ) -> Result<Option<Argument>, IngestError> {
+        let (key, value) = self.split_answer(raw, open)?;
         let Operation { signature, answer, .. } = &self.operations[open.operation as usize];
-        let (key, value) = match (raw.key, raw.value.pair()) {
-            (None, Some((key, value))) if self.keys == Keys::Paired => (Some(key), value),
-            (None, None) if self.keys == Keys::Paired && signature.response != Shape::Unit => {
-                let found = raw.value.to_string();
-                return Err(malformed(raw.line, "a pair of key and value", &found));
-            }
-            _ => (raw.key, raw.value),
-        };
         let (converter, builder) = (&mut self.converter, &mut self.builder);
         if let Some(key) = key {
             let answered = converter.intern(key, builder);
@@ -399,6 +405,11 @@ impl Recorder {
                     since: self.processes[process as usize].line,
                 });
             }
+        }
+        if value.first() == Token::Null
+            && self.operations[usize::from(open.operation)].may_be_unknown
+        {
+            return Ok(None);
         }
         let shape = &signature.response;
         let echo = || fits(value, &signature.argument);
@@ -416,7 +427,7 @@ impl Recorder {
             }
             (Answer::MultiSwap, _) => Err(Unfit),
         };
-        response.map_err(|_| {
+        response.map(Some).map_err(|_| {
             let mut error = unfit(raw.line, signature, "answers", shape, None, value);
             if let (Answer::MultiSwap, IngestError::Shape { expected, .. }) = (answer, &mut error) {
                 *expected = r#"true, false, {"failed": address} or {"read": …}"#.to_owned();
@@ -485,22 +496,6 @@ impl Recorder {
             }
             HistoryError::TooLong => IngestError::TooLong { line },
         }
-    }
-}
-
-/// Whether this call tells that values are pairs of key and value, or that they are not.
-fn seems_keyed(raw: &RawEvent<'_>, shape: &Shape) -> Option<bool> {
-    let pair = raw.value.pair();
-    match shape {
-        _ if raw.key.is_some() => Some(false),
-        Shape::Unit => match pair {
-            Some((_, value)) => (value.first() == Token::Null).then_some(true),
-            None => Some(false),
-        },
-        Shape::Bool | Shape::Int | Shape::Str | Shape::Word(_) | Shape::Record(_) => {
-            Some(pair.is_some())
-        }
-        _ => None,
     }
 }
 

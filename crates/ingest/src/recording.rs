@@ -2,6 +2,7 @@
 
 use crate::format::Format;
 use crate::places::{Annotation, Places};
+use crate::remark::Remark;
 use linchpin_history::History;
 
 /// What was read.
@@ -23,6 +24,8 @@ pub struct Recording {
     pub skipped_lines: u64,
     /// What people should know about how it was read.
     pub notes: Vec<String>,
+    /// Which choices were made in reading it that could be made in another way: to be said always.
+    pub remarks: Vec<Remark>,
     /// Where its events stand in what was read.
     pub places: Places,
     /// What the log says beside the history, in order.
@@ -39,6 +42,8 @@ pub(crate) struct Counts {
     pub answered: u64,
     pub failed: u64,
     pub skipped_lines: u64,
+    /// Reads of which the answer is not known, and which are not in the history.
+    pub unknown_reads: u64,
 }
 
 impl Recording {
@@ -49,7 +54,8 @@ impl Recording {
         answers: bool,
         notes: Vec<String>,
     ) -> Recording {
-        let Counts { has_keys, completed, answered, failed, skipped_lines } = counts;
+        let Counts { has_keys, completed, answered, failed, skipped_lines, unknown_reads: _ } =
+            counts;
         Recording {
             history,
             format,
@@ -59,6 +65,7 @@ impl Recording {
             failed,
             skipped_lines,
             notes,
+            remarks: Vec::new(),
             places: Places::default(),
             annotations: Vec::new(),
             answers,

@@ -124,6 +124,20 @@ impl<'t> View<'t> {
         items.next().is_none().then_some(pair)
     }
 
+    /// Appends this value to tokens that point into another text.
+    pub fn copy(&self, tokens: &mut Vec<Token>, text: &mut String) {
+        let mut copied = |span: Span| {
+            let start = text.len();
+            text.push_str(span.of(self.text));
+            Span::new(start, text.len())
+        };
+        tokens.extend(self.tokens.iter().map(|token| match token {
+            Token::Text(span) => Token::Text(copied(*span)),
+            Token::Unsupported(span) => Token::Unsupported(copied(*span)),
+            other => *other,
+        }));
+    }
+
     /// The value. Sets become sorted lists: values of histories are never sets.
     pub fn to_value(self) -> Result<Value, Unsupported> {
         Ok(match self.first() {

@@ -56,13 +56,6 @@ pub(crate) struct Whole {
 }
 
 impl Recorder {
-    /// Says that the format has no pairs of key and value, so that they are not looked for.
-    pub fn without_pairs(&mut self) {
-        if matches!(self.keys, Keys::Unknown { .. }) {
-            self.keys = Keys::Plain;
-        }
-    }
-
     /// The operation with this name, if there is one.
     pub fn known_operation(&self, name: &str) -> Option<u16> {
         self.builder.operation(name).ok()
@@ -168,7 +161,7 @@ impl Recorder {
     #[must_use]
     pub fn returned(&mut self, line: u64, process: u32, value: Token) -> bool {
         let Some(open) = self.processes[process as usize].open else { return false };
-        if self.keys == Keys::Paired {
+        if matches!(self.keys, Keys::Paired | Keys::Tentative { .. }) {
             return false;
         }
         let answers = self.operations[open.operation as usize].answers;

@@ -6,7 +6,9 @@ use crate::common;
 use common::*;
 use flate2::{Compression, write::GzEncoder};
 use linchpin_history::Builder;
-use linchpin_ingest::{EventKind, Format, IngestError, ReadOptions, Reader, read_bytes, read_path};
+use linchpin_ingest::{
+    EventKind, Format, IngestError, NilReads, ReadOptions, Reader, read_bytes, read_path,
+};
 use linchpin_spec::{Value, builtin};
 use std::io::Write;
 
@@ -40,7 +42,8 @@ fn every_format_gives_the_same_history() {
     for case in 0..cases {
         let (spec, call) = OBJECTS[case as usize % OBJECTS.len()];
         let object = builtin(spec, None).unwrap();
-        let options = ReadOptions::new(spec, object.operations());
+        let mut options = ReadOptions::new(spec, object.operations());
+        options.nil_reads = Some(NilReads::Value);
         let count = 1 + rng.usize(..80);
         let events = random_events(count, &mut rng, call);
         let expected = by_hand(spec, &events);
@@ -59,6 +62,7 @@ fn every_format_gives_the_same_history() {
             (Format::JepsenEdn, edn_vector(&events).replace('[', "(").replace(']', ")")),
             (Format::JepsenEdn, edn_lines(&events).replace("{:type", "#jepsen.history.Op{:type")),
             (Format::JepsenLog, log(&events)),
+            (Format::JepsenLog, log(&events).replace('\t', "  ")),
         ];
         for (format, text) in texts {
             // Blanks inside strings are not blanks.

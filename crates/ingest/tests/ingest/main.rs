@@ -10,6 +10,7 @@ mod limo;
 mod memory;
 mod mutation;
 mod places;
+mod readings;
 mod s2;
 mod test_jepsen;
 mod tipocket;

@@ -63,6 +63,8 @@ pub fn to_json(
     recorded.insert("format".to_owned(), json!(args.format.map(|format| format.name())));
     recorded.insert("failed_cas".to_owned(), json!(name(&args.failed_cas)));
     recorded.insert("keyed".to_owned(), json!(args.keyed));
+    recorded.insert("nil_reads".to_owned(), json!(args.nil_reads.as_ref().and_then(name)));
+    recorded.insert("order".to_owned(), json!(name(&args.order)));
     let mut insert = |key: &str, value: Json| object.insert(key.to_owned(), value);
     insert("history", Json::Object(recorded));
     let init = args.init.as_ref().map_or(Json::Null, json::value);
@@ -103,6 +105,12 @@ fn is_file(spec: &str) -> bool {
 /// The name of a choice on the command line.
 pub fn name(value: &impl ValueEnum) -> Option<String> {
     value.to_possible_value().map(|value| value.get_name().to_owned())
+}
+
+/// A choice on the command line, if one was made.
+fn choice<T: ValueEnum>(json: &Json) -> Result<Option<T>> {
+    let chosen = json.as_str().map(|name| T::from_str(name, true));
+    chosen.transpose().map_err(|what| anyhow!(what))
 }
 
 impl Certificate {
@@ -148,6 +156,8 @@ impl Certificate {
                 format,
                 failed_cas: FailedCasArg::from_str(&failed_cas, true).map_err(bad)?,
                 keyed: history["keyed"].as_bool(),
+                nil_reads: choice(&history["nil_reads"])?,
+                order: choice(&history["order"])?.unwrap_or(OrderArg::Lines),
                 property: PropertyArg::from_str(&property, true).map_err(bad)?,
             },
             spec: file,

@@ -1,10 +1,10 @@
 //! Which object, and its recorded history.
 
-use crate::args::{FailedCasArg, PropertyArg, RecordingArgs};
+use crate::args::{FailedCasArg, NilReadsArg, OrderArg, PropertyArg, RecordingArgs};
 use crate::model::{self, Mistakes};
 use anyhow::{Context, Result, anyhow, bail};
 use linchpin_history::{Object, Property};
-use linchpin_ingest::{FailedCas, ReadOptions, Recording, read_path};
+use linchpin_ingest::{FailedCas, NilReads, Order, ReadOptions, Recording, read_path};
 use std::path::Path;
 
 /// The object that was recorded, and how it was.
@@ -33,6 +33,14 @@ impl<'a> Subject<'a> {
                 FailedCasArg::ReturnedFalse => FailedCas::ReturnedFalse,
             },
             keyed: self.args.keyed,
+            nil_reads: self.args.nil_reads.map(|said| match said {
+                NilReadsArg::Unknown => NilReads::Unknown,
+                NilReadsArg::Value => NilReads::Value,
+            }),
+            order: match self.args.order {
+                OrderArg::Lines => Order::Lines,
+                OrderArg::Time => Order::Time,
+            },
             most_bytes: ReadOptions::MOST_BYTES,
             parallel: None,
         }

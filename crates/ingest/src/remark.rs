@@ -1,0 +1,56 @@
+//! What must be said of a reading even to those who do not ask: it could have been another one.
+
+use std::fmt;
+
+/// A choice that was made in reading, or what speaks against one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remark {
+    /// Every value is a pair, and would fit the specification as it is too.
+    ReadAsPairs,
+    /// Every value may be a pair, but no event told before they were taken as plain values.
+    MayBePairs,
+    /// Reads that answered `null` were taken as reads of which the answer is not known.
+    UnknownReads {
+        /// How many.
+        count: u64,
+    },
+    /// Events are on lines after those of later events, if their times are right.
+    TimesGoBack {
+        /// How many events have a time before that of the event before them.
+        count: u64,
+        /// The line of the first.
+        line: u64,
+    },
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Remark::ReadAsPairs => f.write_str(
+                "values were read as [key value] pairs; --keyed false reads them as plain values",
+            ),
+            Remark::MayBePairs => f.write_str(
+                "values were read as plain values; --keyed true reads them as [key value] pairs",
+            ),
+            Remark::UnknownReads { count: 1 } => f.write_str(
+                "1 read of null was taken as a read of an unknown value; \
+                 --nil-reads value takes it as an answer",
+            ),
+            Remark::UnknownReads { count } => write!(
+                f,
+                "{count} reads of null were taken as reads of unknown values; \
+                 --nil-reads value takes them as answers"
+            ),
+            Remark::TimesGoBack { count: 1, line } => write!(
+                f,
+                "the event on line {line} has an earlier time than the one before it; \
+                 lines were taken as the order, --order time takes the times"
+            ),
+            Remark::TimesGoBack { count, line } => write!(
+                f,
+                "{count} events (the first on line {line}) have an earlier time than the one \
+                 before; lines were taken as the order, --order time takes the times"
+            ),
+        }
+    }
+}
