@@ -1,11 +1,11 @@
-//! Sets that only grow and are read as a whole, by what two reads, or a read and an `add`, say about
-//! one or two values.
+//! Sets that only grow and are read as a whole, by what two reads, or a read and an `add`, say
+//! about one or two values.
 //!
 //! Each of these is impossible, whatever else happened: a read with a value twice, or without one
 //! that was there at the start, or without one that was added before it was called; a read with a
 //! value that no `add` called before its return could bring; a read without what an earlier one
-//! had; two reads each of which has something that the other lacks; a read with a value all `add`s of
-//! which were called after an `add` of another value had returned, which it lacks.
+//! had; two reads each of which has something that the other lacks; a read with a value all `add`s
+//! of which were called after an `add` of another value had returned, which it lacks.
 
 use crate::Operation;
 use linchpin_spec::{Spec, Value};

@@ -1,9 +1,9 @@
 //! Queues that promise no order, of which no `dequeue` answers that it is empty.
 //!
-//! Then each value is apart, and it cannot matter if it is there longer. So every `enqueue` may take
-//! effect at its call and every `dequeue` at its return, where it must find its value: if it does
-//! not, fewer `enqueue`s of the value were called by then than `dequeue`s of it have returned, and
-//! no order helps. Values may repeat; linear.
+//! Then each value is apart, and it cannot matter if it is there longer. So every `enqueue` may
+//! take effect at its call and every `dequeue` at its return, where it must find its value: if it
+//! does not, fewer `enqueue`s of the value were called by then than `dequeue`s of it have returned,
+//! and no order helps. Values may repeat; linear.
 
 use super::poll::{StopPoll, StopReason};
 use super::timeline::{self, is_return, operation_of};

@@ -3,8 +3,8 @@
 use super::{Described, answering, deterministic, looking, silent};
 use crate::{Call, Outcome, Shape, Signature, Value};
 
-/// A sum: `add n`, `read → n`, `fetch-add n → old`. It does not overflow: beyond 64 bits it goes on,
-/// its digits as a string, and no answer of 64 bits is right there.
+/// A sum: `add n`, `read → n`, `fetch-add n → old`. It does not overflow: beyond 64 bits it goes
+/// on, its digits as a string, and no answer of 64 bits is right there.
 ///
 /// ```
 /// use linchpin_spec::{Call, Counter, Spec, Value};
