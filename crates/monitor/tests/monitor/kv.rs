@@ -189,7 +189,7 @@ fn show(case: &Case) -> String {
 
 /// What is wrong with a violation, if something is.
 fn wrong(spec: &BuiltinSpec, history: &History, violation: &Violation) -> Option<String> {
-    let Violation { core, explanation, at } = violation;
+    let Violation { core, explanation, at, .. } = violation;
     let judge = |cut: Rank, known: &dyn Fn(OpId) -> bool| {
         is_linearizable(&**spec, &operations(history, cut, known))
     };
