@@ -447,9 +447,10 @@ impl RecordingArgs {
 
 #[derive(Args, Clone, Debug)]
 pub struct CheckArgs {
-    /// The history: JSON lines, Jepsen EDN or log, porcupine, fastlin or LiMo text, gzip or zstd of
-    /// those; `-` for standard input; a folder for every history in it, one line each.
-    #[arg(required_unless_present = "store", default_value = "", hide_default_value = true)]
+    /// The history: JSON lines, Jepsen EDN, log or `test.jepsen`, porcupine, fastlin or LiMo text,
+    /// etcd's, TiPocket's or S2's recordings, gzip or zstd of those; `-` for standard input; a
+    /// folder for every history in it, one line each.
+    #[arg(required_unless_present = "store", default_value = "-", hide_default_value = true)]
     pub history: PathBuf,
     /// More histories or folders, one line each.
     #[arg(value_name = "HISTORY")]

@@ -127,6 +127,9 @@ fn by_first_line(line: &[u8]) -> Option<Format> {
 /// The format of a line that is a JSON object, or begins one.
 fn json_format(line: &[u8]) -> Format {
     let has = |name: &str| memchr::memmem::find(line, name.as_bytes()).is_some();
+    if has("\"process\"") && has("\"type\"") {
+        return Format::JsonLines;
+    }
     if has("\"ClientId\"") && has("\"Input\"") && has("\"Call\"") {
         return Format::EtcdOperations;
     }

@@ -129,8 +129,8 @@ impl Reader {
     }
 
     /// Takes the next line, with or without its end; what happened in it, in order. An EDN map may
-    /// begin on one line and end on another; of formats that are read as a [whole](Format::is_whole),
-    /// what happened is only known when all is there.
+    /// begin on one line and end on another; of formats that are read as a
+    /// [whole](Format::is_whole), what happened is only known when all is there.
     pub fn push_line(&mut self, line: &[u8]) -> Result<&[Event], IngestError> {
         self.line += 1;
         self.recorder.events.clear();

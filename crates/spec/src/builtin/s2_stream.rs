@@ -15,7 +15,9 @@ use crate::{Call, Outcome, Outcomes, Shape, Signature, Spec, Value};
 /// use linchpin_spec::{Call, S2Stream, Spec, Value};
 ///
 /// let stream = S2Stream::default();
-/// let append = |items: [Value; 4]| Call { operation: S2Stream::APPEND, argument: Value::list(items) };
+/// let append = |items: [Value; 4]| {
+///     Call { operation: S2Stream::APPEND, argument: Value::list(items) }
+/// };
 /// let fence = append([1.into(), "a".into(), Value::Null, 0.into()]);
 /// let fenced = stream.apply(&stream.initial(), &fence, None).remove(0);
 /// assert_eq!(fenced.response, Value::Int(1));

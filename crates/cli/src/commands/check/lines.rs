@@ -1,5 +1,5 @@
-//! Lines as they arrive, decompressed on the way. A thread waits for them, so that there is time to judge while nothing
-//! comes.
+//! Lines as they arrive, decompressed on the way. A thread waits for them, so that there is time to
+//! judge while nothing comes.
 
 use crate::limits::Stop;
 use anyhow::{Context, Result};
