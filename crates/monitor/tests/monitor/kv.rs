@@ -189,7 +189,7 @@ fn show(case: &Case) -> String {
 
 /// What is wrong with a violation, if something is.
 fn wrong(spec: &BuiltinSpec, history: &History, violation: &Violation) -> Option<String> {
-    let Violation { core, explanation, at } = violation;
+    let Violation { core, blamed, explanation, at } = violation;
     let judge = |cut: Rank, known: &dyn Fn(OpId) -> bool| {
         is_linearizable(&**spec, &operations(history, cut, known))
     };
@@ -198,6 +198,9 @@ fn wrong(spec: &BuiltinSpec, history: &History, violation: &Violation) -> Option
     }
     if !core.is_sorted_by(|a, b| a < b) || judge(at.unwrap_or(NEVER), &|id| core.contains(&id)) {
         return Some(format!("the core {core:?} does not stand alone: {explanation}"));
+    }
+    if blamed.iter().any(|id| !core.contains(id)) {
+        return Some(format!("{blamed:?} are to blame, but not all are in the core {core:?}"));
     }
     let at = (*at)?;
     let before =
