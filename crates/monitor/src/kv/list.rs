@@ -60,10 +60,10 @@ struct List {
 }
 
 impl List {
-    /// Whether a transaction reads and appends, and values repeat: then it is open which of several
-    /// appends its own one is.
-    fn is_open(&self) -> bool {
-        let mut seen = FxHashSet::default();
+    /// Whether a transaction reads and appends, and values repeat, or were there at the `start`:
+    /// then it is open which of several its own one is.
+    fn is_open(&self, start: &[Value]) -> bool {
+        let mut seen: FxHashSet<&Value> = start.iter().collect();
         let mixed = |(_, appended, shown): &(OpId, Vec<Value>, Option<Vec<Value>>)| {
             !appended.is_empty() && shown.is_some()
         };
@@ -153,16 +153,17 @@ impl Lists {
     ) -> Result<Verdicts, StopReason> {
         let mut verdicts = Verdicts::default();
         for list in &self.keys {
-            if list.is_open() {
+            let start = match init {
+                Value::Map(given) => given.get(&list.key).and_then(Value::as_list),
+                _ => None,
+            };
+            let start = start.unwrap_or_default();
+            if list.is_open(start) {
                 let key = &list.key;
                 let why = format!("under the key {key}, the same values are appended repeatedly");
                 verdicts.refused.get_or_insert(why);
                 continue;
             }
-            let start = match init {
-                Value::Map(given) => given.get(&list.key).and_then(Value::as_list),
-                _ => None,
-            };
             let mut does = Vec::new();
             for (id, appended, shown) in &list.transactions {
                 if !appended.is_empty() {
@@ -170,7 +171,7 @@ impl Lists {
                 }
                 does.extend(shown.as_ref().map(|shown| (*id, Does::Get(shown.as_slice()))));
             }
-            verdicts.add(history, say, start.unwrap_or_default(), &does, poll)?;
+            verdicts.add(history, say, start, &does, poll)?;
         }
         Ok(verdicts)
     }
