@@ -108,13 +108,22 @@ impl Lists {
             self.idle.extend(operation.completed.then_some(id));
             return Ok(());
         };
+        if operation.completed && answers.len() != accesses.len() {
+            return Err(Unfit::Inconsistent);
+        }
         let (mut appended, mut shown): (Vec<Value>, Option<Vec<Value>>) = (Vec::new(), None);
         for (at, [kind, of, value]) in accesses.iter().copied().enumerate() {
             if of != key {
                 return Err(Unfit::NotOneKey);
             }
+            if answers.get(at).is_some_and(|answer| answer[..2] != [kind, of]) {
+                return Err(Unfit::Inconsistent);
+            }
             match (history.values.get(kind), answers.get(at)) {
-                (Value::Str(kind), _) if &*kind == "append" => {
+                (Value::Str(kind), answer) if &*kind == "append" => {
+                    if answer.is_some_and(|answer| answer[2] != value) {
+                        return Err(Unfit::Inconsistent);
+                    }
                     let value = history.values.get(value);
                     if let Some(shown) = &mut shown {
                         shown.push(value.clone());
