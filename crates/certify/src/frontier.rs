@@ -95,7 +95,7 @@ impl<S: Spec + ?Sized> Frontier<'_, S> {
         let mut todo: Vec<(Configuration<S::State>, usize)> = self.configurations.drain().collect();
         while let Some((mut configuration, entry)) = todo.pop() {
             self.visited += 1;
-            let is_over = self.visited % AT_ONCE == 0 && self.budget.is_over();
+            let is_over = self.visited.is_multiple_of(AT_ONCE) && self.budget.is_over();
             if is_over || self.visited > self.budget.configurations {
                 return false;
             }

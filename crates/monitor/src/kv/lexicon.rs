@@ -113,7 +113,9 @@ mod tests {
             };
             let words: Vec<Vec<u8>> = (0..random.usize(..9)).map(|_| word(&mut random)).collect();
             let mut lexicon = Lexicon::new();
-            words.iter().for_each(|word| drop(lexicon.intern(word)));
+            for word in &words {
+                lexicon.intern(word);
+            }
             lexicon.sort(&StopPoll::unlimited()).expect("nothing stops it");
             let text = word(&mut random);
             let mut expected: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();

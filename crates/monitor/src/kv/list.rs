@@ -60,10 +60,10 @@ struct List {
 }
 
 impl List {
-    /// Whether a transaction reads and appends, and values repeat: then it is open which of several
-    /// appends its own one is.
-    fn is_open(&self) -> bool {
-        let mut seen = FxHashSet::default();
+    /// Whether a transaction reads and appends, and values repeat, or were there at the `start`:
+    /// then it is open which of several its own one is.
+    fn is_open(&self, start: &[Value]) -> bool {
+        let mut seen: FxHashSet<&Value> = start.iter().collect();
         let mixed = |(_, appended, shown): &(OpId, Vec<Value>, Option<Vec<Value>>)| {
             !appended.is_empty() && shown.is_some()
         };
@@ -108,13 +108,22 @@ impl Lists {
             self.idle.extend(operation.completed.then_some(id));
             return Ok(());
         };
+        if operation.completed && answers.len() != accesses.len() {
+            return Err(Unfit::Inconsistent);
+        }
         let (mut appended, mut shown): (Vec<Value>, Option<Vec<Value>>) = (Vec::new(), None);
         for (at, [kind, of, value]) in accesses.iter().copied().enumerate() {
             if of != key {
                 return Err(Unfit::NotOneKey);
             }
+            if answers.get(at).is_some_and(|answer| answer[..2] != [kind, of]) {
+                return Err(Unfit::Inconsistent);
+            }
             match (history.values.get(kind), answers.get(at)) {
-                (Value::Str(kind), _) if &*kind == "append" => {
+                (Value::Str(kind), answer) if &*kind == "append" => {
+                    if answer.is_some_and(|answer| answer[2] != value) {
+                        return Err(Unfit::Inconsistent);
+                    }
                     let value = history.values.get(value);
                     if let Some(shown) = &mut shown {
                         shown.push(value.clone());
@@ -153,16 +162,17 @@ impl Lists {
     ) -> Result<Verdicts, StopReason> {
         let mut verdicts = Verdicts::default();
         for list in &self.keys {
-            if list.is_open() {
+            let start = match init {
+                Value::Map(given) => given.get(&list.key).and_then(Value::as_list),
+                _ => None,
+            };
+            let start = start.unwrap_or_default();
+            if list.is_open(start) {
                 let key = &list.key;
                 let why = format!("under the key {key}, the same values are appended repeatedly");
                 verdicts.refused.get_or_insert(why);
                 continue;
             }
-            let start = match init {
-                Value::Map(given) => given.get(&list.key).and_then(Value::as_list),
-                _ => None,
-            };
             let mut does = Vec::new();
             for (id, appended, shown) in &list.transactions {
                 if !appended.is_empty() {
@@ -170,7 +180,7 @@ impl Lists {
                 }
                 does.extend(shown.as_ref().map(|shown| (*id, Does::Get(shown.as_slice()))));
             }
-            verdicts.add(history, say, start.unwrap_or_default(), &does, poll)?;
+            verdicts.add(history, say, start, &does, poll)?;
         }
         Ok(verdicts)
     }

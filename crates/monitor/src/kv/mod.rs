@@ -236,8 +236,11 @@ fn first_violated(
     returns.sort_unstable();
     // INVARIANT: what was known at `above` is violated, and at what is below `below` it is not.
     let (mut below, mut above) = (0, returns.len().saturating_sub(1));
+    // Mostly it is right there, so longer and longer steps back are taken first.
+    let mut step = 1;
     while below < above {
-        let middle = usize::midpoint(below, above);
+        let middle = above.saturating_sub(step).max(usize::midpoint(below, above).min(above - 1));
+        step = step.saturating_mul(8);
         match decide(&Known::by(log, returns[middle]), poll)? {
             Decision::Violated(_) => above = middle,
             Decision::Holds(_) => below = middle + 1,

@@ -189,7 +189,7 @@ fn show(case: &Case) -> String {
 
 /// What is wrong with a violation, if something is.
 fn wrong(spec: &BuiltinSpec, history: &History, violation: &Violation) -> Option<String> {
-    let Violation { core, explanation, at, .. } = violation;
+    let Violation { core, blamed, explanation, at } = violation;
     let judge = |cut: Rank, known: &dyn Fn(OpId) -> bool| {
         is_linearizable(&**spec, &operations(history, cut, known))
     };
@@ -198,6 +198,9 @@ fn wrong(spec: &BuiltinSpec, history: &History, violation: &Violation) -> Option
     }
     if !core.is_sorted_by(|a, b| a < b) || judge(at.unwrap_or(NEVER), &|id| core.contains(&id)) {
         return Some(format!("the core {core:?} does not stand alone: {explanation}"));
+    }
+    if blamed.iter().any(|id| !core.contains(id)) {
+        return Some(format!("{blamed:?} are to blame, but not all are in the core {core:?}"));
     }
     let at = (*at)?;
     let before =
@@ -330,4 +333,63 @@ fn key_value_stores() {
 fn lists_in_transactions() {
     let Counts { held, violated, dated, refused, .. } = fuzz(random_list_case, kv::check_lists);
     assert!(refused * 3 <= held + violated && dated * 2 >= violated);
+}
+
+/// A history of the key "k": process, what it calls, and what it is answered where it returns.
+fn story(events: &[(&str, &str, Option<&str>)]) -> History {
+    let spec = builtin("kv", None).unwrap();
+    let mut builder = Builder::new(spec.operations());
+    for (process, what, text) in events {
+        let text = text.map_or(Value::Null, Value::str);
+        match *what {
+            "get" => builder.invoke(process, "get", Value::str("k")).unwrap(),
+            "put" => builder.invoke(process, "put", Value::list([Value::str("k"), text])).unwrap(),
+            _ => builder.ok(process, text).unwrap(),
+        }
+    }
+    builder.finish()
+}
+
+fn core_of(history: &History) -> Vec<OpId> {
+    let spec = builtin("kv", None).unwrap();
+    match kv::check(history, &Value::map([]), &Limits::default()) {
+        Ok(Judgement::Violated(violation)) => {
+            assert_eq!(wrong(&spec, history, &violation), None);
+            violation.core
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_put_that_did_not_return_needs_the_get_that_shows_it() {
+    // Process d never returns, but b shows it; c shows that a's text was there all the time.
+    let history = story(&[
+        ("a", "put", Some("1")),
+        ("a", "ok", None),
+        ("b", "get", None),
+        ("d", "put", Some("4")),
+        ("b", "ok", Some("4")),
+        ("c", "get", None),
+        ("c", "ok", Some("1")),
+    ]);
+    assert_eq!(core_of(&history).len(), 4);
+}
+
+#[test]
+fn what_overwrote_the_other_put_of_the_same_text_is_in_the_core() {
+    let history = story(&[
+        ("a", "put", Some("1")),
+        ("a", "ok", None),
+        ("b", "put", Some("2")),
+        ("b", "ok", None),
+        ("c", "get", None),
+        ("d", "put", Some("3")),
+        ("d", "ok", None),
+        ("e", "put", Some("1")),
+        ("c", "ok", Some("1")),
+        ("f", "get", None),
+        ("f", "ok", Some("3")),
+    ]);
+    assert!(core_of(&history).contains(&OpId::new(1)));
 }
