@@ -54,12 +54,17 @@ function shortLines(op) {
   return from === to ? `${from}` : `${from}–\u200b${to}`;
 }
 
+/** A time to five digits. */
+function shortTime(nanoseconds) {
+  return timeWords(nanoseconds, 10 ** Math.max(0, Math.floor(Math.log10(Math.max(nanoseconds, 1))) - 4));
+}
+
 function whenWords(op) {
   if (operations.fromTime === null || operations.fromTime[op] === null) return null;
   const from = operations.fromTime[op];
   const to = operations.toTime[op];
-  const start = timeWords(from, 1);
-  return isPending(op) || to === null ? `from ${start}` : `${start}, for ${timeWords(to - from, 1)}`;
+  const start = shortTime(from);
+  return isPending(op) || to === null ? `from ${start}` : `${start}, for ${shortTime(to - from)}`;
 }
 
 function keyName(op) {
@@ -160,7 +165,7 @@ function writeWrong() {
   const parts = [element("h2", { text: "What no order explains" })];
   if (wrong.key !== null && data.keys[wrong.key]) parts.push(element("p", { className: "soft", text: `Key ${data.keys[wrong.key].name}` }));
   // The main sentence is in the head already.
-  if (!data.sentences.includes(wrong.explanation)) parts.push(element("p", { text: wrong.explanation }));
+  if (wrong !== violations[0]) parts.push(element("p", { text: wrong.explanation }));
   parts.push(element("table", { className: "core" }, element("thead", {}, head), element("tbody", {}, ...rows)));
   if (wrong.event) {
     const line = wrong.event.line;

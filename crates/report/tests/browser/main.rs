@@ -216,7 +216,7 @@ fn little_is_enough() {
     shown.show(&views::wrong_at_once());
     let text = shown.browser.value("document.getElementById('wrong').innerText");
     let text = text.as_str().unwrap_or_default();
-    assert!(text.contains("A possible state just before\n[]"), "the initial one: {text}");
+    assert!(text.contains("A possible state just before\n\n[]"), "the initial one: {text}");
     shown.assert_quiet();
     shown.show(&views::empty(&[], 0));
     for key in ["c", "e", "n", "p", "t", "l", "o", "f", "+", "-", "Escape"] {
