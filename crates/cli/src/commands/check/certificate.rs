@@ -2,7 +2,7 @@
 //! property it is about.
 
 use super::recording::Subject;
-use crate::args::{FailedCasArg, PropertyArg, RecordingArgs};
+use crate::args::{FailedCasArg, OrderArg, PropertyArg, RecordingArgs};
 use anyhow::{Context, Result, anyhow};
 use clap::ValueEnum;
 use linchpin_certify::{Claim, FileHash, HeaderError, header};
