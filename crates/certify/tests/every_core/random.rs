@@ -9,6 +9,9 @@ pub fn object(builtin: Builtin, random: &mut fastrand::Rng) -> Object {
     let init = match builtin {
         Builtin::Mwcas => Some(Value::Int(0)),
         Builtin::Snapshot => Some(Value::list([Value::Int(0), Value::Int(0)])),
+        Builtin::Bank => {
+            Some(Value::map([(Value::str("0"), 5.into()), (Value::str("1"), 5.into())]))
+        }
         Builtin::Semaphore => Some(Value::Int(random.i64(0..3))),
         Builtin::Register | Builtin::CasRegister if random.bool() => Some(Value::Int(0)),
         Builtin::Queue | Builtin::Stack if random.u8(..4) == 0 => {
@@ -52,6 +55,10 @@ fn argument(
             Value::Int(*random.choice(&[1, 1, 1, 2, 5, -1]).unwrap_or(&1))
         }
         ("set", _) => few(random),
+        ("bank", "transfer") => {
+            let from = random.i64(0..2);
+            Value::list([from, 1 - from, random.i64(1..3)].map(Value::Int))
+        }
         ("kv", "get") => few(random),
         ("kv", _) => {
             let text = Value::str(&format!("x{}", values.next(random)));
@@ -101,6 +108,9 @@ fn shaped(shape: &Shape, values: &mut Values, random: &mut fastrand::Rng) -> Val
         Shape::Optional(_) if random.u8(..4) == 0 => Value::Null,
         Shape::Optional(inner) => shaped(inner, values, random),
         Shape::Tuple(items) => Value::list(items.iter().map(|item| shaped(item, values, random))),
+        Shape::Record(fields) => Value::map(
+            fields.iter().map(|(name, shape)| (Value::str(name), shaped(shape, values, random))),
+        ),
         Shape::List(item) => Value::list([shaped(item, values, random)]),
     }
 }

@@ -51,18 +51,18 @@ fn a_queue() {
 violated: the history is not linearizable
   4 operations of h.jsonl by 3 processes, judged as queue
 
-dequeue → 2 by process 1 cannot be explained: just before it returned, the object can only have been in one of the states [1, 2] and [2] (after dequeue by process 1, still in progress), and no order of the operations in progress leads from there to this answer
+enqueue(1) by process 0 returned before enqueue(2) by process 0 was called, yet dequeue → 2 by process 1 returned before dequeue → 1 by process 2 was called
 
 process 0  ├─enqueue(1)─┤ ├─enqueue(2)─┤
-process 1                   ├─dequeue() → 2─┤
+process 1 [..]├─dequeue() → 2─┤
+process 2 [..]├─dequeue() → 1─┤
 
 The core, which no order explains:
   lines 1-2  process 0  enqueue(1)
   lines 3-5  process 0  enqueue(2)
   lines 4-6  process 1  dequeue() → 2
-The core that was found first was refuted by the independent checker, and this is another one. That is a mistake in linchpin: please report it with this history.
+  lines 7-8  process 2  dequeue() → 1
 The return on line 6 is the first event that cannot be explained.
-Possible states just before: [1, 2], [2] (after dequeue by process 1, still in progress)
 
 "#]]);
 }
@@ -83,19 +83,18 @@ fn a_stack() {
 violated: the history is not linearizable
   4 operations of h.jsonl by 3 processes, judged as stack
 
-pop → 3 by process 2 cannot be explained: just before it returned, the object can only have been in the state [3, 5], and no order of the operations in progress leads from there to this answer
+push(5) by process 1 pushed 5 on 3, for 3 was certainly in the stack from the return of push(3) by process 0 to the call of pop → 3 by process 2; yet pop → 3 by process 2 popped 3 from under 5, for 5 was certainly in the stack from the return of push(5) by process 1 to the call of pop → 5 by process 2
 
 process 0  ├─push(3)─┤
-process 1              ├─push(5)─┤
-process 2                          ├─pop() → 3─┤
+process 1 [..]├─push(5)─┤
+process 2 [..]├─pop() → 3─┤ ├─pop() → 5─┤
 
 The core, which no order explains:
   lines 1-2  process 0  push(3)
   lines 3-4  process 1  push(5)
   lines 5-6  process 2  pop() → 3
-The core that was found first was refuted by the independent checker, and this is another one. That is a mistake in linchpin: please report it with this history.
+  lines 7-8  process 2  pop() → 5
 The return on line 6 is the first event that cannot be explained.
-Possible states just before: [3, 5]
 
 "#]]);
 }
@@ -149,20 +148,13 @@ fn a_store() {
 violated: the history is not linearizable
   4 operations of h.jsonl by 3 processes, judged as kv
 
-key "a": get("a") → "x" by process 2 cannot be explained: just before it returned, the object can only have been in the state {"a": "xy"} (after append("a", "y") by process 1, still in progress), and no order of the operations in progress leads from there to this answer
+[..]get("a") → "x" by process 2[..]
 
-process 0  ├─put("a", "x")─┤
-process 2                    ├─get("a") → "xy"─┤ ├─get("a") → "x"─┤
-
+...
 The core, which no order explains:
-  lines 1-2  process 0  put("a", "x")
-  lines 4-5  process 2  get("a") → "xy"
-  lines 6-7  process 2  get("a") → "x"
-The return on line 7 is the first event of key "a" that cannot be explained.
-Possible states just before: {"a": "xy"} (after append("a", "y") by process 1, still in progress)
-
-1 of 1 keys is violated:
-  key "a", line 7: get("a") → "x" by process 2 cannot be explained: just before it returned, the object can only have been in the state {"a": "xy"} (after append("a", "y") by process 1, still in progress), and no order of the operations in progress leads from there to this answer
+...
+The return on line 7 is the first event[..] that cannot be explained.
+...
 
 "#]]);
 }
@@ -183,7 +175,7 @@ fn a_crash() {
 violated: the history is not strictly linearizable
   3 operations of h.jsonl by 2 processes, judged as register
 
-the initial value was there before 1; but write(1) by process 0 returned before read → null by process 1 was called, so 1 was there before the initial value
+the initial value was there before 1; but write(1) by process 0 was interrupted before read → null by process 1 was called, so 1 was there before the initial value
 
 process 0  ├─write(1) (pending)─╌╌
 process 1    ├─read() → null─┤ ├─read() → 1─┤
@@ -209,7 +201,7 @@ fn a_specification_of_ones_own() {
     );
     check(&history, &["cell.lin"]).stdout_eq(str![[r#"
 violated: the history is not linearizable
-  3 operations of h.jsonl by 2 processes, judged as /tmp/.tmpcvyl7Z/cell.lin
+  3 operations of h.jsonl by 2 processes, judged as cell.lin
 
 get → 0 by process 1 cannot be explained: just before it returned, the object can only have been in the state held = 1 (after set(1) by process 0, still in progress), and no order of the operations in progress leads from there to this answer
 

@@ -65,19 +65,19 @@ fn first_in_first_out() {
     queue_says(
         "0 enqueue 1; 0 ok; 1 enqueue 2; 1 ok; 2 dequeue; 2 ok 2; 0 dequeue; 0 ok 1",
         expect![[r#"
-            enqueue(1) by process 0 returned before enqueue(2) by process 1 was called, yet dequeue of 2 by process 2 returned before dequeue of 1 by process 0 was called
+            enqueue(1) by process 0 returned before enqueue(2) by process 1 was called, yet dequeue → 2 by process 2 returned before dequeue → 1 by process 0 was called
             [0, 1, 2, 3], at Some(5)"#]],
     );
     queue_says(
         "0 enqueue 1; 0 ok; 1 enqueue 2; 1 ok; 2 dequeue; 2 ok 2",
         expect![[r#"
-        enqueue(1) by process 0 returned before enqueue(2) by process 1 was called, yet dequeue of 2 by process 2 returned and 1 was never dequeued
+        enqueue(1) by process 0 returned before enqueue(2) by process 1 was called, yet dequeue → 2 by process 2 returned and 1 was never dequeued
         [0, 1, 2], at Some(5)"#]],
     );
     queue_says(
         "0 enqueue 1; 0 ok; 1 enqueue 2; 1 ok; 2 dequeue; 2 ok 2; 3 dequeue",
         expect![[r#"
-            enqueue(1) by process 0 returned before enqueue(2) by process 1 was called, yet dequeue of 2 by process 2 returned and 1 was never dequeued
+            enqueue(1) by process 0 returned before enqueue(2) by process 1 was called, yet dequeue → 2 by process 2 returned and 1 was never dequeued
             [0, 1, 2], at Some(5)"#]],
     );
     queue_says(
@@ -87,7 +87,7 @@ fn first_in_first_out() {
     queue_says(
         "3 dequeue; 0 enqueue 0; 0 ok; 0 enqueue 1; 0 ok; 1 enqueue 2; 1 ok; 2 dequeue; 2 ok 2",
         expect![[r#"
-            enqueue(1) by process 0 returned before enqueue(2) by process 1 was called, yet dequeue of 2 by process 2 returned and 1 was never dequeued; the dequeue without an answer by process 3 cannot account for this
+            enqueue(1) by process 0 returned before enqueue(2) by process 1 was called, yet dequeue → 2 by process 2 returned and 1 was never dequeued; the dequeue without an answer by process 3 cannot account for this
             [0, 1, 2, 3, 4], at Some(8)"#]],
     );
 }
@@ -97,31 +97,31 @@ fn what_no_collection_allows() {
     queue_says(
         "2 dequeue; 2 ok 7; 0 enqueue 7; 0 ok",
         expect![[r#"
-        dequeue of 7 by process 2 returned before enqueue(7) by process 0 was called
+        dequeue → 7 by process 2 returned before enqueue(7) by process 0 was called
         [0, 1], at Some(1)"#]],
     );
     stack_says(
         "2 pop; 2 ok 7",
         expect![[r#"
-        pop of 7 by process 2 saw a value that was never pushed
+        pop → 7 by process 2 cannot be explained: no push(7) had been called before it returned
         [0], at Some(1)"#]],
     );
     stack_says(
         "2 peek; 2 ok 7",
         expect![[r#"
-        peek of 7 by process 2 saw a value that was never pushed
+        peek → 7 by process 2 cannot be explained: no push(7) had been called before it returned
         [0], at Some(1)"#]],
     );
     queue_says(
         "0 enqueue 7; 0 ok; 1 dequeue; 1 ok 7; 2 dequeue; 2 ok 7",
         expect![[r#"
-        7 was enqueued once but dequeued twice: dequeue of 7 by process 1, and again by process 2
+        7 was enqueued once but dequeued twice: dequeue → 7 by process 1, and again by process 2
         [0, 1, 2], at Some(5)"#]],
     );
     queue_says(
         "0 enqueue 7; 0 ok; 1 dequeue; 1 ok 7; 2 peek; 2 ok 7",
         expect![[r#"
-        dequeue of 7 by process 1 returned before peek of 7 by process 2 was called
+        dequeue → 7 by process 1 returned before peek → 7 by process 2 was called
         [0, 1, 2], at Some(5)"#]],
     );
 }
@@ -131,13 +131,13 @@ fn never_empty() {
     queue_says(
         "0 enqueue 1; 0 ok; 1 dequeue; 1 ok null; 2 dequeue; 2 ok 1",
         expect![[r#"
-        dequeue → null by process 1 cannot have found nothing: whenever it took effect, 1 was certainly in the queue from the return of enqueue(1) by process 0 to the call of dequeue of 1 by process 2
+        dequeue → null by process 1 cannot have found nothing: whenever it took effect, 1 was certainly in the queue from the return of enqueue(1) by process 0 to the call of dequeue → 1 by process 2
         [0, 1, 2], at Some(3)"#]],
     );
     stack_says(
         "0 push 1; 0 ok; 1 pop; 0 push 2; 0 ok; 2 pop; 2 ok 1; 1 ok null; 2 pop; 2 ok 2",
         expect![[r#"
-            none of 1 and 2 can be the lowest in the stack: whenever pop of 1 by process 2 took effect, 2 was certainly in the stack from the return of push(2) by process 0 to the call of pop of 2 by process 2; whenever push(2) by process 0 took effect, 1 was certainly in the stack from the return of push(1) by process 0 to the call of pop of 1 by process 2
+            push(2) by process 0 pushed 2 on 1, for 1 was certainly in the stack from the return of push(1) by process 0 to the call of pop → 1 by process 2; yet pop → 1 by process 2 popped 1 from under 2, for 2 was certainly in the stack from the return of push(2) by process 0 to the call of pop → 2 by process 2
             [0, 2, 3, 4], at Some(7)"#]],
     );
     priority_queue_says(
@@ -156,7 +156,7 @@ fn three_values_round_a_peek() {
         "9 enqueue 3; 0 enqueue 1; 0 ok; 1 enqueue 2; 1 ok; 2 dequeue; 3 peek; 3 ok 3; 4 dequeue; 2 ok 2; \
          5 dequeue; 5 ok 3; 4 ok 1; 9 ok",
         expect![[r#"
-            enqueue(1) by process 0 returned before enqueue(2) by process 1 was called, dequeue of 2 by process 2 returned before dequeue of 3 by process 5 was called, yet peek of 3 by process 3 returned before dequeue of 1 by process 4 was called
+            enqueue(1) by process 0 returned before enqueue(2) by process 1 was called, dequeue → 2 by process 2 returned before dequeue → 3 by process 5 was called, yet peek → 3 by process 3 returned before dequeue → 1 by process 4 was called
             [0, 1, 2, 3, 4, 5, 6], at Some(9)"#]],
     );
 }
@@ -166,13 +166,13 @@ fn last_in_first_out() {
     stack_says(
         "0 push 1; 0 ok; 0 push 2; 0 ok; 1 pop; 1 ok 1; 1 pop; 1 ok 2",
         expect![[r#"
-            none of 1 and 2 can be the lowest in the stack: whenever pop of 1 by process 1 took effect, 2 was certainly in the stack from the return of push(2) by process 0 to the call of pop of 2 by process 1; whenever push(2) by process 0 took effect, 1 was certainly in the stack from the return of push(1) by process 0 to the call of pop of 1 by process 1
+            push(2) by process 0 pushed 2 on 1, for 1 was certainly in the stack from the return of push(1) by process 0 to the call of pop → 1 by process 1; yet pop → 1 by process 1 popped 1 from under 2, for 2 was certainly in the stack from the return of push(2) by process 0 to the call of pop → 2 by process 1
             [0, 1, 2, 3], at Some(5)"#]],
     );
     stack_says(
         "0 push 1; 0 ok; 0 push 2; 0 ok; 1 peek; 1 ok 1",
         expect![[r#"
-        none of 1 and 2 can be the lowest in the stack: whenever peek of 1 by process 1 took effect, 2 was certainly in the stack from the return of push(2) by process 0 on; whenever push(2) by process 0 took effect, 1 was certainly in the stack from the return of push(1) by process 0 on
+        push(2) by process 0 pushed 2 on 1, for 1 was certainly in the stack from the return of push(1) by process 0 on; yet peek → 1 by process 1 saw 1 under 2, for 2 was certainly in the stack from the return of push(2) by process 0 on
         [0, 1, 2], at Some(5)"#]],
     );
     stack_says(
@@ -186,7 +186,7 @@ fn smallest_first() {
     priority_queue_says(
         "0 insert 1; 0 ok; 0 insert 5; 0 ok; 1 remove-min; 1 ok 5; 1 remove-min; 1 ok 1",
         expect![[r#"
-            whenever remove-min of 5 by process 1 took effect, 1 was certainly in the priority queue from the return of insert(1) by process 0 to the call of remove-min of 1 by process 1, and is smaller
+            whenever remove-min → 5 by process 1 took effect, 1 was certainly in the priority queue from the return of insert(1) by process 0 to the call of remove-min → 1 by process 1, and is smaller
             [0, 1, 2, 3], at Some(5)"#]],
     );
     priority_queue_says(
@@ -256,7 +256,7 @@ fn ranks_and_values_may_be_sparse() {
     let late = sparse.values.intern(Value::Int(199_999));
     let answer = queue::check(&sparse, &[late], &Limits::default());
     expect![[r#"
-        199999 was there before enqueue(2) by process 1 was called, yet dequeue of 2 by process 2 returned and 199999 was never dequeued
+        199999 was there before enqueue(2) by process 1 was called, yet dequeue → 2 by process 2 returned and 199999 was never dequeued
         [1, 2], at Some(1500000000)"#]].assert_eq(&said(answer));
     for operation in &mut sparse.operations {
         operation.completed &= usize::from(operation.operation) == Queue::ENQUEUE;

@@ -143,7 +143,11 @@ fn judge(
             (Verdict::Holds, "says little: no operation returned an answer".to_owned())
         }
         Judgement::Holds(_) => (Verdict::Holds, String::new()),
-        Judgement::Violated(violation) => (Verdict::Violated, violation.explanation.clone()),
+        Judgement::Violated(violation) => {
+            let key = checked.key.map(|key| recording.history.values.get(key));
+            let key = key.map_or_else(String::new, |key| format!("key {key}: "));
+            (Verdict::Violated, format!("{key}{}", violation.explanation))
+        }
         Judgement::Inconclusive(reason) => (Verdict::Inconclusive, reason.to_string()),
     };
     row(Answer::Judged { verdict, operations, format }, why)

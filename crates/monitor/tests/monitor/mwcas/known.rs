@@ -95,9 +95,9 @@ fn a_stale_read() {
          b saw x=0 y=0",
         expect![[r#"
             [0, 1]
-            No order explains these operations:
+            no order explains these operations:
             the mwcas(x: 0→1) by process a returned before the mwread(x = 0, y = 0) by process b was called;
-            the mwread(x = 0, y = 0) by process b saw x = 0, which the mwcas(x: 0→1) by process a replaced.
+            the mwread(x = 0, y = 0) by process b saw x = 0, which the mwcas(x: 0→1) by process a replaced
         "#]],
     );
 }
@@ -111,9 +111,9 @@ fn a_read_from_the_future() {
          a ok",
         expect![[r#"
             [0, 1]
-            No order explains these operations:
+            no order explains these operations:
             the mwread(x = 1) by process b returned before the mwcas(x: 0→1) by process a was called;
-            the mwread(x = 1) by process b saw x = 1, which the mwcas(x: 0→1) by process a wrote.
+            the mwread(x = 1) by process b saw x = 1, which the mwcas(x: 0→1) by process a wrote
         "#]],
     );
 }
@@ -127,9 +127,9 @@ fn a_torn_read() {
          a ok",
         expect![[r#"
             [0, 1]
-            No order explains these operations:
+            no order explains these operations:
             the mwread(x = 1, y = 0) by process b saw y = 0, which the mwcas(x: 0→1, y: 0→1) by process a replaced;
-            the mwread(x = 1, y = 0) by process b saw x = 1, which the mwcas(x: 0→1, y: 0→1) by process a wrote.
+            the mwread(x = 1, y = 0) by process b saw x = 1, which the mwcas(x: 0→1, y: 0→1) by process a wrote
         "#]],
     );
 }
@@ -145,7 +145,7 @@ fn a_swap_that_replaced_a_replaced_value() {
          b ok",
         expect![[r#"
             [1, 2]
-            The mwcas(x: 1→2) by process a and the mwcas(x: 1→3) by process b both replaced x = 1, but 1 was there only once.
+            the mwcas(x: 1→2) by process a and the mwcas(x: 1→3) by process b both replaced x = 1, but 1 was there only once
         "#]],
     );
 }
@@ -163,9 +163,9 @@ fn a_failure_at_the_wrong_location() {
          c ok",
         expect![[r#"
             [1, 3]
-            No order explains these operations:
+            no order explains these operations:
             the mwcas(x: 0→1, y: 0→1) by process a returned before the mwcas(x: 0→3) by process c was called;
-            the mwcas(x: 0→1, y: 0→1) by process a can have failed at x only after the mwcas(x: 0→3) by process c, which replaced the 0 there.
+            the mwcas(x: 0→1, y: 0→1) by process a can have failed at x only after the mwcas(x: 0→3) by process c, which replaced the 0 there
         "#]],
     );
 }
@@ -179,8 +179,8 @@ fn a_failure_without_a_reason() {
          a false",
         expect![[r#"
             [1]
-            No order explains these operations:
-            the mwcas(x: 0→1, y: 0→1) by process a failed, but nothing replaced the x = 0 and y = 0 that it expected.
+            no order explains these operations:
+            the mwcas(x: 0→1, y: 0→1) by process a failed, but nothing replaced the x = 0 and y = 0 that it expected
         "#]],
     );
     check_unknown(
@@ -190,8 +190,8 @@ fn a_failure_without_a_reason() {
          a fail x",
         expect![[r#"
             [0, 1]
-            No order explains these operations:
-            the mwcas(x: 0→1) by process a failed, but nothing replaced the x = 0 that it expected.
+            no order explains these operations:
+            the mwcas(x: 0→1) by process a failed, but nothing replaced the x = 0 that it expected
         "#]],
     );
 }
@@ -216,11 +216,11 @@ fn a_failure_that_says_only_false_waits_for_either_location() {
          c ok",
         expect![[r#"
             [0, 1, 2]
-            No order explains these operations:
+            no order explains these operations:
             the mwcas(x: 0→1, y: 0→1) by process a can have failed at x only after the mwcas(x: 0→2) by process b, which replaced the 0 there;
             the mwcas(x: 0→1, y: 0→1) by process a can have failed at y only after the mwcas(y: 0→2) by process c, which replaced the 0 there;
             the mwcas(x: 0→1, y: 0→1) by process a returned before the mwcas(x: 0→2) by process b was called;
-            the mwcas(x: 0→1, y: 0→1) by process a returned before the mwcas(y: 0→2) by process c was called.
+            the mwcas(x: 0→1, y: 0→1) by process a returned before the mwcas(y: 0→2) by process c was called
         "#]],
     );
 }
@@ -231,35 +231,35 @@ fn answers_that_no_memory_gives() {
         "a swap x:0>1\na fail y",
         expect![[r#"
             [0]
-            The mwcas(x: 0→1) by process a failed, but not at a location that it names.
+            the mwcas(x: 0→1) by process a failed, but not at a location that it names
         "#]],
     );
     check(
         "a swap x:0>1\na saw x=0",
         expect![[r#"
             [0]
-            The mwcas(x: 0→1) by process a failed although it saw all that it expected.
+            the mwcas(x: 0→1) by process a failed although it saw all that it expected
         "#]],
     );
     check(
         "a read x\na saw y=0",
         expect![[r#"
             [0]
-            The mwread(y = 0) by process a answers about other locations than it was asked about.
+            the mwread(y = 0) by process a answers about other locations than it was asked about
         "#]],
     );
     check(
         "a read x\na saw x=7",
         expect![[r#"
             [0]
-            The mwread(x = 7) by process a saw x = 7, which no operation wrote.
+            the mwread(x = 7) by process a saw x = 7, which no operation had been called to write
         "#]],
     );
     check_unknown(
         "a read x\na saw x=7\nb read x\nb saw x=8",
         expect![[r#"
             [0, 1]
-            The mwread(x = 8) by process b saw x = 8, which no operation wrote, and which x did not hold at the start either, as the mwread(x = 7) by process a saw 7 there, which no operation wrote either.
+            the mwread(x = 8) by process b saw x = 8, which no operation had been called to write, and which x did not hold at the start either, as the mwread(x = 7) by process a saw 7 there, which no operation had been called to write either
         "#]],
     );
 }
@@ -312,9 +312,9 @@ fn crash_models_differ() {
     let under = |property| verdict_under(property, text, Some(0.into()));
     expect![[r#"
         [0, 1, 3]
-        No order explains these operations:
-        the unfinished mwcas(x: 0→1) by process a took effect by event 1, before the mwread(x = 0) by process b was called;
-        the mwread(x = 0) by process b saw x = 0, which the unfinished mwcas(x: 0→1) by process a replaced.
+        no order explains these operations:
+        the unfinished mwcas(x: 0→1) by process a, which was interrupted, took effect before the mwread(x = 0) by process b was called;
+        the mwread(x = 0) by process b saw x = 0, which the unfinished mwcas(x: 0→1) by process a replaced
     "#]].assert_eq(&under(Property::Strict));
     expect![[r#"
         [1, 0, 2, 3]
@@ -334,9 +334,9 @@ fn crash_models_differ() {
     let under = |property| verdict_under(property, text, Some(0.into()));
     expect![[r#"
         [0, 1, 2]
-        No order explains these operations:
+        no order explains these operations:
         the mwread(x = 0) by process a saw x = 0, which the unfinished mwcas(x: 0→1) by process a replaced;
-        the unfinished mwcas(x: 0→1) by process a was interrupted, so it came before the mwread(x = 0) by process a, which its process called next.
+        the unfinished mwcas(x: 0→1) by process a was interrupted, so it came before the mwread(x = 0) by process a, which its process called next
     "#]].assert_eq(&under(Property::Recoverable));
     expect![[r#"
         [1, 0, 2]
@@ -358,10 +358,10 @@ fn only_one_of_two_crashed_swaps_can_explain() {
          c fail y",
         expect![[r#"
             [1, 2, 3, 4]
-            No order explains these operations:
+            no order explains these operations:
             the mwcas(x: 0→9) by process c failed, but nothing that finished replaced the x = 0 that it expected;
             the mwcas(y: 0→9) by process c failed, but nothing that finished replaced the y = 0 that it expected;
-            the unfinished mwcas(y: 0→1, z: 0→2) by process b and the unfinished mwcas(x: 0→1, z: 0→1) by process a cannot both have replaced z = 0.
+            the unfinished mwcas(y: 0→1, z: 0→2) by process b and the unfinished mwcas(x: 0→1, z: 0→1) by process a cannot both have replaced z = 0
         "#]],
     );
     // A candidate that would have been seen too early.
@@ -373,11 +373,11 @@ fn only_one_of_two_crashed_swaps_can_explain() {
          r saw y=0",
         expect![[r#"
             [0, 1, 2]
-            No order explains these operations:
+            no order explains these operations:
             the mwcas(x: 0→9) by process c failed, but nothing that finished replaced the x = 0 that it expected;
             the mwcas(x: 0→9) by process c returned before the mwread(y = 0) by process r was called;
             the mwread(y = 0) by process r saw y = 0, which the unfinished mwcas(x: 0→1, y: 0→1) by process a replaced;
-            the mwcas(x: 0→9) by process c can have failed at x only after the unfinished mwcas(x: 0→1, y: 0→1) by process a, which replaced the 0 there.
+            the mwcas(x: 0→9) by process c can have failed at x only after the unfinished mwcas(x: 0→1, y: 0→1) by process a, which replaced the 0 there
         "#]],
     );
 }
@@ -455,22 +455,22 @@ fn a_failure_that_came_too_early() {
         "a swap x:0>1 y:0>1\nr read y\nr saw y=1\nb swap x:1>2\nb fail x\na ok",
         expect![[r#"
             [0, 1, 2]
-            No order explains these operations:
+            no order explains these operations:
             the mwread(y = 1) by process r returned before the mwcas(x: 1→2) by process b was called;
             the mwcas(x: 1→2) by process b can have failed at x only before the mwcas(x: 0→1, y: 0→1) by process a, which wrote the 1 there that nothing replaced;
-            the mwread(y = 1) by process r saw y = 1, which the mwcas(x: 0→1, y: 0→1) by process a wrote.
+            the mwread(y = 1) by process r saw y = 1, which the mwcas(x: 0→1, y: 0→1) by process a wrote
         "#]],
     );
     check(
         "a swap x:0>1 y:0>1\nd swap y:1>2 z:0>1\nr read z\nr saw z=1\nb swap x:1>2\na ok\nb fail x\nd ok\nc swap x:1>3\nc ok",
         expect![[r#"
             [0, 1, 2, 3, 4]
-            No order explains these operations:
+            no order explains these operations:
             the mwcas(x: 1→2) by process b returned before the mwcas(x: 1→3) by process c was called;
             the mwcas(x: 1→2) by process b can have failed at x only after the mwcas(x: 1→3) by process c, which replaced the 1 there;
             the mwcas(y: 1→2, z: 0→1) by process d saw y = 1, which the mwcas(x: 0→1, y: 0→1) by process a wrote;
             the mwread(z = 1) by process r saw z = 1, which the mwcas(y: 1→2, z: 0→1) by process d wrote;
-            the mwread(z = 1) by process r returned before the mwcas(x: 1→2) by process b was called, so the mwcas(x: 0→1, y: 0→1) by process a had written x = 1 by then.
+            the mwread(z = 1) by process r returned before the mwcas(x: 1→2) by process b was called, so the mwcas(x: 0→1, y: 0→1) by process a had written x = 1 by then
         "#]],
     );
 }
