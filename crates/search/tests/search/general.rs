@@ -57,7 +57,11 @@ where
 
 fn compare_all(sort: Sort, usual: usize) {
     for info in BUILTINS {
-        let init = (info.name == "snapshot").then(|| Value::list([0.into(), 0.into()]));
+        let init = match info.name {
+            "snapshot" => Some(Value::list([0.into(), 0.into()])),
+            "bank" => Some(Value::map((0..3).map(|account| (account.into(), 1.into())))),
+            _ => None,
+        };
         compare(info.name, &*builtin(info.name, init.as_ref()).unwrap(), sort, usual);
     }
     compare("bag", &Bag::default(), sort, usual);
