@@ -2,7 +2,7 @@
 //! property it is about.
 
 use super::recording::Subject;
-use crate::args::{FailedCasArg, PropertyArg, RecordingArgs};
+use crate::args::{FailedCasArg, OrderArg, PropertyArg, RecordingArgs};
 use anyhow::{Context, Result, anyhow};
 use clap::ValueEnum;
 use linchpin_certify::{Claim, FileHash, HeaderError, header};
@@ -136,7 +136,9 @@ impl Certificate {
         };
         let init = match &spec["init"] {
             Json::Null => None,
-            init => Some(json::parse_value(init).context("\"init\" must have integers only")?),
+            init => {
+                Some(json::parse_value(init).context("\"init\" has a number that is too large")?)
+            }
         };
         let format = match history["format"].as_str() {
             Some(format) => Some(format.parse()?),
