@@ -722,8 +722,7 @@ pub struct SpecsArgs {
 
 fn json_value(text: &str) -> Result<Value, String> {
     let json = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
-    linchpin_report::json::parse_value(&json)
-        .ok_or_else(|| "only integers, no fractions".to_owned())
+    linchpin_report::json::parse_value(&json).ok_or_else(|| "a number is too large".to_owned())
 }
 
 fn threads(text: &str) -> Result<Threads, String> {

@@ -97,7 +97,7 @@ impl<'a> ReadOptions<'a> {
     pub(crate) fn may_be_unknown(&self, format: Format, operation: &Signature) -> bool {
         let is_register = self.is_spec("register") || self.is_spec("cas-register");
         let usual = match format {
-            Format::JepsenEdn => NilReads::Unknown,
+            Format::JepsenEdn | Format::TestJepsen => NilReads::Unknown,
             _ => NilReads::Value,
         };
         let is_read = operation.is_called("read") && operation.argument == Shape::Unit;

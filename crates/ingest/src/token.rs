@@ -4,7 +4,7 @@
 //! A [`View`] is one value among them. Formats differ in how they make tokens; what the tokens mean
 //! is decided once, in `record.rs` and `convert.rs`.
 
-use linchpin_spec::Value;
+use linchpin_spec::{Number, Numeral, Value};
 use std::fmt;
 use std::ops::Range;
 
@@ -46,7 +46,10 @@ pub(crate) enum Token {
     Int(i64),
     /// A string, keyword or symbol.
     Text(Span),
-    /// A number that is not an integer of 64 bits.
+    /// A number that is not an integer of 64 bits, in decimal digits.
+    // INVARIANT: `Value::number` reads it, and finds no integer of 64 bits.
+    Number(Span),
+    /// What is said to be a number and is none of these: `1/2`, `##NaN`.
     Unsupported(Span),
     Open(Bracket),
     Close,
@@ -69,6 +72,15 @@ pub(crate) struct View<'t> {
     pub text: &'t str,
 }
 
+/// The token of the number at this place of a text.
+pub(crate) fn number_token(text: &str, span: Span) -> Token {
+    match Number::read(span.of(text)) {
+        Some(Numeral::Int(int)) => Token::Int(int),
+        Some(Numeral::Number(_)) => Token::Number(span),
+        None => Token::Unsupported(span),
+    }
+}
+
 /// How many tokens the first value of these has.
 pub(crate) fn first_value(tokens: &[Token]) -> usize {
     let mut depth = 0_usize;
@@ -85,7 +97,7 @@ pub(crate) fn first_value(tokens: &[Token]) -> usize {
     tokens.len()
 }
 
-/// A number that a value cannot hold.
+/// A number that is no value.
 #[derive(Debug)]
 pub(crate) struct Unsupported;
 
@@ -133,6 +145,7 @@ impl<'t> View<'t> {
         };
         tokens.extend(self.tokens.iter().map(|token| match token {
             Token::Text(span) => Token::Text(copied(*span)),
+            Token::Number(span) => Token::Number(copied(*span)),
             Token::Unsupported(span) => Token::Unsupported(copied(*span)),
             other => *other,
         }));
@@ -145,6 +158,7 @@ impl<'t> View<'t> {
             Token::Bool(b) => Value::Bool(b),
             Token::Int(int) => Value::Int(int),
             Token::Text(span) => Value::str(span.of(self.text)),
+            Token::Number(span) => Value::number(span.of(self.text)).ok_or(Unsupported)?,
             Token::Unsupported(_) => return Err(Unsupported),
             Token::Open(Bracket::List) => Value::list(self.values()?),
             Token::Open(Bracket::Set) => {
@@ -201,12 +215,10 @@ impl View<'_> {
     pub fn shown(&self, most: usize) -> String {
         let mut text = match (self.first(), self.to_value()) {
             (Token::Unsupported(span), _) => {
-                format!("{} (only integers of 64 bits can be read)", span.of(self.text))
+                format!("{} (only decimal numbers can be read)", span.of(self.text))
             }
             (_, Ok(value)) => value.to_string(),
-            (_, Err(Unsupported)) => {
-                "a value with a number that is not an integer of 64 bits".to_owned()
-            }
+            (_, Err(Unsupported)) => "a value with a number that is not decimal".to_owned(),
         };
         if let Some((cut, _)) = text.char_indices().nth(most) {
             text.truncate(cut);

@@ -587,7 +587,7 @@ fn integers(value: &Value, visit: &mut dyn FnMut(i64)) {
             integers(key, visit);
             integers(item, visit);
         }),
-        Value::Null | Value::Bool(_) | Value::Str(_) | Value::Ref(_) => {}
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Str(_) | Value::Ref(_) => {}
     }
 }
 
@@ -626,7 +626,9 @@ impl Names {
             Value::Map(items) => Value::Map(Arc::new(
                 items.iter().map(|(key, item)| (self.value(key), self.value(item))).collect(),
             )),
-            Value::Null | Value::Bool(_) | Value::Str(_) | Value::Ref(_) => value.clone(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Str(_) | Value::Ref(_) => {
+                value.clone()
+            }
         }
     }
 }

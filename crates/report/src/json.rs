@@ -21,6 +21,10 @@ pub fn value(value: &Value) -> Json {
         Value::Null => Json::Null,
         Value::Bool(b) => json!(b),
         Value::Int(i) => json!(i),
+        // What is no number of JSON does not get here: `Number` writes them as JSON does.
+        Value::Number(number) => {
+            number.as_str().parse().map_or_else(|_| json!(number.as_str()), Json::Number)
+        }
         Value::Str(text) => json!(&**text),
         Value::List(items) => items.iter().map(self::value).collect(),
         Value::Set(items) => items.iter().map(self::value).collect(),
@@ -41,7 +45,7 @@ pub fn parse_value(json: &Json) -> Option<Value> {
     Some(match json {
         Json::Null => Value::Null,
         Json::Bool(b) => Value::Bool(*b),
-        Json::Number(number) => Value::Int(number.as_i64()?),
+        Json::Number(number) => Value::number(&number.to_string())?,
         Json::String(text) => Value::str(text),
         Json::Array(items) => {
             Value::list(items.iter().map(parse_value).collect::<Option<Vec<_>>>()?)

@@ -217,6 +217,7 @@ fn value_bytes(value: &Value) -> usize {
     let own = size_of::<Value>();
     match value {
         Value::Str(text) => 16 + text.len(),
+        Value::Number(number) => 16 + number.as_str().len(),
         Value::List(items) => 40 + items.iter().map(|item| own + value_bytes(item)).sum::<usize>(),
         Value::Set(items) => 40 + items.iter().map(|item| own + value_bytes(item)).sum::<usize>(),
         Value::Map(pairs) => {

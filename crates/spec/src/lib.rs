@@ -6,6 +6,7 @@
 
 mod any;
 mod builtin;
+mod number;
 mod signature;
 mod value;
 
@@ -16,6 +17,7 @@ pub use builtin::{
     Mwcas, PriorityQueue, Queue, Rdcss, Register, S2Stream, Semaphore, Set, Snapshot, Snzi, Stack,
     UnorderedQueue,
 };
+pub use number::{Number, Numeral};
 pub use signature::{Shape, Signature};
 pub use value::Value;
 

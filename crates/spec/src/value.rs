@@ -4,6 +4,8 @@
 //! way from a recorded event to a checked one. Compound values are shared (`Arc`), so a clone costs
 //! a reference count.
 
+use crate::number::{Number, Numeral};
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +17,7 @@ use std::sync::Arc;
 /// let pair = Value::list([Value::Int(1), Value::Null]);
 /// assert_eq!(pair.to_string(), "[1, null]");
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Value {
     /// Nothing: the empty answer, `none`, a null reference, the argument of an operation without
     /// one.
@@ -25,6 +27,8 @@ pub enum Value {
     Bool(bool),
     /// An integer. Thread ids are integers too.
     Int(i64),
+    /// Any other number. Part of histories, and never of models.
+    Number(Number),
     /// A string.
     Str(Arc<str>),
     /// A sequence: a JSON array; in models also records, tuples and arrays.
@@ -46,6 +50,14 @@ impl Value {
     /// A string value.
     pub fn str(text: &str) -> Value {
         Value::Str(text.into())
+    }
+
+    /// The number that a text says, unless it says none: `7`, `2.50`, `1e9`.
+    pub fn number(text: &str) -> Option<Value> {
+        Number::read(text).map(|numeral| match numeral {
+            Numeral::Int(int) => Value::Int(int),
+            Numeral::Number(number) => Value::Number(number),
+        })
     }
 
     /// A map from the given pairs; the last pair wins where a key repeats.
@@ -83,6 +95,47 @@ impl Value {
     }
 }
 
+impl Value {
+    /// Values of different kinds are in the order of this. All numbers are one kind.
+    fn kind(&self) -> u8 {
+        match self {
+            Value::Null => 0,
+            Value::Bool(_) => 1,
+            Value::Int(_) | Value::Number(_) => 2,
+            Value::Str(_) => 3,
+            Value::List(_) => 4,
+            Value::Set(_) => 5,
+            Value::Map(_) => 6,
+            Value::Ref(_) => 7,
+        }
+    }
+}
+
+/// Numbers are ordered by size.
+impl Ord for Value {
+    fn cmp(&self, other: &Value) -> Ordering {
+        match (self, other) {
+            (Value::Int(one), Value::Int(other)) => one.cmp(other),
+            (Value::Bool(one), Value::Bool(other)) => one.cmp(other),
+            (Value::Str(one), Value::Str(other)) => one.cmp(other),
+            (Value::List(one), Value::List(other)) => one.cmp(other),
+            (Value::Set(one), Value::Set(other)) => one.cmp(other),
+            (Value::Map(one), Value::Map(other)) => one.cmp(other),
+            (Value::Ref(one), Value::Ref(other)) => one.cmp(other),
+            (Value::Number(one), Value::Number(other)) => one.cmp(other),
+            (Value::Number(one), Value::Int(other)) => one.cmp_int(*other),
+            (Value::Int(one), Value::Number(other)) => other.cmp_int(*one).reverse(),
+            _ => self.kind().cmp(&other.kind()),
+        }
+    }
+}
+
+impl PartialOrd for Value {
+    fn partial_cmp(&self, other: &Value) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 impl From<i64> for Value {
     fn from(i: i64) -> Value {
         Value::Int(i)
@@ -109,6 +162,7 @@ impl fmt::Display for Value {
             Value::Null => f.write_str("null"),
             Value::Bool(b) => write!(f, "{b}"),
             Value::Int(i) => write!(f, "{i}"),
+            Value::Number(number) => write!(f, "{number}"),
             Value::Str(text) => write_json_string(f, text),
             Value::List(items) => write_between(f, "[", items.iter(), "]"),
             Value::Set(items) => write_between(f, "{", items.iter(), "}"),

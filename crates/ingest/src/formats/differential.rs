@@ -30,9 +30,9 @@ fn summary(event: Result<RawEvent<'_>, Missing>) -> String {
         Err(_) => format!("unsupported {view}"),
     };
     match event {
-        Ok(RawEvent { kind, process, f, key, value, .. }) => {
+        Ok(RawEvent { kind, process, f, key, value, time, .. }) => {
             let (process, key) = (process.map(show), key.map(show));
-            format!("{kind:?} {process:?} {f:?} {key:?} {}", show(value))
+            format!("{kind:?} {process:?} {f:?} {key:?} {} {time:?}", show(value))
         }
         Err(missing) => format!("{} {}", missing.expected, missing.found),
     }

@@ -3,7 +3,7 @@
 //! Keywords and symbols become texts (a keyword without its colon), characters too, vectors and
 //! lists both lists, tags and metadata nothing.
 
-use crate::token::{Bracket, Span, Token};
+use crate::token::{Bracket, Span, Token, number_token};
 
 /// Forms nested deeper are refused.
 const MAX_DEPTH: u32 = 128;
@@ -197,13 +197,17 @@ impl<'a> Edn<'a> {
             "nil" => self.push(Token::Null),
             "true" => self.push(Token::Bool(true)),
             "false" => self.push(Token::Bool(false)),
-            word if is_number(word) => match int(word) {
-                Some(int) => self.push(Token::Int(int)),
-                None => {
-                    self.push_span(word, Token::Unsupported);
-                    Ok(())
-                }
-            },
+            word if is_number(word) => {
+                let start = self.scratch.len();
+                self.scratch.push_str(word);
+                let token = match decimal(word) {
+                    Some(decimal) => {
+                        number_token(self.scratch, Span::new(start, start + decimal.len()))
+                    }
+                    None => Token::Unsupported(Span::new(start, self.scratch.len())),
+                };
+                self.push(token)
+            }
             word if word.starts_with(['\'', '`', '~', '@']) => {
                 self.at = start;
                 self.error("a form")
@@ -337,10 +341,12 @@ fn is_number(word: &str) -> bool {
     unsigned.as_bytes().first().is_some_and(u8::is_ascii_digit)
 }
 
-/// An integer of 64 bits, if this number is one.
-fn int(word: &str) -> Option<i64> {
-    let digits = word.strip_suffix('N').unwrap_or(word);
+/// The decimal digits of a number, without the letter that says how exact it is; nothing if it is
+/// written in another way, such as `017` and `1/2`.
+fn decimal(word: &str) -> Option<&str> {
+    let digits = word.strip_suffix(['N', 'M']).unwrap_or(word);
     let unsigned = digits.strip_prefix(['+', '-']).unwrap_or(digits);
-    let leading_zero = unsigned.len() > 1 && unsigned.starts_with('0');
-    if leading_zero { None } else { digits.parse().ok() }
+    let whole = unsigned.split(['.', 'e', 'E']).next().unwrap_or_default();
+    let leading_zero = whole.len() > 1 && whole.starts_with('0');
+    (!leading_zero).then_some(digits)
 }

@@ -5,7 +5,7 @@ use super::json_scan::{self, Layout};
 use crate::error::IngestError;
 use crate::event::Fields;
 use crate::record::{Recorder, malformed, malformed_at};
-use crate::token::{Bracket, Span, Token};
+use crate::token::{Bracket, Span, Token, number_token};
 use serde_json::Value as Json;
 use std::fmt::Write;
 
@@ -101,15 +101,12 @@ fn push(json: &Json, tokens: &mut Vec<Token>, scratch: &mut String) {
     match json {
         Json::Null => tokens.push(Token::Null),
         Json::Bool(b) => tokens.push(Token::Bool(*b)),
-        Json::Number(number) => match number.as_i64() {
-            Some(int) => tokens.push(Token::Int(int)),
-            None => {
-                let start = scratch.len();
-                // Writing to a string does not fail.
-                let _ = write!(scratch, "{number}");
-                tokens.push(Token::Unsupported(Span::new(start, scratch.len())));
-            }
-        },
+        Json::Number(number) => {
+            let start = scratch.len();
+            // Writing to a string does not fail.
+            let _ = write!(scratch, "{number}");
+            tokens.push(number_token(scratch, Span::new(start, scratch.len())));
+        }
         Json::String(text) => push_text(text, tokens, scratch),
         Json::Array(items) => {
             tokens.push(Token::Open(Bracket::List));

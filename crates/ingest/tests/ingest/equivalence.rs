@@ -10,6 +10,7 @@ use linchpin_ingest::{
     EventKind, Format, IngestError, NilReads, ReadOptions, Reader, read_bytes, read_path,
 };
 use linchpin_spec::{Value, builtin};
+use std::collections::HashMap;
 use std::io::Write;
 
 type RandomCall = fn(&mut fastrand::Rng) -> (&'static str, Value, Value);
@@ -33,6 +34,93 @@ fn by_hand(spec: &str, events: &[Seen]) -> Vec<String> {
         .unwrap();
     }
     shown(&builder.finish())
+}
+
+/// Events of many objects: the key of each, and the event.
+fn random_keys(events: Vec<Seen>, rng: &mut fastrand::Rng) -> Vec<(Value, Seen)> {
+    let mut keys: HashMap<usize, Value> = HashMap::new();
+    let with_key = |seen: Seen| {
+        let key = [Value::Int(0), Value::str("k"), Value::Int(-7)][rng.usize(..3)].clone();
+        let process = seen.process;
+        let key = match seen.kind {
+            "invoke" => key,
+            _ => keys.get(&process).cloned().unwrap_or(key),
+        };
+        keys.insert(process, key.clone());
+        (key, seen)
+    };
+    events.into_iter().map(with_key).collect()
+}
+
+/// The history of many objects, without this crate. Reads of `null` are left out if they are not
+/// known.
+fn by_hand_with_keys(spec: &str, events: &[(Value, Seen)], nil_reads: NilReads) -> Vec<String> {
+    let object = builtin(spec, None).unwrap();
+    let mut builder = Builder::new(object.operations());
+    for (key, seen) in events {
+        let process = builder.process(&seen.process.to_string());
+        let operation = builder.operation(seen.f).unwrap();
+        let signature = &object.operations()[usize::from(operation)];
+        let is_unknown = nil_reads == NilReads::Unknown && seen.f == "read" && seen.value.is_null();
+        match seen.kind {
+            "invoke" => {
+                let key = builder.values().intern(key.clone());
+                let argument = builder.argument(seen.value.clone(), &signature.argument);
+                builder.invoke_compact(process, operation, key, argument)
+            }
+            "ok" if is_unknown => builder.fail(process),
+            "ok" => {
+                let response = builder.argument(seen.value.clone(), &signature.response);
+                builder.ok_compact(process, response)
+            }
+            "fail" => builder.fail(process),
+            _ => builder.info(process),
+        }
+        .unwrap();
+    }
+    shown(&builder.finish())
+}
+
+#[test]
+fn keys_are_the_same_in_every_format() {
+    let (seed, cases) = seed_and_cases(300);
+    let mut rng = fastrand::Rng::with_seed(seed);
+    for case in 0..cases {
+        let (spec, call) = OBJECTS[case as usize % OBJECTS.len()];
+        let object = builtin(spec, None).unwrap();
+        let nil_reads = if rng.bool() { NilReads::Unknown } else { NilReads::Value };
+        let mut options = ReadOptions::new(spec, object.operations());
+        options.nil_reads = Some(nil_reads);
+        let count = 1 + rng.usize(..60);
+        let events = random_keys(random_events(count, &mut rng, call), &mut rng);
+        let expected = by_hand_with_keys(spec, &events, nil_reads);
+        let pairs: Vec<Seen> = events
+            .iter()
+            .map(|(key, seen)| Seen {
+                process: seen.process,
+                kind: seen.kind,
+                f: seen.f,
+                value: Value::list([key.clone(), seen.value.clone()]),
+            })
+            .collect();
+        let with_field = |(key, seen): &(Value, Seen)| {
+            json_line(seen).replace("\"type\"", &format!("\"key\":{key},\"type\"")) + "\n"
+        };
+        let texts = [
+            events.iter().map(with_field).collect(),
+            json_lines(&pairs),
+            edn_lines(&pairs),
+            edn_vector(&pairs).replace(":value [", ":value #jepsen.independent/tuple ["),
+            log(&pairs),
+            log(&pairs).replace('\t', " "),
+        ];
+        for text in texts {
+            let read = read_bytes(text.as_bytes(), &options)
+                .unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
+            assert_eq!(shown(&read.history), expected, "seed {seed}\n{text}");
+            assert!(read.has_keys);
+        }
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::*;
-use linchpin_ingest::{FailedCas, Format, ReadOptions, Reader, read_bytes};
+use linchpin_ingest::{FailedCas, Format, NilReads, Order, ReadOptions, Reader, read_bytes};
 use linchpin_spec::builtin;
 use std::io::Write;
 
@@ -67,6 +67,10 @@ const TELLING: &[&[u8]] = &[
     b"\"key\":",
     b":key ",
     b"\t:invoke\t",
+    b" :ok :read ",
+    b" 3 :info ",
+    b"\"time\":3,",
+    b"1.5e300",
     b"[1] call ",
     b"crash",
     b"[[[[[[[[[[",
@@ -133,6 +137,7 @@ pub fn seeds(rng: &mut fastrand::Rng) -> Vec<(&'static str, Vec<u8>)> {
         ("cas-register", edn_lines(&register).into()),
         ("mwcas", edn_vector(&mwcas).into()),
         ("cas-register", log(&register).into()),
+        ("cas-register", log(&register).replace('\t', "  ").into()),
         ("kv", KV.into()),
         ("queue", FASTLIN.into()),
         ("queue", LIMO.into()),
@@ -165,6 +170,9 @@ fn no_input_makes_a_reader_panic() {
             true => FailedCas::ReturnedFalse,
             false => FailedCas::DidNotHappen,
         };
+        options.order = if rng.u8(..8) == 0 { Order::Time } else { Order::Lines };
+        options.nil_reads =
+            rng.choice([None, Some(NilReads::Unknown), Some(NilReads::Value)]).flatten();
         let format = options.format.or_else(|| Format::detect(&bytes));
         match read_bytes(&bytes, &options) {
             Ok(recording) => {

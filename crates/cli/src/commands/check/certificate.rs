@@ -136,7 +136,9 @@ impl Certificate {
         };
         let init = match &spec["init"] {
             Json::Null => None,
-            init => Some(json::parse_value(init).context("\"init\" must have integers only")?),
+            init => {
+                Some(json::parse_value(init).context("\"init\" has a number that is too large")?)
+            }
         };
         let format = match history["format"].as_str() {
             Some(format) => Some(format.parse()?),

@@ -3,13 +3,13 @@
 
 use super::lines::{Lines, Next};
 use super::recording::{Subject, property};
-use crate::args::CheckArgs;
+use crate::args::{CheckArgs, OrderArg};
 use crate::limits::Stop;
 use crate::{Status, output};
 use anyhow::{Context, Result, bail};
 use linchpin_history::online::{Ended, OpenOperation, Refutation, Stream};
 use linchpin_history::{Argument, History, Object, Property};
-use linchpin_ingest::{Event, EventKind, Format, Reader};
+use linchpin_ingest::{Event, EventKind, Format, Reader, Remark};
 use linchpin_report::{escaped_lines, json};
 use linchpin_spec::{Call, Value};
 use linchpin_verdict::{Limits, StopReason, Verdict};
@@ -69,11 +69,24 @@ pub fn execute(args: &CheckArgs, subject: &Subject<'_>, stop: &Stop) -> Result<S
         }),
         None => outcome,
     };
+    // What the end of the text says only matters where all before it was right.
+    judge.remarks = match (reader, &outcome) {
+        (Some(reader), None) => {
+            let read = reader.finish();
+            read.with_context(|| format!("`{}`", args.history.display()))?.remarks
+        }
+        _ => Vec::new(),
+    };
     conclude(args, &judge, outcome)
 }
 
 fn reader_for(args: &CheckArgs, subject: &Subject<'_>, first: &[u8]) -> Result<Reader> {
     let detected = args.recording.format.or_else(|| Format::detect(first));
+    if args.recording.order == OrderArg::Time {
+        bail!(
+            "--order time needs all events, so they cannot be judged as they arrive: name a file"
+        );
+    }
     let format = detected.context("the format cannot be told from the first line: use --format")?;
     if format.is_whole() {
         bail!("{format} recordings cannot be judged as they arrive: name a file");
@@ -102,6 +115,8 @@ struct Judge<'a> {
     open: HashMap<u32, Open>,
     events: u64,
     completed: u64,
+    /// Which choices were made in reading that could be made in another way.
+    remarks: Vec<Remark>,
     /// How long judging everything took, and when it ended.
     idle: (Duration, Instant),
 }
@@ -115,6 +130,7 @@ impl<'a> Judge<'a> {
             streams: HashMap::new(),
             open: HashMap::new(),
             events: 0,
+            remarks: Vec::new(),
             completed: 0,
             idle: (Duration::ZERO, Instant::now()),
         }
@@ -245,7 +261,7 @@ impl<'a> Judge<'a> {
 
     /// Why windows were left to the general search.
     fn notes(&self) -> Vec<String> {
-        let mut notes: Vec<String> = Vec::new();
+        let mut notes: Vec<String> = self.remarks.iter().map(Remark::to_string).collect();
         for reason in self.streams.values().filter_map(Stream::handed_over) {
             let note = format!("judged by the general search from some event on: {reason}");
             if notes.len() < 3 && !notes.contains(&note) {
@@ -303,6 +319,7 @@ fn conclude(args: &CheckArgs, judge: &Judge<'_>, found: Option<Found>) -> Result
         text += &format!("Possible states just before: {}\n", shown.join(", "));
     }
     text += &format!("  {} events, {} operations returned\n", judge.events, judge.completed);
+    judge.remarks.iter().for_each(|remark| text += &format!("  {remark}\n"));
     if args.common.verbose {
         text += &format!("  {}\n", judge.method());
         judge.notes().iter().for_each(|note| text += &format!("  {note}\n"));

@@ -134,6 +134,7 @@ impl Writer<'_> {
             Value::Bool(true) => self.bytes.push(0xf5),
             Value::Bool(false) => self.bytes.push(0xf6),
             Value::Int(int) => self.int(*int),
+            Value::Number(number) => self.number(number.as_str()),
             Value::Str(text) => self.text(text),
             Value::List(items) => self.list(items),
             Value::Map(pairs) => {
@@ -149,6 +150,22 @@ impl Writer<'_> {
                 self.close_list(pairs.len() * 2);
             }
             Value::Set(_) | Value::Ref(_) => unreachable!("histories have none"),
+        }
+    }
+
+    /// A fraction, or an integer of more than 64 bits.
+    fn number(&mut self, text: &str) {
+        match text.parse::<i128>() {
+            Ok(int) => {
+                self.bytes.extend([0xc6, 0xd9]);
+                self.int(16);
+                self.bytes.extend(int.to_be_bytes());
+            }
+            Err(_) => {
+                self.bytes.push(0xfa);
+                let float: f64 = text.parse().expect("a number");
+                self.bytes.extend(float.to_be_bytes());
+            }
         }
     }
 

@@ -57,12 +57,15 @@ pub fn random_events(
 }
 
 pub fn cas_register_call(rng: &mut fastrand::Rng) -> (&'static str, Value, Value) {
-    let value = |rng: &mut fastrand::Rng| match rng.u8(..12) {
+    let number = |text| Value::number(text).unwrap_or_default();
+    let value = |rng: &mut fastrand::Rng| match rng.u8(..14) {
         0 => Value::Null,
         1 => Value::str("x y"),
         2 => Value::str("é \"quoted\"\n"),
         3 => Value::Int(-rng.i64(..5_000_000_000)),
         4 => Value::list([Value::Int(1), Value::Bool(true), Value::Null]),
+        5 => number(["1.5", "-2.0e-30", "1000.0"][rng.usize(..3)]),
+        6 => number(["9223372036854775808", "-123456789012345678901234567890"][rng.usize(..2)]),
         _ => Value::Int(rng.i64(..5)),
     };
     match rng.u8(..3) {

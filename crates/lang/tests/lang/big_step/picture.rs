@@ -80,7 +80,9 @@ impl Names {
                 let pairs = pairs.iter();
                 Value::map(pairs.map(|(k, v)| (self.rename(k), self.rename(v))).collect::<Vec<_>>())
             }
-            Value::Null | Value::Bool(_) | Value::Int(_) | Value::Str(_) => value.clone(),
+            Value::Null | Value::Bool(_) | Value::Int(_) | Value::Number(_) | Value::Str(_) => {
+                value.clone()
+            }
         }
     }
 }

@@ -17,12 +17,14 @@ impl Presentation<'_> {
         object.insert("verdict".to_owned(), json!(verdict));
         object.insert("reason".to_owned(), json!(self.headline()));
         let history = &self.recording.history;
+        let remarks = self.recording.remarks.iter().map(ToString::to_string);
+        let notes: Vec<String> = remarks.chain(self.checked.notes.iter().cloned()).collect();
         let engine = json!({
             "engine": "history",
             "verdict": verdict,
             "reason": self.headline(),
             "method": self.checked.method,
-            "notes": self.checked.notes,
+            "notes": notes,
             "bounds": {},
             "assumptions": self.assumptions(),
             "vacuous": self.recording.is_vacuous(),

@@ -28,6 +28,7 @@ impl Presentation<'_> {
         if self.recording.is_vacuous() {
             sentences.push(VACUOUS.to_owned());
         }
+        sentences.extend(self.recording.remarks.iter().map(ToString::to_string));
         if let Judgement::Violated(violation) = &self.checked.judgement {
             sentences.push(self.about(self.checked.key, &violation.explanation));
         }

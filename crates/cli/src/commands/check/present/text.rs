@@ -17,6 +17,9 @@ impl Presentation<'_> {
         if self.recording.is_vacuous() {
             text += &format!("  {VACUOUS}\n");
         }
+        for remark in &self.recording.remarks {
+            text += &format!("  {remark}\n");
+        }
         match &self.checked.judgement {
             Judgement::Violated(violation) => text += &self.violation(violation),
             Judgement::Inconclusive(_) => {
