@@ -4,6 +4,7 @@
 use crate::models;
 use crate::wgl::Limit;
 use crate::workload::{REPEATING, Workload};
+use linchpin_history::search::SearchOptions;
 use linchpin_history::{CheckOptions, History, Judgement, Object, check};
 use linchpin_ingest::{ReadOptions, read_bytes};
 use linchpin_verdict::Limits;
@@ -31,9 +32,11 @@ impl Pair {
         let object = Object::builtin(spec, None).expect("a built-in specification");
         let options = ReadOptions::new(spec, object.spec.operations());
         let history = read_bytes(text, &options).expect("a history").history;
-        let ours = best(|| judge(&object, &history, Duration::ZERO));
-        let core_time = CheckOptions::default().search.core_time;
-        let with_core = best(|| judge(&object, &history, core_time));
+        let explained = SearchOptions::default();
+        let (core_time, event_time) = (Duration::ZERO, Duration::ZERO);
+        let unexplained = SearchOptions { core_time, event_time, ..SearchOptions::default() };
+        let ours = best(|| judge(&object, &history, &unexplained));
+        let with_core = best(|| judge(&object, &history, &explained));
         let limit = || Limit { deadline: Instant::now() + LIMIT, bytes: BYTES };
         let peer = best(|| models::judge(spec, &history, &limit()));
         if let (Some((ours, _)), Some((peer, _))) = (ours, peer) {
@@ -48,10 +51,9 @@ impl Pair {
     }
 }
 
-fn judge(object: &Object, history: &History, core_time: Duration) -> Option<bool> {
+fn judge(object: &Object, history: &History, search: &SearchOptions) -> Option<bool> {
     let limits = Limits { deadline: Some(Instant::now() + LIMIT), ..Limits::default() };
-    let mut options = CheckOptions { limits, ..CheckOptions::default() };
-    options.search.core_time = core_time;
+    let options = CheckOptions { limits, search: search.clone(), ..CheckOptions::default() };
     let mut history = history.clone();
     match check(object, &mut history, &options).ok()?.judgement {
         Judgement::Holds(_) => Some(true),

@@ -17,7 +17,7 @@ const DEPTH_FIRST_BYTES: usize = 1 << 29;
 
 /// The depth-first searches, in the order in which they have their turns.
 const PREFERENCES: [Preference; 4] =
-    [Preference::Deadline, Preference::SeenSooner, Preference::SeenLater, Preference::Called];
+    [Preference::Deadline, Preference::Called, Preference::SeenSooner, Preference::SeenLater];
 
 /// Decides a problem, on two threads if `race`.
 pub(crate) fn decide<S: Spec + ?Sized + Sync>(
@@ -116,7 +116,8 @@ where
 {
     /// An order that explains the history, if it is found.
     fn run(&mut self, watch: &Watch<'_>) -> Option<Vec<u32>> {
-        let mut turn: u64 = 1 << 12;
+        // Short at first, so that one that is about to find something does not wait for the others.
+        let mut turn: u64 = 1 << 9;
         while !self.searches.is_empty() && self.left != Some(0) {
             let branches = self.left.map_or(turn, |left| left.min(turn));
             let mut at = 0;
