@@ -5,6 +5,7 @@ mod command_line;
 mod docs;
 mod edges;
 mod folders;
+mod histories;
 mod page;
 mod roadmap;
 mod runs;
