@@ -218,7 +218,7 @@ impl View<'_> {
                 format!("{} (only decimal numbers can be read)", span.of(self.text))
             }
             (_, Ok(value)) => value.to_string(),
-            (_, Err(Unsupported)) => "a value with a number that is not decimal".to_owned(),
+            (_, Err(Unsupported)) => "a value with a number that cannot be read".to_owned(),
         };
         if let Some((cut, _)) = text.char_indices().nth(most) {
             text.truncate(cut);

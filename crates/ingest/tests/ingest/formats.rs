@@ -502,9 +502,9 @@ fn values_of_the_wrong_shape() {
     );
     check_error(
         "register",
-        &call("write", "[1, 1e30]"),
+        &call("write", "[1, 1e300000]"),
         expect![
-            "line 1: `write` takes value, but here it is a value with a number that is not an integer of 64 bits"
+            "line 1: `write` takes value, but here it is a value with a number that cannot be read"
         ],
     );
     check_error(
