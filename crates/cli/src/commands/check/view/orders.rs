@@ -53,7 +53,7 @@ impl<'a> Orders<'a> {
                 all.insert(if is_main { 0 } else { all.len() }, one);
             }
         }
-        if !all.first().is_some_and(|(violation, ..)| violation.core == main.core) {
+        if all.first().is_none_or(|(violation, ..)| violation.core != main.core) {
             all.insert(0, (main, possible, key.and_then(|key| self.keys.number(key))));
         }
         all.truncate(MOST_VIOLATIONS);
