@@ -44,17 +44,13 @@ impl<'a> Orders<'a> {
     pub fn violations(&mut self) -> Vec<ViolationView> {
         let Checked { judgement, possible, keys, key, .. } = self.source.checked;
         let Judgement::Violated(main) = judgement else { return Vec::new() };
-        // The main one is about one key; what is known of that key is more exact.
-        let mut all: Vec<(&Violation, &Vec<String>, Option<u32>)> = Vec::new();
-        for other in keys {
-            if let KeyVerdict::Violated { violation, possible } = &other.verdict {
-                let one = (violation, possible, self.keys.number(other.key));
-                let is_main = Some(other.key) == *key || violation.core == main.core;
-                all.insert(if is_main { 0 } else { all.len() }, one);
+        let mut all = vec![(main, possible, key.and_then(|key| self.keys.number(key)))];
+        for other in keys.iter().filter(|other| Some(other.key) != *key) {
+            if let KeyVerdict::Violated { violation, possible } = &other.verdict
+                && violation.core != main.core
+            {
+                all.push((violation, possible, self.keys.number(other.key)));
             }
-        }
-        if all.first().is_none_or(|(violation, ..)| violation.core != main.core) {
-            all.insert(0, (main, possible, key.and_then(|key| self.keys.number(key))));
         }
         all.truncate(MOST_VIOLATIONS);
         let view = |(violation, possible, key): (&Violation, &Vec<String>, Option<u32>)| {
