@@ -122,7 +122,7 @@ pub struct Searched {
 /// let searched = search(&register, &builder.finish(), &Limits::default(), &SearchOptions::default());
 /// let Judgement::Violated(violation) = searched.judgement else { panic!("the write cannot be undone") };
 /// assert_eq!(violation.at, Some(Rank::new(4)));
-/// assert_eq!(searched.possible, ["1"]);
+/// assert_eq!(searched.possible, ["1 (after write(1) by process a, still in progress)"]);
 /// # Ok::<(), linchpin_history_data::HistoryError>(())
 /// ```
 pub fn search<S: Spec + ?Sized + Sync>(

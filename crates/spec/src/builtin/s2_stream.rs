@@ -86,16 +86,14 @@ impl Spec for S2Stream {
         match call.operation {
             S2Stream::APPEND => {
                 let appended = S2Stream::appended(*tail, token, &call.argument);
-                let is_unknown = response.is_some_and(Value::is_null);
-                if let Some((state, tail)) = appended
-                    && response.is_none_or(|known| is_unknown || *known == Value::Int(tail))
-                {
-                    let response = if is_unknown { Value::Null } else { tail.into() };
-                    outcomes.push(Outcome { state, response });
-                }
-                if is_unknown {
-                    outcomes.push(Outcome { state: state.clone(), response: Value::Null });
-                }
+                let after = appended.as_ref().map(|(state, tail)| (state, Value::Int(*tail)));
+                let known = after.into_iter().map(|(state, tail)| (state.clone(), tail));
+                // What is not known is what it did, not that it is over.
+                let unknown = appended.iter().map(|(state, _)| state).chain([state]);
+                let unknown = unknown.map(|state| (state.clone(), Value::Null));
+                let all = known.chain(unknown);
+                let answers = all.filter(|(_, answer)| response.is_none_or(|is| is == answer));
+                outcomes.extend(answers.map(|(state, response)| Outcome { state, response }));
             }
             S2Stream::READ | S2Stream::CHECK_TAIL => {
                 let answer = Value::Int(*tail);
