@@ -13,11 +13,12 @@ use linchpin_certify::{
     ReductionError, Sha256, ShapeCertificate, ShapeError, ShapeThreads, confirm_core,
     confirm_witness, read_header,
 };
-use linchpin_history::{History, OpId, ValueId, crash};
+use linchpin_history::crash::Applied;
+use linchpin_history::{History, OpId, Rank, ValueId, crash};
 use linchpin_report::{escaped, json};
 use linchpin_verdict::Sequential;
 use serde_json::{Value as Json, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -346,12 +347,15 @@ fn recorded(args: &CertifyArgs, claim: Claim, certificate: &Certificate) -> Resu
     }
     let applied = crash::apply(&mut history, property(certificate.recording.property))?;
     let is_witness = claim == Claim::Witness;
-    if !applied.interrupted.is_empty() && is_witness {
-        // Before the next call is stricter than before its effect, and a plain deadline. What
-        // explains this explains the history; but that nothing explains it would say nothing.
-        applied.tighten(&mut history);
-    }
     let (mut status, mut words) = judge(&subject, &history, &certificate.evidence);
+    if let Evidence::Witness(order) = &certificate.evidence
+        && let Some(late) = too_late(&history, &applied, order)
+    {
+        let reason = format!(
+            "not confirmed: operation {late} was interrupted, but takes effect after what its process did later"
+        );
+        return Ok(findings.refuse(Status::Violated, reason));
+    }
     if !applied.interrupted.is_empty() && !is_witness && status == Status::Violated {
         status = Status::Inconclusive;
         words +=
@@ -448,4 +452,22 @@ fn parts(history: &History, claimed: &[OpId]) -> Vec<(String, Part)> {
         key => format!(" (key {})", history.values.get(key)),
     };
     parts.into_iter().map(|(key, part)| (name(key), part)).collect()
+}
+
+/// An interrupted operation that takes effect after a later one of its process
+/// (recoverable linearizability forbids it).
+fn too_late(history: &History, applied: &Applied, order: &[OpId]) -> Option<OpId> {
+    let interrupted: HashSet<OpId> =
+        applied.interrupted.iter().map(|pair| pair.operation).collect();
+    // The operation called last, of each process, that has taken effect.
+    let mut latest: HashMap<u32, Rank> = HashMap::new();
+    for &id in order {
+        let operation = history.operations.get(id.index())?;
+        let last = latest.entry(operation.process).or_insert(operation.invoked);
+        if interrupted.contains(&id) && operation.invoked < *last {
+            return Some(id);
+        }
+        *last = operation.invoked.max(*last);
+    }
+    None
 }

@@ -171,7 +171,7 @@ fn a_certificate_is_tied_to_its_history_and_claim() {
     assert_eq!(code, 2);
     assert!(stderr.contains("`witness` is missing"), "{stderr}");
     // Another specification under which it holds, another number of operations.
-    assert_eq!(certify(good.replace("\"name\":\"queue\"", "\"name\":\"bag\"")).0, 2);
+    assert_eq!(certify(good.replace("\"name\":\"queue\"", "\"name\":\"sack\"")).0, 2);
     let (code, stdout, _) = certify(good.replace("\"operations\":2", "\"operations\":3"));
     assert_eq!(code, 1);
     assert!(stdout.contains("3 operations, but"), "{stdout}");

@@ -10,7 +10,8 @@
 //!   ends in `-` or `:` (as loggers end what they write), and the operation is one of the object's.
 //! - Such a line is an event. What is not understood in it is an error.
 //! - A line is an error too if it has a number where an event begins, and a type after it, but no
-//!   operation; or a type and then the name of an operation of the object, but no process.
+//!   operation; or a type and then the name of an operation of the object, but no process; or,
+//!   before such a name, a word that is almost a type (`ok`, `:OK`, `1:ok`, `:ok,`).
 //! - All other lines are skipped: what a test says as it runs, stack traces, sentences with `:ok`
 //!   in them, maps that were printed (`{:type :ok :f :read}`).
 
@@ -46,7 +47,7 @@ struct Columns<'a> {
 }
 
 /// What a line is, for an object with these operations.
-fn line_kind(line: &[u8], is_operation: impl Fn(&[u8]) -> bool) -> LineKind<'_> {
+fn line_kind(line: &[u8], is_operation: impl Fn(&[u8]) -> bool + Copy) -> LineKind<'_> {
     for colon in memchr::memchr_iter(b':', line) {
         let Some((kind, rest)) = type_at(line, colon) else { continue };
         let before = &line[..colon];
@@ -59,7 +60,7 @@ fn line_kind(line: &[u8], is_operation: impl Fn(&[u8]) -> bool) -> LineKind<'_> 
             Some(f) if is_process(before, process, || is_operation(f)) => {
                 return LineKind::Event(Columns { kind, process, f, rest: &rest[word.len()..] });
             }
-            Some(f) if process.is_empty() && is_operation(f) => {
+            Some(f) if is_operation(f) => {
                 return LineKind::Broken { expected: "a process before the type", at: line };
             }
             None if is_number && (begins_event(before, process) || is_operation(word)) => {
@@ -68,7 +69,25 @@ fn line_kind(line: &[u8], is_operation: impl Fn(&[u8]) -> bool) -> LineKind<'_> 
             _ => {}
         }
     }
-    LineKind::Other
+    match nearly_event(line, is_operation) {
+        true => LineKind::Broken { expected: "a type such as `:ok` between blanks", at: line },
+        false => LineKind::Other,
+    }
+}
+
+/// Whether a word that is almost a type (`ok`, `:OK`, `1:ok`, `:ok,`) comes before an operation of
+/// the object.
+fn nearly_event(line: &[u8], is_operation: impl Fn(&[u8]) -> bool) -> bool {
+    let words = || line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let plain = |word: &'_ [u8]| word.strip_suffix(b",").map_or(word.len(), <[u8]>::len);
+    words().zip(words().skip(1)).any(|(one, next)| {
+        let (one, next) = (&one[..plain(one)], &next[..plain(next)]);
+        let name = one.rsplit(|byte| *byte == b':').next().unwrap_or(one);
+        let is_type = ["invoke", "ok", "okay", "fail", "info"]
+            .iter()
+            .any(|kind| name.eq_ignore_ascii_case(kind.as_bytes()));
+        is_type && next.strip_prefix(b":").is_some_and(&is_operation)
+    })
 }
 
 /// The type that is the word at this colon, and what comes after it.

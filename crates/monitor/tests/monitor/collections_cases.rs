@@ -97,8 +97,8 @@ fn what_no_collection_allows() {
     queue_says(
         "2 dequeue; 2 ok 7; 0 enqueue 7; 0 ok",
         expect![[r#"
-        dequeue → 7 by process 2 returned before enqueue(7) by process 0 was called
-        [0, 1], at Some(1)"#]],
+            dequeue → 7 by process 2 cannot be explained: no enqueue(7) had been called before it returned
+            [0], at Some(1)"#]],
     );
     stack_says(
         "2 pop; 2 ok 7",
