@@ -150,7 +150,7 @@ impl<'t> Decimal<'t> {
         }
         match self.exponent {
             _ if digits.is_empty() => "0.0".to_owned(),
-            exponent if exponent > 21 || exponent < -5 => {
+            exponent if !(-5..=21).contains(&exponent) => {
                 let (first, rest) = digits.split_at(1);
                 let rest = if rest.is_empty() { "0" } else { rest };
                 format!("{sign}{first}.{rest}e{}", exponent - 1)

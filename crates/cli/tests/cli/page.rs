@@ -62,7 +62,7 @@ fn a_violated_history_is_told_as_far_as_there_is_an_order() {
     let view = told(LOST, &["--spec", "queue"]);
     assert_eq!(view["verdict"], "violated");
     assert_eq!(view["operations"]["id"], json!([0, 1, 2, 3, 4]));
-    assert_eq!(view["violations"][0]["core"], json!([2, 3]));
+    assert_eq!(view["violations"][0]["core"], json!([2, 3, 4]));
     assert_eq!(view["violations"][0]["event"]["rank"], 7);
     assert_eq!(view["violations"][0]["event"]["operation"], 3);
     let order = &view["orders"][0];

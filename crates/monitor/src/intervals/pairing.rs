@@ -177,7 +177,7 @@ impl Unpaired {
         for other in self.starts[value]..self.starts[value + 1] {
             let with = self.accesses[other].span;
             let overlaps = with.lo <= span.hi && span.lo <= with.hi;
-            if other == at || overlaps && self.next_random() % 2 == 0 {
+            if other == at || overlaps && self.next_random().is_multiple_of(2) {
                 let gaps = u64::from(with.hi - with.lo) + 1;
                 let within = self.next_random() % (gaps * INSTANTS);
                 self.accesses[other].instant = u64::from(with.lo) * INSTANTS + within;
