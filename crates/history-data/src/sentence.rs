@@ -18,18 +18,27 @@ impl<'a> Sentences<'a> {
 
     /// A call without who made it: `cas(1, 2)`.
     pub fn call(&self, id: OpId) -> String {
-        let operation = &self.history[id];
-        let Some(signature) = self.signatures.get(usize::from(operation.operation)) else {
-            return format!("operation {}", operation.operation);
-        };
-        match (&signature.argument, self.history.value(operation.argument)) {
-            (Shape::Unit, _) => signature.name.clone(),
-            (Shape::Tuple(_), Value::List(items)) => {
-                let items: Vec<String> = items.iter().map(Value::to_string).collect();
-                format!("{}({})", signature.name, items.join(", "))
-            }
-            (_, argument) => format!("{}({argument})", signature.name),
+        match self.signature(id) {
+            None => format!("operation {}", self.history[id].operation),
+            Some(Signature { name, argument: Shape::Unit, .. }) => name.clone(),
+            Some(Signature { name, .. }) => format!("{name}({})", self.argument(id)),
         }
+    }
+
+    /// What an operation was called with: `1, 2`; empty if with nothing.
+    pub fn argument(&self, id: OpId) -> String {
+        let argument = self.history.value(self.history[id].argument);
+        match (self.signature(id).map(|signature| &signature.argument), argument) {
+            (Some(Shape::Unit), _) => String::new(),
+            (Some(Shape::Tuple(_)), Value::List(items)) => {
+                items.iter().map(Value::to_string).collect::<Vec<_>>().join(", ")
+            }
+            (_, argument) => argument.to_string(),
+        }
+    }
+
+    fn signature(&self, id: OpId) -> Option<&'a Signature> {
+        self.signatures.get(usize::from(self.history[id].operation))
     }
 
     /// A call and who made it, whatever it answered: `cas(1, 2) by process 1`.

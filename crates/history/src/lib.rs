@@ -12,7 +12,8 @@ pub mod online;
 pub use check::{CheckOptions, Checked, KeyChecked, KeyObserver, KeyVerdict, check};
 pub use linchpin_history_data::{
     Argument, Builder, Crash, History, HistoryError, Judgement, Monitored, NEVER, NotApplicable,
-    Object, OpId, Operation, Property, Rank, ValueId, ValueTable, Violation, Witness, crash,
+    Object, OpId, Operation, Property, Rank, Sentences, ValueId, ValueTable, Violation, Witness,
+    crash,
 };
 pub use linchpin_monitor as monitor;
 pub use linchpin_search as search;

@@ -12,7 +12,7 @@ use super::recording::Subject;
 use crate::args::CheckArgs;
 use crate::output;
 use anyhow::Result;
-use linchpin_history::{Checked, Judgement, OpId, Rank, ValueId};
+use linchpin_history::{Checked, Judgement, OpId, Rank, Sentences, ValueId};
 use linchpin_ingest::Recording;
 use linchpin_spec::{Shape, Value};
 use linchpin_verdict::Verdict;
@@ -138,13 +138,7 @@ impl Presentation<'_> {
         let history = &self.recording.history;
         let operation = &history[id];
         let signature = &self.subject.object.spec.operations()[usize::from(operation.operation)];
-        let argument = match (&signature.argument, history.value(operation.argument)) {
-            (Shape::Unit, _) => String::new(),
-            (Shape::Tuple(_), Value::List(items)) => {
-                items.iter().map(Value::to_string).collect::<Vec<_>>().join(", ")
-            }
-            (_, value) => value.to_string(),
-        };
+        let argument = Sentences::new(history, self.subject.object.spec.operations()).argument(id);
         let answer = match (&signature.response, history.response(id)) {
             (_, None) => " (pending)".to_owned(),
             (Shape::Unit, _) => String::new(),

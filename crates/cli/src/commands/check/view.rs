@@ -9,14 +9,14 @@ mod states;
 
 use super::recording::Subject;
 use linchpin_history::{
-    Argument, Checked, History, Judgement, KeyVerdict, OpId, Operation, Property, Rank, ValueId,
-    Violation,
+    Argument, Checked, History, Judgement, KeyVerdict, OpId, Operation, Property, Rank, Sentences,
+    ValueId, Violation,
 };
 use linchpin_ingest::{Places, Recording};
 use linchpin_report::history::{
     CrashView, HistoryView, KeyView, Moment, OperationView, OrderView, Unexplained, ViolationView,
 };
-use linchpin_spec::{Builtin, Shape, Value};
+use linchpin_spec::{Builtin, Shape};
 use linchpin_verdict::{Limits, Verdict};
 use orders::Orders;
 use std::collections::HashMap;
@@ -156,13 +156,7 @@ impl Source<'_> {
         let history = &self.recording.history;
         let operation = &history[id];
         let signature = &self.subject.object.spec.operations()[usize::from(operation.operation)];
-        let argument = match (&signature.argument, history.value(operation.argument)) {
-            (Shape::Unit, _) => String::new(),
-            (Shape::Tuple(_), Value::List(items)) => {
-                items.iter().map(Value::to_string).collect::<Vec<_>>().join(", ")
-            }
-            (_, value) => value.to_string(),
-        };
+        let argument = Sentences::new(history, self.subject.object.spec.operations()).argument(id);
         let answer = history.response(id).map(|value| match signature.response {
             Shape::Unit => String::new(),
             _ => value.to_string(),
