@@ -90,25 +90,39 @@ pub enum CrashAssumption {
     },
 }
 
-impl fmt::Display for CrashAssumption {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl CrashAssumption {
+    /// The same in words, with the places of events as they are known where they were recorded:
+    /// `line 7`.
+    pub fn said(&self, place: impl Fn(Rank) -> String) -> String {
         match self {
-            CrashAssumption::Ignored => f.write_str(
-                "crashes are ignored: an interrupted operation may take effect at any later time",
-            ),
-            CrashAssumption::OneProcess { process, at } => write!(
-                f,
+            CrashAssumption::Ignored => {
+                "crashes are ignored: an interrupted operation may take effect at any later time"
+                    .to_owned()
+            }
+            CrashAssumption::OneProcess { process, at } => format!(
                 "durable linearizability knows crashes of the whole system only; process \
-                 {process}, which crashed at event {at}, is taken as one that stopped, and is a new \
-                 process if it goes on"
+                 {process}, which crashed at {}, is taken as one that stopped, and is a new process \
+                 if it goes on",
+                place(*at)
             ),
-            CrashAssumption::GoesOn { process, at } => write!(
-                f,
-                "process {process} acts before and after the crash at event {at}; durable \
-                 linearizability takes it as a new process"
+            CrashAssumption::GoesOn { process, at } => format!(
+                "process {process} acts before and after the crash at {}; durable linearizability \
+                 takes it as a new process",
+                place(*at)
             ),
         }
     }
+}
+
+impl fmt::Display for CrashAssumption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.said(event))
+    }
+}
+
+/// An event where nothing is known of how it was recorded.
+fn event(at: Rank) -> String {
+    format!("event {at}")
 }
 
 /// An operation that was interrupted, and the next one of its process on the same object.
@@ -127,15 +141,13 @@ pub struct Interrupted {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CrashError {
     /// A crash of a process that the history does not have.
-    #[error("the crash at event {at} is of a process that the history does not have")]
+    #[error("{}", self.said(event))]
     NoSuchProcess {
         /// The crash.
         at: Rank,
     },
     /// An operation that returned although it was open in a crash.
-    #[error(
-        "the operation that process {process} called at event {invoked} returned at event {returned}, although the crash at event {crash} interrupted it"
-    )]
+    #[error("{}", self.said(event))]
     Survived {
         /// Who called it.
         process: String,
@@ -147,9 +159,7 @@ pub enum CrashError {
         crash: Rank,
     },
     /// A process that goes on without an answer and without a crash.
-    #[error(
-        "process {process} calls at event {at}, although its operation from event {open} never returned and no crash interrupted it"
-    )]
+    #[error("{}", self.said(event))]
     NotInterrupted {
         /// The process.
         process: String,
@@ -158,6 +168,31 @@ pub enum CrashError {
         /// The next call.
         at: Rank,
     },
+}
+
+impl CrashError {
+    /// What is wrong, with the places of events as they are known where they were recorded: `line 7`.
+    pub fn said(&self, place: impl Fn(Rank) -> String) -> String {
+        match self {
+            CrashError::NoSuchProcess { at } => format!(
+                "the crash at {} is of a process that the history does not have",
+                place(*at)
+            ),
+            CrashError::Survived { process, invoked, returned, crash } => format!(
+                "the operation that process {process} called at {} returned at {}, although the \
+                 crash at {} interrupted it",
+                place(*invoked),
+                place(*returned),
+                place(*crash)
+            ),
+            CrashError::NotInterrupted { process, open, at } => format!(
+                "process {process} calls at {}, although its operation from {} never returned and \
+                 no crash interrupted it",
+                place(*at),
+                place(*open)
+            ),
+        }
+    }
 }
 
 /// Sets the deadline ([`Operation::returned`](crate::Operation::returned)) of every operation

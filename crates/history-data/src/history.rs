@@ -81,6 +81,11 @@ pub struct Crash {
 }
 
 impl Operation {
+    /// Whether it is known not to have happened, in a history under way: see [`Builder::fail`].
+    pub fn has_failed(&self) -> bool {
+        self.completed && self.returned == self.invoked
+    }
+
     /// Whether this returned before `other` was called.
     pub fn precedes(&self, other: &Operation) -> bool {
         self.returned < other.invoked
@@ -132,6 +137,30 @@ impl History {
             }
             _ => &[],
         }
+    }
+
+    /// A value as an argument of this shape.
+    pub(crate) fn argument(&mut self, value: Value, shape: &Shape) -> Argument {
+        let values = &mut self.values;
+        match (shape, &value) {
+            (Shape::Unit, _) => Argument::None,
+            (Shape::Tuple(shapes), Value::List(items)) if shapes.len() == 2 && items.len() == 2 => {
+                Argument::Two(values.intern(items[0].clone()), values.intern(items[1].clone()))
+            }
+            (Shape::List(item), Value::List(items)) if matches!(&**item, Shape::Tuple(_)) => {
+                match words(items, values) {
+                    Some((words, width)) => self.push_words(&words, width),
+                    None => Argument::One(self.values.intern(value)),
+                }
+            }
+            _ => Argument::One(values.intern(value)),
+        }
+    }
+
+    fn push_words(&mut self, words: &[[ValueId; 3]], width: u8) -> Argument {
+        let start = self.words.len() as u32;
+        self.words.extend_from_slice(words);
+        Argument::Words { start, count: words.len() as u16, width }
     }
 
     /// An argument or response as a value.
@@ -313,36 +342,17 @@ impl Builder {
 
     /// The index of an operation.
     pub fn operation(&self, name: &str) -> Result<u16, HistoryError> {
-        let found = self.signatures.iter().position(|signature| signature.is_called(name));
-        found.map(|at| at as u16).ok_or_else(|| HistoryError::UnknownOperation {
-            name: name.to_owned(),
-            known: self.signatures.iter().map(|s| s.name.as_str()).collect::<Vec<_>>().join(", "),
-        })
+        find_operation(&self.signatures, name)
     }
 
     /// A value as an argument of this shape.
     pub fn argument(&mut self, value: Value, shape: &Shape) -> Argument {
-        let values = &mut self.history.values;
-        match (shape, &value) {
-            (Shape::Unit, _) => Argument::None,
-            (Shape::Tuple(shapes), Value::List(items)) if shapes.len() == 2 && items.len() == 2 => {
-                Argument::Two(values.intern(items[0].clone()), values.intern(items[1].clone()))
-            }
-            (Shape::List(item), Value::List(items)) if matches!(&**item, Shape::Tuple(_)) => {
-                match words(items, values) {
-                    Some((words, width)) => self.words(&words, width),
-                    None => Argument::One(self.history.values.intern(value)),
-                }
-            }
-            _ => Argument::One(values.intern(value)),
-        }
+        self.history.argument(value, shape)
     }
 
     /// Words as an argument.
     pub fn words(&mut self, words: &[[ValueId; 3]], width: u8) -> Argument {
-        let start = self.history.words.len() as u32;
-        self.history.words.extend_from_slice(words);
-        Argument::Words { start, count: words.len() as u16, width }
+        self.history.push_words(words, width)
     }
 
     /// A process calls an operation.
@@ -377,6 +387,13 @@ impl Builder {
         match self.activities[process as usize] {
             Activity::Open(id) => Some(id),
             _ => None,
+        }
+    }
+
+    /// The open operation of a process was called with this, as is known now.
+    pub fn call_was(&mut self, process: u32, argument: Argument) {
+        if let Some(open) = self.open(process) {
+            self.history[open].argument = argument;
         }
     }
 
@@ -496,7 +513,7 @@ impl Builder {
 
     /// The history so far, without operations that did not happen.
     pub fn finish(mut self) -> History {
-        self.history.operations.retain(|op| !(op.completed && op.returned == op.invoked));
+        self.history.operations.retain(|operation| !operation.has_failed());
         self.history
     }
 
@@ -537,6 +554,15 @@ impl Builder {
         self.history.events += 1;
         Ok(at)
     }
+}
+
+/// The index of the operation with this name.
+pub(crate) fn find_operation(signatures: &[Signature], name: &str) -> Result<u16, HistoryError> {
+    let found = signatures.iter().position(|signature| signature.is_called(name));
+    found.map(|at| at as u16).ok_or_else(|| HistoryError::UnknownOperation {
+        name: name.to_owned(),
+        known: signatures.iter().map(|s| s.name.as_str()).collect::<Vec<_>>().join(", "),
+    })
 }
 
 /// Lists of two or three values as words.

@@ -1,4 +1,4 @@
-//! Operations and complaints, in words.
+//! Operations and complaints, in words: long values are cut short.
 
 use crate::{History, OpId};
 use linchpin_spec::{Shape, Signature, Value};
@@ -31,9 +31,9 @@ impl<'a> Sentences<'a> {
         match (self.signature(id).map(|signature| &signature.argument), argument) {
             (Some(Shape::Unit), _) => String::new(),
             (Some(Shape::Tuple(_)), Value::List(items)) => {
-                items.iter().map(Value::to_string).collect::<Vec<_>>().join(", ")
+                items.iter().map(Value::brief).collect::<Vec<_>>().join(", ")
             }
-            (_, argument) => argument.to_string(),
+            (_, argument) => argument.brief(),
         }
     }
 
@@ -53,7 +53,7 @@ impl<'a> Sentences<'a> {
         let signature = self.signatures.get(usize::from(operation.operation));
         let answers = signature.is_some_and(|signature| signature.response != Shape::Unit);
         let answer = match self.history.response(id) {
-            Some(response) if answers => format!(" → {response}"),
+            Some(response) if answers => format!(" → {}", response.brief()),
             _ => String::new(),
         };
         let process = self.history.process_name(operation.process);

@@ -143,6 +143,10 @@ impl<S: Spec<State: OpaqueState>> Spec for Erased<S> {
         self.0.canonical(operation, response)
     }
 
+    fn only_looks(&self, call: &Call) -> Option<bool> {
+        self.0.only_looks(call)
+    }
+
     fn describe(&self, state: &AnyState) -> Option<String> {
         self.0.describe(state.get::<S::State>()?)
     }

@@ -5,6 +5,7 @@
 //! its name.
 
 mod any;
+mod brief;
 mod builtin;
 mod number;
 mod signature;
@@ -13,9 +14,9 @@ mod value;
 pub use any::{AnySpec, AnyState, OpaqueState, erase};
 pub use builtin::{BUILTINS, Builtin, BuiltinError, BuiltinInfo, BuiltinSpec, builtin};
 pub use builtin::{
-    Bank, CasRegister, Counter, Etcd, GrowSet, Kv, ListAppend, Mailbox, Map, MultiRegister, Mutex,
-    Mwcas, PriorityQueue, Queue, Rdcss, Register, S2Stream, Semaphore, Set, Snapshot, Snzi, Stack,
-    UnorderedQueue,
+    Bank, BoundedQueue, CasRegister, Counter, Etcd, GrowSet, Kv, ListAppend, Mailbox, Map,
+    MultiRegister, Mutex, Mwcas, PriorityQueue, Queue, Rdcss, Register, S2Stream, Semaphore, Set,
+    Snapshot, Snzi, Stack, UnorderedQueue,
 };
 pub use number::{Number, Numeral};
 pub use signature::{Shape, Signature};
@@ -74,6 +75,12 @@ pub trait Spec {
         response
     }
 
+    /// Whether a call changes no state, whichever it takes effect in; nothing if that is not known.
+    /// A checker that is told need not find out.
+    fn only_looks(&self, _call: &Call) -> Option<bool> {
+        None
+    }
+
     /// A state as a person reads it, if that is not how it prints itself.
     fn describe(&self, _state: &Self::State) -> Option<String> {
         None
@@ -103,6 +110,10 @@ impl<S: Spec + ?Sized> Spec for Box<S> {
 
     fn canonical(&self, operation: usize, response: Value) -> Value {
         (**self).canonical(operation, response)
+    }
+
+    fn only_looks(&self, call: &Call) -> Option<bool> {
+        (**self).only_looks(call)
     }
 
     fn describe(&self, state: &S::State) -> Option<String> {

@@ -39,6 +39,15 @@ pub enum Inconclusive {
         /// How far it came, for people.
         so_far: Option<String>,
     },
+    /// A limit or a person stopped it in a history: the first events of it can be explained.
+    Explained {
+        /// Which.
+        by: StopReason,
+        /// How many events can be explained: those of smaller rank.
+        events: u32,
+        /// How many there are.
+        of: u32,
+    },
     /// Nothing stopped it; its method does not decide this case, for this reason.
     Undecided(String),
 }
@@ -47,7 +56,7 @@ impl Inconclusive {
     /// What stopped it, if something did.
     pub const fn stopped_by(&self) -> Option<StopReason> {
         match self {
-            Inconclusive::Stopped { by, .. } => Some(*by),
+            Inconclusive::Stopped { by, .. } | Inconclusive::Explained { by, .. } => Some(*by),
             Inconclusive::Undecided(_) => None,
         }
     }
@@ -70,6 +79,11 @@ impl fmt::Display for Inconclusive {
         match self {
             Inconclusive::Stopped { by, so_far: None } => write!(f, "{by}"),
             Inconclusive::Stopped { by, so_far: Some(so_far) } => write!(f, "{by}; {so_far}"),
+            Inconclusive::Explained { by, events, of } => write!(
+                f,
+                "{by}; the first {events} of {of} events can be explained, about the rest nothing \
+                 is known"
+            ),
             Inconclusive::Undecided(reason) => f.write_str(reason),
         }
     }

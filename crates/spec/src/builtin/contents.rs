@@ -30,6 +30,9 @@ impl Contents {
     pub(super) fn set(&self, changes: &mut Changes, key: &Value, value: Value) {
         // INVARIANT: a key that holds what it held at the start is not in the map, so equal
         // contents are equal states.
+        if *self.get(changes, key) == value {
+            return; // The map stays shared.
+        }
         let changes = Arc::make_mut(changes);
         if value == *self.at_start(key) {
             changes.remove(key);

@@ -6,6 +6,7 @@
 //! wrong shape has no outcome, in all of them.
 
 mod bank;
+mod bounded_queue;
 mod closest;
 mod contents;
 mod counter;
@@ -30,6 +31,7 @@ mod tests;
 mod unordered_queue;
 
 pub use bank::Bank;
+pub use bounded_queue::BoundedQueue;
 pub use counter::Counter;
 pub use etcd::Etcd;
 pub use grow_set::GrowSet;
@@ -75,6 +77,7 @@ pub enum Builtin {
     ListAppend,
     Kv,
     Queue,
+    BoundedQueue,
     UnorderedQueue,
     Stack,
     PriorityQueue,
@@ -104,6 +107,7 @@ impl Builtin {
             Builtin::ListAppend => const { &info::<ListAppend>(Builtin::ListAppend) },
             Builtin::Kv => const { &info::<Kv>(Builtin::Kv) },
             Builtin::Queue => const { &info::<Queue>(Builtin::Queue) },
+            Builtin::BoundedQueue => const { &info::<BoundedQueue>(Builtin::BoundedQueue) },
             Builtin::UnorderedQueue => const { &info::<UnorderedQueue>(Builtin::UnorderedQueue) },
             Builtin::Stack => const { &info::<Stack>(Builtin::Stack) },
             Builtin::PriorityQueue => const { &info::<PriorityQueue>(Builtin::PriorityQueue) },
@@ -190,6 +194,7 @@ pub const BUILTINS: &[BuiltinInfo] = &[
     *Builtin::ListAppend.info(),
     *Builtin::Kv.info(),
     *Builtin::Queue.info(),
+    *Builtin::BoundedQueue.info(),
     *Builtin::UnorderedQueue.info(),
     *Builtin::Stack.info(),
     *Builtin::PriorityQueue.info(),
@@ -307,9 +312,9 @@ fn make<B: Described>(init: Option<&Value>) -> Option<BuiltinSpec> {
 /// Implements [`Spec`] for a deterministic object with the fields `operations` and `initial` and a
 /// method `step(&self, state, call, known) -> Option<Outcome<Value>>`, where `known` is the
 /// response that the caller knows. With the name of another method, that one is
-/// [`Spec::canonical`].
+/// [`Spec::canonical`]; with one after a semicolon, that one is [`Spec::only_looks`].
 macro_rules! deterministic {
-    ($object:ty $(, $canonical:ident)?) => {
+    ($object:ty $(, $canonical:ident)? $(; $only_looks:ident)?) => {
         impl $crate::Spec for $object {
             type State = $crate::Value;
 
@@ -333,6 +338,12 @@ macro_rules! deterministic {
             $(
                 fn canonical(&self, operation: usize, response: $crate::Value) -> $crate::Value {
                     <$object>::$canonical(self, operation, response)
+                }
+            )?
+
+            $(
+                fn only_looks(&self, call: &$crate::Call) -> Option<bool> {
+                    <$object>::$only_looks(call)
                 }
             )?
         }

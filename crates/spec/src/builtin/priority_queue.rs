@@ -2,6 +2,8 @@
 
 use super::{Described, answering, deterministic, silent};
 use crate::{Call, Outcome, Shape, Signature, Value};
+use std::slice;
+use std::sync::Arc;
 
 /// The smallest value first: `insert v`, `remove-min → v or null`. Integers have their usual order,
 /// other values that of [`Value`]; a value may be inserted several times. The empty queue answers
@@ -51,11 +53,11 @@ impl PriorityQueue {
                 let value = &call.argument;
                 let (smaller, larger) =
                     values.split_at(values.partition_point(|other| other < value));
-                silent(Value::list(smaller.iter().chain([value]).chain(larger).cloned()))
+                silent(Value::List(Arc::new([smaller, slice::from_ref(value), larger].concat())))
             }
             PriorityQueue::REMOVE_MIN => Some(Outcome {
                 response: answering(values.first().cloned().unwrap_or_default(), known)?,
-                state: Value::list(values.iter().skip(1).cloned()),
+                state: Value::List(Arc::new(values.get(1..).unwrap_or_default().to_vec())),
             }),
             _ => None,
         }

@@ -2,6 +2,8 @@
 
 use super::{Described, answering, deterministic, looking, silent};
 use crate::{Call, Outcome, Shape, Signature, Value};
+use std::slice;
+use std::sync::Arc;
 
 /// First in, first out: `enqueue v`, `dequeue → v or null`, `peek → v or null`. The empty queue
 /// answers `null`.
@@ -110,7 +112,9 @@ impl Stack {
             Stack::PUSH => silent(appended(values, &call.argument)),
             Stack::POP => Some(Outcome {
                 response: answering(top(), known)?,
-                state: Value::list(values.iter().take(values.len().saturating_sub(1)).cloned()),
+                state: Value::List(Arc::new(
+                    values.split_last().map_or_else(Vec::new, |(_, rest)| rest.to_vec()),
+                )),
             }),
             Stack::PEEK => looking(state, top(), known),
             _ => None,
@@ -145,5 +149,5 @@ fn signatures(add: &str, take: &str) -> [Signature; 3] {
 }
 
 fn appended(values: &[Value], value: &Value) -> Value {
-    Value::list(values.iter().chain([value]).cloned())
+    Value::List(Arc::new([values, slice::from_ref(value)].concat()))
 }

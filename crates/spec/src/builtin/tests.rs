@@ -21,6 +21,7 @@ fn the_table_of_operations() {
         list-append: txn [[append|r|read, value, value], …] → [[append|r|read, value, value], …]
         kv: get value → string; put [value, string]; append [value, string]
         queue: enqueue value; dequeue → value or null; peek → value or null
+        bounded-queue: enqueue value → bool; dequeue → value or null
         unordered-queue: enqueue value; dequeue → value or null
         stack: push value; pop → value or null; peek → value or null
         priority-queue: insert value; remove-min → value or null
@@ -62,6 +63,8 @@ fn the_indices_are_those_of_the_operations() {
         &["enqueue", "dequeue", "peek"],
         &[Queue::ENQUEUE, Queue::DEQUEUE, Queue::PEEK],
     );
+    let indices = [BoundedQueue::ENQUEUE, BoundedQueue::DEQUEUE];
+    check(BoundedQueue::default(), &["enqueue", "dequeue"], &indices);
     check(
         UnorderedQueue::default(),
         &["enqueue", "dequeue"],
@@ -137,18 +140,20 @@ fn mistakes() {
         ("semaphore", Some(Value::Int(-1))),
         ("snapshot", Some(Value::Int(i64::MAX))),
         ("rdcss", Some(Value::Int(0))),
+        ("bounded-queue", Some(Value::Int(0))),
     ] {
         let mistake = builtin(name, init.as_ref()).err().unwrap();
         writeln!(messages, "{mistake}").unwrap();
     }
     expect![[r#"
-        there is no built-in specification `hashmap`; there are register, cas-register, multi-register, list-append, kv, queue, unordered-queue, stack, priority-queue, set, grow-set, map, bank, counter, mutex, semaphore, snapshot, mwcas, rdcss, snzi, mailbox, etcd, s2-stream
-        there is no built-in specification `cas-registr` (did you mean `cas-register`?); there are register, cas-register, multi-register, list-append, kv, queue, unordered-queue, stack, priority-queue, set, grow-set, map, bank, counter, mutex, semaphore, snapshot, mwcas, rdcss, snzi, mailbox, etcd, s2-stream
+        there is no built-in specification `hashmap`; there are register, cas-register, multi-register, list-append, kv, queue, bounded-queue, unordered-queue, stack, priority-queue, set, grow-set, map, bank, counter, mutex, semaphore, snapshot, mwcas, rdcss, snzi, mailbox, etcd, s2-stream
+        there is no built-in specification `cas-registr` (did you mean `cas-register`?); there are register, cas-register, multi-register, list-append, kv, queue, bounded-queue, unordered-queue, stack, priority-queue, set, grow-set, map, bank, counter, mutex, semaphore, snapshot, mwcas, rdcss, snzi, mailbox, etcd, s2-stream
         `queue` cannot start from `null`; its initial value is a list of values, front first (default: [])
         `kv` cannot start from `{"k": 1}`; its initial value is an object from key to string (default: {}, all of them "")
         `semaphore` cannot start from `-1`; its initial value is the number of permits (default: 1)
         `snapshot` cannot start from `9223372036854775807`; its initial value is a list of components, or how many there are, at most 65536, all null (default: 2)
         `rdcss` cannot start from `0`; its initial value is a list of the control cell and the data cell (default: [0, 0])
+        `bounded-queue` cannot start from `0`; its initial value is the capacity, a positive integer (it must be given)
     "#]].assert_eq(&messages);
 }
 
@@ -302,5 +307,43 @@ fn nothing_panics() {
                 state = outcome.state;
             }
         }
+    }
+}
+
+/// What a transaction does depends neither on whether its answer is known nor on how it is spelled
+/// in the state, and one that says that it only looks does.
+#[test]
+fn transactions_whose_answer_is_known() {
+    let accesses: Vec<Value> = ["r", "w"]
+        .into_iter()
+        .flat_map(|kind| (0..2).map(move |key| (kind, key)))
+        .flat_map(|(kind, key)| [Value::Null, 1.into()].map(|value| (kind, key, value)))
+        .map(|(kind, key, value)| Value::list([kind.into(), key.into(), value]))
+        .collect();
+    let pairs = accesses.iter().flat_map(|one| accesses.iter().map(move |two| [one, two]));
+    let calls: Vec<Call> = pairs
+        .map(|pair| Value::list(pair.into_iter().cloned()))
+        .map(|argument| Call { operation: MultiRegister::TXN, argument })
+        .collect();
+    let registers = MultiRegister::default();
+    let mut states = vec![registers.initial()];
+    for call in &calls {
+        let after = registers.apply(&states[0], call, None).remove(0).state;
+        if !states.contains(&after) {
+            states.push(after);
+        }
+    }
+    assert_eq!(states.len(), 4);
+    for (state, call) in states.iter().flat_map(|state| calls.iter().map(move |call| (state, call)))
+    {
+        let expected = registers.apply(state, call, None).remove(0);
+        assert!(expected.state == *state || registers.only_looks(call) == Some(false));
+        for answered in &states {
+            let known = registers.apply(answered, call, None).remove(0).response;
+            let found = registers.apply(state, call, Some(&known)).into_iter().next();
+            assert_eq!(found, (known == expected.response).then(|| expected.clone()), "{call:?}");
+        }
+        assert!(registers.apply(state, call, Some(&Value::Null)).is_empty());
+        assert!(registers.apply(state, call, Some(&Value::list([]))).is_empty());
     }
 }
