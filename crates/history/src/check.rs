@@ -2,13 +2,15 @@
 //!
 //! [`check`] tries the methods of the data type (`object`), and hands over to the general search
 //! where none applies. It says what it did. A history that records many objects is judged object by
-//! object (`keys`), and the answers are put together (`verdicts`).
+//! object (`keys`), and the answers are put together (`verdicts`). [`check_partial`] judges one whose
+//! precedence is a partial order.
 
 mod keys;
 mod object;
+mod partial;
 mod verdicts;
 
-use linchpin_history_data::crash::{self, CrashAssumption, CrashError, Property};
+use linchpin_history_data::crash::{self, CrashAssumption, CrashError, Interrupted, Property};
 use linchpin_history_data::{History, Judgement, Object, OpId, ValueId, Violation};
 use linchpin_monitor::StopPoll;
 use linchpin_search::SearchOptions;
@@ -18,6 +20,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub(crate) use object::search_once;
+pub use partial::{PartialJudge, check_partial, check_partial_with};
 
 /// How to judge.
 #[derive(Clone, Debug)]
@@ -151,19 +154,28 @@ pub fn check(
     options: &CheckOptions,
 ) -> Result<Checked, CrashError> {
     let applied = crash::apply(history, options.property)?;
+    let mut checked = check_deadlines(object, history, &applied.interrupted, options);
+    checked.assumptions = applied.assumptions;
+    Ok(checked)
+}
+
+/// Judges a history whose deadlines are set.
+fn check_deadlines(
+    object: &Object,
+    history: &History,
+    interrupted: &[Interrupted],
+    options: &CheckOptions,
+) -> Checked {
     let poll = StopPoll::new(&options.limits);
     let has_key = |id: OpId| history[id].key != ValueId::NULL;
-    let mut checked = match poll.find(history, has_key) {
-        Ok(Some(_)) => keys::check(object, history, &applied.interrupted, options, &poll),
+    match poll.find(history, has_key) {
+        Ok(Some(_)) => keys::check(object, history, interrupted, options, &poll),
         Ok(None) => {
-            let interrupted = &applied.interrupted;
             let one = OneObject { object, history, interrupted, monitors: options.monitors };
             one.check(&options.limits, &options.search).into()
         }
         Err(stopped) => Checked::new(stopped, NO_METHOD.to_owned(), Vec::new()),
-    };
-    checked.assumptions = applied.assumptions;
-    Ok(checked)
+    }
 }
 
 const NO_METHOD: &str = "no method yet";

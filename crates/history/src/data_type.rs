@@ -26,6 +26,12 @@ pub(crate) trait DataType: Sync {
         &[]
     }
 
+    /// Methods that take longer than a short search does, where that is enough: it goes first, if
+    /// there are any.
+    fn after_short_search(&self, _history: &History) -> &'static [Method] {
+        &[]
+    }
+
     /// Whether the methods know that an interrupted operation takes effect before the next one of
     /// its process does (recoverable linearizability).
     fn orders_interrupted(&self) -> bool {
@@ -135,7 +141,11 @@ pub(crate) fn data_type(builtin: Builtin) -> &'static dyn DataType {
         Builtin::Snapshot => &Snapshot,
         Builtin::Snzi => &Counted(Tally { up: Snzi::ARRIVE, down: Snzi::DEPART }),
         Builtin::Mailbox => &Counted(Tally { up: Mailbox::DELIVER, down: Mailbox::REMOVE }),
-        Builtin::Rdcss | Builtin::Bank | Builtin::Etcd | Builtin::S2Stream => &Searched,
+        Builtin::BoundedQueue
+        | Builtin::Rdcss
+        | Builtin::Bank
+        | Builtin::Etcd
+        | Builtin::S2Stream => &Searched,
     }
 }
 
@@ -300,7 +310,17 @@ struct Kv;
 
 impl DataType for Kv {
     fn methods(&self) -> &'static [Method] {
-        monitored!("kv", kv)
+        &[Method {
+            name: "kv",
+            check: |task| monitor::kv::check_obvious(task.history, &task.initial(), task.limits),
+        }]
+    }
+
+    fn after_short_search(&self, history: &History) -> &'static [Method] {
+        match monitor::kv::is_short(history) {
+            true => monitored!("kv", kv),
+            false => &[],
+        }
     }
 
     fn knowledge(&self) -> Knowledge {

@@ -34,6 +34,10 @@
 //! assert!(!is_linearizable(&Queue::default(), &one_after_the_other));
 //! ```
 
+mod partial;
+
+pub use partial::{PartialOperation, partial_witness};
+
 use linchpin_spec::{Call, Spec, Value};
 use std::collections::HashSet;
 

@@ -33,7 +33,7 @@ use super::mask::Mask;
 use super::moment::{Moment, Mover};
 use super::problem::{Op, Place, Problem};
 use super::steps::{START, Steps};
-use super::table::{Effect, Table};
+use super::table::{Effect, INITIAL, Table};
 use super::used::Used;
 use super::window::Window;
 use super::{SearchOptions, Watch};
@@ -58,9 +58,10 @@ pub(crate) enum SearchEnd {
     Stopped { reason: StopReason, event: usize },
 }
 
-/// Walks through the events.
+/// Walks through the events. What the table knows of the object already need not be found out again:
+/// not what operations do to states, and not which groups of operations are updates.
 pub(crate) fn walk<S: Spec + ?Sized, M: Mask>(
-    spec: &S,
+    mut table: Table<'_, S>,
     problem: &Problem,
     options: &SearchOptions,
     watch: &Watch<'_>,
@@ -68,13 +69,17 @@ pub(crate) fn walk<S: Spec + ?Sized, M: Mask>(
 where
     S::State: 'static,
 {
-    walk_to::<S, M>(spec, problem, options, watch, None)
+    let walked = walk_to::<S, M>(&mut table, problem, options, watch, None);
+    if options.abandon {
+        table.free(watch);
+    }
+    walked
 }
 
 /// Walks through the events, and says in which states the object may be after the last one, if
 /// nothing that is in progress then takes effect.
 pub(crate) fn walk_to<S: Spec + ?Sized, M: Mask>(
-    spec: &S,
+    table: &mut Table<'_, S>,
     problem: &Problem,
     options: &SearchOptions,
     watch: &Watch<'_>,
@@ -83,7 +88,9 @@ pub(crate) fn walk_to<S: Spec + ?Sized, M: Mask>(
 where
     S::State: 'static,
 {
-    let mut table = Table::new(spec, problem);
+    // INVARIANT: no transition of the table contradicts what its groups are taken for. A mistake that
+    // another search made is none of this walk.
+    table.was_mistaken();
     let mut work = 0;
     loop {
         let mut walk = BreadthFirst::<S, M> {
@@ -91,7 +98,7 @@ where
             options,
             watch,
             window: Window::new(problem),
-            table: &mut table,
+            table,
             used: Used::new(),
             steps: Steps::default(),
             moment: Moment::new(problem, options),
@@ -108,11 +115,8 @@ where
         if let (Some(states), false) = (states, matches!(walked, SearchEnd::Stopped { .. })) {
             *states = walk.states();
         }
-        if options.abandon {
-            if watch.is_over() {
-                std::mem::forget(walk);
-            }
-            table.free(watch);
+        if options.abandon && watch.is_over() {
+            std::mem::forget(walk);
         }
         return walked;
     }
@@ -125,12 +129,12 @@ enum Halt {
     Limit(StopReason),
 }
 
-struct BreadthFirst<'a, 'b, S: Spec + ?Sized, M: Mask> {
+struct BreadthFirst<'a, 't, S: Spec + ?Sized, M: Mask> {
     problem: &'a Problem,
     options: &'a SearchOptions,
     watch: &'a Watch<'a>,
     window: Window<'a>,
-    table: &'b mut Table<'a, S>,
+    table: &'a mut Table<'t, S>,
     used: Used,
     steps: Steps<u32>,
     moment: Moment<M>,
@@ -156,7 +160,7 @@ where
 {
     fn run(&mut self) -> Option<SearchEnd> {
         let done = M::empty(self.problem.width);
-        let state = Table::<S>::INITIAL;
+        let state = INITIAL;
         self.configs.push(Config { state, used: Used::NONE, done, step: START });
         for (at, &event) in self.problem.events.iter().enumerate() {
             if event.returns {

@@ -8,7 +8,7 @@
 
 use super::mask::Mask;
 use super::problem::{Place, Problem};
-use super::table::{Next, Table};
+use super::table::{INITIAL, Next, Table};
 use super::used::Used;
 use super::window::Window;
 use super::{SearchOptions, Watch};
@@ -45,8 +45,10 @@ struct Branch<M> {
     /// How many operations have taken effect by then.
     steps: usize,
     /// The operations in progress, as positions in the window, in the order in which they are
-    /// tried.
+    /// tried, if that is neither the one of the window nor the one of their calls.
     preferred: SmallVec<[u16; 16]>,
+    /// In the order of their calls: operations before this one were tried.
+    called: u32,
     /// The next thing to try: to let the deadline pass (0), an operation in progress, a crashed
     /// one.
     choice: usize,
@@ -65,12 +67,12 @@ pub(crate) enum Progress {
     Paused,
 }
 
-/// A search that can be interrupted.
-pub(crate) struct DepthFirst<'a, S: Spec + ?Sized, M: Mask> {
+/// A search that can be interrupted. What it learns of the object is kept by a table that it may
+/// share with others.
+pub(crate) struct DepthFirst<'a, M: Mask> {
     problem: &'a Problem,
     options: &'a SearchOptions,
     preference: Preference,
-    table: Table<'a, S>,
     window: Window<'a>,
     used: Used,
     visited: FxHashSet<Spot<M>>,
@@ -83,23 +85,18 @@ pub(crate) struct DepthFirst<'a, S: Spec + ?Sized, M: Mask> {
     pub deepest: usize,
 }
 
-impl<'a, S: Spec + ?Sized, M: Mask> DepthFirst<'a, S, M>
-where
-    S::State: 'static,
-{
+impl<'a, M: Mask> DepthFirst<'a, M> {
     pub(crate) fn new(
-        spec: &'a S,
         problem: &'a Problem,
         options: &'a SearchOptions,
         preference: Preference,
     ) -> Self {
         let done = M::empty(problem.width);
-        let state = Table::<S>::INITIAL;
+        let state = INITIAL;
         DepthFirst {
             problem,
             options,
             preference,
-            table: Table::new(spec, problem),
             window: Window::new(problem),
             used: Used::new(),
             visited: FxHashSet::default(),
@@ -116,12 +113,17 @@ where
     }
 
     /// Searches, for so many branches.
-    pub(crate) fn run(&mut self, budget: usize, watch: &Watch<'_>) -> Progress {
+    pub(crate) fn run<S: Spec<State: 'static> + ?Sized>(
+        &mut self,
+        table: &mut Table<'_, S>,
+        budget: usize,
+        watch: &Watch<'_>,
+    ) -> Progress {
         for work in 0..budget {
-            if work % 1024 == 1023 && watch.exceeded(self.bytes(), 0).is_some() {
+            if work % 1024 == 1023 && watch.exceeded(self.bytes() + table.bytes(), 0).is_some() {
                 return Progress::Paused;
             }
-            if self.advance() {
+            if self.advance(table) {
                 return Progress::Found;
             }
             if self.visited.insert(self.spot.clone()) {
@@ -130,9 +132,10 @@ where
                 let choice = usize::from(!optional);
                 let (spot, steps) = (self.spot.clone(), self.order.len());
                 let preferred = self.preferred();
-                self.branches.push(Branch { spot, steps, preferred, choice, way: 0 });
+                let (called, way) = (0, 0);
+                self.branches.push(Branch { spot, steps, preferred, called, choice, way });
             }
-            if !self.step_back() {
+            if !self.step_back(table) {
                 return Progress::Exhausted;
             }
         }
@@ -148,10 +151,12 @@ where
         }
     }
 
-    /// The operations in progress, as positions in the window, in the order in which they are
-    /// tried.
+    /// See [`Branch::preferred`].
     fn preferred(&self) -> SmallVec<[u16; 16]> {
         let live = &self.window.live;
+        if matches!(self.preference, Preference::Deadline | Preference::Called) {
+            return SmallVec::new();
+        }
         let mut order: SmallVec<[u16; 16]> = (0..live.len() as u16).collect();
         let op = |at: u16| &self.problem.ops[live[at as usize] as usize];
         let call = |at: u16| self.problem.classes[op(at).class as usize].call.operation;
@@ -159,7 +164,7 @@ where
         let first = op(0);
         let like_first = |at: u16| call(at) == call(0);
         match self.preference {
-            Preference::Deadline => {}
+            Preference::Deadline | Preference::Called => {}
             Preference::SeenSooner => order.sort_by_key(|&at| {
                 let seen = op(at).seen_first;
                 if like_first(at) && seen < first.seen_first { seen } else { NEVER }
@@ -169,18 +174,17 @@ where
                 let is_before = like_first(at) && seen > first.seen_last;
                 (!is_before, if is_before { NEVER - seen } else { 0 })
             }),
-            Preference::Called => order.sort_unstable_by_key(|&at| live[at as usize]),
         }
         order
     }
 
     /// Passes events until the deadline of an operation that has not taken effect; whether none is
     /// left.
-    fn advance(&mut self) -> bool {
+    fn advance<S: Spec<State: 'static> + ?Sized>(&mut self, table: &mut Table<'_, S>) -> bool {
         while let Some(&event) = self.problem.events.get(self.spot.event as usize) {
             self.deepest = self.deepest.max(self.spot.event as usize);
             if let Some((_, slot)) = self.deadline() {
-                self.look();
+                self.look(table);
                 if !self.spot.done.contains(slot) {
                     return false;
                 }
@@ -193,7 +197,7 @@ where
     }
 
     /// Lets look what only looks and sees its answer.
-    fn look(&mut self) {
+    fn look<S: Spec<State: 'static> + ?Sized>(&mut self, table: &mut Table<'_, S>) {
         if !self.options.eager {
             return;
         }
@@ -203,7 +207,7 @@ where
             if op.completed
                 && !op.is_ordered
                 && !self.spot.done.contains(slot)
-                && self.table.observes(self.spot.state, op.class)
+                && table.observes(self.spot.state, op.class)
             {
                 self.spot.done.insert(slot);
                 self.order.push(at);
@@ -213,7 +217,7 @@ where
 
     /// Returns to the last branch from which something is left to try, and tries it; whether there
     /// was one.
-    fn step_back(&mut self) -> bool {
+    fn step_back<S: Spec<State: 'static> + ?Sized>(&mut self, table: &mut Table<'_, S>) -> bool {
         while let Some(mut branch) = self.branches.pop() {
             while self.spot.event > branch.spot.event {
                 self.spot.event -= 1;
@@ -221,7 +225,7 @@ where
             }
             self.spot = branch.spot.clone();
             self.order.truncate(branch.steps);
-            if self.try_next(&mut branch) {
+            if self.try_next(table, &mut branch) {
                 self.branches.push(branch);
                 return true;
             }
@@ -229,7 +233,27 @@ where
         false
     }
 
-    fn try_next(&mut self, branch: &mut Branch<M>) -> bool {
+    /// The position in the window of the operation that is tried as number `at`.
+    fn position(&self, branch: &mut Branch<M>, at: usize) -> usize {
+        match self.preference {
+            Preference::Deadline => at,
+            Preference::SeenSooner | Preference::SeenLater => branch.preferred[at] as usize,
+            Preference::Called => {
+                // Most branches try one or two: to sort them all would take longer.
+                let later = self.window.live.iter().enumerate();
+                let later = later.filter(|(_, op)| **op >= branch.called);
+                let (at, op) = later.min_by_key(|(_, op)| **op).unwrap_or((at, &0));
+                branch.called = *op;
+                at
+            }
+        }
+    }
+
+    fn try_next<S: Spec<State: 'static> + ?Sized>(
+        &mut self,
+        table: &mut Table<'_, S>,
+        branch: &mut Branch<M>,
+    ) -> bool {
         let live = self.window.live.len();
         loop {
             let choice = branch.choice;
@@ -241,9 +265,12 @@ where
                 return true;
             }
             let tried = match choice - 1 {
-                at if at < live => self.try_live(branch.preferred[at] as usize, branch.way),
+                at if at < live => {
+                    let at = self.position(branch, at);
+                    self.try_live(table, at, branch.way)
+                }
                 at if at < live + self.window.crashed.len() => {
-                    self.try_crashed(self.window.crashed[at - live], branch.way)
+                    self.try_crashed(table, self.window.crashed[at - live], branch.way)
                 }
                 _ => return false,
             };
@@ -254,14 +281,22 @@ where
                         return true;
                     }
                 }
-                None => (branch.choice, branch.way) = (choice + 1, 0),
+                None => {
+                    (branch.choice, branch.way) = (choice + 1, 0);
+                    branch.called += 1;
+                }
             }
         }
     }
 
     /// Lets an operation in progress take effect in one of its ways; `None` if there are not so
     /// many, `Some(false)` if that would be of no use.
-    fn try_live(&mut self, at: usize, way: u32) -> Option<bool> {
+    fn try_live<S: Spec<State: 'static> + ?Sized>(
+        &mut self,
+        table: &mut Table<'_, S>,
+        at: usize,
+        way: u32,
+    ) -> Option<bool> {
         let index = self.window.live[at];
         let op = &self.problem.ops[index as usize];
         let Place::Slot(slot) = op.place else { return None };
@@ -270,7 +305,7 @@ where
         {
             return None;
         }
-        let state = self.way(op.class, way)?;
+        let state = self.way(table, op.class, way)?;
         if !op.completed && state == self.spot.state {
             return Some(false);
         }
@@ -303,13 +338,18 @@ where
         })
     }
 
-    fn try_crashed(&mut self, class: u32, way: u32) -> Option<bool> {
+    fn try_crashed<S: Spec<State: 'static> + ?Sized>(
+        &mut self,
+        table: &mut Table<'_, S>,
+        class: u32,
+        way: u32,
+    ) -> Option<bool> {
         let count = self.used.count(self.spot.used, class);
         if count == self.window.called[class as usize] {
             return None;
         }
         let crashed = &self.problem.crashed[class as usize];
-        let state = self.way(crashed.class, way)?;
+        let state = self.way(table, crashed.class, way)?;
         if state == self.spot.state {
             return Some(false);
         }
@@ -319,20 +359,19 @@ where
         Some(true)
     }
 
-    fn way(&mut self, class: u32, way: u32) -> Option<u32> {
-        let next: Next = self.table.step(self.spot.state, class);
-        (way < next.len()).then(|| self.table.state(next, way))
+    fn way<S: Spec<State: 'static> + ?Sized>(
+        &self,
+        table: &mut Table<'_, S>,
+        class: u32,
+        way: u32,
+    ) -> Option<u32> {
+        let next: Next = table.step(self.spot.state, class);
+        (way < next.len()).then(|| table.state(next, way))
     }
 
-    /// Frees what this keeps; see [`SearchOptions::abandon`].
-    pub(crate) fn free(self, watch: &Watch<'_>) {
-        self.table.free(watch);
-    }
-
-    /// About how many bytes this keeps.
+    /// About how many bytes this keeps, without the table.
     pub(crate) fn bytes(&self) -> usize {
-        self.table.bytes()
-            + self.used.bytes()
+        self.used.bytes()
             + self.visited.capacity() * (size_of::<Spot<M>>() + 1) * 8 / 7
             + self.branches.capacity() * size_of::<Branch<M>>()
             + self.order.capacity() * 4

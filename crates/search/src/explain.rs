@@ -73,9 +73,5 @@ pub(crate) fn first(history: &History, signatures: &[Signature], culprit: OpId) 
 
 /// What is known when the search is stopped.
 pub(crate) fn stopped(by: StopReason, explained: Rank, history: &History) -> Inconclusive {
-    let events = history.events;
-    let so_far = format!(
-        "the first {explained} of {events} events can be explained, about the rest nothing is known"
-    );
-    Inconclusive::Stopped { by, so_far: Some(so_far) }
+    Inconclusive::Explained { by, events: explained.number(), of: history.events.number() }
 }

@@ -5,7 +5,8 @@
 //! history, `breadth_first` for the first event that none explains; the first answer wins. Both
 //! work on a `Problem`, ask the specification through a `Table`, and know only what is in progress.
 //! [`split`] takes apart what can be checked apart, [`parts`] searches it. [`Frontier`] is the form for histories that are
-//! still being recorded, [`lockstep`] the one for queues. When nothing explains a history, `shrink`
+//! still being recorded, [`PartialSearch`] the one for those without a clock, [`lockstep`] the one
+//! for queues. When nothing explains a history, `shrink`
 //! finds a few operations that show it.
 
 mod breadth_first;
@@ -19,6 +20,7 @@ pub mod lockstep;
 mod mask;
 mod merge;
 mod moment;
+mod partial;
 pub mod parts;
 mod problem;
 mod race;
@@ -34,6 +36,7 @@ pub use frontier::{Beginning, Frontier, Ticket, Unexplained};
 use linchpin_history_data::crash::Interrupted;
 use linchpin_history_data::{History, Judgement, OpId, Rank, Sentences, Violation, Witness};
 use linchpin_verdict::{Limits, StopReason};
+pub use partial::PartialSearch;
 pub use relevance::Relevance;
 pub use shrink::Tally;
 pub use split::SplitBy;
@@ -62,6 +65,9 @@ pub struct SearchOptions {
     pub count_crashed: bool,
     /// Look for a witness depth first, too.
     pub depth_first: bool,
+    /// How many branches a depth-first search tries before another has its turn; if not given,
+    /// somewhat more than there are operations.
+    pub first_turn: Option<usize>,
     /// How long to look for a small core of a violation.
     pub core_time: Duration,
     /// How long to look for the first event that nothing explains, once it is known that there is
@@ -83,6 +89,7 @@ impl Default for SearchOptions {
             dominance: true,
             count_crashed: true,
             depth_first: true,
+            first_turn: None,
             core_time: Duration::from_secs(2),
             event_time: Duration::from_secs(3600),
             parallel: true,

@@ -126,9 +126,10 @@ where
 
     /// Searches each of these parts, on all cores, for so many configurations.
     fn round(&self, open: &[usize], slice: u64) {
-        let cores = thread::available_parallelism().map_or(1, |count| count.get());
+        // To ask how many cores there are takes longer than to search a short part.
+        let cores = || thread::available_parallelism().map_or(1, |count| count.get());
         let is_short = !self.options.parallel || self.history.operations.len() < 1000;
-        let workers = if is_short { 1 } else { cores.min(open.len()) };
+        let workers = if is_short || open.len() == 1 { 1 } else { cores().min(open.len()) };
         let limits = Limits {
             memory: self.limits.memory.map(|bytes| bytes / workers),
             configurations: (slice != u64::MAX).then_some(slice),

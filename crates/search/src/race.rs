@@ -5,9 +5,10 @@ use super::depth_first::{DepthFirst, Preference, Progress};
 use super::explain::Possible;
 use super::mask::{Mask, with_mask};
 use super::problem::Problem;
+use super::table::Table;
 use super::{Beside, SearchOptions, Side, Watch};
 use linchpin_spec::Spec;
-use linchpin_verdict::StopReason;
+use linchpin_verdict::{Limits, StopReason};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
@@ -17,7 +18,16 @@ const DEPTH_FIRST_BYTES: usize = 1 << 29;
 
 /// The depth-first searches, in the order in which they have their turns.
 const PREFERENCES: [Preference; 4] =
-    [Preference::Deadline, Preference::Called, Preference::SeenSooner, Preference::SeenLater];
+    [Preference::Called, Preference::Deadline, Preference::SeenSooner, Preference::SeenLater];
+
+/// A depth-first search that mistakes updates for observers starts over so often.
+const ATTEMPTS: usize = 3;
+
+/// How often a first turn is prolonged at most.
+const SLICES: usize = 8;
+
+/// So many of them have a short turn before the breadth-first search has one.
+const FIRST: usize = 2;
 
 /// Decides a problem, on two threads if `race`.
 pub(crate) fn decide<S: Spec + ?Sized + Sync>(
@@ -48,7 +58,8 @@ where
     S::State: 'static,
 {
     let mut states = Vec::new();
-    let walked = with_mask!(problem.width, M => walk_to::<S, M>(spec, problem, options, watch, Some(&mut states)));
+    let mut table = Table::new(spec, problem);
+    let walked = with_mask!(problem.width, M => walk_to::<S, M>(&mut table, problem, options, watch, Some(&mut states)));
     if let SearchEnd::Stopped { .. } = walked {
         states.clear();
     }
@@ -65,30 +76,33 @@ fn decide_with<S: Spec + ?Sized + Sync, M: Mask>(
 where
     S::State: 'static,
 {
+    let mut table = Table::new(spec, problem);
     if !options.depth_first {
-        return walk::<S, M>(spec, problem, options, watch);
+        return walk::<S, M>(table, problem, options, watch);
     }
-    // Most histories that can be explained are explained almost without stepping back: two threads
-    // would not pay.
-    let mut deepest = 0;
-    let mut searches = Vec::new();
-    for preference in PREFERENCES {
-        let mut search = DepthFirst::<S, M>::new(spec, problem, options, preference);
-        let progress = search.run(2 * problem.ops.len() + 256, watch);
-        deepest = search.deepest.max(deepest);
-        match progress {
-            Progress::Found => return SearchEnd::Explained(search.order().to_vec()),
+    table.is_shared = true;
+    // Most histories that can be explained are explained almost without stepping back, and most
+    // short ones that cannot are refuted by few configurations: two threads would not pay.
+    let mut witness = WitnessSearch::<S, M> { table, searches: Vec::new(), deepest: 0, left: None };
+    for (turn, preference) in PREFERENCES.into_iter().enumerate() {
+        if turn == FIRST
+            && let Some(walked) = witness.walk_shortly(problem, options, watch)
+        {
+            return walked;
+        }
+        match witness.first_turn(problem, options, preference, watch) {
+            Progress::Found => return SearchEnd::Explained(witness.last_order()),
             // There is nothing to be found in another order.
             Progress::Exhausted => break,
-            Progress::Paused => searches.push(search),
+            Progress::Paused => {}
         }
     }
-    if searches.len() < PREFERENCES.len() || !(race || watch.limits.configurations.is_some()) {
-        drop(searches);
-        return at_least(deepest, walk::<S, M>(spec, problem, options, watch));
+    if witness.searches.len() < PREFERENCES.len()
+        || !(race || watch.limits.configurations.is_some())
+    {
+        return witness.walk_alone(problem, options, watch);
     }
-    let mut witness =
-        WitnessSearch { searches, deepest, left: watch.limits.configurations.map(|most| most / 4) };
+    witness.left = watch.limits.configurations.map(|most| most / 4);
     if race {
         return both(spec, problem, options, watch, witness);
     }
@@ -97,23 +111,99 @@ where
     if let Some(order) = witness.run(watch) {
         return SearchEnd::Explained(order);
     }
-    let deepest = witness.end(options, watch);
-    at_least(deepest, walk::<S, M>(spec, problem, options, watch))
+    witness.walk_alone(problem, options, watch)
 }
 
 /// Depth-first searches with different preferences, which take turns.
 struct WitnessSearch<'a, S: Spec + ?Sized, M: Mask> {
-    searches: Vec<DepthFirst<'a, S, M>>,
+    /// What they know of the object.
+    table: Table<'a, S>,
+    searches: Vec<DepthFirst<'a, M>>,
     /// The last event that one of them has been at.
     deepest: usize,
     /// How many branches each of them may still try.
     left: Option<u64>,
 }
 
-impl<S: Spec + ?Sized, M: Mask> WitnessSearch<'_, S, M>
+impl<'a, S: Spec + ?Sized, M: Mask> WitnessSearch<'a, S, M>
 where
     S::State: 'static,
 {
+    /// A search with another preference has a short turn. If it goes on, it is one of the searches.
+    fn first_turn(
+        &mut self,
+        problem: &'a Problem,
+        options: &'a SearchOptions,
+        preference: Preference,
+        watch: &Watch<'_>,
+    ) -> Progress {
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            let mut search = DepthFirst::new(problem, options, preference);
+            let slice = options.first_turn.unwrap_or(problem.ops.len() + 128);
+            let progress = self.while_deeper(&mut search, slice, watch);
+            // What the search took for an observer may be why it found nothing.
+            if progress != Progress::Found && attempts < ATTEMPTS && self.table.probe() {
+                continue;
+            }
+            if progress != Progress::Exhausted {
+                self.searches.push(search);
+            }
+            return progress;
+        }
+    }
+
+    /// Runs a search as long as it comes farther than any did before.
+    fn while_deeper(
+        &mut self,
+        search: &mut DepthFirst<'_, M>,
+        slice: usize,
+        watch: &Watch<'_>,
+    ) -> Progress {
+        for _ in 0..SLICES {
+            let progress = search.run(&mut self.table, slice, watch);
+            let is_deeper = search.deepest > self.deepest;
+            self.deepest = search.deepest.max(self.deepest);
+            if progress != Progress::Paused || !is_deeper {
+                return progress;
+            }
+        }
+        Progress::Paused
+    }
+
+    /// The breadth-first search has a short turn; nothing if that is not enough.
+    fn walk_shortly(
+        &mut self,
+        problem: &Problem,
+        options: &SearchOptions,
+        watch: &Watch<'_>,
+    ) -> Option<SearchEnd> {
+        let few = 4 * problem.ops.len() as u64 + 2048;
+        let configurations = watch.limits.configurations.map_or(few, |most| most.min(few));
+        let limits = Limits { configurations: Some(configurations), ..watch.limits.clone() };
+        let short = Watch { limits: &limits, ..*watch };
+        match walk_to::<S, M>(&mut self.table, problem, options, &short, None) {
+            SearchEnd::Stopped { reason: StopReason::Budget, event } => {
+                self.deepest = event.max(self.deepest);
+                None
+            }
+            walked => Some(walked),
+        }
+    }
+
+    /// The breadth-first search decides alone.
+    fn walk_alone(
+        self,
+        problem: &Problem,
+        options: &SearchOptions,
+        watch: &Watch<'_>,
+    ) -> SearchEnd {
+        let WitnessSearch { mut table, deepest, .. } = self;
+        table.is_shared = false;
+        at_least(deepest, walk::<S, M>(table, problem, options, watch))
+    }
+
     /// An order that explains the history, if it is found.
     fn run(&mut self, watch: &Watch<'_>) -> Option<Vec<u32>> {
         // Short at first, so that one that is about to find something does not wait for the others.
@@ -122,15 +212,14 @@ where
             let branches = self.left.map_or(turn, |left| left.min(turn));
             let mut at = 0;
             while at < self.searches.len() {
-                let others = self.searches.iter().map(DepthFirst::bytes).sum::<usize>()
-                    - self.searches[at].bytes();
                 let search = &mut self.searches[at];
-                let progress = search.run(usize::try_from(branches).unwrap_or(usize::MAX), watch);
+                let budget = usize::try_from(branches).unwrap_or(usize::MAX);
+                let progress = search.run(&mut self.table, budget, watch);
                 self.deepest = search.deepest.max(self.deepest);
                 if progress == Progress::Found {
                     return Some(search.order().to_vec());
                 }
-                let bytes = others + search.bytes();
+                let bytes = self.bytes();
                 if progress == Progress::Exhausted
                     || bytes >= DEPTH_FIRST_BYTES
                     || watch.exceeded(bytes, 0).is_some()
@@ -149,10 +238,20 @@ where
         None
     }
 
+    /// The order that the search found that had the last turn.
+    fn last_order(&self) -> Vec<u32> {
+        self.searches.last().map_or_else(Vec::new, |search| search.order().to_vec())
+    }
+
+    /// About how many bytes they keep.
+    fn bytes(&self) -> usize {
+        self.table.bytes() + self.searches.iter().map(DepthFirst::bytes).sum::<usize>()
+    }
+
     /// Ends the searches; how far they came.
     fn end(self, options: &SearchOptions, watch: &Watch<'_>) -> usize {
         if options.abandon {
-            self.searches.into_iter().for_each(|search| search.free(watch));
+            self.table.free(watch);
         }
         self.deepest
     }
@@ -173,9 +272,12 @@ where
     let limits = watch.limits;
     let watch = Watch { limits, beside: Some((beside, Side::Violation)) };
     let witness_watch = Watch { limits, beside: Some((beside, Side::Witness)) };
+    // States need not be fit to be sent to another thread.
+    let effects = witness.table.effects().to_vec();
     thread::scope(|scope| {
         let work = || {
-            let walked = walk::<S, M>(spec, problem, options, &watch);
+            let table = Table::new(spec, problem).knowing(effects);
+            let walked = walk::<S, M>(table, problem, options, &watch);
             // Where the budget ended it, the other search may still find something.
             if !matches!(walked, SearchEnd::Stopped { reason: StopReason::Budget, .. }) {
                 decided.store(true, Ordering::Relaxed);
@@ -184,7 +286,7 @@ where
         };
         // Where no thread can be made, the breadth-first search decides alone.
         let Ok(walker) = thread::Builder::new().spawn_scoped(scope, work) else {
-            return walk::<S, M>(spec, problem, options, &watch);
+            return witness.walk_alone(problem, options, &watch);
         };
         let found = witness.run(&witness_watch);
         if found.is_some() {

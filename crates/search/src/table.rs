@@ -46,6 +46,9 @@ impl Next {
     }
 }
 
+/// The number of the initial state.
+pub(crate) const INITIAL: u32 = 0;
+
 /// States and transitions.
 pub(crate) struct Table<'a, S: Spec + ?Sized> {
     spec: &'a S,
@@ -54,8 +57,12 @@ pub(crate) struct Table<'a, S: Spec + ?Sized> {
     transitions: FxHashMap<u64, Next>,
     many: Vec<u32>,
     effects: Vec<Effect>,
+    /// Whether the specification says what a group does.
+    told: Vec<bool>,
     /// Whether an operation that was taken for an observer turned out to be an update.
     mistaken: bool,
+    /// Whether several searches use the numbers of states, so that none may be forgotten.
+    pub is_shared: bool,
     state_bytes: usize,
 }
 
@@ -63,9 +70,6 @@ impl<'a, S: Spec + ?Sized> Table<'a, S>
 where
     S::State: 'static,
 {
-    /// The number of the initial state.
-    pub(crate) const INITIAL: u32 = 0;
-
     pub(crate) fn new(spec: &'a S, problem: &'a Problem) -> Table<'a, S> {
         let mut table = Table {
             spec,
@@ -74,11 +78,32 @@ where
             transitions: FxHashMap::default(),
             many: Vec::new(),
             effects: vec![Effect::Unknown; problem.groups],
+            told: vec![false; problem.groups],
             mistaken: false,
+            is_shared: false,
             state_bytes: 0,
         };
         table.number(spec.initial());
+        for class in table.classes.iter().filter(|class| class.response.is_some()) {
+            let Some(only_looks) = spec.only_looks(&class.call) else { continue };
+            table.told[class.group as usize] = true;
+            if !only_looks {
+                // INVARIANT: what is taken for an update is never trusted, so this is right even if
+                // the specification is not.
+                table.effects[class.group as usize] = Effect::Update;
+            }
+        }
         table
+    }
+
+    /// What is known of each group of operations.
+    pub(crate) fn effects(&self) -> &[Effect] {
+        &self.effects
+    }
+
+    /// The same table, where this is known of each group of operations.
+    pub(crate) fn knowing(self, effects: Vec<Effect>) -> Table<'a, S> {
+        Table { effects, ..self }
     }
 
     fn number(&mut self, state: S::State) -> u32 {
@@ -159,9 +184,35 @@ where
         std::mem::take(&mut self.mistaken)
     }
 
+    /// Tries what is taken for an observer in the first states that were met; whether some turned
+    /// out to be an update. An operation that a search takes as soon as it changes nothing is never
+    /// tried where it would.
+    pub(crate) fn probe(&mut self) -> bool {
+        const STATES: u32 = 64;
+        const TRIES: usize = 1 << 12;
+        let mut tries = 0;
+        let mut found = false;
+        let states = STATES.min(self.states.len() as u32);
+        for class in 0..self.classes.len() as u32 {
+            if self.told[self.classes[class as usize].group as usize] {
+                continue;
+            }
+            let mut state = 0;
+            while state < states && self.effect(class) == Effect::Observer {
+                self.step(state, class);
+                (state, tries) = (state + 1, tries + 1);
+            }
+            found |= state > 0 && self.effect(class) == Effect::Update;
+            if tries >= TRIES {
+                break;
+            }
+        }
+        found
+    }
+
     /// Whether so many states are kept that forgetting some pays, if `alive` of them matter.
     pub(crate) fn should_forget(&self, alive: usize) -> bool {
-        self.states.len() > (1 << 16) && self.states.len() > 8 * alive
+        !self.is_shared && self.states.len() > (1 << 16) && self.states.len() > 8 * alive
     }
 
     /// Forgets all states but these, which are renumbered.
@@ -171,7 +222,7 @@ where
         self.many = Vec::new();
         self.state_bytes = 0;
         // INVARIANT: the initial state keeps its number, so that a search can start over.
-        self.number(states.get(Self::INITIAL).clone());
+        self.number(states.get(INITIAL).clone());
         let mut renumbered: FxHashMap<u32, u32> = FxHashMap::default();
         for old in alive {
             *old = *renumbered.entry(*old).or_insert_with(|| self.number(states.get(*old).clone()));

@@ -11,7 +11,9 @@ use super::object::{Answer, OneObject};
 use super::verdicts::put_together;
 use super::{CheckOptions, Checked, KeyChecked, KeyVerdict, NO_METHOD};
 use linchpin_history_data::crash::Interrupted;
-use linchpin_history_data::{History, Judgement, NEVER, Object, OpId, Part, ValueId, Violation};
+use linchpin_history_data::{
+    History, Judgement, NEVER, Object, OpId, Part, Rank, ValueId, Violation,
+};
 use linchpin_monitor::StopPoll;
 use linchpin_search::SearchOptions;
 use linchpin_verdict::{Inconclusive, Limits, StopReason};
@@ -271,9 +273,9 @@ impl Judging<'_> {
     /// Does so many pieces of work on all cores, the first ones first. Each is told how many there
     /// are at a time.
     fn on_all_cores(&self, count: usize, work: impl Fn(usize, usize) + Sync) {
-        let cores = thread::available_parallelism().map_or(1, |cores| cores.get());
+        let cores = || thread::available_parallelism().map_or(1, |cores| cores.get());
         let is_alone = !self.options.search.parallel || self.history.operations.len() < SHORT;
-        let workers = if is_alone { 1 } else { cores.min(count) };
+        let workers = if is_alone || count <= 1 { 1 } else { cores().min(count) };
         let next = AtomicUsize::new(0);
         let run = || {
             loop {
@@ -312,6 +314,17 @@ impl Judging<'_> {
                     at: violation.at.map(|at| part.map_or(at, |part| part.rank(at))),
                 };
                 KeyVerdict::Violated { violation, possible }
+            }
+            Judgement::Inconclusive(Inconclusive::Explained { by, events, .. }) => {
+                // The events of this object before one of them are those before it of them all.
+                let events = match part {
+                    Some(part) if events < part.history.events.number() => {
+                        part.rank(Rank::new(events)).number()
+                    }
+                    _ => self.history.events.number(),
+                };
+                let of = self.history.events.number();
+                KeyVerdict::Open(Inconclusive::Explained { by, events, of })
             }
             Judgement::Inconclusive(reason) => KeyVerdict::Open(reason),
         };

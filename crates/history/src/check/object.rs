@@ -67,14 +67,46 @@ impl OneObject<'_> {
         mut notes: Vec<String>,
     ) -> Answer {
         if let Some(data_type) = self.data_type() {
+            let later = data_type.after_short_search(self.history);
+            if !later.is_empty()
+                && let Some(answer) = self.search_shortly(later, data_type, limits, search)
+            {
+                return Answer { notes, ..answer };
+            }
             let methods = data_type.searches();
             if let Some(answer) = self.first_of(methods, data_type, limits, search, &mut notes) {
                 return Answer { notes, ..answer };
             }
         }
+        Answer { notes, ..self.search_generally(limits, search) }
+    }
+
+    fn search_generally(&self, limits: &Limits, search: &SearchOptions) -> Answer {
         let Searched { judgement, possible, .. } =
             search_with(self.object, self.history, self.interrupted, limits, search);
-        Answer { judgement, method: "general search".to_owned(), possible, notes }
+        Answer { judgement, method: "general search".to_owned(), possible, notes: Vec::new() }
+    }
+
+    /// Searches for a few configurations, and asks these methods if that is not enough.
+    fn search_shortly(
+        &self,
+        later: &[Method],
+        data_type: &dyn DataType,
+        limits: &Limits,
+        search: &SearchOptions,
+    ) -> Option<Answer> {
+        /// So many configurations are few. Those of a smaller budget are left to the search.
+        const FEW: u64 = 1 << 11;
+        if limits.configurations.is_some_and(|most| most <= FEW) {
+            return None;
+        }
+        let few = Limits { configurations: Some(FEW), ..limits.clone() };
+        let answer = self.search_generally(&few, search);
+        if !matches!(answer.judgement, Judgement::Inconclusive(_)) {
+            return Some(answer);
+        }
+        // Why they do not apply has been said of the method that is in a hurry.
+        self.first_of(later, data_type, limits, search, &mut Vec::new())
     }
 
     fn data_type(&self) -> Option<&'static dyn DataType> {

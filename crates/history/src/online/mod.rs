@@ -526,12 +526,12 @@ impl FrontierEvent<'_> {
         let signature = frontier.spec().operations().get(stuck.call.operation);
         let argument = match &stuck.call.argument {
             Value::Null => String::new(),
-            argument => argument.to_string(),
+            argument => argument.brief(),
         };
         let explanation = format!(
             "{}({argument}) → {} by process {} cannot be explained",
             signature.map_or("?", |signature| signature.name.as_str()),
-            stuck.response,
+            stuck.response.brief(),
             self.process
         );
         Ended::Violated(Refutation { tag: self.tag, explanation, possible: stuck.possible })

@@ -34,6 +34,7 @@ fn every_builtin_object() {
         let init = match info.name {
             "snapshot" => Some(Value::list([0.into(), 0.into()])),
             "bank" => Some(Value::map((0..3).map(|account| (account.into(), 1.into())))),
+            "bounded-queue" => Some(Value::Int(2)),
             _ => None,
         };
         compare(&Object::builtin(info.name, init).unwrap());
@@ -43,6 +44,24 @@ fn every_builtin_object() {
 #[test]
 fn an_object_with_a_state_of_its_own() {
     compare(&Object::custom("bag", Bag::default()));
+}
+
+/// A queue for two that says that it is full, after so many enqueues.
+#[test]
+fn a_wrong_full_is_a_violation() {
+    assert!(Object::builtin("bounded-queue", None).is_err());
+    let object = Object::builtin("bounded-queue", Some(Value::Int(2))).unwrap();
+    for (enqueued, holds) in [(0, false), (1, false), (2, true)] {
+        let mut builder = Builder::new(object.spec.operations());
+        for value in 0..enqueued {
+            builder.invoke("a", "enqueue", Value::Int(value)).unwrap();
+            builder.ok("a", Value::Bool(true)).unwrap();
+        }
+        builder.invoke("a", "enqueue", Value::Int(9)).unwrap();
+        builder.ok("a", Value::Bool(false)).unwrap();
+        let checked = check(&object, &mut builder.finish(), &CheckOptions::default()).unwrap();
+        assert_eq!(checked.judgement.is_holds(), holds, "{enqueued}: {:?}", checked.judgement);
+    }
 }
 
 /// A history of one `update` of a snapshot object, and a scan.

@@ -3,6 +3,7 @@
 mod door;
 mod keys;
 mod online;
+mod partial;
 mod recoverable;
 
 #[path = "../../../search/tests/search/generate.rs"]

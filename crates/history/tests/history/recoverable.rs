@@ -194,6 +194,7 @@ fn every_builtin_object_exactly() {
     for info in BUILTINS {
         let init = match info.name {
             "snapshot" => Some(Value::list([0.into(), 0.into()])),
+            "bounded-queue" => Some(Value::Int(2)),
             "bank" => Some(Value::map((0..3).map(|account| (account.into(), 1.into())))),
             _ => None,
         };

@@ -1,5 +1,6 @@
 //! Choices, where values repeat: what excludes what, and other choices that nothing excludes.
 
+use super::backjump::{Found, Problem};
 use super::blocks::{Blocks, Slot};
 use super::log::At;
 use crate::poll::{StopPoll, StopReason};
@@ -30,8 +31,8 @@ pub(super) struct Nogood {
     pub(super) operations: Vec<At>,
 }
 
-/// So many choices are tried for one group of nogoods.
-const MOST_TRIED: usize = 1 << 17;
+/// So many choices are tried to find out whether a nogood can be left out.
+const MOST_TRIED_WITHOUT: usize = 1 << 12;
 
 /// All nogoods so far.
 #[derive(Default)]
@@ -67,10 +68,12 @@ impl Nogoods {
         }
     }
 
-    /// Other choices, so that no nogood has all of its own.
+    /// Other choices, so that no nogood has all of its own. So many are tried for one group of
+    /// nogoods at most.
     pub(super) fn solve(
         &self,
         blocks: &Blocks<'_, '_>,
+        most_tried: usize,
         poll: &StopPoll,
     ) -> Result<Solution, StopReason> {
         let is_made = |literal: &Literal| value(blocks, literal.variable) == Some(literal.value);
@@ -83,9 +86,11 @@ impl Nogoods {
             }
             let group = self.group(at, &mut grouped);
             let mut search = Search { nogoods: self, blocks, group, skip: FxHashSet::default() };
-            match search.run(poll)? {
-                Found::Choices(choices) => {
-                    changes.extend(choices.into_iter().filter(|choice| !is_made(choice)));
+            match search.run(most_tried, poll)? {
+                Found::Values(values) => {
+                    let choices = search.variables().into_iter().zip(values);
+                    let choices = choices.map(|(variable, value)| Literal { variable, value });
+                    changes.extend(choices.filter(|choice| !is_made(choice)));
                 }
                 Found::TooMany => return Ok(Solution::TooMany),
                 Found::Nothing => {
@@ -103,9 +108,14 @@ impl Nogoods {
         let mut group = vec![from];
         grouped[from] = true;
         let mut next = 0;
+        let mut seen = FxHashSet::default();
         while let Some(at) = group.get(next).copied() {
             next += 1;
             for literal in &self.all[at].literals {
+                // A variable may be in most of the nogoods.
+                if !seen.insert(literal.variable) {
+                    continue;
+                }
                 for other in &self.of[&literal.variable] {
                     if !std::mem::replace(&mut grouped[*other], true) {
                         group.push(*other);
@@ -125,13 +135,7 @@ fn value(blocks: &Blocks<'_, '_>, variable: Variable) -> Option<u32> {
     }
 }
 
-enum Found {
-    Choices(Vec<Literal>),
-    Nothing,
-    TooMany,
-}
-
-/// A search for choices in a group of nogoods, one variable after the other.
+/// A search for choices in a group of nogoods.
 struct Search<'n, 'b, 'k, 'l> {
     nogoods: &'n Nogoods,
     blocks: &'b Blocks<'k, 'l>,
@@ -142,46 +146,25 @@ struct Search<'n, 'b, 'k, 'l> {
 }
 
 impl Search<'_, '_, '_, '_> {
-    fn run(&self, poll: &StopPoll) -> Result<Found, StopReason> {
-        let mut variables: Vec<Variable> = Vec::new();
-        let mut numbers: FxHashMap<Variable, usize> = FxHashMap::default();
-        for literal in self.group.iter().flat_map(|at| &self.nogoods.all[*at].literals) {
-            numbers.entry(literal.variable).or_insert_with(|| {
-                variables.push(literal.variable);
-                variables.len() - 1
-            });
-        }
-        let domains: Vec<Vec<u32>> = variables.iter().map(|v| self.domain(*v)).collect();
-        // INVARIANT: the first variables have a value, by its position in the domain.
-        let mut chosen: Vec<usize> = vec![0];
-        let mut tried = 0;
-        while let Some(position) = chosen.last().copied() {
-            poll.step()?;
-            tried += 1;
-            if tried > MOST_TRIED {
-                return Ok(Found::TooMany);
-            }
-            let variable = chosen.len() - 1;
-            if position == domains[variable].len() {
-                chosen.pop();
-                if let Some(last) = chosen.last_mut() {
-                    *last += 1;
-                }
-                continue;
-            }
-            if self.is_excluded(variables[variable], &numbers, &domains, &chosen) {
-                chosen[variable] += 1;
-            } else if chosen.len() == variables.len() {
-                let value = |(at, variable): (usize, &Variable)| Literal {
-                    variable: *variable,
-                    value: domains[at][chosen[at]],
-                };
-                return Ok(Found::Choices(variables.iter().enumerate().map(value).collect()));
-            } else {
-                chosen.push(0);
-            }
-        }
-        Ok(Found::Nothing)
+    /// Choices that no nogood excludes which counts.
+    fn run(&self, most_tried: usize, poll: &StopPoll) -> Result<Found, StopReason> {
+        let variables = self.variables();
+        let numbers: FxHashMap<Variable, usize> = variables.iter().copied().zip(0..).collect();
+        let counting = self.group.iter().filter(|at| !self.skip.contains(at));
+        let nogoods = counting.map(|at| {
+            let literals = self.nogoods.all[*at].literals.iter();
+            literals.map(|literal| (numbers[&literal.variable], literal.value)).collect()
+        });
+        let nogoods = nogoods.collect();
+        let domains = variables.into_iter().map(|variable| self.domain(variable)).collect();
+        Problem { domains, nogoods }.solve(most_tried, poll)
+    }
+
+    /// The variables of the group, in the order of its nogoods.
+    fn variables(&self) -> Vec<Variable> {
+        let mut seen = FxHashSet::default();
+        let literals = self.group.iter().flat_map(|at| &self.nogoods.all[*at].literals);
+        literals.map(|literal| literal.variable).filter(|variable| seen.insert(*variable)).collect()
     }
 
     /// Leaves out nogoods as long as the others exclude everything.
@@ -190,27 +173,11 @@ impl Search<'_, '_, '_, '_> {
         const MOST: usize = 200;
         for nogood in self.group.clone().into_iter().take(MOST) {
             self.skip.insert(nogood);
-            if !matches!(self.run(poll)?, Found::Nothing) {
+            if !matches!(self.run(MOST_TRIED_WITHOUT, poll)?, Found::Nothing) {
                 self.skip.remove(&nogood);
             }
         }
         Ok(())
-    }
-
-    /// Whether the value of the last variable completes a nogood.
-    fn is_excluded(
-        &self,
-        last: Variable,
-        numbers: &FxHashMap<Variable, usize>,
-        domains: &[Vec<u32>],
-        chosen: &[usize],
-    ) -> bool {
-        let is_made = |literal: &Literal| {
-            let at = numbers.get(&literal.variable);
-            at.is_some_and(|at| chosen.get(*at).is_some_and(|c| domains[*at][*c] == literal.value))
-        };
-        let mut nogoods = self.nogoods.of[&last].iter().filter(|at| !self.skip.contains(at));
-        nogoods.any(|at| self.nogoods.all[*at].literals.iter().all(is_made))
     }
 
     /// All values, the one that is chosen now first.

@@ -38,12 +38,41 @@ pub(super) enum Refusal {
     Repeated,
 }
 
-/// So many rounds of choices at most, and so many operations in all rounds.
-const MOST_ROUNDS: usize = 1_000;
+/// How hard to try where values repeat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effort {
+    /// About as much as a search of a short history takes that is not hard.
+    Little,
+    Full,
+}
+
+impl Effort {
+    /// So many rounds of choices at most.
+    fn rounds(self) -> usize {
+        match self {
+            Effort::Little => 16,
+            Effort::Full => 1_000,
+        }
+    }
+
+    /// So many choices are tried for one group of nogoods in a round.
+    fn tried(self) -> usize {
+        match self {
+            Effort::Little => 1 << 10,
+            Effort::Full => 1 << 17,
+        }
+    }
+}
+
+/// So many operations in all rounds.
 const MOST_WORK: usize = 30_000_000;
 
 /// Decides about what was known.
-pub(super) fn decide(known: &Known<'_>, poll: &StopPoll) -> Result<Decision, StopReason> {
+pub(super) fn decide(
+    known: &Known<'_>,
+    effort: Effort,
+    poll: &StopPoll,
+) -> Result<Decision, StopReason> {
     let log = known.log;
     let returned = |get: &At| known.is_completed(*get);
     if let Some(get) = log.unread.filter(returned) {
@@ -58,7 +87,7 @@ pub(super) fn decide(known: &Known<'_>, poll: &StopPoll) -> Result<Decision, Sto
         return Ok(Decision::Declined(Refusal::Ambiguous(get)));
     }
     let mut rounds = Rounds { blocks: Blocks::new(known, &places), nogoods: Nogoods::default() };
-    rounds.run(poll)
+    rounds.run(effort, poll)
 }
 
 struct Rounds<'k, 'l> {
@@ -67,11 +96,11 @@ struct Rounds<'k, 'l> {
 }
 
 impl Rounds<'_, '_> {
-    fn run(&mut self, poll: &StopPoll) -> Result<Decision, StopReason> {
+    fn run(&mut self, effort: Effort, poll: &StopPoll) -> Result<Decision, StopReason> {
         let count = self.blocks.known.count;
         let mut dirty: Vec<At> = (0..count).filter(|put| self.blocks.is_shown(*put)).collect();
         let mut work = 0;
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..effort.rounds() {
             let mut conflicts = Vec::new();
             for put in &dirty {
                 self.blocks.evaluate(*put, &mut conflicts, poll)?;
@@ -86,7 +115,7 @@ impl Rounds<'_, '_> {
             if let Some(fault) = self.learn(&conflicts) {
                 return Ok(Decision::Violated(fault));
             }
-            let changes = match self.nogoods.solve(&self.blocks, poll)? {
+            let changes = match self.nogoods.solve(&self.blocks, effort.tried(), poll)? {
                 Solution::Change(changes) => changes,
                 Solution::TooMany => break,
                 Solution::Nothing(nogoods) => {

@@ -4,6 +4,7 @@
 //! their order. What it reads tells what was there before, so a transaction that also reads is an
 //! append and, at once, a get of what is there after it.
 
+use super::decide::Effort;
 use super::log::Does;
 use super::{Verdicts, log};
 use crate::poll::{StopPoll, StopReason};
@@ -160,7 +161,7 @@ impl Lists {
         say: &Sentences<'_>,
         poll: &StopPoll,
     ) -> Result<Verdicts, StopReason> {
-        let mut verdicts = Verdicts::default();
+        let mut verdicts = Verdicts::new(Effort::Full);
         for list in &self.keys {
             let start = match init {
                 Value::Map(given) => given.get(&list.key).and_then(Value::as_list),

@@ -4,7 +4,7 @@
 //! which put it follows (`epochs.rs`) and in which order the appends took effect. A put with all
 //! that shows it is a block (`blocks.rs`) in which nothing else changes the value, and what is left
 //! is to put the blocks in order (`zones.rs`). Where texts repeat, which call wrote what is shown is
-//! chosen, and chosen again where that fails (`choices.rs`, `decide.rs`).
+//! chosen, and chosen again where that fails (`choices.rs`, `backjump.rs`, `decide.rs`).
 //!
 //! Why this is exact: between a put and the longest get that shows it no other put takes effect, for
 //! the get would show that one, and no append that it does not show. So every explanation is an
@@ -14,6 +14,7 @@
 //! smallest first return and a block Y that must be before it; what must be before Y returns
 //! something no earlier than X does, so X must be before Y as well.
 
+mod backjump;
 mod blocks;
 mod choices;
 mod decide;
@@ -28,7 +29,7 @@ mod zones;
 
 use super::poll::{StopPoll, StopReason};
 use super::timeline;
-use decide::{Decision, Refusal, decide};
+use decide::{Decision, Effort, Refusal, decide};
 use linchpin_history_data::{
     Argument, History, Judgement, Monitored, OpId, Rank, Sentences, ValueId, Violation, Witness,
     not_applicable,
@@ -47,6 +48,22 @@ use std::sync::Arc;
 /// cut into pieces in several ways, or where texts repeat so often that there are too many choices;
 /// what is violated by a single get is found even then.
 pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
+    check_with(history, init, limits, Effort::Full)
+}
+
+/// Like [`check`], but not applicable as soon as it is not obvious which of several calls wrote a
+/// text, in a history that is short enough for a search to be faster then.
+pub fn check_obvious(history: &History, init: &Value, limits: &Limits) -> Monitored {
+    let effort = if is_short(history) { Effort::Little } else { Effort::Full };
+    check_with(history, init, limits, effort)
+}
+
+/// Whether [`check_obvious`] may leave to [`check`] what is not obvious.
+pub fn is_short(history: &History) -> bool {
+    history.operations.len() <= 1024
+}
+
+fn check_with(history: &History, init: &Value, limits: &Limits, effort: Effort) -> Monitored {
     let specification = Kv::default();
     let say = Sentences::new(history, specification.operations());
     let poll = StopPoll::new(limits);
@@ -61,7 +78,7 @@ pub fn check(history: &History, init: &Value, limits: &Limits) -> Monitored {
         }
         Err(stopped) => return Ok(stopped.into()),
     };
-    let mut verdicts = Verdicts::default();
+    let mut verdicts = Verdicts::new(effort);
     for (key, operations) in &texts.keys {
         let start = match init {
             Value::Map(given) => given.get(&history.values.get(*key)),
@@ -143,8 +160,8 @@ impl Texts {
 }
 
 /// What is known of the keys so far.
-#[derive(Default)]
 struct Verdicts {
+    effort: Effort,
     order: Vec<OpId>,
     ends: Vec<usize>,
     violation: Option<Violation>,
@@ -152,6 +169,11 @@ struct Verdicts {
 }
 
 impl Verdicts {
+    fn new(effort: Effort) -> Verdicts {
+        let (order, ends) = (Vec::new(), Vec::new());
+        Verdicts { effort, order, ends, violation: None, refused: None }
+    }
+
     /// Decides about one more key.
     fn add<S: Ord + Hash>(
         &mut self,
@@ -163,7 +185,7 @@ impl Verdicts {
     ) -> Result<(), StopReason> {
         let log = Log::new(history, init, operations, poll)?;
         let known = Known::by(&log, AT_THE_END);
-        match decide(&known, poll)? {
+        match decide(&known, self.effort, poll)? {
             Decision::Holds(order) => {
                 let order = order.into_iter().filter(|at| !list::is_second(&log, *at));
                 self.order.extend(order.filter_map(|at| log[at].id));
@@ -178,7 +200,7 @@ impl Verdicts {
                 let until = until.filter(|o| o.completed).map(|o| log::instant(o.returned)).max();
                 if let Some(cut) = first_violated(&log, until.unwrap_or(AT_THE_END), poll)? {
                     let known = Known::by(&log, cut);
-                    if let Decision::Violated(fault) = decide(&known, poll)? {
+                    if let Decision::Violated(fault) = decide(&known, Effort::Full, poll)? {
                         let at = Some(Rank::new(cut - 1));
                         violation = explain::violation(&known, say, &fault, at, poll)?;
                     }
@@ -195,6 +217,10 @@ impl Verdicts {
 
     /// The judgement of the whole history.
     fn finish(self, history: &History, idle: Vec<OpId>, poll: &StopPoll) -> Monitored {
+        // why: with more effort it is known whether a key that was refused is violated earlier.
+        if let (Some(reason), Effort::Little) = (&self.refused, self.effort) {
+            return not_applicable(reason.clone());
+        }
         if let Some(mut violation) = self.violation {
             // why: a key that was refused may be violated earlier.
             violation.at = violation.at.filter(|_| self.refused.is_none());
@@ -241,7 +267,7 @@ fn first_violated(
     while below < above {
         let middle = above.saturating_sub(step).max(usize::midpoint(below, above).min(above - 1));
         step = step.saturating_mul(8);
-        match decide(&Known::by(log, returns[middle]), poll)? {
+        match decide(&Known::by(log, returns[middle]), Effort::Full, poll)? {
             Decision::Violated(_) => above = middle,
             Decision::Holds(_) => below = middle + 1,
             Decision::Declined(_) => return Ok(None),

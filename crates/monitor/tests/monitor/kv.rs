@@ -329,6 +329,13 @@ fn key_value_stores() {
     assert!(refused * 20 <= held + violated && dated * 10 >= violated * 9);
 }
 
+/// What is obvious is judged alike, and what is not is refused.
+#[test]
+fn key_value_stores_without_much_effort() {
+    let Counts { held, violated, dated, refused, .. } = fuzz(random_case, kv::check_obvious);
+    assert!(refused * 20 <= held + violated && dated * 10 >= violated * 9);
+}
+
 #[test]
 fn lists_in_transactions() {
     let Counts { held, violated, dated, refused, .. } = fuzz(random_list_case, kv::check_lists);

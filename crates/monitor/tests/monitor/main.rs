@@ -4,4 +4,5 @@ mod collections;
 mod collections_cases;
 mod kv;
 mod mwcas;
+mod pairing;
 mod scalars;

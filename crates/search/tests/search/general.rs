@@ -1,8 +1,8 @@
 //! The search over several specifications.
 
-use crate::generate::{Bag, Sort, cases, crowded, history, seed};
-use crate::judge::check;
-use linchpin_history_data::Judgement;
+use crate::generate::{Bag, Late, Sort, Untold, answer_another, cases, crowded, history, seed};
+use crate::judge::{check, is_witness};
+use linchpin_history_data::{Builder, Judgement};
 use linchpin_search::{SearchOptions, search};
 use linchpin_spec::{BUILTINS, Spec, Value, builtin};
 use linchpin_verdict::Limits;
@@ -59,6 +59,7 @@ fn compare_all(sort: Sort, usual: usize) {
     for info in BUILTINS {
         let init = match info.name {
             "snapshot" => Some(Value::list([0.into(), 0.into()])),
+            "bounded-queue" => Some(Value::Int(2)),
             "bank" => Some(Value::map((0..3).map(|account| (account.into(), 1.into())))),
             _ => None,
         };
@@ -80,6 +81,90 @@ fn histories_with_crashed_operations() {
 #[test]
 fn histories_with_deadlines() {
     compare_all(Sort { processes: 5, crashes: 24, deadlines: true, ..SMALL }, 400);
+}
+
+#[test]
+fn searches_that_take_short_turns() {
+    let mut random = fastrand::Rng::with_seed(seed("short turns"));
+    for name in ["multi-register", "kv", "stack", "priority-queue", "register", "snzi"] {
+        let told = builtin(name, None).unwrap();
+        let untold = Untold(builtin(name, None).unwrap());
+        for _ in 0..cases(400) {
+            let sort = Sort { operations: 8, processes: 4, crashes: 6, corrupted: 50, ..SMALL };
+            let history = history(&mut random, &*told, sort);
+            let first_turn = Some(random.usize(1..12));
+            let core_time = Duration::ZERO;
+            let options = SearchOptions { first_turn, core_time, ..SearchOptions::default() };
+            let limits = Limits::default();
+            check(name, &*told, &history, &search(&*told, &history, &limits, &options).judgement);
+            let judgement = search(&untold, &history, &limits, &options).judgement;
+            check(&format!("{name}, untold"), &*told, &history, &judgement);
+        }
+    }
+}
+
+/// Beyond what the oracle can judge: the breadth-first search alone, which it judges on small
+/// histories, says the same.
+#[test]
+fn searches_that_need_many_turns() {
+    let mut random = fastrand::Rng::with_seed(seed("many turns"));
+    let (mut held, mut violated) = (0, 0);
+    for name in ["multi-register", "priority-queue", "stack", "register"] {
+        let spec = Untold(builtin(name, None).unwrap());
+        for round in 0..cases(40) {
+            let sort = Sort { operations: 40, processes: 7, corrupted: 0, values: 3, ..SMALL };
+            let mut history = history(&mut random, &spec, sort);
+            if round % 2 == 1 {
+                answer_another(&mut history, &mut random);
+            }
+            let core_time = Duration::ZERO;
+            let alone = SearchOptions { depth_first: false, core_time, ..SearchOptions::default() };
+            let first_turn = Some(random.usize(1..200)).filter(|_| random.bool());
+            let parallel = random.bool();
+            let all = SearchOptions { depth_first: true, first_turn, parallel, ..alone.clone() };
+            let one = search(&spec, &history, &Limits::default(), &alone).judgement;
+            let two = search(&spec, &history, &Limits::default(), &all).judgement;
+            match (one, two) {
+                (Judgement::Holds(one), Judgement::Holds(two)) => {
+                    held += 1;
+                    assert!(is_witness(&spec, &history, &one.order), "{name}: {history:#?}");
+                    assert!(is_witness(&spec, &history, &two.order), "{name}: {history:#?}");
+                }
+                (Judgement::Violated(one), Judgement::Violated(two)) => {
+                    violated += 1;
+                    assert_eq!(one.at, two.at, "{name}: {history:#?}");
+                }
+                (one, two) => panic!("{name}: {one:?} {two:?} {history:#?}"),
+            }
+        }
+    }
+    println!("{held} hold, {violated} are violated");
+    assert!(held > 0 && violated > 0);
+}
+
+/// `mark` only looks, until so many steps were taken that no search tries it there by itself.
+#[test]
+fn an_update_that_looks_like_an_observer_for_long() {
+    let spec = Late::default();
+    for steps in [3, 90] {
+        let mut builder = Builder::new(spec.operations());
+        builder.invoke("m", "mark", Value::Null).unwrap();
+        for _ in 0..steps {
+            builder.invoke("s", "step", Value::Null).unwrap();
+            builder.ok("s", Value::Null).unwrap();
+        }
+        builder.invoke("s", "is-marked", Value::Null).unwrap();
+        builder.ok("s", Value::Bool(true)).unwrap();
+        builder.ok("m", Value::Null).unwrap();
+        let history = builder.finish();
+        let judgement = search(&spec, &history, &Limits::default(), &options(31)).judgement;
+        match judgement {
+            Judgement::Holds(witness) => {
+                assert!(steps == 90 && is_witness(&spec, &history, &witness.order));
+            }
+            other => assert!(steps == 3 && check("late", &spec, &history, &other), "{other:?}"),
+        }
+    }
 }
 
 #[test]

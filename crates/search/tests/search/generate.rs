@@ -207,3 +207,75 @@ impl Spec for Bag {
         outcomes
     }
 }
+
+/// Makes one of the last operations answer what another answered, so that it is probably wrong.
+pub fn answer_another(history: &mut History, random: &mut fastrand::Rng) {
+    let completed = |at: &usize| history.operations[*at].completed;
+    let all: Vec<usize> = (0..history.operations.len()).filter(completed).collect();
+    let (Some(&one), Some(&other)) = (random.choice(&all[all.len() / 2..]), random.choice(&all))
+    else {
+        return;
+    };
+    if history.operations[one].operation == history.operations[other].operation {
+        history.operations[one].response = history.operations[other].response;
+    }
+}
+
+/// A specification that does not say which operations only look.
+pub struct Untold<S>(pub S);
+
+impl<S: Spec> Spec for Untold<S> {
+    type State = S::State;
+
+    fn operations(&self) -> &[Signature] {
+        self.0.operations()
+    }
+
+    fn initial(&self) -> S::State {
+        self.0.initial()
+    }
+
+    fn apply(&self, state: &S::State, call: &Call, response: Option<&Value>) -> Outcomes<S::State> {
+        self.0.apply(state, call, response)
+    }
+}
+
+/// An object in which `mark` changes something only after 80 steps.
+pub struct Late([Signature; 3]);
+
+impl Default for Late {
+    fn default() -> Late {
+        Late([
+            Signature::new("step", Shape::Unit, Shape::Unit),
+            Signature::new("mark", Shape::Unit, Shape::Unit),
+            Signature::new("is-marked", Shape::Unit, Shape::Bool),
+        ])
+    }
+}
+
+impl Spec for Late {
+    type State = (u32, bool);
+
+    fn operations(&self) -> &[Signature] {
+        &self.0
+    }
+
+    fn initial(&self) -> (u32, bool) {
+        (0, false)
+    }
+
+    fn apply(
+        &self,
+        &(steps, marked): &(u32, bool),
+        call: &Call,
+        response: Option<&Value>,
+    ) -> Outcomes<(u32, bool)> {
+        let (state, answer) = match call.operation {
+            0 => ((steps + 1, marked), Value::Null),
+            1 => ((steps, marked || steps >= 80), Value::Null),
+            _ => ((steps, marked), Value::Bool(marked)),
+        };
+        let fits = response.is_none_or(|response| *response == answer);
+        fits.then_some(Outcome { state, response: answer }).into_iter().collect()
+    }
+}
