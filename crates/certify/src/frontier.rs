@@ -5,8 +5,10 @@
 //! taken effect. Two rules leave out configurations without losing an explanation. Of operations in
 //! progress with the same call and the same answer, the one that returns first takes effect first:
 //! in any explanation the two can change places. And an observer, which changes nothing, takes
-//! effect as soon as what it saw is there.
+//! effect as soon as what it saw is there. Neither goes for operations that come before others of
+//! their process by an [`Order`].
 
+use crate::order::Order;
 use crate::{Budget, Operation};
 use linchpin_spec::Spec;
 use std::collections::{HashMap, HashSet};
@@ -30,6 +32,7 @@ pub(crate) fn explain<S: Spec + ?Sized>(
     starts: Vec<S::State>,
     operations: &[Operation],
     observers: &[bool],
+    order: &Order,
     budget: &Budget,
 ) -> Found {
     let mut events: Vec<(u64, bool, usize)> = Vec::new();
@@ -44,6 +47,7 @@ pub(crate) fn explain<S: Spec + ?Sized>(
         spec,
         operations,
         observers,
+        order,
         budget,
         open: Vec::new(),
         configurations: starts
@@ -75,6 +79,7 @@ struct Frontier<'a, S: Spec + ?Sized> {
     spec: &'a S,
     operations: &'a [Operation],
     observers: &'a [bool],
+    order: &'a Order,
     budget: &'a Budget,
     /// What is in progress.
     open: Vec<usize>,
@@ -126,7 +131,8 @@ impl<S: Spec + ?Sized> Frontier<'_, S> {
     ) {
         let open: Vec<usize> =
             self.open.iter().copied().filter(|id| !configuration.1.contains(id)).collect();
-        for &id in open.iter().filter(|id| self.observers[**id]) {
+        let may_go_first = |id: &&usize| self.observers[**id] && !self.order.concerns(**id);
+        for &id in open.iter().filter(may_go_first) {
             let operation = &self.operations[id];
             let outcomes =
                 self.spec.apply(&configuration.0, &operation.call, operation.response.as_ref());
@@ -139,7 +145,9 @@ impl<S: Spec + ?Sized> Frontier<'_, S> {
             let operation = &self.operations[id];
             let first = |other: &&usize| {
                 let same = &self.operations[**other];
-                same.call == operation.call
+                !self.order.concerns(id)
+                    && !self.order.concerns(**other)
+                    && same.call == operation.call
                     && same.response == operation.response
                     && (same.returned, **other) < (operation.returned, id)
             };
@@ -165,8 +173,12 @@ impl<S: Spec + ?Sized> Frontier<'_, S> {
     ) -> (Configuration<S::State>, usize) {
         self.log.push((id, entry));
         let mut done = configuration.1.clone();
-        let at = done.partition_point(|other| *other < id);
-        done.insert(at, id);
+        // What can take effect no more is as good as done.
+        for &id in std::iter::once(&id).chain(self.order.ended_by(id)) {
+            if let Err(at) = done.binary_search(&id) {
+                done.insert(at, id);
+            }
+        }
         ((state, done), self.log.len() - 1)
     }
 

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use std::fmt;
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// What every certificate says of its format.
@@ -151,6 +151,20 @@ impl FileHash {
     pub fn of(file: &Path) -> io::Result<FileHash> {
         let sha256 = Sha256::of_reader(&mut File::open(file)?)?;
         Ok(FileHash { file: file.display().to_string(), sha256 })
+    }
+
+    /// A folder as it is now, of which these files count: the hash of what `sha256sum` prints of
+    /// them, named from the folder, in this order.
+    pub fn of_folder(folder: &Path, files: &[PathBuf]) -> io::Result<FileHash> {
+        let mut listed = String::new();
+        for file in files {
+            let sha256 = Sha256::of_reader(&mut File::open(file)?)?;
+            let name = file.strip_prefix(folder).unwrap_or(file);
+            let names: Vec<_> = name.iter().map(|name| name.to_string_lossy()).collect();
+            listed += &format!("{sha256}  {}\n", names.join("/"));
+        }
+        let (file, sha256) = (folder.display().to_string(), Sha256::of(listed.as_bytes()));
+        Ok(FileHash { file, sha256 })
     }
 
     /// As it is written in a certificate.

@@ -222,9 +222,14 @@ impl Store {
     fn is_impossible(&mut self) -> bool {
         // Long gets say most: what they show leaves little choice for the others.
         self.gets.sort_by_key(|get| std::cmp::Reverse(get.text.len()));
-        let readable = self.gets.iter().map(|get| self.readable(get)).collect();
+        let readable: Vec<Vec<bool>> = self.gets.iter().map(|get| self.readable(get)).collect();
+        let puts = self.gets.iter().zip(&readable).map(|(get, readable)| self.puts(get, readable));
+        let (puts, writes) = (puts.collect(), self.writes.iter().enumerate());
+        let certain = writes.filter(|(_, write)| write.is_certain).map(|(number, _)| number);
         let mut ways = Ways {
             store: self,
+            puts,
+            certain: certain.collect(),
             readable,
             groups: BTreeMap::new(),
             used: vec![false; self.writes.len()],
@@ -246,6 +251,17 @@ impl Store {
             });
         }
         readable
+    }
+
+    /// The puts with which a get may begin.
+    fn puts(&self, get: &Get, readable: &[bool]) -> Vec<usize> {
+        let begins = |write: &Write| {
+            write.is_put
+                && write.invoked <= get.returned
+                && get.text.starts_with(&write.text)
+                && readable[write.text.len()]
+        };
+        (0..self.writes.len()).filter(|number| begins(&self.writes[*number])).collect()
     }
 
     /// The appended texts that continue a text at a position.
@@ -275,6 +291,10 @@ struct Group {
 /// All ways to say what the gets show.
 struct Ways<'s> {
     store: &'s Store,
+    /// For each get the puts with which it may begin.
+    puts: Vec<Vec<usize>>,
+    /// The writes that took effect for certain.
+    certain: Vec<usize>,
     /// For each get from where on it can be read.
     readable: Vec<Vec<bool>>,
     groups: BTreeMap<usize, Group>,
@@ -289,14 +309,10 @@ impl Ways<'_> {
         let Some(get) = self.store.gets.get(number) else {
             return self.is_contradicted(true);
         };
-        for put in 0..self.store.writes.len() {
+        for at in 0..self.puts[number].len() {
+            let put = self.puts[number][at];
             let write = &self.store.writes[put];
-            let begins =
-                get.text.starts_with(&write.text) && self.readable[number][write.text.len()];
             self.steps += 1;
-            if !write.is_put || !begins || write.invoked > get.returned {
-                continue;
-            }
             let before = self.groups.get(&put).cloned();
             let group = self.groups.entry(put).or_default();
             let mut from = write.text.len();
@@ -342,6 +358,10 @@ impl Ways<'_> {
             }
             let next = self.next(number, put, from);
             let [one] = next[..] else {
+                // Whatever comes in between, the get is after all that is known.
+                if self.is_contradicted_with(number, put) {
+                    break true;
+                }
                 break next.into_iter().all(|write| {
                     self.append(put, write);
                     let to = from + store.writes[write].text.len();
@@ -361,14 +381,31 @@ impl Ways<'_> {
 
     /// The same, where the get shows this put and all that is known to follow it.
     fn none_with(&mut self, number: usize, put: usize) -> bool {
+        self.show(number, put);
+        let none = self.is_contradicted(false) || self.none(number + 1);
+        self.take_back_get(put);
+        none && self.steps <= MOST_STEPS
+    }
+
+    /// Whether times contradict that the get follows this put and all that is known to follow it.
+    fn is_contradicted_with(&mut self, number: usize, put: usize) -> bool {
+        self.show(number, put);
+        let contradicted = self.is_contradicted(false);
+        self.take_back_get(put);
+        contradicted
+    }
+
+    /// The get shows this put and all that is known to follow it.
+    fn show(&mut self, number: usize, put: usize) {
         if let Some(group) = self.groups.get_mut(&put) {
             group.gets.push((number, group.appends.len()));
         }
-        let none = self.is_contradicted(false) || self.none(number + 1);
+    }
+
+    fn take_back_get(&mut self, put: usize) {
         if let Some(group) = self.groups.get_mut(&put) {
             group.gets.pop();
         }
-        none && self.steps <= MOST_STEPS
     }
 
     /// The appends that a get may show next.
@@ -424,7 +461,8 @@ impl Ways<'_> {
             let Some(extent) = Extent::of(store, *put, group) else { return true };
             extents.push(extent);
         }
-        for (number, write) in store.writes.iter().enumerate().filter(|(_, w)| w.is_certain) {
+        for &number in &self.certain {
+            let write = &store.writes[number];
             let is_alone = match write.is_put {
                 true => !self.groups.contains_key(&number),
                 false => all && !self.used[number],

@@ -4,7 +4,7 @@
 //! steps ([`confirm_core`]): what is not in it is left out where that cannot matter (`closure`),
 //! and may have taken effect in its time, with any answer, where it can; then no order explains the
 //! core, by an argument that needs little of the rest (`count`, `grow`, `kv`, `sum`, `swap`) or by
-//! trying all orders (`frontier`). A proof by reversing sub-operations is confirmed by executing them in all
+//! trying all orders (`frontier`). Where precedence is a partial order, `partial` does both. A proof by reversing sub-operations is confirmed by executing them in all
 //! small states ([`confirm_reduction`]). A proof of the shape engine is confirmed by executing every
 //! step from every state that it names ([`ShapeCertificate`]).
 
@@ -16,6 +16,8 @@ mod grow;
 mod hash;
 mod header;
 mod kv;
+mod order;
+mod partial;
 mod reduction;
 mod shape;
 mod sum;
@@ -25,6 +27,7 @@ mod witness;
 pub use budget::Budget;
 pub use hash::{NotAHash, Sha256};
 pub use header::{Claim, FileHash, HeaderError, header, read_header};
+pub use partial::{PartialOperation, confirm_partial_core, confirm_partial_witness};
 pub use reduction::{
     Confirmed, Ranges, ReductionCertificate, ReductionError, SequentialError, confirm_reduction,
     try_sequential,
@@ -33,6 +36,7 @@ pub use shape::{ComparedWith, ShapeCertificate, ShapeConfirmed, ShapeError, Shap
 pub use witness::{WitnessError, confirm_witness};
 
 use linchpin_spec::{BUILTINS, Call, Spec, Value};
+use order::Order;
 use std::collections::HashMap;
 use thiserror::Error;
 
@@ -68,6 +72,9 @@ pub enum CoreError {
     /// An order explains the core, with some other operations where those can matter.
     #[error("the operations {0:?}, in this order, explain the core")]
     Explained(Vec<usize>),
+    /// The precedence is no order.
+    #[error("operation {0} precedes itself")]
+    Cyclic(usize),
     /// There are too many orders.
     #[error("there are too many orders to try them all")]
     TooLarge,
@@ -90,12 +97,36 @@ pub fn confirm_core<S: Spec + ?Sized>(
     confirm_core_within(spec, spec_name, history, core, at, &Budget::default())
 }
 
+/// An operation that was interrupted by a crash, and a later one of its process on the same object:
+/// the first takes effect before the second, or never.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Before {
+    /// What was interrupted. It has no answer.
+    pub operation: usize,
+    /// What its process did next.
+    pub next: usize,
+}
+
 /// Like [`confirm_core`], with a budget: beyond it the answer is [`CoreError::TooLarge`].
 pub fn confirm_core_within<S: Spec + ?Sized>(
     spec: &S,
     spec_name: &str,
     history: &[Operation],
     core: &[usize],
+    at: Option<u64>,
+    budget: &Budget,
+) -> Result<(), CoreError> {
+    confirm_core_ordered(spec, spec_name, history, core, &[], at, budget)
+}
+
+/// Like [`confirm_core_within`], where interrupted operations come before what their process did
+/// next: of the pairs of one operation, what comes next after the next one counts too.
+pub fn confirm_core_ordered<S: Spec + ?Sized>(
+    spec: &S,
+    spec_name: &str,
+    history: &[Operation],
+    core: &[usize],
+    before: &[Before],
     at: Option<u64>,
     budget: &Budget,
 ) -> Result<(), CoreError> {
@@ -136,7 +167,8 @@ pub fn confirm_core_within<S: Spec + ?Sized>(
     ids.extend(others);
     let operations = [core, context].concat();
     let observers = closure::observers(spec, spec_name, &operations);
-    match frontier::explain(spec, vec![spec.initial()], &operations, &observers, budget) {
+    let order = Order::new(&ids, before);
+    match frontier::explain(spec, vec![spec.initial()], &operations, &observers, &order, budget) {
         frontier::Found::Nothing => Ok(()),
         frontier::Found::TooMuch => Err(CoreError::TooLarge),
         frontier::Found::Order(order) => {
@@ -196,7 +228,10 @@ fn at_the_end<S: Spec + ?Sized>(
     let all = [core, context].concat();
     let Some(states) = frontier::all_states(spec, &all, FEW_STATES, budget) else { return false };
     let observers = closure::observers(spec, spec_name, &late);
-    matches!(frontier::explain(spec, states, &late, &observers, budget), frontier::Found::Nothing)
+    // What the order forbids is not needed here: without it there are more explanations.
+    let order = Order::none(late.len());
+    let found = frontier::explain(spec, states, &late, &observers, &order, budget);
+    matches!(found, frontier::Found::Nothing)
 }
 
 /// The operation if nothing is known of it but its call and its time: it may have taken effect,

@@ -11,6 +11,7 @@
 
 use crate::closure;
 use crate::frontier::{Found, explain};
+use crate::order::Order;
 use crate::weakened;
 use crate::{Budget, Operation};
 use linchpin_spec::{Call, Spec, Value};
@@ -54,7 +55,8 @@ pub(crate) fn no_order<S: Spec + ?Sized>(
         }
         let Some(start) = after(spec, up, sum) else { return false };
         let observers = closure::observers(spec, spec_name, &rest);
-        matches!(explain(spec, vec![start], &rest, &observers, budget), Found::Nothing)
+        let order = Order::none(rest.len());
+        matches!(explain(spec, vec![start], &rest, &observers, &order, budget), Found::Nothing)
     })
 }
 

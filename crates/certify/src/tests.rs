@@ -1,7 +1,7 @@
 //! Against the oracle: what is confirmed is true.
 
 use super::*;
-use linchpin_spec::{CasRegister, GrowSet, Queue, Shape, Stack};
+use linchpin_spec::{CasRegister, GrowSet, Kv, Queue, Shape, Stack};
 
 fn random_history(spec: &dyn Spec<State = Value>, random: &mut fastrand::Rng) -> Vec<Operation> {
     let count = random.usize(2..7);
@@ -118,4 +118,37 @@ fn witnesses_are_confirmed_exactly() {
         refused += usize::from(!explains);
     }
     assert!(confirmed > 50 && refused > 50, "{confirmed} {refused}");
+}
+
+/// Long histories have many puts that a get cannot show, whatever else it shows.
+#[test]
+fn two_gets_that_part_are_confirmed_among_many_puts() {
+    let spec = Kv::default();
+    let does = |name: &str, text: &str, (invoked, returned): (u64, u64), answer: Option<&str>| {
+        let argument = match name {
+            "get" => Value::str("k"),
+            _ => Value::list([Value::str("k"), Value::str(text)]),
+        };
+        let call = Call { operation: spec.operation(name).expect("known"), argument };
+        let response = Some(answer.map_or(Value::Null, Value::str));
+        Operation { call, response, invoked, returned }
+    };
+    let late = (100_002, 100_010);
+    let mut history: Vec<Operation> =
+        (0..20_000).map(|n| does("put", &format!("p{n}"), (3 * n, 3 * n + 1), None)).collect();
+    history.push(does("put", "a", late, None));
+    for _ in 0..20 {
+        history.extend([does("append", "b", late, None), does("append", "c", late, None)]);
+    }
+    let overwrites = history.len();
+    history.push(does("put", "z", (100_000, 100_001), None));
+    history.push(does("get", "", (100_003, 100_008), Some("abc")));
+    history.push(does("get", "", (100_004, 100_009), Some("acb")));
+    let core = [overwrites, overwrites + 1, overwrites + 2];
+    assert_eq!(confirm_core(&spec, "kv", &history, &core, None), Ok(()));
+    // One put more, and each get shows one of them.
+    history.push(does("put", "a", late, None));
+    let (operations, context) = (&history[overwrites..=overwrites + 2], &history[..overwrites]);
+    let context = [context, &history[overwrites + 3..]].concat();
+    assert!(!kv::no_order(&spec, operations, &context));
 }

@@ -27,6 +27,17 @@ pub enum WitnessError {
         /// The one that came first.
         late: usize,
     },
+    /// The precedence is not respected.
+    #[error("operation {late} takes effect before operation {early}, which precedes it")]
+    Precedes {
+        /// The one that must come first.
+        early: usize,
+        /// The one that came first.
+        late: usize,
+    },
+    /// The precedence is no order.
+    #[error("operation {0} precedes itself")]
+    Cyclic(usize),
     /// The specification does not allow the answer.
     #[error("in this order the specification does not allow the answer of operation {0}")]
     WrongAnswer(usize),

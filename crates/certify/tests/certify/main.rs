@@ -2,7 +2,9 @@
 
 mod cores;
 mod headers;
+mod interrupted;
 mod kv;
+mod partial;
 mod reduction;
 mod sequential;
 mod shape;

@@ -13,6 +13,7 @@ pub fn object(builtin: Builtin, random: &mut fastrand::Rng) -> Object {
             Some(Value::map([(Value::str("0"), 5.into()), (Value::str("1"), 5.into())]))
         }
         Builtin::Semaphore => Some(Value::Int(random.i64(0..3))),
+        Builtin::BoundedQueue => Some(Value::Int(random.i64(1..3))),
         Builtin::Register | Builtin::CasRegister if random.bool() => Some(Value::Int(0)),
         Builtin::Queue | Builtin::Stack if random.u8(..4) == 0 => {
             Some(Value::list([Value::Int(1)]))
