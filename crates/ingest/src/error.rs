@@ -3,6 +3,7 @@
 
 use crate::format::{Format, names};
 use crate::options::ReadOptions;
+use linchpin_history::PartialError;
 use std::io;
 use thiserror::Error;
 
@@ -83,13 +84,13 @@ pub enum IngestError {
         /// The line where that was called.
         since: u64,
     },
-    /// A drain of which it is not known what it took.
+    /// A drain of which it is not known what it took, in a history with crashes.
     #[error(
-        "line {line}: it is not known what this `drain` took out, which may be any number of values: \
-         such a history cannot be judged"
+        "line {line}: it is not known what this `drain` took out, and by when, where there are \
+         crashes: write the `dequeue`s of it one by one"
     )]
-    UnknownDrain {
-        /// The line.
+    InterruptedDrain {
+        /// The line of its call.
         line: u64,
     },
     /// A drain in a recording that is judged while it grows.
@@ -100,6 +101,45 @@ pub enum IngestError {
     StreamedDrain {
         /// The line.
         line: u64,
+    },
+    /// A read of an unknown value in a transaction that is judged as it arrives.
+    #[error(
+        "line {line}: a read of null in a transaction is one of an unknown value, so that its call \
+         was another one than has been judged: give a file instead of `-`, or --nil-reads value if \
+         null was read"
+    )]
+    StreamedNilRead {
+        /// The line.
+        line: u64,
+    },
+    /// A key beside a pair that has one too.
+    #[error(
+        "line {line}: `{operation}` {verb} {found} and has the key {key} beside it: with a `key` \
+         the value is the string alone; leave out one of the two keys"
+    )]
+    KeyTwice {
+        /// The line.
+        line: u64,
+        /// The operation.
+        operation: String,
+        /// `takes` or `answers`.
+        verb: &'static str,
+        /// The key.
+        key: String,
+        /// The value.
+        found: String,
+    },
+    /// A test case of TiPocket that is not read.
+    #[error(
+        "line {line}: this is no event of TiPocket's `rawkv-linearizability` (`Op`, `Key` and `Val` \
+         in `data`), the only one of its cases that is read, but {found}; write other cases as JSON \
+         lines"
+    )]
+    TipocketCase {
+        /// The line.
+        line: u64,
+        /// The beginning of the line.
+        found: String,
     },
     /// An answer without a call.
     #[error("line {line}: process {process} gets an answer, but has called nothing")]
@@ -165,6 +205,60 @@ pub enum IngestError {
         /// Its recorded argument.
         found: String,
     },
+    /// A recording that says itself what precedes what, where that is not looked at.
+    #[error(
+        "line {line}: `after` says what precedes what, and is judged only when the whole recording \
+         is there: give a file to `linchpin check`"
+    )]
+    After {
+        /// The line.
+        line: u64,
+    },
+    /// Two orders at once.
+    #[error("line {line}: `after` says what precedes what, so times cannot order the events")]
+    AfterAndTime {
+        /// The line.
+        line: u64,
+    },
+    /// An instant in a partial order.
+    #[error(
+        "line {line}: `after` says what precedes what, but a crash is an instant, which nothing \
+         orders"
+    )]
+    AfterAndCrash {
+        /// The line of the first `after`.
+        line: u64,
+    },
+    /// A drain, which stands for several operations, in a partial order.
+    #[error("a `drain` stands for several operations, which `after` does not order: name each")]
+    AfterAndDrain,
+    /// An operation that was not called.
+    #[error("line {line}: `after` names the operation {op}, but no call has this `op`")]
+    UnknownOp {
+        /// The line.
+        line: u64,
+        /// What it names.
+        op: String,
+    },
+    /// Two operations with one name.
+    #[error("line {line}: there is an operation {op} already, called on line {since}")]
+    SameOp {
+        /// The line.
+        line: u64,
+        /// The name.
+        op: String,
+        /// The line of the other.
+        since: u64,
+    },
+    /// Operations that come after each other.
+    #[error("line {line}: this operation would come after itself, by way of others")]
+    Circle {
+        /// The line.
+        line: u64,
+    },
+    /// A partial order that is none, or too large.
+    #[error(transparent)]
+    Partial(#[from] PartialError),
     /// More events than a history can have.
     #[error("line {line}: a history can have at most {} events", linchpin_history::NEVER - 1)]
     TooLong {
@@ -241,13 +335,22 @@ impl IngestError {
             | IngestError::Shape { line, .. }
             | IngestError::UnknownOperation { line, .. }
             | IngestError::StillOpen { line, .. }
-            | IngestError::UnknownDrain { line }
+            | IngestError::InterruptedDrain { line }
+            | IngestError::StreamedNilRead { line }
+            | IngestError::KeyTwice { line, .. }
+            | IngestError::TipocketCase { line, .. }
             | IngestError::StreamedDrain { line }
             | IngestError::NothingOpen { line, .. }
             | IngestError::Stopped { line, .. }
             | IngestError::OtherOperation { line, .. }
             | IngestError::OtherKey { line, .. }
             | IngestError::LateKeys { line, .. }
+            | IngestError::After { line }
+            | IngestError::AfterAndTime { line }
+            | IngestError::AfterAndCrash { line }
+            | IngestError::UnknownOp { line, .. }
+            | IngestError::SameOp { line, .. }
+            | IngestError::Circle { line }
             | IngestError::NoTime { line }
             | IngestError::TimeGoesBack { line, .. }
             | IngestError::TooLong { line } => Some(*line),
@@ -257,6 +360,8 @@ impl IngestError {
             IngestError::TooLarge { .. }
             | IngestError::Binary { .. }
             | IngestError::Endless { .. }
+            | IngestError::AfterAndDrain
+            | IngestError::Partial(_)
             | IngestError::UnknownFormat
             | IngestError::NoEvent
             | IngestError::FormatWithoutTime { .. }
@@ -268,15 +373,22 @@ impl IngestError {
 
     /// With the advice to take another specification, where one fits what a `set` refuses.
     pub(crate) fn advised(self, options: &ReadOptions<'_>) -> IngestError {
-        let fits = match &self {
+        match self.other_spec().filter(|_| options.is_spec("set")) {
+            Some(spec) => IngestError::Advised { error: Box::new(self), spec },
+            None => self,
+        }
+    }
+
+    /// The specification that may fit where `set` does not: what is wrong is a `read`, or an `add`
+    /// that answers no truth value.
+    pub fn other_spec(&self) -> Option<&'static str> {
+        let fits = match self {
             IngestError::UnknownOperation { name, .. } => name == "read",
             IngestError::Shape { operation, verb, .. } => operation == "add" && *verb == "answers",
+            IngestError::Advised { .. } => true,
             _ => false,
         };
-        match fits && options.is_spec("set") {
-            true => IngestError::Advised { error: Box::new(self), spec: "grow-set" },
-            false => self,
-        }
+        fits.then_some("grow-set")
     }
 
     /// The column concerned, from 1, where it is known.

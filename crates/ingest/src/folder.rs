@@ -153,7 +153,7 @@ fn run_file(folder: &Path) -> Option<&'static str> {
 }
 
 /// The `operations.json` of each client, if the folder is a report of etcd's robustness tests.
-pub(crate) fn etcd_clients(folder: &Path) -> io::Result<Vec<PathBuf>> {
+pub fn etcd_clients(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in sorted(folder)? {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();

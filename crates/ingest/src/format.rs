@@ -95,6 +95,58 @@ impl Format {
         let by_brackets = first.and_then(by_first_line);
         by_brackets.or_else(|| lines.find_map(by_any_line)).or_else(|| edn(text))
     }
+
+    /// The format of a text of which these are the first lines, if they tell, whatever comes after
+    /// them.
+    ///
+    /// ```
+    /// use linchpin_ingest::Format;
+    ///
+    /// assert_eq!(Format::detect_early(b"INFO  starting\n"), None);
+    /// assert_eq!(Format::detect_early(b"INFO  starting\n0 :invoke :read nil\n"), Some(Format::JepsenLog));
+    /// assert_eq!(Format::detect_early(b"[\n"), None);
+    /// assert_eq!(Format::detect_early(b"[\n{\"process\":0,\n"), Some(Format::JsonLines));
+    /// ```
+    pub fn detect_early(text: &[u8]) -> Option<Format> {
+        let early = Format::detect(text)?;
+        let lines = || text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+        let first = lines().find(|line| !line.is_empty() && !line.starts_with(b";"));
+        let is_told = first.and_then(by_first_line).is_some()
+            || matches!(early, Format::TestJepsen)
+            || lines().any(|line| by_any_line(line).is_some());
+        (is_told || begins_with_brackets(text)).then_some(early)
+    }
+
+    /// Whether a text in this format, which begins so, can only be read when all of it is there: the
+    /// format is [such a one](Format::is_whole), or it is JSON that is not one object a line.
+    pub fn needs_all(self, beginning: &[u8]) -> bool {
+        let is_document = crate::formats::json_document::is_document;
+        self.is_whole() || self == Format::JsonLines && is_document(beginning)
+    }
+
+    /// How far into a text the detection looks, in bytes.
+    pub const DETECT_WITHIN: usize = DETECT_WITHIN;
+}
+
+/// Whether there is nothing but brackets, tags and comments before the first map, and something in
+/// it.
+fn begins_with_brackets(text: &[u8]) -> bool {
+    let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    for line in lines.filter(|line| !line.starts_with(b";")) {
+        let map = memchr::memchr(b'{', line);
+        let before = &line[..map.unwrap_or(line.len())];
+        let is_bracket =
+            |byte: &u8| matches!(byte, b'[' | b'(' | b',') || byte.is_ascii_whitespace();
+        let mut words = before.split(is_bracket).filter(|word| !word.is_empty());
+        if !words.all(|word| word.starts_with(b"#")) {
+            return false;
+        }
+        if let Some(map) = map {
+            let after = crate::offset(text, line) + map + 1;
+            return !text[after..].trim_ascii().is_empty();
+        }
+    }
+    false
 }
 
 /// How far into a text the detection looks.

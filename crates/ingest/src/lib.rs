@@ -28,6 +28,7 @@ mod fast;
 mod folder;
 mod format;
 mod formats;
+mod happens;
 mod options;
 mod places;
 mod reader;
@@ -42,7 +43,7 @@ pub use error::IngestError;
 pub use event::{Event, EventKind};
 #[doc(hidden)]
 pub use fast::FastPath;
-pub use folder::{Found, Skipped, histories, latest_run, whole};
+pub use folder::{Found, Skipped, etcd_clients, histories, latest_run, whole};
 pub use format::{Format, UnknownFormatError};
 pub use options::{FailedCas, NilReads, Order, ReadOptions};
 pub use places::{Annotation, Places};
@@ -138,9 +139,10 @@ fn read_text(
     options: &ReadOptions<'_>,
     reader: &mut Reader,
 ) -> Result<(), IngestError> {
+    let says_after = reader.expect_after(text, options);
     if format == Format::JsonLines && formats::json_document::is_document(text) {
         reader.push_document(text)?;
-    } else if format == Format::JsonLines && options.is_parallel(text.len()) {
+    } else if format == Format::JsonLines && !says_after && options.is_parallel(text.len()) {
         json_ahead::read(text, json_ahead::BLOCK, reader)?;
     } else {
         let mut rest = text;

@@ -26,6 +26,16 @@ pub enum NilReads {
     Value,
 }
 
+/// What of an answer may be `null` because it is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unknown {
+    Nothing,
+    /// All of it.
+    Answer,
+    /// What single reads of a transaction answered.
+    Accesses,
+}
+
 /// What tells in which order events happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
@@ -52,14 +62,23 @@ pub struct ReadOptions<'a> {
     /// the first operation of which the specification leaves no doubt (a `read` that takes
     /// `[3, nil]`, say).
     pub keyed: Option<bool>,
-    /// What a read of `null` says of a register. If absent: that the answer is not known in Jepsen's
+    /// What a read of `null` says of a register, or of one in a transaction. If absent: that the answer is not known in Jepsen's
     /// and Knossos's EDN, and that `null` was read in all other formats.
     pub nil_reads: Option<NilReads>,
     /// What tells the order of events, where events have a `time`.
     pub order: Order,
+    /// Whether the specification is a guess, so that what it would ignore speaks against it: an
+    /// operation that answers nothing may only be answered with nothing or with its argument.
+    pub guessed: bool,
+    /// How many values the object holds at the start: a `drain` of unknown outcome may have taken
+    /// these too.
+    pub initial: usize,
     /// How many bytes are held of a recording that does not say how many it has: of a compressed
     /// one when it is not, and of what comes from no regular file (standard input, a pipe).
     pub most_bytes: u64,
+    /// Whether the caller looks at [`Recording::precedence`](crate::Recording::precedence). If not, a
+    /// recording that says itself what precedes what is refused.
+    pub partial: bool,
     /// Whether JSON lines are read on two threads; if absent, where they are long and there is more
     /// than one core. What is read is the same.
     pub parallel: Option<bool>,
@@ -79,7 +98,10 @@ impl<'a> ReadOptions<'a> {
             keyed: None,
             nil_reads: None,
             order: Order::default(),
+            guessed: false,
+            initial: 0,
             most_bytes: ReadOptions::MOST_BYTES,
+            partial: false,
             parallel: None,
         }
     }
@@ -93,15 +115,19 @@ impl<'a> ReadOptions<'a> {
         !is_left_out && self.parallel.unwrap_or_else(pays)
     }
 
-    /// Whether this operation is a read, and an answer of `null` says that it is not known.
-    pub(crate) fn may_be_unknown(&self, format: Format, operation: &Signature) -> bool {
-        let is_register = self.is_spec("register") || self.is_spec("cas-register");
+    /// What of an answer of this operation may be `null` because it is not known.
+    pub(crate) fn unknown(&self, format: Format, operation: &Signature) -> Unknown {
         let usual = match format {
             Format::JepsenEdn | Format::TestJepsen => NilReads::Unknown,
             _ => NilReads::Value,
         };
+        let is_register = self.is_spec("register") || self.is_spec("cas-register");
         let is_read = operation.is_called("read") && operation.argument == Shape::Unit;
-        is_register && is_read && self.nil_reads.unwrap_or(usual) == NilReads::Unknown
+        match self.nil_reads.unwrap_or(usual) {
+            NilReads::Unknown if is_register && is_read => Unknown::Answer,
+            NilReads::Unknown if self.is_spec("multi-register") => Unknown::Accesses,
+            _ => Unknown::Nothing,
+        }
     }
 
     /// Whether the specification has this name; `-` and `_` are the same letter.

@@ -13,9 +13,10 @@ use crate::formats::limo::Limo;
 use crate::formats::s2::S2;
 use crate::formats::test_jepsen;
 use crate::formats::tipocket::Tipocket;
-use crate::options::ReadOptions;
+use crate::options::{Order, ReadOptions};
 use crate::record::{Recorder, malformed};
 use crate::recording::Recording;
+use crate::remark::Remark;
 use crate::token::Token;
 use linchpin_history::History;
 
@@ -221,8 +222,20 @@ impl Reader {
         if !self.ended {
             self.end()?;
         }
-        self.recorder.unfinished()?;
-        Ok(self.recorder.finish(self.format))
+        let precedence = match &self.lines {
+            Lines::Json(lines) => lines.precedence(self.recorder.builder.history())?,
+            _ => None,
+        };
+        let mut recording = self.recorder.finish(self.format);
+        if let Some(order) = &precedence {
+            if order.len() != recording.history.operations.len() {
+                return Err(IngestError::AfterAndDrain);
+            }
+            // No order of lines or times was taken.
+            recording.remarks.retain(|remark| !matches!(remark, Remark::TimesGoBack { .. }));
+        }
+        recording.precedence = precedence;
+        Ok(recording)
     }
 
     /// Takes the end of the text.
@@ -239,9 +252,21 @@ impl Reader {
         self.recorder.end()
     }
 
+    /// Says that all of a text is going to be read; whether it may say what precedes what.
+    pub(crate) fn expect_after(&mut self, text: &[u8], options: &ReadOptions<'_>) -> bool {
+        let by_time = options.order == Order::Time;
+        match &mut self.lines {
+            Lines::Json(lines) => lines.expect_after(text, options.partial, by_time),
+            _ => false,
+        }
+    }
+
     /// Takes JSON objects that are not one a line: a whole text.
     pub(crate) fn push_document(&mut self, text: &[u8]) -> Result<(), IngestError> {
-        json_document::read(text, &mut self.recorder)
+        match &mut self.lines {
+            Lines::Json(lines) => json_document::read(text, lines, &mut self.recorder),
+            _ => json_document::read(text, &mut JsonLines::default(), &mut self.recorder),
+        }
     }
 }
 

@@ -1,24 +1,28 @@
 //! Recorded lines to a history: the one place that knows what an event means.
 
+mod answer;
 mod drain;
 mod keys;
+mod kv;
 mod order;
 mod usual;
 
+use answer::Answer;
 use drain::Drains;
 use keys::Keys;
+use kv::{key_twice, kv_argument};
 use order::Waiting;
 pub(crate) use usual::{Part, Whole};
 
-use crate::convert::{Converter, Scalars, Unfit, fits};
+use crate::convert::{Converter, Scalars};
 use crate::error::IngestError;
 use crate::event::{Event, EventKind, Kind, RawEvent};
 use crate::format::Format;
-use crate::options::{FailedCas, Order, ReadOptions};
+use crate::options::{FailedCas, Order, ReadOptions, Unknown};
 use crate::places::{Annotation, Annotations, Places};
 use crate::recording::{Counts, Recording};
 use crate::remark::Remark;
-use crate::token::{Bracket, Token, View};
+use crate::token::{Token, View};
 use linchpin_history::{Argument, Builder, HistoryError, Rank, ValueId};
 use linchpin_spec::{Shape, Signature};
 use rustc_hash::FxHashMap;
@@ -57,21 +61,11 @@ pub(crate) struct Recorder {
 struct Operation {
     signature: Signature,
     answer: Answer,
-    /// Whether an answer of `null` says that the answer is not known.
-    may_be_unknown: bool,
+    /// What of an answer may be `null` because it is not known.
+    unknown: Unknown,
     /// What it takes and answers as a rule.
     takes: Scalars,
     answers: Scalars,
-}
-
-/// How an operation answers beyond what its shape says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
-    Plain,
-    /// `cas`: an echo of the argument is a success.
-    Swap,
-    /// `mwcas`: `true`, `false`, `{"failed": …}`, `{"read": …}`; an echo is a success.
-    MultiSwap,
 }
 
 #[derive(Clone, Debug)]
@@ -96,17 +90,21 @@ impl Recorder {
             let answer = match signature.response {
                 Shape::Bool if signature.is_called("cas") => Answer::Swap,
                 Shape::Any if is_mwcas && signature.is_called("mwcas") => Answer::MultiSwap,
+                Shape::Unit if options.guessed => Answer::Echo,
                 _ => Answer::Plain,
             };
-            let may_be_unknown = options.may_be_unknown(format, signature);
+            let unknown = options.unknown(format, signature);
             let answers = Scalars::of(&signature.response);
             let answers = if answer == Answer::Plain { answers } else { answers.only_bool() };
             Operation {
                 signature: signature.clone(),
                 answer,
-                may_be_unknown,
+                unknown,
                 takes: Scalars::of(&signature.argument),
-                answers: if may_be_unknown { answers.without_null() } else { answers },
+                answers: match unknown {
+                    Unknown::Answer => answers.without_null(),
+                    Unknown::Nothing | Unknown::Accesses => answers,
+                },
             }
         };
         Recorder {
@@ -124,7 +122,7 @@ impl Recorder {
             keeps_events: true,
             places: Places::default(),
             annotations: Annotations::default(),
-            drains: Drains::new(options.operations),
+            drains: Drains::new(options),
             waiting: (options.order == Order::Time).then(Waiting::default),
             notes: Vec::new(),
         }
@@ -261,11 +259,6 @@ impl Recorder {
         }
     }
 
-    /// What is wrong now that there are no more events.
-    pub fn unfinished(&self) -> Result<(), IngestError> {
-        self.drains.unknown().map_or(Ok(()), Err)
-    }
-
     /// The history.
     pub fn finish(mut self, format: Format) -> Recording {
         let answers = self.operations.iter().any(|op| op.signature.response != Shape::Unit);
@@ -279,7 +272,7 @@ impl Recorder {
             remarks.push(Remark::TimesGoBack { count, line });
         }
         let mut history = self.builder.finish();
-        self.drains.expand(&mut history, &mut self.places, &mut annotations);
+        remarks.extend(self.drains.expand(&mut history, &mut self.places, &mut annotations));
         let mut recording = Recording::new(history, format, self.counts, answers, self.notes);
         (recording.places, recording.annotations) = (self.places.finish(), annotations);
         recording.remarks = remarks;
@@ -288,7 +281,7 @@ impl Recorder {
 
     fn crash(&mut self, line: u64, process: Option<View<'_>>) -> Result<EventKind, IngestError> {
         let process = process.map(|process| self.process(line, process)).transpose()?;
-        self.unfinished()?;
+        self.drains.interrupted().map_or(Ok(()), Err)?;
         self.builder.crash(process).map_err(|_| IngestError::TooLong { line })?;
         match process {
             Some(process) => {
@@ -305,7 +298,12 @@ impl Recorder {
         let operation = self.operation(raw.line, name)?;
         let (key, value) = self.split_argument(raw, operation)?;
         let signature = &self.operations[operation as usize].signature;
-        let unfit = |_| unfit(raw.line, signature, "takes", &signature.argument, key, value);
+        let unfit = |_| match key {
+            Some(key) if self.is_kv && value.pair().is_some() => {
+                key_twice(raw.line, signature, "takes", key, value)
+            }
+            _ => unfit(raw.line, signature, "takes", &signature.argument, key, value),
+        };
         let (key, argument) = if self.is_kv {
             kv_argument(key, value, &signature.argument, &mut self.converter, &mut self.builder)
         } else {
@@ -321,119 +319,6 @@ impl Recorder {
         self.counts.has_keys |= key != ValueId::NULL;
         self.processes[process as usize].open = Some(Open { operation, key, argument });
         Ok(EventKind::Invoke { process, operation, key, argument })
-    }
-
-    /// An `ok`, `fail` or `info`.
-    fn answer(&mut self, raw: &RawEvent<'_>, process: u32) -> Result<EventKind, IngestError> {
-        let since = self.processes[process as usize].line;
-        let Some(open) = self.processes[process as usize].open else {
-            let error = self.builder.info(process).err();
-            let error = error.unwrap_or(HistoryError::TooLong);
-            return Err(self.not_well_formed(error, raw.line, process));
-        };
-        if let Some(name) = raw.f {
-            let answered = self.operation(raw.line, name)?;
-            if answered != open.operation {
-                return Err(IngestError::OtherOperation {
-                    line: raw.line,
-                    process: self.name(process),
-                    answered: name.to_owned(),
-                    open: self.operations[open.operation as usize].signature.name.clone(),
-                    since,
-                });
-            }
-        }
-        let answer = self.operations[open.operation as usize].answer;
-        let (kind, result) = match raw.kind {
-            Kind::Info => (EventKind::Info { process }, self.builder.info(process)),
-            Kind::Fail if self.failed_cas == FailedCas::DidNotHappen || answer == Answer::Plain => {
-                self.counts.failed += 1;
-                (EventKind::Fail { process }, self.builder.fail(process))
-            }
-            kind => {
-                let response = match kind {
-                    Kind::Fail => Some(self.failure(raw, open)),
-                    _ => self.response(raw, process, open)?,
-                };
-                match response {
-                    Some(response) => {
-                        self.counts.completed += 1;
-                        self.counts.answered += u64::from(response != Argument::None);
-                        let result = self.builder.ok_compact(process, response);
-                        (EventKind::Ok { process, response }, result)
-                    }
-                    // It says nothing about the object and has changed nothing: whether it is in
-                    // the history makes no difference.
-                    None => {
-                        self.counts.unknown_reads += 1;
-                        (EventKind::Fail { process }, self.builder.fail(process))
-                    }
-                }
-            }
-        };
-        result.map_err(|error| self.not_well_formed(error, raw.line, process))?;
-        self.processes[process as usize].open = None;
-        Ok(kind)
-    }
-
-    /// The answer of a swap that was recorded as a `fail` and means `false`.
-    fn failure(&mut self, raw: &RawEvent<'_>, open: Open) -> Argument {
-        let has_reason = self.operations[open.operation as usize].answer == Answer::MultiSwap
-            && raw.value.first() == Token::Open(Bracket::Map);
-        let reason = has_reason.then(|| self.converter.intern(raw.value, &mut self.builder));
-        Argument::One(reason.and_then(Result::ok).unwrap_or(ValueId::FALSE))
-    }
-
-    /// The answer in an `ok`; nothing if it is not known.
-    fn response(
-        &mut self,
-        raw: &RawEvent<'_>,
-        process: u32,
-        open: Open,
-    ) -> Result<Option<Argument>, IngestError> {
-        let (key, value) = self.split_answer(raw, open)?;
-        let Operation { signature, answer, .. } = &self.operations[open.operation as usize];
-        let (converter, builder) = (&mut self.converter, &mut self.builder);
-        if let Some(key) = key {
-            let answered = converter.intern(key, builder);
-            if !matches!(answered, Ok(answered) if answered == open.key) {
-                return Err(IngestError::OtherKey {
-                    line: raw.line,
-                    process: self.name(process),
-                    answered: key.to_string(),
-                    open: self.builder.values().get(open.key).to_string(),
-                    since: self.processes[process as usize].line,
-                });
-            }
-        }
-        if value.first() == Token::Null
-            && self.operations[usize::from(open.operation)].may_be_unknown
-        {
-            return Ok(None);
-        }
-        let shape = &signature.response;
-        let echo = || fits(value, &signature.argument);
-        let response = match (answer, value.first()) {
-            (Answer::Plain, _) | (_, Token::Bool(_)) => converter.argument(value, shape, builder),
-            (Answer::Swap, _) => match converter.argument(value, &signature.argument, builder) {
-                Ok(echoed) if echoed == open.argument => Ok(Argument::One(ValueId::TRUE)),
-                _ => Err(Unfit),
-            },
-            (Answer::MultiSwap, Token::Open(Bracket::List)) if echo() => {
-                Ok(Argument::One(ValueId::TRUE))
-            }
-            (Answer::MultiSwap, Token::Open(Bracket::Map)) if is_refusal(value) => {
-                converter.argument(value, shape, builder)
-            }
-            (Answer::MultiSwap, _) => Err(Unfit),
-        };
-        response.map(Some).map_err(|_| {
-            let mut error = unfit(raw.line, signature, "answers", shape, None, value);
-            if let (Answer::MultiSwap, IngestError::Shape { expected, .. }) = (answer, &mut error) {
-                *expected = r#"true, false, {"failed": address} or {"read": …}"#.to_owned();
-            }
-            error
-        })
     }
 
     fn operation(&mut self, line: u64, name: &str) -> Result<u16, IngestError> {
@@ -496,41 +381,6 @@ impl Recorder {
             }
             HistoryError::TooLong => IngestError::TooLong { line },
         }
-    }
-}
-
-/// `{"failed": …}` or `{"read": …}`.
-fn is_refusal(value: View<'_>) -> bool {
-    let mut items = value.items();
-    let name = items.next().and_then(|name| name.as_text());
-    matches!(name, Some("failed" | "read")) && items.nth(1).is_none()
-}
-
-/// The argument of the key-value store, which is the key, or the key and a string. The key is the
-/// object's too: what happens under one key is a history of its own.
-fn kv_argument(
-    key: Option<View<'_>>,
-    value: View<'_>,
-    shape: &Shape,
-    converter: &mut Converter,
-    builder: &mut Builder,
-) -> Result<(ValueId, Argument), Unfit> {
-    let Some(key) = key else {
-        let argument = converter.argument(value, shape, builder)?;
-        return match argument {
-            Argument::One(key) | Argument::Two(key, _) => Ok((key, argument)),
-            _ => Err(Unfit),
-        };
-    };
-    let key = converter.intern(key, builder)?;
-    match shape {
-        Shape::Tuple(shapes) => match shapes.get(1) {
-            Some(shape) if fits(value, shape) => {
-                Ok((key, Argument::Two(key, converter.intern(value, builder)?)))
-            }
-            _ => Err(Unfit),
-        },
-        _ => Ok((key, Argument::One(key))),
     }
 }
 

@@ -3,13 +3,16 @@
 use crate::format::Format;
 use crate::places::{Annotation, Places};
 use crate::remark::Remark;
-use linchpin_history::History;
+use linchpin_history::{History, Precedence};
 
 /// What was read.
 #[derive(Clone, Debug)]
 pub struct Recording {
     /// The history.
     pub history: History,
+    /// Which operations precede which, where the recording says so itself (`after`). Then ranks only
+    /// tell where events stand. Never there unless [`ReadOptions::partial`](crate::ReadOptions).
+    pub precedence: Option<Precedence>,
     /// The format that it was in.
     pub format: Format,
     /// Whether operations have keys, so that the history is one of many objects.
@@ -58,6 +61,7 @@ impl Recording {
             counts;
         Recording {
             history,
+            precedence: None,
             format,
             has_keys,
             completed,

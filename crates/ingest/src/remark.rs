@@ -14,6 +14,20 @@ pub enum Remark {
         /// How many.
         count: u64,
     },
+    /// A drain of unknown outcome was taken as dequeues that may have happened or not.
+    UnknownDrain {
+        /// The line of its call: of several the first.
+        line: u64,
+        /// How many there are.
+        count: usize,
+    },
+    /// Another specification than the one that was named fits, and was taken.
+    OtherSpec {
+        /// The one that was named.
+        named: &'static str,
+        /// The one that was taken.
+        taken: &'static str,
+    },
     /// Events are on lines after those of later events, if their times are right.
     TimesGoBack {
         /// How many events have a time before that of the event before them.
@@ -40,6 +54,21 @@ impl fmt::Display for Remark {
                 f,
                 "{count} reads of null were taken as reads of unknown values; \
                  --nil-reads value takes them as answers"
+            ),
+            Remark::UnknownDrain { line, count: 1 } => write!(
+                f,
+                "what the drain of line {line} took is not known: it may have taken any of the \
+                 values, or none"
+            ),
+            Remark::UnknownDrain { line, count } => write!(
+                f,
+                "what {count} drains (the first of line {line}) took is not known: they may have \
+                 taken any of the values, or none"
+            ),
+            Remark::OtherSpec { named, taken } => write!(
+                f,
+                "judged by --spec {taken}, not {named}: elements are added and all of them read, \
+                 and no `add` says whether the element was new"
             ),
             Remark::TimesGoBack { count: 1, line } => write!(
                 f,

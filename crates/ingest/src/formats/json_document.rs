@@ -18,16 +18,19 @@ pub(crate) fn is_document(text: &[u8]) -> bool {
 }
 
 /// Reads all objects, in an array or one after the other.
-pub(crate) fn read(text: &[u8], recorder: &mut Recorder) -> Result<(), IngestError> {
+pub(crate) fn read(
+    text: &[u8],
+    objects: &mut JsonLines,
+    recorder: &mut Recorder,
+) -> Result<(), IngestError> {
     let mut place = Place { text, at: 0, line: 1, line_start: 0 };
-    let mut objects = JsonLines::default();
     place.advance(0);
     let in_array = place.peek() == Some(b'[');
     if in_array {
         place.advance(1);
     }
     // What is not UTF-8 is left to the complete parser, which says where.
-    let valid = std::str::from_utf8(text).ok();
+    let valid = std::str::from_utf8(text).ok().filter(|_| !objects.may_have_after(text));
     let mut first = true;
     loop {
         match place.peek() {

@@ -4,8 +4,10 @@
 use super::json_scan::{self, Layout};
 use crate::error::IngestError;
 use crate::event::Fields;
+use crate::happens::{self, Happens};
 use crate::record::{Recorder, malformed, malformed_at};
 use crate::token::{Bracket, Span, Token, number_token};
+use linchpin_history::{History, Precedence};
 use serde_json::Value as Json;
 use std::fmt::Write;
 
@@ -15,6 +17,19 @@ pub(crate) struct JsonLines {
     layout: Layout,
     tokens: Vec<Token>,
     scratch: String,
+    after: After,
+}
+
+/// What is done about an `after`, which says what precedes what.
+#[derive(Clone, Debug, Default)]
+enum After {
+    /// It is looked for in each line, and refused.
+    #[default]
+    Refused,
+    /// There is none in the text, unless it is written with escapes: then it is refused.
+    Absent,
+    /// It is noted.
+    Noted(Happens),
 }
 
 impl JsonLines {
@@ -25,6 +40,7 @@ impl JsonLines {
         recorder: &mut Recorder,
     ) -> Result<(), IngestError> {
         if let Ok(text) = std::str::from_utf8(line)
+            && !self.may_have_after(line)
             && self.fast(number, text, |rest| rest.iter().all(is_blank), recorder)?.is_some()
         {
             return Ok(());
@@ -34,6 +50,35 @@ impl JsonLines {
         }
         let json = serde_json::from_slice(line).map_err(|error| syntax(&error, line, number, 0))?;
         self.object(number, &json, recorder)
+    }
+
+    /// Says that all of a text is going to be read, and whether an `after` in it is wanted; whether
+    /// there may be one.
+    pub fn expect_after(&mut self, text: &[u8], wanted: bool, by_time: bool) -> bool {
+        let is_written = memchr::memmem::find(text, happens::WRITTEN).is_some();
+        self.after = match (is_written, wanted) {
+            (false, _) => After::Absent,
+            (true, true) => After::Noted(Happens::new(by_time)),
+            (true, false) => After::Refused,
+        };
+        is_written
+    }
+
+    /// What the events say about precedence, if they do.
+    pub fn precedence(&self, history: &History) -> Result<Option<Precedence>, IngestError> {
+        match &self.after {
+            After::Noted(happens) => happens.precedence(history),
+            After::Refused | After::Absent => Ok(None),
+        }
+    }
+
+    /// Whether the complete parser has to look at a text.
+    pub fn may_have_after(&self, text: &[u8]) -> bool {
+        match self.after {
+            After::Absent => false,
+            After::Noted(_) => true,
+            After::Refused => memchr::memmem::find(text, happens::WRITTEN).is_some(),
+        }
     }
 
     /// Takes the event that a text begins with, if it is of the usual kind and what follows is as
@@ -69,7 +114,14 @@ impl JsonLines {
         let fields = self.parse(line, json)?;
         let event = fields.event(line, &self.tokens, &self.scratch);
         let event = event.map_err(|missing| malformed(line, missing.expected, &missing.found))?;
-        recorder.record(&event)
+        recorder.record(&event)?;
+        match (&mut self.after, json) {
+            (After::Noted(happens), Json::Object(object)) => happens.note(line, object, recorder),
+            (_, Json::Object(object)) if happens::after(object).is_some() => {
+                Err(IngestError::After { line })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The fields of an event. This defines what a line says.

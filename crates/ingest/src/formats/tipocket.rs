@@ -9,10 +9,6 @@ use crate::error::IngestError;
 use crate::record::{Recorder, malformed};
 use serde_json::{Value as Json, json};
 
-/// What is understood.
-const CASES: &str =
-    "the data of `rawkv-linearizability` (`Op`, `Key` and `Val`), the only case that is read";
-
 /// Takes such lines.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tipocket {
@@ -35,6 +31,7 @@ impl Tipocket {
         let json: Json =
             serde_json::from_slice(line).map_err(|error| syntax(&error, line, number, 0))?;
         let wrong = |expected: &str| malformed(number, expected, &crate::excerpt(line));
+        let other_case = || IngestError::TipocketCase { line: number, found: crate::excerpt(line) };
         let (action, data) = (json["action"].as_str().unwrap_or_default(), &json["data"]);
         let process = json["proc"].as_i64().ok_or_else(|| wrong("a number `proc`"))?;
         match action {
@@ -46,7 +43,7 @@ impl Tipocket {
                 self.objects.object(number, &event, recorder)
             }
             "call" => {
-                let (f, key, value) = request(data).ok_or_else(|| wrong(CASES))?;
+                let (f, key, value) = request(data).ok_or_else(other_case)?;
                 self.open.insert(process, (f, key.clone()));
                 let event = json!({
                     "process": process, "type": "invoke", "f": f, "key": key, "value": value,
@@ -59,7 +56,7 @@ impl Tipocket {
                 let event = if data.is_null() || data["Unknown"] == json!(true) {
                     json!({ "process": process, "type": "info", "f": f })
                 } else {
-                    let value = data["Val"].as_i64().ok_or_else(|| wrong(CASES))?;
+                    let value = data["Val"].as_i64().ok_or_else(other_case)?;
                     json!({
                         "process": process, "type": "ok", "f": f, "key": key,
                         "value": value_of(value),
@@ -67,7 +64,7 @@ impl Tipocket {
                 };
                 self.objects.object(number, &event, recorder)
             }
-            "dump" => self.state(number, data, recorder).unwrap_or_else(|| Err(wrong(CASES))),
+            "dump" => self.state(number, data, recorder).unwrap_or_else(|| Err(other_case())),
             _ => Err(wrong("an `action` that is `call`, `return` or `dump`")),
         }
     }

@@ -9,7 +9,8 @@
 //! Lines that arrive one by one cannot be read again: there the first call decides of which the
 //! specification leaves no doubt.
 
-use super::{Answer, Open, Operation, Recorder, is_refusal, malformed};
+use super::answer::{Answer, is_refusal};
+use super::{Open, Operation, Recorder, malformed};
 use crate::convert::fits;
 use crate::error::IngestError;
 use crate::event::RawEvent;
@@ -151,6 +152,8 @@ impl Operation {
     fn could_answer(&self, value: View<'_>) -> bool {
         let is_echo = || fits(value, &self.signature.argument);
         match (self.answer, value.first()) {
+            (Answer::Echo, Token::Null) => true,
+            (Answer::Echo, _) => is_echo(),
             (Answer::Plain, _) | (_, Token::Bool(_)) => fits(value, &self.signature.response),
             (Answer::Swap, _) | (Answer::MultiSwap, Token::Open(Bracket::List)) => is_echo(),
             (Answer::MultiSwap, _) => is_refusal(value),

@@ -1,5 +1,6 @@
 //! All integration tests of `linchpin-ingest`: one binary, so that it is linked once.
 
+mod after;
 mod common;
 mod equivalence;
 mod etcd;

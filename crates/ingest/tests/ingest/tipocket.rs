@@ -51,7 +51,7 @@ fn mistakes() {
     check(
         r#"{"action":"call","proc":1,"data":{"From":1,"To":2,"Amount":3}}"#,
         expect![[
-            r#"line 1: expected the data of `rawkv-linearizability` (`Op`, `Key` and `Val`), the only case that is read, found `{"action":"call","proc":1,"data":{"From"`"#
+            r#"line 1: this is no event of TiPocket's `rawkv-linearizability` (`Op`, `Key` and `Val` in `data`), the only one of its cases that is read, but `{"action":"call","proc":1,"data":{"From"`; write other cases as JSON lines"#
         ]],
     );
     check(

@@ -1,7 +1,9 @@
 //! The workloads of Jepsen, as it writes them: read and judged.
 
 use linchpin_history::{CheckOptions, Judgement, Object, Rank, check};
-use linchpin_ingest::{Format, IngestError, ReadOptions, Reader, Recording, read_bytes};
+use linchpin_ingest::{
+    Format, IngestError, NilReads, ReadOptions, Reader, Recording, Remark, read_bytes,
+};
 use linchpin_spec::Value;
 
 fn read(text: &str, object: &Object) -> Result<Recording, IngestError> {
@@ -200,14 +202,101 @@ fn where_the_dequeues_of_a_drain_are() {
     assert_eq!(ranks, (0..history.events.number()).collect::<Vec<_>>());
 }
 
+/// What a drain of unknown outcome took is left open, however it ends.
+#[test]
+fn drains_of_unknown_outcome() {
+    let unknown = drained("nil").replace(":ok, :f :drain", ":info, :f :drain");
+    let open = unknown.replace(":info, :f :drain", ":info, :process :nemesis, :f :drain");
+    let dequeues = [("3", true), ("2", true), ("1", true), ("nil", true), ("4", false)];
+    for (dequeued, expected) in dequeues {
+        for text in [&unknown, &open] {
+            let text =
+                text.replace(":f :dequeue, :value 3", &format!(":f :dequeue, :value {dequeued}"));
+            for spec in ["queue", "unordered-queue"] {
+                assert_eq!(holds(&text, spec, None), expected, "{spec} {dequeued}");
+            }
+        }
+    }
+    let object = Object::builtin("queue", None).expect("a queue");
+    let remarks = read(&unknown, &object).expect("it can be read").remarks;
+    assert_eq!(remarks, [Remark::UnknownDrain { line: 5, count: 1 }]);
+}
+
+/// Against brute force: a drain of unknown outcome is any number of dequeues without an answer.
+#[test]
+fn drains_of_unknown_outcome_against_the_oracle() {
+    let seed = std::env::var("LINCHPIN_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
+    println!("LINCHPIN_SEED={seed}");
+    let mut random = fastrand::Rng::with_seed(seed);
+    let (mut held, mut violated) = (0, 0);
+    for case in 0..600 {
+        let mut lines: Vec<(u32, &str, &str, String)> = Vec::new();
+        let mut open: Vec<Option<(&str, String)>> = vec![None; 3];
+        for step in 0..12_u32 {
+            let process = random.usize(..3);
+            let number = u32::try_from(process).expect("few");
+            open[process] = match open[process].take() {
+                None => {
+                    let adds = random.u8(..10) < 6;
+                    let f = if adds { "enqueue" } else { "dequeue" };
+                    let value = if adds { (step % 5).to_string() } else { "nil".to_owned() };
+                    lines.push((number, "invoke", f, value.clone()));
+                    Some((f, value))
+                }
+                Some((f, value)) => {
+                    let answer = match (f, random.u8(..4)) {
+                        ("dequeue", 1..) => random.u8(..5).to_string(),
+                        _ => value,
+                    };
+                    lines.push((number, "ok", f, answer));
+                    None
+                }
+            };
+        }
+        let at = random.usize(..=lines.len());
+        lines.insert(at, (9, "invoke", "drain", "nil".to_owned()));
+        if random.bool() {
+            let end = random.usize(at + 1..=lines.len());
+            lines.insert(end, (9, "info", "drain", "nil".to_owned()));
+        }
+        let text: Vec<(u32, &str, &str, &str)> =
+            lines.iter().map(|(process, kind, f, value)| (*process, *kind, *f, &**value)).collect();
+        // For the oracle the drain is as many pending dequeues as there can be values to take.
+        let values = text.iter().filter(|line| line.1 == "invoke" && line.2 == "enqueue").count();
+        let many: Vec<(u32, &str, &str, &str)> = (0..values)
+            .map(|number| (100 + u32::try_from(number).expect("few"), "invoke", "dequeue", "nil"))
+            .collect();
+        let without = |line: &&(u32, &str, &str, &str)| line.2 != "drain";
+        let plain =
+            [text[..at].to_vec(), many, text[at..].iter().filter(without).copied().collect()];
+        for spec in ["queue", "unordered-queue"] {
+            let object = Object::builtin(spec, None).expect("a built-in specification");
+            let history = read(&edn(&plain.concat()), &object).expect("it can be read").history;
+            let judged: Vec<linchpin_oracle::Operation> = history
+                .iter()
+                .map(|(id, operation)| linchpin_oracle::Operation {
+                    process: operation.process as usize,
+                    call: history.call(id),
+                    response: history.response(id),
+                    invoked: operation.invoked.index(),
+                    returned: operation.completed.then(|| operation.returned.index()),
+                })
+                .collect();
+            let expected = linchpin_oracle::is_linearizable(&*object.spec, &judged);
+            assert_eq!(holds(&edn(&text), spec, None), expected, "{spec}, case {case}: {text:?}");
+            if expected { held += 1 } else { violated += 1 }
+        }
+    }
+    assert!(held > 100 && violated > 100, "{held} {violated}");
+}
+
 #[test]
 fn drains_that_cannot_be_judged() {
     let object = Object::builtin("queue", None).expect("a queue");
-    let unknown = drained("nil").replace(":ok, :f :drain", ":info, :f :drain");
-    let error = read(&unknown, &object).err().and_then(|error| error.line());
-    assert_eq!(error, Some(8));
     let open = edn(&[(1, "invoke", "drain", "nil")]);
-    assert!(matches!(read(&open, &object), Err(IngestError::UnknownDrain { line: 1 })));
+    let crash = open.clone() + "{:type :crash}\n";
+    let error = read(&crash, &object).err();
+    assert!(matches!(error, Some(IngestError::InterruptedDrain { line: 1 })), "{error:?}");
     let options = ReadOptions::new("queue", object.spec.operations());
     let mut reader = Reader::new(Format::JepsenEdn, &options);
     let streamed = reader.push_line(open.as_bytes());
@@ -252,4 +341,67 @@ fn a_drain_in_one_document() {
         {"process":0,"type":"ok","f":"drain","value":[1]}]"#;
     assert!(holds(text, "queue", None));
     assert!(!holds(&text.replace("[1]}", "[2]}"), "queue", None));
+}
+
+#[test]
+fn unknown_reads_in_transactions() {
+    let text = |read: &str| {
+        edn(&[
+            (0, "invoke", "txn", "[[:w :x 1] [:r :y nil]]"),
+            (0, "ok", "txn", "[[:w :x 1] [:r :y nil]]"),
+            (1, "invoke", "txn", "[[:r :x nil] [:w :y 2]]"),
+            (1, "ok", "txn", "[[:r :x nil] [:w :y 2]]"),
+            (2, "invoke", "txn", "[[:r :x nil] [:r :y nil]]"),
+            (2, "ok", "txn", read),
+        ])
+    };
+    let object = Object::builtin("multi-register", None).expect("a built-in specification");
+    for (answer, unknown, expected, as_values) in [
+        ("[[:r :x 1] [:r :y 2]]", 2, true, false),
+        ("[[:r :x nil] [:r :y 2]]", 3, true, false),
+        ("[[:r :x nil] [:r :y 3]]", 3, false, false),
+        ("[[:r :x nil] [:r :y nil]]", 4, true, false),
+    ] {
+        let text = text(answer);
+        assert_eq!(holds(&text, "multi-register", None), expected, "{answer}");
+        let recording = read(&text, &object).expect("it can be read");
+        assert_eq!(recording.remarks, [Remark::UnknownReads { count: unknown }], "{answer}");
+        let options = ReadOptions::new("multi-register", object.spec.operations());
+        let options = ReadOptions { nil_reads: Some(NilReads::Value), ..options };
+        let mut history = read_bytes(text.as_bytes(), &options).expect("it can be read").history;
+        let checked = check(&object, &mut history, &CheckOptions::default()).expect("no crash");
+        assert_eq!(checked.judgement.is_holds(), as_values, "{answer}");
+    }
+    let options = ReadOptions::new("multi-register", object.spec.operations());
+    let mut reader = Reader::new(Format::JepsenEdn, &options);
+    let streamed: Vec<bool> = text("nil")
+        .lines()
+        .take(2)
+        .map(|line| {
+            let read = reader.push_line(line.as_bytes());
+            matches!(read, Err(IngestError::StreamedNilRead { line: 2 }))
+        })
+        .collect();
+    assert_eq!(streamed, [false, true]);
+}
+
+#[test]
+fn a_guessed_specification_takes_nothing_but_echoes() {
+    let object = Object::builtin("grow-set", None).expect("a built-in specification");
+    let options = ReadOptions::new("grow-set", object.spec.operations());
+    let guessed = ReadOptions { guessed: true, ..options };
+    let text = |answer: &str| edn(&[(0, "invoke", "add", "3"), (0, "ok", "add", answer)]);
+    for (answer, fits) in [("3", true), ("nil", true), ("true", false), ("4", false)] {
+        assert!(read_bytes(text(answer).as_bytes(), &options).is_ok());
+        assert_eq!(read_bytes(text(answer).as_bytes(), &guessed).is_ok(), fits, "{answer}");
+    }
+}
+
+#[test]
+fn a_key_beside_a_pair_of_the_store() {
+    let object = Object::builtin("kv", None).expect("a built-in specification");
+    let text = r#"{"process":0,"type":"invoke","f":"put","key":"x","value":["x","a"]}"#;
+    let error = read(text, &object).expect_err("two keys");
+    assert!(matches!(error, IngestError::KeyTwice { line: 1, .. }), "{error}");
+    assert!(error.to_string().contains("leave out one of the two keys"), "{error}");
 }
