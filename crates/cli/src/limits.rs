@@ -115,6 +115,13 @@ impl Stop {
         result
     }
 
+    /// What one of so many engines that work beside each other is given: its share of the memory
+    /// that is not in use yet.
+    pub fn share(&self, of: usize) -> Limits {
+        let limits = self.exact_limits();
+        Limits { memory: limits.memory.map(|memory| memory / of.max(1)), ..limits }
+    }
+
     fn exact_limits(&self) -> Limits {
         let left = self.memory.map(|most| most.saturating_sub(memory::in_use().unwrap_or(0)));
         let memory = left.map(|left| left - left / UNCOUNTED);

@@ -5,22 +5,21 @@
 
 mod changes;
 mod document;
-mod escape;
 mod findings;
 pub mod history;
 mod html;
 pub mod json;
+mod listing;
 mod picture;
 mod roadmap;
 pub mod run;
 pub mod schedule;
 mod shared;
-mod timeline;
 
-pub use escape::{escaped, escaped_lines};
 pub use findings::{Findings, summary};
 pub use html::{Figure, Figures, Page, Row, Tone};
+pub use linchpin_history_data::{Bar, Timeline, escaped, escaped_lines};
+pub use listing::{Listed, Listing};
 pub use picture::svg;
 pub use roadmap::{RoadmapView, case_count, status_words};
 pub use run::RunView;
-pub use timeline::{Bar, Timeline};

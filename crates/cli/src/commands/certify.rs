@@ -3,15 +3,16 @@
 
 use super::check::certificate::{self, Certificate, Evidence};
 use super::check::confirm::operation;
+use super::check::partial;
 use super::check::recording::{Subject, property};
 use crate::args::CertifyArgs;
 use crate::limits::Stop;
 use crate::{Status, model, output};
 use anyhow::{Context, Result, bail};
 use linchpin_certify::{
-    Claim, ComparedWith, Confirmed, CoreError, FileHash, Operation, ReductionCertificate,
-    ReductionError, Sha256, ShapeCertificate, ShapeError, ShapeThreads, confirm_core,
-    confirm_witness, read_header,
+    Before, Budget, Claim, ComparedWith, Confirmed, CoreError, FileHash, Operation,
+    ReductionCertificate, ReductionError, Sha256, ShapeCertificate, ShapeError, ShapeThreads,
+    confirm_core_ordered, confirm_witness, read_header,
 };
 use linchpin_history::crash::Applied;
 use linchpin_history::{History, OpId, Rank, ValueId, crash};
@@ -156,7 +157,7 @@ enum Found {
 }
 
 fn compared(stated: &FileHash, at: &Path) -> Found {
-    match FileHash::of(at) {
+    match certificate::hash_of(at) {
         Ok(now) if now.sha256 == stated.sha256 => Found::Same,
         Ok(now) => Found::Changed(now.sha256),
         Err(_) => Found::Missing,
@@ -335,7 +336,8 @@ fn recorded(args: &CertifyArgs, claim: Claim, certificate: &Certificate) -> Resu
         }
     }
     let subject = Subject::new(&certificate.recording)?;
-    let mut history = subject.read(&file, None)?.history;
+    let recording = subject.read(&file, None)?.recording;
+    let (mut history, order) = (recording.history, recording.precedence);
     if history.operations.len() != certificate.operations {
         let reason = format!(
             "not confirmed: the certificate is about a history of {} operations, but `{}` has {}",
@@ -347,7 +349,10 @@ fn recorded(args: &CertifyArgs, claim: Claim, certificate: &Certificate) -> Resu
     }
     let applied = crash::apply(&mut history, property(certificate.recording.property))?;
     let is_witness = claim == Claim::Witness;
-    let (mut status, mut words) = judge(&subject, &history, &certificate.evidence);
+    let (status, words) = match &order {
+        Some(order) => partial::certify(&subject, &history, order, &certificate.evidence),
+        None => judge(&subject, &history, &applied, &certificate.evidence),
+    };
     if let Evidence::Witness(order) = &certificate.evidence
         && let Some(late) = too_late(&history, &applied, order)
     {
@@ -355,11 +360,6 @@ fn recorded(args: &CertifyArgs, claim: Claim, certificate: &Certificate) -> Resu
             "not confirmed: operation {late} was interrupted, but takes effect after what its process did later"
         );
         return Ok(findings.refuse(Status::Violated, reason));
-    }
-    if !applied.interrupted.is_empty() && !is_witness && status == Status::Violated {
-        status = Status::Inconclusive;
-        words +=
-            "; that interrupted operations come before what their processes did next was not used";
     }
     if status != Status::Holds {
         return Ok(findings.refuse(status, words));
@@ -379,10 +379,15 @@ fn recorded(args: &CertifyArgs, claim: Claim, certificate: &Certificate) -> Resu
 }
 
 /// Whether the evidence is right, and in words why.
-fn judge(subject: &Subject<'_>, history: &History, evidence: &Evidence) -> (Status, String) {
+fn judge(
+    subject: &Subject<'_>,
+    history: &History,
+    applied: &Applied,
+    evidence: &Evidence,
+) -> (Status, String) {
     match evidence {
         Evidence::Witness(order) => {
-            for (key, part) in parts(history, order) {
+            for (key, part) in parts(history, applied, order) {
                 if let Err(error) =
                     confirm_witness(&*subject.object.spec, &part.operations, &part.claimed)
                 {
@@ -401,14 +406,16 @@ fn judge(subject: &Subject<'_>, history: &History, evidence: &Evidence) -> (Stat
                 let words = format!("not confirmed: operation {} has another key", other.number());
                 return (Status::Violated, words);
             }
-            let parts = parts(history, core);
+            let parts = parts(history, applied, core);
             // One object is enough to make the history wrong.
             let Some((key, part)) = parts.into_iter().find(|(_, part)| !part.claimed.is_empty())
             else {
                 return (Status::Violated, "not confirmed: the core is empty".to_owned());
             };
             let (spec, name) = (&*subject.object.spec, subject.object.name.as_str());
-            match confirm_core(spec, name, &part.operations, &part.claimed, at.map(u64::from)) {
+            let Part { operations, claimed, before } = &part;
+            let (at, budget) = (at.map(u64::from), Budget::default());
+            match confirm_core_ordered(spec, name, operations, claimed, before, at, &budget) {
                 Ok(()) => {
                     let count = core.len();
                     (Status::Holds, format!("no order explains these {count} operations{key}"))
@@ -427,10 +434,12 @@ fn judge(subject: &Subject<'_>, history: &History, evidence: &Evidence) -> (Stat
 struct Part {
     operations: Vec<Operation>,
     claimed: Vec<usize>,
+    /// The interrupted ones, with what their process did next.
+    before: Vec<Before>,
 }
 
 /// The history by key, with a word about the key for messages.
-fn parts(history: &History, claimed: &[OpId]) -> Vec<(String, Part)> {
+fn parts(history: &History, applied: &Applied, claimed: &[OpId]) -> Vec<(String, Part)> {
     let mut parts: BTreeMap<ValueId, Part> = BTreeMap::new();
     let mut places = Vec::with_capacity(history.operations.len());
     for (id, recorded) in history.iter() {
@@ -445,6 +454,14 @@ fn parts(history: &History, claimed: &[OpId]) -> Vec<(String, Part)> {
             }
             // Beyond the end: every part refuses it.
             _ => parts.entry(ValueId::NULL).or_default().claimed.push(usize::MAX),
+        }
+    }
+    for pair in &applied.interrupted {
+        let place = |id: OpId| places.get(id.index()).copied();
+        if let (Some(operation), Some(next)) = (place(pair.operation), place(pair.next)) {
+            // INVARIANT: the next one is on the same object.
+            let part = parts.entry(history[pair.operation].key).or_default();
+            part.before.push(Before { operation, next });
         }
     }
     let name = |key: ValueId| match key {

@@ -111,7 +111,8 @@ fn a_core_is_not_confirmed_by_deadlines_that_are_stricter_than_the_property() {
     object.insert("core".to_owned(), serde_json::json!([0, 1, 2, 3]));
     std::fs::write(&core, claim.to_string()).expect("written");
     let (code, stdout, _) = output(&["certify", &core]);
-    assert_eq!(code, 3, "{stdout}");
+    // An order that has what was interrupted before what its process did next refutes that.
+    assert_eq!(code, 1, "{stdout}");
     assert!(!stdout.starts_with("confirmed"), "{stdout}");
     // Before the crash or never, there is indeed nothing that explains it.
     claim_under("strict", &core);

@@ -12,8 +12,14 @@ use std::process::Command;
 const NAMES: [&str; 2] = ["cargo run --release -- ", "linchpin "];
 
 /// Commands about the project as a whole, which are not executed from within its tests.
-const NOT_EXECUTED: [&str; 5] =
-    ["cargo test", "cargo install", "cargo run --release --manifest-path", "cargo add", ".ci/run"];
+const NOT_EXECUTED: [&str; 6] = [
+    "cargo test",
+    "cargo install",
+    "cargo run --release --manifest-path",
+    "cargo add",
+    "cargo new",
+    ".ci/run",
+];
 
 struct Example {
     page: PathBuf,

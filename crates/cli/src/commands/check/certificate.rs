@@ -7,9 +7,11 @@ use anyhow::{Context, Result, anyhow};
 use clap::ValueEnum;
 use linchpin_certify::{Claim, FileHash, HeaderError, header};
 use linchpin_history::{OpId, Rank};
+use linchpin_ingest::etcd_clients;
 use linchpin_report::json;
 use linchpin_spec::Value;
 use serde_json::{Map, Value as Json, json};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// What is claimed of a history. Operations are numbered in the order of their invocations, from 0.
@@ -53,12 +55,14 @@ pub fn to_json(
     operations: usize,
     evidence: &Evidence,
 ) -> Result<String> {
-    let args = subject.args;
+    let args = &*subject.args;
     let hash = |file: &Path| {
         FileHash::of(file).with_context(|| format!("cannot read `{}`", file.display()))
     };
     let mut object = header(evidence.claim());
-    let mut recorded = fields(hash(history)?.to_json());
+    let recorded = hash_of(history);
+    let recorded = recorded.with_context(|| format!("cannot read `{}`", history.display()));
+    let mut recorded = fields(recorded?.to_json());
     recorded.insert("operations".to_owned(), json!(operations));
     recorded.insert("format".to_owned(), json!(args.format.map(|format| format.name())));
     recorded.insert("failed_cas".to_owned(), json!(name(&args.failed_cas)));
@@ -83,6 +87,14 @@ pub fn to_json(
         }
     };
     Ok(format!("{}\n", Json::Object(object)))
+}
+
+/// The hash of a history: of a file, or of the files of a folder that is one.
+pub fn hash_of(history: &Path) -> io::Result<FileHash> {
+    match history.is_dir() {
+        true => FileHash::of_folder(history, &etcd_clients(history)?),
+        false => FileHash::of(history),
+    }
 }
 
 /// Operations as scripts know them.

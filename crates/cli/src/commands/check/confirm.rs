@@ -2,7 +2,8 @@
 //! engines.
 
 use super::recording::Subject;
-use linchpin_certify::{Budget, CoreError, Operation, confirm_core_within};
+use linchpin_certify::{Before, Budget, CoreError, Operation, confirm_core_ordered};
+use linchpin_history::crash::{self, Interrupted};
 use linchpin_history::{
     CheckOptions, Checked, History, Judgement, KeyVerdict, NEVER, OpId, Property, ValueId,
     Violation, check,
@@ -11,7 +12,7 @@ use linchpin_verdict::{Inconclusive, Limits};
 use std::time::{Duration, Instant};
 
 /// How long the cores of one history may take together.
-const PATIENCE: Duration = Duration::from_secs(2);
+pub const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How long to look for another core, where one was refuted.
 const AGAIN: Duration = Duration::from_secs(5);
@@ -51,7 +52,13 @@ pub fn confirm(
         let patience = Instant::now() + patience;
         limit.map_or(patience, |limit| limit.min(patience))
     };
-    let judge = Judge { subject, history, options, until: until(PATIENCE) };
+    // The history has been judged, so that its crashes make sense.
+    let applied = match options.property {
+        Property::Recoverable => crash::apply(&mut history.clone(), options.property).ok(),
+        _ => None,
+    };
+    let interrupted = applied.map(|applied| applied.interrupted).unwrap_or_default();
+    let judge = Judge { subject, history, options, interrupted, until: until(PATIENCE) };
     let core = match &checked.judgement {
         Judgement::Violated(violation) => Some(judge.confirm(violation)),
         _ => None,
@@ -80,6 +87,7 @@ struct Judge<'a> {
     subject: &'a Subject<'a>,
     history: &'a History,
     options: &'a CheckOptions,
+    interrupted: Vec<Interrupted>,
     until: Instant,
 }
 
@@ -104,14 +112,24 @@ impl Judge<'_> {
         let object = &self.subject.object;
         let budget = Budget { deadline: Some(self.until), ..Budget::default() };
         let at = violation.at.map(u64::from);
-        match confirm_core_within(&*object.spec, &object.name, &operations, &places, at, &budget) {
+        let (spec, name, before) = (&*object.spec, &object.name, self.before(&ids));
+        match confirm_core_ordered(spec, name, &operations, &places, &before, at, &budget) {
             Ok(()) => Confirmation::Confirmed,
             Err(CoreError::TooLarge) => Confirmation::Unknown,
-            // That interrupted operations come before what their processes did next is more than
-            // the checker knows.
+            // What the process did next may be outside the core, of which the checker knows less
+            // than the engine.
             Err(_) if self.options.property == Property::Recoverable => Confirmation::Unknown,
             Err(_) => Confirmation::Replaced,
         }
+    }
+
+    /// Of these operations those that were interrupted, with what their process did next.
+    fn before(&self, ids: &[OpId]) -> Vec<Before> {
+        let place = |id: OpId| ids.binary_search(&id).ok();
+        let pair = |pair: &Interrupted| {
+            Some(Before { operation: place(pair.operation)?, next: place(pair.next)? })
+        };
+        self.interrupted.iter().filter_map(pair).collect()
     }
 
     /// Puts another violation in the place of one whose core was refuted: what the general search

@@ -5,10 +5,13 @@ mod page;
 mod text;
 mod timeline;
 
+pub use text::{STATES, cut_short};
+
 use super::certificate::{self, Evidence};
 use super::confirm::Confirmations;
-use super::property_words;
+use super::partial;
 use super::recording::Subject;
+use super::{not_decided, place, property_words};
 use crate::args::CheckArgs;
 use crate::output;
 use anyhow::Result;
@@ -63,7 +66,14 @@ impl Presentation<'_> {
     }
 
     fn assumptions(&self) -> Vec<String> {
-        self.checked.assumptions.iter().map(ToString::to_string).collect()
+        let place = |at: Rank| self.place(at);
+        self.checked.assumptions.iter().map(|assumption| assumption.said(place)).collect()
+    }
+
+    /// What must be said of how it was read.
+    fn remarks(&self) -> Vec<String> {
+        let partial = self.recording.precedence.as_ref().map(|_| partial::REMARK.to_owned());
+        self.recording.remarks.iter().map(ToString::to_string).chain(partial).collect()
     }
 
     fn subject_sentence(&self) -> String {
@@ -87,7 +97,9 @@ impl Presentation<'_> {
         match &self.checked.judgement {
             Judgement::Holds(_) => format!("holds: the history is {property}"),
             Judgement::Violated(_) => format!("violated: the history is not {property}"),
-            Judgement::Inconclusive(reason) => format!("inconclusive: {reason}"),
+            Judgement::Inconclusive(reason) => {
+                format!("inconclusive: {}", not_decided(reason, &self.recording.places))
+            }
         }
     }
 
@@ -106,10 +118,7 @@ impl Presentation<'_> {
 
     /// Where an event is: its line or, where lines are not known, its number, from 1.
     fn place(&self, rank: Rank) -> String {
-        match self.recording.places.line(rank) {
-            Some(line) => format!("line {line}"),
-            None => format!("event {}", rank.index() + 1),
-        }
+        place(&self.recording.places, rank)
     }
 
     /// Where an operation is, from its call to its return: `lines 3-5`.
@@ -142,7 +151,7 @@ impl Presentation<'_> {
         let answer = match (&signature.response, history.response(id)) {
             (_, None) => " (pending)".to_owned(),
             (Shape::Unit, _) => String::new(),
-            (_, Some(value)) => format!(" → {value}"),
+            (_, Some(value)) => format!(" → {}", value.brief()),
         };
         format!("{}({argument}){answer}", signature.name)
     }

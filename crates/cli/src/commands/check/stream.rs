@@ -1,18 +1,22 @@
 //! Judging events as they arrive: a violation is reported as soon as the events so far show one, in
 //! memory that depends on what is in progress and present, not on how long the history is.
 
+mod opening;
+
 use super::lines::{Lines, Next};
+use super::present::{STATES, cut_short};
 use super::recording::{Subject, property};
-use crate::args::{CheckArgs, OrderArg};
+use crate::args::CheckArgs;
 use crate::limits::Stop;
 use crate::{Status, output};
 use anyhow::{Context, Result, bail};
 use linchpin_history::online::{Ended, OpenOperation, Refutation, Stream};
 use linchpin_history::{Argument, History, Object, Property};
-use linchpin_ingest::{Event, EventKind, Format, Reader, Remark};
+use linchpin_ingest::{Event, EventKind, IngestError, ReadOptions, Reader, Remark};
 use linchpin_report::{escaped_lines, json};
-use linchpin_spec::{Builtin, Call, Value};
+use linchpin_spec::{Call, Value};
 use linchpin_verdict::{Limits, StopReason, Verdict};
+use opening::{Opened, Opening};
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -20,47 +24,70 @@ use std::time::{Duration, Instant};
 /// After so many events memory of what has returned is given back, and all objects are judged.
 const FORGET_EVERY: u64 = 16_384;
 
+/// What became of a stream.
+pub enum Streamed {
+    /// It was judged, and the verdict is said.
+    Judged(Status),
+    /// All of it is needed to judge it; this is all of it.
+    Whole(Vec<u8>),
+}
+
 /// Judges events until the end of the input, or for ever with `--follow`.
-pub fn execute(args: &CheckArgs, subject: &Subject<'_>, stop: &Stop) -> Result<Status> {
-    let property = property(args.recording.property);
-    if property == Property::Recoverable {
-        bail!("--property recoverable needs the whole history: name a file, without --follow");
-    }
-    if subject.object.data_type() == Some(Builtin::Etcd) {
-        // INVARIANT: what is judged as it arrives answers in one way; of etcd's answers not
-        // everything need be recorded.
-        bail!("--spec etcd needs the whole history: name a file, without --follow");
-    }
+pub fn execute(args: &CheckArgs, subject: &Subject<'_>, stop: &Stop) -> Result<Streamed> {
     let mut lines = Lines::open(&args.history, args.follow)?;
-    let mut judge = Judge::new(subject, property, stop);
-    let mut reader: Option<Reader> = None;
-    let mut since_forgetting = 0;
-    loop {
-        let line = match lines.next(stop)? {
-            Next::Line(line) => line,
-            Next::Idle => match judge.judge_while_idle() {
-                Some(outcome) => return conclude(args, &judge, Some(outcome)),
-                None => continue,
+    let in_history = || format!("`{}`", args.history.display());
+    let mut opening = Opening::new(subject);
+    let opened = loop {
+        match lines.next(stop)? {
+            Next::Line(line) => {
+                if let Some(opened) = opening.push(line).with_context(in_history)? {
+                    break opened;
+                }
+            }
+            Next::Idle => {}
+            Next::End => match (opening.end(), stop.reason()) {
+                (Ok(opened), _) => break opened,
+                (Err(_), Some(reason)) => {
+                    let judge = Judge::new(subject, property(args.recording.property), stop);
+                    return conclude(args, &judge, Some(Found::stopped(reason)));
+                }
+                (Err(error), None) => return Err(error).with_context(in_history),
             },
-            Next::End => break,
-        };
-        let reader = match &mut reader {
-            Some(reader) => reader,
-            None => reader.insert(reader_for(args, subject, line)?),
-        };
-        let events = reader.push_line(line);
-        let events = events.with_context(|| format!("`{}`", args.history.display()))?.to_vec();
-        for event in events {
-            since_forgetting += 1;
-            if let Some(outcome) = judge.take(event, reader.history()) {
-                return conclude(args, &judge, Some(outcome));
+        }
+    };
+    let beginning = opening.text;
+    let (format, instead) = match opened {
+        Opened::Lines { format, instead } => (Some(format), instead),
+        Opened::Nothing => (None, None),
+        Opened::Whole(format) if args.follow => {
+            bail!(
+                "{format} recordings like this cannot be judged as they arrive: leave out --follow"
+            )
+        }
+        Opened::Whole(_) => return whole(args, subject, stop, lines, beginning),
+    };
+    let subject = instead.as_ref().unwrap_or(subject);
+    let in_history = || match &instead {
+        Some(instead) => format!("`{}`, read as {}", args.history.display(), instead.object.name),
+        None => in_history(),
+    };
+    let mut judge = Judge::new(subject, property(args.recording.property), stop);
+    judge.remarks.extend(subject.guessed);
+    let mut reader = format.map(|format| Reader::new(format, &subject.options()));
+    if let Some(reader) = &mut reader {
+        for line in beginning.split_inclusive(|byte| *byte == b'\n') {
+            if let Some(found) = judge.take_line(line, reader).with_context(in_history)? {
+                return conclude(args, &judge, Some(found));
             }
         }
-        if since_forgetting >= FORGET_EVERY {
-            reader.forget_returned();
-            since_forgetting = 0;
-            if let Some(outcome) = judge.judge_many() {
-                return conclude(args, &judge, Some(outcome));
+        loop {
+            let found = match lines.next(stop)? {
+                Next::Line(line) => judge.take_line(line, reader).with_context(in_history)?,
+                Next::Idle => judge.judge_while_idle(),
+                Next::End => break,
+            };
+            if found.is_some() {
+                return conclude(args, &judge, found);
             }
         }
     }
@@ -68,41 +95,59 @@ pub fn execute(args: &CheckArgs, subject: &Subject<'_>, stop: &Stop) -> Result<S
     // it.
     let outcome = judge.finish();
     let outcome = match stop.reason() {
-        Some(_) => outcome.or_else(|| {
-            let ended = Ended::Unknown(StopReason::Interrupt.into());
-            Some(Found { key: Value::Null, ended })
-        }),
+        Some(reason) => outcome.or_else(|| Some(Found::stopped(reason))),
         None => outcome,
     };
     // What the end of the text says only matters where all before it was right.
-    judge.remarks = match (reader, &outcome) {
-        (Some(reader), None) => {
-            let read = reader.finish();
-            read.with_context(|| format!("`{}`", args.history.display()))?.remarks
-        }
-        _ => Vec::new(),
-    };
+    if let (Some(reader), None) = (reader, &outcome) {
+        judge.remarks.extend(reader.finish().with_context(in_history)?.remarks);
+    }
     conclude(args, &judge, outcome)
 }
 
-fn reader_for(args: &CheckArgs, subject: &Subject<'_>, first: &[u8]) -> Result<Reader> {
-    let detected = args.recording.format.or_else(|| Format::detect(first));
-    if args.recording.order == OrderArg::Time {
-        bail!(
-            "--order time needs all events, so they cannot be judged as they arrive: name a file"
-        );
+/// All of a stream that begins so.
+fn whole(
+    args: &CheckArgs,
+    subject: &Subject<'_>,
+    stop: &Stop,
+    mut lines: Lines,
+    beginning: Vec<u8>,
+) -> Result<Streamed> {
+    let most = args.limits.memory_limit.unwrap_or(ReadOptions::MOST_BYTES);
+    let mut text = beginning;
+    let read = || -> Result<Vec<u8>> {
+        loop {
+            match lines.next(stop)? {
+                Next::Line(line) if (text.len() + line.len()) as u64 > most => {
+                    let error = Err(IngestError::Endless { most });
+                    return error.with_context(|| format!("`{}`", args.history.display()));
+                }
+                Next::Line(line) => text.extend_from_slice(line),
+                Next::Idle => {}
+                Next::End => return Ok(text),
+            }
+        }
+    };
+    let text = stop.ending_at_once(read)?;
+    match stop.reason() {
+        Some(reason) => {
+            let judge = Judge::new(subject, property(args.recording.property), stop);
+            conclude(args, &judge, Some(Found::stopped(reason)))
+        }
+        None => Ok(Streamed::Whole(text)),
     }
-    let format = detected.context("the format cannot be told from the first line: use --format")?;
-    if format.is_whole() {
-        bail!("{format} recordings cannot be judged as they arrive: name a file");
-    }
-    Ok(Reader::new(format, &subject.options()))
 }
 
 /// Why judging ends, and the key of the object that it is about; `null` if there is one object only.
 struct Found {
     key: Value,
     ended: Ended,
+}
+
+impl Found {
+    fn stopped(by: StopReason) -> Found {
+        Found { key: Value::Null, ended: Ended::Unknown(by.into()) }
+    }
 }
 
 /// An operation in progress.
@@ -122,6 +167,8 @@ struct Judge<'a> {
     completed: u64,
     /// Which choices were made in reading that could be made in another way.
     remarks: Vec<Remark>,
+    /// How many events came since memory was given back.
+    since_forgetting: u64,
     /// How long judging everything took, and when it ended.
     idle: (Duration, Instant),
 }
@@ -137,8 +184,30 @@ impl<'a> Judge<'a> {
             events: 0,
             remarks: Vec::new(),
             completed: 0,
+            since_forgetting: 0,
             idle: (Duration::ZERO, Instant::now()),
         }
+    }
+
+    /// Takes a line; answers if that ends the judging.
+    fn take_line(
+        &mut self,
+        line: &[u8],
+        reader: &mut Reader,
+    ) -> Result<Option<Found>, IngestError> {
+        let events = reader.push_line(line)?.to_vec();
+        self.since_forgetting += events.len() as u64;
+        for event in events {
+            if let Some(found) = self.take(event, reader.history()) {
+                return Ok(Some(found));
+            }
+        }
+        if self.since_forgetting < FORGET_EVERY {
+            return Ok(None);
+        }
+        reader.forget_returned();
+        self.since_forgetting = 0;
+        Ok(self.judge_many())
     }
 
     /// Takes an event; answers if that ends the judging.
@@ -277,7 +346,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-fn conclude(args: &CheckArgs, judge: &Judge<'_>, found: Option<Found>) -> Result<Status> {
+fn conclude(args: &CheckArgs, judge: &Judge<'_>, found: Option<Found>) -> Result<Streamed> {
     let (key, outcome) = match found {
         Some(Found { key, ended }) => (key, Some(ended)),
         None => (Value::Null, None),
@@ -314,13 +383,13 @@ fn conclude(args: &CheckArgs, judge: &Judge<'_>, found: Option<Found>) -> Result
             object.insert("counterexample".to_owned(), counterexample);
         }
         output::write_stdout(&format!("{}\n", Json::Object(object)))?;
-        return Ok(verdict.into());
+        return Ok(Streamed::Judged(verdict.into()));
     }
     let mut text = format!("{}: {reason}\n", verdict.id());
     if let Some(Ended::Violated(Refutation { possible, .. })) = &outcome
         && !possible.is_empty()
     {
-        let shown: Vec<&str> = possible.iter().take(8).map(String::as_str).collect();
+        let shown: Vec<String> = possible.iter().take(STATES).map(|it| cut_short(it)).collect();
         text += &format!("Possible states just before: {}\n", shown.join(", "));
     }
     text += &format!("  {} events, {} operations returned\n", judge.events, judge.completed);
@@ -333,5 +402,5 @@ fn conclude(args: &CheckArgs, judge: &Judge<'_>, found: Option<Found>) -> Result
         text += "  This says little: no operation returned an answer that could have been wrong.\n";
     }
     output::write_stdout(&output::with_verdict(verdict, &escaped_lines(&text)))?;
-    Ok(verdict.into())
+    Ok(Streamed::Judged(verdict.into()))
 }

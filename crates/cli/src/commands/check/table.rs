@@ -3,26 +3,36 @@
 //! The exit code is that of the worst of them: 1 if one is violated; else 2 if one could not be
 //! read; else 3 if one is inconclusive; else 0. What is no history is listed, and counts for
 //! nothing.
+//!
+//! No hard history keeps the others waiting: each is searched for a while first, those that are
+//! left for longer, and then until the limits. Those that are judged beside each other share the
+//! memory; what needs more than its share is judged alone in the end.
 
-use super::recording::Subject;
-use super::{check_options, property_words};
+use super::recording::{Read, Subject};
+use super::{check_options, not_decided, partial, property_words};
 use crate::args::CheckArgs;
 use crate::limits::{Stop, describe};
 use crate::{Status, output};
 use anyhow::{Result, bail};
-use linchpin_history::{CheckOptions, Judgement, check};
-use linchpin_ingest::{Found, Skipped};
+use linchpin_history::Judgement;
+use linchpin_ingest::{Found, Remark};
 use linchpin_report::{escaped_lines, json};
-use linchpin_verdict::Verdict;
+use linchpin_verdict::{Limits, StopReason, Verdict};
 use serde_json::{Value as Json, json};
-use std::path::PathBuf;
-use std::sync::Mutex;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
 /// How many characters of the reason are shown.
 const WHY: usize = 72;
+
+/// How many remarks are shown.
+const REMARKS: usize = 10;
+
+/// For how many configurations histories are searched, round by round; then without a limit.
+const ROUNDS: [Option<u64>; 3] = [Some(1 << 14), Some(1 << 20), None];
 
 /// What became of one file.
 enum Answer {
@@ -43,6 +53,18 @@ struct Row {
     seconds: f64,
     /// Why, in one line; empty where there is nothing to say.
     why: String,
+    /// How it was read, where that could be done in another way.
+    remarks: Vec<Remark>,
+    /// What stopped it, if it was not decided.
+    stopped_by: Option<StopReason>,
+}
+
+impl Row {
+    fn new(path: &Path, answer: Answer, why: &str) -> Row {
+        let why = why.lines().next().unwrap_or_default().to_owned();
+        let (path, remarks) = (path.to_path_buf(), Vec::new());
+        Row { path, answer, seconds: 0.0, why, remarks, stopped_by: None }
+    }
 }
 
 /// Judges every history, over the cores, until the time is up.
@@ -59,8 +81,7 @@ pub fn execute(
              one file"
         );
     }
-    let options = check_options(args, stop.limits());
-    let rows = judged(args, subject, stop, &options, found);
+    let rows = Table { args, subject, stop, found: &found }.judged();
     let (status, verdict) = worst(&rows);
     let text = match args.common.json {
         true => to_json(args, &rows, verdict),
@@ -70,87 +91,124 @@ pub fn execute(
     Ok(status)
 }
 
-fn judged(
-    args: &CheckArgs,
-    subject: &Subject<'_>,
-    stop: &Stop,
-    options: &CheckOptions,
-    found: Vec<Found>,
-) -> Vec<Row> {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let next = AtomicUsize::new(0);
-    let rows = Mutex::new(Vec::new());
-    let work = || {
-        while let Some(found) = found.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let at = found.path.clone();
-            let row = match &found.skipped {
-                Some(why) => skipped(at, why),
-                None => judge(args, subject, stop, options, at),
+/// Histories to be judged.
+struct Table<'a> {
+    args: &'a CheckArgs,
+    subject: &'a Subject<'a>,
+    stop: &'a Stop,
+    found: &'a [Found],
+}
+
+impl Table<'_> {
+    /// What became of each, in the order in which they were found.
+    fn judged(&self) -> Vec<Row> {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let mut rows: Vec<Option<Row>> = self.found.iter().map(|_| None).collect();
+        let all: Vec<usize> = (0..self.found.len()).collect();
+        for configurations in ROUNDS {
+            let is_open = |at: &usize| {
+                let stopped_by = rows[*at].as_ref().map(|row| row.stopped_by);
+                matches!(stopped_by, None | Some(Some(StopReason::Budget)))
             };
-            if let Ok(mut rows) = rows.lock() {
-                rows.push(row);
+            let open: Vec<usize> = all.iter().copied().filter(is_open).collect();
+            self.round(&open, cores, configurations, &mut rows);
+        }
+        // INVARIANT: what was stopped by its share of the memory was not stopped by the limit.
+        let needs_memory = |row: &Option<Row>| {
+            let stopped_by = row.as_ref().and_then(|row| row.stopped_by);
+            stopped_by == Some(StopReason::Memory) && self.stop.reason().is_none()
+        };
+        for at in all {
+            if needs_memory(&rows[at]) {
+                self.round(&[at], 1, None, &mut rows);
             }
         }
-    };
-    thread::scope(|scope| {
-        for _ in 1..cores.min(found.len()) {
-            scope.spawn(work);
-        }
-        work();
-    });
-    let mut rows = rows.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let position = |row: &Row| found.iter().position(|found| found.path == row.path);
-    rows.sort_by_cached_key(position);
-    rows
-}
-
-fn skipped(path: PathBuf, why: &Skipped) -> Row {
-    Row { path, answer: Answer::Skipped, seconds: 0.0, why: why.to_string() }
-}
-
-fn judge(
-    args: &CheckArgs,
-    subject: &Subject<'_>,
-    stop: &Stop,
-    options: &CheckOptions,
-    path: PathBuf,
-) -> Row {
-    let start = Instant::now();
-    let row = |answer, why: String| Row {
-        path: path.clone(),
-        answer,
-        seconds: start.elapsed().as_secs_f64(),
-        why: why.lines().next().unwrap_or_default().to_owned(),
-    };
-    let inconclusive = |operations, format, why| {
-        row(Answer::Judged { verdict: Verdict::Inconclusive, operations, format }, why)
-    };
-    if let Some(reason) = stop.reason() {
-        return inconclusive(0, "", describe(reason));
+        rows.into_iter().flatten().collect()
     }
-    let mut recording = match subject.read(&path, args.limits.memory_limit) {
-        Ok(recording) => recording,
-        Err(error) => return row(Answer::Mistake, error.root_cause().to_string()),
-    };
-    let operations = recording.history.operations.len();
-    let format = recording.format.name();
-    let checked = match check(&subject.object, &mut recording.history, options) {
-        Ok(checked) => checked,
-        Err(error) => return row(Answer::Mistake, error.to_string()),
-    };
-    let (verdict, why) = match &checked.judgement {
-        Judgement::Holds(_) if recording.is_vacuous() => {
-            (Verdict::Holds, "says little: no operation returned an answer".to_owned())
+
+    /// Judges these beside each other, so many at a time.
+    fn round(
+        &self,
+        open: &[usize],
+        workers: usize,
+        configurations: Option<u64>,
+        rows: &mut [Option<Row>],
+    ) {
+        let workers = workers.min(open.len()).max(1);
+        let next = AtomicUsize::new(0);
+        let done = Mutex::new(Vec::new());
+        let work = || {
+            while let Some(at) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let limits = Limits { configurations, ..self.stop.share(workers) };
+                let row = self.judge(&self.found[*at], limits);
+                done.lock().unwrap_or_else(PoisonError::into_inner).push((*at, row));
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 1..workers {
+                // Where no thread can be made, this one does all the work.
+                let _ = thread::Builder::new().spawn_scoped(scope, work);
+            }
+            work();
+        });
+        for (at, mut row) in done.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            // What is judged again took longer than the last time.
+            row.seconds += rows[at].as_ref().map_or(0.0, |row| row.seconds);
+            rows[at] = Some(row);
         }
-        Judgement::Holds(_) => (Verdict::Holds, String::new()),
-        Judgement::Violated(violation) => {
-            let key = checked.key.map(|key| recording.history.values.get(key));
-            let key = key.map_or_else(String::new, |key| format!("key {key}: "));
-            (Verdict::Violated, format!("{key}{}", violation.explanation))
+    }
+
+    fn judge(&self, found: &Found, limits: Limits) -> Row {
+        let path = &found.path;
+        if let Some(why) = &found.skipped {
+            return Row::new(path, Answer::Skipped, &why.to_string());
         }
-        Judgement::Inconclusive(reason) => (Verdict::Inconclusive, reason.to_string()),
-    };
-    row(Answer::Judged { verdict, operations, format }, why)
+        let start = Instant::now();
+        let row = match self.stop.reason() {
+            Some(reason) => {
+                let verdict = Verdict::Inconclusive;
+                let answer = Answer::Judged { verdict, operations: 0, format: "" };
+                let row = Row::new(path, answer, &describe(reason));
+                Row { stopped_by: Some(reason), ..row }
+            }
+            None => self.read_and_judge(path, limits),
+        };
+        Row { seconds: start.elapsed().as_secs_f64(), ..row }
+    }
+
+    fn read_and_judge(&self, path: &Path, limits: Limits) -> Row {
+        let mistake = |why: String| Row::new(path, Answer::Mistake, &why);
+        let read = self.subject.read(path, self.args.limits.memory_limit);
+        let Read { mut recording, instead } = match read {
+            Ok(read) => read,
+            Err(error) => return mistake(error.root_cause().to_string()),
+        };
+        let subject = instead.as_ref().unwrap_or(self.subject);
+        let options = check_options(self.args, limits);
+        let checked = match partial::judge(subject, &mut recording, &options) {
+            Ok(checked) => checked,
+            Err(error) => return mistake(error.to_string()),
+        };
+        let mut stopped_by = None;
+        let (verdict, why) = match &checked.judgement {
+            Judgement::Holds(_) if recording.is_vacuous() => {
+                (Verdict::Holds, "says little: no operation returned an answer".to_owned())
+            }
+            Judgement::Holds(_) => (Verdict::Holds, String::new()),
+            Judgement::Violated(violation) => {
+                let key = checked.key.map(|key| recording.history.values.get(key));
+                let key = key.map_or_else(String::new, |key| format!("key {key}: "));
+                (Verdict::Violated, format!("{key}{}", violation.explanation))
+            }
+            Judgement::Inconclusive(reason) => {
+                stopped_by = reason.stopped_by();
+                (Verdict::Inconclusive, not_decided(reason, &recording.places))
+            }
+        };
+        let (operations, format) = (recording.history.operations.len(), recording.format.name());
+        let row = Row::new(path, Answer::Judged { verdict, operations, format }, &why);
+        Row { remarks: recording.remarks, stopped_by, ..row }
+    }
 }
 
 /// The exit code, and the verdict of all of them together: what could not be read was not judged.
@@ -221,7 +279,26 @@ fn to_text(args: &CheckArgs, rows: &[Row], verdict: Verdict) -> String {
         text += line.trim_end();
         text.push('\n');
     }
-    text
+    text + &remarks(rows)
+}
+
+/// How histories were read, where that could be done in another way.
+fn remarks(rows: &[Row]) -> String {
+    let of = |row: &'_ Row| {
+        let path = row.path.display().to_string();
+        row.remarks.iter().map(|remark| format!("  {path}: {remark}\n")).collect::<Vec<_>>()
+    };
+    let mut all: Vec<String> = rows.iter().flat_map(of).collect();
+    if all.is_empty() {
+        return String::new();
+    }
+    let left = all.len().saturating_sub(REMARKS);
+    all.truncate(REMARKS);
+    let more = match left {
+        0 => String::new(),
+        left => format!("  and {left} more: --json has them all\n"),
+    };
+    format!("\nHow they were read:\n{}{more}", all.concat())
 }
 
 /// As much of a reason as fits, to the end of a word.
@@ -244,6 +321,7 @@ fn to_json(args: &CheckArgs, rows: &[Row], verdict: Verdict) -> String {
         match row.answer {
             Answer::Judged { verdict, operations, format } => json!({
                 "file": file, "verdict": verdict.id(), "reason": row.why,
+                "notes": row.remarks.iter().map(ToString::to_string).collect::<Vec<_>>(),
                 "stats": { "operations": operations, "format": format, "seconds": row.seconds },
             }),
             _ => json!({ "file": file, "error": row.why, "stats": { "seconds": row.seconds } }),

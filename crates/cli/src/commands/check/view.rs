@@ -88,7 +88,10 @@ impl Source<'_> {
             headline: words.headline,
             sentences: words.sentences,
             facts: words.facts,
-            assumptions: self.checked.assumptions.iter().map(ToString::to_string).collect(),
+            assumptions: {
+                let place = |at| super::place(&self.recording.places, at);
+                self.checked.assumptions.iter().map(|said| said.said(place)).collect()
+            },
             notes: notes.cloned().collect(),
             left_out,
             processes: history.processes.clone(),

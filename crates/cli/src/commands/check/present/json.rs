@@ -3,6 +3,8 @@
 use super::Presentation;
 use crate::commands::check::certificate;
 use crate::commands::check::confirm::Confirmation;
+use crate::commands::check::not_decided;
+use crate::commands::check::partial;
 use crate::memory;
 use linchpin_engine::Wrong;
 use linchpin_history::{Judgement, KeyVerdict, Rank, Violation};
@@ -17,7 +19,7 @@ impl Presentation<'_> {
         object.insert("verdict".to_owned(), json!(verdict));
         object.insert("reason".to_owned(), json!(self.headline()));
         let history = &self.recording.history;
-        let remarks = self.recording.remarks.iter().map(ToString::to_string);
+        let remarks = self.remarks().into_iter();
         let notes: Vec<String> = remarks.chain(self.checked.notes.iter().cloned()).collect();
         let engine = json!({
             "engine": "history",
@@ -76,7 +78,7 @@ impl Presentation<'_> {
                 KeyVerdict::Holds => object["verdict"] = json!("holds"),
                 KeyVerdict::Open(reason) => {
                     object["verdict"] = json!("inconclusive");
-                    object["reason"] = json!(reason.to_string());
+                    object["reason"] = json!(not_decided(reason, &self.recording.places));
                 }
                 KeyVerdict::Violated { violation, possible } => {
                     object["verdict"] = json!("violated");
@@ -104,10 +106,20 @@ impl Presentation<'_> {
             let name = self.process(*id);
             let process = name.parse::<u64>().map_or_else(|_| json!(name), |number| json!(number));
             let event = |kind: &str, value: Json, at: Rank| {
-                let event = json!({
+                let mut event = json!({
                     "process": process, "type": kind, "f": signature.name, "value": value,
-                    "time": at.number(), "id": id.number(), "line": self.line(Some(at)),
+                    "id": id.number(), "line": self.line(Some(at)),
                 });
+                match &self.recording.precedence {
+                    Some(order) if kind == "invoke" => {
+                        let before = partial::before(order, *id);
+                        let before = before.filter(|first| violation.core.contains(first));
+                        event["op"] = json!(id.number());
+                        event["after"] = json!(certificate::numbers(&before.collect::<Vec<_>>()));
+                    }
+                    Some(_) => {}
+                    None => event["time"] = json!(at.number()),
+                }
                 (at, event)
             };
             let argument = json::value(&history.value(operation.argument));

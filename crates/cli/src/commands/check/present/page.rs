@@ -2,19 +2,70 @@
 
 use super::{Presentation, VACUOUS};
 use crate::commands::check::recording::property;
-use crate::commands::check::view;
-use linchpin_history::Judgement;
+use crate::commands::check::{partial, view};
+use linchpin_history::{Judgement, OpId, Precedence};
 use linchpin_report::history::HistoryView;
+use linchpin_report::{Listed, Listing, Tone};
 use std::time::Duration;
 
 impl Presentation<'_> {
     /// The verdict as a page.
     pub fn page(&self) -> String {
-        self.view().page()
+        match &self.recording.precedence {
+            Some(order) => self.listing(order).render(),
+            None => self.view().page(),
+        }
     }
 
-    /// The history and all that was found out about it.
-    pub fn view(&self) -> HistoryView {
+    /// The operations as a list: there are no intervals to draw.
+    fn listing(&self, order: &Precedence) -> Listing {
+        let numbers = |ids: Vec<OpId>| ids.into_iter().map(OpId::index).collect::<Vec<usize>>();
+        let (mut core, mut witness) = (&[][..], None);
+        match &self.checked.judgement {
+            Judgement::Violated(violation) => core = &violation.core,
+            Judgement::Holds(found) => witness = Some(numbers(found.order.clone())),
+            Judgement::Inconclusive(_) => {}
+        }
+        let listed = |id: OpId| Listed {
+            process: self.process(id).to_owned(),
+            call: self.label(id),
+            place: self.span(id),
+            after: numbers(partial::before(order, id).collect()),
+            in_core: core.contains(&id),
+        };
+        Listing {
+            title: self.title(),
+            about: self.subject_sentence(),
+            verdict: self.headline(),
+            tone: match self.checked.judgement {
+                Judgement::Holds(_) => Tone::Good,
+                Judgement::Violated(_) => Tone::Bad,
+                Judgement::Inconclusive(_) => Tone::Open,
+            },
+            sentences: self.sentences(),
+            facts: self.facts(),
+            operations: self.recording.history.ids().map(listed).collect(),
+            order: witness,
+        }
+    }
+
+    fn title(&self) -> String {
+        format!("linchpin check {}", self.args.history.display())
+    }
+
+    fn sentences(&self) -> Vec<String> {
+        let mut sentences = Vec::new();
+        if self.recording.is_vacuous() {
+            sentences.push(VACUOUS.to_owned());
+        }
+        sentences.extend(self.remarks());
+        if let Judgement::Violated(violation) = &self.checked.judgement {
+            sentences.push(self.about(self.checked.key, &violation.explanation));
+        }
+        sentences
+    }
+
+    fn facts(&self) -> Vec<(String, String)> {
         let mut facts = vec![
             ("object".to_owned(), self.subject.object.name.clone()),
             ("property".to_owned(), self.property().to_owned()),
@@ -24,20 +75,17 @@ impl Presentation<'_> {
         if self.recording.failed > 0 {
             facts.push(("failed".to_owned(), format!("{} did not happen", self.recording.failed)));
         }
-        let mut sentences = Vec::new();
-        if self.recording.is_vacuous() {
-            sentences.push(VACUOUS.to_owned());
-        }
-        sentences.extend(self.recording.remarks.iter().map(ToString::to_string));
-        if let Judgement::Violated(violation) = &self.checked.judgement {
-            sentences.push(self.about(self.checked.key, &violation.explanation));
-        }
+        facts
+    }
+
+    /// The history and all that was found out about it.
+    pub fn view(&self) -> HistoryView {
         let words = view::Words {
-            title: format!("linchpin check {}", self.args.history.display()),
+            title: self.title(),
             about: self.subject_sentence(),
             headline: self.headline(),
-            sentences,
-            facts,
+            sentences: self.sentences(),
+            facts: self.facts(),
         };
         let time_left = self
             .args

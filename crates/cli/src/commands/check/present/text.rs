@@ -2,13 +2,17 @@
 
 use super::{Presentation, VACUOUS};
 use crate::commands::check::confirm::{Confirmation, KEYS};
+use crate::commands::check::not_decided;
 use linchpin_history::{Judgement, KeyChecked, KeyVerdict, OpId, Violation};
 
 /// Columns of the drawing.
 const WIDTH: usize = 100;
 
 /// So many possible states are named.
-const STATES: usize = 8;
+pub const STATES: usize = 8;
+
+/// So many characters of each are shown.
+const STATE: usize = 160;
 
 impl Presentation<'_> {
     /// What people read.
@@ -17,7 +21,7 @@ impl Presentation<'_> {
         if self.recording.is_vacuous() {
             text += &format!("  {VACUOUS}\n");
         }
-        for remark in &self.recording.remarks {
+        for remark in self.remarks() {
             text += &format!("  {remark}\n");
         }
         match &self.checked.judgement {
@@ -28,7 +32,7 @@ impl Presentation<'_> {
             Judgement::Holds(_) => {}
         }
         text += &self.keys();
-        for assumption in &self.checked.assumptions {
+        for assumption in self.assumptions() {
             text += &format!("  assuming: {assumption}\n");
         }
         if self.args.common.verbose {
@@ -46,14 +50,23 @@ impl Presentation<'_> {
     }
 
     fn violation(&self, violation: &Violation) -> String {
-        let drawn = self.timeline(violation);
-        let mut text = format!(
-            "\n{}\n\n{}{}\nThe core, which no order explains:\n{}",
-            self.about(self.checked.key, &violation.explanation),
-            drawn.drawing.draw(WIDTH),
-            drawn.left_out,
-            self.table(&drawn.shown),
-        );
+        let sentence = self.about(self.checked.key, &violation.explanation);
+        let mut text = match &self.recording.precedence {
+            // There are no intervals to draw.
+            Some(_) => {
+                let core = self.table(&violation.core);
+                format!("\n{sentence}\n\nThe core, which no order explains:\n{core}")
+            }
+            None => {
+                let drawn = self.timeline(violation);
+                format!(
+                    "\n{sentence}\n\n{}{}\nThe core, which no order explains:\n{}",
+                    drawn.drawing.draw(WIDTH),
+                    drawn.left_out,
+                    self.table(&drawn.shown),
+                )
+            }
+        };
         text += match self.confirmed.core {
             Some(Confirmation::Unknown) => {
                 "The core was not confirmed: the independent checker could not tell in time.\n"
@@ -80,7 +93,8 @@ impl Presentation<'_> {
             };
         }
         if !self.checked.possible.is_empty() {
-            let states = &self.checked.possible[..self.checked.possible.len().min(STATES)];
+            let states: Vec<String> =
+                self.checked.possible.iter().take(STATES).map(|state| cut_short(state)).collect();
             let more = more(self.checked.possible.len() - states.len());
             text += &format!("Possible states just before: {}{more}\n", states.join(", "));
         }
@@ -132,7 +146,7 @@ impl Presentation<'_> {
                 KeyVerdict::Violated { violation, .. } => {
                     (violation.at, violation.explanation.clone())
                 }
-                KeyVerdict::Open(reason) => (None, reason.to_string()),
+                KeyVerdict::Open(reason) => (None, not_decided(reason, &self.recording.places)),
                 KeyVerdict::Holds => continue,
             };
             let at = at.map_or_else(String::new, |at| format!(", {}", self.place(at)));
@@ -142,6 +156,14 @@ impl Presentation<'_> {
             text += &format!("  {}\n", more(keys.len() - KEYS).trim_start());
         }
         text
+    }
+}
+
+/// A state, as far as there is room for it.
+pub fn cut_short(state: &str) -> String {
+    match state.char_indices().nth(STATE) {
+        Some((end, _)) => format!("{}… ({} characters)", &state[..end], state.chars().count()),
+        None => state.to_owned(),
     }
 }
 

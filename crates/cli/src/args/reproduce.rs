@@ -1,0 +1,38 @@
+//! The arguments of `linchpin reproduce`.
+
+use super::values::duration;
+use super::{Common, LimitArgs};
+use clap::{Args, ValueEnum};
+use std::time::Duration;
+
+#[derive(Args, Clone, Debug)]
+pub struct ReproduceArgs {
+    /// Which tables. [default: all]
+    #[arg(value_enum)]
+    pub tables: Vec<TableArg>,
+    /// Give up a measurement that is only there for comparison after this time.
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "20s")]
+    pub patience: Duration,
+    #[arg(skip)]
+    pub limits: LimitArgs,
+    #[arg(skip)]
+    pub common: Common,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TableArg {
+    /// Refinement model checking: Table 1 of "Model Checking Linearizability via Refinement".
+    #[value(name = "002")]
+    Refinement,
+    /// Comparison under abstraction: Tables 5.1 and A.1 of "Comparison Under Abstraction for
+    /// Verifying Linearizability".
+    #[value(name = "001")]
+    Shape,
+    /// Base points: the claims of Section 5 of "A Constructive Approach for Proving Data Structures'
+    /// Linearizability", for the lazy list.
+    #[value(name = "004")]
+    Base,
+    /// Sub-operation reversal: Table I of "Proving Concurrent Data Structures Linearizable".
+    #[value(name = "000")]
+    Reduction,
+}

@@ -1,0 +1,233 @@
+//! The arguments of `linchpin verify`.
+
+use super::values::{calls, setting, size, threads};
+use super::{Common, LimitArgs, MemoryArg};
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueEnum};
+use linchpin_lang::{Config, Threads};
+use linchpin_progress::Property;
+use linchpin_space::Calls;
+use linchpin_spec::Value;
+use linchpin_verify::Client;
+use std::path::PathBuf;
+
+#[derive(Args, Clone, Debug)]
+pub struct VerifyArgs {
+    /// The models: `.lin` files, `.subop` files (operations as lists of sub-operations), `.csp`
+    /// files (processes).
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Only this engine. May be repeated.
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(engines()))]
+    pub engine: Vec<String>,
+    /// How many threads: `3`, one number a role: `writer=1,reader=2`, or `any`. With a number,
+    /// `shape` looks at exactly that many; without, or with `any`, at any number of each kind,
+    /// while engines that need a number take the model's own.
+    #[arg(long, value_name = "N", value_parser = threads_or_any)]
+    pub threads: Option<ThreadsArg>,
+    /// Threads that call only some operations, of a model without roles: `push=2,pop=1` for two
+    /// producers and one consumer, `push,pop=3` for three threads that call both.
+    #[arg(long, value_name = "OPS=N", value_parser = clients)]
+    pub client: Option<Clients>,
+    /// Give a parameter of the model another value: `K=4`. May be repeated.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
+    pub set: Vec<(String, Value)>,
+    /// How many operations each thread calls, or `unlimited`. [default: the model's bounds]
+    #[arg(long, value_name = "N", value_parser = calls)]
+    pub ops: Option<Calls>,
+    /// How many different values clients pass for an `int`: 1, 2, …, N. [default: the model's
+    /// bounds]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=255))]
+    pub values: Option<i64>,
+    /// At most so many heap objects at a time; without `--ops`, threads then call without end.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub size: Option<u16>,
+    /// What `free` means: nothing, or that the object may come back.
+    #[arg(long, value_enum, default_value_t = MemoryArg::Collected)]
+    pub memory: MemoryArg,
+    /// Do not try the claimed linearization points first.
+    #[arg(long)]
+    pub no_points: bool,
+    /// Do not look for operations that get stuck: only for wrong answers and steps that fail.
+    #[arg(long)]
+    pub safety_only: bool,
+    /// Say for each operation where linearization points could be.
+    #[arg(long)]
+    pub suggest_points: bool,
+    /// Check this progress property of a `.lin` model instead of linearizability: `no-deadlock`,
+    /// `obstruction-free`, `lock-free`, `wait-free`, `livelock-free` or `starvation-free`.
+    #[arg(long, value_name = "PROPERTY")]
+    pub progress: Option<Property>,
+    /// Check this formula of linear temporal logic over events instead, such as
+    /// `always (read_inv implies eventually read_res)`.
+    #[arg(long, value_name = "FORMULA", conflicts_with = "progress")]
+    pub ltl: Option<String>,
+    /// For `--ltl`: only runs in which every thread that can always move does move.
+    #[arg(long, requires = "ltl")]
+    pub fair: bool,
+    /// For `shape`: what the model is compared with.
+    #[arg(long, value_enum, default_value_t = ReferenceArg::Spec)]
+    pub reference: ReferenceArg,
+    /// For `shape`: how heaps are abstracted.
+    #[arg(long, value_enum, default_value_t = DomainArg::Targets)]
+    pub domain: DomainArg,
+    /// For `shape`: how answers that change nothing are explained, such as that of a `pop` that
+    /// finds nothing. Without it `seen`, or `claimed` for the domain of the paper.
+    #[arg(long, value_enum)]
+    pub answers: Option<AnswersArg>,
+    /// For `reduce`: print which pairs of sub-operations are orderable and reversible, and in which
+    /// alias cases.
+    #[arg(long)]
+    pub table: bool,
+    /// For `reduce`: print the facts that were found, and what killed the candidates that are none.
+    #[arg(long)]
+    pub facts: bool,
+    /// For `reduce`: write the questions about pairs of sub-operations to this folder, one SMT-LIB
+    /// file each; its comment says the answer that was found.
+    #[arg(long, value_name = "FOLDER")]
+    pub smt2: Option<PathBuf>,
+    /// For `reduce`: write the proof to this file, for `linchpin certify`.
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
+    /// Leave out a reduction of the state space. May be repeated.
+    #[arg(long, value_enum, value_name = "REDUCTION")]
+    pub without: Vec<ReductionArg>,
+    /// Search with a table of this size instead of remembering states: finds violations in huge
+    /// spaces, proves nothing.
+    #[arg(long, value_name = "SIZE", value_parser = size, num_args = 0..=1, default_missing_value = "1G")]
+    pub lossy: Option<u64>,
+    /// How many cores to use. [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub workers: Option<u16>,
+    /// Write a self-contained page about the verdict.
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+    /// For `shape`: write the abstract states to this folder, one SVG file each: those on the way to
+    /// what stopped the proof, or some of those that the proof kept.
+    #[arg(long, value_name = "FOLDER")]
+    pub pictures: Option<PathBuf>,
+    #[arg(skip)]
+    pub limits: LimitArgs,
+    #[arg(skip)]
+    pub common: Common,
+}
+
+/// What `--engine` takes: one engine may read several languages under one name.
+fn engines() -> Vec<&'static str> {
+    let mut names: Vec<&str> =
+        linchpin_verify::ENGINES.iter().map(|engine| engine.name()).collect();
+    names.dedup();
+    names
+}
+
+impl VerifyArgs {
+    pub fn config(&self) -> Config {
+        let threads = match &self.threads {
+            Some(ThreadsArg::These(threads)) => threads.clone(),
+            Some(ThreadsArg::Any) | None => Threads::AsDeclared,
+        };
+        Config { params: self.set.clone(), threads }
+    }
+
+    /// Whether the command line says how many threads there are.
+    pub fn fixes_threads(&self) -> bool {
+        match &self.threads {
+            Some(ThreadsArg::These(_)) => true,
+            Some(ThreadsArg::Any) => false,
+            None => self.client.is_some(),
+        }
+    }
+}
+
+/// What `--threads` takes.
+#[derive(Clone, Debug)]
+pub enum ThreadsArg {
+    /// Any number of each kind.
+    Any,
+    /// These.
+    These(Threads),
+}
+
+/// What `--client` takes.
+#[derive(Clone, Debug)]
+pub struct Clients(pub Vec<Client>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReferenceArg {
+    /// Its `reference` block if it has one, else the specification as a small list.
+    Spec,
+    /// Its own code, run alone.
+    Own,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DomainArg {
+    /// Links as sets of targets: the fast one.
+    Targets,
+    /// Three-valued structures with instrumentation predicates: as the paper has it.
+    Kleene,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AnswersArg {
+    /// At some instant since the call the reference would have answered so.
+    Seen,
+    /// At the claimed linearization points, which are judged by that.
+    Claimed,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReductionArg {
+    /// Dropping garbage and renaming objects.
+    CanonicalHeap,
+    /// Dropping locals that nothing reads any more.
+    DeadLocals,
+    /// Threads that are interchangeable.
+    ThreadSymmetry,
+    /// Values that are interchangeable.
+    ValueSymmetry,
+    /// Taking steps that no other thread notices together with the step before.
+    PartialOrder,
+    /// Taking invocations and responses together with the first and last step.
+    MergedEvents,
+    /// Linearizing only when a response needs it.
+    JustInTime,
+    /// Leaving out states that can do no more than others.
+    Antichain,
+    /// All of them.
+    All,
+}
+
+fn threads_or_any(text: &str) -> Result<ThreadsArg, String> {
+    match text {
+        "any" => Ok(ThreadsArg::Any),
+        other => threads(other).map(ThreadsArg::These),
+    }
+}
+
+/// `push=2,pop=1`: a number ends the operations of a kind of threads.
+fn clients(text: &str) -> Result<Clients, String> {
+    let (mut all, mut operations, mut total) = (Vec::new(), Vec::new(), 0usize);
+    for part in text.split(',') {
+        let (name, count) = match part.split_once('=') {
+            Some((name, count)) => (name.trim(), Some(count.trim())),
+            None => (part.trim(), None),
+        };
+        if name.is_empty() {
+            return Err("write OPERATION=NUMBER, such as push=2,pop=1".to_owned());
+        }
+        operations.push(name.to_owned());
+        if let Some(count) = count {
+            let threads: usize =
+                count.parse().map_err(|_| format!("`{count}` is not a number of threads"))?;
+            total = total.saturating_add(threads);
+            all.push(Client { operations: std::mem::take(&mut operations), threads });
+        }
+    }
+    match (operations.last(), total) {
+        (Some(name), _) => Err(format!("how many threads call `{name}`? Write {name}=2")),
+        (None, 0) => Err("there must be at least one thread".to_owned()),
+        (None, 257..) => Err("at most 256 threads".to_owned()),
+        (None, _) => Ok(Clients(all)),
+    }
+}
