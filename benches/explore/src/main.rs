@@ -1,0 +1,112 @@
+//! The same program explored by linchpin, loom and shuttle: executions and seconds.
+//!
+//! ```console
+//! $ cargo run --release --manifest-path benches/explore/Cargo.toml            # all of it
+//! $ cargo run --release --manifest-path benches/explore/Cargo.toml -- 60     # seconds a row
+//! ```
+//!
+//! Every row is a process of its own that stops at the limit and says how far it came.
+
+mod programs;
+
+use linchpin_explore::{Options, Strategy, explore};
+use std::ops::ControlFlow;
+use std::process::Command;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Executions so far.
+static EXECUTIONS: AtomicU64 = AtomicU64::new(0);
+
+const EXPLORERS: &[&str] = &["linchpin", "loom", "shuttle"];
+
+const PROGRAMS: &[(&str, usize, usize)] = &[
+    ("stack", 2, 1),
+    ("stack", 2, 2),
+    ("stack", 2, 3),
+    ("stack", 2, 4),
+    ("stack", 3, 1),
+    ("stack", 3, 2),
+    ("queue", 2, 1),
+    ("queue", 2, 2),
+    ("queue", 2, 3),
+    ("queue", 3, 1),
+];
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["one", explorer, structure, threads, calls, seconds] => {
+            let number = |text: &str| text.parse().expect("a number");
+            one(explorer, structure, number(threads), number(calls), number(seconds) as u64);
+        }
+        [] => table(20),
+        [seconds] => table(seconds.parse().expect("how many seconds a row may take")),
+        _ => panic!("how many seconds a row may take, or nothing"),
+    }
+}
+
+/// All rows, each in a process of its own.
+fn table(seconds: u64) {
+    println!("Executions and seconds until all are explored; -: more than {seconds} seconds.");
+    println!("linchpin: sequential consistency, a trace once. loom: also stale loads and joins.");
+    println!("shuttle: all interleavings, depth first.\n");
+    println!("{:<10} {:>7} {:>5}   {}", "program", "threads", "calls", EXPLORERS.join(", "));
+    let this = std::env::current_exe().expect("this program has a path");
+    for (structure, threads, calls) in PROGRAMS {
+        print!("{structure:<10} {threads:>7} {calls:>5}");
+        for explorer in EXPLORERS {
+            let arguments = [
+                "one",
+                *explorer,
+                *structure,
+                &threads.to_string(),
+                &calls.to_string(),
+                &seconds.to_string(),
+            ]
+            .map(str::to_owned);
+            let output = Command::new(&this).args(arguments).output().expect("it runs");
+            print!("   {}", String::from_utf8_lossy(&output.stdout).trim());
+        }
+        println!();
+    }
+}
+
+/// One row: prints executions and seconds.
+fn one(explorer: &str, structure: &str, threads: usize, calls: usize, seconds: u64) {
+    let start = Instant::now();
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_secs(seconds));
+        println!("{:>10} (-)", EXECUTIONS.load(Ordering::Relaxed));
+        std::process::exit(0);
+    });
+    let program: fn(usize, usize) = match (explorer, structure) {
+        ("linchpin", "stack") => programs::linchpin::stack,
+        ("linchpin", "queue") => programs::linchpin::queue,
+        ("loom", "stack") => programs::with_loom::stack,
+        ("loom", "queue") => programs::with_loom::queue,
+        ("shuttle", "stack") => programs::with_shuttle::stack,
+        ("shuttle", "queue") => programs::with_shuttle::queue,
+        _ => panic!("no such row"),
+    };
+    let counted = move || {
+        EXECUTIONS.fetch_add(1, Ordering::Relaxed);
+        program(threads, calls);
+    };
+    match explorer {
+        "linchpin" => {
+            let body: Rc<dyn Fn()> = Rc::new(counted);
+            let options = Options::new(Strategy::Exhaustive);
+            let explored = explore(&options, &body, &mut |_| ControlFlow::Continue(()));
+            assert!(explored.complete);
+        }
+        "loom" => {
+            let mut builder = loom::model::Builder::new();
+            builder.max_branches = 100_000;
+            builder.check(counted);
+        }
+        _ => shuttle::check_dfs(counted, None),
+    }
+    println!("{:>10} ({:.2})", EXECUTIONS.load(Ordering::Relaxed), start.elapsed().as_secs_f64());
+}
