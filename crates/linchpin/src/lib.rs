@@ -6,13 +6,18 @@ mod history;
 mod model;
 
 pub use error::Error;
-pub use history::check;
 #[cfg(feature = "recordings")]
 pub use history::read_history;
+pub use history::{check, check_partial};
+#[cfg(feature = "harness")]
+pub use linchpin_harness::{self as harness, Process, Recorder, assert_linearizable, test};
 pub use linchpin_history::{
-    Builder as Recorder, CheckOptions, History, Object, Violation, Witness,
+    Builder, CheckOptions, History, Object, PartialBuilder, PartialError, PartialHistory,
+    PartialJudge, Violation, Witness,
 };
 pub use linchpin_spec::{Spec, Value};
+#[cfg(feature = "harness")]
+pub use linchpin_sync::{alloc, cell, future, hint, lazy_static, sync, thread, thread_local};
 pub use linchpin_verdict::{
     Assumption, Bound, Calls, Inconclusive, Limits, Outcome, Sequential, StopFlag, StopReason,
     Verdict,

@@ -1,0 +1,290 @@
+//! Every mode but the native one: executions under an explorer's control, each judged.
+//!
+//! A test is a row of *tasks*, each a scenario with a strategy (`task`). They are taken in order by
+//! as many workers as there are cores. A task runs its scenario as a program (`program`), and judges
+//! the histories that each execution stands for (`observe`). The first task that fails is made
+//! smaller (`shrink`), and becomes a failure with its steps (`interleaving`).
+
+mod interleaving;
+mod memory;
+mod observe;
+mod program;
+mod replay;
+mod sequence;
+mod shrink;
+mod task;
+
+use crate::covered::Covered;
+use crate::definition::Definition;
+use crate::failure::{Failure, Kind};
+use crate::files::{self, Regression};
+use crate::plan::{Mode, OnLimit, Options};
+use linchpin_explore::in_turn;
+use linchpin_sync::runtime::took_static;
+use linchpin_verdict::{Limits, StopFlag, StopReason};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+use task::{Found, Tally, Task, Tasks};
+
+/// So long a test explores, unless it says otherwise.
+const TIME: Duration = Duration::from_secs(60);
+
+/// So long a test samples, unless it says otherwise.
+const SAMPLING: Duration = Duration::from_secs(5);
+
+/// So many executions a test samples, unless it says otherwise.
+const RUNS: u64 = 20_000;
+
+/// Runs a test under a scheduler of our own.
+///
+/// # Errors
+///
+/// What went wrong.
+pub fn run<T: Send + Sync + 'static>(
+    definition: &Arc<Definition<T>>,
+    mode: Mode,
+    options: &Options,
+) -> Result<Covered, Box<Failure>> {
+    if let Some(path) = std::env::var_os("LINCHPIN_REPLAY") {
+        return replay::run(definition, mode, options, &path);
+    }
+    Session::new(definition, mode, options).run()
+}
+
+/// Whether a mode covers everything within its bounds, if nothing stops it.
+fn is_exhaustive(mode: Mode) -> bool {
+    matches!(mode, Mode::Exhaustive | Mode::Preemptions(_) | Mode::Weak)
+}
+
+/// One test.
+struct Session<'a, T> {
+    definition: &'a Arc<Definition<T>>,
+    mode: Mode,
+    options: &'a Options,
+    started: Instant,
+    deadline: Instant,
+    seed: u64,
+    /// At most so many bytes, of the whole process.
+    memory: Option<usize>,
+    /// What is known of the last failure of this test.
+    notes: Vec<String>,
+}
+
+/// What the workers share.
+struct Shared {
+    /// Asked when a task has failed.
+    stop: StopFlag,
+    found: Mutex<Option<(u64, Found)>>,
+    tally: Mutex<Tally>,
+    runs: AtomicU64,
+    /// Whether a static variable was accessed.
+    statics: AtomicBool,
+}
+
+impl<'a, T: Send + Sync + 'static> Session<'a, T> {
+    fn new(definition: &'a Arc<Definition<T>>, mode: Mode, options: &'a Options) -> Self {
+        let started = Instant::now();
+        let usual = if is_exhaustive(mode) { TIME } else { SAMPLING };
+        let time = options.time.unwrap_or(usual);
+        let deadline = started.checked_add(time).unwrap_or(started + Duration::from_secs(1 << 30));
+        let seed = options.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
+        // Without a limit: half of what is free, on top of what is taken.
+        let free = || Some(memory::resident()? + memory::available()? / 2);
+        let memory = options.memory.or_else(free);
+        Session { definition, mode, options, started, deadline, seed, memory, notes: Vec::new() }
+    }
+
+    fn run(mut self) -> Result<Covered, Box<Failure>> {
+        in_turn(|alone| {
+            self.notes.clear();
+            let workers =
+                if alone { 1 } else { thread::available_parallelism().map_or(1, usize::from) };
+            self.attempt(workers)
+        })
+    }
+
+    /// Runs the test, and says whether a worker has accessed a static variable.
+    fn attempt(&mut self, workers: usize) -> (Result<Covered, Box<Failure>>, bool) {
+        if let Some(found) = self.last_failure() {
+            return (Err(self.failed(found, 0)), false);
+        }
+        let shared = Shared {
+            stop: StopFlag::default(),
+            found: Mutex::new(None),
+            tally: Mutex::new(Tally::default()),
+            runs: AtomicU64::new(0),
+            statics: AtomicBool::new(false),
+        };
+        let subject = &self.definition.subject;
+        let tasks = Mutex::new(Tasks::new(subject, self.mode, self.options, self.seed));
+        thread::scope(|scope| {
+            // This thread is a worker too, so that a test with one task starts no thread.
+            for _ in 1..workers.min(self.task_count()) {
+                scope.spawn(|| self.work(&tasks, &shared));
+            }
+            self.work(&tasks, &shared);
+        });
+        let statics = shared.statics.into_inner();
+        let tally = shared.tally.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let found = shared.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        // What was found while others disturbed it need not be so.
+        let result = match found {
+            Some((_, found)) => Err(self.failed(found, tally.executions)),
+            None => self.covered(tally),
+        };
+        (result, statics)
+    }
+
+    fn task_count(&self) -> usize {
+        if self.definition.subject.scenario.is_some() && is_exhaustive(self.mode) {
+            1
+        } else {
+            usize::MAX
+        }
+    }
+
+    /// Takes tasks until there are none, one has failed, or a limit is reached.
+    fn work(&self, tasks: &Mutex<Tasks<'_>>, shared: &Shared) {
+        self.take_tasks(tasks, shared);
+        if took_static() {
+            shared.statics.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn take_tasks(&self, tasks: &Mutex<Tasks<'_>>, shared: &Shared) {
+        loop {
+            let next = tasks.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some((number, task)) = next else { return };
+            let limits = self.limits(shared.stop.clone());
+            if let Some(reason) = limits.exceeded(memory::resident().unwrap_or_default()) {
+                self.add(shared, Tally { stopped: Some(reason), ..Tally::default() });
+                return;
+            }
+            let left = self.runs_left(shared);
+            let outcome = task.run(self.definition, &limits, left);
+            shared.runs.fetch_add(outcome.tally.executions, Ordering::Relaxed);
+            if let Some(found) = outcome.found {
+                let mut first = shared.found.lock().unwrap_or_else(PoisonError::into_inner);
+                if first.as_ref().is_none_or(|(other, _)| number < *other) {
+                    *first = Some((number, found));
+                }
+                shared.stop.ask(StopReason::Interrupt);
+            }
+            let stopped = outcome.tally.stopped;
+            self.add(shared, outcome.tally);
+            if stopped.is_some() {
+                return;
+            }
+        }
+    }
+
+    fn runs_left(&self, shared: &Shared) -> Option<u64> {
+        let most = self.options.runs?;
+        Some(most.saturating_sub(shared.runs.load(Ordering::Relaxed)))
+    }
+
+    fn add(&self, shared: &Shared, tally: Tally) {
+        shared.tally.lock().unwrap_or_else(PoisonError::into_inner).add(&tally);
+    }
+
+    fn limits(&self, stop: StopFlag) -> Limits {
+        let (deadline, memory) = (Some(self.deadline), self.memory);
+        Limits { deadline, memory, stop: Some(stop), ..Limits::default() }
+    }
+
+    /// Tries what failed the last time first.
+    fn last_failure(&mut self) -> Option<Found> {
+        let Regression { path, scenario, decisions } =
+            files::last_failure(&self.definition.subject)?;
+        let limits = self.limits(StopFlag::default());
+        if let Some(decisions) = decisions {
+            let task = Task::replay(self.mode, scenario.clone(), decisions);
+            if let Some(found) = task.run(self.definition, &limits, None).found
+                && !found.is_drift()
+            {
+                return Some(found);
+            }
+        }
+        let task = Task::again(self.mode, scenario, self.seed);
+        let found = task.run(self.definition, &limits, Some(RUNS)).found;
+        if found.is_none() {
+            let path = path.display();
+            self.notes.push(format!("what failed the last time ({path}) does not fail any more"));
+        }
+        found
+    }
+
+    fn failed(&self, found: Found, executions: u64) -> Box<Failure> {
+        let smaller = shrink::smaller(self.definition, self.mode, found);
+        let mut failure = smaller.failure(self.definition, self.mode);
+        failure.seed = self.seed;
+        failure.rounds = executions;
+        Box::new(failure)
+    }
+
+    /// Whether the code can answer what a recording says, and if not, where it differs at least.
+    fn compared(&self, tally: &Tally) -> Option<String> {
+        let subject = &self.definition.subject;
+        let (recorded, (agree, answers)) = (subject.recorded.as_ref()?, tally.closest.as_ref()?);
+        if *agree == recorded.len() {
+            return Some("the code can answer what was recorded".to_owned());
+        }
+        let scenario = subject.scenario.as_ref()?;
+        let calls = program::calls(scenario).into_iter().filter(|(thread, _)| thread.is_some());
+        let differs =
+            calls.zip(recorded).zip(answers).find_map(|(((thread, call), said), answer)| {
+                let said = said.as_ref()?;
+                let answer = answer.as_ref()?;
+                let name = &subject.operations[call.operation].name;
+                let thread = thread?;
+                (said != answer).then(|| {
+                    format!("{name} by process {thread} answered {said} there, and {answer} here")
+                })
+            });
+        let difference = differs.unwrap_or_else(|| "a call does not return here".to_owned());
+        Some(format!(
+            "no execution answers what was recorded; in the closest one {agree} of {} calls agree: {difference}",
+            recorded.len()
+        ))
+    }
+
+    fn covered(&self, tally: Tally) -> Result<Covered, Box<Failure>> {
+        let subject = &self.definition.subject;
+        let Options { threads, ops, .. } = *self.options;
+        let mut covered = Covered::new(&subject.name, self.mode, threads, ops, self.seed);
+        covered.scenarios = Some(tally.tasks);
+        covered.rounds = tally.executions;
+        covered.operations = tally.operations;
+        covered.histories = tally.different;
+        covered.undecided = tally.undecided;
+        covered.elapsed = self.started.elapsed();
+        covered.complete = is_exhaustive(self.mode)
+            && tally.stopped.is_none()
+            && tally.undecided + tally.partly == 0;
+        covered.notes = self.notes.clone();
+        covered.notes.extend(self.compared(&tally));
+        if let Some(reason) = tally.stopped {
+            covered.notes.push(reason.to_string());
+        }
+        if tally.partly > 0 {
+            let partly =
+                format!("of {} executions only one real-time order was judged", tally.partly);
+            covered.notes.push(partly);
+        }
+        let must_complete = match self.options.on_limit {
+            Some(on_limit) => on_limit == OnLimit::Fail,
+            // A test that says that it covers everything must not pass when it did not.
+            None => is_exhaustive(self.mode),
+        };
+        if must_complete
+            && !covered.complete
+            && (is_exhaustive(self.mode) || tally.stopped.is_some())
+        {
+            let limit = Kind::Limit(covered.to_string());
+            return Err(Box::new(Failure::new(subject, limit, self.mode)));
+        }
+        Ok(covered)
+    }
+}

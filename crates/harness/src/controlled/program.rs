@@ -1,0 +1,143 @@
+//! A scenario as a program that an explorer can run: the first thread makes the object, starts the
+//! others, waits for them, and looks at what is left.
+
+use crate::definition::{Definition, Run};
+use crate::scenario::{Call, Scenario};
+use linchpin_spec::Value;
+use linchpin_sync::{future, runtime, thread};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The answers of one execution, in the order of [`calls`]; what did not return has none.
+#[derive(Clone, Default)]
+pub(super) struct Answers(Arc<Mutex<Vec<Option<Value>>>>);
+
+impl Answers {
+    /// What was answered in the execution that has just ended.
+    pub(super) fn take(&self) -> Vec<Option<Value>> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn start(&self, count: usize) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = vec![None; count];
+    }
+
+    fn set(&self, number: usize, answer: Value) {
+        let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = answers.get_mut(number) {
+            *place = Some(answer);
+        }
+    }
+}
+
+/// What a note in a trace says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// The call with this number is made.
+    Called(usize),
+    /// It returns.
+    Returned(usize),
+    /// All threads have ended; what must hold then is looked at.
+    Quiet,
+}
+
+impl Mark {
+    /// As the word that goes into the trace.
+    fn word(self) -> u64 {
+        match self {
+            Mark::Called(number) => 1 + 2 * number as u64,
+            Mark::Returned(number) => 2 + 2 * number as u64,
+            Mark::Quiet => 0,
+        }
+    }
+
+    /// From the word in a trace.
+    pub(super) fn of(word: u64) -> Mark {
+        match word {
+            0 => Mark::Quiet,
+            odd if odd % 2 == 1 => Mark::Called((odd / 2) as usize),
+            even => Mark::Returned((even / 2 - 1) as usize),
+        }
+    }
+
+    fn leave(self) {
+        runtime::with(|runtime| runtime.mark(self.word()));
+    }
+}
+
+/// All calls of a scenario with the threads that make them, numbered: those of the first thread
+/// (`None`) come before the others start.
+pub(super) fn calls(scenario: &Scenario) -> Vec<(Option<usize>, &Call)> {
+    let before = scenario.before.iter().map(|call| (None, call));
+    let threads = scenario.threads.iter().enumerate();
+    let made =
+        threads.flat_map(|(thread, calls)| calls.iter().map(move |call| (Some(thread), call)));
+    before.chain(made).collect()
+}
+
+/// The program of a scenario, and where its answers will be.
+pub(super) fn program<T: Send + Sync + 'static>(
+    definition: &Arc<Definition<T>>,
+    scenario: &Scenario,
+) -> (Rc<dyn Fn()>, Answers) {
+    let answers = Answers::default();
+    let (definition, theirs) = (Arc::clone(definition), answers.clone());
+    let scenario = Arc::new(scenario.clone());
+    let body = move || run(&definition, &scenario, &theirs);
+    (Rc::new(body), answers)
+}
+
+fn run<T: Send + Sync + 'static>(
+    definition: &Arc<Definition<T>>,
+    scenario: &Arc<Scenario>,
+    answers: &Answers,
+) {
+    answers.start(scenario.len());
+    // The plain `Arc` of std: that the threads share the object is no part of the program.
+    let object = Arc::new((definition.make)());
+    for (number, call) in scenario.before.iter().enumerate() {
+        make(definition, &object, call, number, answers);
+    }
+    let mut first = scenario.before.len();
+    let mut handles = Vec::with_capacity(scenario.threads.len());
+    for (at, calls) in scenario.threads.iter().enumerate() {
+        let (definition, object) = (Arc::clone(definition), Arc::clone(&object));
+        let (scenario, answers, numbers) = (Arc::clone(scenario), answers.clone(), first);
+        first += calls.len();
+        handles.push(thread::spawn(move || {
+            for (call, number) in scenario.threads[at].iter().zip(numbers..) {
+                make(&definition, &object, call, number, &answers);
+            }
+        }));
+    }
+    for handle in handles {
+        // A thread that panics ends the execution.
+        let _ = handle.join();
+    }
+    Mark::Quiet.leave();
+    if let Some(finally) = &definition.finally {
+        finally(&object);
+    }
+}
+
+fn make<T>(definition: &Definition<T>, object: &T, call: &Call, number: usize, answers: &Answers) {
+    Mark::Called(number).leave();
+    let answer = match &definition.operations[call.operation] {
+        Run::Call(run) => run(object, &call.arguments),
+        Run::Async(run) => future::block_on(run.start(object, &call.arguments)),
+    };
+    answers.set(number, answer);
+    Mark::Returned(number).leave();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_words() {
+        for mark in [Mark::Quiet, Mark::Called(0), Mark::Returned(0), Mark::Called(7)] {
+            assert_eq!(Mark::of(mark.word()), mark);
+        }
+    }
+}

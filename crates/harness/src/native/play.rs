@@ -1,0 +1,178 @@
+//! Playing scenarios and judging what happened: a batch of rounds, or one long run.
+
+use super::batch::{Batch, Round, message};
+use super::session::{BATCH, Found, Judged, LONG, Session};
+use crate::enumerate::Alphabet;
+use crate::execution::Execution;
+use crate::failure::Kind;
+use crate::judge::Violated;
+use crate::scenario::Scenario;
+use crate::stuck::waits_rightly;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A batch that takes longer is made smaller.
+const SLOW: Duration = Duration::from_millis(50);
+
+/// Nothing happens for so long: something hangs.
+const HANG: Duration = Duration::from_secs(5);
+
+/// Nothing happens for so long, and the specification lets everyone wait: they do.
+const WAIT: Duration = Duration::from_millis(60);
+
+/// So long judging a long run may take.
+const LONG_JUDGING: Duration = Duration::from_millis(300);
+
+impl<T: Send + Sync + 'static> Session<'_, T> {
+    /// Plays these scenarios, each on an object of its own, and judges what happened.
+    pub(super) fn play(&mut self, scenarios: Vec<Arc<Scenario>>) -> Judged {
+        let began = Instant::now();
+        let batch = self.made(scenarios)?;
+        let patience = if self.definition.subject.waits() { WAIT } else { HANG };
+        let is_stuck = !self.team.run(&batch, patience).is_empty();
+        let judged = if is_stuck { self.stuck(&batch, patience) } else { self.judged(&batch) };
+        self.batch = match began.elapsed() > SLOW {
+            true => (self.batch / 2).max(1),
+            false => (self.batch * 2).min(BATCH),
+        };
+        judged
+    }
+
+    /// Fresh objects for these scenarios.
+    fn made(&self, scenarios: Vec<Arc<Scenario>>) -> Result<Arc<Batch<T>>, Box<Found>> {
+        let definition = self.definition;
+        let round = |scenario: Arc<Scenario>| {
+            let object = (definition.make)();
+            let mut before = Vec::new();
+            for call in &scenario.before {
+                match catch_unwind(AssertUnwindSafe(|| definition.call(&object, call))) {
+                    Ok(answer) => before.push(answer),
+                    Err(panic) => {
+                        let kind = Kind::Panicked(message(&*panic));
+                        let execution = Execution { before, threads: Vec::new() };
+                        return Err(Box::new(Found { kind, scenario, execution, violated: None }));
+                    }
+                }
+            }
+            Ok(Round { object, scenario, before })
+        };
+        let rounds = scenarios.into_iter().map(round).collect::<Result<_, _>>()?;
+        let spins = if self.team.cores() < self.options.threads { 64 } else { 4_096 };
+        Ok(Arc::new(Batch::new(definition, rounds, spins)))
+    }
+
+    /// Workers did not come back: may they wait, by the specification?
+    fn stuck(&mut self, batch: &Arc<Batch<T>>, waited: Duration) -> Judged {
+        let subject = &self.definition.subject;
+        let executions = batch.executions();
+        let (Some(last), true) = (executions.last(), batch.panicked().is_none()) else {
+            self.left_waiting += self.team.replace_lost();
+            return self.judge_all(batch, executions);
+        };
+        let scenario = Arc::clone(&batch.rounds[executions.len() - 1].scenario);
+        let pending = last.pending(&scenario);
+        let may = pending.iter().all(|(_, call)| subject.operations[call.operation].waits)
+            && waits_rightly(subject, &scenario, last);
+        if may {
+            self.left_waiting += self.team.replace_lost();
+            return self.judge_all(batch, executions);
+        }
+        // They should be answered. Perhaps they are only slow.
+        let hang = HANG.saturating_sub(waited);
+        let execution = last.clone();
+        if self.team.watch(batch, hang).is_empty() {
+            return self.judge_all(batch, executions);
+        }
+        self.team.replace_lost();
+        self.judge_all(batch, executions)?;
+        let kind = Kind::Stuck;
+        Err(Box::new(Found { kind, scenario, execution, violated: None }))
+    }
+
+    fn judged(&mut self, batch: &Batch<T>) -> Judged {
+        self.judge_all(batch, batch.executions())
+    }
+
+    fn judge_all(&mut self, batch: &Batch<T>, executions: Vec<Execution>) -> Judged {
+        let panicked = batch.panicked();
+        for (number, (round, execution)) in batch.rounds.iter().zip(executions).enumerate() {
+            self.covered.rounds += 1;
+            self.covered.operations += round.scenario.len() as u64;
+            if let Some(panicked) = panicked.as_ref().filter(|one| one.round == number) {
+                let kind = Kind::Panicked(panicked.message.clone());
+                return found(kind, round, execution, None);
+            }
+            if let Some(violated) = self.judge.judge(&round.scenario, &execution) {
+                return found(Kind::NotLinearizable, round, execution, Some(violated));
+            }
+            if let Some(said) = self.finally_fails(round, &execution) {
+                return found(Kind::FinallyFailed(said), round, execution, None);
+            }
+        }
+        Ok(())
+    }
+
+    /// What the check after a round says, if it fails.
+    fn finally_fails(&self, round: &Round<T>, execution: &Execution) -> Option<String> {
+        let check = self.definition.finally.as_ref()?;
+        if !execution.pending(&round.scenario).is_empty() {
+            return None;
+        }
+        let checked = catch_unwind(AssertUnwindSafe(|| check(&round.object)));
+        checked.err().map(|panic| message(&*panic))
+    }
+
+    /// A long run on one object reaches what short ones do not: indices that wrap around, memory
+    /// that is used again.
+    pub(super) fn long_run(&mut self) -> Judged {
+        let began = Instant::now();
+        let subject = &self.definition.subject;
+        let ops = (self.long / self.options.threads).max(1);
+        let alphabet = Alphabet::new(&subject.operations);
+        let (threads, first) = (self.options.threads, subject.first_fresh());
+        let drawn = alphabet.scenario(&mut self.random, threads, ops, first);
+        let batch = self.made(vec![Arc::new(subject.complete(drawn))])?;
+        let is_stuck = !self.team.run(&batch, HANG).is_empty();
+        if is_stuck {
+            return self.stuck(&batch, HANG);
+        }
+        let judging = Instant::now();
+        let judged = self.judge_long(&batch);
+        self.long = match judging.elapsed() > LONG_JUDGING / 3 {
+            true => (self.long / 2).max(LONG.0 / 10),
+            false => (self.long * 2).min(LONG.1),
+        };
+        self.long_time += began.elapsed();
+        judged
+    }
+
+    fn judge_long(&mut self, batch: &Batch<T>) -> Judged {
+        for (round, execution) in batch.rounds.iter().zip(batch.executions()) {
+            self.covered.long_runs += 1;
+            self.covered.operations += round.scenario.len() as u64;
+            self.covered.histories += 1;
+            if let Some(panicked) = batch.panicked() {
+                return found(Kind::Panicked(panicked.message), round, execution, None);
+            }
+            let violated = self.judge.examine(&round.scenario, &execution, LONG_JUDGING);
+            if violated.is_some() {
+                return found(Kind::NotLinearizable, round, execution, violated);
+            }
+            if let Some(said) = self.finally_fails(round, &execution) {
+                return found(Kind::FinallyFailed(said), round, execution, None);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn found<T>(
+    kind: Kind,
+    round: &Round<T>,
+    execution: Execution,
+    violated: Option<Violated>,
+) -> Judged {
+    let scenario = Arc::clone(&round.scenario);
+    Err(Box::new(Found { kind, scenario, execution, violated }))
+}

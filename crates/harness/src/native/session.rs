@@ -1,0 +1,245 @@
+//! One native test: what is played next, and for how long. How it is played is in `play`.
+
+use super::team::Team;
+use crate::covered::Covered;
+use crate::definition::Definition;
+use crate::enumerate::Alphabet;
+use crate::execution::Execution;
+use crate::failure::{Failure, Kind};
+use crate::files;
+use crate::judge::{Judge, Violated};
+use crate::plan::{Mode, Options};
+use crate::scenario::Scenario;
+use crate::stuck::may_wait;
+use fastrand::Rng;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Objects made ahead.
+pub(super) const BATCH: usize = 200;
+
+/// How long a test takes that does not say.
+const TIME: Duration = Duration::from_secs(1);
+
+/// So many threads may be left waiting, in one test.
+const LEFT_WAITING: usize = 16;
+
+/// Before this time there are no long runs.
+const ROUNDS_FIRST: Duration = Duration::from_millis(50);
+
+/// Operations of a long run, at first and at most.
+pub(super) const LONG: (usize, usize) = (2_000, 20_000);
+
+/// How long the scenario that failed the last time is tried.
+const AGAIN: Duration = Duration::from_millis(250);
+
+/// A test that is being run.
+pub(super) struct Session<'a, T> {
+    pub(super) definition: &'a Arc<Definition<T>>,
+    pub(super) options: &'a Options,
+    pub(super) judge: Judge<'a>,
+    pub(super) team: Team<T>,
+    pub(super) random: Rng,
+    pub(super) covered: Covered,
+    started: Instant,
+    end: Option<Instant>,
+    pub(super) batch: usize,
+    pub(super) long: usize,
+    pub(super) long_time: Duration,
+    pub(super) left_waiting: usize,
+    /// Whether threads may wait for ever in a scenario.
+    waiting: FxHashMap<Scenario, bool>,
+}
+
+/// What went wrong in a round.
+pub(super) struct Found {
+    pub(super) kind: Kind,
+    pub(super) scenario: Arc<Scenario>,
+    pub(super) execution: Execution,
+    pub(super) violated: Option<Violated>,
+}
+
+/// All is well, or not.
+pub(super) type Judged = Result<(), Box<Found>>;
+
+impl<'a, T: Send + Sync + 'static> Session<'a, T> {
+    pub(super) fn new(definition: &'a Arc<Definition<T>>, options: &'a Options) -> Self {
+        let subject = &definition.subject;
+        let seed = options.seed.unwrap_or_else(|| fastrand::u64(0..1_000_000));
+        let (threads, ops) = (options.threads, options.ops);
+        let mut covered = Covered::new(&subject.name, Mode::Native, threads, ops, seed);
+        let team = Team::new();
+        if team.cores() < threads {
+            let cores = team.cores();
+            covered.notes.push(format!(
+                "There are {threads} threads and {cores} cores: native mode finds little so."
+            ));
+        }
+        let started = Instant::now();
+        let time = options.time.or(options.runs.is_none().then_some(TIME));
+        Session {
+            definition,
+            options,
+            judge: Judge::new(subject),
+            team,
+            random: Rng::with_seed(seed),
+            covered,
+            started,
+            end: time.and_then(|time| started.checked_add(time)),
+            batch: BATCH,
+            long: LONG.0,
+            long_time: Duration::ZERO,
+            left_waiting: 0,
+            waiting: FxHashMap::default(),
+        }
+    }
+
+    pub(super) fn run(mut self) -> Result<Covered, Box<Failure>> {
+        match self.all() {
+            Ok(()) => {
+                self.covered.elapsed = self.started.elapsed();
+                self.covered.histories += self.judge.different();
+                self.covered.undecided = self.judge.undecided;
+                Ok(self.covered)
+            }
+            Err(found) => {
+                let found = self.shrunk(*found);
+                Err(Box::new(self.failure(found)))
+            }
+        }
+    }
+
+    fn all(&mut self) -> Judged {
+        self.last_failure()?;
+        while self.goes_on() {
+            let scenarios = self.scenarios();
+            self.play(scenarios)?;
+            if self.long_is_due() {
+                self.long_run()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The scenario that failed the last time comes first.
+    fn last_failure(&mut self) -> Judged {
+        let Some(files::Regression { path, scenario, .. }) =
+            files::last_failure(&self.definition.subject)
+        else {
+            return Ok(());
+        };
+        let before = self.covered.rounds;
+        self.repeat(&Arc::new(scenario), AGAIN)?;
+        self.covered.notes.push(format!(
+            "The scenario of {} was tried first, {} times, and does not fail any more.",
+            path.display(),
+            self.covered.rounds - before,
+        ));
+        Ok(())
+    }
+
+    /// Plays one scenario again and again, for about this time.
+    pub(super) fn repeat(&mut self, scenario: &Arc<Scenario>, time: Duration) -> Judged {
+        let end = Instant::now() + time;
+        while Instant::now() < end && self.left_waiting < LEFT_WAITING {
+            self.play(vec![Arc::clone(scenario); self.batch])?;
+        }
+        Ok(())
+    }
+
+    /// Rounds by chance, for about this time.
+    pub(super) fn short_rounds(&mut self, time: Duration) -> Judged {
+        let end = Instant::now() + time;
+        while Instant::now() < end {
+            let scenarios = (0..self.batch).map(|_| Arc::new(self.draw(false))).collect();
+            self.play(scenarios)?;
+        }
+        Ok(())
+    }
+
+    fn goes_on(&mut self) -> bool {
+        if self.left_waiting >= LEFT_WAITING {
+            self.covered.notes.push(
+                "It stopped early: too many threads were left waiting, as they may.".to_owned(),
+            );
+            return false;
+        }
+        let in_time = self.end.is_none_or(|end| Instant::now() < end);
+        in_time && self.options.runs.is_none_or(|runs| self.covered.rounds < runs)
+    }
+
+    /// The scenarios of the next batch.
+    fn scenarios(&mut self) -> Vec<Arc<Scenario>> {
+        let left = self.options.runs.map_or(u64::MAX, |runs| runs - self.covered.rounds);
+        let count = self.batch.min(usize::try_from(left).unwrap_or(usize::MAX)).max(1);
+        if let Some(scenario) = &self.definition.subject.scenario {
+            let scenario = Arc::new(scenario.clone());
+            return vec![scenario; count];
+        }
+        (0..count).map(|at| Arc::new(self.draw(at + 1 == count))).collect()
+    }
+
+    /// A scenario by chance. Threads may wait for ever only in the last round of a batch.
+    fn draw(&mut self, is_last: bool) -> Scenario {
+        /// So often another one is drawn.
+        const TRIES: usize = 50;
+        let subject = &self.definition.subject;
+        let alphabet = Alphabet::new(&subject.operations);
+        let (threads, ops, first) = (self.options.threads, self.options.ops, subject.first_fresh());
+        let mut scenario = Scenario::default();
+        for _ in 0..TRIES {
+            let drawn = alphabet.scenario(&mut self.random, threads, ops, first);
+            scenario = subject.complete(drawn);
+            if is_last || !self.may_wait(&scenario) {
+                break;
+            }
+        }
+        scenario
+    }
+
+    fn may_wait(&mut self, scenario: &Scenario) -> bool {
+        /// So many answers are remembered.
+        const REMEMBERED: usize = 1 << 16;
+        let subject = &self.definition.subject;
+        if !subject.waits() {
+            return false;
+        }
+        if let Some(known) = self.waiting.get(scenario) {
+            return *known;
+        }
+        let may = may_wait(subject, scenario);
+        if self.waiting.len() < REMEMBERED {
+            self.waiting.insert(scenario.clone(), may);
+        }
+        may
+    }
+
+    /// Long runs take about a third of the time, where they make sense: a scenario by hand has no
+    /// long form, and operations that wait would wait.
+    fn long_is_due(&self) -> bool {
+        let subject = &self.definition.subject;
+        let makes_sense = subject.scenario.is_none() && !subject.waits();
+        let elapsed = self.started.elapsed();
+        // What a short round finds is easier to read, so they come first.
+        makes_sense && elapsed > ROUNDS_FIRST && self.long_time * 3 < elapsed
+    }
+
+    fn failure(&self, found: Found) -> Failure {
+        let subject = &self.definition.subject;
+        let mut failure = Failure::new(subject, found.kind, Mode::Native);
+        failure = failure.scenario(subject, &found.scenario);
+        failure.seed = self.covered.seed;
+        failure.rounds = self.covered.rounds;
+        failure.notes.push(
+            "the machine chose the schedule: a seed draws the same scenarios, no more".to_owned(),
+        );
+        match found.violated {
+            Some(violated) => failure.violated(violated),
+            None => {
+                let history = found.execution.history(subject, &found.scenario);
+                failure.history(history.unwrap_or_default())
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Operations that wait: may they, by the specification?
+
+use crate::definition::Subject;
+use crate::execution::Execution;
+use crate::scenario::{Call, Scenario};
+use linchpin_spec::{AnyState, Outcome, Spec, Value};
+use rustc_hash::FxHashSet;
+
+/// Whether threads may wait for ever in this scenario: whether the specification, one call after
+/// the other in some order, gets to where no thread that has calls left can be answered.
+pub fn may_wait(subject: &Subject, scenario: &Scenario) -> bool {
+    let mut states = vec![subject.object.spec.initial()];
+    for call in &scenario.before {
+        let after = |state| answers(subject, &state, call).into_iter().map(|one| one.state);
+        states = states.into_iter().flat_map(after).collect();
+    }
+    let mut search = Waiting { subject, scenario, seen: FxHashSet::default() };
+    let start = vec![0; scenario.threads.len()];
+    states.into_iter().any(|state| search.waits(&start, state))
+}
+
+/// The answers of a call in a state; of one that waits, those that end the waiting.
+fn answers(subject: &Subject, state: &AnyState, call: &Call) -> Vec<Outcome<AnyState>> {
+    let outcomes = subject.object.spec.apply(state, &subject.spec_call(call), None);
+    outcomes.into_iter().filter(|one| subject.is_answer(call, &one.response)).collect()
+}
+
+struct Waiting<'a> {
+    subject: &'a Subject,
+    scenario: &'a Scenario,
+    seen: FxHashSet<(Vec<usize>, AnyState)>,
+}
+
+impl Waiting<'_> {
+    /// Whether all threads come to wait, from these places and this state.
+    fn waits(&mut self, places: &[usize], state: AnyState) -> bool {
+        if !self.seen.insert((places.to_vec(), state.clone())) {
+            return false;
+        }
+        let (mut left, mut moved) = (false, false);
+        for (thread, calls) in self.scenario.threads.iter().enumerate() {
+            let Some(call) = calls.get(places[thread]) else { continue };
+            left = true;
+            for outcome in answers(self.subject, &state, call) {
+                moved = true;
+                let mut places = places.to_vec();
+                places[thread] += 1;
+                if self.waits(&places, outcome.state) {
+                    return true;
+                }
+            }
+        }
+        left && !moved
+    }
+}
+
+/// Whether the calls of an execution that did not return wait rightly: whether some order explains
+/// what returned, after which the specification can answer none of them.
+///
+/// Of an execution with more than 64 calls that is not known, and the answer is yes.
+pub fn waits_rightly(subject: &Subject, scenario: &Scenario, execution: &Execution) -> bool {
+    let mut timed = Vec::new();
+    for (thread, made) in execution.threads.iter().zip(&scenario.threads) {
+        let returned = thread.iter().zip(made).filter_map(|(timed, call)| {
+            let (returned, answer) = timed.answer.as_ref()?;
+            Some((call, answer, timed.invoked, *returned))
+        });
+        timed.extend(returned);
+    }
+    if timed.len() > 64 {
+        return true;
+    }
+    let calls = timed
+        .iter()
+        .map(|(call, answer, invoked, _)| {
+            let before =
+                |(at, other): (usize, &(_, _, _, u64))| u64::from(other.3 < *invoked) << at;
+            let before = timed.iter().enumerate().map(before).sum();
+            Done { call, answer, before }
+        })
+        .collect();
+    let pending = execution.pending(scenario).into_iter().map(|(_, call)| call).collect();
+    let mut states = vec![subject.object.spec.initial()];
+    for (call, answer) in scenario.before.iter().zip(&execution.before) {
+        let after = |state| applied(subject, &state, call, answer);
+        states = states.into_iter().flat_map(after).collect();
+    }
+    Orders::new(subject, calls, pending).end_waiting(states)
+}
+
+/// The same, where all that is known is which calls come before which: `calls` are those that were
+/// made, with their answers, and for each there is a mask of those before it.
+pub fn waits_rightly_in(
+    subject: &Subject,
+    calls: &[(&Call, Option<&Value>)],
+    before: &[u64],
+) -> bool {
+    if calls.len() > 64 {
+        return true;
+    }
+    let returned = |at: &usize| calls[*at].1.is_some();
+    let returned: Vec<usize> = (0..calls.len()).filter(returned).collect();
+    let done = returned.iter().filter_map(|at| {
+        let (call, answer) = calls[*at];
+        let mask =
+            returned.iter().enumerate().map(|(bit, other)| (before[*at] >> other & 1) << bit);
+        Some(Done { call, answer: answer?, before: mask.sum() })
+    });
+    let pending = calls.iter().filter(|(_, answer)| answer.is_none()).map(|(call, _)| *call);
+    let mut orders = Orders::new(subject, done.collect(), pending.collect());
+    orders.end_waiting(vec![subject.object.spec.initial()])
+}
+
+/// The states after a call with this answer.
+fn applied(subject: &Subject, state: &AnyState, call: &Call, answer: &Value) -> Vec<AnyState> {
+    let outcomes = subject.object.spec.apply(state, &subject.spec_call(call), Some(answer));
+    outcomes.into_iter().map(|one| one.state).collect()
+}
+
+struct Done<'a> {
+    call: &'a Call,
+    answer: &'a Value,
+    /// The calls that come before it.
+    before: u64,
+}
+
+struct Orders<'a> {
+    subject: &'a Subject,
+    calls: Vec<Done<'a>>,
+    pending: Vec<&'a Call>,
+    seen: FxHashSet<(u64, AnyState)>,
+}
+
+impl<'a> Orders<'a> {
+    fn new(subject: &'a Subject, calls: Vec<Done<'a>>, pending: Vec<&'a Call>) -> Orders<'a> {
+        Orders { subject, calls, pending, seen: FxHashSet::default() }
+    }
+
+    /// Whether an order of all calls, from one of these states, ends where no pending call is
+    /// answered.
+    fn end_waiting(&mut self, states: Vec<AnyState>) -> bool {
+        states.into_iter().any(|state| self.ends_waiting(0, state))
+    }
+
+    /// Whether an order of the calls that are not `done` ends where no pending call is answered.
+    fn ends_waiting(&mut self, done: u64, state: AnyState) -> bool {
+        if !self.seen.insert((done, state.clone())) {
+            return false;
+        }
+        let left: Vec<usize> = (0..self.calls.len()).filter(|at| done & (1 << at) == 0).collect();
+        if left.is_empty() {
+            let answered = |call: &&Call| !answers(self.subject, &state, call).is_empty();
+            return !self.pending.iter().any(answered);
+        }
+        for at in left {
+            let next = &self.calls[at];
+            if next.before & !done != 0 {
+                continue;
+            }
+            for after in applied(self.subject, &state, next.call, next.answer) {
+                if self.ends_waiting(done | 1 << at, after) {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,9 @@
+//! Controlled modes: right objects pass, broken ones are found, and what is said about both.
+
+mod again;
+mod objects;
+mod recorded;
+mod stacks;
+mod statics;
+mod waiting;
+mod weak;

@@ -1,0 +1,3 @@
+//! As `std::alloc`, with leaks seen.
+
+pub use linchpin_sync::alloc::{Layout, Track, alloc, alloc_zeroed, dealloc};

@@ -1,0 +1,3 @@
+//! Futures in models.
+
+pub use linchpin_sync::future::{AtomicWaker, block_on};
