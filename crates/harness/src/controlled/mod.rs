@@ -23,7 +23,7 @@ use linchpin_explore::in_turn;
 use linchpin_sync::runtime::took_static;
 use linchpin_verdict::{Limits, StopFlag, StopReason};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 use task::{Found, Tally, Task, Tasks};
@@ -33,6 +33,12 @@ const TIME: Duration = Duration::from_secs(60);
 
 /// So long a test samples, unless it says otherwise.
 const SAMPLING: Duration = Duration::from_secs(5);
+
+/// So long tasks that come before one that failed may go on.
+///
+/// The failure that is shown is that of the first task, whichever worker was faster, unless the
+/// tasks before it take longer than this.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// So many executions a test samples, unless it says otherwise.
 const RUNS: u64 = 20_000;
@@ -74,13 +80,62 @@ struct Session<'a, T> {
 
 /// What the workers share.
 struct Shared {
-    /// Asked when a task has failed.
-    stop: StopFlag,
+    /// The tasks that are being run, and how to stop them.
+    running: Mutex<Vec<(u64, StopFlag)>>,
+    /// A task has ended.
+    ended: Condvar,
     found: Mutex<Option<(u64, Found)>>,
     tally: Mutex<Tally>,
     runs: AtomicU64,
     /// Whether a static variable was accessed.
     statics: AtomicBool,
+}
+
+impl Shared {
+    /// The next task, unless one has failed: those that are left come after it.
+    fn next(&self, tasks: &Mutex<Tasks<'_>>, stop: &StopFlag) -> Option<(u64, Task)> {
+        let mut tasks = tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.found.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
+            return None;
+        }
+        let (number, task) = tasks.next()?;
+        // INVARIANT: noted before the next task is taken, so that all tasks before a given one are
+        // noted or have ended.
+        self.running().push((number, stop.clone()));
+        Some((number, task))
+    }
+
+    /// A task has ended. If it failed, those after it are stopped, and those before it soon.
+    fn end(&self, number: u64, found: Option<Found>) {
+        let mut running = self.running();
+        running.retain(|(other, _)| *other != number);
+        self.ended.notify_all();
+        let Some(found) = found else { return };
+        {
+            let mut first = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+            if first.as_ref().is_some_and(|(other, _)| *other < number) {
+                return;
+            }
+            *first = Some((number, found));
+        }
+        for (_, stop) in running.iter().filter(|(other, _)| *other > number) {
+            stop.ask(StopReason::Interrupt);
+        }
+        let until = Instant::now() + GRACE;
+        while running.iter().any(|(other, _)| *other < number) {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                running.iter().for_each(|(_, stop)| stop.ask(StopReason::Interrupt));
+                return;
+            }
+            let waited = self.ended.wait_timeout(running, left);
+            (running, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn running(&self) -> MutexGuard<'_, Vec<(u64, StopFlag)>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl<'a, T: Send + Sync + 'static> Session<'a, T> {
@@ -111,7 +166,8 @@ impl<'a, T: Send + Sync + 'static> Session<'a, T> {
             return (Err(self.failed(found, 0)), false);
         }
         let shared = Shared {
-            stop: StopFlag::default(),
+            running: Mutex::new(Vec::new()),
+            ended: Condvar::new(),
             found: Mutex::new(None),
             tally: Mutex::new(Tally::default()),
             runs: AtomicU64::new(0),
@@ -155,23 +211,18 @@ impl<'a, T: Send + Sync + 'static> Session<'a, T> {
 
     fn take_tasks(&self, tasks: &Mutex<Tasks<'_>>, shared: &Shared) {
         loop {
-            let next = tasks.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some((number, task)) = next else { return };
-            let limits = self.limits(shared.stop.clone());
+            let stop = StopFlag::default();
+            let Some((number, task)) = shared.next(tasks, &stop) else { return };
+            let limits = self.limits(stop);
             if let Some(reason) = limits.exceeded(memory::resident().unwrap_or_default()) {
+                shared.end(number, None);
                 self.add(shared, Tally { stopped: Some(reason), ..Tally::default() });
                 return;
             }
             let left = self.runs_left(shared);
             let outcome = task.run(self.definition, &limits, left);
             shared.runs.fetch_add(outcome.tally.executions, Ordering::Relaxed);
-            if let Some(found) = outcome.found {
-                let mut first = shared.found.lock().unwrap_or_else(PoisonError::into_inner);
-                if first.as_ref().is_none_or(|(other, _)| number < *other) {
-                    *first = Some((number, found));
-                }
-                shared.stop.ask(StopReason::Interrupt);
-            }
+            shared.end(number, outcome.found);
             let stopped = outcome.tally.stopped;
             self.add(shared, outcome.tally);
             if stopped.is_some() {
