@@ -191,7 +191,9 @@ impl<'a> RunView<'a> {
 fn in_words(record: &StepRecord) -> String {
     let actions = record.actions.iter().map(|action| action.text.clone());
     let lines = record.lines.iter().map(LineRecord::sentence);
-    actions.chain(lines).collect::<Vec<_>>().join("; ")
+    let words = actions.chain(lines).collect::<Vec<_>>().join("; ");
+    // The first move of `recover` may have nothing to do.
+    if words.is_empty() && record.thread.is_none() { "recover begins".to_owned() } else { words }
 }
 
 /// What a crash did to a line: `{"line":"@2","stored":["@2.next := @3"],"survived":0}`.
