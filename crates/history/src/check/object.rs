@@ -5,6 +5,7 @@ use crate::data_type::{DataType, Method, Task, data_type};
 use crate::first::first;
 use linchpin_history_data::crash::{Applied, Interrupted};
 use linchpin_history_data::{History, Judgement, Monitored, Object, OpId};
+use linchpin_search::quick::{self, Quick};
 use linchpin_search::{Knowledge, SearchOptions, Searched, search_knowing};
 use linchpin_verdict::Limits;
 use rustc_hash::FxHashMap;
@@ -56,7 +57,30 @@ impl OneObject<'_> {
         notes: &mut Vec<String>,
     ) -> Option<Answer> {
         let data_type = self.data_type()?;
-        self.first_of(data_type.methods(), data_type, limits, search, notes)
+        let methods = data_type.methods();
+        let (before, after) = methods.split_at(data_type.quick_after().unwrap_or(methods.len()));
+        self.first_of(before, data_type, limits, search, notes)
+            .or_else(|| self.search_quickly(data_type, limits, search))
+            .or_else(|| self.first_of(after, data_type, limits, search, notes))
+    }
+
+    /// Searches for a few configurations, without any preparation. That a history is violated is
+    /// left to those who can say why, if there is time for that.
+    fn search_quickly(
+        &self,
+        data_type: &dyn DataType,
+        limits: &Limits,
+        search: &SearchOptions,
+    ) -> Option<Answer> {
+        data_type.quick_after().filter(|_| self.interrupted.is_empty())?;
+        let Object { spec, init, .. } = self.object;
+        let decided = quick::decide(self.object.data_type()?, init.as_ref(), self.history, limits)?;
+        if matches!(decided, Quick::Violated(..)) && !search.core_time.is_zero() {
+            return None;
+        }
+        let judgement = decided.judgement(&**spec, self.history);
+        let (method, possible) = ("quick search".to_owned(), Vec::new());
+        Some(Answer { judgement, method, possible, notes: Vec::new() })
     }
 
     /// Searches; `notes` says why no monitor applies.

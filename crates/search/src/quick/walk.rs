@@ -1,0 +1,351 @@
+//! The search itself, in the form of a walk along the events: what is in progress is a list in the
+//! order of the calls (two: one of what only looks), from which operations that take effect are
+//! taken and put back ("dancing links").
+
+use super::seen::{Seen, Spot};
+use super::{Calls, Model, Search};
+use linchpin_history_data::{NEVER, OpId, Rank};
+use rustc_hash::FxHashMap;
+
+/// So many operations may be in progress at a time.
+const SLOTS: u32 = u64::BITS;
+
+/// It is asked so often whether it is time to stop.
+const POLL: usize = 1 << 10;
+
+/// What the walk found.
+pub(super) enum Walked {
+    /// An order that explains the operations.
+    Explained(Vec<OpId>),
+    /// There is none; no way leads past the return of this one.
+    Unexplained(OpId),
+    /// There is no time, or no room, to find out.
+    Open,
+}
+
+/// An operation.
+#[derive(Clone, Copy)]
+struct Op<C> {
+    id: OpId,
+    call: C,
+    /// Operations of one class have the same call, and have all completed or have not.
+    class: usize,
+    /// Which bit says that it took effect.
+    bit: u64,
+    deadline: Rank,
+    /// Whether it must take effect.
+    completed: bool,
+    only_looks: bool,
+}
+
+/// A call, or the deadline of an operation.
+#[derive(Clone, Copy)]
+struct Event {
+    op: usize,
+    returns: bool,
+}
+
+/// An operation that took effect, and how things were before.
+struct Taken {
+    op: usize,
+    /// Where in the list it was met; nothing if there was no choice.
+    met: Option<usize>,
+    event: usize,
+    state: usize,
+    done: u64,
+}
+
+/// What is used again for the next part.
+pub(super) struct Buffers {
+    seen: Seen,
+    taken: Vec<Taken>,
+    next: Vec<usize>,
+    previous: Vec<usize>,
+    is_taken: Vec<bool>,
+    sorted: Vec<(Rank, bool, usize)>,
+    events: Vec<Event>,
+    in_class: Vec<usize>,
+}
+
+impl Buffers {
+    pub(super) fn new() -> Buffers {
+        Buffers {
+            seen: Seen::new(),
+            taken: Vec::new(),
+            next: Vec::new(),
+            previous: Vec::new(),
+            is_taken: Vec::new(),
+            sorted: Vec::new(),
+            events: Vec::new(),
+            in_class: Vec::new(),
+        }
+    }
+}
+
+/// Searches one part, whose operations are in the order of their calls.
+pub(super) fn walk<M: Model>(
+    search: &mut Search<'_>,
+    model: &mut M,
+    calls: &Calls<M::Call>,
+) -> Walked {
+    let Search { history, limits, left, ref mut buffers, .. } = *search;
+    let mut classes: FxHashMap<(M::Call, bool), usize> = FxHashMap::default();
+    let ops = calls.iter().map(|(id, call)| {
+        let operation = &history[*id];
+        let count = classes.len();
+        Op {
+            id: *id,
+            call: *call,
+            class: *classes.entry((*call, operation.completed)).or_insert(count),
+            bit: 0,
+            deadline: operation.returned,
+            completed: operation.completed,
+            only_looks: M::only_looks(*call),
+        }
+    });
+    let mut ops: Vec<Op<M::Call>> = ops.collect();
+    buffers.sorted.clear();
+    for (at, op) in ops.iter().enumerate() {
+        buffers.sorted.push((history[op.id].invoked, false, at));
+        if op.deadline != NEVER {
+            buffers.sorted.push((op.deadline, true, at));
+        }
+    }
+    // At the same rank calls come first: such operations overlap.
+    buffers.sorted.sort_unstable();
+    if !set_events(buffers, &mut ops) {
+        return Walked::Open;
+    }
+    buffers.in_class.clear();
+    buffers.in_class.resize(classes.len(), 0);
+    let mut walk = Walk { model, ops: &ops, buffers };
+    walk.start();
+    let walked = walk.run(left, || limits.exceeded(0).is_some());
+    search.left = left.saturating_sub(search.buffers.seen.len());
+    walked
+}
+
+/// Sets the events, and gives each operation a bit that is its own while it is in progress; whether
+/// there are enough.
+fn set_events<C>(buffers: &mut Buffers, ops: &mut [Op<C>]) -> bool {
+    let mut free = u64::MAX;
+    buffers.events.clear();
+    for &(_, returns, op) in &buffers.sorted {
+        if returns {
+            free |= ops[op].bit;
+        } else {
+            let slot = free.trailing_zeros();
+            if slot == SLOTS {
+                return false;
+            }
+            ops[op].bit = 1 << slot;
+            free &= !ops[op].bit;
+        }
+        buffers.events.push(Event { op, returns });
+    }
+    true
+}
+
+struct Walk<'a, M: Model> {
+    model: &'a mut M,
+    ops: &'a [Op<M::Call>],
+    buffers: &'a mut Buffers,
+}
+
+/// Where the walk is.
+#[derive(Clone, Copy)]
+struct Here {
+    event: usize,
+    state: usize,
+    done: u64,
+}
+
+impl<M: Model> Walk<'_, M> {
+    /// The head of the list of those that change something. Lists are circles through their heads.
+    fn updates(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// The head of the list of those that only look.
+    fn looks(&self) -> usize {
+        self.ops.len() + 1
+    }
+
+    fn start(&mut self) {
+        let Buffers { seen, taken, next, previous, is_taken, .. } = &mut *self.buffers;
+        let heads = self.ops.len() + 2;
+        seen.clear();
+        taken.clear();
+        is_taken.clear();
+        is_taken.resize(self.ops.len(), false);
+        for links in [next, previous] {
+            links.clear();
+            // Only those of the heads matter before an operation is called.
+            links.extend(0..heads);
+        }
+    }
+
+    fn run(&mut self, most: usize, is_over: impl Fn() -> bool) -> Walked {
+        let mut here = Here { event: 0, state: self.model.initial(), done: 0 };
+        let mut farthest = 0;
+        'forwards: loop {
+            let Some(mut forced) = self.pass(&mut here) else {
+                let order = self.buffers.taken.iter().map(|taken| self.ops[taken.op].id);
+                return Walked::Explained(order.collect());
+            };
+            farthest = farthest.max(here.event);
+            self.look(&mut here);
+            if self.buffers.is_taken[forced] {
+                continue;
+            }
+            let mut met = self.buffers.next[self.updates()];
+            loop {
+                while met != self.updates() {
+                    if let Some((op, after)) = self.choice(here, forced, met) {
+                        let count = self.buffers.seen.len();
+                        if count >= most || count.is_multiple_of(POLL) && is_over() {
+                            return Walked::Open;
+                        }
+                        self.take(&mut here, op, Some(met));
+                        here.state = after;
+                        continue 'forwards;
+                    }
+                    met = self.buffers.next[met];
+                }
+                let Some(last) = self.back(&mut here) else {
+                    return Walked::Unexplained(self.ops[self.buffers.events[farthest].op].id);
+                };
+                met = self.buffers.next[last];
+                forced = self.buffers.events[here.event].op;
+            }
+        }
+    }
+
+    /// Passes events up to the return of an operation that must take effect first; nothing if there
+    /// is none.
+    fn pass(&mut self, here: &mut Here) -> Option<usize> {
+        loop {
+            let &Event { op, returns } = self.buffers.events.get(here.event)?;
+            if !returns {
+                self.call(op);
+            } else if self.buffers.is_taken[op] {
+                here.done &= !self.ops[op].bit;
+            } else if self.ops[op].completed {
+                return Some(op);
+            } else {
+                self.unlink(op);
+            }
+            here.event += 1;
+        }
+    }
+
+    /// Lets everything take effect that only looks and sees what is there: that can only help.
+    fn look(&mut self, here: &mut Here) {
+        let head = self.looks();
+        let mut op = self.buffers.next[head];
+        while op != head {
+            let next = self.buffers.next[op];
+            if self.model.step(here.state, self.ops[op].call).is_some() {
+                self.take(here, op, None);
+            }
+            op = next;
+        }
+    }
+
+    /// The operation to try in the place of the one that was met, and the state after it; nothing if
+    /// it cannot take effect, or if that leads to where the search has been.
+    fn choice(&mut self, here: Here, forced: usize, met: usize) -> Option<(usize, usize)> {
+        let op = self.first_like(met)?;
+        let after = self.model.step(here.state, self.ops[op].call)?;
+        let Here { event, done, .. } = here;
+        let spot = match op == forced {
+            // Its return is next.
+            true => Spot { event: event + 1, state: after, done },
+            false => Spot { event, state: after, done: done | self.ops[op].bit },
+        };
+        self.buffers.seen.insert(spot).then_some((op, after))
+    }
+
+    /// Of those in progress that are like this one, the one with the earliest deadline: the others
+    /// can do later whatever it could. Nothing unless this one was called first.
+    fn first_like(&self, met: usize) -> Option<usize> {
+        let (Buffers { next, previous, in_class, .. }, head) = (&*self.buffers, self.updates());
+        let class = self.ops[met].class;
+        if in_class[class] == 1 {
+            return Some(met);
+        }
+        let mut at = previous[met];
+        while at != head {
+            if self.ops[at].class == class {
+                return None;
+            }
+            at = previous[at];
+        }
+        let (mut first, mut at) = (met, next[met]);
+        while at != head {
+            let op = &self.ops[at];
+            if op.class == class && op.deadline < self.ops[first].deadline {
+                first = at;
+            }
+            at = next[at];
+        }
+        Some(first)
+    }
+
+    /// An operation takes effect.
+    fn take(&mut self, here: &mut Here, op: usize, met: Option<usize>) {
+        let Here { event, state, done } = *here;
+        self.buffers.taken.push(Taken { op, met, event, state, done });
+        self.unlink(op);
+        self.buffers.is_taken[op] = true;
+        here.done |= self.ops[op].bit;
+    }
+
+    /// Steps back to the last choice; where in the list it was made.
+    fn back(&mut self, here: &mut Here) -> Option<usize> {
+        loop {
+            let Taken { op, met, event, state, done } = self.buffers.taken.pop()?;
+            while here.event > event {
+                here.event -= 1;
+                let Event { op, returns } = self.buffers.events[here.event];
+                if !returns {
+                    self.unlink(op);
+                } else if !self.buffers.is_taken[op] {
+                    self.link_again(op);
+                }
+            }
+            self.buffers.is_taken[op] = false;
+            self.link_again(op);
+            *here = Here { event, state, done };
+            if met.is_some() {
+                return met;
+            }
+        }
+    }
+
+    /// Puts an operation that is called at the end of its list.
+    fn call(&mut self, op: usize) {
+        let head = if self.ops[op].only_looks { self.looks() } else { self.updates() };
+        let last = self.buffers.previous[head];
+        self.buffers.previous[op] = last;
+        self.buffers.next[op] = head;
+        self.link_again(op);
+    }
+
+    /// Takes an operation out of its list.
+    fn unlink(&mut self, op: usize) {
+        let Buffers { next, previous, in_class, .. } = &mut *self.buffers;
+        next[previous[op]] = next[op];
+        previous[next[op]] = previous[op];
+        in_class[self.ops[op].class] -= 1;
+    }
+
+    /// Puts it back.
+    // INVARIANT: what was taken out last is put back first, so its neighbours are as they were.
+    fn link_again(&mut self, op: usize) {
+        let Buffers { next, previous, in_class, .. } = &mut *self.buffers;
+        next[previous[op]] = op;
+        previous[next[op]] = op;
+        in_class[self.ops[op].class] += 1;
+    }
+}
