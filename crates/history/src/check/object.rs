@@ -18,6 +18,8 @@ pub(super) struct OneObject<'a> {
     pub(super) interrupted: &'a [Interrupted],
     /// Whether to try what is made for the data type.
     pub(super) monitors: bool,
+    /// Whether to try a quick search, too.
+    pub(super) quick: bool,
 }
 
 /// What is known of one object.
@@ -36,6 +38,24 @@ impl From<Answer> for Checked {
         let checked = Checked::new(answer.judgement, answer.method, answer.notes);
         Checked { possible: answer.possible, ..checked }
     }
+}
+
+/// Searches for a few configurations, without any preparation. That a history is violated is left to
+/// those who can say why, if there is time for that.
+pub(super) fn search_quickly(
+    object: &Object,
+    history: &History,
+    ids: &[OpId],
+    limits: &Limits,
+    search: &SearchOptions,
+) -> Option<Answer> {
+    let decided = quick::decide(object.data_type()?, object.init.as_ref(), history, ids, limits)?;
+    if matches!(decided, Quick::Violated(..)) && !search.core_time.is_zero() {
+        return None;
+    }
+    let judgement = decided.judgement(&*object.spec, history);
+    let (method, possible) = ("quick search".to_owned(), Vec::new());
+    Some(Answer { judgement, method, possible, notes: Vec::new() })
 }
 
 impl OneObject<'_> {
@@ -64,23 +84,15 @@ impl OneObject<'_> {
             .or_else(|| self.first_of(after, data_type, limits, search, notes))
     }
 
-    /// Searches for a few configurations, without any preparation. That a history is violated is
-    /// left to those who can say why, if there is time for that.
     fn search_quickly(
         &self,
         data_type: &dyn DataType,
         limits: &Limits,
         search: &SearchOptions,
     ) -> Option<Answer> {
-        data_type.quick_after().filter(|_| self.interrupted.is_empty())?;
-        let Object { spec, init, .. } = self.object;
-        let decided = quick::decide(self.object.data_type()?, init.as_ref(), self.history, limits)?;
-        if matches!(decided, Quick::Violated(..)) && !search.core_time.is_zero() {
-            return None;
-        }
-        let judgement = decided.judgement(&**spec, self.history);
-        let (method, possible) = ("quick search".to_owned(), Vec::new());
-        Some(Answer { judgement, method, possible, notes: Vec::new() })
+        data_type.quick_after().filter(|_| self.quick && self.interrupted.is_empty())?;
+        let ids: Vec<OpId> = self.history.ids().collect();
+        search_quickly(self.object, self.history, &ids, limits, search)
     }
 
     /// Searches; `notes` says why no monitor applies.

@@ -103,11 +103,12 @@ pub(super) fn decide(
         Some(numbers) => numbers[value.index()],
         None => value.index(),
     };
-    let mut calls: Calls<Call> = Vec::with_capacity(history.operations.len());
-    for (id, operation) in history.iter() {
+    let mut calls: Calls<Call> = Calls::with_capacity(search.ids.len());
+    for &id in search.ids {
+        let operation = &history[id];
         let is_peek = usize::from(operation.operation) == Queue::PEEK;
         if operation.completed || !is_peek {
-            calls.push((id, call(operation, number)?));
+            calls.push(history, id, call(operation, number)?);
         }
     }
     let mut slices = Slices::new();
@@ -119,7 +120,7 @@ pub(super) fn decide(
         given.sort_unstable();
     }
     let initial = slices.intern(given);
-    search.whole(&mut Contents { next, slices, initial }, &calls)
+    search.whole(&mut Contents { next, slices, initial }, &mut calls)
 }
 
 /// A number for each value: the greatest for the smallest.

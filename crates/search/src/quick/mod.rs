@@ -23,13 +23,13 @@ use super::merge::merge;
 use linchpin_history_data::{Argument, History, Judgement, OpId, ValueId, Violation, Witness};
 use linchpin_spec::{Builtin, Spec, Value};
 use linchpin_verdict::Limits;
-use walk::{Buffers, Walked, walk};
+use walk::{Buffers, Calls, Walked, walk};
 
 /// The longest history that is looked at.
 const LONGEST: usize = 1 << 12;
 
 /// How many configurations are looked at, of all parts of a history together.
-const CONFIGURATIONS: usize = 1 << 16;
+const CONFIGURATIONS: usize = 1 << 13;
 
 /// An object as the quick search sees it.
 trait Model {
@@ -46,9 +46,6 @@ trait Model {
     /// Whether a call never changes a state.
     fn only_looks(call: Self::Call) -> bool;
 }
-
-/// Operations of a part, with what was called.
-type Calls<C> = Vec<(OpId, C)>;
 
 /// What the quick search says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,11 +70,12 @@ impl Quick {
     }
 }
 
-/// Looks for an order that explains a history of a built-in object, for a few configurations.
-/// Nothing if that is not enough, or if the object or something in the history is not known to it.
+/// Looks for an order that explains these operations of a built-in object, in the order of their
+/// calls, for a few configurations. Nothing if that is not enough, or if the object or something in
+/// the history is not known to it.
 ///
 /// ```
-/// use linchpin_history_data::Builder;
+/// use linchpin_history_data::{Builder, OpId};
 /// use linchpin_search::quick::{Quick, decide};
 /// use linchpin_spec::{Builtin, Spec, Stack, Value};
 /// use linchpin_verdict::Limits;
@@ -87,7 +85,9 @@ impl Quick {
 ///     builder.invoke("a", operation, Value::Int(argument))?;
 ///     builder.ok("a", answer)?;
 /// }
-/// let decided = decide(Builtin::Stack, None, &builder.finish(), &Limits::default());
+/// let (history, limits) = (builder.finish(), Limits::default());
+/// let ids: Vec<OpId> = history.ids().collect();
+/// let decided = decide(Builtin::Stack, None, &history, &ids, &limits);
 /// assert!(matches!(decided, Some(Quick::Holds(_))));
 /// # Ok::<(), linchpin_history_data::HistoryError>(())
 /// ```
@@ -95,6 +95,7 @@ pub fn decide(
     object: Builtin,
     init: Option<&Value>,
     history: &History,
+    ids: &[OpId],
     limits: &Limits,
 ) -> Option<Quick> {
     if history.operations.len() > LONGEST || limits.exceeded(0).is_some() {
@@ -102,7 +103,8 @@ pub fn decide(
     }
     let most = limits.configurations.and_then(|most| usize::try_from(most).ok());
     let left = most.unwrap_or(usize::MAX).min(CONFIGURATIONS);
-    let mut search = Search { history, limits, left, orders: Vec::new(), buffers: Buffers::new() };
+    let (orders, buffers) = (Vec::new(), Buffers::new());
+    let mut search = Search { history, ids, limits, left, orders, buffers };
     match object {
         Builtin::Register | Builtin::CasRegister => register::decide(&mut search, init),
         Builtin::Queue | Builtin::Stack | Builtin::PriorityQueue => {
@@ -117,6 +119,7 @@ pub fn decide(
 /// A history on its way through the search, part by part.
 struct Search<'a> {
     history: &'a History,
+    ids: &'a [OpId],
     limits: &'a Limits,
     /// How many configurations may still be looked at.
     left: usize,
@@ -127,7 +130,11 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Decides one more part. Inside, nothing unless it is violated; nothing if it stays open.
-    fn part<M: Model>(&mut self, model: &mut M, calls: &Calls<M::Call>) -> Option<Option<Quick>> {
+    fn part<M: Model>(
+        &mut self,
+        model: &mut M,
+        calls: &mut Calls<M::Call>,
+    ) -> Option<Option<Quick>> {
         match walk(self, model, calls) {
             Walked::Explained(order) => {
                 self.orders.push(order);
@@ -136,7 +143,7 @@ impl Search<'_> {
             Walked::Unexplained(stuck) => {
                 let end = self.history[stuck].returned;
                 let before = |id: &OpId| self.history[*id].invoked < end;
-                let core = calls.iter().map(|(id, _)| *id).filter(before).collect();
+                let core = calls.ids().filter(before).collect();
                 Some(Some(Quick::Violated(core, stuck)))
             }
             Walked::Open => None,
@@ -144,7 +151,7 @@ impl Search<'_> {
     }
 
     /// The whole as one part.
-    fn whole<M: Model>(&mut self, model: &mut M, calls: &Calls<M::Call>) -> Option<Quick> {
+    fn whole<M: Model>(&mut self, model: &mut M, calls: &mut Calls<M::Call>) -> Option<Quick> {
         match self.part(model, calls)? {
             Some(violated) => Some(violated),
             None => Some(self.explained()),

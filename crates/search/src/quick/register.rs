@@ -41,10 +41,11 @@ impl Model for Register {
 
 pub(super) fn decide(search: &mut Search<'_>, init: Option<&Value>) -> Option<Quick> {
     let history = search.history;
-    let mut calls: Calls<Call> = Vec::with_capacity(history.operations.len());
-    for (id, operation) in history.iter() {
+    let mut calls: Calls<Call> = Calls::with_capacity(search.ids.len());
+    for &id in search.ids {
+        let operation = &history[id];
         if operation.completed || usize::from(operation.operation) != CasRegister::READ {
-            calls.push((id, call(operation)?));
+            calls.push(history, id, call(operation)?);
         }
     }
     let initial = match init {
@@ -52,7 +53,7 @@ pub(super) fn decide(search: &mut Search<'_>, init: Option<&Value>) -> Option<Qu
         Some(value) => history.values.find(value).map_or(usize::MAX, ValueId::index),
         None => ValueId::NULL.index(),
     };
-    search.whole(&mut Register { initial }, &calls)
+    search.whole(&mut Register { initial }, &mut calls)
 }
 
 /// The operations of a plain register are numbered like those of one with compare-and-swap.

@@ -54,15 +54,14 @@ impl Model for Registers {
 pub(super) fn decide(search: &mut Search<'_>, init: Option<&Value>) -> Option<Quick> {
     let history = search.history;
     let kinds = Kinds::of(history);
-    let all: Vec<OpId> = history.ids().collect();
     // For each value that is a key: which register of its part it is.
     let mut places: Vec<Option<usize>> = vec![None; history.values.len()];
-    for part in split(history, &all, SplitBy::Locations(1)) {
+    for part in split(history, search.ids, SplitBy::Locations(1)) {
         let mut reading = Reading { history, kinds: &kinds, places: &mut places, keys: Vec::new() };
         let (mut does, mut calls) = (Slices::new(), Calls::with_capacity(part.len()));
         for id in part {
             if let Some(call) = reading.call(id, &mut does)? {
-                calls.push((id, call));
+                calls.push(history, id, call);
             }
         }
         let values: Option<Vec<usize>> =
@@ -70,7 +69,7 @@ pub(super) fn decide(search: &mut Search<'_>, init: Option<&Value>) -> Option<Qu
         let mut states = Slices::new();
         let initial = states.intern(values?);
         let mut model = Registers { states, does, initial };
-        if let Some(violated) = search.part(&mut model, &calls)? {
+        if let Some(violated) = search.part(&mut model, &mut calls)? {
             return Some(violated);
         }
     }
@@ -122,7 +121,9 @@ impl Reading<'_> {
         let accesses = self.history.words(operation.argument);
         let answers = match (operation.completed, operation.response) {
             (false, _) => None,
-            (true, Argument::Words { width: 3, .. }) => Some(self.history.words(operation.response)),
+            (true, Argument::Words { width: 3, .. }) => {
+                Some(self.history.words(operation.response))
+            }
             (true, _) => return None,
         };
         if answers.is_some_and(|answers| answers.len() != accesses.len()) {

@@ -1,7 +1,10 @@
 //! Where the search has been: a small table with open addressing.
 
+use rustc_hash::FxBuildHasher;
+use std::hash::BuildHasher;
+
 /// A configuration.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Spot {
     /// The slots of operations in progress that took effect.
     pub(super) done: u64,
@@ -15,7 +18,7 @@ pub(super) struct Spot {
 const FREE: Spot = Spot { done: 0, event: 0, state: 0 };
 
 /// The first size. Tables have a power of two of places.
-const FEW: usize = 1 << 8;
+const FEW: usize = 1 << 5;
 
 /// A set of configurations.
 pub(super) struct Seen {
@@ -78,14 +81,11 @@ impl Seen {
     }
 }
 
-/// The bits that matter are the last ones, into which all are folded.
-#[allow(clippy::cast_possible_truncation)]
 fn hash(spot: Spot) -> usize {
-    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mix = |a: u64, b: u64| {
-        let wide = u128::from(a ^ b) * u128::from(ODD);
-        (wide >> 64) as u64 ^ wide as u64
-    };
-    let place = (spot.event as u64) << 40 ^ spot.state as u64;
-    mix(mix(spot.done, ODD), place) as usize
+    folded(FxBuildHasher.hash_one(spot))
+}
+
+/// The bits of a hash as an index, in which the last ones matter.
+pub(super) fn folded(hash: u64) -> usize {
+    usize::try_from(hash >> 32 ^ hash & 0xffff_ffff).unwrap_or_default()
 }

@@ -37,7 +37,11 @@ impl Slices {
     }
 
     /// The number of a changed copy of a sequence.
-    pub(super) fn changed(&mut self, number: usize, change: impl FnOnce(&mut Vec<usize>, usize)) -> usize {
+    pub(super) fn changed(
+        &mut self,
+        number: usize,
+        change: impl FnOnce(&mut Vec<usize>, usize),
+    ) -> usize {
         let start = self.list.len();
         self.list.extend_from_within(self.range(number));
         change(&mut self.list, start);

@@ -16,7 +16,7 @@ enum Call {
     Get(usize),
     /// With the state that it leaves.
     Put(usize),
-    /// A text, by its id.
+    /// With the place of a piece.
     Append(usize),
 }
 
@@ -26,15 +26,15 @@ const UNSEEN: usize = usize::MAX;
 /// A state is a text of the list times this, and a length.
 const LENGTHS: usize = 1 << 20;
 
-struct Text<'a> {
+struct Text {
     /// The answers of gets, sorted, each once.
-    answers: Vec<&'a str>,
-    /// All texts of the history, by id.
-    texts: &'a [Option<Arc<str>>],
+    answers: Vec<Arc<str>>,
+    /// What is appended, by id.
+    pieces: Vec<(ValueId, Arc<str>)>,
     initial: usize,
 }
 
-impl Model for Text<'_> {
+impl Model for Text {
     type Call = Call;
 
     fn initial(&self) -> usize {
@@ -45,7 +45,7 @@ impl Model for Text<'_> {
         match call {
             Call::Get(seen) => (seen == state).then_some(state),
             Call::Put(after) => Some(after),
-            Call::Append(text) => Some(self.append(state, text)),
+            Call::Append(piece) => Some(self.append(state, piece)),
         }
     }
 
@@ -54,29 +54,30 @@ impl Model for Text<'_> {
     }
 }
 
-impl Text<'_> {
+impl Text {
     /// The state in which this is stored.
     fn state(&self, text: &str) -> usize {
-        let first = self.answers.partition_point(|answer| *answer < text);
+        let first = self.answers.partition_point(|answer| **answer < *text);
         match self.answers.get(first) {
             Some(answer) if answer.starts_with(text) => first * LENGTHS + text.len(),
             _ => UNSEEN,
         }
     }
 
-    fn append(&self, state: usize, text: usize) -> usize {
-        let Some(piece) = self.texts[text].as_deref().filter(|_| state != UNSEEN) else {
+    fn append(&self, state: usize, piece: usize) -> usize {
+        if state == UNSEEN {
             return UNSEEN;
-        };
+        }
+        let piece = self.pieces[piece].1.as_bytes();
         let (first, length) = (state / LENGTHS, state % LENGTHS);
         let stored = &self.answers[first].as_bytes()[..length];
         // INVARIANT: what begins with the same is together, and sorted by what comes then.
         for (at, answer) in self.answers.iter().enumerate().skip(first) {
             match answer.as_bytes().strip_prefix(stored) {
-                Some(rest) if rest.starts_with(piece.as_bytes()) => {
+                Some(rest) if rest.starts_with(piece) => {
                     return at * LENGTHS + length + piece.len();
                 }
-                Some(rest) if rest < piece.as_bytes() => {}
+                Some(rest) if rest < piece => {}
                 _ => break,
             }
         }
@@ -86,14 +87,8 @@ impl Text<'_> {
 
 pub(super) fn decide(search: &mut Search<'_>, init: Option<&Value>) -> Option<Quick> {
     let history = search.history;
-    let ids = (0..).map(ValueId).take(history.values.len());
-    let texts: Vec<Option<Arc<str>>> = ids
-        .map(|id| match history.values.get(id) {
-            Value::Str(text) if text.len() < LENGTHS / 2 => Some(text),
-            _ => None,
-        })
-        .collect();
-    let keyed = by_key(history)?;
+    let keyed = by_key(history, search.ids)?;
+    let mut calls = Calls::with_capacity(keyed.len());
     for part in keyed.chunk_by(|(key, _), (other, _)| key == other) {
         let (key, _) = *part.first()?;
         let start = match init {
@@ -104,7 +99,7 @@ pub(super) fn decide(search: &mut Search<'_>, init: Option<&Value>) -> Option<Qu
             Some(Value::Str(text)) => text,
             _ => "",
         };
-        if let Some(violated) = decide_key(search, &texts, start, part)? {
+        if let Some(violated) = decide_key(search, &mut calls, start, part)? {
             return Some(violated);
         }
     }
@@ -112,9 +107,10 @@ pub(super) fn decide(search: &mut Search<'_>, init: Option<&Value>) -> Option<Qu
 }
 
 /// The operations that matter, by key and then in the order of their calls.
-fn by_key(history: &History) -> Option<Vec<(ValueId, OpId)>> {
-    let mut keyed = Vec::with_capacity(history.operations.len());
-    for (id, operation) in history.iter() {
+fn by_key(history: &History, ids: &[OpId]) -> Option<Vec<(ValueId, OpId)>> {
+    let mut keyed = Vec::with_capacity(ids.len());
+    for &id in ids {
+        let operation = &history[id];
         let key = match (usize::from(operation.operation), operation.argument) {
             (Kv::GET, _) if !operation.completed => continue,
             (Kv::GET, Argument::One(key)) => key,
@@ -130,36 +126,55 @@ fn by_key(history: &History) -> Option<Vec<(ValueId, OpId)>> {
 /// Decides one key.
 fn decide_key(
     search: &mut Search<'_>,
-    texts: &[Option<Arc<str>>],
+    calls: &mut Calls<Call>,
     start: &str,
     part: &[(ValueId, OpId)],
 ) -> Option<Option<Quick>> {
     let history = search.history;
-    let mut answers = Vec::new();
-    for (_, id) in part {
-        let operation = &history[*id];
-        if usize::from(operation.operation) == Kv::GET {
-            answers.push(texts[one(operation.response)?.index()].as_deref()?);
-        }
-    }
-    answers.sort_unstable();
-    answers.dedup();
-    let mut model = Text { answers, texts, initial: UNSEEN };
+    let mut model = texts(history, part)?;
     model.initial = model.state(start);
-    let mut calls: Calls<Call> = Vec::with_capacity(part.len());
+    calls.clear();
     for (_, id) in part {
         let operation = &history[*id];
         let call = match (usize::from(operation.operation), operation.argument) {
-            (Kv::PUT, Argument::Two(_, text)) => {
-                Call::Put(model.state(texts[text.index()].as_deref()?))
-            }
+            (Kv::PUT, Argument::Two(_, text)) => Call::Put(model.state(&of(history, text)?)),
             (Kv::APPEND, Argument::Two(_, text)) => {
-                texts[text.index()].as_ref()?;
-                Call::Append(text.index())
+                Call::Append(model.pieces.binary_search_by_key(&text, |(id, _)| *id).ok()?)
             }
-            _ => Call::Get(model.state(texts[one(operation.response)?.index()].as_deref()?)),
+            _ => Call::Get(model.state(&of(history, one(operation.response)?)?)),
         };
-        calls.push((*id, call));
+        calls.push(history, *id, call);
     }
-    search.part(&mut model, &calls)
+    search.part(&mut model, calls)
+}
+
+/// The texts that are answered and appended.
+fn texts(history: &History, part: &[(ValueId, OpId)]) -> Option<Text> {
+    let (mut answered, mut appended) = (Vec::with_capacity(part.len()), Vec::new());
+    for (_, id) in part {
+        let operation = &history[*id];
+        match (usize::from(operation.operation), operation.argument) {
+            (Kv::GET, _) => answered.push(one(operation.response)?),
+            (Kv::APPEND, Argument::Two(_, text)) => appended.push(text),
+            _ => {}
+        }
+    }
+    for ids in [&mut answered, &mut appended] {
+        ids.sort_unstable();
+        ids.dedup();
+    }
+    let answers: Option<Vec<Arc<str>>> = answered.into_iter().map(|id| of(history, id)).collect();
+    let mut answers = answers?;
+    answers.sort_unstable();
+    let pieces: Option<Vec<(ValueId, Arc<str>)>> =
+        appended.into_iter().map(|id| Some((id, of(history, id)?))).collect();
+    Some(Text { answers, pieces: pieces?, initial: UNSEEN })
+}
+
+/// A text, by its id.
+fn of(history: &History, id: ValueId) -> Option<Arc<str>> {
+    match history.values.get(id) {
+        Value::Str(text) if text.len() < LENGTHS / 2 => Some(text),
+        _ => None,
+    }
 }

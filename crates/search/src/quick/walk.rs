@@ -1,11 +1,13 @@
-//! The search itself, in the form of a walk along the events: what is in progress is a list in the
-//! order of the calls (two: one of what only looks), from which operations that take effect are
-//! taken and put back ("dancing links").
+//! The search itself, in the form of a walk along the events: what is in progress is in lists in the
+//! order of the calls, from which operations that take effect are taken and put back ("dancing
+//! links"). There are three: those that change something, those that need not, which are tried
+//! last, and those that only look, which are never tried.
 
-use super::seen::{Seen, Spot};
-use super::{Calls, Model, Search};
-use linchpin_history_data::{NEVER, OpId, Rank};
-use rustc_hash::FxHashMap;
+use super::seen::{Seen, Spot, folded};
+use super::{Model, Search};
+use linchpin_history_data::{History, NEVER, OpId, Operation, Rank};
+use rustc_hash::FxBuildHasher;
+use std::hash::{BuildHasher, Hash};
 
 /// So many operations may be in progress at a time.
 const SLOTS: u32 = u64::BITS;
@@ -23,6 +25,35 @@ pub(super) enum Walked {
     Open,
 }
 
+/// The operations of a part.
+pub(super) struct Calls<C> {
+    ops: Vec<Op<C>>,
+}
+
+impl<C: Copy> Calls<C> {
+    pub(super) fn with_capacity(operations: usize) -> Calls<C> {
+        Calls { ops: Vec::with_capacity(operations) }
+    }
+
+    /// Adds an operation, with what was called. They are added in the order of their calls.
+    pub(super) fn push(&mut self, history: &History, id: OpId, call: C) {
+        let Operation { invoked, returned, completed, .. } = history[id];
+        let head = 0;
+        let op = Op { id, call, class: 0, bit: 0, invoked, deadline: returned, completed, head };
+        self.ops.push(op);
+    }
+
+    /// The ids.
+    pub(super) fn ids(&self) -> impl Iterator<Item = OpId> + '_ {
+        self.ops.iter().map(|op| op.id)
+    }
+
+    /// Forgets all.
+    pub(super) fn clear(&mut self) {
+        self.ops.clear();
+    }
+}
+
 /// An operation.
 #[derive(Clone, Copy)]
 struct Op<C> {
@@ -32,10 +63,12 @@ struct Op<C> {
     class: usize,
     /// Which bit says that it took effect.
     bit: u64,
+    invoked: Rank,
     deadline: Rank,
     /// Whether it must take effect.
     completed: bool,
-    only_looks: bool,
+    /// The head of its list.
+    head: usize,
 }
 
 /// A call, or the deadline of an operation.
@@ -65,6 +98,8 @@ pub(super) struct Buffers {
     sorted: Vec<(Rank, bool, usize)>,
     events: Vec<Event>,
     in_class: Vec<usize>,
+    /// The first operation of each class, by the hash of the call: one more than its number.
+    classes: Vec<usize>,
 }
 
 impl Buffers {
@@ -78,51 +113,75 @@ impl Buffers {
             sorted: Vec::new(),
             events: Vec::new(),
             in_class: Vec::new(),
+            classes: Vec::new(),
         }
     }
 }
 
-/// Searches one part, whose operations are in the order of their calls.
+/// Searches one part.
 pub(super) fn walk<M: Model>(
     search: &mut Search<'_>,
     model: &mut M,
-    calls: &Calls<M::Call>,
+    calls: &mut Calls<M::Call>,
 ) -> Walked {
-    let Search { history, limits, left, ref mut buffers, .. } = *search;
-    let mut classes: FxHashMap<(M::Call, bool), usize> = FxHashMap::default();
-    let ops = calls.iter().map(|(id, call)| {
-        let operation = &history[*id];
-        let count = classes.len();
-        Op {
-            id: *id,
-            call: *call,
-            class: *classes.entry((*call, operation.completed)).or_insert(count),
-            bit: 0,
-            deadline: operation.returned,
-            completed: operation.completed,
-            only_looks: M::only_looks(*call),
-        }
-    });
-    let mut ops: Vec<Op<M::Call>> = ops.collect();
+    let Search { limits, left, ref mut buffers, .. } = *search;
+    let ops = &mut calls.ops[..];
+    let [updates, optional, looks] = heads(ops.len());
+    for op in &mut *ops {
+        op.head = match (M::only_looks(op.call), op.completed) {
+            (true, _) => looks,
+            (false, true) => updates,
+            (false, false) => optional,
+        };
+    }
+    set_classes(buffers, ops);
     buffers.sorted.clear();
     for (at, op) in ops.iter().enumerate() {
-        buffers.sorted.push((history[op.id].invoked, false, at));
+        buffers.sorted.push((op.invoked, false, at));
         if op.deadline != NEVER {
             buffers.sorted.push((op.deadline, true, at));
         }
     }
     // At the same rank calls come first: such operations overlap.
     buffers.sorted.sort_unstable();
-    if !set_events(buffers, &mut ops) {
+    if !set_events(buffers, ops) {
         return Walked::Open;
     }
-    buffers.in_class.clear();
-    buffers.in_class.resize(classes.len(), 0);
-    let mut walk = Walk { model, ops: &ops, buffers };
+    let mut walk = Walk { model, ops, buffers };
     walk.start();
     let walked = walk.run(left, || limits.exceeded(0).is_some());
     search.left = left.saturating_sub(search.buffers.seen.len());
     walked
+}
+
+/// The heads of the lists: of those that change something, of those that need not, and of those that
+/// only look. Lists are circles through their heads.
+fn heads(operations: usize) -> [usize; 3] {
+    [operations, operations + 1, operations + 2]
+}
+
+/// Numbers the different calls. A class is the number of its first operation.
+fn set_classes<C: Copy + Eq + Hash>(buffers: &mut Buffers, ops: &mut [Op<C>]) {
+    let size = (2 * ops.len()).next_power_of_two();
+    let Buffers { classes, in_class, .. } = buffers;
+    classes.clear();
+    classes.resize(size, 0);
+    in_class.clear();
+    in_class.resize(ops.len(), 0);
+    for op in 0..ops.len() {
+        let key = (ops[op].call, ops[op].head);
+        let mut place = folded(FxBuildHasher.hash_one(key)) & (size - 1);
+        ops[op].class = loop {
+            match classes[place].checked_sub(1) {
+                Some(first) if (ops[first].call, ops[first].head) == key => break first,
+                Some(_) => place = (place + 1) & (size - 1),
+                None => {
+                    classes[place] = op + 1;
+                    break op;
+                }
+            }
+        };
+    }
 }
 
 /// Sets the events, and gives each operation a bit that is its own while it is in progress; whether
@@ -161,19 +220,18 @@ struct Here {
 }
 
 impl<M: Model> Walk<'_, M> {
-    /// The head of the list of those that change something. Lists are circles through their heads.
-    fn updates(&self) -> usize {
-        self.ops.len()
-    }
-
-    /// The head of the list of those that only look.
-    fn looks(&self) -> usize {
-        self.ops.len() + 1
+    /// What is tried after this one, or first if this is the head of the updates; nothing if that was
+    /// all.
+    fn after(&self, met: usize) -> Option<usize> {
+        let [updates, optional, _] = heads(self.ops.len());
+        let next = &self.buffers.next;
+        let met = if next[met] == updates { next[optional] } else { next[met] };
+        (met != optional).then_some(met)
     }
 
     fn start(&mut self) {
         let Buffers { seen, taken, next, previous, is_taken, .. } = &mut *self.buffers;
-        let heads = self.ops.len() + 2;
+        let heads = self.ops.len() + 3;
         seen.clear();
         taken.clear();
         is_taken.clear();
@@ -198,9 +256,10 @@ impl<M: Model> Walk<'_, M> {
             if self.buffers.is_taken[forced] {
                 continue;
             }
-            let mut met = self.buffers.next[self.updates()];
+            let [mut met, ..] = heads(self.ops.len());
             loop {
-                while met != self.updates() {
+                while let Some(next) = self.after(met) {
+                    met = next;
                     if let Some((op, after)) = self.choice(here, forced, met) {
                         let count = self.buffers.seen.len();
                         if count >= most || count.is_multiple_of(POLL) && is_over() {
@@ -210,12 +269,11 @@ impl<M: Model> Walk<'_, M> {
                         here.state = after;
                         continue 'forwards;
                     }
-                    met = self.buffers.next[met];
                 }
                 let Some(last) = self.back(&mut here) else {
                     return Walked::Unexplained(self.ops[self.buffers.events[farthest].op].id);
                 };
-                met = self.buffers.next[last];
+                met = last;
                 forced = self.buffers.events[here.event].op;
             }
         }
@@ -241,7 +299,7 @@ impl<M: Model> Walk<'_, M> {
 
     /// Lets everything take effect that only looks and sees what is there: that can only help.
     fn look(&mut self, here: &mut Here) {
-        let head = self.looks();
+        let [.., head] = heads(self.ops.len());
         let mut op = self.buffers.next[head];
         while op != head {
             let next = self.buffers.next[op];
@@ -269,8 +327,8 @@ impl<M: Model> Walk<'_, M> {
     /// Of those in progress that are like this one, the one with the earliest deadline: the others
     /// can do later whatever it could. Nothing unless this one was called first.
     fn first_like(&self, met: usize) -> Option<usize> {
-        let (Buffers { next, previous, in_class, .. }, head) = (&*self.buffers, self.updates());
-        let class = self.ops[met].class;
+        let Buffers { next, previous, in_class, .. } = &*self.buffers;
+        let Op { class, head, .. } = self.ops[met];
         if in_class[class] == 1 {
             return Some(met);
         }
@@ -325,7 +383,7 @@ impl<M: Model> Walk<'_, M> {
 
     /// Puts an operation that is called at the end of its list.
     fn call(&mut self, op: usize) {
-        let head = if self.ops[op].only_looks { self.looks() } else { self.updates() };
+        let head = self.ops[op].head;
         let last = self.buffers.previous[head];
         self.buffers.previous[op] = last;
         self.buffers.next[op] = head;
