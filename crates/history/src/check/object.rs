@@ -50,7 +50,8 @@ pub(super) fn search_quickly(
     search: &SearchOptions,
 ) -> Option<Answer> {
     let decided = quick::decide(object.data_type()?, object.init.as_ref(), history, ids, limits)?;
-    if matches!(decided, Quick::Violated(..)) && !search.core_time.is_zero() {
+    let has_time = !(search.core_time.is_zero() && search.event_time.is_zero());
+    if has_time && matches!(decided, Quick::Violated(..)) {
         return None;
     }
     let judgement = decided.judgement(&*object.spec, history);

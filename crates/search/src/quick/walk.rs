@@ -78,9 +78,11 @@ struct Event {
     returns: bool,
 }
 
-/// An operation that took effect, and how things were before.
+/// An operation that took effect or was given up, and how things were before.
 struct Taken {
     op: usize,
+    /// Whether its deadline passed, and it did not take effect.
+    is_late: bool,
     /// Where in the list it was met; nothing if there was no choice.
     met: Option<usize>,
     event: usize,
@@ -248,8 +250,8 @@ impl<M: Model> Walk<'_, M> {
         let mut farthest = 0;
         'forwards: loop {
             let Some(mut forced) = self.pass(&mut here) else {
-                let order = self.buffers.taken.iter().map(|taken| self.ops[taken.op].id);
-                return Walked::Explained(order.collect());
+                let taken = self.buffers.taken.iter().filter(|taken| !taken.is_late);
+                return Walked::Explained(taken.map(|taken| self.ops[taken.op].id).collect());
             };
             farthest = farthest.max(here.event);
             self.look(&mut here);
@@ -291,10 +293,20 @@ impl<M: Model> Walk<'_, M> {
             } else if self.ops[op].completed {
                 return Some(op);
             } else {
-                self.unlink(op);
+                self.give_up(here, op);
             }
             here.event += 1;
         }
+    }
+
+    /// Lets the deadline of an operation pass that need not take effect. If that is of no avail, it
+    /// may take effect after all, and so may others before it.
+    fn give_up(&mut self, here: &mut Here, op: usize) {
+        self.look(here);
+        let ([first, ..], Here { event, state, done }) = (heads(self.ops.len()), *here);
+        let met = Some(first);
+        self.buffers.taken.push(Taken { op, is_late: true, met, event, state, done });
+        self.unlink(op);
     }
 
     /// Lets everything take effect that only looks and sees what is there: that can only help.
@@ -353,7 +365,7 @@ impl<M: Model> Walk<'_, M> {
     /// An operation takes effect.
     fn take(&mut self, here: &mut Here, op: usize, met: Option<usize>) {
         let Here { event, state, done } = *here;
-        self.buffers.taken.push(Taken { op, met, event, state, done });
+        self.buffers.taken.push(Taken { op, is_late: false, met, event, state, done });
         self.unlink(op);
         self.buffers.is_taken[op] = true;
         here.done |= self.ops[op].bit;
@@ -362,14 +374,13 @@ impl<M: Model> Walk<'_, M> {
     /// Steps back to the last choice; where in the list it was made.
     fn back(&mut self, here: &mut Here) -> Option<usize> {
         loop {
-            let Taken { op, met, event, state, done } = self.buffers.taken.pop()?;
+            let Taken { op, met, event, state, done, .. } = self.buffers.taken.pop()?;
             while here.event > event {
                 here.event -= 1;
                 let Event { op, returns } = self.buffers.events[here.event];
+                // What returned had taken effect before, or was given up.
                 if !returns {
                     self.unlink(op);
-                } else if !self.buffers.is_taken[op] {
-                    self.link_again(op);
                 }
             }
             self.buffers.is_taken[op] = false;
