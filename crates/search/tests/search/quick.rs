@@ -7,6 +7,7 @@ use linchpin_search::quick::{Quick, decide};
 use linchpin_search::{SearchOptions, search};
 use linchpin_spec::{Builtin, BuiltinSpec, Spec, Value};
 use linchpin_verdict::Limits;
+use std::time::Duration;
 
 /// The objects, some with contents.
 fn objects() -> Vec<(Builtin, Option<Value>)> {
@@ -128,12 +129,14 @@ fn long_histories() {
         let spec = object.spec(init.as_ref()).unwrap();
         let mut random = fastrand::Rng::with_seed(seed(object.name()));
         let (mut holds, mut violated) = (0, 0);
-        for _ in 0..cases(60) {
+        for _ in 0..cases(40) {
             let corrupted = *random.choice(&[0, 80]).unwrap();
             let history = random_history(&mut random, object, &spec, Sort { corrupted, ..sort });
             let ids: Vec<OpId> = history.ids().collect();
-            let limits = Limits { configurations: Some(1 << 14), ..Limits::default() };
-            let usual = search(&*spec, &history, &limits, &SearchOptions::default()).judgement;
+            let limits = Limits { configurations: Some(1 << 11), ..Limits::default() };
+            let (core_time, event_time) = (Duration::ZERO, Duration::ZERO);
+            let options = SearchOptions { core_time, event_time, ..SearchOptions::default() };
+            let usual = search(&*spec, &history, &limits, &options).judgement;
             match decide(object, init.as_ref(), &history, &ids, &Limits::default()) {
                 Some(Quick::Holds(witness)) => {
                     assert!(is_witness(&*spec, &history, &witness.order), "{history:#?}");
