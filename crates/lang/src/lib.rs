@@ -21,7 +21,7 @@ pub mod syntax;
 pub use annotate::{Annotated, NewBase, add_bases};
 pub use format::format;
 pub use hir::Bounds;
-pub use linchpin_syntax::{Diagnostic, Span};
+pub use linchpin_syntax::{Code, Diagnostic, Span};
 
 use linchpin_ir::program::{Program, SpecSource};
 use linchpin_spec::Value;
@@ -92,7 +92,7 @@ pub fn compile_spec(source: &str, config: &Config) -> Result<SpecSource, Vec<Dia
 
 fn shown(error: lower::LowerError, source: &str) -> Vec<Diagnostic> {
     let span = line_span(source, error.line);
-    vec![Diagnostic::new(error.message, span, "here").help(error.help)]
+    vec![Diagnostic::new(error.code, error.message, span, "here").help(error.help)]
 }
 
 /// From source to checked model, before lowering.
