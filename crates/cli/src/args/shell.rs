@@ -26,7 +26,7 @@ pub enum LikeArg {
     Stack,
     /// A queue with one lock at each end.
     Queue,
-    /// A register whose value is read twice, with a specification of its own.
+    /// Two words that readers see as one without a lock; the specification is written out.
     Register,
     /// A counter behind a lock.
     Lock,

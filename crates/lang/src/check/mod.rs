@@ -38,10 +38,10 @@ use linchpin_syntax::{Code, Diagnostic, Lines, Mistakes, Span, nearest};
 use std::collections::{BTreeMap, HashSet};
 
 /// Names that mean something everywhere and cannot be declared.
-const RESERVED: &[&str] = &["me", "threads", "MIN", "MAX", "_"];
+pub const RESERVED: &[&str] = &["me", "threads", "MIN", "MAX", "_"];
 
 /// The built-in functions.
-const FUNCTIONS: &[&str] = &[
+pub const FUNCTIONS: &[&str] = &[
     "cas", "swap", "faa", "ll", "sc", "lock", "unlock", "free", "choose", "assume", "assert",
     "unwrap", "reach",
 ];
