@@ -9,7 +9,7 @@ mod walk;
 
 use crate::types::Ty;
 use linchpin_lang::syntax::ast::{Fields, Ident, Item, Model, Routine, TypeExpr, Variable};
-use linchpin_lang::syntax::parse;
+use linchpin_lang::syntax::{parse, tokenize};
 use linchpin_syntax::Span;
 use std::collections::HashMap;
 
@@ -306,8 +306,17 @@ impl Resolver<'_> {
         id
     }
 
+    /// A use of a definition. An expression in parentheses stands where they stand, too: its name
+    /// is looked for inside.
     fn use_of(&mut self, definition: Option<usize>, span: Span) {
-        if let Some(definition) = definition {
+        let Some(definition) = definition else { return };
+        let name = &self.index.definitions[definition].name;
+        let start = span.range().start;
+        let inside = span.text(self.source);
+        let found = tokenize(inside).into_iter().find(|token| token.span.text(inside) == name);
+        if let Some(token) = found {
+            let bytes = token.span.range();
+            let span = Span::new(start + bytes.start..start + bytes.end);
             self.index.uses.push(Use { span, definition });
         }
     }

@@ -94,6 +94,13 @@ fn renames_change_every_use_and_nothing_else() {
 }
 
 #[test]
+fn parentheses_stay_where_they_are() {
+    let model = "spec counter; shared n: int; op read() -> int { return ((|n)) + (n); }";
+    let expected = "spec counter; shared m: int; op read() -> int { return ((m)) + (m); }";
+    assert_eq!(renamed(model, "m"), Ok(expected.to_owned()));
+}
+
+#[test]
 fn renames_that_would_change_the_meaning_are_refused() {
     let local = STACK.replacen("let t = top", "let |t = top", 1);
     assert_eq!(renamed(&local, "top"), Err("`top` means something else there".to_owned()));
