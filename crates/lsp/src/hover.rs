@@ -25,7 +25,7 @@ pub fn hover(document: &Document, position: Position) -> Option<Hover> {
     let value = parts.join("\n\n");
     let contents = MarkupContent { kind: MarkupKind::Markdown, value };
     (!parts.is_empty())
-        .then(|| Hover { contents: HoverContents::Markup(contents), range: Some(range) })
+        .then_some(Hover { contents: HoverContents::Markup(contents), range: Some(range) })
 }
 
 /// The token at a byte; behind a token counts as at it if nothing else is there.

@@ -1,7 +1,7 @@
 //! `linchpin lsp`, asked by a real client: another process, JSON-RPC over pipes.
 
 use serde_json::{Value as Json, json};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
