@@ -71,6 +71,9 @@ fn built_in(name: &str) -> Option<&'static str> {
         "reach" => {
             "`reach(from, field, to)`: following the field leads there; only in `#[base(…)]`"
         }
+        "flush" => "`flush(place);`: notes the line of the place and its pending stores",
+        "fence" => "`fence;`: guarantees what the thread has flushed",
+        "persist" => "`persist(place);`: `flush` and `fence` in one step",
         "me" => "`me: tid`: the thread that executes the operation",
         "threads" => "`threads: int`: how many threads there are",
         _ => return None,

@@ -154,8 +154,10 @@ impl Resolver<'_> {
                 Item::Struct(fields) | Item::Record(fields) => {
                     fields.fields.iter().for_each(|(_, ty)| self.ty(ty));
                 }
-                Item::Init(block, _) => self.block(block),
-                Item::Op(routine) | Item::Fn(routine) => self.routine(routine),
+                Item::Init(block, _) | Item::Recover(block, _) => self.block(block),
+                Item::Op(routine) | Item::Fn(routine) | Item::Resolve(routine) => {
+                    self.routine(routine);
+                }
                 Item::SpecName(_, None)
                 | Item::SpecBlock(_)
                 | Item::Reference(_)

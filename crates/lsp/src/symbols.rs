@@ -47,7 +47,10 @@ impl Outline<'_> {
             Item::Init(block, span) => {
                 self.symbol("init", SymbolKind::CONSTRUCTOR, span.to(block.span), None)
             }
-            Item::Op(routine) | Item::Fn(routine) => self.routine(routine),
+            Item::Recover(block, span) => {
+                self.symbol("recover", SymbolKind::CONSTRUCTOR, span.to(block.span), None)
+            }
+            Item::Op(routine) | Item::Fn(routine) | Item::Resolve(routine) => self.routine(routine),
             Item::Role(name, _) => self.named(name, SymbolKind::ENUM_MEMBER),
             Item::Bounds(_, span) => self.symbol("bounds", SymbolKind::OBJECT, *span, None),
         }

@@ -158,6 +158,12 @@ codes! {
     /// Something that belongs to, or cannot stand in, a base condition.
     BaseCondition = "L083",
 
+    // Persistent memory.
+    /// Something that does not survive a crash where it should, or the other way round.
+    Volatile = "L090",
+    /// A `recover` that is not declared as it must be.
+    Recover = "L091",
+
     // `.subop` only.
     /// A sub-operation without its mark.
     Mark = "L100",

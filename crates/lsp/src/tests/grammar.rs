@@ -39,7 +39,23 @@ fn grammars_know_every_word() {
         .chain(linchpin_lang::FUNCTIONS.iter().copied())
         .chain(linchpin_lang::RESERVED.iter().copied().filter(|name| *name != "_"))
         .chain([
-            "int", "bool", "tid", "seq", "set", "map", "forall", "exists", "lin", "base", "when",
+            "int",
+            "bool",
+            "tid",
+            "seq",
+            "set",
+            "map",
+            "forall",
+            "exists",
+            "lin",
+            "base",
+            "when",
+            "line",
+            "persistent",
+            "recover",
+            "flush",
+            "fence",
+            "persist",
             "returns",
         ]);
     for (grammar, known) in [
