@@ -7,7 +7,7 @@ use crate::syntax::ast::{self, Ident, Item};
 use crate::{Threads, limits};
 use linchpin_ir::program::{Thread, Type};
 use linchpin_spec::Value;
-use linchpin_syntax::{Diagnostic, Span};
+use linchpin_syntax::{Code, Diagnostic, Span};
 
 /// The bounds that are not roles.
 const BOUNDS: &[&str] = &["threads", "ops", "values", "size", "crashes"];
@@ -33,7 +33,7 @@ impl Checker<'_> {
         if !(1..=limits::THREADS).contains(&threads.len()) && self.diagnostics.is_empty() {
             let message = format!("this model has {} threads", threads.len());
             let label = format!("there must be between 1 and {}", limits::THREADS);
-            self.report(Diagnostic::new(message, Span::default(), label));
+            self.report(Diagnostic::new(Code::Bounds, message, Span::default(), label));
         }
         let count = Value::Int(i64::try_from(threads.len()).unwrap_or(i64::MAX));
         self.constants.insert("threads".to_owned(), (count, Type::Int));
@@ -49,7 +49,12 @@ impl Checker<'_> {
                 match operations.iter().position(|known| *known == member.name) {
                     Some(at) if calls.contains(&at) => {
                         let message = format!("`{}` is named twice", member.name);
-                        self.report(Diagnostic::new(message, member.span, "once is enough"));
+                        self.report(Diagnostic::new(
+                            Code::Repeated,
+                            message,
+                            member.span,
+                            "once is enough",
+                        ));
                     }
                     Some(at) => calls.push(at),
                     None => self.unknown("operation", member, operations.iter().copied()),
@@ -59,6 +64,7 @@ impl Checker<'_> {
             if taken || roles.iter().any(|(known, _)| *known == name.name) {
                 let message = format!("the name `{}` is taken", name.name);
                 self.report(Diagnostic::new(
+                    Code::Repeated,
                     message,
                     name.span,
                     "choose another name for this role",
@@ -97,7 +103,7 @@ impl Checker<'_> {
         if !(least..=most).contains(&number) {
             let message = format!("the bound `{}` cannot be {number}", name.name);
             let label = format!("must be between {least} and {most}");
-            self.report(Diagnostic::new(message, value.span, label));
+            self.report(Diagnostic::new(Code::Bounds, message, value.span, label));
             return;
         }
         let count = usize::try_from(number).unwrap_or(usize::MAX);
@@ -112,7 +118,7 @@ impl Checker<'_> {
             let names: Vec<&str> = roles.iter().map(|(role, _)| role.as_str()).collect();
             let message = "this model has roles, so each needs a number of its own";
             self.report(
-                Diagnostic::new(message, name.span, "for which role?")
+                Diagnostic::new(Code::Bounds, message, name.span, "for which role?")
                     .help(format!("name them: {}", quoted(&names))),
             );
         }
@@ -166,7 +172,9 @@ impl Checker<'_> {
                     format!("say `--threads {first}=2`; the roles are {}", quoted(&names))
                 }
             };
-            return Some(Diagnostic::new(message, Span::default(), "in this model").help(help));
+            return Some(
+                Diagnostic::new(Code::Bounds, message, Span::default(), "in this model").help(help),
+            );
         }
         None
     }

@@ -35,14 +35,14 @@ use crate::syntax::ast;
 use crate::{Config, limits};
 use linchpin_ir::program::{Struct, Type, Variable};
 use linchpin_spec::Value;
-use linchpin_syntax::{Diagnostic, Lines, Mistakes, Span, nearest};
+use linchpin_syntax::{Code, Diagnostic, Lines, Mistakes, Span, nearest};
 use std::collections::{BTreeMap, HashSet};
 
 /// Names that mean something everywhere and cannot be declared.
-const RESERVED: &[&str] = &["me", "threads", "MIN", "MAX", "_"];
+pub const RESERVED: &[&str] = &["me", "threads", "MIN", "MAX", "_"];
 
 /// The built-in functions.
-const FUNCTIONS: &[&str] = &[
+pub const FUNCTIONS: &[&str] = &[
     "cas", "swap", "faa", "ll", "sc", "lock", "unlock", "free", "choose", "assume", "assert",
     "unwrap", "reach",
 ];
@@ -223,11 +223,14 @@ impl<'s> Checker<'s> {
     fn no_operation(&mut self, function: Option<&ast::Ident>) {
         let message = "this model has no operation";
         self.report(match function {
-            Some(ast::Ident { name, span }) => {
-                Diagnostic::new(message, *span, "a `fn` is called by operations, not by clients")
-                    .help(format!("if clients call `{name}`, declare it as `op {name}(…)`"))
-            }
-            None => Diagnostic::new(message, Span::default(), "nothing to call")
+            Some(ast::Ident { name, span }) => Diagnostic::new(
+                Code::NoOperation,
+                message,
+                *span,
+                "a `fn` is called by operations, not by clients",
+            )
+            .help(format!("if clients call `{name}`, declare it as `op {name}(…)`")),
+            None => Diagnostic::new(Code::NoOperation, message, Span::default(), "nothing to call")
                 .help("declare what clients call: `op push(v: int) { … }`"),
         });
     }
@@ -256,7 +259,7 @@ impl<'s> Checker<'s> {
                 limits::WORDS
             );
             self.report(
-                Diagnostic::new(message, span, "one too many")
+                Diagnostic::new(Code::TooLarge, message, span, "one too many")
                     .help("use shorter arrays: a few elements show how an algorithm behaves"),
             );
         }
@@ -272,7 +275,11 @@ impl<'s> Checker<'s> {
     ) {
         if !self.mistaken.contains(&name.name) {
             let message = format!("unknown {what} `{}`", name.name);
-            self.not_found(Diagnostic::new(message, name.span, "not found"), name, known);
+            self.not_found(
+                Diagnostic::new(Code::UnknownName, message, name.span, "not found"),
+                name,
+                known,
+            );
         }
     }
 
@@ -285,7 +292,11 @@ impl<'s> Checker<'s> {
     ) {
         if !self.mistaken.contains(&format!("{of}.{}", field.name)) {
             let message = format!("`{of}` has no field `{}`", field.name);
-            self.not_found(Diagnostic::new(message, field.span, "not found"), field, known);
+            self.not_found(
+                Diagnostic::new(Code::UnknownField, message, field.span, "not found"),
+                field,
+                known,
+            );
         }
     }
 

@@ -7,7 +7,7 @@ use crate::hir::{self, Place, StatementKind};
 use crate::syntax::ast::{self, Ident, Item, LineName};
 use linchpin_ir::persistence::{ObjectLines, SharedLines};
 use linchpin_ir::program::Type;
-use linchpin_syntax::{Diagnostic, Span};
+use linchpin_syntax::{Code, Diagnostic, Span};
 
 impl Checker<'_> {
     /// The lines of everything that is persistent; `None` if nothing is. Types and variables are
@@ -82,7 +82,7 @@ impl Checker<'_> {
         {
             let message = "a lock does not survive a crash: it is free afterwards";
             self.report(
-                Diagnostic::new(message, variable.ty.span, "cannot be persistent")
+                Diagnostic::new(Code::Volatile, message, variable.ty.span, "cannot be persistent")
                     .help(format!("declare it by `shared {name}: …;`")),
             );
             return;
@@ -140,7 +140,9 @@ impl Checker<'_> {
 
     fn volatile_line(&mut self, line: &LineName, help: &str) {
         let message = "only persistent memory lies on lines";
-        self.report(Diagnostic::new(message, line.span, "this is volatile").help(help));
+        self.report(
+            Diagnostic::new(Code::Volatile, message, line.span, "this is volatile").help(help),
+        );
     }
 
     /// A reference that survives a crash must not lead to an object that does not.
@@ -149,7 +151,7 @@ impl Checker<'_> {
         let name = self.structs[of].name.clone();
         let message = format!("a persistent reference to the volatile struct `{name}`");
         self.report(
-            Diagnostic::new(message, span, "would lead nowhere after a crash")
+            Diagnostic::new(Code::Volatile, message, span, "would lead nowhere after a crash")
                 .help(format!("declare it by `persistent struct {name} {{ … }}`")),
         );
     }
@@ -183,7 +185,10 @@ impl Checker<'_> {
             if lines.is_none() {
                 let message = "`recover` runs after a crash, and nothing here would survive one";
                 let help = "declare what survives by `persistent shared` and `persistent struct`";
-                self.report(Diagnostic::new(message, span, "nothing is persistent").help(help));
+                self.report(
+                    Diagnostic::new(Code::Volatile, message, span, "nothing is persistent")
+                        .help(help),
+                );
             }
             match item {
                 Item::Recover(block, span) if recover.is_none() => {
@@ -207,7 +212,7 @@ impl Checker<'_> {
         let help = "it is declared by `recover(t: tid) -> R? { … }`, where `R` is what operations \
                     return";
         let mut report = |message: String, span: Span, label: &str| {
-            self.report(Diagnostic::new(message, span, label).help(help));
+            self.report(Diagnostic::new(Code::Recover, message, span, label).help(help));
         };
         let parameter = &routine.locals[..routine.parameters];
         if !matches!(parameter, [thread] if thread.ty == Type::Tid) {
@@ -223,7 +228,10 @@ impl Checker<'_> {
         };
         if operations.iter().all(|operation| operation.response != **response) {
             let message = format!("no operation returns {}", self.type_name(response));
-            self.report(Diagnostic::new(message, span, "the outcome of which call?").help(help));
+            self.report(
+                Diagnostic::new(Code::Recover, message, span, "the outcome of which call?")
+                    .help(help),
+            );
             return None;
         }
         Some(routine)
@@ -248,13 +256,20 @@ impl Checker<'_> {
         }
         let word = &name.name;
         Some(match (word.as_str(), arguments) {
-            ("fence", _) => Diagnostic::new("`fence` takes nothing", span, "is a statement")
-                .help("write `fence;` on its own"),
-            (_, [_]) => Diagnostic::new(format!("`{word}` has no value"), span, "is a statement")
-                .help(format!("write `{word}(…);` on its own")),
+            ("fence", _) => {
+                Diagnostic::new(Code::NoValue, "`fence` takes nothing", span, "is a statement")
+                    .help("write `fence;` on its own")
+            }
+            (_, [_]) => Diagnostic::new(
+                Code::NoValue,
+                format!("`{word}` has no value"),
+                span,
+                "is a statement",
+            )
+            .help(format!("write `{word}(…);` on its own")),
             _ => {
                 let message = format!("`{word}` takes one place");
-                Diagnostic::new(message, span, "wrong number of arguments")
+                Diagnostic::new(Code::ArgumentCount, message, span, "wrong number of arguments")
                     .help(format!("write `{word}(place)`"))
             }
         })
@@ -288,8 +303,13 @@ impl Checker<'_> {
             };
             let message = format!("`{}` of a volatile place", name.name);
             self.report(
-                Diagnostic::new(message, argument.span, "does not survive a crash anyway")
-                    .help(help),
+                Diagnostic::new(
+                    Code::Volatile,
+                    message,
+                    argument.span,
+                    "does not survive a crash anyway",
+                )
+                .help(help),
             );
             return None;
         }
@@ -318,7 +338,9 @@ impl Checker<'_> {
             let message = "`fence` guarantees what was flushed, and nothing here is persistent";
             let help = "declare what survives a crash by `persistent shared` and \
                         `persistent struct`; memory is sequentially consistent without fences";
-            self.report(Diagnostic::new(message, expr.span, "not needed").help(help));
+            self.report(
+                Diagnostic::new(Code::Volatile, message, expr.span, "not needed").help(help),
+            );
             return Some(None);
         }
         self.note_need(NeedKind::Persistence, expr.span);
@@ -332,7 +354,10 @@ impl Checker<'_> {
             return Some(());
         }
         let message = format!("`{}` has no place in a reference", name.name);
-        self.report(Diagnostic::new(message, name.span, "not needed").help(NO_CRASHES));
+        self.report(
+            Diagnostic::new(Code::NotInReference, message, name.span, "not needed")
+                .help(NO_CRASHES),
+        );
         None
     }
 }

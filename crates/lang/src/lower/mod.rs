@@ -18,10 +18,12 @@ use linchpin_ir::program::{
     SpecSource, Type, Variable,
 };
 use linchpin_spec::Value;
+use linchpin_syntax::Code;
 use std::cell::Cell;
 
 /// Why a model that checks cannot be lowered.
 pub(crate) struct LowerError {
+    pub(crate) code: Code,
     pub(crate) line: u32,
     pub(crate) message: String,
     pub(crate) help: &'static str,
@@ -142,6 +144,7 @@ impl<'m> Lowering<'m> {
         let builder = self.instructions(routine)?;
         match builder.code.iter().find(|(instruction, _)| instruction.needs_thread()) {
             Some((_, line)) => Err(LowerError {
+                code: Code::NoThread,
                 line: *line,
                 message: "`init` gets here, and it runs before there are threads".to_owned(),
                 help: "`me`, `local` variables, locks, `ll` and `sc` belong to a thread",
@@ -169,6 +172,7 @@ impl<'m> Lowering<'m> {
         let builder = self.instructions(routine)?;
         if let Some((_, line)) = builder.code.iter().find(|(code, _)| code.needs_thread()) {
             return Err(LowerError {
+                code: Code::NoThread,
                 line: *line,
                 message: "`recover` gets here, and it runs while there are no threads".to_owned(),
                 help: "`me`, `local` variables, locks, `ll` and `sc` belong to a thread",
@@ -353,13 +357,19 @@ impl<'m> Builder<'m> {
                 "call functions from fewer places, or make the model smaller",
             ),
         };
-        LowerError { line: self.outermost_call.unwrap_or(line), message, help }
+        LowerError {
+            code: Code::TooLarge,
+            line: self.outermost_call.unwrap_or(line),
+            message,
+            help,
+        }
     }
 
     /// Lowers something one level deeper.
     fn nested<T>(&mut self, line: u32, lower: impl FnOnce(&mut Self) -> Lowered<T>) -> Lowered<T> {
         if self.nesting >= limits::NESTING {
             return Err(LowerError {
+                code: Code::TooLarge,
                 line: self.outermost_call.unwrap_or(line),
                 message: "this is nested too deep when functions are inlined".to_owned(),
                 help: "use fewer layers of functions, or variables for parts of expressions",

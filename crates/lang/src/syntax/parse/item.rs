@@ -4,7 +4,7 @@ use super::foreign::{declares_routine, short};
 use super::{Parser, did_you_mean};
 use crate::syntax::ast::*;
 use crate::syntax::token::TokenKind;
-use linchpin_syntax::{Diagnostic, Language, Parser as _, Span};
+use linchpin_syntax::{Code, Diagnostic, Language, Parser as _, Span};
 
 const ITEM_WORDS: &[&str] = &[
     "spec",
@@ -76,6 +76,7 @@ impl Parser<'_> {
         let span = self.span();
         let found = self.found();
         let mistake = Diagnostic::new(
+            Code::Unexpected,
             format!("expected a declaration, found {found}"),
             span,
             "not a declaration",
@@ -168,8 +169,9 @@ impl Parser<'_> {
                 }
                 TokenKind::Shared | TokenKind::Local => {
                     let message = format!("{} has no place in a specification", self.found());
-                    let mistake = Diagnostic::new(message, self.span(), "not in `spec { }`")
-                        .help("the variables of a specification are declared by `state`");
+                    let mistake =
+                        Diagnostic::new(Code::NotInSpec, message, self.span(), "not in `spec { }`")
+                            .help("the variables of a specification are declared by `state`");
                     self.report(mistake);
                     block.state.push(self.variable("a name for the variable"));
                 }
@@ -199,7 +201,7 @@ impl Parser<'_> {
         if !self.eat(TokenKind::Colon) {
             let span = self.span();
             let message = format!("expected `:` and a type, found {}", self.found());
-            let mut mistake = Diagnostic::new(message, span, "expected `:`");
+            let mut mistake = Diagnostic::new(Code::Unexpected, message, span, "expected `:`");
             if !name.name.is_empty() {
                 let name = short(&name.name);
                 let ty = if self.peek() == TokenKind::Name { short(self.text()) } else { "int" };
@@ -253,7 +255,7 @@ impl Parser<'_> {
         }
         if self.peek() == TokenKind::Colon {
             let message = "expected `->`, found `:`";
-            let mistake = Diagnostic::new(message, self.span(), "expected `->`")
+            let mistake = Diagnostic::new(Code::Unexpected, message, self.span(), "expected `->`")
                 .help("the type of the result stands after `->`");
             self.report(mistake);
         }

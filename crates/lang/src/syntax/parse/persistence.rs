@@ -3,7 +3,7 @@
 use super::{Parser, did_you_mean};
 use crate::syntax::ast::{Fields, Item, LineName, Variable};
 use crate::syntax::token::TokenKind;
-use linchpin_syntax::{Diagnostic, Language, Span};
+use linchpin_syntax::{Code, Diagnostic, Language, Span};
 
 impl Parser<'_> {
     /// Whether what is next can only be about persistent memory.
@@ -59,7 +59,7 @@ impl Parser<'_> {
         if let Some(span) = persistent {
             let message =
                 format!("expected `shared` or `struct` after `persistent`, found {found}");
-            let mistake = Diagnostic::new(message, span, "what is persistent?")
+            let mistake = Diagnostic::new(Code::Unexpected, message, span, "what is persistent?")
                 .help("write `persistent shared x: T;` or `persistent struct Node { … }`");
             self.report(mistake);
         }
@@ -72,7 +72,10 @@ impl Parser<'_> {
         let message = format!("`#[line(…)]` cannot stand before {what}");
         let help = "it puts a `persistent shared` variable, or a field of a `persistent struct`, \
                     on a line";
-        self.report(Diagnostic::new(message, span, "nothing to put on a line").help(help));
+        self.report(
+            Diagnostic::new(Code::MisplacedAnnotation, message, span, "nothing to put on a line")
+                .help(help),
+        );
     }
 
     /// `#[line(name)]`
@@ -84,8 +87,9 @@ impl Parser<'_> {
             let advice = did_you_mean(self.text(), &["line"]);
             let message = format!("unknown annotation {}", self.found());
             let help = "before declarations there is `#[line(name)]`, for persistent memory";
-            let mistake = Diagnostic::new(message, self.span(), "not an annotation")
-                .help(advice.unwrap_or_else(|| help.to_owned()));
+            let mistake =
+                Diagnostic::new(Code::UnknownAnnotation, message, self.span(), "not an annotation")
+                    .help(advice.unwrap_or_else(|| help.to_owned()));
             self.report(mistake);
         }
         let name = (known && self.expect(TokenKind::OpenParen)).then(|| {
@@ -117,7 +121,7 @@ impl Parser<'_> {
         }
         let message = format!("nothing is persistent in a {of}");
         let help = format!("a {of} knows no crashes: write it without `persistent`");
-        let mistake = Diagnostic::new(message, self.span(), "not here").help(help);
+        let mistake = Diagnostic::new(Code::Misplaced, message, self.span(), "not here").help(help);
         self.report(mistake);
         self.bump();
         true

@@ -3,7 +3,7 @@
 use super::Parser;
 use crate::syntax::ast::ReferenceBlock;
 use crate::syntax::token::TokenKind;
-use linchpin_syntax::{Diagnostic, Language, Parser as _, Span};
+use linchpin_syntax::{Code, Diagnostic, Language, Parser as _, Span};
 
 impl Parser<'_> {
     /// The block; `reference` is next.
@@ -88,7 +88,9 @@ impl Parser<'_> {
             }
         };
         let message = format!("{} has no place in a reference", self.found());
-        let mistake = Diagnostic::new(message, self.span(), "not in `reference { }`").help(help);
+        let mistake =
+            Diagnostic::new(Code::NotInReference, message, self.span(), "not in `reference { }`")
+                .help(help);
         self.report(mistake);
     }
 }
