@@ -60,6 +60,7 @@ impl Failure {
             | Kind::Memory(message)
             | Kind::Deadlock(message)
             | Kind::Endless(message)
+            | Kind::Hung(message)
             | Kind::Nondeterministic(message) => message.clone(),
             Kind::Limit(so_far) => format!("stopped by a limit before it was done: {so_far}"),
             Kind::Mistake(mistake) => format!("the test cannot be run: {mistake}"),

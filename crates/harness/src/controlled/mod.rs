@@ -13,6 +13,7 @@ mod replay;
 mod sequence;
 mod shrink;
 mod task;
+mod watchdog;
 
 use crate::covered::Covered;
 use crate::definition::Definition;
@@ -26,7 +27,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
-use task::{Found, Tally, Task, Tasks};
+use task::{Conditions, Found, Tally, Task, Tasks};
+use watchdog::{PATIENCE, Watchdog, Worker};
 
 /// So long a test explores, unless it says otherwise.
 const TIME: Duration = Duration::from_secs(60);
@@ -65,10 +67,11 @@ fn is_exhaustive(mode: Mode) -> bool {
 }
 
 /// One test.
-struct Session<'a, T> {
-    definition: &'a Arc<Definition<T>>,
+struct Session<T> {
+    definition: Arc<Definition<T>>,
     mode: Mode,
-    options: &'a Options,
+    options: Options,
+    watchdog: Arc<Watchdog>,
     started: Instant,
     deadline: Instant,
     seed: u64,
@@ -138,8 +141,20 @@ impl Shared {
     }
 }
 
-impl<'a, T: Send + Sync + 'static> Session<'a, T> {
-    fn new(definition: &'a Arc<Definition<T>>, mode: Mode, options: &'a Options) -> Self {
+impl<T> Clone for Session<T> {
+    fn clone(&self) -> Self {
+        Session {
+            definition: Arc::clone(&self.definition),
+            options: self.options.clone(),
+            watchdog: Arc::clone(&self.watchdog),
+            notes: self.notes.clone(),
+            ..*self
+        }
+    }
+}
+
+impl<T: Send + Sync + 'static> Session<T> {
+    fn new(definition: &Arc<Definition<T>>, mode: Mode, options: &Options) -> Self {
         let started = Instant::now();
         let usual = if is_exhaustive(mode) { TIME } else { SAMPLING };
         let time = options.time.unwrap_or(usual);
@@ -148,22 +163,31 @@ impl<'a, T: Send + Sync + 'static> Session<'a, T> {
         // Without a limit: half of what is free, on top of what is taken.
         let free = || Some(memory::resident()? + memory::available()? / 2);
         let memory = options.memory.or_else(free);
-        Session { definition, mode, options, started, deadline, seed, memory, notes: Vec::new() }
+        let (definition, options) = (Arc::clone(definition), options.clone());
+        let watchdog = Arc::default();
+        let notes = Vec::new();
+        Session { definition, mode, options, watchdog, started, deadline, seed, memory, notes }
     }
 
-    fn run(mut self) -> Result<Covered, Box<Failure>> {
+    fn run(self) -> Result<Covered, Box<Failure>> {
         in_turn(|alone| {
-            self.notes.clear();
             let workers =
                 if alone { 1 } else { thread::available_parallelism().map_or(1, usize::from) };
-            self.attempt(workers)
+            let mut attempt = self.clone();
+            let patience = self.options.patience.unwrap_or(PATIENCE);
+            match self.watchdog.watch(patience, move || attempt.attempt(workers)) {
+                Ok(result) => result,
+                Err(hang) => (Err(hang.failure(&self.definition.subject, self.mode)), false),
+            }
         })
     }
 
     /// Runs the test, and says whether a worker has accessed a static variable.
     fn attempt(&mut self, workers: usize) -> (Result<Covered, Box<Failure>>, bool) {
-        if let Some(found) = self.last_failure() {
-            return (Err(self.failed(found, 0)), false);
+        // What is done before and after the exploration is that of a worker too.
+        let worker = self.watchdog.worker();
+        if let Some(found) = self.last_failure(&worker) {
+            return (Err(self.failed(found, 0, worker)), false);
         }
         let shared = Shared {
             running: Mutex::new(Vec::new()),
@@ -174,7 +198,7 @@ impl<'a, T: Send + Sync + 'static> Session<'a, T> {
             statics: AtomicBool::new(false),
         };
         let subject = &self.definition.subject;
-        let tasks = Mutex::new(Tasks::new(subject, self.mode, self.options, self.seed));
+        let tasks = Mutex::new(Tasks::new(subject, self.mode, &self.options, self.seed));
         thread::scope(|scope| {
             // This thread is a worker too, so that a test with one task starts no thread.
             for _ in 1..workers.min(self.task_count()) {
@@ -187,7 +211,7 @@ impl<'a, T: Send + Sync + 'static> Session<'a, T> {
         let found = shared.found.into_inner().unwrap_or_else(PoisonError::into_inner);
         // What was found while others disturbed it need not be so.
         let result = match found {
-            Some((_, found)) => Err(self.failed(found, tally.executions)),
+            Some((_, found)) => Err(self.failed(found, tally.executions, worker)),
             None => self.covered(tally),
         };
         (result, statics)
@@ -210,17 +234,19 @@ impl<'a, T: Send + Sync + 'static> Session<'a, T> {
     }
 
     fn take_tasks(&self, tasks: &Mutex<Tasks<'_>>, shared: &Shared) {
+        let worker = self.watchdog.worker();
         loop {
             let stop = StopFlag::default();
             let Some((number, task)) = shared.next(tasks, &stop) else { return };
-            let limits = self.limits(stop);
-            if let Some(reason) = limits.exceeded(memory::resident().unwrap_or_default()) {
+            let conditions = self.conditions(stop, &worker);
+            if let Some(reason) = conditions.limits.exceeded(memory::resident().unwrap_or_default())
+            {
                 shared.end(number, None);
                 self.add(shared, Tally { stopped: Some(reason), ..Tally::default() });
                 return;
             }
             let left = self.runs_left(shared);
-            let outcome = task.run(self.definition, &limits, left);
+            let outcome = task.run(&self.definition, &conditions, left);
             shared.runs.fetch_add(outcome.tally.executions, Ordering::Relaxed);
             shared.end(number, outcome.found);
             let stopped = outcome.tally.stopped;
@@ -240,26 +266,27 @@ impl<'a, T: Send + Sync + 'static> Session<'a, T> {
         shared.tally.lock().unwrap_or_else(PoisonError::into_inner).add(&tally);
     }
 
-    fn limits(&self, stop: StopFlag) -> Limits {
+    fn conditions(&self, stop: StopFlag, worker: &Arc<Worker>) -> Conditions {
         let (deadline, memory) = (Some(self.deadline), self.memory);
-        Limits { deadline, memory, stop: Some(stop), ..Limits::default() }
+        let limits = Limits { deadline, memory, stop: Some(stop), ..Limits::default() };
+        Conditions { limits, stack: self.options.stack, worker: Some(Arc::clone(worker)) }
     }
 
     /// Tries what failed the last time first.
-    fn last_failure(&mut self) -> Option<Found> {
+    fn last_failure(&mut self, worker: &Arc<Worker>) -> Option<Found> {
         let Regression { path, scenario, decisions } =
             files::last_failure(&self.definition.subject)?;
-        let limits = self.limits(StopFlag::default());
+        let conditions = self.conditions(StopFlag::default(), worker);
         if let Some(decisions) = decisions {
             let task = Task::replay(self.mode, scenario.clone(), decisions);
-            if let Some(found) = task.run(self.definition, &limits, None).found
+            if let Some(found) = task.run(&self.definition, &conditions, None).found
                 && !found.is_drift()
             {
                 return Some(found);
             }
         }
         let task = Task::again(self.mode, scenario, self.seed);
-        let found = task.run(self.definition, &limits, Some(RUNS)).found;
+        let found = task.run(&self.definition, &conditions, Some(RUNS)).found;
         if found.is_none() {
             let path = path.display();
             self.notes.push(format!("what failed the last time ({path}) does not fail any more"));
@@ -267,9 +294,14 @@ impl<'a, T: Send + Sync + 'static> Session<'a, T> {
         found
     }
 
-    fn failed(&self, found: Found, executions: u64) -> Box<Failure> {
-        let smaller = shrink::smaller(self.definition, self.mode, found);
-        let mut failure = smaller.failure(self.definition, self.mode);
+    fn failed(&self, found: Found, executions: u64, worker: Arc<Worker>) -> Box<Failure> {
+        let conditions = Conditions {
+            limits: Limits::default(),
+            stack: self.options.stack,
+            worker: Some(worker),
+        };
+        let smaller = shrink::smaller(&self.definition, self.mode, found, conditions);
+        let mut failure = smaller.failure(&self.definition, self.mode);
         failure.seed = self.seed;
         failure.rounds = executions;
         Box::new(failure)
@@ -303,7 +335,7 @@ impl<'a, T: Send + Sync + 'static> Session<'a, T> {
 
     fn covered(&self, tally: Tally) -> Result<Covered, Box<Failure>> {
         let subject = &self.definition.subject;
-        let Options { threads, ops, .. } = *self.options;
+        let Options { threads, ops, .. } = self.options;
         let mut covered = Covered::new(&subject.name, self.mode, threads, ops, self.seed);
         covered.scenarios = Some(tally.tasks);
         covered.rounds = tally.executions;

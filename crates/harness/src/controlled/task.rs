@@ -1,9 +1,10 @@
 //! One scenario, explored.
 
-use super::interleaving::Steps;
+use super::interleaving::{Names, Steps};
 use super::memory;
 use super::observe::{Observer, RealTime, Wrong};
 use super::program::{Mark, program};
+use super::watchdog::Worker;
 use super::{RUNS, is_exhaustive};
 use crate::definition::{Definition, Subject};
 use crate::enumerate::{Alphabet, Scenarios};
@@ -22,6 +23,16 @@ use std::sync::Arc;
 pub(super) struct Task {
     pub(super) scenario: Scenario,
     pub(super) strategy: Strategy,
+}
+
+/// Under what a task is run.
+#[derive(Default)]
+pub(super) struct Conditions {
+    pub(super) limits: Limits,
+    /// Bytes of the stack of each thread.
+    pub(super) stack: Option<usize>,
+    /// Who is watched.
+    pub(super) worker: Option<Arc<Worker>>,
 }
 
 /// What was done.
@@ -93,9 +104,13 @@ impl Task {
     pub(super) fn run<T: Send + Sync + 'static>(
         self,
         definition: &Arc<Definition<T>>,
-        limits: &Limits,
+        conditions: &Conditions,
         runs: Option<u64>,
     ) -> Outcome {
+        let limits = &conditions.limits;
+        if let Some(worker) = &conditions.worker {
+            worker.takes(&self.scenario);
+        }
         let (body, answers) = program(definition, &self.scenario);
         let weak = self.is_weak();
         let mut observer =
@@ -103,6 +118,8 @@ impl Task {
         let mut options = linchpin_explore::Options::new(self.strategy.clone());
         options.limits = limits.clone();
         options.executions = runs;
+        options.stack = conditions.stack.unwrap_or(options.stack);
+        options.watch = conditions.worker.as_ref().map(|worker| Arc::clone(&worker.watch));
         let mut found = None;
         let mut executions = 0_u64;
         let mut closest = None;
@@ -202,6 +219,11 @@ impl Found {
         let Found { task, execution, answers, wrong } = self;
         let weak = task.is_weak();
         let failure = |kind| Failure::new(subject, kind, mode).scenario(subject, &task.scenario);
+        let names = Names::new(&task.scenario, &execution);
+        let who = |thread| match thread {
+            0 => "the first thread".to_owned(),
+            other => names.of(other),
+        };
         let mut real_time = RealTime::default();
         let mut failure = match wrong {
             Wrong::NotLinearizable(violated, order) => {
@@ -219,10 +241,10 @@ impl Found {
             }
             Wrong::Stuck(history) => {
                 let mut stuck = failure(Kind::Stuck).history(history);
-                stuck.notes.extend(execution.problem.as_ref().map(Problem::to_string));
+                stuck.notes.extend(execution.problem.as_ref().map(|problem| problem.told(&who)));
                 stuck
             }
-            Wrong::Problem(history) => failure(kind(&execution)).history(history),
+            Wrong::Problem(history) => failure(kind(&execution, &who)).history(history),
         };
         let steps = Steps {
             subject,
@@ -238,20 +260,21 @@ impl Found {
 }
 
 /// What kind of failure a problem is.
-fn kind(execution: &Execution) -> Kind {
+fn kind(execution: &Execution, who: &dyn Fn(usize) -> String) -> Kind {
     let Some(problem) = &execution.problem else { return Kind::Stuck };
     let quiet = execution.events.iter().any(|event| match event.kind {
         EventKind::Mark(word) => Mark::of(word) == Mark::Quiet,
         _ => false,
     });
+    let told = || problem.told(who);
     match problem {
         Problem::Panicked { thread: 0, message } if quiet => Kind::FinallyFailed(message.clone()),
         Problem::Panicked { message, .. } => Kind::Panicked(message.clone()),
-        Problem::Deadlock { .. } => Kind::Deadlock(problem.to_string()),
-        Problem::Race { .. } => Kind::Race(problem.to_string()),
-        Problem::Leaked { .. } | Problem::UsedAfterFree { .. } => Kind::Memory(problem.to_string()),
-        Problem::TooLong { .. } => Kind::Endless(problem.to_string()),
-        Problem::Nondeterministic { .. } => Kind::Nondeterministic(problem.to_string()),
+        Problem::Deadlock { .. } => Kind::Deadlock(told()),
+        Problem::Race { .. } => Kind::Race(told()),
+        Problem::Leaked { .. } | Problem::UsedAfterFree { .. } => Kind::Memory(told()),
+        Problem::TooLong { .. } => Kind::Endless(told()),
+        Problem::Nondeterministic { .. } => Kind::Nondeterministic(told()),
     }
 }
 
