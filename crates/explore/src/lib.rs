@@ -15,6 +15,7 @@ mod watch;
 mod weak;
 
 pub use execution::{Event, EventKind, Execution, Problem, Resourceful, Waiting};
+pub use interleave::{Position, Together};
 pub use options::{Exploration, Options, Strategy};
 pub use turn::in_turn;
 pub use watch::{Running, Stood, Watch};
