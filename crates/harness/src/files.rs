@@ -5,6 +5,7 @@
 use crate::definition::Subject;
 use crate::failure::{Failure, Files, Kind};
 use crate::json;
+use crate::page;
 use crate::scenario::{Call, Scenario};
 use linchpin_history_data::{History, OpId, Precedence, Rank};
 use linchpin_spec::{Signature, Value};
@@ -21,7 +22,10 @@ pub fn written(mut failure: Failure) -> Failure {
         return failure;
     }
     match write(&failure, &folder) {
-        Ok(files) => failure.files = Some(files),
+        Ok(files) => {
+            failure.notes.extend(page::written(&failure, &files));
+            failure.files = Some(files);
+        }
         Err(error) => failure.notes.push(format!("its files cannot be written: {error}")),
     }
     failure

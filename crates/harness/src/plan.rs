@@ -71,6 +71,8 @@ pub struct Options {
     pub patience: Option<Duration>,
     /// How many bytes the stack of a thread has under control.
     pub stack: Option<usize>,
+    /// Whether a future that is not ready may be dropped instead, under control.
+    pub cancel: bool,
     /// What to do when a limit is reached. If nothing is said, a test that covers everything within
     /// its bounds fails, and one that samples passes.
     pub on_limit: Option<OnLimit>,
@@ -87,6 +89,7 @@ impl Default for Options {
             memory: None,
             patience: None,
             stack: None,
+            cancel: false,
             on_limit: None,
         }
     }
@@ -209,6 +212,14 @@ impl Plan {
     #[must_use]
     pub fn stack(mut self, bytes: usize) -> Plan {
         self.options.stack = Some(bytes);
+        self
+    }
+
+    /// Under control, an `async` operation that is not ready may be dropped instead of waited for,
+    /// each time: it may or may not have taken effect then, and its thread calls nothing more.
+    #[must_use]
+    pub fn cancel(mut self, cancel: bool) -> Plan {
+        self.options.cancel = cancel;
         self
     }
 

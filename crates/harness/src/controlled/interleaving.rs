@@ -148,6 +148,7 @@ impl Steps<'_> {
                 let answer = answer.map_or_else(String::new, |answer| format!(" {answer}"));
                 Some(format!("{} returns{answer}", shown(number)?))
             }
+            Mark::Dropped(number) => Some(format!("drops the future of {}", shown(number)?)),
             Mark::Quiet => None,
         }
     }

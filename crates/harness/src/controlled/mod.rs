@@ -6,7 +6,7 @@
 //! smaller (`shrink`), and becomes a failure with its steps (`interleaving`).
 
 mod interleaving;
-mod memory;
+pub(crate) mod memory;
 mod observe;
 mod program;
 mod replay;
@@ -171,8 +171,12 @@ impl<T: Send + Sync + 'static> Session<T> {
 
     fn run(self) -> Result<Covered, Box<Failure>> {
         in_turn(|alone| {
-            let workers =
-                if alone { 1 } else { thread::available_parallelism().map_or(1, usize::from) };
+            // Scenarios that are explored beside each other do not know how many runs are left.
+            let counted = self.options.runs.is_some()
+                && is_exhaustive(self.mode)
+                && self.definition.subject.scenario.is_none();
+            let cores = || thread::available_parallelism().map_or(1, usize::from);
+            let workers = if alone || counted { 1 } else { cores() };
             let mut attempt = self.clone();
             let patience = self.options.patience.unwrap_or(PATIENCE);
             match self.watchdog.watch(patience, move || attempt.attempt(workers)) {
@@ -202,9 +206,12 @@ impl<T: Send + Sync + 'static> Session<T> {
         thread::scope(|scope| {
             // This thread is a worker too, so that a test with one task starts no thread.
             for _ in 1..workers.min(self.task_count()) {
-                scope.spawn(|| self.work(&tasks, &shared));
+                scope.spawn(|| self.work(&tasks, &shared, &[]));
             }
-            self.work(&tasks, &shared);
+            // Where there is one task only, the others take part in it.
+            let crew = workers - workers.min(self.task_count());
+            let crew: Vec<_> = (0..crew).map(|_| self.watchdog.worker()).collect();
+            self.work(&tasks, &shared, &crew);
         });
         let statics = shared.statics.into_inner();
         let tally = shared.tally.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -226,19 +233,20 @@ impl<T: Send + Sync + 'static> Session<T> {
     }
 
     /// Takes tasks until there are none, one has failed, or a limit is reached.
-    fn work(&self, tasks: &Mutex<Tasks<'_>>, shared: &Shared) {
-        self.take_tasks(tasks, shared);
+    fn work(&self, tasks: &Mutex<Tasks<'_>>, shared: &Shared, crew: &[Arc<Worker>]) {
+        self.take_tasks(tasks, shared, crew);
         if took_static() {
             shared.statics.store(true, Ordering::Relaxed);
         }
     }
 
-    fn take_tasks(&self, tasks: &Mutex<Tasks<'_>>, shared: &Shared) {
+    fn take_tasks(&self, tasks: &Mutex<Tasks<'_>>, shared: &Shared, crew: &[Arc<Worker>]) {
         let worker = self.watchdog.worker();
         loop {
             let stop = StopFlag::default();
             let Some((number, task)) = shared.next(tasks, &stop) else { return };
-            let conditions = self.conditions(stop, &worker);
+            let mut conditions = self.conditions(stop, &worker);
+            conditions.crew = crew.to_vec();
             if let Some(reason) = conditions.limits.exceeded(memory::resident().unwrap_or_default())
             {
                 shared.end(number, None);
@@ -247,6 +255,7 @@ impl<T: Send + Sync + 'static> Session<T> {
             }
             let left = self.runs_left(shared);
             let outcome = task.run(&self.definition, &conditions, left);
+            shared.statics.fetch_or(outcome.statics, Ordering::Relaxed);
             shared.runs.fetch_add(outcome.tally.executions, Ordering::Relaxed);
             shared.end(number, outcome.found);
             let stopped = outcome.tally.stopped;
@@ -269,7 +278,9 @@ impl<T: Send + Sync + 'static> Session<T> {
     fn conditions(&self, stop: StopFlag, worker: &Arc<Worker>) -> Conditions {
         let (deadline, memory) = (Some(self.deadline), self.memory);
         let limits = Limits { deadline, memory, stop: Some(stop), ..Limits::default() };
-        Conditions { limits, stack: self.options.stack, worker: Some(Arc::clone(worker)) }
+        let worker = Some(Arc::clone(worker));
+        let Options { stack, cancel, .. } = self.options;
+        Conditions { limits, stack, cancel, worker, crew: Vec::new() }
     }
 
     /// Tries what failed the last time first.
@@ -295,11 +306,9 @@ impl<T: Send + Sync + 'static> Session<T> {
     }
 
     fn failed(&self, found: Found, executions: u64, worker: Arc<Worker>) -> Box<Failure> {
-        let conditions = Conditions {
-            limits: Limits::default(),
-            stack: self.options.stack,
-            worker: Some(worker),
-        };
+        let Options { stack, cancel, .. } = self.options;
+        let conditions =
+            Conditions { stack, cancel, worker: Some(worker), ..Conditions::default() };
         let smaller = shrink::smaller(&self.definition, self.mode, found, conditions);
         let mut failure = smaller.failure(&self.definition, self.mode);
         failure.seed = self.seed;
@@ -347,6 +356,7 @@ impl<T: Send + Sync + 'static> Session<T> {
             && tally.stopped.is_none()
             && tally.undecided + tally.partly == 0;
         covered.notes = self.notes.clone();
+        covered.unseen = !tally.accessed;
         covered.notes.extend(self.compared(&tally));
         if let Some(reason) = tally.stopped {
             covered.notes.push(reason.to_string());

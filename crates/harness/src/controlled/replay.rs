@@ -35,7 +35,8 @@ pub(super) fn run<T: Send + Sync + 'static>(
         return Err(Box::new(Failure::of(&subject.name, Kind::Mistake(mistake))));
     };
     // No watchdog: a debugger may hold a thread as long as it likes.
-    let conditions = Conditions { stack: options.stack, ..Conditions::default() };
+    let Options { stack, cancel, .. } = *options;
+    let conditions = Conditions { stack, cancel, ..Conditions::default() };
     let outcome = Task::replay(mode, scenario, decisions).run(definition, &conditions, None);
     let mut covered = Covered::new(&subject.name, mode, options.threads, options.ops, 0);
     match outcome.found {

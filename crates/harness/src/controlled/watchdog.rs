@@ -143,7 +143,7 @@ impl Hang {
     fn who(&self, thread: usize, scenario: &Scenario) -> String {
         let mark = self.worker.watch.stood(thread).mark.map(Mark::of);
         let process = match mark {
-            Some(Mark::Called(number) | Mark::Returned(number)) => {
+            Some(Mark::Called(number) | Mark::Returned(number) | Mark::Dropped(number)) => {
                 calls(scenario).get(number).and_then(|(process, _)| *process)
             }
             _ => None,
