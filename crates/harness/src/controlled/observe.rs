@@ -140,7 +140,8 @@ impl<'a> Observer<'a> {
             return self.judge_order(&execution, RealTime::default);
         }
         let ends = Ends::new(explored, &spans);
-        let orders = match self.seen.contains(&(ends.masks().to_vec(), answers.clone())) {
+        let key = key(ends.masks(), &made, &answers);
+        let orders = match self.seen.contains(&key) {
             true => return None,
             false => ends.orders(|at| spans[at].returned),
         };
@@ -159,7 +160,7 @@ impl<'a> Observer<'a> {
                 return Some(wrong);
             }
         }
-        self.seen.insert((ends.masks().to_vec(), answers));
+        self.seen.insert(key);
         None
     }
 
@@ -234,11 +235,11 @@ impl<'a> Observer<'a> {
             return None;
         }
         let before = happens_before(explored, &spans);
-        let key = (before, answers);
+        let key = key(&before, &made, &answers);
         if self.seen.contains(&key) {
             return None;
         }
-        let (before, answers) = &key;
+        let (before, answers) = (&before, &answers);
         let Some(history) = self.partial_history(&made, before, answers) else {
             self.judge.undecided += 1;
             return None;
@@ -284,6 +285,14 @@ impl<'a> Observer<'a> {
         let operations = builder.build().ok()?.operations().clone();
         PartialHistory::new(operations, Precedence::new(before).ok()?).ok()
     }
+}
+
+/// What a judgement depends on: the order, which calls were dropped, and the answers. A call that was
+/// dropped may be one that takes effect, one that waits must do so rightly.
+fn key(order: &[u64], made: &[&Made], answers: &[Option<Value>]) -> (Vec<u64>, Vec<Option<Value>>) {
+    let dropped = made.iter().enumerate().map(|(at, made)| u64::from(made.dropped) << at);
+    let order = order.iter().copied().chain([dropped.sum()]).collect();
+    (order, answers.to_vec())
 }
 
 /// A call in a trace.
