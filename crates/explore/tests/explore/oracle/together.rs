@@ -15,6 +15,9 @@ use std::time::Duration;
 /// What distinguishes an execution from others.
 type Decisions = Vec<u32>;
 
+/// Where an observer broke off.
+type Broken = (Position, Decisions);
+
 fn alone(program: &Program, mut stop: impl FnMut(&Execution) -> bool) -> Vec<Decisions> {
     let body: Rc<dyn Fn()> = Rc::new(code(program, &Arc::new(Left::default())));
     let mut all = Vec::new();
@@ -48,7 +51,7 @@ fn together(
             });
         (all, position.zip(last))
     };
-    let results: Vec<(Vec<Decisions>, Option<(Position, Decisions)>)> = thread::scope(|scope| {
+    let results: Vec<(Vec<Decisions>, Option<Broken>)> = thread::scope(|scope| {
         let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
