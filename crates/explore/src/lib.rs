@@ -8,13 +8,17 @@ mod execution;
 mod interleave;
 mod options;
 pub mod orders;
+mod problem;
 mod threads;
 mod turn;
+mod watch;
 mod weak;
 
 pub use execution::{Event, EventKind, Execution, Problem, Resourceful, Waiting};
+pub use interleave::{Position, Together};
 pub use options::{Exploration, Options, Strategy};
 pub use turn::in_turn;
+pub use watch::{Running, Stood, Watch};
 
 use std::ops::ControlFlow;
 use std::rc::Rc;

@@ -24,6 +24,9 @@ pub enum DefinitionError {
     /// No thread calls anything.
     #[error("the test has no threads")]
     NoThreads,
+    /// Threads that call nothing.
+    #[error("the test has threads with no operations: `ops` is 0")]
+    NoCalls,
     /// The specification does not have an operation of the test.
     #[error("the specification `{spec}` has no operation `{name}`; it has {known}")]
     NoSuchOperation {

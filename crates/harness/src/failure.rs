@@ -34,6 +34,8 @@ pub enum Kind {
     Deadlock(String),
     /// An execution is so long that it may never end.
     Endless(String),
+    /// A thread did not come back: it waits for what the explorer does not know.
+    Hung(String),
     /// The code did something else than before although it was answered the same.
     Nondeterministic(String),
     /// A limit was reached, and the test asked to fail then: how far it came.

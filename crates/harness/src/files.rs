@@ -5,6 +5,7 @@
 use crate::definition::Subject;
 use crate::failure::{Failure, Files, Kind};
 use crate::json;
+use crate::page;
 use crate::scenario::{Call, Scenario};
 use linchpin_history_data::{History, OpId, Precedence, Rank};
 use linchpin_spec::{Signature, Value};
@@ -17,11 +18,14 @@ const LONGEST: usize = 64;
 /// The failure, with its files written. That they cannot be written is a note, not an error.
 pub fn written(mut failure: Failure) -> Failure {
     let Some(folder) = failure.folder.clone() else { return failure };
-    if let Kind::Limit(_) = failure.kind {
+    if let Kind::Limit(_) | Kind::Hung(_) = failure.kind {
         return failure;
     }
     match write(&failure, &folder) {
-        Ok(files) => failure.files = Some(files),
+        Ok(files) => {
+            failure.notes.extend(page::written(&failure, &files));
+            failure.files = Some(files);
+        }
         Err(error) => failure.notes.push(format!("its files cannot be written: {error}")),
     }
     failure

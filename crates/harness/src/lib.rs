@@ -16,6 +16,7 @@ mod judge;
 mod macros;
 mod model;
 pub mod native;
+mod page;
 mod plan;
 mod print;
 mod recorded;

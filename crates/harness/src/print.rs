@@ -8,6 +8,7 @@ use crate::specification::Source;
 use linchpin_history_data::{Bar, OpId, Precedence, Rank, Sentences, Timeline, escaped};
 use linchpin_spec::{Shape, Value};
 use linchpin_verdict::counted;
+use std::ffi::OsString;
 use std::fmt::{self, Write};
 
 /// Columns of the drawing.
@@ -60,6 +61,7 @@ impl Failure {
             | Kind::Memory(message)
             | Kind::Deadlock(message)
             | Kind::Endless(message)
+            | Kind::Hung(message)
             | Kind::Nondeterministic(message) => message.clone(),
             Kind::Limit(so_far) => format!("stopped by a limit before it was done: {so_far}"),
             Kind::Mistake(mistake) => format!("the test cannot be run: {mistake}"),
@@ -214,7 +216,11 @@ impl Failure {
         match self.command() {
             Some(options) => {
                 writeln!(f, "judge it: linchpin check {history} {options}")?;
-                writeln!(f, "look at it: the same with --report page.html")?;
+                writeln!(
+                    f,
+                    "look at it: the same with --report page.html, or LINCHPIN_REPORT=page.html \
+                     cargo test"
+                )?;
             }
             None => writeln!(f, "its specification is Rust code, which `linchpin check` lacks")?,
         }
@@ -238,7 +244,7 @@ impl Failure {
         self.test.split_once("::").map_or(&self.test, |(_, name)| name)
     }
 
-    /// The options of `linchpin check` that name the specification.
+    /// The options of `linchpin check` that name the specification, for a shell.
     fn command(&self) -> Option<String> {
         match &self.source {
             Source::Builtin { name, init: None } => Some(format!("--spec {name}")),
@@ -248,6 +254,20 @@ impl Failure {
             Source::Lin(path) => Some(format!("--spec {}", path.display())),
             Source::Rust(_) => None,
         }
+    }
+
+    /// The same, one after the other.
+    pub(crate) fn arguments(&self) -> Option<Vec<OsString>> {
+        let (spec, init) = match &self.source {
+            Source::Builtin { name, init } => (OsString::from(name.to_string()), init.as_ref()),
+            Source::Lin(path) => (path.clone().into_os_string(), None),
+            Source::Rust(_) => return None,
+        };
+        let mut arguments = vec!["--spec".into(), spec];
+        if let Some(init) = init {
+            arguments.extend(["--init".into(), init.to_string().into()]);
+        }
+        Some(arguments)
     }
 }
 

@@ -360,6 +360,9 @@ impl<T: Send + Sync + 'static, S: Specified> Test<T, S> {
         if plan.options.threads == 0 {
             return Err(DefinitionError::NoThreads);
         }
+        if plan.options.ops == 0 {
+            return Err(DefinitionError::NoCalls);
+        }
         let (name, folder) = (self.name, self.folder);
         let subject =
             Subject { name, object, source, operations, before, scenario, recorded, folder };

@@ -11,6 +11,7 @@ use super::stuck::Stuck;
 use super::synchronize::Synchronization;
 use crate::execution::{Event, EventKind, Execution, Problem};
 use crate::options::Options;
+use crate::problem::again_in;
 use crate::threads::{Paused, Request, Stacks, ThreadId, Threads};
 use linchpin_sync::runtime::{self, Identity, Site};
 use linchpin_verdict::StopReason;
@@ -69,7 +70,7 @@ impl<'a> Machine<'a> {
     pub(super) fn new(options: &'a Options) -> Machine<'a> {
         Machine {
             options,
-            stacks: Stacks::default(),
+            stacks: Stacks::new(options),
             state: State::default(),
             synchronization: Synchronization::default(),
             execution: Execution::default(),
@@ -254,7 +255,7 @@ impl<'a> Machine<'a> {
         if self.execution.events.len() < steps {
             return Ok(());
         }
-        Err(Problem::TooLong { steps }.into())
+        Err(Problem::TooLong { steps, again: again_in(&self.execution.events) }.into())
     }
 
     /// The number of a place.

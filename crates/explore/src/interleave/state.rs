@@ -159,6 +159,7 @@ impl State {
 }
 
 /// What all threads ask for at some point of an execution: their sites and places.
+#[derive(Clone)]
 pub(super) struct Asked(SmallVec<[Option<(Site, u32)>; 4]>);
 
 impl Asked {

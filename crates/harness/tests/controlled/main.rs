@@ -1,6 +1,8 @@
 //! Controlled modes: right objects pass, broken ones are found, and what is said about both.
 
 mod again;
+mod cancelled;
+mod hanging;
 mod objects;
 mod recorded;
 mod stacks;
