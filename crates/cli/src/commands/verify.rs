@@ -77,7 +77,7 @@ fn one(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Verdict> {
         false => findings.text(&output::verdict_on_stdout),
     })?;
     if let Some(report) = &args.report {
-        output::write_file(report, findings.page().as_bytes())?;
+        output::write_file(report, findings.page(loaded.subject().text).as_bytes())?;
     }
     write_pictures(args, &found)?;
     write_artifacts(args, &found)?;
@@ -149,6 +149,7 @@ fn request<'a>(
             facts: args.facts,
             obligations: args.smt2.is_some(),
             certificate: args.certificate.is_some(),
+            shown: args.report.is_some(),
         },
         shape: shape(args),
         progress,

@@ -1,0 +1,150 @@
+// The heap as a picture: boxes for objects, arrows for references, names at what they refer to.
+
+const layout = states.length > 0 ? layOut() : null;
+const drawing = { root: null, boxes: null, links: null, tags: null, known: new Map() };
+
+/** Makes the drawing; `drawState` fills it. */
+function startPicture() {
+  drawing.links = shape("g", { class: "links" });
+  drawing.boxes = shape("g", { class: "boxes" });
+  drawing.tags = shape("g", { class: "tags" });
+  drawing.root = shape("svg", { viewBox: `0 0 ${layout.width} ${layout.height}`, role: "img" },
+    drawing.boxes, drawing.links, drawing.tags);
+  // It may shrink to fit, but not so far that it cannot be read; it grows a little where there is room.
+  drawing.root.style.maxWidth = `${layout.width * 1.5}px`;
+  drawing.root.style.minWidth = `${layout.width * 0.6}px`;
+  drawing.root.style.setProperty("--ratio", layout.width / layout.height);
+  byId("picture").replaceChildren(drawing.root);
+}
+
+/** The head of an arrow at a point, coming from a direction. */
+function arrowHead(x, y, [dx, dy], className) {
+  const [bx, by] = [x - 8 * dx, y - 8 * dy];
+  const points = [[x, y], [bx - 3.6 * dy, by + 3.6 * dx], [bx + 3.6 * dy, by - 3.6 * dx]];
+  return shape("polygon", { points: points.map((point) => point.join(",")).join(" "), class: className });
+}
+
+/** An arrow from a row of a box to a box. */
+function arrow(from, y, to, className) {
+  const [x1, x2, y2] = [from.x + from.width, to.x, to.y + ROW / 2 + 1];
+  const between = [...layout.places.values()].some((other) =>
+    other !== from && other !== to && other.row === to.row && other.row === from.row &&
+    other.x > x1 - 1 && other.x + other.width < x2 + 1);
+  if (x2 > x1 + 8 && !between) {
+    const bend = Math.min(40, (x2 - x1) / 2);
+    const path = `M${x1 - 8} ${y} C${x1 + bend} ${y} ${x2 - bend - 6} ${y2} ${x2 - 6} ${y2}`;
+    return [shape("path", { d: path, class: className }), arrowHead(x2, y2, [1, 0], className)];
+  }
+  // Over what is between, or back: round above both boxes, and from above into the other.
+  const top = Math.min(from.y, to.y) - 12 - Math.min(20, Math.abs(x2 - x1) / 40);
+  const end = to.x + Math.min(22, to.width / 3);
+  const [out, last] = [x1 + 20, to.y];
+  const side = end > out ? 1 : -1;
+  const path = `M${x1 - 8} ${y} C${out} ${y} ${out + 4} ${top} ${out + side * 14} ${top} ` +
+    `L${end - side * 14} ${top} Q${end} ${top} ${end} ${Math.min(top + 12, last - 6)} L${end} ${last - 6}`;
+  return [shape("path", { d: path, class: className }), arrowHead(end, last, [0, 1], className)];
+}
+
+/** Who can reach an object: "shared", a thread, "none". */
+function holders(state) {
+  const shared = reached(state, state.shared.map(([, value]) => value));
+  const own = state.threads.map((thread) => reached(state, thread.variables.map(([, value]) => value)));
+  return (object) => {
+    if (shared.has(object)) return "shared";
+    const holding = own.flatMap((found, thread) => (found.has(object) ? [thread] : []));
+    if (holding.length === 0) return "none";
+    return holding.length === 1 ? holding[0] : "shared";
+  };
+}
+
+function drawBox(key, box, before, held, repeats) {
+  const place = layout.places.get(key);
+  const classes = ["box"];
+  if (before === undefined && !repeats) classes.push("new");
+  if (!box.live) classes.push("freed");
+  if (key === "null") classes.push("null");
+  if (held === "none") classes.push("garbage");
+  const group = shape("g", { class: classes.join(" "), "data-box": key });
+  if (typeof held === "number") group.style.setProperty("--edge", colour(held));
+  group.append(shape("rect", { x: place.x, y: place.y, width: place.width, height: place.height, rx: 6, class: "frame" }));
+  const title = shape("text", { x: place.x + 9, y: place.y + 15, class: "title" });
+  title.textContent = box.live ? box.title : `${box.title} freed`;
+  group.append(title);
+  if (key === "null") return group;
+  group.append(shape("line", { x1: place.x, x2: place.x + place.width, y1: place.y + ROW + 1, y2: place.y + ROW + 1, class: "rule" }));
+  box.rows.forEach(({ name, value }, at) => {
+    const y = place.y + ROW * (at + 1) + 2;
+    const changed = before !== undefined && before.rows[at] !== undefined && textOf(before.rows[at].value) !== textOf(value);
+    if (changed) group.append(shape("rect", { x: place.x + 1, y, width: place.width - 2, height: ROW - 1, rx: 3, class: "changed" }));
+    const label = shape("text", { x: place.x + 9, y: y + 14, class: "name" });
+    label.textContent = name;
+    const held = targetsOf(value).length > 0;
+    const word = shape("text", { x: place.x + place.width - (held ? 18 : 8), y: y + 14, class: "value", "text-anchor": "end" });
+    word.textContent = labelOf(value);
+    group.append(label, word);
+    if (held) group.append(shape("circle", { cx: place.x + place.width - 9, cy: y + ROW / 2, r: 3, class: "port" }));
+  });
+  return group;
+}
+
+/** The arrows out of the rows of a box. */
+function drawLinks(key, box, before) {
+  const place = layout.places.get(key);
+  return box.rows.flatMap(({ value }, at) => targetsOf(value).flatMap((object) => {
+    const to = layout.places.get(`@${object}`);
+    if (to === undefined) return [];
+    const old = before?.rows[at];
+    const changed = old === undefined || textOf(old.value) !== textOf(value);
+    return arrow(place, place.y + ROW * (at + 1) + 2 + ROW / 2, to, changed && view.at > 0 ? "link changed" : "link");
+  }));
+}
+
+/** Puts the names where they belong; those that were there move. */
+function drawTags(state) {
+  const used = new Map();
+  const seen = new Set();
+  for (const tag of tagsOf(state)) {
+    const place = layout.places.get(tag.box);
+    if (place === undefined) continue;
+    const line = used.get(tag.box) ?? 0;
+    used.set(tag.box, line + 1);
+    seen.add(tag.id);
+    const width = textWidth(tag.text) + 14;
+    let group = drawing.known.get(tag.id);
+    if (group === undefined) {
+      group = shape("g", { class: tag.thread === null ? "tag" : "tag own", "data-tag": tag.id }, shape("rect", { rx: 8, height: TAG - 3 }), shape("text", { y: 11.5, "text-anchor": "middle" }));
+      group.style.setProperty("--edge", tag.thread === null ? "var(--text)" : colour(tag.thread));
+      drawing.known.set(tag.id, group);
+      drawing.tags.append(group);
+    }
+    const [rect, text] = group.children;
+    rect.setAttribute("width", width);
+    text.setAttribute("x", width / 2);
+    text.textContent = tag.text;
+    group.setAttribute("data-at", tag.box);
+    group.style.transform = `translate(${place.x}px, ${place.y + place.height + 5 + line * TAG}px)`;
+  }
+  for (const [id, group] of drawing.known) {
+    if (seen.has(id)) continue;
+    group.remove();
+    drawing.known.delete(id);
+  }
+}
+
+/** The picture of the state that is shown. */
+function drawState() {
+  if (layout === null) return;
+  const state = states[view.at];
+  const before = view.at > 0 ? boxesOf(states[view.at - 1]) : undefined;
+  const boxes = boxesOf(state);
+  const who = holders(state);
+  const isShown = ([key]) => key !== "null" || tagsOf(state).some((tag) => tag.box === "null");
+  const shown = [...boxes].filter(isShown);
+  const heldBy = (key) => (key.startsWith("@") ? who(Number(key.slice(1))) : "shared");
+  drawing.boxes.replaceChildren(...shown.map(([key, box]) =>
+    drawBox(key, box, before?.get(key), heldBy(key), before === undefined || key === "null")));
+  drawing.links.replaceChildren(...shown.flatMap(([key, box]) => drawLinks(key, box, before?.get(key))));
+  drawTags(state);
+  const words = [...boxes.values()].flatMap((box) => [box.title, ...box.rows.map(({ name, value }) => `${name} ${textOf(value)}`)]);
+  drawing.root.setAttribute("aria-label", `The heap: ${words.join(", ")}`);
+}

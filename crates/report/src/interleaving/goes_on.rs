@@ -1,0 +1,56 @@
+//! How a run that got stuck goes on: the pending operations take turns until a state comes back.
+
+use linchpin_ir::interpreter::{Machine, Move, ScheduledMove, State};
+use std::collections::HashMap;
+
+/// So many moves are made; a run that got stuck usually repeats itself within a few.
+const MOST: usize = 400;
+
+/// How it goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GoesOn {
+    /// After these moves the state is the one after the first `from` of them.
+    Repeats {
+        /// The moves.
+        moves: Vec<ScheduledMove>,
+        /// How many of them come before what repeats.
+        from: usize,
+    },
+    /// No pending operation can take a step.
+    Waits,
+    /// No state came back within so many moves.
+    NotSeen,
+}
+
+/// Lets the pending operations take turns, and calls nothing.
+pub fn goes_on(machine: &Machine, end: &State) -> GoesOn {
+    let threads = end.threads.len();
+    let mut state = end.clone();
+    let mut turn = 0;
+    let mut moves = Vec::new();
+    let mut seen = HashMap::from([((state.clone(), turn), 0)]);
+    while moves.len() < MOST {
+        let order = (0..threads).map(|offset| (turn + offset) % threads);
+        let next = order.filter_map(|thread| step(machine, &state, thread)).next();
+        let Some((made, after)) = next else { return GoesOn::Waits };
+        turn = (made.what.thread() + 1) % threads;
+        moves.push(made);
+        state = after;
+        if let Some(&from) = seen.get(&(state.clone(), turn)) {
+            return GoesOn::Repeats { moves, from };
+        }
+        seen.insert((state.clone(), turn), moves.len());
+    }
+    GoesOn::NotSeen
+}
+
+/// The first way in which the pending operation of a thread moves.
+fn step(machine: &Machine, state: &State, thread: usize) -> Option<(ScheduledMove, State)> {
+    state.pending(thread)?;
+    [Move::Step { thread }, Move::Respond { thread }].into_iter().find_map(|what| {
+        let first = machine.successors(state, &what).into_iter().find_map(|successor| {
+            successor.result.ok().map(|after| (successor.choices, after))
+        });
+        first.map(|(choices, after)| (ScheduledMove { what, choices }, after))
+    })
+}
