@@ -146,7 +146,8 @@ fn steps(failure: &Failure) -> Vec<Step> {
             all.push(plain(refused, event.line));
         }
         TraceWrong::Deadlock { waiting } => {
-            let waits = waiting.iter().map(|at| plain(format!("waits: {}", at.text), Some(at.line)));
+            let waits =
+                waiting.iter().map(|at| plain(format!("waits: {}", at.text), Some(at.line)));
             all.extend(waits);
         }
     }

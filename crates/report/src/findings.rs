@@ -182,8 +182,23 @@ impl Findings<'_> {
         self.json_of("verify")
     }
 
+    /// The same, and the counterexample step by step with every state, as the page shows it.
+    pub fn json_with_run(&self) -> String {
+        let mut object = self.object("verify");
+        let found = self.counterexample();
+        let run = found.and_then(|found| self.interleaving(found));
+        if let (Some(counterexample), Some(run)) = (object.get_mut("counterexample"), run) {
+            counterexample["run"] = run.to_json();
+        }
+        format!("{}\n", Json::Object(object))
+    }
+
     /// The same of another command.
     pub fn json_of(&self, command: &str) -> String {
+        format!("{}\n", Json::Object(self.object(command)))
+    }
+
+    fn object(&self, command: &str) -> Map<String, Json> {
         let mut object = json::envelope(command, self.subject);
         let mut insert = |key: &str, value: Json| object.insert(key.to_owned(), value);
         insert("verdict", json!(self.verdict.id()));
@@ -197,7 +212,7 @@ impl Findings<'_> {
         if let Some(found) = self.counterexample() {
             insert("counterexample", self.counterexample_json(found));
         }
-        format!("{}\n", Json::Object(object))
+        object
     }
 
     pub(crate) fn counterexample_json(&self, found: &Counterexample) -> Json {

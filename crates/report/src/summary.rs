@@ -60,8 +60,10 @@ impl SummaryPage {
             self.rows.iter().filter(|row| row.verdict == verdict).count()
         };
         let verdicts = Verdict::ALL.into_iter().rev().map(Some).chain([None]);
-        let counts: Vec<(Option<Verdict>, usize)> =
-            verdicts.map(|verdict| (verdict, of(verdict))).filter(|(_, count)| *count > 0).collect();
+        let counts: Vec<(Option<Verdict>, usize)> = verdicts
+            .map(|verdict| (verdict, of(verdict)))
+            .filter(|(_, count)| *count > 0)
+            .collect();
         html! {
             p class="counts" {
                 (counted(self.rows.len(), "file"))

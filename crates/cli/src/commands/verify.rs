@@ -73,6 +73,7 @@ fn one(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Verdict> {
     };
     // The verdict first: it is never lost because a file cannot be written.
     output::write_stdout(&match args.common.json {
+        true if args.with_run => findings.json_with_run(),
         true => findings.json(),
         false => findings.text(&output::verdict_on_stdout),
     })?;

@@ -24,25 +24,52 @@ function arrowHead(x, y, [dx, dy], className) {
   return shape("polygon", { points: points.map((point) => point.join(",")).join(" "), class: className });
 }
 
-/** An arrow from a row of a box to a box. */
-function arrow(from, y, to, className) {
+/** A point of a curve, a part of the way along it. */
+function along([a, b, c, d], part) {
+  const rest = 1 - part;
+  return [0, 1].map((axis) =>
+    rest ** 3 * a[axis] + 3 * rest ** 2 * part * b[axis] + 3 * rest * part ** 2 * c[axis] + part ** 3 * d[axis]);
+}
+
+/** Whether a curve goes through a box. */
+function crosses(curve, box) {
+  for (let part = 0.05; part < 1; part += 0.05) {
+    const [x, y] = along(curve, part);
+    if (x > box.x - 4 && x < box.x + box.width + 4 && y > box.y - 4 && y < box.y + box.height + 4) return true;
+  }
+  return false;
+}
+
+/** Straight parts with round corners. */
+function rounded(points) {
+  const path = [`M${points[0].join(" ")}`];
+  for (let at = 1; at + 1 < points.length; at += 1) {
+    const [before, corner, after] = [points[at - 1], points[at], points[at + 1]];
+    const near = (other) => {
+      const [dx, dy] = [other[0] - corner[0], other[1] - corner[1]];
+      const part = Math.min(9 / Math.max(Math.hypot(dx, dy), 1), 0.5);
+      return [corner[0] + dx * part, corner[1] + dy * part].join(" ");
+    };
+    path.push(`L${near(before)} Q${corner.join(" ")} ${near(after)}`);
+  }
+  return [...path, `L${points[points.length - 1].join(" ")}`].join(" ");
+}
+
+/** An arrow from a row of a box to a box; `others` are the boxes that it should not go through. */
+function arrow(from, y, to, others, className) {
   const [x1, x2, y2] = [from.x + from.width, to.x, to.y + ROW / 2 + 1];
-  const between = [...layout.places.values()].some((other) =>
-    other !== from && other !== to && other.row === to.row && other.row === from.row &&
-    other.x > x1 - 1 && other.x + other.width < x2 + 1);
-  if (x2 > x1 + 8 && !between) {
-    const bend = Math.min(40, (x2 - x1) / 2);
-    const path = `M${x1 - 8} ${y} C${x1 + bend} ${y} ${x2 - bend - 6} ${y2} ${x2 - 6} ${y2}`;
+  const bend = Math.max(Math.min(40, (x2 - x1) / 2), 8);
+  const curve = [[x1 - 8, y], [x1 + bend, y], [x2 - bend - 6, y2], [x2 - 6, y2]];
+  if (x2 > x1 + 8 && !others.some((other) => other !== from && other !== to && crosses(curve, other))) {
+    const path = `M${curve[0].join(" ")} C${curve.slice(1).map((point) => point.join(" ")).join(" ")}`;
     return [shape("path", { d: path, class: className }), arrowHead(x2, y2, [1, 0], className)];
   }
   // Over what is between, or back: round above both boxes, and from above into the other.
-  const top = Math.min(from.y, to.y) - 12 - Math.min(20, Math.abs(x2 - x1) / 40);
+  const top = Math.min(from.y, to.y) - 13 - 5 * ((from.column ?? 0) % 3);
   const end = to.x + Math.min(22, to.width / 3);
-  const [out, last] = [x1 + 20, to.y];
-  const side = end > out ? 1 : -1;
-  const path = `M${x1 - 8} ${y} C${out} ${y} ${out + 4} ${top} ${out + side * 14} ${top} ` +
-    `L${end - side * 14} ${top} Q${end} ${top} ${end} ${Math.min(top + 12, last - 6)} L${end} ${last - 6}`;
-  return [shape("path", { d: path, class: className }), arrowHead(end, last, [0, 1], className)];
+  const out = x1 + 14;
+  const path = rounded([[x1 - 8, y], [out, y], [out, top], [end, top], [end, to.y - 6]]);
+  return [shape("path", { d: path, class: className }), arrowHead(end, to.y, [0, 1], className)];
 }
 
 /** Who can reach an object: "shared", a thread, "none". */
@@ -68,10 +95,15 @@ function drawBox(key, box, before, held, repeats) {
   if (typeof held === "number") group.style.setProperty("--edge", colour(held));
   group.append(shape("rect", { x: place.x, y: place.y, width: place.width, height: place.height, rx: 6, class: "frame" }));
   const title = shape("text", { x: place.x + 9, y: place.y + 15, class: "title" });
-  title.textContent = box.live ? box.title : `${box.title} freed`;
+  title.textContent = box.title;
   group.append(title);
   if (key === "null") return group;
   group.append(shape("line", { x1: place.x, x2: place.x + place.width, y1: place.y + ROW + 1, y2: place.y + ROW + 1, class: "rule" }));
+  if (!box.live) {
+    const word = shape("text", { x: place.x + 9, y: place.y + ROW + 16, class: "name" });
+    word.textContent = "freed";
+    group.append(word);
+  }
   box.rows.forEach(({ name, value }, at) => {
     const y = place.y + ROW * (at + 1) + 2;
     const changed = before !== undefined && before.rows[at] !== undefined && textOf(before.rows[at].value) !== textOf(value);
@@ -88,19 +120,20 @@ function drawBox(key, box, before, held, repeats) {
 }
 
 /** The arrows out of the rows of a box. */
-function drawLinks(key, box, before) {
+function drawLinks(key, box, before, others, isGarbage) {
   const place = layout.places.get(key);
   return box.rows.flatMap(({ value }, at) => targetsOf(value).flatMap((object) => {
     const to = layout.places.get(`@${object}`);
     if (to === undefined) return [];
     const old = before?.rows[at];
     const changed = old === undefined || textOf(old.value) !== textOf(value);
-    return arrow(place, place.y + ROW * (at + 1) + 2 + ROW / 2, to, changed && view.at > 0 ? "link changed" : "link");
+    return arrow(place, place.y + ROW * (at + 1) + 2 + ROW / 2, to, others, changed && view.at > 0 ? "link changed" : isGarbage ? "link garbage" : "link");
   }));
 }
 
 /** Puts the names where they belong; those that were there move. */
 function drawTags(state) {
+  const before = view.at > 0 ? new Map(tagsOf(states[view.at - 1]).map((tag) => [tag.id, tag.box])) : null;
   const used = new Map();
   const seen = new Set();
   for (const tag of tagsOf(state)) {
@@ -112,16 +145,19 @@ function drawTags(state) {
     const width = textWidth(tag.text) + 14;
     let group = drawing.known.get(tag.id);
     if (group === undefined) {
-      group = shape("g", { class: tag.thread === null ? "tag" : "tag own", "data-tag": tag.id }, shape("rect", { rx: 8, height: TAG - 3 }), shape("text", { y: 11.5, "text-anchor": "middle" }));
+      group = shape("g", { class: tag.thread === null ? "tag" : "tag own", "data-tag": tag.id },
+        shape("rect", { rx: 10, x: -2.5, y: -2.5, height: TAG + 2, class: "ring" }), shape("rect", { rx: 8, height: TAG - 3, class: "pill" }), shape("text", { y: 11.5, "text-anchor": "middle" }));
       group.style.setProperty("--edge", tag.thread === null ? "var(--text)" : colour(tag.thread));
       drawing.known.set(tag.id, group);
       drawing.tags.append(group);
     }
-    const [rect, text] = group.children;
-    rect.setAttribute("width", width);
+    const [ring, pill, text] = group.children;
+    ring.setAttribute("width", width + 5);
+    pill.setAttribute("width", width);
     text.setAttribute("x", width / 2);
     text.textContent = tag.text;
     group.setAttribute("data-at", tag.box);
+    group.classList.toggle("changed", before !== null && before.get(tag.id) !== tag.box);
     group.style.transform = `translate(${place.x}px, ${place.y + place.height + 5 + line * TAG}px)`;
   }
   for (const [id, group] of drawing.known) {
@@ -143,7 +179,8 @@ function drawState() {
   const heldBy = (key) => (key.startsWith("@") ? who(Number(key.slice(1))) : "shared");
   drawing.boxes.replaceChildren(...shown.map(([key, box]) =>
     drawBox(key, box, before?.get(key), heldBy(key), before === undefined || key === "null")));
-  drawing.links.replaceChildren(...shown.flatMap(([key, box]) => drawLinks(key, box, before?.get(key))));
+  const others = shown.map(([key]) => layout.places.get(key));
+  drawing.links.replaceChildren(...shown.flatMap(([key, box]) => drawLinks(key, box, before?.get(key), others, heldBy(key) === "none")));
   drawTags(state);
   const words = [...boxes.values()].flatMap((box) => [box.title, ...box.rows.map(({ name, value }) => `${name} ${textOf(value)}`)]);
   drawing.root.setAttribute("aria-label", `The heap: ${words.join(", ")}`);

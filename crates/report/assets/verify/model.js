@@ -29,7 +29,7 @@ function byId(id) {
 
 /** The colour of a thread. */
 function colour(thread) {
-  return thread === null || thread === undefined ? "var(--soft)" : `var(--t${thread % 6})`;
+  return thread === null || thread === undefined ? "var(--accent)" : `var(--t${thread % 6})`;
 }
 
 /** `thread 0`, with its role if it has one. */
@@ -43,6 +43,12 @@ const textOf = (value) => (typeof value === "string" ? value : value.text);
 const labelOf = (value) => (typeof value === "string" ? value : value.label);
 const targetsOf = (value) => (typeof value === "string" ? [] : value.to);
 const itemsOf = (value) => (typeof value === "string" ? [] : value.items ?? []);
+
+/** A value in few words: what it refers to, and the rest of it. */
+function shortOf(value) {
+  if (typeof value === "string" || itemsOf(value).length > 0) return textOf(value);
+  return [...targetsOf(value).map((object) => `@${object}`), labelOf(value)].join(" ").trim();
+}
 
 /** Whether a value is a reference, or a record with one; perhaps null. */
 function isReference(value) {

@@ -4,7 +4,7 @@
 const ROW = 19;
 const CHAR = 7;
 const TAG = 18;
-const GAP = { x: 46, y: 26 };
+const GAP = { x: 38, y: 26 };
 const MARGIN = 16;
 
 const textWidth = (text) => [...text].length * CHAR;
@@ -32,15 +32,19 @@ const sharedKind = sharedNames.map((_, at) => {
   return all.some(isReference) ? "name" : "word";
 });
 
+/** Whether a shared reference is ever null. */
+const hasNull = states.some((state) =>
+  state.shared.some(([, value], at) => sharedKind[at] === "name" && targetsOf(value).length === 0));
+
 /** Everything that is drawn as a box in a state, by key. */
 function boxesOf(state) {
   const boxes = new Map();
   const words = state.shared.filter((_, at) => sharedKind[at] === "word");
   if (words.length > 0) boxes.set("words", { title: "shared", rows: rowsOf(words), live: true });
   state.shared.forEach(([name, value], at) => {
-    if (sharedKind[at] === "array") boxes.set(`array ${at}`, { title: name, rows: rowsOf([[name, value]]), live: true });
+    if (sharedKind[at] === "array") boxes.set(`array ${at}`, { title: name, rows: rowsOf([["", value]]), live: true });
   });
-  if (sharedKind.includes("name")) boxes.set("null", { title: "∅", rows: [], live: true });
+  if (hasNull) boxes.set("null", { title: "∅", rows: [], live: true });
   state.objects.forEach((object, at) => {
     boxes.set(`@${at}`, { title: `@${at} ${object.of}`, rows: rowsOf(object.fields), live: object.live });
   });

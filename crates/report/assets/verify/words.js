@@ -116,7 +116,8 @@ function threadCard(number) {
       : thread.line === null ? thread.operation : `${thread.operation}, next line ${thread.line}`;
   const values = thread.variables.map(([name, value, live]) => {
     const changed = old.get(name) !== textOf(value) && before.operation === thread.operation;
-    const shown = element("span", { className: "variable" }, element("span", { className: "name", text: name }), ` ${textOf(value)}`);
+    const shown = element("span", { className: "variable" }, element("span", { className: "name", text: name }), ` ${shortOf(value)}`);
+    shown.title = textOf(value);
     shown.classList.toggle("changed", changed || (before.operation !== thread.operation && before !== thread));
     shown.classList.toggle("dead", !live);
     return shown;

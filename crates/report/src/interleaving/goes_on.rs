@@ -48,9 +48,10 @@ pub fn goes_on(machine: &Machine, end: &State) -> GoesOn {
 fn step(machine: &Machine, state: &State, thread: usize) -> Option<(ScheduledMove, State)> {
     state.pending(thread)?;
     [Move::Step { thread }, Move::Respond { thread }].into_iter().find_map(|what| {
-        let first = machine.successors(state, &what).into_iter().find_map(|successor| {
-            successor.result.ok().map(|after| (successor.choices, after))
-        });
+        let first = machine
+            .successors(state, &what)
+            .into_iter()
+            .find_map(|successor| successor.result.ok().map(|after| (successor.choices, after)));
         first.map(|(choices, after)| (ScheduledMove { what, choices }, after))
     })
 }

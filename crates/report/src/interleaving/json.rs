@@ -65,9 +65,10 @@ impl ObjectView {
 
 impl ThreadView {
     fn json(&self) -> Json {
-        let variables = self.variables.iter().map(|variable| {
-            json!([escaped(&variable.name), variable.value.json(), variable.live])
-        });
+        let variables = self
+            .variables
+            .iter()
+            .map(|variable| json!([escaped(&variable.name), variable.value.json(), variable.live]));
         json!({
             "operation": self.operation.as_deref().map(escaped),
             "line": self.line,

@@ -60,10 +60,8 @@ impl Replay<'_> {
     fn make(&self) -> Option<Made> {
         let found = self.found;
         let mut schedule = found.schedule.clone();
-        let mut cycle = (!found.cycle.is_empty()).then(|| CycleView {
-            from: schedule.len(),
-            words: "again and again".to_owned(),
-        });
+        let mut cycle = (!found.cycle.is_empty())
+            .then(|| CycleView { from: schedule.len(), words: "again and again".to_owned() });
         schedule.extend(found.cycle.iter().cloned());
         let machine = Machine::new(self.program, self.memory);
         let end = follow(&machine, &schedule);
@@ -198,7 +196,12 @@ impl Replay<'_> {
         for (node, edge) in path {
             let node = operation.body.nodes.get(index(node.0));
             let Some(edge) = node.and_then(|node| node.edges.get(*edge)) else { continue };
-            of.extend(edge.actions.iter().filter_map(|(action, _)| action.answer()).map(|local| index(local.0)));
+            of.extend(
+                edge.actions
+                    .iter()
+                    .filter_map(|(action, _)| action.answer())
+                    .map(|local| index(local.0)),
+            );
         }
     }
 

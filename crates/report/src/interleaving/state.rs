@@ -35,9 +35,7 @@ impl<'a> Drawing<'a> {
         StateView {
             shared: shared.map(|(variable, value)| named(&names, variable, value)).collect(),
             objects: state.heap.iter().map(|object| self.object(&names, object)).collect(),
-            threads: threads
-                .map(|(at, thread)| self.thread(thread, assigned.get(at)))
-                .collect(),
+            threads: threads.map(|(at, thread)| self.thread(thread, assigned.get(at))).collect(),
         }
     }
 
@@ -88,10 +86,27 @@ impl<'a> Drawing<'a> {
                     let live = live.and_then(|live| live.get(at)).copied().unwrap_or(true);
                     is_shown.then_some(LocalView { name, value, live })
                 }));
+                without_doubles(&mut view.variables);
             }
         }
         view
     }
+}
+
+/// Functions are inlined, so two locals may have one name: what some way on reads is kept, and the
+/// same value is told once.
+fn without_doubles(variables: &mut Vec<LocalView>) {
+    let all = variables.clone();
+    let mut kept: Vec<LocalView> = Vec::new();
+    for variable in variables.drain(..) {
+        let hides = |other: &LocalView| other.name == variable.name && other.live && !variable.live;
+        let is_told =
+            kept.iter().any(|known| known.name == variable.name && known.value == variable.value);
+        if !is_told && !all.iter().any(hides) {
+            kept.push(variable);
+        }
+    }
+    *variables = kept;
 }
 
 fn index(node: NodeId) -> usize {

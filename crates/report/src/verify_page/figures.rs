@@ -38,4 +38,3 @@ pub fn figures(answer: &Answer) -> Option<Figures> {
         end: failed.map(|failure| format!("{}: {failure}", caption(last))),
     })
 }
-

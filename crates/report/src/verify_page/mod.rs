@@ -55,21 +55,22 @@ impl Findings<'_> {
 
     /// The counterexample step by step, as far as it is known.
     pub(crate) fn interleaving(&self, found: &Counterexample) -> Option<InterleavingView> {
-        let replayed = self.program.and_then(|program| {
-            Replay { program, memory: self.memory, found }.view()
-        });
+        let replayed =
+            self.program.and_then(|program| Replay { program, memory: self.memory, found }.view());
         let known = || (!found.steps.is_empty()).then(|| InterleavingView::of_steps(&found.steps));
         replayed.or_else(known).filter(|view| !view.steps.is_empty())
     }
 
     fn body(&self, found: Option<&Counterexample>, has_run: bool) -> Markup {
-        html! {
+        let head = html! {
             header class="top" {
                 h1 class=(format!("verdict {}", self.tone().class())) { (escaped(&self.sentence())) }
-                p class="about" { (escaped(&self.about(found.is_some()))) }
+                p class="about" { (escaped(&self.about(found))) }
                 @if let Some(found) = found { (possible(found)) }
             }
-            @if has_run { (PreEscaped(STAGE)) }
+        };
+        html! {
+            @if has_run { div class="screen" { (head) (PreEscaped(STAGE)) } } @else { (head) }
             article {
                 @if let Some(found) = found { (trace(found, has_run)) }
                 (self.taken_for_granted())
@@ -86,11 +87,13 @@ impl Findings<'_> {
     }
 
     /// What was verified; beside a counterexample also within which bounds.
-    fn about(&self, is_violated: bool) -> String {
+    fn about(&self, found: Option<&Counterexample>) -> String {
         let title = format!("linchpin verify {}", self.subject);
-        match (is_violated, self.reason()) {
-            (false, _) | (_, "") => title,
-            (true, reason) => format!("{title} · {reason}"),
+        match (found, self.reason()) {
+            (Some(found), reason) if !reason.is_empty() && found.explanation != reason => {
+                format!("{title} · {reason}")
+            }
+            _ => title,
         }
     }
 
