@@ -11,9 +11,7 @@ function startPicture() {
   drawing.root = shape("svg", { viewBox: `0 0 ${layout.width} ${layout.height}`, role: "img" },
     drawing.boxes, drawing.links, drawing.tags);
   // It may shrink to fit, but not so far that it cannot be read; it grows a little where there is room.
-  drawing.root.style.maxWidth = `${layout.width * 1.5}px`;
-  drawing.root.style.minWidth = `${layout.width * 0.6}px`;
-  drawing.root.style.setProperty("--ratio", layout.width / layout.height);
+  drawing.root.style.setProperty("--natural", `${layout.width}px`);
   byId("picture").replaceChildren(drawing.root);
 }
 

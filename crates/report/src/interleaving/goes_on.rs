@@ -26,7 +26,9 @@ pub enum GoesOn {
 pub fn goes_on(machine: &Machine, end: &State) -> GoesOn {
     let threads = end.threads.len();
     let mut state = end.clone();
-    let mut turn = 0;
+    // As if the first of them had just moved: where it is alone, its first move repeats already.
+    let first = (0..threads).find(|thread| end.pending(*thread).is_some());
+    let Some(mut turn) = first.map(|first| (first + 1) % threads) else { return GoesOn::Waits };
     let mut moves = Vec::new();
     let mut seen = HashMap::from([((state.clone(), turn), 0)]);
     while moves.len() < MOST {
