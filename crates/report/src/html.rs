@@ -62,11 +62,6 @@ pub enum Tone {
 }
 
 impl Tone {
-    /// That of something that went wrong, or did not.
-    pub fn of(is_bad: bool) -> Tone {
-        if is_bad { Tone::Bad } else { Tone::Good }
-    }
-
     /// That of a verdict.
     pub const fn of_verdict(verdict: Verdict) -> Tone {
         match verdict {

@@ -79,9 +79,9 @@ impl Findings<'_> {
                     (proof::markup(shown))
                 }
                 @for figures in self.answers.iter().filter_map(figures::figures) {
-                    section { (figures.markup()) }
+                    (part(&figures.heading, found.is_some(), &figures.markup()))
                 }
-                (self.roadmaps())
+                (self.roadmaps(found.is_some()))
             }
         }
     }
@@ -111,17 +111,28 @@ impl Findings<'_> {
     }
 
     /// The roadmaps among the answers, as parts of a page.
-    fn roadmaps(&self) -> Markup {
+    fn roadmaps(&self, folded: bool) -> Markup {
         // The counterexample is on the page already.
         let others = Findings { answers: &[], ..*self };
         let roadmaps = self.answers.iter().filter_map(|answer| answer.roadmap.as_deref());
         html! {
             @for roadmap in roadmaps {
-                section id="roadmap" {
+                (part("The proof roadmap", folded, &html! {
                     h2 { "The proof roadmap" }
                     (RoadmapView { findings: others, roadmap }.markup())
-                }
+                }))
             }
+        }
+    }
+}
+
+/// A part of the page; folded where a counterexample says all that most people want to know.
+fn part(name: &str, folded: bool, inside: &Markup) -> Markup {
+    html! {
+        @if folded {
+            details { summary { (escaped(name)) } (inside) }
+        } @else {
+            section { (inside) }
         }
     }
 }
