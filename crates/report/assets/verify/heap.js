@@ -82,6 +82,13 @@ function holders(state) {
   };
 }
 
+/** Words in the drawing. */
+function written(text, x, y, className) {
+  const made = shape("text", { x, y, class: className });
+  made.textContent = text;
+  return made;
+}
+
 function drawBox(key, box, before, held, repeats) {
   const place = layout.places.get(key);
   const classes = ["box"];
@@ -91,28 +98,22 @@ function drawBox(key, box, before, held, repeats) {
   if (held === "none") classes.push("garbage");
   const group = shape("g", { class: classes.join(" "), "data-box": key });
   if (typeof held === "number") group.style.setProperty("--edge", colour(held));
-  group.append(shape("rect", { x: place.x, y: place.y, width: place.width, height: place.height, rx: 6, class: "frame" }));
-  const title = shape("text", { x: place.x + 9, y: place.y + 15, class: "title" });
-  title.textContent = box.title;
-  group.append(title);
+  const { x, y: top, width, height } = place;
+  group.append(shape("rect", { x, y: top, width, height, rx: 6, class: "frame" }), written(box.title, x + 9, top + 15, "title"));
   if (key === "null") return group;
-  group.append(shape("line", { x1: place.x, x2: place.x + place.width, y1: place.y + ROW + 1, y2: place.y + ROW + 1, class: "rule" }));
-  if (!box.live) {
-    const word = shape("text", { x: place.x + 9, y: place.y + ROW + 16, class: "name" });
-    word.textContent = "freed";
-    group.append(word);
-  }
+  group.append(shape("line", { x1: x, x2: x + width, y1: top + ROW + 1, y2: top + ROW + 1, class: "rule" }));
+  if (!box.live) group.append(written("freed", x + 9, top + ROW + 16, "name"));
   box.rows.forEach(({ name, value }, at) => {
-    const y = place.y + ROW * (at + 1) + 2;
-    const changed = before !== undefined && before.rows[at] !== undefined && textOf(before.rows[at].value) !== textOf(value);
-    if (changed) group.append(shape("rect", { x: place.x + 1, y, width: place.width - 2, height: ROW - 1, rx: 3, class: "changed" }));
-    const label = shape("text", { x: place.x + 9, y: y + 14, class: "name" });
-    label.textContent = name;
-    const held = targetsOf(value).length > 0;
-    const word = shape("text", { x: place.x + place.width - (held ? 18 : 8), y: y + 14, class: "value", "text-anchor": "end" });
-    word.textContent = labelOf(value);
-    group.append(label, word);
-    if (held) group.append(shape("circle", { cx: place.x + place.width - 9, cy: y + ROW / 2, r: 3, class: "port" }));
+    const y = top + ROW * (at + 1) + 2;
+    const old = before?.rows[at];
+    if (old !== undefined && textOf(old.value) !== textOf(value)) {
+      group.append(shape("rect", { x: x + 1, y, width: width - 2, height: ROW - 1, rx: 3, class: "changed" }));
+    }
+    const refers = targetsOf(value).length > 0;
+    const word = written(labelOf(value), x + width - (refers ? 18 : 8), y + 14, "value");
+    word.setAttribute("text-anchor", "end");
+    group.append(written(name, x + 9, y + 14, "name"), word);
+    if (refers) group.append(shape("circle", { cx: x + width - 9, cy: y + ROW / 2, r: 3, class: "port" }));
   });
   return group;
 }
@@ -125,7 +126,8 @@ function drawLinks(key, box, before, others, isGarbage) {
     if (to === undefined) return [];
     const old = before?.rows[at];
     const changed = old === undefined || textOf(old.value) !== textOf(value);
-    return arrow(place, place.y + ROW * (at + 1) + 2 + ROW / 2, to, others, changed && view.at > 0 ? "link changed" : isGarbage ? "link garbage" : "link");
+    const className = changed && view.at > 0 ? "link changed" : isGarbage ? "link garbage" : "link";
+    return arrow(place, place.y + ROW * (at + 1) + 2 + ROW / 2, to, others, className);
   }));
 }
 
@@ -144,7 +146,9 @@ function drawTags(state) {
     let group = drawing.known.get(tag.id);
     if (group === undefined) {
       group = shape("g", { class: tag.thread === null ? "tag" : "tag own", "data-tag": tag.id },
-        shape("rect", { rx: 10, x: -2.5, y: -2.5, height: TAG + 2, class: "ring" }), shape("rect", { rx: 8, height: TAG - 3, class: "pill" }), shape("text", { y: 11.5, "text-anchor": "middle" }));
+        shape("rect", { rx: 10, x: -2.5, y: -2.5, height: TAG + 2, class: "ring" }),
+        shape("rect", { rx: 8, height: TAG - 3, class: "pill" }),
+        shape("text", { y: 11.5, "text-anchor": "middle" }));
       group.style.setProperty("--edge", tag.thread === null ? "var(--text)" : colour(tag.thread));
       drawing.known.set(tag.id, group);
       drawing.tags.append(group);
@@ -178,8 +182,10 @@ function drawState() {
   drawing.boxes.replaceChildren(...shown.map(([key, box]) =>
     drawBox(key, box, before?.get(key), heldBy(key), before === undefined || key === "null")));
   const others = shown.map(([key]) => layout.places.get(key));
-  drawing.links.replaceChildren(...shown.flatMap(([key, box]) => drawLinks(key, box, before?.get(key), others, heldBy(key) === "none")));
+  drawing.links.replaceChildren(...shown.flatMap(([key, box]) =>
+    drawLinks(key, box, before?.get(key), others, heldBy(key) === "none")));
   drawTags(state);
-  const words = [...boxes.values()].flatMap((box) => [box.title, ...box.rows.map(({ name, value }) => `${name} ${textOf(value)}`)]);
+  const words = [...boxes.values()].flatMap((box) =>
+    [box.title, ...box.rows.map(({ name, value }) => `${name} ${textOf(value)}`)]);
   drawing.root.setAttribute("aria-label", `The heap: ${words.join(", ")}`);
 }

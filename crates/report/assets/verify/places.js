@@ -120,7 +120,17 @@ function linksOf() {
 /** The links without cycles: those that last longest are kept. */
 function withoutCycles(links) {
   const next = new Map();
-  const leads = (from, to) => from === to || (next.get(from) ?? []).some((on) => leads(on, to));
+  const leads = (from, to) => {
+    const [seen, work] = [new Set(), [from]];
+    while (work.length > 0) {
+      const object = work.pop();
+      if (object === to) return true;
+      if (seen.has(object)) continue;
+      seen.add(object);
+      work.push(...(next.get(object) ?? []));
+    }
+    return false;
+  };
   return links.filter(({ from, to }) => {
     if (leads(to, from)) return false;
     next.set(from, [...(next.get(from) ?? []), to]);
@@ -150,7 +160,9 @@ function columnsOf(count, links) {
 /** In how many states an object can be reached from shared variables. */
 function sharedFor(count) {
   const times = new Array(count).fill(0);
-  for (const state of states) for (const object of reached(state, state.shared.map(([, value]) => value))) times[object] += 1;
+  for (const state of states) {
+    for (const object of reached(state, state.shared.map(([, value]) => value))) times[object] += 1;
+  }
   return times;
 }
 
@@ -229,8 +241,9 @@ function layOut() {
   const before = (all, until, gap) => all.slice(0, until).reduce((sum, one) => sum + (one ?? 0) + gap, 0);
   for (let object = 0; object < count; object += 1) {
     const size = sizes.get(`@${object}`);
-    const [x, y] = [left + before(wide, columns[object], GAP.x), MARGIN + 22 + before(high, rows[object], GAP.y + 14)];
-    places.set(`@${object}`, { x, y, width: size.width, height: height(size), column: columns[object], row: rows[object] });
+    const [column, row] = [columns[object], rows[object]];
+    const [x, y] = [left + before(wide, column, GAP.x), MARGIN + 22 + before(high, row, GAP.y + 14)];
+    places.set(`@${object}`, { x, y, width: size.width, height: height(size), column, row });
   }
   const bottom = MARGIN + 22 + before(high, high.length, GAP.y + 14);
   return {

@@ -22,7 +22,9 @@ function writeSource() {
   byId("file").textContent = data.file;
   byId("lines").replaceChildren(...data.source.map((text, at) => {
     const line = element("div", { className: "line" },
-      element("span", { className: "stands" }), element("span", { className: "no", text: at + 1 }), element("code", {}, ...coloured(text)));
+      element("span", { className: "stands" }),
+      element("span", { className: "no", text: at + 1 }),
+      element("code", {}, ...coloured(text)));
     line.dataset.line = at + 1;
     return line;
   }));
@@ -31,7 +33,8 @@ function writeSource() {
 /** The row of a step in the list. */
 function stepRow(step, at) {
   const number = element("span", { className: "no", text: at + 1 });
-  const who = element("span", { className: "who", text: step.thread === null ? (step.kind === "crash" ? "⚡" : "") : step.thread });
+  const sign = step.kind === "crash" ? "⚡" : "";
+  const who = element("span", { className: "who", text: step.thread === null ? sign : step.thread });
   const line = element("span", { className: "at", text: step.lines.length > 0 ? step.lines[0] : "" });
   const text = element("span", { className: "text" }, element("span", { text: step.text }));
   for (const change of step.changed) text.append(element("span", { className: "change", text: `→ ${change}` }));
@@ -115,15 +118,16 @@ function threadCard(number) {
     : thread.answer !== null ? `${thread.operation} returns ${thread.answer}`.trim()
       : thread.line === null ? thread.operation : `${thread.operation}, next line ${thread.line}`;
   const values = thread.variables.map(([name, value, live]) => {
-    const changed = old.get(name) !== textOf(value) && before.operation === thread.operation;
-    const shown = element("span", { className: "variable" }, element("span", { className: "name", text: name }), ` ${shortOf(value)}`);
+    const shown = element("span", { className: "variable" },
+      element("span", { className: "name", text: name }), ` ${shortOf(value)}`);
     shown.title = textOf(value);
-    shown.classList.toggle("changed", changed || (before.operation !== thread.operation && before !== thread));
+    shown.classList.toggle("changed", old.get(name) !== textOf(value));
     shown.classList.toggle("dead", !live);
     return shown;
   });
   const card = element("div", { className: "thread" },
-    element("p", {}, element("b", { text: threadName(number) }), ` ${doing}`), element("div", { className: "variables" }, ...values));
+    element("p", {}, element("b", { text: threadName(number) }), ` ${doing}`),
+    element("div", { className: "variables" }, ...values));
   card.style.setProperty("--edge", colour(number));
   card.classList.toggle("moves", view.at > 0 && steps[view.at - 1].thread === number);
   return card;
@@ -140,7 +144,8 @@ function writeNow() {
   const now = byId("now");
   byId("when").textContent = view.at === 0 ? "at the start" : `after step ${view.at}`;
   if (step === null) {
-    now.replaceChildren(element("b", { text: `Start of ${steps.length} steps` }), element("span", { text: "→ and ← step, Home and End go to the ends, Page up and Page down to context switches" }));
+    const keys = "→ and ← step, Home and End go to the ends, Page up and Page down to context switches";
+    now.replaceChildren(element("b", { text: `Start of ${steps.length} steps` }), element("span", { text: keys }));
     return;
   }
   const who = step.thread === null ? "" : threadName(step.thread);

@@ -1,10 +1,13 @@
 //! How a run that got stuck goes on: the pending operations take turns until a state comes back.
 
-use linchpin_ir::interpreter::{Machine, Move, ScheduledMove, State};
+use linchpin_ir::interpreter::{Choices, Machine, Move, Outcome, ScheduledMove, State};
 use std::collections::HashMap;
 
 /// So many moves are made; a run that got stuck usually repeats itself within a few.
 const MOST: usize = 400;
+
+/// So many ways to make a move are tried.
+const WAYS: usize = 64;
 
 /// How it goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,14 +49,18 @@ pub fn goes_on(machine: &Machine, end: &State) -> GoesOn {
     GoesOn::NotSeen
 }
 
-/// The first way in which the pending operation of a thread moves.
+/// The first way in which the pending operation of a thread moves, of those that are tried.
 fn step(machine: &Machine, state: &State, thread: usize) -> Option<(ScheduledMove, State)> {
     state.pending(thread)?;
     [Move::Step { thread }, Move::Respond { thread }].into_iter().find_map(|what| {
-        let first = machine
-            .successors(state, &what)
-            .into_iter()
-            .find_map(|successor| successor.result.ok().map(|after| (successor.choices, after)));
-        first.map(|(choices, after)| (ScheduledMove { what, choices }, after))
+        let mut given = Some(Choices::new());
+        for _ in 0..WAYS {
+            let attempt = machine.attempt(state, &what, &given?, None);
+            given = attempt.next_choices();
+            if let Outcome::Next(after) = attempt.outcome {
+                return Some((ScheduledMove { what, choices: attempt.choices }, after));
+            }
+        }
+        None
     })
 }
