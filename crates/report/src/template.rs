@@ -32,7 +32,7 @@ pub fn page(title: &str, parts: &Parts<'_>) -> String {
         )
     });
     filled(
-        PAGE,
+        PAGE.trim_end(),
         &[
             ("{{title}}", &title),
             ("{{style}}", &style),

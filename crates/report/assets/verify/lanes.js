@@ -2,11 +2,18 @@
 
 const percent = (step) => `${100 * step / steps.length}%`;
 
+/** Where a call without a return ends: at the crash that interrupts it, or with the run. */
+function endOfPending(call) {
+  const crash = steps.findIndex((step, at) =>
+    at > call.from && step.kind === "crash" && (step.thread === null || step.thread === call.thread));
+  return crash < 0 ? steps.length : crash;
+}
+
 /** The bars of a thread. */
 function barsOf(thread) {
   return calls.flatMap((call, number) => {
     if (call.thread !== thread) return [];
-    const end = call.to === null ? steps.length : call.to + 1;
+    const end = call.to === null ? endOfPending(call) : call.to + 1;
     const text = call.answer === null ? `${call.call} …` : call.answer === "" ? call.call : `${call.call} → ${call.answer}`;
     const bar = element("span", { className: "bar", text, title: call.core ? `${text}, in the core` : text });
     bar.classList.toggle("core", call.core);

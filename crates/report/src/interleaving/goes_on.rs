@@ -38,7 +38,7 @@ pub fn goes_on(machine: &Machine, end: &State) -> GoesOn {
         let order = (0..threads).map(|offset| (turn + offset) % threads);
         let next = order.filter_map(|thread| step(machine, &state, thread)).next();
         let Some((made, after)) = next else { return GoesOn::Waits };
-        turn = (made.what.thread() + 1) % threads;
+        turn = made.what.thread().map_or(turn, |thread| (thread + 1) % threads);
         moves.push(made);
         state = after;
         if let Some(&from) = seen.get(&(state.clone(), turn)) {

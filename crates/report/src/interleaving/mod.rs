@@ -165,24 +165,6 @@ pub struct ValueView {
 }
 
 impl InterleavingView {
-    /// Puts a crash after so many steps: `rows` say what was stored and what survived, `after` is
-    /// the state with which it goes on, if states are known.
-    pub fn insert_crash(&mut self, at: usize, rows: Vec<String>, after: Option<StateView>) {
-        let at = at.min(self.steps.len());
-        let text = "crash".to_owned();
-        let crash = StepView { kind: StepKind::Crash, text, rows, ..StepView::default() };
-        self.steps.insert(at, crash);
-        if let Some(before) = self.states.get(at).cloned() {
-            self.states.insert(at + 1, after.unwrap_or(before));
-        }
-        let later = |step: &mut usize| *step += usize::from(*step >= at);
-        for call in &mut self.calls {
-            later(&mut call.from);
-            call.to.iter_mut().for_each(later);
-        }
-        self.cycle.iter_mut().for_each(|cycle| later(&mut cycle.from));
-    }
-
     /// Whether another thread moves than in the step before.
     pub fn is_switch(&self, at: usize) -> bool {
         let moved = |at: usize| self.steps.get(at).and_then(|step| step.thread);

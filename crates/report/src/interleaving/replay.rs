@@ -3,10 +3,12 @@
 use super::goes_on::{GoesOn, goes_on};
 use super::state::{Assigned, Drawing};
 use super::{CallView, CycleView, InterleavingView, StateView, StepKind, StepView};
-use crate::changes::changes;
+use crate::changes::{changes, machine};
 use crate::run::RunView;
 use linchpin_engine::{Counterexample, Step, Wrong};
-use linchpin_ir::interpreter::{Machine, Memory, Move, Outcome, Path, ScheduledMove, State, Wait};
+use linchpin_ir::interpreter::{
+    LineRecord, Machine, Memory, Move, Outcome, Path, ScheduledMove, State, StepRecord, Wait,
+};
 use linchpin_ir::program::Program;
 use linchpin_ir::run::{Event, EventKind, Run, replay};
 
@@ -63,7 +65,7 @@ impl Replay<'_> {
         let mut cycle = (!found.cycle.is_empty())
             .then(|| CycleView { from: schedule.len(), words: "again and again".to_owned() });
         schedule.extend(found.cycle.iter().cloned());
-        let machine = Machine::new(self.program, self.memory);
+        let machine = machine(self.program, self.memory, &schedule);
         let end = follow(&machine, &schedule);
         let mut waits = Vec::new();
         if found.wrong == Wrong::Stuck {
@@ -92,24 +94,31 @@ impl Replay<'_> {
     fn calls(&self, run: &Run) -> Vec<CallView> {
         let view = RunView { program: self.program, run };
         let mut calls: Vec<CallView> = Vec::new();
+        // A thread that goes on after a crash is another process.
+        let mut processes: Vec<usize> = Vec::new();
+        let threads = self.program.threads.len().max(1);
         for event in &run.events {
             let at = step_of(event);
             match event.kind {
-                EventKind::Invoke => calls.push(CallView {
-                    thread: event.process,
-                    call: view.call(event),
-                    answer: None,
-                    from: at,
-                    to: None,
-                    core: self.found.core.contains(&calls.len()),
-                }),
-                EventKind::Ok => {
-                    let mut open = calls.iter_mut().rev();
-                    let Some(call) = open.find(|call| call.thread == event.process) else {
-                        continue;
-                    };
+                EventKind::Invoke => {
+                    processes.push(event.process);
+                    calls.push(CallView {
+                        thread: event.process % threads,
+                        call: view.call(event),
+                        answer: None,
+                        from: at,
+                        to: None,
+                        core: self.found.core.contains(&calls.len()),
+                    });
+                }
+                EventKind::Ok | EventKind::Fail => {
+                    let open = processes.iter().rposition(|process| *process == event.process);
+                    let Some(call) = open.and_then(|open| calls.get_mut(open)) else { continue };
                     call.to = Some(at);
-                    call.answer = Some(view.answered(event).unwrap_or_default());
+                    call.answer = Some(match event.kind {
+                        EventKind::Fail => "no effect".to_owned(),
+                        _ => view.answered(event).unwrap_or_default(),
+                    });
                 }
             }
         }
@@ -121,7 +130,7 @@ impl Replay<'_> {
         let rows = RunView { program: self.program, run }.rows();
         let moves = run.schedule.iter().zip(&run.trace).zip(rows);
         let step = |((made, record), row): ((&ScheduledMove, _), crate::Row)| {
-            let record: &linchpin_ir::interpreter::StepRecord = record;
+            let record: &StepRecord = record;
             let mut lines: Vec<u32> = Vec::new();
             for line in record.actions.iter().map(|action| action.line).chain(row.line) {
                 if line > 0 && !lines.contains(&line) {
@@ -134,11 +143,12 @@ impl Replay<'_> {
             };
             StepView {
                 kind: kind(&made.what),
-                thread: row.process,
+                thread: made.what.thread(),
                 operation: row.operation,
                 lines,
-                text,
+                text: if made.what == Move::Crash { "crash".to_owned() } else { text },
                 changed: changes.next().unwrap_or_default(),
+                rows: record.lines.iter().map(LineRecord::sentence).collect(),
                 ..StepView::default()
             }
         };
@@ -159,7 +169,7 @@ impl Replay<'_> {
 
     /// The states before, between and after the moves; none if they are too many to be looked at.
     fn states(&self, run: &Run) -> Vec<StateView> {
-        let machine = Machine::new(self.program, self.memory);
+        let machine = machine(self.program, self.memory, &run.schedule);
         let Ok(mut state) = machine.initial() else { return Vec::new() };
         let drawing = Drawing::new(self.program);
         let mut assigned = vec![Assigned::new(); self.program.threads.len()];
@@ -182,7 +192,10 @@ impl Replay<'_> {
 
     /// Which locals have been assigned after a move along a path.
     fn assign(&self, assigned: &mut [Assigned], before: &State, what: &Move, path: &Path) {
-        let thread = what.thread();
+        let Some(thread) = what.thread() else {
+            // After a crash no thread has any locals; `recover` has none of theirs.
+            return assigned.iter_mut().for_each(Assigned::clear);
+        };
         let operation = match what {
             Move::Invoke { operation, .. } => Some(*operation),
             _ => before.pending(thread),
@@ -257,8 +270,9 @@ fn role(thread: &linchpin_ir::program::Thread) -> String {
 const fn kind(what: &Move) -> StepKind {
     match what {
         Move::Invoke { .. } => StepKind::Invoke,
-        Move::Step { .. } => StepKind::Step,
+        Move::Step { .. } | Move::Recover => StepKind::Step,
         Move::Respond { .. } => StepKind::Respond,
+        Move::Crash | Move::CrashThread { .. } => StepKind::Crash,
     }
 }
 

@@ -53,9 +53,11 @@ impl<'a> Drawing<'a> {
         let mut view = ThreadView::default();
         let operation = match &thread.status {
             Status::Idle => None,
-            Status::Running { operation, .. } | Status::Returning { operation, .. } => {
-                self.program.operations.get(*operation)
-            }
+            Status::Running { operation, .. }
+            | Status::Returning { operation, .. }
+            | Status::Interrupted { operation }
+            | Status::Resolving { operation, .. }
+            | Status::Resolved { operation, .. } => self.program.operations.get(*operation),
         };
         let body = operation.or(self.program.operations.first()).map(|operation| &operation.body);
         let Some(body) = body else { return view };
@@ -67,7 +69,10 @@ impl<'a> Drawing<'a> {
             LocalView { name, value, live: true }
         }));
         match &thread.status {
-            Status::Idle => {}
+            Status::Idle
+            | Status::Interrupted { .. }
+            | Status::Resolving { .. }
+            | Status::Resolved { .. } => {}
             Status::Returning { value, .. } => {
                 let ty = operation.map_or(&Type::Unit, |operation| &operation.response);
                 view.answer = Some(match ty {

@@ -197,12 +197,33 @@ fn a_schedule_of_another_program_has_no_view() {
 
 #[test]
 fn a_crash_is_a_step_with_rows() {
-    let mut view = pushed();
-    view.insert_crash(4, vec!["top: stored @0, survived null".to_owned()], None);
-    assert_eq!((view.steps.len(), view.states.len()), (8, 9));
-    assert_eq!(view.steps[4].kind, StepKind::Crash);
-    assert_eq!((view.calls[0].from, view.calls[0].to, view.calls[1].from), (0, Some(6), 3));
-    assert_eq!(view.to_json()["steps"][4]["rows"][0], "top: stored @0, survived null");
+    let source = "spec register(0);
+persistent shared x: int = 0;
+op write(v: int) { x = v; persist(x); }
+op read() -> int { return x; }
+bounds { threads: 1, ops: 2, values: 1 }
+";
+    let program = program(source);
+    let machine = Machine::with_crashes(&program, Memory::Collected);
+    let mut state = machine.initial().expect("it starts");
+    let mut found = Counterexample::new(Wrong::NotLinearizable, "a test");
+    for what in [invoke(0, 0, &[1]), step(0), Move::Crash, invoke(0, 1, &[])] {
+        let attempt = machine.attempt(&state, &what, &[], None);
+        let Outcome::Next(next) = attempt.outcome else { panic!("{what:?} cannot be made") };
+        state = next;
+        found.schedule.push(ScheduledMove { what, choices: attempt.choices });
+    }
+    let replay = Replay { program: &program, memory: Memory::Collected, found: &found };
+    let view = replay.view().expect("it is replayed");
+    let crash = &view.steps[2];
+    assert_eq!((crash.kind, crash.thread), (StepKind::Crash, None));
+    assert_eq!(crash.rows, ["line x: x := 1 lost"]);
+    let x = |at: usize| view.states[at].shared[0].1.text.as_str();
+    assert_eq!((x(2), x(3)), ("1", "0"));
+    let calls: Vec<(usize, usize)> =
+        view.calls.iter().map(|call| (call.thread, call.from)).collect();
+    assert_eq!(calls, [(0, 0), (0, 3)]);
+    assert_eq!(view.to_json()["steps"][2]["rows"][0], "line x: x := 1 lost");
 }
 
 #[test]
