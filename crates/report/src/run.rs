@@ -125,11 +125,10 @@ impl<'a> RunView<'a> {
     pub fn bars(&self) -> Vec<Bar> {
         let mut bars: Vec<Bar> = Vec::new();
         for (at, event) in self.run.events.iter().enumerate() {
-            let operation = self.operation(event.operation);
             match event.kind {
                 EventKind::Invoke => bars.push(Bar {
                     process: event.process,
-                    label: format!("{}({})", operation.name, arguments(operation, &event.value)),
+                    label: self.call(event),
                     from: at,
                     to: None,
                 }),
@@ -137,8 +136,8 @@ impl<'a> RunView<'a> {
                     let open = bars.iter_mut().rev().find(|bar| bar.process == event.process);
                     let Some(bar) = open else { continue };
                     bar.to = Some(at);
-                    if operation.response != Type::Unit {
-                        bar.label += &format!(" → {}", answer(&operation.response, &event.value));
+                    if let Some(answer) = self.answered(event) {
+                        bar.label += &format!(" → {answer}");
                     }
                 }
                 EventKind::Fail => {
@@ -150,6 +149,18 @@ impl<'a> RunView<'a> {
             }
         }
         bars
+    }
+
+    /// The call of an invocation, as the model would write it.
+    pub(crate) fn call(&self, event: &Event) -> String {
+        let operation = self.operation(event.operation);
+        format!("{}({})", operation.name, arguments(operation, &event.value))
+    }
+
+    /// The answer of a response, if it has one.
+    pub(crate) fn answered(&self, event: &Event) -> Option<String> {
+        let ty = &self.operation(event.operation).response;
+        (*ty != Type::Unit).then(|| answer(ty, &event.value))
     }
 
     /// The operation in which a move was made; `recover` and crashes have none.

@@ -99,7 +99,10 @@ pub struct VerifyArgs {
     /// How many cores to use. [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub workers: Option<u16>,
-    /// Write a self-contained page about the verdict.
+    /// With `--json`: add the counterexample step by step, with every state along it.
+    #[arg(long, requires = "json")]
+    pub with_run: bool,
+    /// Write a self-contained page about the verdict; a counterexample is stepped through on it.
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
     /// For `shape`: write the abstract states to this folder, one SVG file each: those on the way to

@@ -73,11 +73,12 @@ fn one(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Verdict> {
     };
     // The verdict first: it is never lost because a file cannot be written.
     output::write_stdout(&match args.common.json {
+        true if args.with_run => findings.json_with_run(),
         true => findings.json(),
         false => findings.text(&output::verdict_on_stdout),
     })?;
     if let Some(report) = &args.report {
-        output::write_file(report, findings.page().as_bytes())?;
+        output::write_file(report, findings.page(loaded.subject().text).as_bytes())?;
     }
     write_pictures(args, &found)?;
     write_artifacts(args, &found)?;
@@ -149,6 +150,7 @@ fn request<'a>(
             facts: args.facts,
             obligations: args.smt2.is_some(),
             certificate: args.certificate.is_some(),
+            shown: args.report.is_some(),
         },
         shape: shape(args),
         progress,

@@ -238,7 +238,7 @@ impl<'a> Presentation<'a> {
         Page {
             title: format!("linchpin run {}", self.args.model.model.display()),
             verdict: format!("{}: {}", self.shown.verdict(), self.reason()),
-            tone: Tone::of(self.is_bad()),
+            tone: Tone::of_verdict(self.shown.verdict()),
             facts,
             timeline: Timeline::new(self.view().bars()),
             rows: self.view().rows(),
