@@ -12,7 +12,7 @@ mod threads;
 mod turn;
 mod weak;
 
-pub use execution::{Event, EventKind, Execution, Problem, Resourceful, Waiting};
+pub use execution::{Event, EventKind, Execution, InLine, Problem, Resourceful, Waiting};
 pub use options::{Exploration, Options, Strategy};
 pub use turn::in_turn;
 
