@@ -34,6 +34,8 @@ pub struct Execution {
 pub struct InLine {
     /// Its address.
     pub address: usize,
+    /// How many bytes it has; a line has none here.
+    pub size: usize,
     /// Its line, which is a place of its own.
     pub line: usize,
 }

@@ -4,6 +4,7 @@
 //! shows every one of them to an observer. [`Execution`] is what it shows. How executions are chosen
 //! is a [`Strategy`]; `threads` runs code until its next question and knows no strategy.
 
+pub mod crash;
 mod execution;
 mod interleave;
 mod options;

@@ -282,7 +282,8 @@ impl<'a> Machine<'a> {
     ) -> usize {
         let line = self.place(line);
         let address = std::ptr::from_ref(place.memory).cast::<u8>().addr();
-        self.execution.lines[index] = Some(InLine { address, line });
+        let size = size_of_val(place.memory);
+        self.execution.lines[index] = Some(InLine { address, size, line });
         line
     }
 

@@ -17,7 +17,7 @@ pub type Content = [u64; 8];
 pub const ALLOCATED: u64 = 1 << 63;
 
 /// Memory at the start of an era.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Start {
     /// How many crashes came before.
     pub era: usize,
