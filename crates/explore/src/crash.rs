@@ -309,11 +309,7 @@ impl LineTrace {
 
 /// The different contents that prefixes of stores leave, with the numbers of stores in them: those
 /// with the most stores first.
-fn contents(
-    before: &[Content],
-    stores: &[Noted],
-    guaranteed: usize,
-) -> (Vec<Content>, Vec<usize>) {
+fn contents(before: &[Content], stores: &[Noted], guaranteed: usize) -> (Vec<Content>, Vec<usize>) {
     let (mut contents, mut kept): (Vec<Content>, Vec<usize>) = (Vec::new(), Vec::new());
     for count in (guaranteed.min(stores.len())..=stores.len()).rev() {
         for content in before {

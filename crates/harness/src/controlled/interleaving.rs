@@ -147,7 +147,7 @@ impl Steps<'_> {
                 let answer = answer.map_or_else(String::new, |answer| format!(" {answer}"));
                 Some(format!("{} returns{answer}", shown(number)?))
             }
-            Mark::Quiet => None,
+            Mark::Quiet | Mark::Made => None,
         }
     }
 }
@@ -161,7 +161,7 @@ fn who(thread: usize) -> String {
 }
 
 /// Large words are addresses: they get short names, in the order in which they occur.
-fn names(execution: &Execution) -> FxHashMap<u64, usize> {
+pub(super) fn names(execution: &Execution) -> FxHashMap<u64, usize> {
     let mut names = FxHashMap::default();
     for event in &execution.events {
         let EventKind::Access { read, wrote, .. } = &event.kind else { continue };
@@ -176,16 +176,16 @@ fn names(execution: &Execution) -> FxHashMap<u64, usize> {
     names
 }
 
-fn shown_site(site: Site) -> String {
+pub(super) fn shown_site(site: Site) -> String {
     format!("{}:{}", site.file(), site.line())
 }
 
 /// Lines of source files, where these are found.
 #[derive(Default)]
-struct Sources(FxHashMap<&'static str, Option<Vec<String>>>);
+pub(super) struct Sources(FxHashMap<&'static str, Option<Vec<String>>>);
 
 impl Sources {
-    fn line(&mut self, site: Site) -> Option<String> {
+    pub(super) fn line(&mut self, site: Site) -> Option<String> {
         let lines = self.0.entry(site.file()).or_insert_with(|| read(site.file()));
         let line = lines.as_ref()?.get(usize::try_from(site.line()).ok()?.checked_sub(1)?)?;
         let line = line.trim();

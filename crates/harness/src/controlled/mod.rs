@@ -8,6 +8,7 @@
 mod interleaving;
 mod memory;
 mod observe;
+mod persistent;
 mod program;
 mod replay;
 mod sequence;
@@ -53,6 +54,9 @@ pub fn run<T: Send + Sync + 'static>(
     mode: Mode,
     options: &Options,
 ) -> Result<Covered, Box<Failure>> {
+    if definition.has_crashes() {
+        return persistent::run(definition, mode, options);
+    }
     if let Some(path) = std::env::var_os("LINCHPIN_REPLAY") {
         return replay::run(definition, mode, options, &path);
     }

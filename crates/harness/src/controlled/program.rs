@@ -18,7 +18,7 @@ impl Answers {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn start(&self, count: usize) {
+    pub(super) fn start(&self, count: usize) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = vec![None; count];
     }
 
@@ -39,7 +39,12 @@ pub(super) enum Mark {
     Returned(usize),
     /// All threads have ended; what must hold then is looked at.
     Quiet,
+    /// The object is made, in persistent memory.
+    Made,
 }
+
+/// No call has this number; marks of persistent memory have the highest bit.
+const MADE: u64 = u64::MAX >> 1;
 
 impl Mark {
     /// As the word that goes into the trace.
@@ -48,6 +53,7 @@ impl Mark {
             Mark::Called(number) => 1 + 2 * number as u64,
             Mark::Returned(number) => 2 + 2 * number as u64,
             Mark::Quiet => 0,
+            Mark::Made => MADE,
         }
     }
 
@@ -55,12 +61,13 @@ impl Mark {
     pub(super) fn of(word: u64) -> Mark {
         match word {
             0 => Mark::Quiet,
+            MADE => Mark::Made,
             odd if odd % 2 == 1 => Mark::Called((odd / 2) as usize),
             even => Mark::Returned((even / 2 - 1) as usize),
         }
     }
 
-    fn leave(self) {
+    pub(super) fn leave(self) {
         runtime::with(|runtime| runtime.mark(self.word()));
     }
 }
@@ -120,7 +127,14 @@ fn run<T: Send + Sync + 'static>(
     }
 }
 
-fn make<T>(definition: &Definition<T>, object: &T, call: &Call, number: usize, answers: &Answers) {
+/// Makes a call, and notes that and its answer.
+pub(super) fn make<T>(
+    definition: &Definition<T>,
+    object: &T,
+    call: &Call,
+    number: usize,
+    answers: &Answers,
+) {
     Mark::Called(number).leave();
     let answer = match &definition.operations[call.operation] {
         Run::Call(run) => run(object, &call.arguments),
@@ -136,7 +150,7 @@ mod tests {
 
     #[test]
     fn marks_are_words() {
-        for mark in [Mark::Quiet, Mark::Called(0), Mark::Returned(0), Mark::Called(7)] {
+        for mark in [Mark::Quiet, Mark::Made, Mark::Called(0), Mark::Returned(0), Mark::Called(7)] {
             assert_eq!(Mark::of(mark.word()), mark);
         }
     }

@@ -171,7 +171,7 @@ fn closer(
     }
 }
 
-fn strategy(mode: Mode, runs: u64, seed: u64) -> Strategy {
+pub(super) fn strategy(mode: Mode, runs: u64, seed: u64) -> Strategy {
     match mode {
         Mode::Exhaustive | Mode::Native => Strategy::Exhaustive,
         Mode::Preemptions(most) => Strategy::Preemptions(most),
@@ -238,7 +238,7 @@ impl Found {
 }
 
 /// What kind of failure a problem is.
-fn kind(execution: &Execution) -> Kind {
+pub(super) fn kind(execution: &Execution) -> Kind {
     let Some(problem) = &execution.problem else { return Kind::Stuck };
     let quiet = execution.events.iter().any(|event| match event.kind {
         EventKind::Mark(word) => Mark::of(word) == Mark::Quiet,

@@ -76,7 +76,8 @@ impl Program {
         };
         let threads = (0..threads).map(|_| thread()).collect();
         let steps = random.usize(1..4);
-        let recovery = (random.u8(..3) == 0).then(|| (0..steps).map(|_| Op::random(random)).collect());
+        let recovery =
+            (random.u8(..3) == 0).then(|| (0..steps).map(|_| Op::random(random)).collect());
         let read = (0..CELLS).filter(|_| random.u8(..4) > 0).collect();
         Program { threads, recovery, read }
     }
