@@ -2,6 +2,7 @@
 
 mod again;
 mod objects;
+mod persistent;
 mod recorded;
 mod stacks;
 mod statics;
