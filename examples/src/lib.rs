@@ -9,6 +9,7 @@
 //!
 //! In tests the primitives are linchpin's, elsewhere those of std: see [`primitives`].
 
+pub mod pmwcas;
 mod primitives;
 pub mod queue;
 pub mod ring;

@@ -1,7 +1,7 @@
 //! A failure as a person reads it: the sentence, a column for each process, the core in time, and
 //! how to see it again.
 
-use crate::execution::BEFORE;
+use crate::execution::{AFTER, BEFORE};
 use crate::failure::{Failure, Kind};
 use crate::persistent;
 use crate::plan::Mode;
@@ -261,7 +261,7 @@ impl Failure {
 }
 
 fn process_name(name: &str) -> String {
-    if name == BEFORE { "before".to_owned() } else { format!("process {name}") }
+    if name == BEFORE || name == AFTER { name.to_owned() } else { format!("process {name}") }
 }
 
 /// A value inside the single quotes of a shell.

@@ -384,7 +384,11 @@ impl<T: Send + Sync + 'static, S: Specified> Test<T, S> {
             .map_err(|mistake| Box::new(Failure::of(&name, Kind::Mistake(mistake))))?;
         let definition = Arc::new(definition);
         let outcome = match plan.mode {
-            Mode::Native => native::run(&definition, &plan.options),
+            Mode::Native => native::run(&definition, &plan.options).map(|mut covered| {
+                let note = "the system never crashes in this mode".to_owned();
+                covered.notes.extend(definition.has_crashes().then_some(note));
+                covered
+            }),
             mode => controlled::run(&definition, mode, &plan.options),
         };
         outcome.map_err(|failure| Box::new(files::written(*failure)))

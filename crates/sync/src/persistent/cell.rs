@@ -80,10 +80,7 @@ pub(super) fn access(memory: &dyn Memory, action: Action<'_>, site: Site) -> Opt
             // own adds no image that is not there without it.
             wait(runtime, site);
         }
-        let (cell, line) = {
-            let mut shadow = region.shadow();
-            (shadow.cell(offset), shadow.line(offset))
-        };
+        let (cell, line) = region.shadow().cell(offset);
         // SAFETY: identities stay where they are as long as the region does.
         let (cell, line) = unsafe { (&*cell, line.map(|line| &*line)) };
         let place = Place { identity: cell, memory, kind: PlaceKind::Persistent };

@@ -9,6 +9,7 @@ use super::shadow::Shadow;
 use crate::runtime::{self, Site};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::any::TypeId;
+use std::cell::Cell;
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
@@ -35,6 +36,14 @@ const ROOT: usize = LINE_BYTES;
 /// All regions: first address, and where the region itself is.
 static REGIONS: RwLock<Vec<(usize, usize)>> = RwLock::new(Vec::new());
 
+/// How often that changed.
+static CHANGES: AtomicU64 = AtomicU64::new(1);
+
+thread_local! {
+    /// What was looked up last: when, from where, up to where, and which region.
+    static LAST: Cell<(u64, usize, usize, usize)> = const { Cell::new((0, 0, 0, 0)) };
+}
+
 impl Region {
     pub(super) fn new(bytes: usize) -> Arc<Region> {
         let lines = bytes.div_ceil(LINE_BYTES).max(2);
@@ -55,11 +64,27 @@ impl Region {
         let mut regions = REGIONS.write().unwrap_or_else(PoisonError::into_inner);
         regions.push((region.base(), Arc::as_ptr(&region).expose_provenance()));
         regions.sort_unstable();
+        CHANGES.fetch_add(1, Ordering::Release);
         region
     }
 
     /// The region that an address is in.
     pub(super) fn of(address: usize) -> Option<&'static Region> {
+        let changes = CHANGES.load(Ordering::Acquire);
+        let (known, base, end, region) = LAST.get();
+        let region = if known == changes && (base..end).contains(&address) {
+            region
+        } else {
+            let found = Region::look_up(address)?;
+            let region = std::ptr::from_ref(found).expose_provenance();
+            LAST.set((changes, found.base(), found.base() + found.layout.size(), region));
+            region
+        };
+        // SAFETY: no region was made or dropped since this one was looked up.
+        Some(unsafe { &*std::ptr::with_exposed_provenance::<Region>(region) })
+    }
+
+    fn look_up(address: usize) -> Option<&'static Region> {
         let regions = REGIONS.read().unwrap_or_else(PoisonError::into_inner);
         let after = regions.partition_point(|(base, _)| *base <= address);
         let (base, region) = regions[after.checked_sub(1)?];
@@ -180,6 +205,7 @@ impl Drop for Region {
         let base = self.base();
         let mut regions = REGIONS.write().unwrap_or_else(PoisonError::into_inner);
         regions.retain(|(other, _)| *other != base);
+        CHANGES.fetch_add(1, Ordering::Release);
         drop(regions);
         // SAFETY: allocated with this layout.
         unsafe { dealloc(self.memory.as_ptr(), self.layout) };

@@ -13,8 +13,10 @@ const CHUNK_BYTES: usize = 4096;
 /// What is known of a region.
 #[derive(Default)]
 pub(super) struct Shadow {
-    cells: BTreeMap<usize, Box<Identity>>,
-    lines: BTreeMap<usize, Box<Identity>>,
+    /// By their number in the region; those that were accessed.
+    lines: Vec<Option<Box<KnownLine>>>,
+    /// The numbers of those that are there.
+    known: Vec<usize>,
     /// By era and thread.
     arenas: BTreeMap<(usize, usize), Arena>,
     /// How many crashes came before.
@@ -27,6 +29,13 @@ pub(super) struct Shadow {
     pub(super) allocations: Vec<Allocation>,
 }
 
+/// A line that was accessed.
+struct KnownLine {
+    identity: Identity,
+    /// The cells in it that were accessed, by where they are in it.
+    cells: Vec<(usize, Box<Identity>)>,
+}
+
 /// Where the objects of one thread are.
 #[derive(Default)]
 struct Arena {
@@ -37,15 +46,37 @@ struct Arena {
 }
 
 impl Shadow {
-    /// Which cell it is.
-    pub(super) fn cell(&mut self, offset: usize) -> *const Identity {
-        &raw const **self.cells.entry(offset).or_insert_with(|| Box::new(Identity::new()))
+    /// Which cell it is, and which line, if lines mean something.
+    pub(super) fn cell(&mut self, offset: usize) -> (*const Identity, Option<*const Identity>) {
+        let crashes = self.crashes;
+        let line = self.known_line(offset);
+        let at = offset % LINE_BYTES;
+        let cell = match line.cells.iter().position(|(other, _)| *other == at) {
+            Some(cell) => cell,
+            None => {
+                line.cells.push((at, Box::new(Identity::new())));
+                line.cells.len() - 1
+            }
+        };
+        (&raw const *line.cells[cell].1, crashes.then_some(&raw const line.identity))
     }
 
     /// Which line it is, if lines mean something.
     pub(super) fn line(&mut self, offset: usize) -> Option<*const Identity> {
-        let line = self.lines.entry(offset / LINE_BYTES * LINE_BYTES);
-        self.crashes.then(|| &raw const **line.or_insert_with(|| Box::new(Identity::new())))
+        let crashes = self.crashes;
+        let line = self.known_line(offset);
+        crashes.then_some(&raw const line.identity)
+    }
+
+    fn known_line(&mut self, offset: usize) -> &mut KnownLine {
+        let number = offset / LINE_BYTES;
+        if self.lines.len() <= number {
+            self.lines.resize_with(number + 1, || None);
+        }
+        self.lines[number].get_or_insert_with(|| {
+            self.known.push(number);
+            Box::new(KnownLine { identity: Identity::new(), cells: Vec::new() })
+        })
     }
 
     /// Room for an object of a thread.
@@ -85,6 +116,9 @@ impl Shadow {
 
     /// What a line that was not read since the crash may hold, if that is open.
     pub(super) fn open(&self, offset: usize) -> usize {
+        if self.unresolved.is_empty() {
+            return 0;
+        }
         self.unresolved.get(&(offset / LINE_BYTES * LINE_BYTES)).map_or(0, Vec::len)
     }
 
@@ -99,7 +133,12 @@ impl Shadow {
 
     /// Memory is as it is at a start, and no execution has seen it.
     pub(super) fn begin(&mut self, region: &Region, start: &Start) {
-        self.cells.values_mut().chain(self.lines.values_mut()).for_each(|one| one.forget());
+        for number in &self.known {
+            if let Some(line) = &mut self.lines[*number] {
+                line.identity.forget();
+                line.cells.iter_mut().for_each(|(_, cell)| cell.forget());
+            }
+        }
         self.resolved.clear();
         self.allocations.clear();
         self.unresolved.clear();

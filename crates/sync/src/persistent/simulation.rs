@@ -74,17 +74,11 @@ pub struct Simulation {
     pool: Pool,
 }
 
-impl Default for Simulation {
-    fn default() -> Simulation {
-        Simulation::new()
-    }
-}
-
 impl Simulation {
-    /// An empty pool.
-    pub fn new() -> Simulation {
+    /// An empty pool. Without crashes, `flush` and `fence` are no events.
+    pub fn new(crashes: bool) -> Simulation {
         let pool = Pool::new();
-        pool.0.shadow().crashes = true;
+        pool.0.shadow().crashes = crashes;
         Simulation { pool }
     }
 

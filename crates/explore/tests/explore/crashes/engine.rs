@@ -113,7 +113,7 @@ fn era(body: impl Fn() + 'static, mut observe: impl FnMut(&Execution)) {
 }
 
 pub fn outcomes(program: &Program) -> BTreeSet<Outcome> {
-    let simulation = Rc::new(Simulation::new());
+    let simulation = Rc::new(Simulation::new(true));
     let answers = Answers::default();
     let mut found: BTreeSet<(Vec<Thread>, Start)> = BTreeSet::new();
     let first = Rc::new((program.clone(), Arc::clone(&answers), Rc::clone(&simulation)));

@@ -3,7 +3,7 @@
 use super::era::{Caller, calls};
 use super::segment::Segment;
 use crate::definition::Subject;
-use crate::execution::BEFORE;
+use crate::execution::{AFTER, BEFORE};
 use crate::judge::Violated;
 use crate::scenario::{Call, Scenario};
 use linchpin_history::search::SearchOptions;
@@ -13,9 +13,6 @@ use linchpin_verdict::Limits;
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
-
-/// The name of the process that makes the calls in the end.
-const AFTER: &str = "after";
 
 /// So long one judgement may take.
 const TIME: Duration = Duration::from_secs(10);

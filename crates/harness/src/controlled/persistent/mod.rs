@@ -56,7 +56,7 @@ pub(super) fn run<T: Send + Sync + 'static>(
     };
     let seed = options.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
     in_turn(|_| {
-        let simulation = Rc::new(Simulation::new());
+        let simulation = Rc::new(Simulation::new(persistent.crashes > 0));
         let session = Session { definition, persistent, mode, options, seed, simulation };
         (session.run(), took_static())
     })

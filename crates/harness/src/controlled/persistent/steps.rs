@@ -134,10 +134,8 @@ impl Steps<'_> {
                 }
             }
             EventKind::Fence(_) => Some("waits for what it flushed".to_owned()),
-            EventKind::Choose { taken, .. } => {
-                Some(format!("finds what the crash left: alternative {}", taken + 1))
-            }
             EventKind::Cell { .. }
+            | EventKind::Choose { .. }
             | EventKind::Mark(_)
             | EventKind::Spawn { .. }
             | EventKind::Pause => None,

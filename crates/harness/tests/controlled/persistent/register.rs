@@ -58,7 +58,8 @@ fn check(writes: Writes, reads: bool, plan: Plan, crashes: usize) -> Result<Cove
 
 #[test]
 fn a_register_that_is_written_back_is_durable() {
-    let covered = check(Writes::Back, true, Plan::exhaustive(), 1).unwrap_or_else(|e| panic!("{e}"));
+    let covered =
+        check(Writes::Back, true, Plan::exhaustive(), 1).unwrap_or_else(|e| panic!("{e}"));
     assert!(covered.complete, "{covered}");
     println!("{covered}");
     let text = covered.to_string();
@@ -94,7 +95,8 @@ fn it_is_found_by_chance_too() {
     for plan in [Plan::random().seed(1), Plan::pct().seed(1)] {
         let failure = check(Writes::Back, false, plan.clone(), 1).expect_err("it was read");
         assert!(failure.to_string().contains("LOST"), "{failure}");
-        let covered = check(Writes::Back, true, plan.runs(500), 2).unwrap_or_else(|e| panic!("{e}"));
+        let covered =
+            check(Writes::Back, true, plan.runs(500), 2).unwrap_or_else(|e| panic!("{e}"));
         assert!(!covered.complete, "{covered}");
     }
 }
@@ -165,7 +167,9 @@ fn mistakes_are_said() {
         .spec("counter")
         .folder(None)
         .plan(Plan::exhaustive())
-        .op("add", (1_u64..2,), |cell, (n,)| drop(cell.fetch_add(n, SeqCst)))
+        .op("add", (1_u64..2,), |cell, (n,)| {
+            cell.fetch_add(n, SeqCst);
+        })
         .recover(|_| AtomicU64::new(0));
     assert!(said(volatile.check()).contains("in no persistent pool"));
 }
