@@ -161,7 +161,7 @@ fn who(thread: usize) -> String {
 }
 
 /// Large words are addresses: they get short names, in the order in which they occur.
-pub(super) fn names(execution: &Execution) -> FxHashMap<u64, usize> {
+fn names(execution: &Execution) -> FxHashMap<u64, usize> {
     let mut names = FxHashMap::default();
     for event in &execution.events {
         let EventKind::Access { read, wrote, .. } = &event.kind else { continue };

@@ -1,7 +1,7 @@
 //! The steps of a run with crashes, as a person follows them: who did what where, what had been
 //! stored when the system crashed, and what was left of it.
 
-use super::super::interleaving::{Sources, names, shown_site};
+use super::super::interleaving::{Sources, shown_site};
 use super::super::program::Mark;
 use super::again::Shown;
 use super::era::{Caller, calls};
@@ -64,7 +64,6 @@ impl Steps<'_> {
     fn lines(&self, at: usize, sources: &mut Sources) -> Vec<Line> {
         let era = &self.eras[at];
         let who = self.threads(at);
-        let words = names(&era.execution);
         let mut lines = Vec::new();
         let mut quiet = false;
         for (number, event) in era.execution.events.iter().enumerate() {
@@ -72,7 +71,7 @@ impl Steps<'_> {
             if !era.before[number] {
                 continue;
             }
-            let Some(what) = self.what(at, event, &words) else { continue };
+            let Some(what) = self.what(at, event) else { continue };
             let name = match (event.thread, quiet) {
                 (0, true) => "after".to_owned(),
                 (thread, _) => who.get(&thread).cloned().unwrap_or_else(|| "?".to_owned()),
@@ -100,12 +99,8 @@ impl Steps<'_> {
     }
 
     /// What a step does, if it is shown.
-    fn what(&self, at: usize, event: &Event, words: &FxHashMap<u64, usize>) -> Option<String> {
+    fn what(&self, at: usize, event: &Event) -> Option<String> {
         let era = &self.eras[at];
-        let value = |word: u64| match words.get(&word) {
-            Some(name) => format!("@{name}"),
-            None => (word as i64).to_string(),
-        };
         if let Some(mark) = mark(&event.kind) {
             return self.call(at, mark);
         }
@@ -204,7 +199,6 @@ impl Steps<'_> {
     fn line(&self, at: usize, line: &LineAfter, taken: usize) -> String {
         let objects = self.objects(at);
         let who = self.threads(at);
-        let words = names(&self.eras[at].execution);
         let kept = line.kept.get(taken).copied().unwrap_or(line.stores.len());
         let mut text = format!("  line {}\n", place_name(line.line, &objects));
         for (number, noted) in line.stores.iter().enumerate().skip(line.guaranteed) {
@@ -212,15 +206,20 @@ impl Steps<'_> {
             let thread = self.eras[at].execution.events[*event].thread;
             let name = who.get(&thread).map_or("?", String::as_str);
             let place = place_name(store.offset, &objects);
-            let value = match words.get(&store.word) {
-                Some(name) => format!("@{name}"),
-                None => (store.word as i64).to_string(),
-            };
+            let value = value(store.word);
             let fate = if number < kept { "survived" } else { "LOST" };
             let where_ = site.map_or_else(String::new, |site: Site| shown_site(site));
             let _ = writeln!(text, "    {fate:8}  {place} = {value}, by {name} at {where_}");
         }
         text
+    }
+}
+
+/// Words that are no small numbers are references and flags: these are read in hexadecimal.
+fn value(word: u64) -> String {
+    match word as i64 {
+        small @ -0xffff..=0xffff => small.to_string(),
+        _ => format!("{word:#x}"),
     }
 }
 
