@@ -8,11 +8,12 @@
 //! $ linchpin check run.jsonl --spec mwcas --init 0
 //! ```
 //!
-//! `--kind dirty-fails` is the published bug, `--words`, `--threads` and `--seed` say more. Without
-//! `--log` nothing is logged: the difference is what logging costs.
+//! `--kind dirty-fails` is the published bug, `--words`, `--threads` and `--seed` say more. Memory is
+//! not persistent here, so a write-back takes no time; `--latency` makes it take some turns of an
+//! empty loop. Without `--log` nothing is logged: the difference is what logging costs.
 
 use linchpin_sync::persistent::Pool;
-use lock_free_examples::pmwcas::{Change, Kind, Pmwcas};
+use lock_free_examples::pmwcas::{Change, Kind, Pmwcas, set_latency};
 use std::env;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -65,7 +66,7 @@ fn main() -> ExitCode {
     let Some(options) = options() else {
         eprintln!(
             "options: --threads N, --operations N, --words N (at most {WORDS}), --seed N, \
-             --kind right|dirty-fails|dirty-waits, --log FILE"
+             --kind right|dirty-fails|dirty-waits, --latency N, --log FILE"
         );
         return ExitCode::from(2);
     };
@@ -115,6 +116,7 @@ fn options() -> Option<Options> {
             "--words" => options.words = value.parse().ok()?,
             "--seed" => options.seed = value.parse().ok()?,
             "--log" => options.log = Some(value),
+            "--latency" => set_latency(value.parse().ok()?),
             "--kind" => {
                 options.kind = match value.as_str() {
                     "right" => Kind::Right,

@@ -18,12 +18,31 @@ mod word;
 mod tests;
 
 use crate::primitives::{AtomicU64 as Count, spin_loop};
-use linchpin_sync::persistent::{AtomicU64, Line, Ordering::SeqCst, Persistent, Pool, persist};
+use linchpin_sync::persistent::{self, AtomicU64, Line, Ordering::SeqCst, Persistent, Pool};
 use std::array;
+use std::sync::atomic::{AtomicU32, Ordering};
 use word::Status;
 
 /// At most so many words are changed at once. With 2 a descriptor is one line.
 pub const MOST: usize = 2;
+
+/// How many turns of an empty loop a write-back takes.
+static LATENCY: AtomicU32 = AtomicU32::new(0);
+
+/// On memory that is not persistent a write-back takes no time. This many turns of an empty loop
+/// stand for the time that it takes on persistent memory.
+pub fn set_latency(turns: u32) {
+    LATENCY.store(turns, Ordering::Relaxed);
+}
+
+/// Writes back.
+#[track_caller]
+fn persist<T>(what: &T) {
+    for _ in 0..LATENCY.load(Ordering::Relaxed) {
+        std::hint::spin_loop();
+    }
+    persistent::persist(what);
+}
 
 /// A word that is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

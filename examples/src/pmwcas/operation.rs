@@ -2,9 +2,9 @@
 //! operation does all of it.
 
 use super::word::{DIRTY, State, Status, Word, condition, operation};
-use super::{Descriptor, Entry, Kind, Pmwcas};
+use super::{Descriptor, Entry, Kind, Pmwcas, persist};
 use crate::primitives::spin_loop;
-use linchpin_sync::persistent::{AtomicU64, Ordering::SeqCst, persist};
+use linchpin_sync::persistent::{AtomicU64, Ordering::SeqCst};
 
 /// What to do with a word that is not as expected.
 enum Met {

@@ -1,9 +1,9 @@
 //! After a crash: operations that were decided get their values, others never happened.
 
 use super::word::{DIRTY, State, Status, Word};
-use super::{Kind, Pmwcas};
+use super::{Kind, Pmwcas, persist};
 use crate::primitives::AtomicU64 as Count;
-use linchpin_sync::persistent::{Ordering::SeqCst, Pool, persist};
+use linchpin_sync::persistent::{Ordering::SeqCst, Pool};
 use std::array;
 
 impl<const WORDS: usize, const DESCRIPTORS: usize> Pmwcas<WORDS, DESCRIPTORS> {
