@@ -1,5 +1,6 @@
-//! Native threads change words by PMwCAS and log what they did, as Cepeda et al. do in *Experimental
-//! analysis of multi-word primitives* (OPODIS 2019, Section 6): every value is written once, an
+//! Native threads change words by PMwCAS and log what they did, as Cepeda et al. do in *Toward
+//! linearizability testing for multi-word persistent synchronization primitives* (OPODIS 2019,
+//! Section 6): every value is written once, an
 //! operation expects only what was read before, each thread has its log, all stamps come from one
 //! counter, and a failure says which word failed. Sorted by their stamps, the logs are a history:
 //!

@@ -173,3 +173,35 @@ fn mistakes_are_said() {
         .recover(|_| AtomicU64::new(0));
     assert!(said(volatile.check()).contains("in no persistent pool"));
 }
+
+/// The register that is not written back, with its files in a folder.
+fn with_files(folder: &std::path::Path, writes: Writes) -> Result<Covered, Box<Failure>> {
+    Test::persistent("lost", move |pool| Register(pool.clone(), writes, true))
+        .spec(linchpin_harness::Specification::from("register").starting_from(0_u64))
+        .plan(Plan::exhaustive())
+        .op("write", (1_u64..3,), |register, (value,)| register.write(value))
+        .op("read", (), |register, ()| register.read())
+        .recover(move |pool| Register(pool.clone(), writes, true))
+        .after(vec![call("read", &[])])
+        .folder(Some(folder.to_owned()))
+        .check()
+}
+
+#[test]
+fn a_failure_has_files_and_is_tried_first() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let failure = with_files(folder.path(), Writes::Never).expect_err("it is lost");
+    let text = failure.to_string();
+    assert!(text.contains("--spec register --init '0' --property durable"), "{text}");
+    let files = failure.files.expect("files");
+    let history = std::fs::read_to_string(&files.history).expect("a history");
+    let lines: Vec<&str> = history.lines().collect();
+    let [called, returned, crash, ..] = lines[..] else { panic!("{history}") };
+    assert!(called.contains("invoke") && returned.contains("ok"), "{history}");
+    assert_eq!(crash, r#"{"type":"crash"}"#);
+    let again = with_files(folder.path(), Writes::Never).expect_err("it is lost again");
+    assert_eq!(again.rounds, 0, "{again}");
+    assert_eq!(again.decisions, failure.decisions);
+    let covered = with_files(folder.path(), Writes::Back).unwrap_or_else(|e| panic!("{e}"));
+    assert!(covered.to_string().contains("does not fail any more"), "{covered}");
+}
