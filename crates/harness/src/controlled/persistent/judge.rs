@@ -57,7 +57,7 @@ impl<'a> CrashJudge<'a> {
             }
             let mut at = 0;
             loop {
-                let Some(segment) = eras.get(at) else { return None };
+                let segment = eras.get(at)?;
                 taken[at] += 1;
                 if taken[at] < segment.orders.len() {
                     break;
