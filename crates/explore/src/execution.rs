@@ -20,10 +20,23 @@ pub struct Execution {
     pub decisions: Vec<u32>,
     /// What the places are that events name, for people.
     pub places: Vec<PlaceKind>,
+    /// Of each of these places, where it is in persistent memory, if it is there.
+    pub lines: Vec<Option<InLine>>,
     /// How many threads there were.
     pub threads: usize,
     /// How often a thread was interrupted that could have gone on.
     pub preemptions: usize,
+}
+
+/// Where a place is in persistent memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct InLine {
+    /// Its address.
+    pub address: usize,
+    /// How many bytes it has; a line has none here.
+    pub size: usize,
+    /// Its line, which is a place of its own.
+    pub line: usize,
 }
 
 /// Something that a thread did.

@@ -27,8 +27,13 @@ pub(crate) type ThreadId = usize;
 /// INVARIANT: the references live on the stack of the thread that asks: they are good until it is
 /// resumed. An engine that keeps something keeps a copy.
 pub(crate) enum Request {
-    /// See [`Runtime::access`]. Reply: what was there before.
-    Access { place: Place<'static>, action: Action<'static>, site: Site },
+    /// See [`Runtime::access`] and [`Runtime::access_in_line`]. Reply: what was there before.
+    Access {
+        place: Place<'static>,
+        line: Option<Place<'static>>,
+        action: Action<'static>,
+        site: Site,
+    },
     /// See [`Runtime::fence`].
     Fence { order: Ordering, site: Site },
     /// See [`Runtime::cell`].
@@ -254,7 +259,25 @@ impl Runtime for Shared {
                 std::mem::transmute::<Action<'_>, Action<'static>>(action),
             )
         };
-        self.ask(Request::Access { place, action, site })
+        self.ask(Request::Access { place, line: None, action, site })
+    }
+
+    fn access_in_line(
+        &self,
+        place: Place<'_>,
+        line: Place<'_>,
+        action: Action<'_>,
+        site: Site,
+    ) -> u64 {
+        // SAFETY: the thread is suspended in `ask` while the engine uses them.
+        let (place, line, action) = unsafe {
+            (
+                std::mem::transmute::<Place<'_>, Place<'static>>(place),
+                std::mem::transmute::<Place<'_>, Place<'static>>(line),
+                std::mem::transmute::<Action<'_>, Action<'static>>(action),
+            )
+        };
+        self.ask(Request::Access { place, line: Some(line), action, site })
     }
 
     fn fence(&self, order: Ordering, site: Site) {

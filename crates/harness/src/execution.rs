@@ -29,6 +29,9 @@ pub struct Timed {
 /// The name of the process that makes the calls before the threads start.
 pub const BEFORE: &str = "before";
 
+/// The name of the process that makes the calls when the threads have ended.
+pub const AFTER: &str = "after";
+
 impl Execution {
     /// The calls that were made and may still return, with their threads.
     pub fn pending<'a>(&'a self, scenario: &'a Scenario) -> Vec<(usize, &'a Call)> {

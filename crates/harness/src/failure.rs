@@ -6,7 +6,7 @@ use crate::judge::Violated;
 use crate::plan::Mode;
 use crate::scenario::Scenario;
 use crate::specification::Source;
-use linchpin_history_data::{History, Precedence, Violation};
+use linchpin_history_data::{History, Precedence, Property, Violation};
 use linchpin_spec::Signature;
 use linchpin_verdict::counted;
 use std::path::PathBuf;
@@ -84,6 +84,8 @@ pub struct Failure {
     pub possible: Vec<String>,
     /// Happens-before between the operations, under weak memory: the history has no times then.
     pub order: Option<Precedence>,
+    /// What had to hold, if the system may crash.
+    pub property: Option<Property>,
     /// The steps of the execution, if they are known.
     pub interleaving: Option<String>,
     /// What repeats the execution, if it was controlled.
@@ -114,6 +116,7 @@ impl Failure {
             violation: None,
             possible: Vec::new(),
             order: None,
+            property: None,
             interleaving: None,
             decisions: None,
             folder: None,

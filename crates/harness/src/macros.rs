@@ -36,6 +36,16 @@
 /// | `recorded: "run.jsonl";` | the threads of a recording, such as `linchpin run` writes |
 /// | `finally = \|o\| …;` | what must hold after each run; it panics if not |
 ///
+/// For objects in persistent memory ([`linchpin_sync::persistent`]) of which the system may crash:
+///
+/// | part | what it is |
+/// | --- | --- |
+/// | `object: T = \|pool\| …;` | makes the object in a pool |
+/// | `recover = \|pool\| …;` | finds it again after a crash |
+/// | `crashes: 1;` | at most so many crashes |
+/// | `property: durable;` | what must hold: `durable`, `strict` or `recoverable` |
+/// | `after { pop, pop }` | what is called in the end, when all threads have ended |
+///
 /// An operation that may wait does so where the specification answers `null` (an empty queue) or has
 /// no answer; with a `model`, where its closure is `None`, and it answers what is in `Some`. That all
 /// threads wait is a failure only if the specification could answer one of them.
@@ -70,6 +80,9 @@ macro_rules! test {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __parts {
+    ([$name:expr] object: $type:ty = |$pool:pat_param| $make:expr; $($rest:tt)*) => {
+        $crate::__parts!({ $crate::Test::<$type>::persistent($name, |$pool| $make) } $($rest)*)
+    };
     ([$name:expr] object: $type:ty = $make:expr; $($rest:tt)*) => {
         $crate::__parts!(<{ $crate::Test::<$type>::new($name, || $make) }> $($rest)*)
     };
@@ -129,6 +142,26 @@ macro_rules! __parts {
     };
     ({ $($test:tt)* } recorded: $path:expr; $($rest:tt)*) => {
         $crate::__parts!({ $($test)*.recorded($path) } $($rest)*)
+    };
+
+    ({ $($test:tt)* } after { $($call:tt)* }; $($rest:tt)*) => {
+        $crate::__parts!({ $($test)*.after($crate::__calls!([] $($call)*)) } $($rest)*)
+    };
+    ({ $($test:tt)* } after { $($call:tt)* } $($rest:tt)*) => {
+        $crate::__parts!({ $($test)*.after($crate::__calls!([] $($call)*)) } $($rest)*)
+    };
+    ({ $($test:tt)* } recover = |$pool:pat_param| $recover:expr; $($rest:tt)*) => {
+        $crate::__parts!({ $($test)*.recover(|$pool| $recover) } $($rest)*)
+    };
+    ({ $($test:tt)* } crashes: $crashes:expr; $($rest:tt)*) => {
+        $crate::__parts!({ $($test)*.crashes($crashes) } $($rest)*)
+    };
+    ({ $($test:tt)* } property: $property:expr; $($rest:tt)*) => {
+        $crate::__parts!({ $($test)*.property({
+            #[allow(unused_imports)]
+            use $crate::{durable, recoverable, strict};
+            $property
+        }) } $($rest)*)
     };
 
     ({ $($test:tt)* } finally = |$object:pat_param| $check:expr; $($rest:tt)*) => {

@@ -1,11 +1,12 @@
 //! A failure as a person reads it: the sentence, a column for each process, the core in time, and
 //! how to see it again.
 
-use crate::execution::BEFORE;
+use crate::execution::{AFTER, BEFORE};
 use crate::failure::{Failure, Kind};
+use crate::persistent;
 use crate::plan::Mode;
 use crate::specification::Source;
-use linchpin_history_data::{Bar, OpId, Precedence, Rank, Sentences, Timeline, escaped};
+use linchpin_history_data::{Bar, OpId, Precedence, Property, Rank, Sentences, Timeline, escaped};
 use linchpin_spec::{Shape, Value};
 use linchpin_verdict::counted;
 use std::ffi::OsString;
@@ -51,7 +52,12 @@ impl Failure {
             Kind::NotLinearizable if self.order.is_some() => {
                 "not linearizable with respect to happens-before".to_owned()
             }
-            Kind::NotLinearizable => "not linearizable".to_owned(),
+            Kind::NotLinearizable => match self.property {
+                Some(Property::Durable) => "not durably linearizable".to_owned(),
+                Some(Property::Strict) => "not strictly linearizable".to_owned(),
+                Some(Property::Recoverable) => "not recoverably linearizable".to_owned(),
+                Some(Property::Linearizable) | None => "not linearizable".to_owned(),
+            },
             Kind::Panicked(message) => format!("an operation panicked: {message}"),
             Kind::Stuck => format!("stuck: {}", self.stuck()),
             Kind::FinallyFailed(message) => {
@@ -214,7 +220,10 @@ impl Failure {
         let history = files.history.display();
         writeln!(f, "history: {history}")?;
         match self.command() {
-            Some(options) => {
+            Some(mut options) => {
+                if let Some(property) = self.property {
+                    let _ = write!(options, " --property {}", persistent::word(property));
+                }
                 writeln!(f, "judge it: linchpin check {history} {options}")?;
                 writeln!(
                     f,
@@ -272,7 +281,7 @@ impl Failure {
 }
 
 fn process_name(name: &str) -> String {
-    if name == BEFORE { "before".to_owned() } else { format!("process {name}") }
+    if name == BEFORE || name == AFTER { name.to_owned() } else { format!("process {name}") }
 }
 
 /// A value inside the single quotes of a shell.

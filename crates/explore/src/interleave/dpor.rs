@@ -334,6 +334,9 @@ impl Dpor {
         known.clear();
         known.extend_from_slice(self.trace.next_clock(thread));
         self.reverse_at(thread, ask.index, writes, &mut known, state);
+        if let Some(line) = ask.line.filter(|_| writes) {
+            self.reverse_at(thread, line, true, &mut known, state);
+        }
         for &(place, _) in state.waits(thread).iter().filter(|(place, _)| *place != ask.index) {
             self.reverse_at(thread, place, false, &mut known, state);
         }

@@ -119,7 +119,7 @@ impl Visit<'_> {
         let State::Asks(request) = self.run.state(thread, self.stacks) else { return Ok(()) };
         let request = Rc::clone(request);
         match &*request {
-            Request::Access { place, action, site } => {
+            Request::Access { place, action, site, .. } => {
                 access::access(self, thread, *place, *action, site)
             }
             Request::Fence { order, site } => {

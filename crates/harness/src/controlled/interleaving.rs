@@ -149,7 +149,7 @@ impl Steps<'_> {
                 Some(format!("{} returns{answer}", shown(number)?))
             }
             Mark::Dropped(number) => Some(format!("drops the future of {}", shown(number)?)),
-            Mark::Quiet => None,
+            Mark::Quiet | Mark::Made => None,
         }
     }
 }
@@ -222,16 +222,16 @@ fn addresses(execution: &Execution) -> FxHashMap<u64, usize> {
     names
 }
 
-fn shown_site(site: Site) -> String {
+pub(super) fn shown_site(site: Site) -> String {
     format!("{}:{}", site.file(), site.line())
 }
 
 /// Lines of source files, where these are found.
 #[derive(Default)]
-struct Sources(FxHashMap<&'static str, Option<Vec<String>>>);
+pub(super) struct Sources(FxHashMap<&'static str, Option<Vec<String>>>);
 
 impl Sources {
-    fn line(&mut self, site: Site) -> Option<String> {
+    pub(super) fn line(&mut self, site: Site) -> Option<String> {
         let lines = self.0.entry(site.file()).or_insert_with(|| read(site.file()));
         let line = lines.as_ref()?.get(usize::try_from(site.line()).ok()?.checked_sub(1)?)?;
         let line = line.trim();

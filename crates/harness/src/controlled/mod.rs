@@ -8,6 +8,7 @@
 mod interleaving;
 pub(crate) mod memory;
 mod observe;
+mod persistent;
 mod program;
 mod replay;
 mod sequence;
@@ -55,6 +56,9 @@ pub fn run<T: Send + Sync + 'static>(
     mode: Mode,
     options: &Options,
 ) -> Result<Covered, Box<Failure>> {
+    if definition.has_crashes() {
+        return persistent::run(definition, mode, options);
+    }
     if let Some(path) = std::env::var_os("LINCHPIN_REPLAY") {
         return replay::run(definition, mode, options, &path);
     }

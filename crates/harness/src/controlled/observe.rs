@@ -321,7 +321,7 @@ impl Made {
 }
 
 /// The instants of the accesses as they came, for scenarios that are too large for all orders.
-fn observed(spans: &[Span]) -> Vec<(u64, u64)> {
+pub(super) fn observed(spans: &[Span]) -> Vec<(u64, u64)> {
     // An event belongs to one thread, so only calls of one thread have an event in common: a call
     // that touched nothing comes right after what its thread did before.
     let mut points = Vec::with_capacity(2 * spans.len());
@@ -372,7 +372,7 @@ pub(super) fn made(
                     all[number].dropped = true;
                     open[event.thread] = None;
                 }
-                Mark::Quiet => {}
+                Mark::Quiet | Mark::Made => {}
             },
             ref kind if is_access(kind) => {
                 if let Some(number) = open[event.thread] {

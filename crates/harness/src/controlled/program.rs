@@ -20,7 +20,7 @@ impl Answers {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn start(&self, count: usize) {
+    pub(super) fn start(&self, count: usize) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = vec![None; count];
     }
 
@@ -43,10 +43,15 @@ pub(super) enum Mark {
     Dropped(usize),
     /// All threads have ended; what must hold then is looked at.
     Quiet,
+    /// The object is made, in persistent memory.
+    Made,
 }
 
-/// Marks words of [`Mark::Dropped`].
-const DROPPED: u64 = 1 << 63;
+/// Marks words of [`Mark::Dropped`]; marks of persistent memory have the highest bit.
+const DROPPED: u64 = 1 << 62;
+
+/// No call has this number.
+const MADE: u64 = u64::MAX >> 1;
 
 impl Mark {
     /// As the word that goes into the trace.
@@ -56,6 +61,7 @@ impl Mark {
             Mark::Returned(number) => 2 + 2 * number as u64,
             Mark::Dropped(number) => DROPPED | number as u64,
             Mark::Quiet => 0,
+            Mark::Made => MADE,
         }
     }
 
@@ -63,13 +69,14 @@ impl Mark {
     pub(super) fn of(word: u64) -> Mark {
         match word {
             0 => Mark::Quiet,
+            MADE => Mark::Made,
             word if word & DROPPED != 0 => Mark::Dropped((word & !DROPPED) as usize),
             odd if odd % 2 == 1 => Mark::Called((odd / 2) as usize),
             even => Mark::Returned((even / 2 - 1) as usize),
         }
     }
 
-    fn leave(self) {
+    pub(super) fn leave(self) {
         runtime::with(|runtime| runtime.mark(self.word()));
     }
 }
@@ -133,9 +140,9 @@ fn run<T: Send + Sync + 'static>(
     }
 }
 
-/// Makes a call; breaks if its future was dropped.
+/// Makes a call, and notes that and its answer; breaks if its future was dropped.
 #[track_caller]
-fn make<T>(
+pub(super) fn make<T>(
     definition: &Definition<T>,
     object: &T,
     call: &Call,
@@ -166,9 +173,14 @@ mod tests {
 
     #[test]
     fn marks_are_words() {
-        for mark in
-            [Mark::Quiet, Mark::Called(0), Mark::Returned(0), Mark::Called(7), Mark::Dropped(3)]
-        {
+        for mark in [
+            Mark::Quiet,
+            Mark::Made,
+            Mark::Called(0),
+            Mark::Returned(0),
+            Mark::Called(7),
+            Mark::Dropped(3),
+        ] {
             assert_eq!(Mark::of(mark.word()), mark);
         }
     }

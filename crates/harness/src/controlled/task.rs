@@ -325,7 +325,7 @@ fn closer(
     }
 }
 
-fn strategy(mode: Mode, runs: u64, seed: u64) -> Strategy {
+pub(super) fn strategy(mode: Mode, runs: u64, seed: u64) -> Strategy {
     match mode {
         Mode::Exhaustive | Mode::Native => Strategy::Exhaustive,
         Mode::Preemptions(most) => Strategy::Preemptions(most),
@@ -404,7 +404,7 @@ const UNSEEN: &str = "no access was seen: is the object built on `linchpin::sync
                       are taken to overlap in every way, which they may not have done";
 
 /// What kind of failure a problem is.
-fn kind(execution: &Execution, who: &dyn Fn(usize) -> String) -> Kind {
+pub(super) fn kind(execution: &Execution, who: &dyn Fn(usize) -> String) -> Kind {
     let Some(problem) = &execution.problem else { return Kind::Stuck };
     let quiet = execution.events.iter().any(|event| match event.kind {
         EventKind::Mark(word) => Mark::of(word) == Mark::Quiet,

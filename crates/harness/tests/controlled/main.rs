@@ -4,6 +4,7 @@ mod again;
 mod cancelled;
 mod hanging;
 mod objects;
+mod persistent;
 mod recorded;
 mod stacks;
 mod statics;
