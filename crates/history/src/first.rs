@@ -4,24 +4,27 @@
 //! returned. If nothing explains it, nothing explains what is longer, so the first such event is
 //! found by halving; it is a return, as after a call nothing more is known than before.
 
-use linchpin_history_data::{History, Judgement, Monitored, NEVER, Rank, Violation};
+use linchpin_history_data::{History, Judgement, NEVER, Rank, Violation};
 
 /// Longer histories are not searched.
 const CHEAP: usize = 1 << 15;
 
 /// The violation in the shortest beginning of the history that has one, with its last event;
 /// nothing if that takes too long or the method cannot tell.
-pub(crate) fn first(history: &History, judge: impl Fn(&History) -> Monitored) -> Option<Violation> {
+pub(crate) fn first(
+    history: &History,
+    judge: impl Fn(&History) -> Option<Judgement>,
+) -> Option<Violation> {
     if history.operations.len() > CHEAP {
         return None;
     }
     let completed = history.operations.iter().filter(|operation| operation.completed);
     let mut returns: Vec<Rank> = completed.map(|operation| operation.returned).collect();
     returns.sort_unstable();
-    let violated = |at: Rank| match judge(&up_to(history, at)) {
-        Ok(Judgement::Violated(violation)) => Some(Some(violation)),
-        Ok(Judgement::Holds(_)) => Some(None),
-        Ok(Judgement::Inconclusive(_)) | Err(_) => None,
+    let violated = |at: Rank| match judge(&up_to(history, at))? {
+        Judgement::Violated(violation) => Some(Some(violation)),
+        Judgement::Holds(_) => Some(None),
+        Judgement::Inconclusive(_) => None,
     };
     // INVARIANT: what ends before the return at `low` can be explained, and `found` is of what ends
     // with the return at `high`.

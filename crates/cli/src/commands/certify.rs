@@ -2,7 +2,7 @@
 //! not confirmed.
 
 use super::check::certificate::{self, Certificate, Evidence};
-use super::check::confirm::operation;
+use super::check::confirm::{operation, unexplained};
 use super::check::partial;
 use super::check::recording::{Subject, property};
 use crate::args::CertifyArgs;
@@ -416,10 +416,7 @@ fn judge(
             let Part { operations, claimed, before } = &part;
             let (at, budget) = (at.map(u64::from), Budget::default());
             match confirm_core_ordered(spec, name, operations, claimed, before, at, &budget) {
-                Ok(()) => {
-                    let count = core.len();
-                    (Status::Holds, format!("no order explains these {count} operations{key}"))
-                }
+                Ok(()) => (Status::Holds, format!("{}{key}", unexplained(core.len()))),
                 Err(error @ CoreError::TooLarge) => {
                     (Status::Inconclusive, format!("cannot tell{key}: {error}"))
                 }

@@ -4,7 +4,7 @@ use super::Checked;
 use crate::data_type::{DataType, Method, Task, data_type};
 use crate::first::first;
 use linchpin_history_data::crash::{Applied, Interrupted};
-use linchpin_history_data::{History, Judgement, Monitored, Object, OpId};
+use linchpin_history_data::{History, Judgement, Object, OpId};
 use linchpin_search::quick::{self, Quick};
 use linchpin_search::{Knowledge, SearchOptions, Searched, search_knowing};
 use linchpin_verdict::Limits;
@@ -159,21 +159,23 @@ impl OneObject<'_> {
         search: &SearchOptions,
         notes: &mut Vec<String>,
     ) -> Option<Answer> {
-        let knows_order = self.interrupted.is_empty() || data_type.orders_interrupted();
         let init = self.object.init.as_ref();
         for method in methods {
             let name = method.name;
+            // Of the history, or of a beginning of it.
             let judge = |history: &History| {
-                let interrupted = self.interrupted;
-                (method.check)(&Task { history, init, interrupted, limits, search })
+                let interrupted = &self.interrupted_in(history)[..];
+                let judge = |history: &History| {
+                    (method.check)(&Task { history, init, interrupted, limits, search })
+                };
+                match interrupted.is_empty() || data_type.orders_interrupted() {
+                    true => judge(history).map(Some),
+                    false => around_order(history, interrupted, judge),
+                }
             };
-            let judged = match knows_order {
-                true => judge(self.history).map(Some),
-                false => self.around_order(judge),
-            };
-            match judged {
+            match judge(self.history) {
                 Ok(Some(judgement)) => {
-                    let judgement = self.located(judgement, judge);
+                    let judgement = self.located(judgement, |history| judge(history).ok()?);
                     let (method, possible) = (format!("{name} monitor"), Vec::new());
                     return Some(Answer { judgement, method, possible, notes: Vec::new() });
                 }
@@ -189,60 +191,68 @@ impl OneObject<'_> {
         None
     }
 
-    /// The judgement, with the first event that nothing explains if it can be found. That an
-    /// interrupted operation comes before another is known of the whole history only.
-    fn located(&self, judgement: Judgement, judge: impl Fn(&History) -> Monitored) -> Judgement {
+    /// The judgement, with the first event that nothing explains if it can be found.
+    fn located(
+        &self,
+        judgement: Judgement,
+        judge: impl Fn(&History) -> Option<Judgement>,
+    ) -> Judgement {
         match judgement {
-            Judgement::Violated(violation)
-                if violation.at.is_none() && self.interrupted.is_empty() =>
-            {
+            Judgement::Violated(violation) if violation.at.is_none() => {
                 Judgement::Violated(first(self.history, judge).unwrap_or(violation))
             }
             judgement => judgement,
         }
     }
 
-    /// What a method that does not know about the order between operations says about it: a
-    /// history that is violated without it is violated, and one that holds with deadlines that ask
-    /// for more holds. Nothing in between.
-    fn around_order<E>(
-        &self,
-        judge: impl Fn(&History) -> Result<Judgement, E>,
-    ) -> Result<Option<Judgement>, E> {
-        let mut free = judge(self.history)?;
-        match &mut free {
-            Judgement::Holds(witness) if !self.respects_order(&witness.order) => {}
-            Judgement::Violated(violation) => {
-                // With the order, an earlier event may have no explanation either.
-                violation.at = None;
-                return Ok(Some(free));
-            }
-            _ => return Ok(Some(free)),
-        }
-        let mut tight = self.history.clone();
-        let interrupted = self.interrupted.to_vec();
-        Applied { interrupted, assumptions: Vec::new() }.tighten(&mut tight);
-        Ok(judge(&tight).ok().filter(Judgement::is_holds))
+    /// What is known of the order in a beginning of the history: of what was called in it.
+    fn interrupted_in(&self, beginning: &History) -> Vec<Interrupted> {
+        let called = |pair: &&Interrupted| pair.next.index() < beginning.operations.len();
+        self.interrupted.iter().filter(called).copied().collect()
     }
+}
 
-    /// Whether no interrupted operation comes after what its process did next.
-    fn respects_order(&self, order: &[OpId]) -> bool {
-        let place: FxHashMap<OpId, usize> =
-            order.iter().enumerate().map(|(at, id)| (*id, at)).collect();
-        let next: FxHashMap<OpId, OpId> =
-            self.interrupted.iter().map(|pair| (pair.operation, pair.next)).collect();
-        self.interrupted.iter().all(|pair| {
-            let mut later = Some(pair.next);
-            // INVARIANT: what did take effect next answers for all that comes after it.
-            while let Some(id) = later.filter(|id| !place.contains_key(id)) {
-                later = next.get(&id).copied();
-            }
-            match (place.get(&pair.operation), later.and_then(|id| place.get(&id))) {
-                (Some(first), Some(second)) => first < second,
-                _ => true,
-            }
-        })
+/// What a method that does not know about the order between operations says about it: a history that
+/// is violated without it is violated, and one that holds with deadlines that ask for more holds.
+/// Nothing in between.
+fn around_order<E>(
+    history: &History,
+    interrupted: &[Interrupted],
+    judge: impl Fn(&History) -> Result<Judgement, E>,
+) -> Result<Option<Judgement>, E> {
+    let mut free = judge(history)?;
+    match &mut free {
+        Judgement::Holds(witness) if !respects_order(interrupted, &witness.order) => {}
+        Judgement::Violated(violation) => {
+            // With the order, an earlier event may have no explanation either.
+            violation.at = None;
+            return Ok(Some(free));
+        }
+        _ => return Ok(Some(free)),
     }
+    let mut tight = history.clone();
+    let interrupted = interrupted.to_vec();
+    Applied { interrupted, assumptions: Vec::new() }.tighten(&mut tight);
+    Ok(judge(&tight).ok().filter(Judgement::is_holds))
+}
+
+/// Whether no interrupted operation comes after what its process did next.
+fn respects_order(interrupted: &[Interrupted], order: &[OpId]) -> bool {
+    let place: FxHashMap<OpId, usize> =
+        order.iter().enumerate().map(|(at, id)| (*id, at)).collect();
+    let next: FxHashMap<OpId, OpId> =
+        interrupted.iter().map(|pair| (pair.operation, pair.next)).collect();
+    interrupted.iter().all(|pair| {
+        let mut later = Some(pair.next);
+        // INVARIANT: what did take effect next answers for all that comes after it.
+        while let Some(id) = later.filter(|id| !place.contains_key(id)) {
+            later = next.get(&id).copied();
+        }
+        match (place.get(&pair.operation), later.and_then(|id| place.get(&id))) {
+            (Some(first), Some(second)) => first < second,
+            _ => true,
+        }
+    })
 }
 
 /// The general search, deadlines as they are.

@@ -171,7 +171,7 @@ fn checked(object: &Object, history: &mut History, monitors: bool) -> Checked {
 /// Without keys. How many are violated, and how many only because of the order.
 fn compare_all(object: &Object) -> (usize, usize) {
     let mut random = fastrand::Rng::with_seed(seed(&object.name));
-    let (rounds, mut violated, mut by_order) = (cases(120), 0, 0);
+    let (rounds, mut violated, mut by_order, mut located) = (cases(120), 0, 0, 0);
     for round in 0..rounds {
         let mut history = history(&mut random, object, &[]);
         let checked = checked(object, &mut history, round % 2 == 0);
@@ -179,11 +179,15 @@ fn compare_all(object: &Object) -> (usize, usize) {
         let tag = format!("{} by {}", object.name, checked.method);
         if compare(&tag, object, &history, &ids, &checked.judgement) {
             violated += 1;
+            let event = checked.judgement.violation().and_then(|violation| violation.at);
+            located += usize::from(event.is_some());
             let free = check(object, &mut history, &CheckOptions::default());
             by_order += usize::from(free.expect("no crashes").judgement.is_holds());
         }
     }
     println!("{}: {violated} of {rounds} are violated, {by_order} by order", object.name);
+    println!("{}: the event is known of {located}", object.name);
+    assert!(located >= violated * 9 / 10, "{}: {located} of {violated}", object.name);
     assert!(violated <= rounds * 19 / 20, "{}: {violated}", object.name);
     (violated, by_order)
 }

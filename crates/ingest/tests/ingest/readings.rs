@@ -264,6 +264,8 @@ fn lines_of_logs_that_look_like_events_are_not_skipped() {
         ),
         ("3 ok :write 2", ALMOST),
         ("3 :OK :write 2", ALMOST),
+        ("3 :okk :write 2", ALMOST),
+        ("3\t:done\t:write\t2", ALMOST),
         ("3:ok :write 2", ALMOST),
         ("3, :ok, :write, 2", ALMOST),
         ("3\u{a0}:ok :write 2", ALMOST),
@@ -274,9 +276,14 @@ fn lines_of_logs_that_look_like_events_are_not_skipped() {
         let error = read("cas-register", &format!("{first}{line}\n")).unwrap_err().to_string();
         assert!(error.starts_with(message), "{line}: {error}");
     }
-    for line in
-        ["3 times :ok", ":ok :frobnicate", "{:process 0 :type :ok :f :read}", "a took :ok 3"]
-    {
+    for line in [
+        "3 times :ok",
+        ":ok :frobnicate",
+        "3 :done :frobnicate",
+        "the :last :write",
+        "{:process 0 :type :ok :f :read}",
+        "a took :ok 3",
+    ] {
         let recording = read("cas-register", &format!("{first}{line}\n")).unwrap();
         assert_eq!((recording.skipped_lines, recording.completed), (1, 0), "{line}");
     }

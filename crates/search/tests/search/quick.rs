@@ -223,6 +223,22 @@ fn what_it_does_not_know_is_handed_over() {
     assert!(matches!(pop, Some(Quick::Violated(..))), "{pop:?}");
 }
 
+/// A value that the history does not mention is not the one that a register has by default.
+#[test]
+fn an_initial_value_that_is_not_mentioned_is_seen_by_no_read() {
+    let init = Value::str("never mentioned");
+    for object in [Builtin::Register, Builtin::CasRegister] {
+        let spec = object.spec(Some(&init)).unwrap();
+        for seen in [Value::Null, Value::Bool(false), Value::Bool(true), Value::Int(0)] {
+            let mut builder = Builder::new(spec.operations());
+            builder.invoke("a", "read", Value::Null).unwrap();
+            builder.ok("a", seen).unwrap();
+            let history = builder.finish();
+            assert_eq!(judged(object, Some(&init), &spec, &history), Some(true));
+        }
+    }
+}
+
 /// More operations in progress than it has bits for, and more configurations than it looks at.
 #[test]
 fn what_is_too_large_is_handed_over() {

@@ -183,3 +183,11 @@ pub fn operation(history: &History, id: OpId) -> Operation {
         },
     }
 }
+
+/// What is said of a core of so many operations.
+pub fn unexplained(operations: usize) -> String {
+    match operations {
+        1 => "no order explains this operation".to_owned(),
+        count => format!("no order explains these {count} operations"),
+    }
+}

@@ -2,7 +2,7 @@
 //! confirmed as one.
 
 use super::certificate::Evidence;
-use super::confirm::{Confirmation, Confirmations, PATIENCE};
+use super::confirm::{Confirmation, Confirmations, PATIENCE, unexplained};
 use super::crash_error;
 use super::recording::Subject;
 use crate::Status;
@@ -124,9 +124,7 @@ pub fn certify(
         Evidence::Core { core, .. } => {
             let budget = Budget::default();
             match confirm_partial_core(spec, &object.name, &operations, &places(core), &budget) {
-                Ok(()) => {
-                    (Status::Holds, format!("no order explains these {} operations", core.len()))
-                }
+                Ok(()) => (Status::Holds, unexplained(core.len())),
                 Err(error @ CoreError::TooLarge) => {
                     (Status::Inconclusive, format!("cannot tell: {error}"))
                 }
