@@ -2,6 +2,7 @@
 
 use crate::json;
 use crate::{Bar, Row, Timeline};
+use linchpin_ir::interpreter::StepRecord;
 use linchpin_ir::program::{Operation, Program, Type};
 use linchpin_ir::run::{End, Event, EventKind, Run};
 use linchpin_spec::Value;
@@ -31,6 +32,7 @@ impl<'a> RunView<'a> {
         let (kind, value) = match event.kind {
             EventKind::Invoke => ("invoke", json::value(&event.value)),
             EventKind::Ok => ("ok", json::value(&self.answer(event))),
+            EventKind::Fail => ("fail", json::value(&Value::Null)),
         };
         json!({
             "process": event.process, "type": kind, "f": operation.name, "value": value,
@@ -56,8 +58,9 @@ impl<'a> RunView<'a> {
         let record = self.run.trace.get(time as usize)?;
         let first = record.actions.first()?;
         let actions: Vec<&str> = record.actions.iter().map(|action| action.text.as_str()).collect();
+        let operation = record.operation.map(|operation| &self.operation(operation).name);
         Some(json!({
-            "process": record.thread, "type": "step", "f": self.operation(record.operation).name,
+            "process": record.thread, "type": "step", "f": operation,
             "line": first.line, "actions": actions, "time": time,
         }))
     }
@@ -88,9 +91,23 @@ impl<'a> RunView<'a> {
                         bar.label += &format!(" → {}", answer(&operation.response, &event.value));
                     }
                 }
+                EventKind::Fail => {
+                    let open = bars.iter_mut().rev().find(|bar| bar.process == event.process);
+                    let Some(bar) = open else { continue };
+                    bar.to = Some(at);
+                    bar.label += ", no effect";
+                }
             }
         }
         bars
+    }
+
+    /// The operation in which a move was made; `recover` and crashes have none.
+    fn called(&self, record: &StepRecord) -> String {
+        match record.operation {
+            Some(operation) => self.operation(operation).name.clone(),
+            None => String::new(),
+        }
     }
 
     /// Every move in words.
@@ -99,8 +116,8 @@ impl<'a> RunView<'a> {
         let mut rows: Vec<Row> = moves
             .map(|(time, (made, record))| Row {
                 time: time as u64,
-                process: Some(made.what.thread()),
-                operation: self.operation(record.operation).name.clone(),
+                process: made.what.thread(),
+                operation: self.called(record),
                 line: record.actions.first().map(|action| action.line),
                 text: record.actions.iter().map(|a| a.text.as_str()).collect::<Vec<_>>().join("; "),
             })

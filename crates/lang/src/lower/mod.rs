@@ -104,6 +104,7 @@ impl<'m> Lowering<'m> {
             spec,
             counts_threads: false,
             reference: None,
+            persistence: None,
         })
     }
 

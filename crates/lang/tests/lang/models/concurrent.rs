@@ -23,6 +23,7 @@ fn runner(model: &Model, scheduler: Scheduler, memory: Memory) -> (Runner, Model
         memory,
         step_limit: STEP_LIMIT,
         trace: false,
+        crashes: 0,
     };
     let runner = Runner::new(&compiled.program, options);
     let runner = runner.unwrap_or_else(|error| panic!("{}: {error}", model.name));
@@ -51,6 +52,13 @@ fn history(run: &Run, object: &ModelObject) -> Vec<Operation> {
                 let operation = history.iter_mut().rev().find(open).expect("it was invoked");
                 operation.response = Some(event.value.clone());
                 operation.returned = Some(at);
+            }
+            EventKind::Fail => {
+                let open = |operation: &Operation| {
+                    operation.process == event.process && operation.returned.is_none()
+                };
+                let at = history.iter().rposition(open).expect("it was invoked");
+                history.remove(at);
             }
         }
     }
@@ -92,7 +100,7 @@ fn overlaps(run: &Run) -> bool {
     run.events.iter().any(|event| {
         match event.kind {
             EventKind::Invoke => open += 1,
-            EventKind::Ok => open -= 1,
+            EventKind::Ok | EventKind::Fail => open -= 1,
         }
         open > 1
     })
