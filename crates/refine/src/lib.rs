@@ -8,7 +8,9 @@
 //! Apart from that, `stuck.rs`, `graph.rs`, `extension.rs` and `influence.rs` look for operations
 //! that can never return.
 
+mod buffered;
 mod counterexample;
+mod durability;
 pub mod engine;
 mod extension;
 mod graph;
@@ -16,7 +18,9 @@ mod influence;
 mod lossy;
 pub mod model;
 mod options;
+mod orphans;
 pub mod product;
+mod repair;
 pub mod search;
 mod sets;
 mod store;
@@ -25,6 +29,8 @@ mod suggest;
 mod switches;
 mod verify;
 
+pub use durability::CrashReport;
+pub use repair::Change;
 pub use counterexample::{Counterexample, Failure, Holder, KeptBy, StuckOperation};
 pub use engine::Refine;
 pub use lossy::explore_lossy;

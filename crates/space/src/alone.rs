@@ -143,6 +143,7 @@ impl Space {
         let layout = &self.form.layout;
         let ended = Execution {
             layout,
+            lines: None,
             memory: self.bounds.memory,
             objects: usize::from(u16::MAX),
             flat,

@@ -80,15 +80,11 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// The lines of a program; `None` if nothing is persistent.
-    pub fn of(
-        program: &Program,
-        layout: &Layout,
-        distinct: bool,
-    ) -> Result<Option<Lines>, Unsupported> {
-        let Some(persistence) = &program.persistence else { return Ok(None) };
+    /// The lines of a program.
+    pub fn of(program: &Program, layout: &Layout, distinct: bool) -> Result<Lines, Unsupported> {
+        let persistence = program.persistence.as_ref();
         let mut lines = Lines {
-            shared: vec![Vec::new(); persistence.lines.len()],
+            shared: vec![Vec::new(); persistence.map_or(0, |of| of.lines.len())],
             of_word: vec![None; layout.shared_words],
             distinct,
             ..Lines::default()
@@ -102,7 +98,7 @@ impl Lines {
                 Type::Array(_, length) => (*length).max(1),
                 _ => 1,
             };
-            let lies = persistence.shared.get(index).and_then(Option::as_ref);
+            let lies = persistence.and_then(|of| of.shared.get(index)?.as_ref());
             for at in 0..slot.width {
                 let word = slot.at + at;
                 let line = match lies {
@@ -128,7 +124,7 @@ impl Lines {
         }
         for (index, of) in program.structs.iter().enumerate() {
             let (mut blank, mut parts, mut locks) = (Vec::new(), Vec::new(), Vec::new());
-            let lies = persistence.structs.get(index).and_then(Option::as_ref);
+            let lies = persistence.and_then(|of| of.structs.get(index)?.as_ref());
             let mut object = ObjectLines {
                 lines: vec![Vec::new(); lies.map_or(0, |lies| lies.names.len())],
                 of_word: vec![None; layout.stride],
@@ -157,7 +153,7 @@ impl Lines {
         for variable in &program.thread_locals {
             flatten(&variable.initial, &variable.ty, &mut lines.variables)?;
         }
-        Ok(Some(lines))
+        Ok(lines)
     }
 
     /// The line of a word of the state; `None` if it is volatile.

@@ -27,7 +27,7 @@ use linchpin_engine::{Answer, Engine, EngineError, Request, RoadmapRequest, Wron
 use linchpin_history::Judgement;
 use linchpin_ir::program::Program;
 use linchpin_ir::run::{End, Run};
-use linchpin_verdict::{Limits, Outcome, Verdict};
+use linchpin_verdict::{Assumption, Limits, Outcome, Verdict};
 use std::time::Instant;
 use thiserror::Error;
 
@@ -130,9 +130,16 @@ pub fn verify(
     for engine in ENGINES.iter().filter(reads) {
         let asked = engines.iter().any(|name| name == engine.name());
         // A lossy search looks for violations only.
-        let wanted = engines.is_empty() && !(engine.is_proof() && request.lossy.is_some());
+        let crashes = loaded.has_crashes(request);
+        let wanted = engines.is_empty()
+            && !(engine.is_proof() && request.lossy.is_some())
+            && (engine.knows_crashes() || !crashes);
         if asked {
-            answers.extend(engine.answer(&subject, request)?);
+            let mut said = engine.answer(&subject, request)?;
+            if crashes && !engine.knows_crashes() {
+                said.iter_mut().for_each(|answer| answer.assumptions.push(Assumption::NoCrashes));
+            }
+            answers.extend(said);
         } else if wanted {
             answers.extend(engine.answer(&subject, &patient(*engine, request))?);
         }
