@@ -56,6 +56,15 @@ pub struct Compiled {
     pub bounds: Bounds,
 }
 
+impl Compiled {
+    /// Whether crashes are asked for, by the model or with `asked` from outside, where nothing would
+    /// survive one: then there are none.
+    pub fn crashes_without_persistence(&self, asked: Option<u8>) -> bool {
+        let crashes = asked.map_or(self.bounds.crashes, usize::from);
+        crashes > 0 && self.program.persistence.is_none()
+    }
+}
+
 /// From source to program: parse, check, lower. All mistakes that can be found are reported
 /// together.
 pub fn compile(source: &str, config: &Config) -> Result<Compiled, Vec<Diagnostic>> {

@@ -2,9 +2,9 @@
 
 use crate::json;
 use crate::{Bar, Row, Timeline};
-use linchpin_ir::interpreter::StepRecord;
+use linchpin_ir::interpreter::{LineRecord, StepRecord};
 use linchpin_ir::program::{Operation, Program, Type};
-use linchpin_ir::run::{End, Event, EventKind, Run};
+use linchpin_ir::run::{Crash, End, Event, EventKind, Run};
 use linchpin_spec::Value;
 use serde_json::{Value as Json, json};
 
@@ -40,6 +40,23 @@ impl<'a> RunView<'a> {
         })
     }
 
+    /// A crash as a line of a history.
+    pub fn crash(&self, crash: &Crash) -> Json {
+        match crash.process {
+            Some(process) => json!({ "process": process, "type": "crash", "time": crash.time }),
+            None => json!({ "type": "crash", "time": crash.time }),
+        }
+    }
+
+    /// The lines of the history, crashes included, in order.
+    pub fn history(&self) -> Vec<Json> {
+        let events = self.run.events.iter().map(|event| (event.time, self.event(event)));
+        let crashes = self.run.crashes.iter().map(|crash| (crash.time, self.crash(crash)));
+        let mut all: Vec<(u64, Json)> = events.chain(crashes).collect();
+        all.sort_by_key(|(time, _)| *time);
+        all.into_iter().map(|(_, line)| line).collect()
+    }
+
     /// What an `ok` shows: the answer, or, as recorders do, the argument again if there is none.
     fn answer(&self, event: &Event) -> Value {
         if self.operation(event.operation).response != Type::Unit {
@@ -59,10 +76,14 @@ impl<'a> RunView<'a> {
         let first = record.actions.first()?;
         let actions: Vec<&str> = record.actions.iter().map(|action| action.text.as_str()).collect();
         let operation = record.operation.map(|operation| &self.operation(operation).name);
-        Some(json!({
+        let mut step = json!({
             "process": record.thread, "type": "step", "f": operation,
             "line": first.line, "actions": actions, "time": time,
-        }))
+        });
+        if !record.lines.is_empty() {
+            step["lines"] = record.lines.iter().map(line_of_memory).collect();
+        }
+        Some(step)
     }
 
     /// The history as bars; `None` if it is too long to look at.
@@ -106,6 +127,7 @@ impl<'a> RunView<'a> {
     fn called(&self, record: &StepRecord) -> String {
         match record.operation {
             Some(operation) => self.operation(operation).name.clone(),
+            None if record.thread.is_none() && record.lines.is_empty() => "recover".to_owned(),
             None => String::new(),
         }
     }
@@ -118,8 +140,8 @@ impl<'a> RunView<'a> {
                 time: time as u64,
                 process: made.what.thread(),
                 operation: self.called(record),
-                line: record.actions.first().map(|action| action.line),
-                text: record.actions.iter().map(|a| a.text.as_str()).collect::<Vec<_>>().join("; "),
+                line: record.actions.first().map(|action| action.line).filter(|line| *line > 0),
+                text: in_words(record),
             })
             .collect();
         // The step that went wrong did nothing, so its record says nothing.
@@ -134,6 +156,18 @@ impl<'a> RunView<'a> {
         }
         rows
     }
+}
+
+/// What a move did: its actions, and what a crash did to the lines.
+fn in_words(record: &StepRecord) -> String {
+    let actions = record.actions.iter().map(|action| action.text.clone());
+    let lines = record.lines.iter().map(LineRecord::sentence);
+    actions.chain(lines).collect::<Vec<_>>().join("; ")
+}
+
+/// What a crash did to a line: `{"line":"@2","stored":["@2.next := @3"],"survived":0}`.
+fn line_of_memory(line: &LineRecord) -> Json {
+    json!({ "line": line.name, "stored": line.stores, "survived": line.survived })
 }
 
 /// Arguments as the model would write them.

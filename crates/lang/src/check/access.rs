@@ -36,6 +36,10 @@ impl Checker<'_> {
             );
             return None;
         }
+        if let Some(mistake) = self.persistence_call(name, arguments, span) {
+            self.report(mistake);
+            return None;
+        }
         if !FUNCTIONS.contains(&name.name.as_str()) {
             let known: Vec<String> =
                 self.globals.functions.iter().map(|f| f.name.clone()).collect();
@@ -54,8 +58,10 @@ impl Checker<'_> {
         span: Span,
         expected: Option<&Type>,
     ) -> Option<Expr> {
-        if scope.kind == Kind::Init && matches!(name.name.as_str(), "ll" | "sc") {
-            let message = format!("`init` has no thread that could use `{}`", name.name);
+        if let Some(block) = scope.without_threads()
+            && matches!(name.name.as_str(), "ll" | "sc")
+        {
+            let message = format!("`{block}` has no thread that could use `{}`", name.name);
             self.report(Diagnostic::new(message, name.span, "not here"));
             return None;
         }

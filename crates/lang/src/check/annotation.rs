@@ -45,6 +45,9 @@ impl Checker<'_> {
                 "a reference has no linearization points: it runs in one go at those of the model",
             ),
             _ if scope.kind == Kind::Init => Some("`init` runs before there are operations"),
+            _ if matches!(scope.kind, Kind::Recover | Kind::Resolve) => {
+                Some("what runs after a crash is no operation")
+            }
             _ => None,
         };
         if let Some(help) = forbidden {

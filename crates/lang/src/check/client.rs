@@ -9,6 +9,9 @@ use linchpin_ir::program::{Thread, Type};
 use linchpin_spec::Value;
 use linchpin_syntax::{Diagnostic, Span};
 
+/// The bounds that are not roles.
+const BOUNDS: &[&str] = &["threads", "ops", "values", "size", "crashes"];
+
 /// A role and the operations that it may call.
 type Role = (String, Vec<usize>);
 
@@ -17,7 +20,7 @@ impl Checker<'_> {
     pub(super) fn client(&mut self, model: &ast::Model) -> (Vec<Thread>, Bounds) {
         let operations: Vec<&str> = operations(model).map(|op| op.name.name.as_str()).collect();
         let roles = self.roles(model, &operations);
-        let mut bounds = Bounds { ops: 2, values: 2, size: None };
+        let mut bounds = Bounds { ops: 2, values: 2, size: None, crashes: 0 };
         let mut counts: Vec<(String, usize)> = Vec::new();
         for item in &model.items {
             let Item::Bounds(entries, _) = item else { continue };
@@ -52,7 +55,7 @@ impl Checker<'_> {
                     None => self.unknown("operation", member, operations.iter().copied()),
                 }
             }
-            let taken = ["threads", "ops", "values", "size"].contains(&name.name.as_str());
+            let taken = BOUNDS.contains(&name.name.as_str());
             if taken || roles.iter().any(|(known, _)| *known == name.name) {
                 let message = format!("the name `{}` is taken", name.name);
                 self.report(Diagnostic::new(
@@ -75,13 +78,9 @@ impl Checker<'_> {
         counts: &mut Vec<(String, usize)>,
     ) {
         let is_count = name.name == "threads" || roles.iter().any(|(role, _)| *role == name.name);
-        if !is_count && !["ops", "values", "size"].contains(&name.name.as_str()) {
+        if !is_count && !BOUNDS.contains(&name.name.as_str()) {
             let roles = roles.iter().map(|(role, _)| role.as_str());
-            self.unknown(
-                "bound",
-                name,
-                ["threads", "ops", "values", "size"].into_iter().chain(roles),
-            );
+            self.unknown("bound", name, BOUNDS.iter().copied().chain(roles));
             return;
         }
         let Some(number) = self.constant(value, &Type::Int).and_then(|v| v.as_int()) else {
@@ -89,7 +88,7 @@ impl Checker<'_> {
         };
         // Without a thread every property would hold; but a role may have no thread.
         let is_role = is_count && name.name != "threads";
-        let least = if is_role { 0 } else { 1 };
+        let least = if is_role || name.name == "crashes" { 0 } else { 1 };
         let most = if is_count {
             i64::try_from(limits::THREADS).unwrap_or(i64::MAX)
         } else {
@@ -106,6 +105,7 @@ impl Checker<'_> {
             "ops" => bounds.ops = count,
             "values" => bounds.values = number,
             "size" => bounds.size = Some(count),
+            "crashes" => bounds.crashes = count,
             _ => counts.push((name.name.clone(), count)),
         }
         if name.name == "threads" && !roles.is_empty() {

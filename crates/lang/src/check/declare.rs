@@ -181,6 +181,8 @@ impl Checker<'_> {
                 Item::Init(_, span) => once.push(("init", *span)),
                 Item::Reference(block) => once.push(("reference", block.span)),
                 Item::Bounds(_, span) => once.push(("bounds", *span)),
+                Item::Recover(_, span) => once.push(("recover", *span)),
+                Item::Resolve(routine) => once.push(("recover(t)", routine.name.span)),
                 Item::Role(..) => {}
             }
         }

@@ -166,7 +166,7 @@ impl Checker<'_> {
         }
         match name {
             "me" if self.part != Part::Model
-                || matches!(scope.kind, Kind::Constant | Kind::Init) =>
+                || matches!(scope.kind, Kind::Constant | Kind::Init | Kind::Recover) =>
             {
                 let message = "`me` is the thread that calls an operation; there is none here";
                 let help = (self.part == Part::Reference).then(|| ALONE.to_owned());
@@ -323,10 +323,15 @@ impl Checker<'_> {
         name: &str,
         span: Span,
     ) -> Option<()> {
-        if scope.kind != Kind::Init {
-            return Some(());
-        }
-        let message = format!("`{name}` belongs to a thread, and `init` runs before there are any");
+        let message = match scope.kind {
+            Kind::Init => {
+                format!("`{name}` belongs to a thread, and `init` runs before there are any")
+            }
+            Kind::Recover => {
+                format!("`{name}` belongs to a thread, and `recover` runs while there are none")
+            }
+            _ => return Some(()),
+        };
         self.report(
             Diagnostic::new(message, span, "no thread here")
                 .help("give it its value where it is declared: `local … = …;`"),

@@ -89,7 +89,8 @@ impl Checker<'_> {
             functions: functions?,
             spec: Spec::Builtin(SpecSource::Builtin { name: String::new(), init: None }),
             threads: Vec::new(),
-            bounds: Bounds { ops: 0, values: 0, size: None },
+            bounds: Bounds { ops: 0, values: 0, size: None, crashes: 0 },
+            persistence: None,
             reference: None,
         })
     }

@@ -19,6 +19,7 @@ mod declare;
 mod expression;
 mod formula;
 mod implements;
+mod persistence;
 mod place;
 mod recursion;
 mod reference;
@@ -80,6 +81,8 @@ struct Checker<'s> {
     /// Values of the parameters, and of `threads`.
     constants: BTreeMap<String, (Value, Type)>,
     structs: Vec<Struct>,
+    /// Which of the structs are persistent.
+    persistent_structs: HashSet<usize>,
     records: BTreeMap<String, Type>,
     /// What can be named in a body of the part that is being checked.
     globals: Globals,
@@ -108,6 +111,8 @@ struct Globals {
     functions: Vec<Function>,
     /// The names of the operations, which bodies cannot call.
     operations: Vec<String>,
+    /// Which of the shared variables are persistent.
+    persistent: HashSet<usize>,
     /// The function being checked, if it is one.
     current: Option<usize>,
     /// Which function calls which, and where.
@@ -135,6 +140,7 @@ impl<'s> Checker<'s> {
             mistaken: HashSet::new(),
             constants: BTreeMap::new(),
             structs: Vec::new(),
+            persistent_structs: HashSet::new(),
             records: BTreeMap::new(),
             globals: Globals::default(),
             part: Part::Model,
@@ -172,6 +178,7 @@ impl<'s> Checker<'s> {
         self.reject_duplicates(model);
         let spec = self.spec(model);
         self.globals = self.variables(model);
+        let lines = self.lines(model);
         self.globals.operations =
             declare::operations(model).map(|routine| routine.name.name.clone()).collect();
         let declared: Vec<&ast::Routine> = declare::functions(model).collect();
@@ -184,6 +191,7 @@ impl<'s> Checker<'s> {
             ast::Item::Init(block, span) => Some(self.init(block, *span)),
             _ => None,
         });
+        let persistence = self.recovery(model, lines, &operations);
         if operations.is_empty() && self.diagnostics.is_empty() {
             self.no_operation(declared.first().map(|function| &function.name));
         }
@@ -207,6 +215,7 @@ impl<'s> Checker<'s> {
             threads,
             bounds,
             reference,
+            persistence,
         })
     }
 

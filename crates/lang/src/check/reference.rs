@@ -33,6 +33,8 @@ pub(super) enum NeedKind {
     Threads,
     /// `free`
     Free,
+    /// `flush`, `fence` or `persist`
+    Persistence,
 }
 
 impl NeedKind {
@@ -43,6 +45,7 @@ impl NeedKind {
             NeedKind::Me => "`me`".to_owned(),
             NeedKind::Threads => "`threads`".to_owned(),
             NeedKind::Free => "`free`".to_owned(),
+            NeedKind::Persistence => "persistent memory".to_owned(),
         }
     }
 
@@ -54,12 +57,16 @@ impl NeedKind {
             }
             NeedKind::Local(_) | NeedKind::Me | NeedKind::Threads => ALONE,
             NeedKind::Free => NOTHING_IS_FREED,
+            NeedKind::Persistence => NO_CRASHES,
         }
     }
 }
 
 /// Why nothing about threads can be named.
 pub(super) const ALONE: &str = "the operations of a `reference { }` run alone, without threads";
+
+/// Why nothing is flushed.
+pub(super) const NO_CRASHES: &str = "a `reference { }` knows no crashes";
 
 const NOTHING_IS_FREED: &str =
     "the objects of a `reference { }` live as long as they can be reached";
@@ -121,7 +128,8 @@ impl Checker<'_> {
             functions: Vec::new(),
             spec: Spec::Builtin(SpecSource::Builtin { name: String::new(), init: None }),
             threads: Vec::new(),
-            bounds: Bounds { ops: 0, values: 0, size: None },
+            bounds: Bounds { ops: 0, values: 0, size: None, crashes: 0 },
+            persistence: None,
             reference: None,
         })
     }

@@ -12,10 +12,21 @@ use linchpin_syntax::{Diagnostic, Span};
 
 impl Checker<'_> {
     pub(super) fn init(&mut self, block: &ast::Block, span: Span) -> Option<hir::Routine> {
-        let mut scope = Scope::new(Kind::Init, Type::Unit);
+        self.block_alone("init", Kind::Init, block, span)
+    }
+
+    /// A block that runs alone.
+    pub(super) fn block_alone(
+        &mut self,
+        name: &str,
+        kind: Kind,
+        block: &ast::Block,
+        span: Span,
+    ) -> Option<hir::Routine> {
+        let mut scope = Scope::new(kind, Type::Unit);
         let body = self.block(&mut scope, block)?;
         Some(hir::Routine {
-            name: "init".to_owned(),
+            name: name.to_owned(),
             parameters: 0,
             ranges: Vec::new(),
             locals: scope.locals,

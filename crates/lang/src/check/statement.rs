@@ -1,7 +1,7 @@
 //! Bodies and statements.
 
 use super::reference::NeedKind;
-use super::scope::{Kind, Scope};
+use super::scope::Scope;
 use super::{Checker, Part};
 use crate::hir::{self, Statement, StatementKind};
 use crate::syntax::ast::{self, AnnotationKind, Ident};
@@ -189,8 +189,14 @@ impl Checker<'_> {
                 }
                 "free" => return self.free(scope, name, argument),
                 "lock" | "unlock" => return self.lock(scope, name, argument),
+                "flush" | "persist" if self.is_persistence(name) => {
+                    return self.flush(scope, name, argument);
+                }
                 _ => {}
             }
+        }
+        if let Some(fence) = self.fence(scope, expr) {
+            return fence;
         }
         let checked = self.expr(scope, expr, None)?;
         if checked.is_local() {
@@ -229,8 +235,8 @@ impl Checker<'_> {
     ) -> Option<StatementKind> {
         let (place, ty) = self.word(scope, argument)?;
         self.reject_in_spec(name, argument.span)?;
-        if scope.kind == Kind::Init {
-            let message = "`init` has no thread that could hold a lock";
+        if let Some(block) = scope.without_threads() {
+            let message = format!("`{block}` has no thread that could hold a lock");
             self.report(Diagnostic::new(message, name.span, "not here"));
             return None;
         }

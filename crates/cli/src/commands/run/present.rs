@@ -41,7 +41,11 @@ impl<'a> Presentation<'a> {
     pub fn history(&self) -> String {
         let mut lines = String::new();
         let mut events = self.run().events.iter().peekable();
+        let mut crashes = self.run().crashes.iter().peekable();
         for time in 0..self.run().schedule.len() as u64 {
+            if let Some(crash) = crashes.next_if(|crash| crash.time == time) {
+                lines += &format!("{}\n", self.view().crash(crash));
+            }
             if let Some(event) = events.next_if(|event| event.time == time) {
                 lines += &format!("{}\n", self.view().event(event));
             }
@@ -59,8 +63,7 @@ impl<'a> Presentation<'a> {
         let subject = self.args.model.model.display().to_string();
         let mut object = json::envelope("run", &subject);
         let mut insert = |key: &str, value: Json| object.insert(key.to_owned(), value);
-        let history: Json =
-            self.run().events.iter().map(|event| self.view().event(event)).collect();
+        let history: Json = self.view().history().into();
         let schedule = linchpin_report::schedule::to_json(self.program, &self.run().schedule);
         insert("verdict", json!(self.shown.verdict().id()));
         insert("seed", json!(self.shown.seed));

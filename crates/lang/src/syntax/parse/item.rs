@@ -19,6 +19,8 @@ const ITEM_WORDS: &[&str] = &[
     "reference",
     "role",
     "bounds",
+    "persistent",
+    "recover",
 ];
 
 impl Parser<'_> {
@@ -53,6 +55,7 @@ impl Parser<'_> {
             TokenKind::Reference => Some(Item::Reference(self.reference_block())),
             TokenKind::Role => Some(self.role()),
             TokenKind::Bounds => Some(self.bounds()),
+            _ if self.at_persistence() => self.persistence(),
             _ if self.type_before_operation() => Some(self.op_or_fn()),
             _ => {
                 self.no_item();
@@ -158,6 +161,7 @@ impl Parser<'_> {
                 TokenKind::State => block.state.push(self.variable("a name for the variable")),
                 TokenKind::Op => block.operations.push(self.routine("a name for the operation")),
                 TokenKind::Fn => block.functions.push(self.routine("a name for the function")),
+                _ if self.misplaced_persistent("specification") => {}
                 TokenKind::End => {
                     self.expected("`}`");
                     break;
@@ -212,7 +216,7 @@ impl Parser<'_> {
         let (name, ty) = self.typed_name(what);
         let value = self.eat(TokenKind::Equal).then(|| self.expression());
         self.end_of_declaration();
-        Variable { name, ty, value }
+        Variable { name, ty, value, persistent: None, line: None }
     }
 
     fn end_of_declaration(&mut self) {
@@ -222,15 +226,20 @@ impl Parser<'_> {
         }
     }
 
-    fn fields(&mut self, what: &str) -> Fields {
+    pub(super) fn fields(&mut self, what: &str) -> Fields {
         self.bump();
         let name = self.expect_name(what);
         let mut fields = Vec::new();
         if self.expect(TokenKind::OpenBrace) {
-            fields = self.separated(TokenKind::CloseBrace, |p| p.typed_name("a field name"));
+            fields = self.separated(TokenKind::CloseBrace, |p| {
+                let at_line = p.peek() == TokenKind::HashBracket;
+                let line = if at_line { p.line_annotation() } else { None };
+                (line, p.typed_name("a field name"))
+            });
         }
         self.eat(TokenKind::Semicolon);
-        Fields { name, fields }
+        let (lines, fields) = fields.into_iter().unzip();
+        Fields { name, fields, lines, persistent: None }
     }
 
     pub(super) fn routine(&mut self, what: &str) -> Routine {
@@ -283,7 +292,7 @@ impl Parser<'_> {
         let mut bounds = Vec::new();
         if self.expect(TokenKind::OpenBrace) {
             bounds = self.separated(TokenKind::CloseBrace, |p| {
-                let name = p.expect_name("`threads`, `ops`, `values`, `size` or a role");
+                let name = p.expect_name("`threads`, `ops`, `values`, `size`, `crashes` or a role");
                 p.expect(TokenKind::Colon);
                 (name, p.expression())
             });

@@ -34,6 +34,7 @@ impl Parser<'_> {
                     block.inits.push((body, word));
                 }
                 TokenKind::Op => block.operations.push(self.routine("a name for the operation")),
+                _ if self.misplaced_persistent("reference") => {}
                 kind if kind == TokenKind::End || self.starts_outside(open) => {
                     self.unclosed(open);
                     break;

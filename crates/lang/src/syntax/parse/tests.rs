@@ -39,6 +39,8 @@ fn items(model: &Model) -> String {
         }
         Item::Role(name, _) => format!("role {}", name.name),
         Item::Bounds(bounds, _) => format!("bounds {}", bounds.len()),
+        Item::Recover(block, _) => format!("recover {}", statements(block)),
+        Item::Resolve(routine) => format!("recover(t) {}", statements(&routine.body)),
     };
     model.items.iter().map(item).collect::<Vec<_>>().join(", ")
 }
