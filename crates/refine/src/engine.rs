@@ -49,7 +49,11 @@ impl Engine for Refine {
         request: &Request<'_>,
     ) -> Result<Vec<Answer>, EngineError> {
         let Source::Lin { program, bounds } = subject.source else { return Ok(Vec::new()) };
-        let options = options(request, bounds);
+        let mut options = options(request, bounds);
+        if program.persistence.is_none() {
+            // Nothing would survive a crash: there are none.
+            options.bounds.crashes = 0;
+        }
         let observe = |stats: &Stats| {
             let (states, depth) = (stats.states, stats.depth);
             (request.progress)(Progress { engine: "refine", states, depth });

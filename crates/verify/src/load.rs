@@ -69,7 +69,11 @@ pub fn load(
         Language::Lin => {
             let compiled = compile(text, config).map_err(error)?;
             let calls = u32::try_from(compiled.bounds.ops).unwrap_or(u32::MAX);
-            let bounds = ModelBounds { calls, values: compiled.bounds.values, crashes: 0 };
+            let bounds = ModelBounds {
+                calls,
+                values: compiled.bounds.values,
+                crashes: u8::try_from(compiled.bounds.crashes).unwrap_or(u8::MAX),
+            };
             Model::Lin { program: Box::new(compiled.program), bounds }
         }
         Language::Subop => {
