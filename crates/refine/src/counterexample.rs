@@ -194,7 +194,9 @@ impl<'a> ConcreteRun<'a> {
     /// A state of the interpreter, flat.
     fn flat(&self, state: &State, calls: &[i64], left: CrashesLeft) -> Option<Flat> {
         let flat = self.space.flatten(state, calls).ok()?;
-        Some(Flat { left, ..flat })
+        // Where no crash can come any more, it does not matter what one would leave.
+        let images = if left.system > 0 { flat.images } else { Vec::new() };
+        Some(Flat { left, images, ..flat })
     }
 
     /// The choices of a crash that leaves these words: for each line as many stores as can be.

@@ -87,13 +87,13 @@ pub(crate) fn judge(
         _ => {}
     }
     match &report.outcome {
-        Outcome::Violated(found) => {
+        Outcome::Violated(found) if options.repairs => {
             crash.repairs = repairs(program, options, crash.property, found);
         }
         Outcome::Holds(()) if options.superfluous => {
             crash.superfluous = superfluous(program, options, crash.property);
         }
-        Outcome::Holds(()) | Outcome::Inconclusive(_) => {}
+        _ => {}
     }
     Ok(report)
 }

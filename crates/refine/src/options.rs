@@ -19,6 +19,8 @@ pub struct VerifyOptions {
     /// What is asked of runs with crashes; without it, the strongest condition that holds is found,
     /// and durability must hold.
     pub property: Option<CrashProperty>,
+    /// Whether to find out, of a violation, which flush or fence would repair it.
+    pub repairs: bool,
     /// Whether to find out which flushes and fences change nothing.
     pub superfluous: bool,
     /// How to search.
@@ -42,6 +44,7 @@ impl VerifyOptions {
             just_in_time: true,
             points: true,
             property: None,
+            repairs: true,
             superfluous: false,
             search: SearchOptions::default(),
             lossy: None,

@@ -144,6 +144,7 @@ impl Space {
         let ended = Execution {
             layout,
             lines: None,
+            tracks: false,
             memory: self.bounds.memory,
             objects: usize::from(u16::MAX),
             flat,

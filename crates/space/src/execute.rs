@@ -215,6 +215,8 @@ pub(crate) struct Execution<'a> {
     pub layout: &'a Layout,
     /// Where persistent memory lies, if there are crashes.
     pub lines: Option<&'a Lines>,
+    /// Whether a crash of the system may come, so that it matters what one may leave.
+    pub tracks: bool,
     pub memory: Memory,
     /// No object is made beyond this many.
     pub objects: usize,
@@ -523,7 +525,7 @@ impl Execution<'_> {
     /// Writes words, which loses everybody's link to them.
     fn store(&mut self, range: Range, words: &[i64]) {
         self.flat.links.retain(|link| !link.overlaps(range.at, range.width));
-        match self.lines {
+        match self.lines.filter(|_| self.tracks) {
             None => self.flat.words[range.at..range.at + words.len()].copy_from_slice(words),
             Some(lines) => {
                 for (number, part) in words.chunks(range.part.max(1)).enumerate() {
@@ -540,8 +542,8 @@ impl Execution<'_> {
 
     /// Notes the lines of a place: the next fence of this thread takes their images away.
     fn flush(&mut self, at: &Address) -> Result<(), Wrong> {
-        let range = self.resolve(at, self.lines.is_some())?;
-        let (Some(lines), bit) = (self.lines, self.bit()) else { return Ok(()) };
+        let range = self.resolve(at, self.tracks)?;
+        let (Some(lines), bit) = (self.lines.filter(|_| self.tracks), self.bit()) else { return Ok(()) };
         for at in (range.at..range.at + range.width).step_by(range.part.max(1)) {
             let Some(line) = lines.line_at(self.layout, self.flat, at) else { continue };
             for image in self.flat.images.iter_mut().filter(|image| image.line == line) {
@@ -553,7 +555,7 @@ impl Execution<'_> {
 
     /// Takes away the images that this thread has flushed.
     fn fence(&mut self) {
-        if self.lines.is_none() || self.flat.images.is_empty() {
+        if !self.tracks || self.flat.images.is_empty() {
             return;
         }
         let (bit, settled) = (self.bit(), &mut self.trail.settled);
@@ -621,7 +623,7 @@ impl Execution<'_> {
         }
         let fresh = object == count;
         self.flat.words[at] = 1 + of as i64;
-        match self.lines.filter(|lines| lines.is_persistent(of)) {
+        match self.lines.filter(|lines| self.tracks && lines.is_persistent(of)) {
             None => self.flat.words[at + 1..at + 1 + words.len()].copy_from_slice(&words),
             Some(lines) => {
                 // The fields are stored one by one, over what the memory held.

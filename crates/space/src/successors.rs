@@ -412,7 +412,8 @@ impl<'a> Successors<'a> {
         trail.clear();
         Execution {
             layout: &space.form.layout,
-            lines: space.form.lines.as_ref(),
+            lines: space.form.lines.as_ref().filter(|_| space.bounds.crashes > 0),
+            tracks: flat.left.system > 0,
             memory: space.bounds.memory,
             objects: space.bounds.objects.unwrap_or(usize::from(u16::MAX)),
             flat,

@@ -5,11 +5,12 @@ use fastrand::Rng;
 
 /// A random model.
 pub fn model(random: &mut Rng) -> String {
-    match random.u8(..6) {
+    match random.u8(..8) {
         0 => integers(random),
         1 | 2 => register(random),
         3 => stack(random),
-        4 => claims(random),
+        4 | 5 => claims(random),
+        6 => intent(random),
         _ => cells(random),
     }
 }
@@ -146,17 +147,40 @@ fn claims(random: &mut Rng) -> String {
             "let o = owner; if o == t { return true; } return none;",
             "let o = owner; if o == t { return true; } if o != none { return false; } return none;",
             "let o = owner; PERSIST if o == t { return true; } return none;",
-            "return none;",
+            "let o = owner; if o == t { return true; } persist(owner); return none;",
         ],
     );
     let answer = answer.replace("PERSIST", "persist(owner);");
     let recovery = maybe(random, "recover { let o = owner; if o != none { owner = o; persist(owner); } }\n");
     format!(
         "spec {{\n    state taken: bool;\n    op claim() -> bool {{ if taken {{ return false; }} taken = true; return true; }}\n    \
-         op free() {{ taken = false; }}\n}}\n\
-         persistent shared owner: tid?;\nop claim() -> bool {{ {claim} }}\nop free() {{ owner = none; {} }}\n\
+         op drop() {{ taken = false; }}\n}}\n\
+         persistent shared owner: tid?;\nop claim() -> bool {{ {claim} }}\nop drop() {{ owner = none; {} }}\n\
          recover(t: tid) -> bool? {{ {answer} }}\n{recovery}bounds {{ threads: 2, ops: 2 }}\n",
         maybe(random, "persist(owner);")
+    )
+}
+
+/// A register whose writes are announced: an interrupted one may take effect long after the crash,
+/// when `settle` is called.
+fn intent(random: &mut Rng) -> String {
+    let read = match random.u8(..3) {
+        0 => "let w = who; if w == me { atomic { if y != 0 { x = y; } } persist(x); } ",
+        _ => "",
+    };
+    let recovery = match random.u8(..4) {
+        0 => "recover { let a = y; if a != 0 { x = a; persist(x); } }\n",
+        _ => "",
+    };
+    let settled = maybe(random, "persist(x);");
+    let threads = random.u8(1..3);
+    format!(
+        "spec {{\n    state v: int;\n    op write(w: int) {{ v = w; }}\n    op settle() {{ }}\n    op read() -> int {{ return v; }}\n}}\n\
+         #[line(told)] persistent shared who: tid?;\n#[line(told)] persistent shared y: int;\npersistent shared x: int;\n\
+         op write(v: int) {{ atomic {{ who = me; y = v; }} persist(y); x = v; persist(x); }}\n\
+         op settle() {{ atomic {{ if y != 0 {{ x = y; }} }} {settled} }}\n\
+         op read() -> int {{ {read}let a = x; persist(x); return a; }}\n{recovery}\
+         bounds {{ threads: {threads}, ops: 2, values: 1 }}\n"
     )
 }
 

