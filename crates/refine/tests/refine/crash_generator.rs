@@ -152,12 +152,16 @@ fn claims(random: &mut Rng) -> String {
     );
     let answer = answer.replace("PERSIST", "persist(owner);");
     let recovery = maybe(random, "recover { let o = owner; if o != none { owner = o; persist(owner); } }\n");
+    let kept = maybe(random, "persist(owner);");
+    let (drop, dropped) = match random.u8(..3) {
+        0 => (format!("op drop() {{ owner = none; {kept} }}\n"), "    op drop() { taken = false; }\n"),
+        _ => (String::new(), ""),
+    };
     format!(
-        "spec {{\n    state taken: bool;\n    op claim() -> bool {{ if taken {{ return false; }} taken = true; return true; }}\n    \
-         op drop() {{ taken = false; }}\n}}\n\
-         persistent shared owner: tid?;\nop claim() -> bool {{ {claim} }}\nop drop() {{ owner = none; {} }}\n\
-         recover(t: tid) -> bool? {{ {answer} }}\n{recovery}bounds {{ threads: 2, ops: 2 }}\n",
-        maybe(random, "persist(owner);")
+        "spec {{\n    state taken: bool;\n    op claim() -> bool {{ if taken {{ return false; }} taken = true; return true; }}\n\
+         {dropped}}}\n\
+         persistent shared owner: tid?;\nop claim() -> bool {{ {claim} }}\n{drop}\
+         recover(t: tid) -> bool? {{ {answer} }}\n{recovery}bounds {{ threads: 2, ops: 2 }}\n"
     )
 }
 
