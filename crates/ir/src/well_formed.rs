@@ -167,12 +167,12 @@ impl Check<'_> {
                     self.report(at, "a new object has the wrong number of fields".to_owned());
                 }
             }
-            Action::Flush(place) | Action::Persist(place) => {
-                if self.program.persistence.as_ref().is_none_or(|kept| !kept.covers(place)) {
-                    let names = Names { program: self.program, body: self.body };
-                    let text = names.action(action);
-                    self.report(at, format!("`{text}` of something volatile"));
-                }
+            Action::Flush(place) | Action::Persist(place)
+                if self.program.persistence.as_ref().is_none_or(|kept| !kept.covers(place)) =>
+            {
+                let names = Names { program: self.program, body: self.body };
+                let text = names.action(action);
+                self.report(at, format!("`{text}` of something volatile"));
             }
             _ => {}
         }

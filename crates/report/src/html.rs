@@ -94,7 +94,12 @@ impl Row {
     /// The move as a line of text: its number, the thread, the source line, what happened.
     pub fn text(&self) -> String {
         let line = self.line.map_or(String::new(), |line| format!("line {line}"));
-        let thread = self.process.map_or(String::new(), |thread| format!("thread {thread}"));
+        let thread = match self.process {
+            Some(thread) => format!("thread {thread}"),
+            // A crash has no line, and `recover` no thread.
+            None if self.line.is_some() => self.operation.clone(),
+            None => String::new(),
+        };
         let text = format!("{:>5}  {thread}  {line:<9} {}", self.time, escaped(&self.text));
         text.trim_end().to_owned()
     }

@@ -26,9 +26,20 @@ impl<'a> RunView<'a> {
         &self.program.operations[at]
     }
 
-    /// An event as a line of a history.
+    /// An event as a line of a history. The outcome of an interrupted call is a `step`: histories
+    /// have no answers after a crash.
     pub fn event(&self, event: &Event) -> Json {
         let operation = self.operation(event.operation);
+        if self.is_outcome(event) {
+            let said = match event.kind {
+                EventKind::Fail => "recover: it had no effect".to_owned(),
+                _ => format!("recover: it returned {}", answer(&operation.response, &event.value)),
+            };
+            return json!({
+                "process": event.process, "type": "step", "f": operation.name,
+                "line": operation.line, "actions": [said], "time": event.time,
+            });
+        }
         let (kind, value) = match event.kind {
             EventKind::Invoke => ("invoke", json::value(&event.value)),
             EventKind::Ok => ("ok", json::value(&self.answer(event))),
@@ -38,6 +49,23 @@ impl<'a> RunView<'a> {
             "process": event.process, "type": kind, "f": operation.name, "value": value,
             "time": event.time,
         })
+    }
+
+    /// The process that a thread is at a move: another one after each of its crashes.
+    fn process(&self, thread: usize, time: u64) -> usize {
+        let threads = self.program.threads.len();
+        let ended = self.run.crashes.iter().filter(|crash| {
+            let of_thread = crash.process.is_none_or(|process| process % threads.max(1) == thread);
+            crash.time < time && of_thread
+        });
+        thread + threads * ended.count()
+    }
+
+    /// Whether an event is the outcome of a call that a crash interrupted. Recorded histories have
+    /// no such answers.
+    fn is_outcome(&self, event: &Event) -> bool {
+        let thread = event.process % self.program.threads.len().max(1);
+        event.kind != EventKind::Invoke && event.process != self.process(thread, event.time)
     }
 
     /// A crash as a line of a history.
@@ -77,7 +105,8 @@ impl<'a> RunView<'a> {
         let actions: Vec<&str> = record.actions.iter().map(|action| action.text.as_str()).collect();
         let operation = record.operation.map(|operation| &self.operation(operation).name);
         let mut step = json!({
-            "process": record.thread, "type": "step", "f": operation,
+            "process": record.thread.map(|thread| self.process(thread, time)),
+            "type": "step", "f": operation,
             "line": first.line, "actions": actions, "time": time,
         });
         if !record.lines.is_empty() {
@@ -138,7 +167,7 @@ impl<'a> RunView<'a> {
         let mut rows: Vec<Row> = moves
             .map(|(time, (made, record))| Row {
                 time: time as u64,
-                process: made.what.thread(),
+                process: made.what.thread().map(|thread| self.process(thread, time as u64)),
                 operation: self.called(record),
                 line: record.actions.first().map(|action| action.line).filter(|line| *line > 0),
                 text: in_words(record),
@@ -162,7 +191,9 @@ impl<'a> RunView<'a> {
 fn in_words(record: &StepRecord) -> String {
     let actions = record.actions.iter().map(|action| action.text.clone());
     let lines = record.lines.iter().map(LineRecord::sentence);
-    actions.chain(lines).collect::<Vec<_>>().join("; ")
+    let words = actions.chain(lines).collect::<Vec<_>>().join("; ");
+    // The first move of `recover` may have nothing to do.
+    if words.is_empty() && record.thread.is_none() { "recover begins".to_owned() } else { words }
 }
 
 /// What a crash did to a line: `{"line":"@2","stored":["@2.next := @3"],"survived":0}`.

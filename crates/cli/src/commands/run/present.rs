@@ -152,16 +152,26 @@ impl<'a> Presentation<'a> {
     fn finding_sentence(&self) -> String {
         match &self.shown.finding {
             Finding::NotLinearizable(violation) => {
-                format!("the history is not linearizable: {}", violation.explanation)
+                format!("the history is not {}: {}", self.property(), violation.explanation)
             }
             Finding::NotJudged(reason) => format!("the history was not judged: {reason}"),
             Finding::Linearizable if self.shown.tried > 1 => {
-                format!("{} runs, every history is linearizable", grouped(self.shown.tried))
+                let tried = grouped(self.shown.tried);
+                format!("{tried} runs, every history is {}", self.property())
             }
             Finding::Linearizable => {
-                format!("{}; the history is linearizable", self.end_sentence())
+                format!("{}; the history is {}", self.end_sentence(), self.property())
             }
             Finding::Fault | Finding::Deadlock | Finding::Unfinished => self.end_sentence(),
+        }
+    }
+
+    /// What histories are judged by: without its crashes, a durably linearizable one is
+    /// linearizable.
+    fn property(&self) -> &'static str {
+        match self.run().crashes.is_empty() {
+            true => "linearizable",
+            false => "durably linearizable",
         }
     }
 
