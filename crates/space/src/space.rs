@@ -7,7 +7,7 @@ use crate::code::{Class, Routine, routines};
 use crate::coverage::{Coverage, Unreached};
 use crate::error::{SpaceError, Unsupported};
 use crate::execute::Words;
-use crate::flat::{Flat, Link, operation_of};
+use crate::flat::{Asks, Flat, Link, interrupted_of, operation_of};
 use crate::layout::{
     CALLS, Kind, Layout, NODE, STATUS, flatten, resolve_at, routines_of, tagged, unflatten,
 };
@@ -404,9 +404,11 @@ impl Space {
         self.form.unpack(bytes, flat);
     }
 
-    /// Whether a thread is inside an operation in this state.
+    /// Whether a thread is inside an operation in this state, or asks what became of one.
     pub fn is_pending(&self, flat: &Flat, thread: usize) -> bool {
-        flat.words[self.form.layout.thread(thread) + STATUS] != 0
+        let status = flat.words[self.form.layout.thread(thread) + STATUS];
+        let asks = interrupted_of(status).is_some_and(|(_, asks)| asks != Asks::NotYet);
+        operation_of(status).is_some() || asks
     }
 
     /// The operation that a thread is inside of and the node where it is; `None` if it is idle or
