@@ -33,6 +33,11 @@ const COMMANDS: &[(&str, &str)] = &[
     ("run", "run models/treiber_stack.lin --seed 1"),
     ("run", "run models/broken/treiber_stack_split_pop_cas.lin --tries 5000"),
     ("run", "run models/treiber_stack_reclaim.lin --memory reuse --tries 1000"),
+    ("run", "run models/persistent/durable_queue.lin --crashes 2 --seed 7 --trace"),
+    (
+        "run",
+        "run models/persistent/broken/detectable_cas_not_written_down.lin --crashes 1 --schedule pct --seed 1511 --trace",
+    ),
     ("check", "check good.jsonl --spec stack --witness witness.json"),
     ("check", "check bad.jsonl --spec stack --core core.json"),
     ("check", "check good.jsonl --spec stack --with-history"),
