@@ -8,9 +8,7 @@
 use crate::model::ModelProduct;
 use crate::search::Wrong;
 use crate::sets::{Cache, Sets};
-use linchpin_ir::interpreter::{
-    Attempt, Choices, Move, Outcome, ScheduledMove, State, Status,
-};
+use linchpin_ir::interpreter::{Attempt, Choices, Move, Outcome, ScheduledMove, State, Status};
 use linchpin_ir::run::{End, Run, replay};
 use linchpin_space::{Action, CrashesLeft, Event, Flat, Space, Stop, Successor, Workspace};
 use linchpin_spec::Value;

@@ -53,8 +53,7 @@ pub(crate) fn product(
     property: CrashProperty,
 ) -> Result<ModelProduct, ModelError> {
     let reductions = reductions(options, property);
-    let product =
-        ModelProduct::new(program, options.bounds, reductions, verify::policy(options))?;
+    let product = ModelProduct::new(program, options.bounds, reductions, verify::policy(options))?;
     Ok(product.asking(property))
 }
 

@@ -226,9 +226,8 @@ fn crashes(report: &CrashReport) -> Crashes {
         operation: change.operation.clone(),
         line: change.line,
     };
-    let changes = |all: &Option<Vec<Change>>| {
-        all.as_ref().map(|all| all.iter().map(change).collect())
-    };
+    let changes =
+        |all: &Option<Vec<Change>>| all.as_ref().map(|all| all.iter().map(change).collect());
     Crashes {
         property: report.property,
         strongest: report.strongest,
@@ -290,9 +289,8 @@ fn crash_notes(
             "superfluous within these bounds, each by itself (tried): {}",
             listed(all)
         )),
-        None if options.superfluous && holds => notes.push(
-            "which flushes and fences are superfluous was not found out in time".to_owned(),
-        ),
+        None if options.superfluous && holds => notes
+            .push("which flushes and fences are superfluous was not found out in time".to_owned()),
         None => {}
     }
     if options.points && points {

@@ -29,12 +29,12 @@ mod suggest;
 mod switches;
 mod verify;
 
-pub use durability::CrashReport;
-pub use repair::Change;
 pub use counterexample::{Counterexample, Failure, Holder, KeptBy, StuckOperation};
+pub use durability::CrashReport;
 pub use engine::Refine;
 pub use lossy::explore_lossy;
 pub use options::VerifyOptions;
+pub use repair::Change;
 pub use sets::{Cache, Place, Policy, Sets};
 pub use stuck::{NotMade, StuckCheck};
 pub use suggest::{Advice, Where, suggest_points};

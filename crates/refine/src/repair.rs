@@ -157,11 +157,7 @@ fn described(program: &Program, body: usize, line: u32, action: &Action) -> Chan
 }
 
 /// The stores to lines of which a crash of the run lost something, the earliest first.
-fn lost(
-    program: &Program,
-    options: &VerifyOptions,
-    found: &Counterexample,
-) -> Option<Vec<Site>> {
+fn lost(program: &Program, options: &VerifyOptions, found: &Counterexample) -> Option<Vec<Site>> {
     let persistence = program.persistence.as_ref()?;
     let machine = Machine::with_crashes(program, options.bounds.memory);
     let mut state = machine.initial().ok()?;
@@ -180,7 +176,8 @@ fn lost(
             writers.clear();
         } else if let Some(body) = body_of(program, &state, &made.what) {
             let of = bodies(program)[body].1;
-            let edges = attempt.path.iter().map(|(node, edge)| &of.nodes[node.0 as usize].edges[*edge]);
+            let edges =
+                attempt.path.iter().map(|(node, edge)| &of.nodes[node.0 as usize].edges[*edge]);
             let sites: Vec<Site> = edges
                 .flat_map(|edge| &edge.actions)
                 .flat_map(|(action, line)| stores(action, *line, body, persistence))

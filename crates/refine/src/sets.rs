@@ -241,13 +241,10 @@ impl Sets {
     /// Whether every configuration of one set is in the τ-closure of the other.
     pub fn is_subset(&self, cache: &mut Cache, smaller: u32, larger: u32) -> bool {
         let policy = self.policy;
-        *cache
-            .subset
-            .entry((smaller, larger))
-            .or_insert_with(|| match self.property {
-                CrashProperty::Buffered => smaller == larger,
-                _ => self.inner().is_subset(policy, smaller, larger),
-            })
+        *cache.subset.entry((smaller, larger)).or_insert_with(|| match self.property {
+            CrashProperty::Buffered => smaller == larger,
+            _ => self.inner().is_subset(policy, smaller, larger),
+        })
     }
 
     /// The set with threads and values renamed. Values that the renaming does not name get the next

@@ -210,9 +210,7 @@ impl Findings<'_> {
         insert("kind", json!(found.wrong.id()));
         insert("explanation", json!(found.explanation));
         let events = match (self.program, &found.run) {
-            (Some(program), Some(run)) => {
-                RunView { program, run }.history()
-            }
+            (Some(program), Some(run)) => RunView { program, run }.history(),
             _ => Vec::new(),
         };
         insert("history", Json::Array(events));

@@ -5,8 +5,8 @@ use crate::Unsupported;
 use crate::layout::{Layout, Slot, flatten, flatten_local, kinds_of, routines_of, tagged, width};
 use linchpin_ir::branch::{Branch, branches};
 use linchpin_ir::program::{
-    Action, BinaryOp, Body, Edge, Expr, LocalId, LocalTarget, Place, Point, Program,
-    Target, Type, UnaryOp,
+    Action, BinaryOp, Body, Edge, Expr, LocalId, LocalTarget, Place, Point, Program, Target, Type,
+    UnaryOp,
 };
 
 /// An expression and how many words its value has.
@@ -228,16 +228,14 @@ fn routine(
     body: &Body,
     answer: Type,
 ) -> Result<Routine, Unsupported> {
-    let mut compiler =
-        Compiler { program, layout, operation, body, answer, guesses: Vec::new() };
+    let mut compiler = Compiler { program, layout, operation, body, answer, guesses: Vec::new() };
     let mut nodes = Vec::new();
     for node in &body.nodes {
         let forks = branches(node)
             .iter()
             .map(|branch| compiler.fork(&node.edges, branch))
             .collect::<Result<_, _>>()?;
-        let goals =
-            node.edges.iter().map(|edge| compiler.goal(edge)).collect::<Result<_, _>>()?;
+        let goals = node.edges.iter().map(|edge| compiler.goal(edge)).collect::<Result<_, _>>()?;
         nodes.push(Junction { yields: node.yields, forks, goals });
     }
     let mut start = Vec::new();

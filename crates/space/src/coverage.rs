@@ -36,7 +36,12 @@ impl Coverage {
         let starts: Vec<Vec<usize>> = starts.collect();
         let routines = starts.len();
         let flags = |count: usize| (0..count).map(|_| AtomicBool::new(false)).collect();
-        Coverage { starts, taken: flags(count), crashes: AtomicBool::new(false), returned: flags(routines) }
+        Coverage {
+            starts,
+            taken: flags(count),
+            crashes: AtomicBool::new(false),
+            returned: flags(routines),
+        }
     }
 
     pub fn went_along(&self, operation: usize, path: &[(u32, u32)]) {

@@ -42,7 +42,8 @@ impl Successors<'_> {
     pub(crate) fn crashes(&mut self, flat: &Flat) -> bool {
         let Some(lines) = &self.space.form.lines else { return true };
         self.crash_system(flat, lines)
-            && (0..self.space.form.layout.threads).all(|thread| self.crash_thread(flat, lines, thread))
+            && (0..self.space.form.layout.threads)
+                .all(|thread| self.crash_thread(flat, lines, thread))
     }
 
     /// A crash of the system.
@@ -258,9 +259,7 @@ impl Successors<'_> {
                 on = match ended {
                     // Recovery has no other thread to wait for.
                     Ended::Refused | Ended::Faulted => self.stop(system, None, Stop::Fault),
-                    Ended::Yielded(at) => {
-                        self.recovery(&next, lines, routine, at, seen, passed)
-                    }
+                    Ended::Yielded(at) => self.recovery(&next, lines, routine, at, seen, passed),
                     Ended::Returned(_) => {
                         space.finish_alone(&mut next, system);
                         for image in &mut next.images {

@@ -505,12 +505,7 @@ impl Execution<'_> {
         };
         self.trail.accesses.push(Access { class: address.class, object, write });
         Ok(match &address.element {
-            None => Range {
-                at: start,
-                width: address.width,
-                element: false,
-                part: address.part,
-            },
+            None => Range { at: start, width: address.width, element: false, part: address.part },
             Some((index, length)) => {
                 let at = start + self.env().index(index, *length)? * address.width;
                 Range { at, width: address.width, element: true, part: address.width }
@@ -543,7 +538,9 @@ impl Execution<'_> {
     /// Notes the lines of a place: the next fence of this thread takes their images away.
     fn flush(&mut self, at: &Address) -> Result<(), Wrong> {
         let range = self.resolve(at, self.tracks)?;
-        let (Some(lines), bit) = (self.lines.filter(|_| self.tracks), self.bit()) else { return Ok(()) };
+        let (Some(lines), bit) = (self.lines.filter(|_| self.tracks), self.bit()) else {
+            return Ok(());
+        };
         for at in (range.at..range.at + range.width).step_by(range.part.max(1)) {
             let Some(line) = lines.line_at(self.layout, self.flat, at) else { continue };
             for image in self.flat.images.iter_mut().filter(|image| image.line == line) {

@@ -149,8 +149,7 @@ pub fn routines_of(program: &Program) -> Vec<(&Body, Type)> {
     let recover = program.persistence.iter().flat_map(|of| &of.recover);
     let resolve = program.persistence.iter().flat_map(|of| &of.resolve);
     let recover = recover.map(|body| (body, Type::Unit));
-    let resolve =
-        resolve.map(|of| (&of.body, Type::Option(Box::new(of.response.clone()))));
+    let resolve = resolve.map(|of| (&of.body, Type::Option(Box::new(of.response.clone()))));
     operations.chain(recover).chain(resolve).collect()
 }
 

@@ -436,7 +436,8 @@ impl Flow<'_> {
         let Some(resolve) = resolve_at(program) else { return };
         for operation in (0..program.operations.len()).filter(|&at| program.is_resolvable(at)) {
             let width = self.layout.response_kinds[operation].len();
-            let answer = self.responses[resolve] + self.layout.response_kinds[resolve].len() - width;
+            let answer =
+                self.responses[resolve] + self.layout.response_kinds[resolve].len() - width;
             for at in 0..width {
                 let response = self.responses[operation] + at;
                 self.meet(Term::Word(answer + at), Term::Word(response));

@@ -1,6 +1,6 @@
 //! From text to what engines take.
 
-use linchpin_engine::{Language, ModelBounds, Source, Subject, Request};
+use linchpin_engine::{Language, ModelBounds, Request, Source, Subject};
 use linchpin_ir::program::{Program, Thread};
 use linchpin_lang::{Config, compile};
 use linchpin_spec::Value;

@@ -2,7 +2,8 @@
 //! verdict.
 
 use crate::args::{
-    AnswersArg, Clients, CrashPropertyArg, DomainArg, MemoryArg, ReductionArg, ReferenceArg, ThreadsArg, VerifyArgs,
+    AnswersArg, Clients, CrashPropertyArg, DomainArg, MemoryArg, ReductionArg, ReferenceArg,
+    ThreadsArg, VerifyArgs,
 };
 use crate::limits::Stop;
 use crate::progress::Progress;

@@ -54,7 +54,8 @@ fn recovery(random: &mut Rng) -> String {
 
 /// Operations over integers. The specification runs the same code in one go.
 fn integers(random: &mut Rng) -> String {
-    let mut spec = String::from("spec {\n    state x: int;\n    state y: int;\n    state z: int;\n");
+    let mut spec =
+        String::from("spec {\n    state x: int;\n    state y: int;\n    state z: int;\n");
     let mut model = declarations(random);
     for name in ["f", "g"] {
         let (mut code, mut atomic) = (String::new(), String::new());
@@ -93,7 +94,10 @@ fn register(random: &mut Rng) -> String {
     };
     let read = match random.u8(..3) {
         0 | 1 => format!("let a = x; {} return a;", keep(random, "x")),
-        _ => format!("let b = z; if b != 0 {{ return b; }} let a = x; {} return a;", keep(random, "x")),
+        _ => format!(
+            "let b = z; if b != 0 {{ return b; }} let a = x; {} return a;",
+            keep(random, "x")
+        ),
     };
     let recovery = recovery(random);
     format!(
@@ -111,9 +115,12 @@ fn stack(random: &mut Rng) -> String {
     let popped = maybe(random, "persist(top);");
     let empty = maybe(random, "persist(top);");
     let read = maybe(random, "persist(top);");
-    let fields = if random.bool() { "val: int, next: Node" } else { "val: int, #[line(links)] next: Node" };
+    let fields =
+        if random.bool() { "val: int, next: Node" } else { "val: int, #[line(links)] next: Node" };
     let recovery = match random.u8(..3) {
-        0 => "recover { let t = top; if t != null { let n = t.next; if n != null { top = t; } } }\n",
+        0 => {
+            "recover { let t = top; if t != null { let n = t.next; if n != null { top = t; } } }\n"
+        }
         _ => "",
     };
     let threads = random.u8(1..3);
@@ -151,10 +158,14 @@ fn claims(random: &mut Rng) -> String {
         ],
     );
     let answer = answer.replace("PERSIST", "persist(owner);");
-    let recovery = maybe(random, "recover { let o = owner; if o != none { owner = o; persist(owner); } }\n");
+    let recovery =
+        maybe(random, "recover { let o = owner; if o != none { owner = o; persist(owner); } }\n");
     let kept = maybe(random, "persist(owner);");
     let (drop, dropped) = match random.u8(..3) {
-        0 => (format!("op drop() {{ owner = none; {kept} }}\n"), "    op drop() { taken = false; }\n"),
+        0 => (
+            format!("op drop() {{ owner = none; {kept} }}\n"),
+            "    op drop() { taken = false; }\n",
+        ),
         _ => (String::new(), ""),
     };
     format!(

@@ -30,12 +30,24 @@ pub const PROPERTIES: [CrashProperty; 5] = [
 /// An event of a history.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Event {
-    Call { thread: usize, operation: usize, argument: Value },
-    Return { thread: usize, value: Value },
+    Call {
+        thread: usize,
+        operation: usize,
+        argument: Value,
+    },
+    Return {
+        thread: usize,
+        value: Value,
+    },
     Crash,
-    ThreadCrash { thread: usize },
+    ThreadCrash {
+        thread: usize,
+    },
     /// The answer of `recover(t)`: none, or the response.
-    Resolve { thread: usize, value: Option<Value> },
+    Resolve {
+        thread: usize,
+        value: Option<Value>,
+    },
 }
 
 /// What is found about a program: for each property whether it holds, and whether a step fails.
@@ -129,12 +141,7 @@ impl Explorer<'_> {
         Some(())
     }
 
-    fn moves(
-        &self,
-        state: &State,
-        calls: &[usize],
-        left: (u8, u8),
-    ) -> Vec<(Move, Option<Event>)> {
+    fn moves(&self, state: &State, calls: &[usize], left: (u8, u8)) -> Vec<(Move, Option<Event>)> {
         let program = self.machine.program();
         let mut all = Vec::new();
         if left.0 > 0 {

@@ -179,7 +179,9 @@ impl Row {
             calls: self.calls,
             values: 1,
             objects: self.objects,
-            memory: Memory::Collected, crashes: 0, thread_crashes: 0,
+            memory: Memory::Collected,
+            crashes: 0,
+            thread_crashes: 0,
         };
         let mut options = VerifyOptions::new(bounds);
         options.points = self.points;
