@@ -552,7 +552,7 @@ impl<'a> Writer<'a> {
         if form.lines.is_none() {
             return;
         }
-        let mut images: SmallVec<[(SmallVec<[i64; 6]>, &Image); 4]> = SmallVec::new();
+        let mut images: Vec<(SmallVec<[i64; 6]>, &Image)> = Vec::new();
         for image in Form::images_of(flat, object) {
             let mut key: SmallVec<[i64; 6]> = SmallVec::new();
             let (LineId::Shared(line) | LineId::Object(_, line)) = image.line;
