@@ -567,7 +567,9 @@ impl Space {
     ) {
         let mut enumeration = Successors::new(self, workspace, visit);
         let Some(lines) = &self.form.lines else {
-            enumeration.thread(flat, thread, known);
+            if thread < self.form.layout.threads {
+                enumeration.thread(flat, thread, known);
+            }
             return;
         };
         if thread < self.form.layout.threads {
