@@ -73,6 +73,8 @@ fn options(request: &Request<'_>, model: ModelBounds) -> Options {
         values: request.values.unwrap_or(model.values),
         objects: request.objects,
         memory: request.memory,
+        crashes: 0,
+        thread_crashes: 0,
     };
     let mut reductions = Reductions::ALL;
     for without in &request.without {
@@ -85,6 +87,9 @@ fn options(request: &Request<'_>, model: ModelBounds) -> Options {
             | Reduction::CanonicalHeap
             | Reduction::MergedEvents
             | Reduction::JustInTime
+            | Reduction::DistinctImages
+            | Reduction::ReachableImages
+            | Reduction::CrashPoints
             | Reduction::Antichain => {}
         }
     }

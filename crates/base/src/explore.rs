@@ -277,7 +277,11 @@ impl<'a> Explorer<'a> {
                         made.accesses |= code.accesses(*operation, *node, *edge);
                     }
                     Event::Return { value, .. } => made.answer = Some(value.clone()),
-                    Event::Point { .. } => {}
+                    // Nothing crashes here.
+                    Event::Point { .. }
+                    | Event::Crash { .. }
+                    | Event::ThreadCrash { .. }
+                    | Event::Resolve { .. } => {}
                 }
             }
             match stop {

@@ -112,6 +112,9 @@ fn perform(
         },
         Action::Step => Move::Step { thread },
         Action::Respond => Move::Respond { thread },
+        Action::Crash(_) => Move::Crash,
+        Action::CrashThread => Move::CrashThread { thread },
+        Action::Recover => Move::Recover,
     };
     let successor = space.machine().successors(&state, &what).into_iter().next()?;
     schedule.push(ScheduledMove { what, choices: successor.choices });

@@ -27,7 +27,8 @@ pub use specs::SpecsArgs;
 pub use steps::StepsArgs;
 pub use subops::SubopsArgs;
 pub use verify::{
-    AnswersArg, Clients, DomainArg, ReductionArg, ReferenceArg, ThreadsArg, VerifyArgs,
+    AnswersArg, Clients, CrashPropertyArg, DomainArg, ReductionArg, ReferenceArg, ThreadsArg,
+    VerifyArgs,
 };
 
 use crate::files::Files;

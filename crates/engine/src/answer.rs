@@ -1,7 +1,7 @@
 //! What an engine says.
 
 use crate::{Counterexample, Picture, ProofShown, Roadmap};
-use linchpin_verdict::{Assumption, Bound, Sequential, Verdict};
+use linchpin_verdict::{Assumption, Bound, CrashProperty, Sequential, Verdict};
 
 /// What an answer says about steps that fail: null accessed, an assertion false, an index out of
 /// range.
@@ -73,6 +73,36 @@ pub struct AbstractTrace {
     pub depends_on_points: bool,
 }
 
+/// A flush, a fence or a persist that was put in or left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CrashChange {
+    /// What: `persist(x.next)`, `fence`.
+    pub action: String,
+    /// The operation that it is in, or `recover`.
+    pub operation: String,
+    /// The source line: where it stands, or of the store that it comes right after.
+    pub line: u32,
+}
+
+/// What is known about runs with crashes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Crashes {
+    /// The condition that the verdict is about.
+    pub property: CrashProperty,
+    /// The strongest condition known to hold.
+    pub strongest: Option<CrashProperty>,
+    /// Conditions that were tried and do not hold.
+    pub fails: Vec<CrashProperty>,
+    /// Whether `recover(t)` tells what became of interrupted calls, if that is known.
+    pub detectable: Option<bool>,
+    /// Whether some crash lost a store: if not, nothing was at stake.
+    pub lost_a_store: bool,
+    /// What, right after a store, repairs a violation; each was tried. `None` if not all were.
+    pub repairs: Option<Vec<CrashChange>>,
+    /// What can be left out, each by itself. `None` if that was not found out.
+    pub superfluous: Option<Vec<CrashChange>>,
+}
+
 /// What an engine says.
 #[derive(Clone, Debug)]
 pub struct Answer {
@@ -95,6 +125,8 @@ pub struct Answer {
     pub stats: Vec<(&'static str, Stat)>,
     /// More lines for people.
     pub notes: Vec<String>,
+    /// What is known about runs with crashes, if there are any.
+    pub crashes: Option<Box<Crashes>>,
     /// Files it has made.
     pub artifacts: Vec<Artifact>,
     /// Where an abstraction loses its way: perhaps there is a run like it.
@@ -122,6 +154,7 @@ impl Answer {
             faults: Faults::Open,
             stats: Vec::new(),
             notes: Vec::new(),
+            crashes: None,
             artifacts: Vec::new(),
             abstract_trace: None,
             counterexample: None,

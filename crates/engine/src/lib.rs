@@ -13,7 +13,9 @@ mod request;
 mod roadmap;
 mod subject;
 
-pub use answer::{AbstractMove, AbstractTrace, Answer, Artifact, Faults, Stat};
+pub use answer::{
+    AbstractMove, AbstractTrace, Answer, Artifact, CrashChange, Crashes, Faults, Stat,
+};
 pub use counterexample::{Counterexample, Step, Wrong};
 pub use picture::{
     Holds, KeyClass, LinkSide, LockHolder, Name, NodeKind, Picture, PictureLink, PictureMove,
@@ -44,6 +46,12 @@ pub trait Engine: Sync {
     /// Whether it shows something for any number of threads; such an engine is asked after those
     /// that look for violations.
     fn is_proof(&self) -> bool;
+
+    /// Whether it looks at runs with crashes. Where crashes are asked for, one that does not says
+    /// nothing unless it is asked for by name, and then that nothing crashes is an assumption.
+    fn knows_crashes(&self) -> bool {
+        false
+    }
 
     /// How long it is asked when it was not asked for by name; `None` if it knows how far to go.
     fn patience(&self) -> Option<Duration> {

@@ -2,7 +2,7 @@
 
 use crate::ModelBounds;
 use linchpin_ir::interpreter::Memory;
-use linchpin_verdict::{Assumption, Calls, Limits};
+use linchpin_verdict::{Assumption, Calls, CrashProperty, Limits};
 
 /// A reduction of the state space, to be named where it is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,6 +19,12 @@ pub enum Reduction {
     PartialOrder,
     /// Taking invocations and responses together with the first and last step.
     MergedEvents,
+    /// Keeping of pending stores only the different images that a crash may leave.
+    DistinctImages,
+    /// Choosing, after a crash, only for lines that can still be reached.
+    ReachableImages,
+    /// Crashing only where no step makes up for it.
+    CrashPoints,
     /// Linearizing only when a response needs it.
     JustInTime,
     /// Leaving out states that can do no more than others.
@@ -131,6 +137,15 @@ pub struct Request<'a> {
     pub objects: Option<usize>,
     /// What `free` means.
     pub memory: Memory,
+    /// How often the system may crash, if not as the model says.
+    pub crashes: Option<u8>,
+    /// How often a thread may crash.
+    pub thread_crashes: u8,
+    /// What is asked of runs with crashes; without it, which condition holds is found out, and
+    /// durability must hold.
+    pub property: Option<CrashProperty>,
+    /// Whether to say which flushes and fences change nothing.
+    pub superfluous: bool,
     /// When to give up.
     pub limits: Limits,
     /// How many cores to use, if not all.
@@ -181,6 +196,10 @@ impl Default for Request<'_> {
             values: None,
             objects: None,
             memory: Memory::Collected,
+            crashes: None,
+            thread_crashes: 0,
+            property: None,
+            superfluous: false,
             limits: Limits::default(),
             workers: None,
             points: true,

@@ -41,6 +41,8 @@ pub struct ModelBounds {
     pub calls: u32,
     /// Clients pass the integers from 1 to this one.
     pub values: i64,
+    /// How often the system may crash.
+    pub crashes: u8,
 }
 
 /// A model, as the engines take it.

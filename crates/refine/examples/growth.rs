@@ -56,8 +56,14 @@ fn cell(source: &str, threads: usize, calls: u32, patience: Duration) -> bool {
         println!("{threads:>7} the model does not compile with so many threads");
         return false;
     };
-    let bounds =
-        Bounds { calls: Calls::Each(calls), values: 2, objects: None, memory: Memory::Collected };
+    let bounds = Bounds {
+        calls: Calls::Each(calls),
+        values: 2,
+        objects: None,
+        memory: Memory::Collected,
+        crashes: 0,
+        thread_crashes: 0,
+    };
     let product = ModelProduct::new(&compiled.program, bounds, Reductions::ALL, Policy::JustInTime);
     let product = match product {
         Ok(product) => product,

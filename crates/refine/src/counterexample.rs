@@ -8,9 +8,9 @@
 use crate::model::ModelProduct;
 use crate::search::Wrong;
 use crate::sets::{Cache, Sets};
-use linchpin_ir::interpreter::{Choices, Move, ScheduledMove, State, Status};
+use linchpin_ir::interpreter::{Attempt, Choices, Move, Outcome, ScheduledMove, State, Status};
 use linchpin_ir::run::{End, Run, replay};
-use linchpin_space::{Action, Event, Flat, Space, Stop, Successor, Workspace};
+use linchpin_space::{Action, CrashesLeft, Event, Flat, Space, Stop, Successor, Workspace};
 use linchpin_spec::Value;
 
 /// More orders of interchangeable threads than this are not tried.
@@ -104,6 +104,8 @@ pub(crate) struct ConcreteRun<'a> {
     pub state: State,
     /// The calls that each thread has left.
     pub calls: Vec<i64>,
+    /// The crashes that may still come.
+    left: CrashesLeft,
     set: u32,
     /// The moves that led there.
     pub schedule: Vec<ScheduledMove>,
@@ -137,6 +139,7 @@ impl<'a> ConcreteRun<'a> {
             orders: space.orders(MAX_ORDERS),
             state: space.machine().initial().ok()?,
             calls: space.calls_at_start(),
+            left: space.crashes_at_start(),
             set: sets.map_or(0, Sets::initial),
             schedule: Vec::new(),
             last: None,
@@ -162,11 +165,12 @@ impl<'a> ConcreteRun<'a> {
     /// Every way on from here; those of the thread that moved last come first.
     fn candidates(&mut self) -> Option<Vec<Candidate>> {
         let space = self.space;
-        let flat = space.flatten(&self.state, &self.calls).ok()?;
+        let flat = self.flat(&self.state, &self.calls, self.left)?;
         let mut all = Vec::new();
         let count = self.state.threads.len();
         let first = self.last.into_iter();
-        for thread in first.chain((0..count).filter(|thread| Some(*thread) != self.last)) {
+        // The one after the last thread stands for the system.
+        for thread in first.chain((0..=count).filter(|thread| Some(*thread) != self.last)) {
             let mut visit = |successor: Successor<'_>| {
                 all.push(Candidate {
                     thread,
@@ -183,6 +187,45 @@ impl<'a> ConcreteRun<'a> {
             space.successors_of(&flat, thread, known, &mut self.workspace, &mut visit);
         }
         Some(all)
+    }
+
+    /// A state of the interpreter, flat.
+    fn flat(&self, state: &State, calls: &[i64], left: CrashesLeft) -> Option<Flat> {
+        let flat = self.space.flatten(state, calls).ok()?;
+        // Where no crash can come any more, it does not matter what one would leave.
+        let images = if left.system > 0 { flat.images } else { Vec::new() };
+        Some(Flat { left, images, ..flat })
+    }
+
+    /// The choices of a crash that leaves these words: for each line as many stores as can be.
+    fn crash(&self, state: &State, calls: &[i64], words: &[i64]) -> Option<Choices> {
+        let machine = self.space.machine();
+        let after = |choices: &[u32]| match machine.attempt(state, &Move::Crash, choices, None) {
+            Attempt { outcome: Outcome::Next(next), .. } => {
+                self.space.flatten(&next, calls).ok().map(|flat| flat.words)
+            }
+            _ => None,
+        };
+        let differences = |choices: &[u32]| {
+            let after = after(choices)?;
+            Some(after.iter().zip(words).filter(|(left, right)| left != right).count())
+        };
+        let stores = state.pending.values().map(|stores| u32::try_from(stores.len()).ok());
+        let stores: Vec<u32> = stores.collect::<Option<_>>()?;
+        // Lines have no word in common: each is chosen by itself.
+        let mut choices: Choices = stores.iter().copied().collect();
+        for line in 0..stores.len() {
+            let mut best = (usize::MAX, 0);
+            for survived in (0..=stores[line]).rev() {
+                choices[line] = survived;
+                let found = differences(&choices)?;
+                if found < best.0 {
+                    best = (found, survived);
+                }
+            }
+            choices[line] = best.1;
+        }
+        (after(&choices)? == words).then_some(choices)
     }
 
     /// The specification states after an event; `None` if there are none.
@@ -269,12 +312,23 @@ impl<'a> ConcreteRun<'a> {
         target: Option<&(Vec<u8>, u32)>,
     ) -> Option<()> {
         let mut calls = self.calls.clone();
-        if let Some(Action::Invoke { .. }) = candidate.actions.first() {
-            calls[candidate.thread] -= 1;
+        let mut left = self.left;
+        for action in &candidate.actions {
+            match action {
+                Action::Invoke { .. } => calls[candidate.thread] -= 1,
+                Action::Crash(_) => left.system -= 1,
+                Action::CrashThread => left.thread -= 1,
+                Action::Step | Action::Respond | Action::Recover => {}
+            }
         }
         let mut made = Vec::new();
-        let state =
-            self.try_actions(&self.state.clone(), candidate, 0, set, target, &calls, &mut made)?;
+        let start = self.state.clone();
+        let before = std::mem::replace(&mut self.left, left);
+        let state = self.try_actions(&start, candidate, 0, set, target, &calls, &mut made);
+        if state.is_none() {
+            self.left = before;
+        }
+        let state = state?;
         self.schedule.extend(made);
         self.state = state;
         self.calls = calls;
@@ -299,7 +353,7 @@ impl<'a> ConcreteRun<'a> {
         let Some(action) = candidate.actions.get(at) else {
             let fits = match (target, &candidate.flat) {
                 (Some(target), _) => {
-                    let flat = space.flatten(state, calls).ok()?;
+                    let flat = self.flat(state, calls, self.left)?;
                     self.is(&flat, set, target)
                 }
                 (None, Some(_)) => true,
@@ -315,14 +369,32 @@ impl<'a> ConcreteRun<'a> {
             },
             Action::Step => Move::Step { thread },
             Action::Respond => Move::Respond { thread },
+            Action::Crash(_) => Move::Crash,
+            Action::CrashThread => Move::CrashThread { thread },
+            Action::Recover => Move::Recover,
         };
         if let (Action::Respond, Some(expected)) = (action, self.response(candidate)) {
-            let answers = |status: &Status| matches!(status, Status::Returning { value, .. } if *value == expected);
-            if !answers(&state.threads[thread].status) {
+            let answers = match &state.threads[thread].status {
+                Status::Returning { value, .. } => *value == expected,
+                Status::Resolved { outcome, .. } => *outcome == expected,
+                _ => false,
+            };
+            if !answers {
                 return None;
             }
         }
         let last = at + 1 == candidate.actions.len();
+        if let Action::Crash(words) = action {
+            let choices = self.crash(state, calls, words)?;
+            let attempt = space.machine().attempt(state, &what, &choices, None);
+            let Outcome::Next(next) = attempt.outcome else { return None };
+            made.push(ScheduledMove { what, choices: attempt.choices });
+            let end = self.try_actions(&next, candidate, at + 1, set, target, calls, made);
+            if end.is_none() {
+                made.pop();
+            }
+            return end;
+        }
         for successor in space.machine().successors(state, &what) {
             made.push(ScheduledMove { what: what.clone(), choices: successor.choices });
             match successor.result {
@@ -347,7 +419,13 @@ impl<'a> ConcreteRun<'a> {
 
     /// What the operation of a candidate answers.
     fn response(&self, candidate: &Candidate) -> Option<Value> {
-        let Event::Return { operation, value, .. } = candidate.events.last()? else { return None };
-        Some(self.space.response(*operation, value))
+        match candidate.events.last()? {
+            Event::Return { operation, value, .. } => Some(self.space.response(*operation, value)),
+            Event::Resolve { operation, value, .. } => {
+                let value = self.space.resolution(*operation, value);
+                Some(value.map_or(Value::Null, |value| self.space.response(*operation, &value)))
+            }
+            _ => None,
+        }
     }
 }

@@ -1,18 +1,22 @@
 //! The refinement engine as [`Engine`]: its options from a request, its report as an answer.
 
 use crate::counterexample::{Failure, Holder, KeptBy, StuckOperation};
+use crate::durability::CrashReport;
 use crate::options::VerifyOptions;
+use crate::repair::Change;
 use crate::search::Stats;
 use crate::stuck::{NotMade, StuckCheck};
 use crate::suggest::{Advice, Where, suggest_points};
-use crate::verify::{Points, Report, verify};
+use crate::verify::{Points, Report, has_points, verify};
 use linchpin_engine::{
-    Answer, Counterexample, Engine, EngineError, Faults, Language, ModelBounds, Progress,
-    Reduction, Request, Source, Stat, Subject, Wrong,
+    Answer, Counterexample, CrashChange, Crashes, Engine, EngineError, Faults, Language,
+    ModelBounds, Progress, Reduction, Request, Source, Stat, Subject, Wrong,
 };
 use linchpin_ir::program::Program;
 use linchpin_space::Bounds;
-use linchpin_verdict::{Assumption, Bound, Calls, Outcome, Verdict, counted, grouped};
+use linchpin_verdict::{
+    Assumption, Bound, Calls, CrashProperty, Outcome, Verdict, counted, grouped,
+};
 use std::time::Duration;
 
 /// How long to look for the points of one operation.
@@ -35,13 +39,21 @@ impl Engine for Refine {
         false
     }
 
+    fn knows_crashes(&self) -> bool {
+        true
+    }
+
     fn answer(
         &self,
         subject: &Subject<'_>,
         request: &Request<'_>,
     ) -> Result<Vec<Answer>, EngineError> {
         let Source::Lin { program, bounds } = subject.source else { return Ok(Vec::new()) };
-        let options = options(request, bounds);
+        let mut options = options(request, bounds);
+        if program.persistence.is_none() {
+            // Nothing would survive a crash: there are none.
+            options.bounds.crashes = 0;
+        }
         let observe = |stats: &Stats| {
             let (states, depth) = (stats.states, stats.depth);
             (request.progress)(Progress { engine: "refine", states, depth });
@@ -49,6 +61,9 @@ impl Engine for Refine {
         let report = verify(program, &options, &observe).map_err(EngineError::of)?;
         let mut answer = describe(program, &options, &report);
         answer.assumptions = vec![Assumption::SequentialConsistency, request.memory_assumed()];
+        if options.bounds.crashes > 0 {
+            answer.assumptions.push(Assumption::PersistentLines);
+        }
         if request.suggest_points {
             let limits = &options.search.limits;
             let (advice, together) = suggest_points(program, options.bounds, limits, PATIENCE)
@@ -66,12 +81,16 @@ pub fn bounds_of(request: &Request<'_>, model: ModelBounds) -> Bounds {
         values: request.values.unwrap_or(model.values),
         objects: request.objects,
         memory: request.memory,
+        crashes: request.crashes.unwrap_or(model.crashes),
+        thread_crashes: request.thread_crashes,
     }
 }
 
 fn options(request: &Request<'_>, model: ModelBounds) -> VerifyOptions {
     let mut options = VerifyOptions::new(bounds_of(request, model));
     options.points = request.points;
+    options.property = request.property;
+    options.superfluous = request.superfluous;
     options.stuck = request.stuck;
     options.lossy =
         request.lossy.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX).saturating_mul(8));
@@ -88,6 +107,9 @@ fn options(request: &Request<'_>, model: ModelBounds) -> VerifyOptions {
             Reduction::ValueSymmetry => reductions.value_symmetry = false,
             Reduction::PartialOrder => reductions.partial_order = false,
             Reduction::MergedEvents => reductions.merged_events = false,
+            Reduction::DistinctImages => reductions.distinct_images = false,
+            Reduction::ReachableImages => reductions.reachable_images = false,
+            Reduction::CrashPoints => reductions.crash_points = false,
             Reduction::JustInTime => options.just_in_time = false,
             Reduction::Antichain => options.search.antichain = false,
         }
@@ -105,16 +127,22 @@ fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answ
                 Points::Suffice => " at the claimed points",
                 Points::NotUsed | Points::Fail => "",
             };
+            let linearizable = condition(report);
             (
                 Verdict::HoldsWithinBounds,
-                format!("every run is linearizable{points}, with {within}"),
+                format!("every run is {linearizable}{points}, with {within}"),
             )
         }
         Outcome::Violated(found) => {
             let wrong = match &found.failure {
-                Failure::Unexplained { .. } => "a run is not linearizable",
-                Failure::Fault => "a step fails",
-                Failure::Stuck(_) => "a run gets stuck",
+                Failure::Unexplained { .. } => {
+                    let weaker = report.crash.as_ref().and_then(|crash| crash.strongest);
+                    let weaker = weaker.map(|of| format!(", but {}", of.adverb()));
+                    let not = condition(report);
+                    format!("a run is not {not}{}", weaker.unwrap_or_default())
+                }
+                Failure::Fault => "a step fails".to_owned(),
+                Failure::Stuck(_) => "a run gets stuck".to_owned(),
             };
             (Verdict::Violated, format!("{wrong}, with {within}"))
         }
@@ -131,7 +159,8 @@ fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answ
         answer.faults = Faults::NeverFails;
     }
     answer.stats = stats(report);
-    answer.notes = notes(options, report);
+    answer.notes = notes(program, options, report);
+    answer.crashes = report.crash.as_ref().map(|crash| Box::new(crashes(crash)));
     if let Outcome::Violated(found) = &report.outcome {
         answer.counterexample = Some(Box::new(counterexample(found)));
     }
@@ -158,7 +187,7 @@ fn stats(report: &Report) -> Vec<(&'static str, Stat)> {
     ]
 }
 
-fn notes(options: &VerifyOptions, report: &Report) -> Vec<String> {
+fn notes(program: &Program, options: &VerifyOptions, report: &Report) -> Vec<String> {
     let (bounds, holds) = (&options.bounds, report.outcome.is_holds());
     let mut notes = vec![cost(&report.stats)];
     if report.points == Points::Fail {
@@ -175,9 +204,97 @@ fn notes(options: &VerifyOptions, report: &Report) -> Vec<String> {
             "no thread ever made all its calls: the bound on operations was never reached".into(),
         );
     }
+    if let Some(crash) = &report.crash {
+        notes.extend(crash_notes(options, crash, holds, has_points(program)));
+    }
     notes.extend(stuck_note(&report.stuck));
     if options.lossy.is_some() {
         notes.push("lossy search: states may have been left out".to_owned());
+    }
+    notes
+}
+
+/// What runs are, or should be: linearizable, in the way that is asked of runs with crashes.
+fn condition(report: &Report) -> &'static str {
+    report.crash.as_ref().map_or("linearizable", |crash| crash.property.adverb())
+}
+
+/// What is known about crashes, for other parts.
+fn crashes(report: &CrashReport) -> Crashes {
+    let change = |change: &Change| CrashChange {
+        action: change.action.clone(),
+        operation: change.operation.clone(),
+        line: change.line,
+    };
+    let changes =
+        |all: &Option<Vec<Change>>| all.as_ref().map(|all| all.iter().map(change).collect());
+    Crashes {
+        property: report.property,
+        strongest: report.strongest,
+        fails: report.fails.clone(),
+        detectable: report.detectable,
+        lost_a_store: report.lost_a_store,
+        repairs: changes(&report.repairs),
+        superfluous: changes(&report.superfluous),
+    }
+}
+
+/// What is known about crashes, for people.
+fn crash_notes(
+    options: &VerifyOptions,
+    crash: &CrashReport,
+    holds: bool,
+    points: bool,
+) -> Vec<String> {
+    let mut notes = Vec::new();
+    let listed = |changes: &[Change]| {
+        let shown = changes.iter().map(|Change { action, operation, line }| {
+            format!("`{action}` in {operation}, line {line}")
+        });
+        shown.collect::<Vec<_>>().join("; ")
+    };
+    let fails: Vec<&str> = crash.fails.iter().map(|of| of.id()).collect();
+    if holds && !fails.is_empty() {
+        notes.push(format!("stronger, and not so: {}", fails.join(", ")));
+    }
+    match crash.detectable {
+        Some(true) if crash.property != CrashProperty::Detectable => {
+            notes.push("detectable: `recover(t)` tells what became of every call".to_owned());
+        }
+        Some(false) => notes.push(
+            "not detectable: `recover(t)` answers wrongly after some crash; --property detectable \
+             shows it"
+                .to_owned(),
+        ),
+        _ => {}
+    }
+    if options.bounds.crashes > 0 && !crash.lost_a_store && holds {
+        notes.push("no crash ever lost a store: nothing was at stake".to_owned());
+    }
+    match &crash.repairs {
+        Some(works) if works.is_empty() && crash.lost_a_store => notes.push(
+            "no single flush, fence or persist right after a store that was lost repairs it (tried)"
+                .to_owned(),
+        ),
+        Some(works) if !works.is_empty() => {
+            notes.push(format!("right after the store, this repairs it (tried): {}", listed(works)));
+        }
+        _ => {}
+    }
+    match &crash.superfluous {
+        Some(none) if none.is_empty() => {
+            notes.push("no flush, fence or persist is superfluous (each was left out)".to_owned());
+        }
+        Some(all) => notes.push(format!(
+            "superfluous within these bounds, each by itself (tried): {}",
+            listed(all)
+        )),
+        None if options.superfluous && holds => notes
+            .push("which flushes and fences are superfluous was not found out in time".to_owned()),
+        None => {}
+    }
+    if options.points && points {
+        notes.push("linearization points are not used where there are crashes".to_owned());
     }
     notes
 }

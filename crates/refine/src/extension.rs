@@ -59,7 +59,7 @@ impl Extension {
         // possible and that no other thread notices.
         let reductions = Reductions { thread_symmetry: false, ..Reductions::ALL };
         // Calls are counted, and objects are not: a bound on them would keep threads from helping.
-        let bounds = Bounds { calls: Calls::Each(0), objects: None, ..bounds };
+        let bounds = Bounds { calls: Calls::Each(0), objects: None, ..bounds.without_crashes() };
         // An operation that cannot take its first step is to be seen, and so is every edge.
         let space = Space::new(&extended, bounds, reductions)?.with_calls_apart().telling_edges();
         Ok(Extension { space, budget, cost: Cell::new(0) })

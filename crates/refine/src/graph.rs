@@ -279,7 +279,8 @@ impl Expansion {
             // A step that goes wrong has been looked for before, and found nowhere within the
             // bounds.
             let Stop::State(after) = successor.stop else { return true };
-            let returns = |event: &Event| matches!(event, Event::Return { .. });
+            let returns =
+                |event: &Event| matches!(event, Event::Return { .. } | Event::Resolve { .. });
             if successor.events.iter().any(returns) {
                 respond |= 1 << successor.thread;
             }

@@ -8,7 +8,9 @@
 //! Apart from that, `stuck.rs`, `graph.rs`, `extension.rs` and `influence.rs` look for operations
 //! that can never return.
 
+mod buffered;
 mod counterexample;
+mod durability;
 pub mod engine;
 mod extension;
 mod graph;
@@ -16,7 +18,9 @@ mod influence;
 mod lossy;
 pub mod model;
 mod options;
+mod orphans;
 pub mod product;
+mod repair;
 pub mod search;
 mod sets;
 mod store;
@@ -26,9 +30,11 @@ mod switches;
 mod verify;
 
 pub use counterexample::{Counterexample, Failure, Holder, KeptBy, StuckOperation};
+pub use durability::CrashReport;
 pub use engine::Refine;
 pub use lossy::explore_lossy;
 pub use options::VerifyOptions;
+pub use repair::Change;
 pub use sets::{Cache, Place, Policy, Sets};
 pub use stuck::{NotMade, StuckCheck};
 pub use suggest::{Advice, Where, suggest_points};

@@ -5,6 +5,7 @@ use crate::sets::{Cache, Place, Policy, Sets};
 use linchpin_ir::model_spec::SpecError;
 use linchpin_ir::program::Program;
 use linchpin_space::{Bounds, Reductions, Space, SpaceError, Stop, Successor, Workspace};
+use linchpin_verdict::CrashProperty;
 use thiserror::Error;
 
 /// Why a model cannot be checked.
@@ -38,6 +39,11 @@ impl ModelProduct {
         let sets = Sets::new(program, policy, space.renamable_values())?;
         space.initial()?;
         Ok(ModelProduct { space, sets })
+    }
+
+    /// The same product, with something else asked of runs with crashes.
+    pub fn asking(self, property: CrashProperty) -> ModelProduct {
+        ModelProduct { sets: self.sets.asking(property), ..self }
     }
 
     /// The product of a program with a specification whose operations may be linearized only in

@@ -2,6 +2,7 @@
 
 use crate::search::SearchOptions;
 use linchpin_space::{Bounds, Reductions};
+use linchpin_verdict::CrashProperty;
 
 /// How to verify.
 #[derive(Clone, Debug)]
@@ -12,8 +13,16 @@ pub struct VerifyOptions {
     pub reductions: Reductions,
     /// Whether pending operations are linearized only when a response needs it.
     pub just_in_time: bool,
-    /// Whether claimed linearization points are tried first.
+    /// Whether claimed linearization points are tried first. Never with crashes: where an
+    /// interrupted operation took effect is for recovery to say.
     pub points: bool,
+    /// What is asked of runs with crashes; without it, the strongest condition that holds is found,
+    /// and durability must hold.
+    pub property: Option<CrashProperty>,
+    /// Whether to find out, of a violation, which flush or fence would repair it.
+    pub repairs: bool,
+    /// Whether to find out which flushes and fences change nothing.
+    pub superfluous: bool,
     /// How to search.
     pub search: SearchOptions,
     /// A lossy search with a table of so many bits.
@@ -34,6 +43,9 @@ impl VerifyOptions {
             reductions: Reductions::ALL,
             just_in_time: true,
             points: true,
+            property: None,
+            repairs: true,
+            superfluous: false,
             search: SearchOptions::default(),
             lossy: None,
             shortest_budget: 300_000,

@@ -9,10 +9,12 @@
 //! set can still become is dropped: what is kept are the minimal elements of the τ-closure, so two
 //! traces with the same closure have the same set.
 
+use crate::buffered::Buffered;
 use linchpin_ir::model_spec::{ModelObject, SpecError, spec_of};
 use linchpin_ir::program::{Operation, Program, Type};
 use linchpin_space::{Event, Renaming, Space};
 use linchpin_spec::{BuiltinSpec, Call, Value};
+use linchpin_verdict::CrashProperty;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -42,47 +44,66 @@ pub enum Place {
 }
 
 /// For each thread, 0 or a number.
-type Row = SmallVec<[u32; 4]>;
+pub(crate) type Row = SmallVec<[u32; 4]>;
 
 /// A specification state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Config {
+pub(crate) struct Config {
     /// The value of the object.
-    state: u32,
+    pub state: u32,
     /// For each thread, the response of its linearized operation plus 1; in the upper byte, if it
     /// was linearized at a point that depends on the future, the number of that point plus 1.
-    responses: Row,
+    pub responses: Row,
+    /// The interrupted operations that may still take effect, in any thread's future: a number of
+    /// [`Inner::orphans`], 0 if there are none.
+    pub orphans: u32,
 }
+
+/// An interrupted operation that may still take effect: its thread ([`ANY_THREAD`] where that does
+/// not matter) and its call.
+pub(crate) type Orphan = (u32, u32);
+
+/// It does not matter whose operation it was.
+pub(crate) const ANY_THREAD: u32 = u32::MAX;
 
 const GUESS_SHIFT: u32 = 24;
 const RESPONSE: u32 = (1 << GUESS_SHIFT) - 1;
 
 /// The specification states that one trace reaches.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct SpecSet {
+pub(crate) struct SpecSet {
     /// For each thread, its pending call plus 1.
-    pending: Row,
+    pub pending: Row,
     /// Sorted.
-    configs: Vec<Config>,
+    pub configs: Vec<Config>,
 }
 
 /// The specification side of the product.
 pub struct Sets {
     policy: Policy,
+    property: CrashProperty,
     threads: usize,
     /// How many values may be renamed.
     values: usize,
     inner: Mutex<Inner>,
 }
 
-struct Inner {
+pub(crate) struct Inner {
+    /// What is asked of runs with crashes.
+    pub(crate) property: CrashProperty,
+    /// Interrupted operations, sorted by thread; of one thread from the oldest on.
+    pub(crate) orphans: Table<Vec<Orphan>>,
+    /// For each operation of the specification, whether `recover(t)` tells what became of it.
+    pub(crate) resolvable: Vec<bool>,
+    /// What buffered durability keeps: see `buffered.rs`. Its numbers are those of the sets then.
+    pub(crate) buffered: Table<Arc<Buffered>>,
     spec: BuiltinSpec,
     /// For each operation of the model, the operation of the specification.
     operations: Vec<usize>,
     values: Table<Value>,
-    calls: Table<Call>,
+    pub(crate) calls: Table<Call>,
     states: Table<Value>,
-    sets: Table<Arc<SpecSet>>,
+    pub(crate) sets: Table<Arc<SpecSet>>,
     /// (state, call) to (response, state).
     applied: FxHashMap<(u32, u32), Ways>,
     /// For each set, the largest renamable value in it.
@@ -95,11 +116,11 @@ struct Inner {
 }
 
 /// The ways in which a call may take effect: response and state.
-type Ways = Arc<[(u32, u32)]>;
+pub(crate) type Ways = Arc<[(u32, u32)]>;
 
 /// Things, numbered.
-struct Table<T> {
-    items: Vec<T>,
+pub(crate) struct Table<T> {
+    pub items: Vec<T>,
     numbers: FxHashMap<T, u32>,
 }
 
@@ -108,7 +129,7 @@ impl<T: Clone + Eq + std::hash::Hash> Table<T> {
         Table { items: Vec::new(), numbers: FxHashMap::default() }
     }
 
-    fn number(&mut self, item: T) -> u32 {
+    pub fn number(&mut self, item: T) -> u32 {
         if let Some(number) = self.numbers.get(&item) {
             return *number;
         }
@@ -138,9 +159,23 @@ impl Sets {
         let threads = program.threads.len();
         let mut sets = Table::new();
         let none = Row::from_elem(0, threads);
-        let config = Config { state, responses: none.clone() };
+        let config = Config { state, responses: none.clone(), orphans: 0 };
         sets.number(Arc::new(SpecSet { pending: none, configs: vec![config] }));
+        let mut orphans = Table::new();
+        orphans.number(Vec::new());
+        let mut buffered = Table::new();
+        buffered.number(Arc::new(Buffered::initial()));
+        let count = operations.iter().max().map_or(0, |last| last + 1);
+        let mut resolvable = vec![false; count];
+        for (operation, of) in operations.iter().enumerate() {
+            resolvable[*of] |= program.is_resolvable(operation);
+        }
+        let property = CrashProperty::Durable;
         let inner = Inner {
+            property,
+            orphans,
+            resolvable,
+            buffered,
             spec,
             operations,
             values: Table::new(),
@@ -153,7 +188,14 @@ impl Sets {
             places: Vec::new(),
             bytes: 0,
         };
-        Ok(Sets { policy, threads, values, inner: Mutex::new(inner) })
+        Ok(Sets { policy, property, threads, values, inner: Mutex::new(inner) })
+    }
+
+    /// The same specification, with something else asked of runs with crashes.
+    pub fn asking(mut self, property: CrashProperty) -> Sets {
+        self.property = property;
+        self.inner().property = property;
+        self
     }
 
     /// The specification of a program whose operations may be linearized only in these places.
@@ -188,7 +230,10 @@ impl Sets {
         if let Some(after) = cache.after.get(&key) {
             return *after;
         }
-        let after = self.inner().after(self.policy, space, set, event);
+        let after = match self.property {
+            CrashProperty::Buffered => self.inner().buffered_after(self.policy, space, set, event),
+            _ => self.inner().after(self.policy, space, set, event),
+        };
         cache.after.insert(key, after);
         after
     }
@@ -196,10 +241,10 @@ impl Sets {
     /// Whether every configuration of one set is in the τ-closure of the other.
     pub fn is_subset(&self, cache: &mut Cache, smaller: u32, larger: u32) -> bool {
         let policy = self.policy;
-        *cache
-            .subset
-            .entry((smaller, larger))
-            .or_insert_with(|| self.inner().is_subset(policy, smaller, larger))
+        *cache.subset.entry((smaller, larger)).or_insert_with(|| match self.property {
+            CrashProperty::Buffered => smaller == larger,
+            _ => self.inner().is_subset(policy, smaller, larger),
+        })
     }
 
     /// The set with threads and values renamed. Values that the renaming does not name get the next
@@ -218,7 +263,10 @@ impl Sets {
         if let Some(renamed) = cache.renamed.get(&key) {
             return *renamed;
         }
-        let renamed = self.inner().renamed(set, &key.1, self.threads);
+        let renamed = match self.property {
+            CrashProperty::Buffered => self.inner().buffered_renamed(set, &key.1, self.threads),
+            _ => self.inner().renamed(set, &key.1, self.threads),
+        };
         cache.renamed.insert(key, renamed);
         renamed
     }
@@ -228,17 +276,23 @@ impl Sets {
         if self.values == 0 {
             return 0;
         }
-        *cache.largest.entry(set).or_insert_with(|| self.inner().largest(set, self.values))
+        *cache.largest.entry(set).or_insert_with(|| match self.property {
+            CrashProperty::Buffered => self.inner().buffered_largest(set, self.values),
+            _ => self.inner().largest(set, self.values),
+        })
     }
 
     /// The object states that a set allows, and which pending operations they take to be done, for
     /// people.
     pub fn describe(&self, set: u32) -> Vec<String> {
         let inner = self.inner();
-        let set = &inner.sets.items[set as usize];
-        let mut lines: Vec<String> = set
-            .configs
+        let sets = match self.property {
+            CrashProperty::Buffered => inner.buffered.items[set as usize].current(),
+            _ => vec![set],
+        };
+        let mut lines: Vec<String> = sets
             .iter()
+            .flat_map(|set| &inner.sets.items[*set as usize].configs)
             .map(|config| {
                 let done = config.responses.iter().enumerate().filter(|(_, r)| **r != 0);
                 let done: Vec<String> = done
@@ -261,14 +315,20 @@ impl Sets {
 }
 
 impl Inner {
-    fn add(&mut self, pending: Row, mut configs: Vec<Config>) -> u32 {
+    pub(crate) fn add(&mut self, pending: Row, mut configs: Vec<Config>) -> u32 {
         configs.sort_unstable();
         configs.dedup();
         self.bytes += 64 + configs.len() * size_of::<Config>() * 2;
         self.sets.number(Arc::new(SpecSet { pending, configs }))
     }
 
-    fn after(&mut self, policy: Policy, space: &Space, set: u32, event: &Event) -> Option<u32> {
+    pub(crate) fn after(
+        &mut self,
+        policy: Policy,
+        space: &Space,
+        set: u32,
+        event: &Event,
+    ) -> Option<u32> {
         let old = self.sets.items[set as usize].clone();
         let (pending, configs) = match event {
             Event::Call { thread, operation, arguments } => {
@@ -309,6 +369,16 @@ impl Inner {
                     },
                 };
                 (pending, configs)
+            }
+            Event::Crash { .. } => return Some(self.interrupt(policy, set, None)),
+            Event::ThreadCrash { thread } => {
+                return Some(self.interrupt(policy, set, Some(*thread)));
+            }
+            Event::Resolve { .. } if self.property != CrashProperty::Detectable => {
+                return Some(set);
+            }
+            Event::Resolve { thread, operation, value } => {
+                return self.resolve(policy, space, set, *thread, *operation, value);
             }
             Event::Edge { .. } if policy != Policy::Trial => return Some(set),
             Event::Edge { thread, operation, node, edge } => {
@@ -366,7 +436,7 @@ impl Inner {
         of_thread.iter().copied().find(|&operation| self.operations[operation] == call.operation)
     }
 
-    fn response(&mut self, space: &Space, operation: usize, words: &[i64]) -> u32 {
+    pub(crate) fn response(&mut self, space: &Space, operation: usize, words: &[i64]) -> u32 {
         let value = match space.response_type(operation) {
             Type::Unit => Value::Null,
             _ => space.response(operation, words),
@@ -375,7 +445,7 @@ impl Inner {
     }
 
     /// The ways in which a pending operation may take effect.
-    fn apply(&mut self, state: u32, call: u32) -> Ways {
+    pub(crate) fn apply(&mut self, state: u32, call: u32) -> Ways {
         if let Some(outcomes) = self.applied.get(&(state, call)) {
             return outcomes.clone();
         }
@@ -401,12 +471,13 @@ impl Inner {
         for &(response, state) in self.apply(config.state, call).iter() {
             let mut responses = config.responses.clone();
             responses[thread] = response + 1;
-            out.push(Config { state, responses });
+            let orphans = self.before(config.orphans, thread);
+            out.push(Config { state, responses, orphans });
         }
     }
 
     /// Everything that pending operations can still do.
-    fn closure(&mut self, pending: &Row, configs: Vec<Config>) -> Vec<Config> {
+    pub(crate) fn closure(&mut self, pending: &Row, configs: Vec<Config>) -> Vec<Config> {
         let mut seen: FxHashSet<Config> = configs.iter().cloned().collect();
         let mut open = configs;
         while let Some(config) = open.pop() {
@@ -416,6 +487,12 @@ impl Inner {
                     self.linearize(pending, &config, thread, &mut next);
                     open.extend(next.into_iter().filter(|config| seen.insert(config.clone())));
                 }
+            }
+            if config.orphans != 0 {
+                let mut next = Vec::new();
+                self.adopt(&config, &mut next);
+                self.forget_one(&config, &mut next);
+                open.extend(next.into_iter().filter(|config| seen.insert(config.clone())));
             }
         }
         seen.into_iter().collect()
@@ -443,7 +520,7 @@ impl Inner {
         result
     }
 
-    fn is_subset(&mut self, policy: Policy, smaller: u32, larger: u32) -> bool {
+    pub(crate) fn is_subset(&mut self, policy: Policy, smaller: u32, larger: u32) -> bool {
         let small = self.sets.items[smaller as usize].clone();
         let large = self.sets.items[larger as usize].clone();
         if small.pending != large.pending {
@@ -468,8 +545,9 @@ impl Inner {
     }
 
     /// Drops the configurations that others can still become.
-    fn minimal(&mut self, pending: &Row, configs: Vec<Config>) -> Vec<Config> {
-        if configs.len() < 2 || pending.iter().all(|call| *call == 0) {
+    pub(crate) fn minimal(&mut self, pending: &Row, configs: Vec<Config>) -> Vec<Config> {
+        let orphaned = configs.iter().any(|config| config.orphans != 0);
+        if configs.len() < 2 || (pending.iter().all(|call| *call == 0) && !orphaned) {
             return configs;
         }
         let mut later: FxHashSet<Config> = FxHashSet::default();
@@ -482,7 +560,7 @@ impl Inner {
 
     /// After a thread's response: other pending operations are linearized before it where that
     /// helps, none after.
-    fn respond(&mut self, old: &SpecSet, thread: usize, value: u32) -> Vec<Config> {
+    pub(crate) fn respond(&mut self, old: &SpecSet, thread: usize, value: u32) -> Vec<Config> {
         let mut result = answered(old, thread, value);
         let mut open: Vec<Config> =
             old.configs.iter().filter(|config| config.responses[thread] == 0).cloned().collect();
@@ -501,17 +579,30 @@ impl Inner {
                     self.linearize(&old.pending, &config, other, &mut next);
                 }
             }
+            if config.orphans != 0 {
+                self.adopt(&config, &mut next);
+            }
             open.extend(next.drain(..).filter(|config| seen.insert(config.clone())));
         }
         result
     }
 
-    fn renamed(&mut self, set: u32, renaming: &Renaming, threads: usize) -> u32 {
+    pub(crate) fn renamed(&mut self, set: u32, renaming: &Renaming, threads: usize) -> u32 {
+        self.renamed_with(set, renaming, &mut Names::new(&renaming.values), threads)
+    }
+
+    /// The same, where other sets give names to values too.
+    pub(crate) fn renamed_with(
+        &mut self,
+        set: u32,
+        renaming: &Renaming,
+        names: &mut Names,
+        threads: usize,
+    ) -> u32 {
         let old = self.sets.items[set as usize].clone();
         let position = |thread: usize| {
             renaming.threads.get(thread).map_or(thread, |position| usize::from(*position))
         };
-        let mut names = Names::new(&renaming.values);
         // Calls first, in the new order of the threads, then what the configurations hold.
         let mut pending = Row::from_elem(0, threads);
         let mut order: SmallVec<[usize; 8]> = (0..threads).collect();
@@ -535,12 +626,13 @@ impl Inner {
                 }
             }
             let state = names.value(&self.states.items[config.state as usize].clone());
-            configs.push(Config { state: self.states.number(state), responses });
+            let orphans = self.renamed_orphans(config.orphans, &position, names);
+            configs.push(Config { state: self.states.number(state), responses, orphans });
         }
         self.add(pending, configs)
     }
 
-    fn largest(&mut self, set: u32, values: usize) -> usize {
+    pub(crate) fn largest(&mut self, set: u32, values: usize) -> usize {
         if let Some(largest) = self.largest.get(&set) {
             return *largest;
         }
@@ -558,6 +650,9 @@ impl Inner {
         }
         for config in &of.configs {
             look(&self.states.items[config.state as usize]);
+            for (_, call) in &self.orphans.items[config.orphans as usize] {
+                look(&self.calls.items[*call as usize].argument);
+            }
             for response in config.responses.iter().filter(|response| **response != 0) {
                 look(&self.values.items[((response & RESPONSE) - 1) as usize]);
             }
@@ -568,7 +663,7 @@ impl Inner {
 }
 
 /// The configurations in which the thread's operation is done and answers this.
-fn answered(old: &SpecSet, thread: usize, value: u32) -> Vec<Config> {
+pub(crate) fn answered(old: &SpecSet, thread: usize, value: u32) -> Vec<Config> {
     let done = |config: &&Config| config.responses[thread] & RESPONSE == value + 1;
     let mut configs: Vec<Config> = old.configs.iter().filter(done).cloned().collect();
     for config in &mut configs {
@@ -592,17 +687,17 @@ fn integers(value: &Value, visit: &mut dyn FnMut(i64)) {
 }
 
 /// New names for values, given out as they are met.
-struct Names {
+pub(crate) struct Names {
     names: SmallVec<[u8; 8]>,
     next: u8,
 }
 
 impl Names {
-    fn new(given: &[u8]) -> Names {
+    pub fn new(given: &[u8]) -> Names {
         Names { names: given.into(), next: given.iter().copied().max().unwrap_or(0) + 1 }
     }
 
-    fn value(&mut self, value: &Value) -> Value {
+    pub fn value(&mut self, value: &Value) -> Value {
         if self.names.is_empty() {
             return value.clone();
         }

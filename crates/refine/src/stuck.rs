@@ -14,6 +14,9 @@
 //! - A call does not come with its first step: that step may be refused, and then the operation is
 //!   pending although the merged transition does not exist ([`Space::with_calls_apart`]).
 //!
+//! A call that a crash of the system interrupts is gone: it is not stuck, and the crash is no way for
+//! it to return. After a crash, operations must be able to return as before.
+//!
 //! The bound on calls must not make an operation stuck: `extension.rs` asks again with further
 //! calls for states in which an operation cannot return. If it can after all, so it can in the
 //! states that lead there; so the deepest states are asked first. If it cannot, but waits for a
@@ -120,7 +123,9 @@ fn with_reductions(
     reductions: Reductions,
 ) -> Result<(StuckCheck, Option<Counterexample>), SpaceError> {
     let (bound, workers) = (options.stuck_states, options.search.workers);
-    let space = Space::new(program, options.bounds, reductions)?.with_calls_apart();
+    // Others may well wait for a thread that crashed by itself.
+    let bounds = Bounds { thread_crashes: 0, ..options.bounds };
+    let space = Space::new(program, bounds, reductions)?.with_calls_apart();
     let not_made = |why: NotMade| Ok((StuckCheck::NotMade(why), None));
     let graph = match Graph::explore(&space, bound, workers, &options.search.limits) {
         Ok(graph) => graph,

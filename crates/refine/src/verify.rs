@@ -1,6 +1,7 @@
 //! The whole job: a model in, a verdict with its reasons out.
 
 use crate::counterexample::{Counterexample, follow};
+use crate::durability::{self, CrashReport};
 use crate::lossy::explore_lossy;
 use crate::model::{ModelError, ModelProduct};
 use crate::options::VerifyOptions;
@@ -10,7 +11,7 @@ use crate::stuck::{self, StuckCheck};
 use crate::switches::fewest_switches;
 use linchpin_ir::program::Program;
 use linchpin_space::{Reductions, Symmetry, Unreached};
-use linchpin_verdict::{Inconclusive, Outcome};
+use linchpin_verdict::{CrashProperty, Inconclusive, Outcome};
 
 /// What became of the linearization points that the model claims (Theorem 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +47,8 @@ pub struct Report {
     pub bounded: bool,
     /// Whether some thread made all the calls that it may make.
     pub exhausted: bool,
+    /// What is known about runs with crashes, if there are any.
+    pub crash: Option<CrashReport>,
 }
 
 /// Verifies a model. `progress` is called now and then.
@@ -54,7 +57,10 @@ pub fn verify(
     options: &VerifyOptions,
     progress: &(dyn Fn(&Stats) + Sync),
 ) -> Result<Report, ModelError> {
-    let mut report = linearizability(program, options, progress)?;
+    let mut report = match options.bounds.has_crashes() {
+        true => durability::judge(program, options, progress)?,
+        false => linearizability(program, options, progress)?,
+    };
     if !report.outcome.is_holds() {
         return Ok(report);
     }
@@ -103,17 +109,19 @@ fn linearizability(
     let outcome = match exploration {
         Exploration::Complete => Outcome::Holds(()),
         Exploration::Stopped(reason) => Outcome::Inconclusive(reason),
-        Exploration::Found { path, wrong } => found(&product, program, options, &path, wrong)?,
+        Exploration::Found { path, wrong } => {
+            found(&product, program, options, None, &path, wrong)?
+        }
     };
     Ok(report(&product, outcome, points, stats))
 }
 
 /// When pending operations take effect, where no points are claimed.
-const fn policy(options: &VerifyOptions) -> Policy {
+pub(crate) const fn policy(options: &VerifyOptions) -> Policy {
     if options.just_in_time { Policy::JustInTime } else { Policy::Eager }
 }
 
-fn search(
+pub(crate) fn search(
     product: &ModelProduct,
     options: &VerifyOptions,
     progress: &(dyn Fn(&Stats) + Sync),
@@ -124,7 +132,7 @@ fn search(
     }
 }
 
-fn report(
+pub(crate) fn report(
     product: &ModelProduct,
     outcome: Outcome<(), Box<Counterexample>>,
     points: Points,
@@ -142,6 +150,7 @@ fn report(
         symmetry: product.space.symmetry().clone(),
         bounded: product.space.was_bounded(),
         exhausted: product.space.was_exhausted(),
+        crash: None,
     }
 }
 
@@ -153,10 +162,11 @@ pub fn has_points(program: &Program) -> bool {
 }
 
 /// The counterexample that is shown: with the fewest switches if there is time to look for it.
-fn found(
+pub(crate) fn found(
     product: &ModelProduct,
     program: &Program,
     options: &VerifyOptions,
+    property: Option<CrashProperty>,
     path: &[(Vec<u8>, u32)],
     wrong: Wrong,
 ) -> Result<Outcome<(), Box<Counterexample>>, ModelError> {
@@ -168,9 +178,12 @@ fn found(
     }
     // Symmetry can hide which thread is which so well that the path cannot be followed again:
     // search without it.
-    let reductions =
-        Reductions { thread_symmetry: false, value_symmetry: false, ..options.reductions };
-    let product = ModelProduct::new(program, options.bounds, reductions, policy(options))?;
+    let reductions = property.map_or(options.reductions, |of| durability::reductions(options, of));
+    let reductions = Reductions { thread_symmetry: false, value_symmetry: false, ..reductions };
+    let mut product = ModelProduct::new(program, options.bounds, reductions, policy(options))?;
+    if let Some(property) = property {
+        product = product.asking(property);
+    }
     let (exploration, _) = explore(&product, &options.search, &|_| {});
     let undecided = |why: &str| Outcome::Inconclusive(Inconclusive::Undecided(why.to_owned()));
     Ok(match exploration {

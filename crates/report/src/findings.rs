@@ -3,13 +3,14 @@
 use crate::changes::changes;
 use crate::json;
 use crate::roadmap;
-use crate::run::RunView;
+use crate::run::{RunView, line_of_memory};
 use crate::schedule;
 use crate::{Row, Tone, escaped, escaped_lines};
-use linchpin_engine::{Answer, Counterexample, Stat};
-use linchpin_ir::interpreter::Memory;
+use linchpin_engine::{Answer, Counterexample, CrashChange, Crashes, Stat};
+use linchpin_ir::interpreter::{LineRecord, Memory, StepRecord};
 use linchpin_ir::program::Program;
-use linchpin_verdict::{Assumption, Bound, Calls, Verdict, counted};
+use linchpin_ir::run::Run;
+use linchpin_verdict::{Assumption, Bound, Calls, CrashProperty, Verdict, counted};
 use serde_json::{Map, Value as Json, json};
 
 /// Columns of the drawing.
@@ -221,13 +222,13 @@ impl Findings<'_> {
         insert("kind", json!(found.wrong.id()));
         insert("explanation", json!(found.explanation));
         let events = match (self.program, &found.run) {
-            (Some(program), Some(run)) => {
-                let view = RunView { program, run };
-                run.events.iter().map(|event| view.event(event)).collect()
-            }
+            (Some(program), Some(run)) => RunView { program, run }.history(),
             _ => Vec::new(),
         };
         insert("history", Json::Array(events));
+        if let Some(lines) = found.run.as_ref().map(lines_of).filter(|lines| !lines.is_empty()) {
+            insert("lines", Json::Array(lines));
+        }
         let moves = |moves| match self.program {
             Some(program) => schedule::to_json(program, moves),
             None => json!([]),
@@ -250,15 +251,58 @@ impl Findings<'_> {
     }
 }
 
+/// What the crashes of a run did to lines of persistent memory, with the time of each.
+fn lines_of(run: &Run) -> Vec<Json> {
+    let of = |(time, record): (usize, &StepRecord)| {
+        let line = |line: &LineRecord| {
+            let mut line = line_of_memory(line);
+            line["time"] = json!(time);
+            line
+        };
+        record.lines.iter().map(line).collect::<Vec<_>>()
+    };
+    run.trace.iter().enumerate().flat_map(of).collect()
+}
+
 fn answer_json(answer: &Answer) -> Json {
     let stats: Map<String, Json> =
         answer.stats.iter().map(|(name, stat)| ((*name).to_owned(), stat_json(*stat))).collect();
     let assumptions: Vec<String> = answer.assumptions.iter().map(ToString::to_string).collect();
-    json!({
+    let mut object = json!({
         "engine": answer.engine, "verdict": answer.verdict.id(), "reason": answer.reason,
         "bounds": bounds_json(&answer.bounds, &answer.assumptions), "assumptions": assumptions, "unreached": answer.unreached,
         "stats": stats, "notes": answer.notes,
-    })
+    });
+    if let Some(crashes) = &answer.crashes {
+        object["crashes"] = crashes_json(crashes);
+    }
+    object
+}
+
+/// What is known about runs with crashes. What was not found out is left out.
+fn crashes_json(crashes: &Crashes) -> Json {
+    let ids = |all: &[CrashProperty]| all.iter().map(|of| of.id()).collect::<Vec<_>>();
+    let changes = |all: &[CrashChange]| {
+        let one = |of: &CrashChange| json!({ "action": of.action, "operation": of.operation, "line": of.line });
+        all.iter().map(one).collect::<Json>()
+    };
+    let mut object = json!({
+        "property": crashes.property.id(), "fails": ids(&crashes.fails),
+        "lost_a_store": crashes.lost_a_store,
+    });
+    if let Some(strongest) = crashes.strongest {
+        object["strongest"] = json!(strongest.id());
+    }
+    if let Some(detectable) = crashes.detectable {
+        object["detectable"] = json!(detectable);
+    }
+    if let Some(repairs) = &crashes.repairs {
+        object["repairs"] = changes(repairs);
+    }
+    if let Some(superfluous) = &crashes.superfluous {
+        object["superfluous"] = changes(superfluous);
+    }
+    object
 }
 
 fn stat_json(stat: Stat) -> Json {
@@ -280,6 +324,8 @@ pub(crate) fn bounds_json(bounds: &[Bound], assumptions: &[Assumption]) -> Json 
             Bound::Calls(Calls::Unlimited) => ("ops", json!("unlimited")),
             Bound::Values(last) => ("values", json!(last)),
             Bound::Objects(count) => ("size", json!(count)),
+            Bound::Crashes(count) => ("crashes", json!(count)),
+            Bound::ThreadCrashes(count) => ("thread_crashes", json!(count)),
             Bound::Constant(name, value) => (name.as_str(), json!(value)),
         };
         object.insert(key.to_owned(), value);

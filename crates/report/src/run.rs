@@ -208,7 +208,7 @@ fn in_words(record: &StepRecord) -> String {
 }
 
 /// What a crash did to a line: `{"line":"@2","stored":["@2.next := @3"],"survived":0}`.
-fn line_of_memory(line: &LineRecord) -> Json {
+pub(crate) fn line_of_memory(line: &LineRecord) -> Json {
     json!({ "line": line.name, "stored": line.stores, "survived": line.survived })
 }
 

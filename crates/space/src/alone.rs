@@ -143,6 +143,8 @@ impl Space {
         let layout = &self.form.layout;
         let ended = Execution {
             layout,
+            lines: None,
+            tracks: false,
             memory: self.bounds.memory,
             objects: usize::from(u16::MAX),
             flat,

@@ -15,6 +15,10 @@ pub struct Bounds {
     pub objects: Option<usize>,
     /// What `free` and `new` do.
     pub memory: Memory,
+    /// How often the system may crash; never if nothing is persistent.
+    pub crashes: u8,
+    /// How often a thread may crash, all threads together.
+    pub thread_crashes: u8,
 }
 
 impl Bounds {
@@ -23,7 +27,23 @@ impl Bounds {
         let mut said =
             vec![Bound::Threads(threads), Bound::Calls(self.calls), Bound::Values(self.values)];
         said.extend(self.objects.map(Bound::Objects));
+        if self.crashes > 0 {
+            said.push(Bound::Crashes(self.crashes));
+        }
+        if self.thread_crashes > 0 {
+            said.push(Bound::ThreadCrashes(self.thread_crashes));
+        }
         said
+    }
+
+    /// Whether anything crashes.
+    pub fn has_crashes(&self) -> bool {
+        self.crashes > 0 || self.thread_crashes > 0
+    }
+
+    /// The same without crashes.
+    pub fn without_crashes(self) -> Bounds {
+        Bounds { crashes: 0, thread_crashes: 0, ..self }
     }
 }
 
@@ -42,6 +62,12 @@ pub struct Reductions {
     pub partial_order: bool,
     /// An invocation happens with the first step of its operation, a response with the last.
     pub merged_events: bool,
+    /// The pending stores of a line are kept as the different images that they may leave.
+    pub distinct_images: bool,
+    /// After a crash, an image is chosen only of lines that can still be reached.
+    pub reachable_images: bool,
+    /// The system crashes only where no step is possible that a crash after it makes up for.
+    pub crash_points: bool,
 }
 
 impl Reductions {
@@ -53,6 +79,9 @@ impl Reductions {
         value_symmetry: true,
         partial_order: true,
         merged_events: true,
+        distinct_images: true,
+        reachable_images: true,
+        crash_points: true,
     };
     /// None of them.
     pub const NONE: Reductions = Reductions {
@@ -62,5 +91,8 @@ impl Reductions {
         value_symmetry: false,
         partial_order: false,
         merged_events: false,
+        distinct_images: false,
+        reachable_images: false,
+        crash_points: false,
     };
 }

@@ -8,8 +8,9 @@
 //! Any order of the threads would be sound; the one used here sorts them by what each looks like
 //! from the shared variables, so that states in one orbit rarely get two forms.
 
-use crate::flat::{Flat, Link, operation_of};
+use crate::flat::{Asks, Flat, Link, interrupted_of, operation_of};
 use crate::layout::{CALLS, Kind, Layout, NODE, STATUS, VARIABLES};
+use crate::lines::{CrashesLeft, Image, LineId, Lines, struct_of};
 use smallvec::SmallVec;
 
 /// A renaming of threads and values.
@@ -52,6 +53,10 @@ pub(crate) struct Form {
     pub tids: bool,
     /// Whether the model links words.
     pub links: bool,
+    /// Where persistent memory lies, if there are crashes.
+    pub lines: Option<Lines>,
+    /// The number of `recover(t)` among the routines, if there is one.
+    pub resolve: Option<usize>,
 }
 
 /// Room to work in, so that packing allocates nothing.
@@ -147,6 +152,12 @@ impl Form {
         flat.words.clear();
         flat.words.resize(layout.heap + objects * layout.stride, 0);
         flat.links.clear();
+        flat.images.clear();
+        flat.left = CrashesLeft::default();
+        if self.lines.is_some() {
+            let mut left = || u8::try_from(reader.word()).unwrap_or(0);
+            flat.left = CrashesLeft { system: left(), thread: left() };
+        }
         for word in &mut flat.words[..layout.shared_words] {
             *word = reader.word();
         }
@@ -161,7 +172,21 @@ impl Form {
                 flat.words[region + VARIABLES + at] = reader.word();
             }
             match operation_of(status) {
-                None => {}
+                None => match (interrupted_of(status), self.resolve) {
+                    (Some((_, Asks::Running)), Some(resolve)) => {
+                        let node = reader.word();
+                        flat.words[region + NODE] = node;
+                        for (word, _) in &self.live[resolve][node as usize] {
+                            flat.words[region + word] = reader.word();
+                        }
+                    }
+                    (Some((_, Asks::Done)), Some(resolve)) => {
+                        for at in 0..layout.response_kinds[resolve].len() {
+                            flat.words[region + layout.locals_at + at] = reader.word();
+                        }
+                    }
+                    _ => {}
+                },
                 Some((operation, false)) => {
                     let node = reader.word();
                     flat.words[region + NODE] = node;
@@ -176,20 +201,95 @@ impl Form {
                 }
             }
         }
+        self.read_images(&mut reader, flat, None);
         for object in 0..objects {
             let at = layout.object(object);
             let head = reader.word();
             flat.words[at] = head;
-            if head > 0 {
-                for word in 0..layout.field_kinds[head as usize - 1].len() {
+            if let Some(kinds) = self.fields(head) {
+                for word in 0..kinds.len() {
                     flat.words[at + 1 + word] = reader.word();
                 }
             }
+            self.read_images(&mut reader, flat, Some(object));
         }
         while self.links && reader.at < bytes.len() {
             let mut word = || reader.word() as usize;
             let (thread, at, width, element) = (word(), word(), word(), word() != 0);
             flat.links.push(Link { thread, at, width, element });
+        }
+    }
+
+    /// The kinds of the words of an object that are written, by its head. Dead objects have none,
+    /// unless their memory may be met again after a crash.
+    pub fn fields(&self, head: i64) -> Option<&[Kind]> {
+        let of = struct_of(head)?;
+        let kept = head > 0 || self.lines.as_ref().is_some_and(|lines| lines.is_persistent(of));
+        kept.then(|| &self.layout.field_kinds[of][..])
+    }
+
+    /// Reads the images of an object, or of the shared variables.
+    fn read_images(&self, reader: &mut Reader<'_>, flat: &mut Flat, object: Option<usize>) {
+        let Some(lines) = &self.lines else { return };
+        if object.is_some_and(|object| !self.is_persistent(flat, object)) {
+            return;
+        }
+        for _ in 0..reader.word() {
+            let number = reader.word() as u32;
+            let line = match object {
+                None => LineId::Shared(number),
+                Some(object) => LineId::Object(object as u32, number),
+            };
+            let flushed = reader.word() as u64;
+            let count = lines.words(&self.layout, flat, line).1.len();
+            let words = (0..count).map(|_| reader.word()).collect();
+            flat.images.push(Image { line, flushed, words });
+        }
+    }
+
+    fn is_persistent(&self, flat: &Flat, object: usize) -> bool {
+        let head = flat.words[self.layout.object(object)];
+        let of = struct_of(head);
+        self.lines.as_ref().zip(of).is_some_and(|(lines, of)| lines.is_persistent(of))
+    }
+
+    /// The images of an object, or of the shared variables.
+    fn images_of<'a>(
+        flat: &'a Flat,
+        object: Option<usize>,
+    ) -> impl Iterator<Item = &'a Image> + use<'a> {
+        flat.images.iter().filter(move |image| match (image.line, object) {
+            (LineId::Shared(_), None) => true,
+            (LineId::Object(of, _), Some(object)) => of as usize == object,
+            _ => false,
+        })
+    }
+
+    /// The kinds of the words of an image.
+    fn image_kinds(&self, flat: &Flat, image: &Image) -> SmallVec<[Kind; 4]> {
+        let Some(lines) = &self.lines else { return SmallVec::new() };
+        let (_, words) = lines.words(&self.layout, flat, image.line);
+        let kind = |word: &usize| match image.line {
+            LineId::Shared(_) => self.layout.shared_kinds[*word],
+            LineId::Object(object, _) => {
+                let head = flat.words[self.layout.object(object as usize)];
+                let of = struct_of(head).unwrap_or(0);
+                self.layout.field_kinds[of][*word - 1]
+            }
+        };
+        words.iter().map(kind).collect()
+    }
+
+    /// The words of images, with their kinds, and the object that the image is of.
+    pub fn image_words(&self, flat: &Flat, mut visit: impl FnMut(i64, Kind, Option<usize>)) {
+        for image in &flat.images {
+            let object = match image.line {
+                LineId::Shared(_) => None,
+                LineId::Object(object, _) => Some(object as usize),
+            };
+            for (word, kind) in image.words.iter().zip(self.image_kinds(flat, image)) {
+                visit(*word, kind, object);
+            }
         }
     }
 
@@ -212,12 +312,13 @@ impl Form {
             self.thread_words(flat, thread, &mut look);
         }
         for object in flat.words[layout.heap..].chunks(layout.stride) {
-            if let Ok(of @ 1..) = usize::try_from(object[0]) {
-                for (word, kind) in object[1..].iter().zip(&layout.field_kinds[of - 1]) {
+            if let Some(kinds) = self.fields(object[0]) {
+                for (word, kind) in object[1..].iter().zip(kinds) {
                     look(*word, *kind);
                 }
             }
         }
+        self.image_words(flat, |word, kind, _| look(word, kind));
         largest
     }
 
@@ -255,9 +356,7 @@ impl Form {
         let mut next = 0;
         while next < order.len() {
             let at = layout.object(order[next] as usize);
-            let head = flat.words[at];
-            if head > 0 {
-                let kinds = &layout.field_kinds[head as usize - 1];
+            if let Some(kinds) = self.fields(flat.words[at]) {
                 for (word, kind) in flat.words[at + 1..].iter().zip(kinds) {
                     look(*word, *kind, order, names);
                 }
@@ -300,8 +399,7 @@ impl Form {
                 let at = layout.object(order[next] as usize);
                 let head = flat.words[at];
                 write(head, Kind::Plain, order, names);
-                if head > 0 {
-                    let kinds = &layout.field_kinds[head as usize - 1];
+                if let Some(kinds) = self.fields(head) {
                     for (word, kind) in flat.words[at + 1..].iter().zip(kinds) {
                         write(*word, *kind, order, names);
                     }
@@ -331,7 +429,21 @@ impl Form {
             visit(*word, *kind);
         }
         match operation_of(region[STATUS]) {
-            None => {}
+            None => match (interrupted_of(region[STATUS]), self.resolve) {
+                (Some((_, Asks::Running)), Some(resolve)) => {
+                    visit(region[NODE], Kind::Plain);
+                    for (word, kind) in &self.live[resolve][region[NODE] as usize] {
+                        visit(region[*word], *kind);
+                    }
+                }
+                (Some((_, Asks::Done)), Some(resolve)) => {
+                    let kinds = &layout.response_kinds[resolve];
+                    for (word, kind) in region[layout.locals_at..].iter().zip(kinds) {
+                        visit(*word, *kind);
+                    }
+                }
+                _ => {}
+            },
             Some((operation, false)) => {
                 visit(region[NODE], Kind::Plain);
                 for (word, kind) in &self.live[operation][region[NODE] as usize] {
@@ -399,22 +511,30 @@ impl<'a> Writer<'a> {
     fn state(&mut self, threads: &[usize]) {
         let (form, flat) = (self.form, self.flat);
         let layout = &form.layout;
+        if form.lines.is_some() {
+            push(self.out, i64::from(flat.left.system));
+            push(self.out, i64::from(flat.left.thread));
+        }
         for (word, kind) in flat.words.iter().zip(&layout.shared_kinds) {
             self.word(*word, *kind);
         }
         for &thread in threads {
             form.thread_words(flat, thread, |word, kind| self.word(word, kind));
         }
+        self.images(None);
         let mut next = 0;
         while next < self.order.len() {
-            let at = layout.object(self.order[next] as usize);
+            let object = self.order[next] as usize;
+            let at = layout.object(object);
             let head = flat.words[at];
             push(self.out, head);
-            if head > 0 {
-                let kinds = &layout.field_kinds[head as usize - 1];
+            if let Some(kinds) = form.fields(head) {
                 for (word, kind) in flat.words[at + 1..].iter().zip(kinds) {
                     self.word(*word, *kind);
                 }
+            }
+            if form.is_persistent(flat, object) {
+                self.images(Some(object));
             }
             next += 1;
         }
@@ -422,6 +542,65 @@ impl<'a> Writer<'a> {
         self.out[..2].copy_from_slice(&count.to_le_bytes());
         if form.links {
             self.links();
+        }
+    }
+
+    /// The images of an object, or of the shared variables, in an order that depends on names as
+    /// little as can be: what has a name already comes in its order.
+    fn images(&mut self, object: Option<usize>) {
+        let (form, flat) = (self.form, self.flat);
+        if form.lines.is_none() {
+            return;
+        }
+        let mut images: Vec<(SmallVec<[i64; 6]>, &Image)> = Vec::new();
+        for image in Form::images_of(flat, object) {
+            let mut key: SmallVec<[i64; 6]> = SmallVec::new();
+            let (LineId::Shared(line) | LineId::Object(_, line)) = image.line;
+            key.push(i64::from(line));
+            for (word, kind) in image.words.iter().zip(form.image_kinds(flat, image)) {
+                key.push(self.known(*word, kind));
+            }
+            key.push(self.moved(image.flushed) as i64);
+            images.push((key, image));
+        }
+        images.sort_by(|a, b| a.0.cmp(&b.0));
+        push(self.out, images.len() as i64);
+        for (key, image) in images {
+            push(self.out, key[0]);
+            push(self.out, self.moved(image.flushed) as i64);
+            for (word, kind) in image.words.iter().zip(form.image_kinds(flat, image)) {
+                self.word(*word, kind);
+            }
+        }
+    }
+
+    /// A set of threads, renamed.
+    fn moved(&self, threads: u64) -> u64 {
+        let of = self.position.iter().enumerate().filter(|(old, _)| threads >> old & 1 == 1);
+        of.fold(0, |set, (_, new)| set | 1 << new)
+    }
+
+    /// A word as it would be written, if that is known already; otherwise something large.
+    fn known(&self, word: i64, kind: Kind) -> i64 {
+        match kind {
+            Kind::Plain => word,
+            Kind::Ref if word <= 0 => 0,
+            Kind::Ref => match self.names[word as usize - 1] {
+                0 => i64::MAX,
+                name => i64::from(name),
+            },
+            Kind::Tid => match usize::try_from(word - 1) {
+                Ok(thread) => self.position.get(thread).map_or(word, |new| i64::from(*new) + 1),
+                Err(_) => word,
+            },
+            Kind::Data => {
+                let at = usize::try_from(word).ok().and_then(|word| word.checked_sub(1));
+                match at.and_then(|at| self.values.get(at)) {
+                    None => word,
+                    Some(0) => i64::MAX,
+                    Some(name) => i64::from(*name),
+                }
+            }
         }
     }
 

@@ -2,11 +2,11 @@
 //! of the state.
 
 use crate::Unsupported;
-use crate::layout::{Layout, Slot, flatten, flatten_local, kinds_of, tagged, width};
+use crate::layout::{Layout, Slot, flatten, flatten_local, kinds_of, routines_of, tagged, width};
 use linchpin_ir::branch::{Branch, branches};
 use linchpin_ir::program::{
-    Action, BinaryOp, Body, Edge, Expr, LocalId, LocalTarget, Operation, Place, Point, Program,
-    Target, Type, UnaryOp,
+    Action, BinaryOp, Body, Edge, Expr, LocalId, LocalTarget, Place, Point, Program, Target, Type,
+    UnaryOp,
 };
 
 /// An expression and how many words its value has.
@@ -63,6 +63,8 @@ pub(crate) struct Address {
     pub element: Option<(Code, usize)>,
     /// How many words are accessed.
     pub width: usize,
+    /// How many words are stored at once: fewer than all where a whole array is written.
+    pub part: usize,
     /// The variable or field, for independence.
     pub class: Class,
 }
@@ -157,10 +159,13 @@ pub(crate) enum Act {
     },
     Lock(Address),
     Unlock(Address),
-    /// A flush, where there are no crashes: the place must exist, and nothing changes.
+    /// Notes the lines of a place for the next fence. Where there are no crashes, nothing changes,
+    /// but the place must exist.
     Flush(Address),
-    /// A fence, where there are no crashes: nothing changes.
+    /// Takes away the images that the thread has flushed.
     Fence,
+    /// A flush and a fence.
+    Persist(Address),
 }
 
 /// A branch of a node's tree of edges, see [`linchpin_ir::branch`].
@@ -205,38 +210,77 @@ pub(crate) struct Routine {
     pub start: Vec<i64>,
     pub parameters: Vec<(Slot, Type)>,
     pub requires: Option<Code>,
+    /// For each node, its place in an order that all edges follow but those that close a loop.
+    pub ranks: Vec<usize>,
 }
 
-/// Compiles one operation.
-pub(crate) fn routine(
+/// Compiles everything that is executed: operations, then recovery.
+pub(crate) fn routines(program: &Program, layout: &Layout) -> Result<Vec<Routine>, Unsupported> {
+    let bodies = routines_of(program).into_iter().enumerate();
+    bodies.map(|(index, (body, answer))| routine(program, layout, index, body, answer)).collect()
+}
+
+/// Compiles one operation, or one of the bodies that run after a crash.
+fn routine(
     program: &Program,
     layout: &Layout,
     operation: usize,
+    body: &Body,
+    answer: Type,
 ) -> Result<Routine, Unsupported> {
-    let of = &program.operations[operation];
-    let mut compiler = Compiler { program, layout, operation, body: &of.body, guesses: Vec::new() };
+    let mut compiler = Compiler { program, layout, operation, body, answer, guesses: Vec::new() };
     let mut nodes = Vec::new();
-    for node in &of.body.nodes {
+    for node in &body.nodes {
         let forks = branches(node)
             .iter()
             .map(|branch| compiler.fork(&node.edges, branch))
             .collect::<Result<_, _>>()?;
-        let goals =
-            node.edges.iter().map(|edge| compiler.goal(edge, of)).collect::<Result<_, _>>()?;
+        let goals = node.edges.iter().map(|edge| compiler.goal(edge)).collect::<Result<_, _>>()?;
         nodes.push(Junction { yields: node.yields, forks, goals });
     }
     let mut start = Vec::new();
-    for local in &of.body.locals {
+    for local in &body.locals {
         flatten_local(&local.initial, &local.ty, &mut start)?;
     }
-    let parameters = of.parameters.iter().enumerate();
+    let of = program.operations.get(operation);
+    let parameters = of.map_or(&[][..], |of| &of.parameters).iter().enumerate();
+    let requires = of.and_then(|of| of.requires.as_ref());
     Ok(Routine {
         nodes,
-        entry: of.body.entry.0 as usize,
+        entry: body.entry.0 as usize,
         start,
         parameters: parameters.map(|(i, p)| (layout.locals[operation][i], p.ty.clone())).collect(),
-        requires: of.requires.as_ref().map(|e| compiler.compile(e, &Type::Bool)).transpose()?,
+        requires: requires.map(|e| compiler.compile(e, &Type::Bool)).transpose()?,
+        ranks: ranks(body),
     })
+}
+
+/// For each node of a body its place in an order that all edges follow but those that close a loop:
+/// nodes that no edge leads to come last.
+fn ranks(body: &Body) -> Vec<usize> {
+    let count = body.nodes.len();
+    let targets = |node: usize| {
+        let edges = body.nodes[node].edges.iter();
+        edges.filter_map(|edge| match &edge.target {
+            Target::Node(next) => Some(next.0 as usize),
+            Target::Return(_) => None,
+        })
+    };
+    let mut ranks = vec![usize::MAX; count];
+    let mut entered = vec![false; count];
+    let mut next = count;
+    // Depth first; a node is numbered when all that follows it is, from the last number down.
+    let mut stack = vec![(body.entry.0 as usize, false)];
+    while let Some((node, done)) = stack.pop() {
+        if done {
+            next -= 1;
+            ranks[node] = next;
+        } else if node < count && !std::mem::replace(&mut entered[node], true) {
+            stack.push((node, true));
+            stack.extend(targets(node).map(|next| (next, false)));
+        }
+    }
+    ranks
 }
 
 struct Compiler<'a> {
@@ -244,6 +288,8 @@ struct Compiler<'a> {
     layout: &'a Layout,
     operation: usize,
     body: &'a Body,
+    /// What the body answers.
+    answer: Type,
     guesses: Vec<(Option<u32>, Expr)>,
 }
 
@@ -262,7 +308,6 @@ impl Compiler<'_> {
                 let mark = match point {
                     Point::When(condition) => Mark::When(self.compile(condition, &Type::Bool)?),
                     Point::Returns(value) => {
-                        let response = &self.program.operations[self.operation].response;
                         // One point of the source may be on several edges: it is one point all the
                         // same.
                         let line = edge.actions.get(at.saturating_sub(1)).map(|(_, line)| *line);
@@ -271,7 +316,7 @@ impl Compiler<'_> {
                             self.guesses.push((line, value.clone()));
                             self.guesses.len() - 1
                         });
-                        Mark::Returns { value: self.compile(value, response)?, number }
+                        Mark::Returns { value: self.compile(value, &self.answer)?, number }
                     }
                 };
                 points.push((*at - branch.actions.start, mark));
@@ -282,13 +327,13 @@ impl Compiler<'_> {
         Ok(Fork { edge: branch.edge, acts, points, then })
     }
 
-    fn goal(&self, edge: &Edge, of: &Operation) -> Result<Goal, Unsupported> {
+    fn goal(&self, edge: &Edge) -> Result<Goal, Unsupported> {
         Ok(match &edge.target {
             Target::Node(node) => Goal::Node(node.0 as usize),
-            Target::Return(_) if of.response == Type::Unit => {
+            Target::Return(_) if self.answer == Type::Unit => {
                 Goal::Return(Code { op: Op::Const(Box::new([])), width: 0 })
             }
-            Target::Return(value) => Goal::Return(self.compile(value, &of.response)?),
+            Target::Return(value) => Goal::Return(self.compile(value, &self.answer)?),
         })
     }
 
@@ -361,7 +406,8 @@ impl Compiler<'_> {
             }
             Action::Lock(place) => Act::Lock(self.address(place)?.0),
             Action::Unlock(place) => Act::Unlock(self.address(place)?.0),
-            Action::Flush(place) | Action::Persist(place) => Act::Flush(self.address(place)?.0),
+            Action::Flush(place) => Act::Flush(self.address(place)?.0),
+            Action::Persist(place) => Act::Persist(self.address(place)?.0),
             Action::Fence => Act::Fence,
             Action::Update { .. } => {
                 return Err(Unsupported("a collection in an implementation".to_owned()));
@@ -434,7 +480,11 @@ impl Compiler<'_> {
             }
             _ => return Err(Unsupported("an element of something else than an array".to_owned())),
         };
-        Ok((Address { base, element, width: width(&ty)?, class }, ty))
+        let part = match &ty {
+            Type::Array(item, _) => width(item)?,
+            other => width(other)?,
+        };
+        Ok((Address { base, element, width: width(&ty)?, part, class }, ty))
     }
 
     fn shared(&self, variable: usize) -> Result<Base, Unsupported> {

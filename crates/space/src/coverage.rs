@@ -1,5 +1,6 @@
 //! What was never executed: a pass that exercised nothing must not look like a pass.
 
+use crate::layout::routines_of;
 use linchpin_ir::program::{Edge, Program};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,6 +12,8 @@ pub(crate) struct Coverage {
     taken: Vec<AtomicBool>,
     /// For each operation, whether it returned.
     returned: Vec<AtomicBool>,
+    /// Whether anything crashed.
+    crashes: AtomicBool,
 }
 
 /// Sets a flag that is usually set already. Relaxed: it guards no other data.
@@ -23,22 +26,32 @@ fn set(flag: &AtomicBool) {
 impl Coverage {
     pub fn new(program: &Program) -> Coverage {
         let mut count = 0;
-        let starts = program.operations.iter().map(|operation| {
-            let starts = operation.body.nodes.iter().map(|node| {
+        let starts = routines_of(program).into_iter().map(|(body, _)| {
+            let starts = body.nodes.iter().map(|node| {
                 count += node.edges.len();
                 count - node.edges.len()
             });
             starts.collect()
         });
-        let starts = starts.collect();
+        let starts: Vec<Vec<usize>> = starts.collect();
+        let routines = starts.len();
         let flags = |count: usize| (0..count).map(|_| AtomicBool::new(false)).collect();
-        Coverage { starts, taken: flags(count), returned: flags(program.operations.len()) }
+        Coverage {
+            starts,
+            taken: flags(count),
+            crashes: AtomicBool::new(false),
+            returned: flags(routines),
+        }
     }
 
     pub fn went_along(&self, operation: usize, path: &[(u32, u32)]) {
         for (node, edge) in path {
             set(&self.taken[self.starts[operation][*node as usize] + *edge as usize]);
         }
+    }
+
+    pub fn crashed(&self) {
+        set(&self.crashes);
     }
 
     pub fn returned_from(&self, operation: usize) {
@@ -49,9 +62,15 @@ impl Coverage {
     /// Operations that no thread may call are counted too.
     pub fn unreached(&self, program: &Program) -> Vec<Unreached> {
         let mut result = Vec::new();
-        for (index, operation) in program.operations.iter().enumerate() {
+        let crashes = self.crashes.load(Ordering::Relaxed);
+        for (index, (body, _)) in routines_of(program).into_iter().enumerate() {
+            let name = program.operations.get(index).map_or("recover", |of| &of.name);
+            // Without crashes there is nothing to recover from.
+            if index >= program.operations.len() && !crashes {
+                continue;
+            }
             let (mut taken, mut not_taken) = (BTreeSet::new(), BTreeSet::new());
-            for (node, of) in operation.body.nodes.iter().enumerate() {
+            for (node, of) in body.nodes.iter().enumerate() {
                 for (number, edge) in of.edges.iter().enumerate() {
                     match self.is_taken(index, node, number) {
                         true => taken.extend(lines(edge)),
@@ -60,7 +79,7 @@ impl Coverage {
                 }
             }
             let lines = not_taken.difference(&taken);
-            let of = |line: &u32| Unreached { operation: operation.name.clone(), line: *line };
+            let of = |line: &u32| Unreached { operation: name.to_owned(), line: *line };
             result.extend(lines.map(of));
         }
         result

@@ -44,6 +44,25 @@ pub enum Event {
         /// The words of the response.
         value: SmallVec<[i64; 8]>,
     },
+    /// The system crashes.
+    Crash {
+        /// Whether another crash of the system may come.
+        last: bool,
+    },
+    /// A thread crashes.
+    ThreadCrash {
+        /// Who.
+        thread: usize,
+    },
+    /// A thread knows what became of its interrupted call (`recover(t)`).
+    Resolve {
+        /// Who.
+        thread: usize,
+        /// Which operation it had called.
+        operation: usize,
+        /// The words of the answer: the response, or `none` if the call had no effect.
+        value: SmallVec<[i64; 8]>,
+    },
 }
 
 /// A move of the interpreter.
@@ -60,11 +79,17 @@ pub enum Action {
     Step,
     /// Sees the response.
     Respond,
+    /// The system crashes and leaves these words: the state before `recover` runs.
+    Crash(Box<[i64]>),
+    /// The thread crashes.
+    CrashThread,
+    /// `recover` takes a step.
+    Recover,
 }
 
 /// A way on from a state.
 pub struct Successor<'a> {
-    /// Who moves.
+    /// Who moves; one more than the last thread where it is the system.
     pub thread: usize,
     /// The moves, in order: more than one where reductions take several together.
     pub actions: &'a [Action],

@@ -4,6 +4,7 @@
 use crate::code::{Act, Address, Base, Class, Code, Fork, Goal, Into, Mark, Op, Routine};
 use crate::flat::{Flat, Link};
 use crate::layout::Layout;
+use crate::lines::{LineId, Lines};
 use linchpin_ir::interpreter::{MAX_CHOICES, MAX_EDGES, Memory, is_kept};
 use linchpin_ir::program::BinaryOp;
 use smallvec::SmallVec;
@@ -58,6 +59,8 @@ pub(crate) struct Trail {
     pub managed: bool,
     /// Whether the bound on objects refused it.
     pub bounded: bool,
+    /// The lines of which a fence took images away.
+    pub settled: SmallVec<[LineId; 2]>,
 }
 
 impl Trail {
@@ -69,6 +72,7 @@ impl Trail {
         self.passed.clear();
         self.managed = false;
         self.bounded = false;
+        self.settled.clear();
     }
 
     /// The choices to give next, like an odometer; `None` after the last.
@@ -209,6 +213,10 @@ pub(crate) fn holds(condition: &Code, region: &[i64], thread: usize) -> Result<b
 /// A step in progress.
 pub(crate) struct Execution<'a> {
     pub layout: &'a Layout,
+    /// Where persistent memory lies, if there are crashes.
+    pub lines: Option<&'a Lines>,
+    /// Whether a crash of the system may come, so that it matters what one may leave.
+    pub tracks: bool,
     pub memory: Memory,
     /// No object is made beyond this many.
     pub objects: usize,
@@ -227,6 +235,8 @@ struct Range {
     at: usize,
     width: usize,
     element: bool,
+    /// How many words are stored at once.
+    part: usize,
 }
 
 impl Execution<'_> {
@@ -406,6 +416,7 @@ impl Execution<'_> {
                 let at = self.resolve(at, true)?;
                 let new = self.env().words(value)?;
                 let old = Words::from_slice(self.load(at));
+                self.fence();
                 self.store(at, &new);
                 self.receive(*into, &old);
                 Ok(true)
@@ -414,7 +425,9 @@ impl Execution<'_> {
                 let at = self.resolve(at, true)?;
                 let by = self.env().scalar(value)?;
                 let old = self.load(at)[0];
-                self.store(at, &[old.checked_add(by).ok_or(Wrong)?]);
+                let new = old.checked_add(by).ok_or(Wrong)?;
+                self.fence();
+                self.store(at, &[new]);
                 self.receive(*into, &[old]);
                 Ok(true)
             }
@@ -440,6 +453,9 @@ impl Execution<'_> {
             }
             Act::Lock(at) => {
                 let at = self.resolve(at, true)?;
+                if self.thread >= self.layout.threads {
+                    return Err(Wrong);
+                }
                 if self.load(at)[0] != 0 {
                     return Ok(false);
                 }
@@ -447,10 +463,18 @@ impl Execution<'_> {
                 Ok(true)
             }
             Act::Flush(at) => {
-                self.resolve(at, false)?;
+                self.flush(at)?;
                 Ok(true)
             }
-            Act::Fence => Ok(true),
+            Act::Fence => {
+                self.fence();
+                Ok(true)
+            }
+            Act::Persist(at) => {
+                self.flush(at)?;
+                self.fence();
+                Ok(true)
+            }
             Act::Unlock(at) => {
                 let at = self.resolve(at, true)?;
                 if self.load(at)[0] != self.thread as i64 + 1 {
@@ -481,10 +505,10 @@ impl Execution<'_> {
         };
         self.trail.accesses.push(Access { class: address.class, object, write });
         Ok(match &address.element {
-            None => Range { at: start, width: address.width, element: false },
+            None => Range { at: start, width: address.width, element: false, part: address.part },
             Some((index, length)) => {
                 let at = start + self.env().index(index, *length)? * address.width;
-                Range { at, width: address.width, element: true }
+                Range { at, width: address.width, element: true, part: address.width }
             }
         })
     }
@@ -496,7 +520,49 @@ impl Execution<'_> {
     /// Writes words, which loses everybody's link to them.
     fn store(&mut self, range: Range, words: &[i64]) {
         self.flat.links.retain(|link| !link.overlaps(range.at, range.width));
-        self.flat.words[range.at..range.at + words.len()].copy_from_slice(words);
+        match self.lines.filter(|_| self.tracks) {
+            None => self.flat.words[range.at..range.at + words.len()].copy_from_slice(words),
+            Some(lines) => {
+                for (number, part) in words.chunks(range.part.max(1)).enumerate() {
+                    lines.store(self.layout, self.flat, range.at + number * range.part, part);
+                }
+            }
+        }
+    }
+
+    /// The bit of the executing thread, or of recovery, in an image.
+    fn bit(&self) -> u64 {
+        1 << self.thread
+    }
+
+    /// Notes the lines of a place: the next fence of this thread takes their images away.
+    fn flush(&mut self, at: &Address) -> Result<(), Wrong> {
+        let range = self.resolve(at, self.tracks)?;
+        let (Some(lines), bit) = (self.lines.filter(|_| self.tracks), self.bit()) else {
+            return Ok(());
+        };
+        for at in (range.at..range.at + range.width).step_by(range.part.max(1)) {
+            let Some(line) = lines.line_at(self.layout, self.flat, at) else { continue };
+            for image in self.flat.images.iter_mut().filter(|image| image.line == line) {
+                image.flushed |= bit;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes away the images that this thread has flushed.
+    fn fence(&mut self) {
+        if !self.tracks || self.flat.images.is_empty() {
+            return;
+        }
+        let (bit, settled) = (self.bit(), &mut self.trail.settled);
+        self.flat.images.retain(|image| {
+            let stays = image.flushed & bit == 0;
+            if !stays {
+                settled.push(image.line);
+            }
+            stays
+        });
     }
 
     fn cas(&mut self, into: usize, cells: &[(Address, Code, Code)]) -> Performed {
@@ -516,6 +582,7 @@ impl Execution<'_> {
         for (at, expected, _) in &writes {
             success &= self.load(*at) == &expected[..];
         }
+        self.fence();
         if success {
             for (at, _, new) in writes {
                 self.store(at, &new);
@@ -551,8 +618,24 @@ impl Execution<'_> {
         if object == count {
             self.flat.words.resize(at + self.layout.stride, 0);
         }
+        let fresh = object == count;
         self.flat.words[at] = 1 + of as i64;
-        self.flat.words[at + 1..at + 1 + words.len()].copy_from_slice(&words);
+        match self.lines.filter(|lines| self.tracks && lines.is_persistent(of)) {
+            None => self.flat.words[at + 1..at + 1 + words.len()].copy_from_slice(&words),
+            Some(lines) => {
+                // The fields are stored one by one, over what the memory held.
+                if fresh {
+                    let blank = &lines.blank[of];
+                    self.flat.words[at + 1..at + 1 + blank.len()].copy_from_slice(blank);
+                }
+                let mut from = 0;
+                for &part in &lines.parts[of] {
+                    let words = &words[from..from + part];
+                    lines.store(self.layout, self.flat, at + 1 + from, words);
+                    from += part;
+                }
+            }
+        }
         self.set(into, &[object as i64 + 1]);
         Ok(true)
     }
@@ -566,7 +649,10 @@ impl Execution<'_> {
         self.trail.managed = true;
         if self.memory == Memory::Reuse {
             self.flat.words[at] = -1 - of as i64;
-            self.flat.words[at + 1..at + self.layout.stride].fill(0);
+            // After a crash, memory that was given back may be met again as it was.
+            if self.lines.is_none_or(|lines| !lines.is_persistent(of)) {
+                self.flat.words[at + 1..at + self.layout.stride].fill(0);
+            }
             self.flat.links.retain(|link| !link.overlaps(at, self.layout.stride));
         }
         Ok(true)

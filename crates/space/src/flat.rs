@@ -2,6 +2,7 @@
 
 use crate::Unsupported;
 use crate::layout::{CALLS, Layout, NODE, STATUS, flatten, flatten_local};
+use crate::lines::{CrashesLeft, Image, LineId, Lines};
 use linchpin_ir::interpreter::{Location, Root, State, Status};
 use linchpin_ir::program::{Program, Type};
 
@@ -12,6 +13,10 @@ pub struct Flat {
     pub words: Vec<i64>,
     /// The words that threads have load-linked.
     pub links: Vec<Link>,
+    /// What a crash may leave of lines of persistent memory, besides what they hold.
+    pub images: Vec<Image>,
+    /// The crashes that may still come.
+    pub left: CrashesLeft,
 }
 
 /// A word, or several, that a thread has load-linked and that no thread has written since.
@@ -44,10 +49,48 @@ pub(crate) fn returning(operation: usize) -> i64 {
     2 + 2 * operation as i64
 }
 
-/// The operation of a status word that is not idle, and whether it is returning.
+/// The operation of a status word of a thread that runs an operation, and whether it is returning.
 pub(crate) fn operation_of(status: i64) -> Option<(usize, bool)> {
     let code = usize::try_from(status).ok()?.checked_sub(1)?;
     Some((code / 2, code % 2 == 1))
+}
+
+/// Where a thread is whose call a crash interrupted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asks {
+    /// It has yet to ask for the outcome.
+    NotYet,
+    /// It asks.
+    Running,
+    /// It knows, and has not told yet.
+    Done,
+}
+
+/// The status word of a thread whose call of this operation was interrupted.
+pub(crate) fn interrupted(operation: usize, asks: Asks) -> i64 {
+    let at = match asks {
+        Asks::NotYet => 0,
+        Asks::Running => 1,
+        Asks::Done => 2,
+    };
+    -1 - 3 * operation as i64 - at
+}
+
+/// The interrupted operation of a status word, if there is one, and how far it is resolved.
+pub(crate) fn interrupted_of(status: i64) -> Option<(usize, Asks)> {
+    let code = usize::try_from(status.checked_neg()?).ok()?.checked_sub(1)?;
+    let asks = match code % 3 {
+        0 => Asks::NotYet,
+        1 => Asks::Running,
+        _ => Asks::Done,
+    };
+    Some((code / 3, asks))
+}
+
+/// The operation that a thread has called and that has not answered, also if it was interrupted.
+pub(crate) fn unanswered(status: i64) -> Option<usize> {
+    let running = operation_of(status).map(|(operation, _)| operation);
+    running.or_else(|| interrupted_of(status).map(|(operation, _)| operation))
 }
 
 impl Flat {
@@ -86,8 +129,22 @@ impl Flat {
                     words[region + STATUS] = returning(*operation);
                     flatten(value, &program.operations[*operation].response, &mut part)?;
                 }
-                Status::Interrupted { .. } | Status::Resolving { .. } | Status::Resolved { .. } => {
-                    return Err(Unsupported("a state after a crash".to_owned()));
+                Status::Interrupted { operation } => {
+                    words[region + STATUS] = interrupted(*operation, Asks::NotYet);
+                }
+                Status::Resolving { operation, node, locals } => {
+                    words[region + STATUS] = interrupted(*operation, Asks::Running);
+                    words[region + NODE] = i64::from(node.0);
+                    let resolve = program.persistence.iter().flat_map(|of| &of.resolve);
+                    let variables = resolve.flat_map(|resolve| &resolve.body.locals);
+                    for (variable, value) in variables.zip(locals) {
+                        flatten_local(value, &variable.ty, &mut part)?;
+                    }
+                }
+                Status::Resolved { operation, outcome } => {
+                    words[region + STATUS] = interrupted(*operation, Asks::Done);
+                    let response = program.operations[*operation].response.clone();
+                    flatten(outcome, &Type::Option(Box::new(response)), &mut part)?;
                 }
             }
             let start = region + layout.locals_at - layout.variable_kinds.len();
@@ -105,7 +162,58 @@ impl Flat {
             }
             words[at + 1..at + 1 + part.len()].copy_from_slice(&part);
         }
-        Ok(Flat { words, links })
+        Ok(Flat { words, links, ..Flat::default() })
+    }
+
+    /// Adds the images of the lines with pending stores, from the youngest of each line on.
+    pub(crate) fn add_images(
+        &mut self,
+        program: &Program,
+        layout: &Layout,
+        lines: &Lines,
+        state: &State,
+    ) -> Result<(), Unsupported> {
+        for (line, stores) in &state.pending {
+            let mut before = self.clone();
+            let mut images: Vec<Image> = Vec::new();
+            let mut id: Option<LineId> = None;
+            for (survived, store) in stores.iter().enumerate().rev() {
+                let word = link_of(program, layout, state, 0, &store.at);
+                let mut old = Vec::new();
+                flatten(&store.old, type_at(program, state, &store.at), &mut old)?;
+                id = id.or_else(|| lines.line_at(layout, &before, word.at));
+                let Some(line_id) = id else { continue };
+                before.words[word.at..word.at + old.len()].copy_from_slice(&old);
+                let words = lines.content(layout, &before, line_id);
+                let known = words == lines.content(layout, self, line_id)
+                    || images.iter().any(|image| image.words == words);
+                if lines.distinct && known {
+                    continue;
+                }
+                let fences = |thread: &usize| {
+                    state.threads[*thread].noted.get(line).is_some_and(|noted| *noted > survived)
+                };
+                let flushed = (0..state.threads.len()).filter(fences);
+                let flushed = flushed.fold(0, |set, thread| set | 1 << thread);
+                images.push(Image { line: line_id, flushed, words });
+            }
+            self.images.extend(images.into_iter().rev());
+        }
+        Ok(())
+    }
+}
+
+/// The type of a word.
+fn type_at<'a>(program: &'a Program, state: &State, at: &Location) -> &'a Type {
+    let ty = match at.root {
+        Root::Shared(variable) => &program.shared[variable].ty,
+        Root::Field { object, field } => {
+            &program.structs[state.heap[object as usize].of].fields[field].ty
+        }
+    };
+    match (at.element, ty) {
+        (Some(_), Type::Array(item, _)) => item,
+        _ => ty,
     }
 }
 

@@ -6,7 +6,7 @@
 //! id or the owner of a lock the number of the thread plus 1.
 
 use crate::Unsupported;
-use linchpin_ir::program::{Operation, Program, Struct, Type, Variable};
+use linchpin_ir::program::{Body, Program, Struct, Type, Variable};
 use linchpin_spec::Value;
 
 /// What a word means, which decides how a renaming of objects, threads or values changes it.
@@ -64,7 +64,8 @@ pub struct Layout {
     pub locals_at: usize,
     /// The size of a region.
     pub region: usize,
-    /// How many threads there are.
+    /// How many threads there are. Where there is a `recover` to run there is one region more,
+    /// for it; nothing of it is kept in a state.
     pub threads: usize,
     /// For each struct, its fields, from the start of the object.
     pub fields: Vec<Vec<Slot>>,
@@ -85,9 +86,9 @@ impl Layout {
         let locals_at = VARIABLES + variable_kinds.len();
         let mut region = locals_at;
         let (mut locals, mut local_kinds, mut response_kinds) = (vec![], vec![], vec![]);
-        for Operation { body, response, .. } in &program.operations {
+        for (body, response) in routines_of(program) {
             let (slots, kinds) = row(&body.locals, locals_at)?;
-            let answer = kinds_of(response)?;
+            let answer = kinds_of(&response)?;
             region = region.max(locals_at + kinds.len().max(answer.len()));
             locals.push(slots);
             local_kinds.push(kinds);
@@ -102,7 +103,8 @@ impl Layout {
         let stride = 1 + field_kinds.iter().map(Vec::len).max().unwrap_or(0);
         let threads = program.threads.len();
         let shared_words = shared_kinds.len();
-        let heap = shared_words + threads * region;
+        let recovers = program.persistence.as_ref().is_some_and(|of| of.recover.is_some());
+        let heap = shared_words + (threads + usize::from(recovers)) * region;
         Ok(Layout {
             shared,
             shared_words,
@@ -138,6 +140,30 @@ impl Layout {
     pub fn object(&self, object: usize) -> usize {
         self.heap + object * self.stride
     }
+}
+
+/// What is executed, and what it answers: the operations, then `recover` and `recover(t)` where the
+/// program has them (see [`recover_at`] and [`resolve_at`]).
+pub fn routines_of(program: &Program) -> Vec<(&Body, Type)> {
+    let operations = program.operations.iter().map(|of| (&of.body, of.response.clone()));
+    let recover = program.persistence.iter().flat_map(|of| &of.recover);
+    let resolve = program.persistence.iter().flat_map(|of| &of.resolve);
+    let recover = recover.map(|body| (body, Type::Unit));
+    let resolve = resolve.map(|of| (&of.body, Type::Option(Box::new(of.response.clone()))));
+    operations.chain(recover).chain(resolve).collect()
+}
+
+/// The number of `recover` among the routines.
+pub fn recover_at(program: &Program) -> Option<usize> {
+    program.persistence.as_ref()?.recover.as_ref()?;
+    Some(program.operations.len())
+}
+
+/// The number of `recover(t)` among the routines.
+pub fn resolve_at(program: &Program) -> Option<usize> {
+    let persistence = program.persistence.as_ref()?;
+    persistence.resolve.as_ref()?;
+    Some(program.operations.len() + usize::from(persistence.recover.is_some()))
 }
 
 /// The slots and the kinds of a row of variables.

@@ -7,14 +7,17 @@ use linchpin_ir::program::{Action as IrAction, Place, Program};
 pub(crate) fn others(program: &Program, thread: usize) -> (Vec<Class>, Vec<Class>) {
     let (mut written, mut touched) = (Vec::new(), Vec::new());
     let others = (0..program.threads.len()).filter(|&other| other != thread);
-    for operation in others.flat_map(|other| program.threads[other].operations.iter()) {
-        let body = &program.operations[*operation].body;
+    let called = others.flat_map(|other| program.threads[other].operations.iter());
+    let called = called.map(|operation| &program.operations[*operation].body);
+    // After a crash, threads may ask what became of their calls.
+    let resolve = program.persistence.iter().flat_map(|of| &of.resolve);
+    for body in called.chain(resolve.map(|resolve| &resolve.body)) {
         let edges = body.nodes.iter().flat_map(|node| &node.edges);
         for (action, _) in edges.flat_map(|edge| &edge.actions) {
             for place in action.places() {
                 let class = class_of(place);
                 touched.push(class);
-                if !matches!(action, IrAction::Read { .. } | IrAction::LoadLinked { .. }) {
+                if !reads(action) {
                     written.push(class);
                 }
             }
@@ -38,8 +41,7 @@ pub(crate) fn maybe_private(
     let body = &program.operations[operation].body;
     let concerns_others =
         |action: &IrAction| {
-            let reads = matches!(action, IrAction::Read { .. } | IrAction::LoadLinked { .. });
-            let classes = if reads { written } else { touched };
+            let classes = if reads(action) { written } else { touched };
             action.places().into_iter().map(class_of).any(|class| {
                 matches!(class, Class::Shared(_)) && classes.binary_search(&class).is_ok()
             })
@@ -49,6 +51,17 @@ pub(crate) fn maybe_private(
         !edges.any(|edge| edge.actions.iter().any(|(action, _)| concerns_others(action)))
     };
     body.nodes.iter().map(may).collect()
+}
+
+/// Whether an action leaves what it accesses as it is. What a flush notes, only a crash can tell.
+fn reads(action: &IrAction) -> bool {
+    matches!(
+        action,
+        IrAction::Read { .. }
+            | IrAction::LoadLinked { .. }
+            | IrAction::Flush(_)
+            | IrAction::Persist(_)
+    )
 }
 
 fn class_of(place: &Place) -> Class {

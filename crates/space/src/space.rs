@@ -3,19 +3,22 @@
 use crate::alone::LockWords;
 use crate::bounds::{Bounds, Reductions};
 use crate::canonical::{Form, Renaming};
-use crate::code::{Class, Routine, routine};
+use crate::code::{Class, Routine, routines};
 use crate::coverage::{Coverage, Unreached};
 use crate::error::{SpaceError, Unsupported};
 use crate::execute::Words;
-use crate::flat::{Flat, Link, operation_of};
-use crate::layout::{CALLS, Kind, Layout, NODE, STATUS, flatten, unflatten};
+use crate::flat::{Asks, Flat, Link, interrupted_of, operation_of};
+use crate::layout::{
+    CALLS, Kind, Layout, NODE, STATUS, flatten, resolve_at, routines_of, tagged, unflatten,
+};
+use crate::lines::{CrashesLeft, Lines};
 use crate::liveness::live_words;
 use crate::privacy::{maybe_private, others};
 use crate::symmetry::{Symmetry, analyse};
 use crate::workspace::Workspace;
 use linchpin_ir::domain::{Domain, DomainBounds};
-use linchpin_ir::interpreter::{Machine, State};
-use linchpin_ir::program::{Action as IrAction, NodeId, Operation, Program, Type};
+use linchpin_ir::interpreter::{Machine, Memory, State};
+use linchpin_ir::program::{Action as IrAction, Body, NodeId, Program, Type};
 use linchpin_spec::Value;
 use linchpin_verdict::Calls;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,6 +45,10 @@ pub struct Space {
     pub(crate) bounded: AtomicBool,
     /// Whether a thread made all the calls that it may make.
     pub(crate) exhausted: AtomicBool,
+    /// Whether a crash lost a store.
+    pub(crate) lost: AtomicBool,
+    /// Whether `recover` may go on for ever.
+    pub(crate) endless: AtomicBool,
     /// Whether edges are events.
     pub(crate) edge_events: bool,
     /// Whether a call is a transition of its own, up to the first step that others may notice or
@@ -81,37 +88,41 @@ impl Privacy {
 fn form_of(
     program: &Program,
     layout: Layout,
+    lines: Option<Lines>,
     symmetry: &Symmetry,
     bounds: &Bounds,
     reductions: &Reductions,
 ) -> Form {
-    let live = |(operation, of): (usize, &Operation)| match reductions.dead_locals {
-        true => live_words(&of.body, &layout, operation),
+    let live = |(operation, (body, _)): (usize, (&Body, Type))| match reductions.dead_locals {
+        true => live_words(body, &layout, operation),
         false => {
             let kinds = &layout.local_kinds[operation];
             let all = kinds.iter().enumerate().map(|(at, kind)| (layout.locals_at + at, *kind));
-            vec![all.collect(); of.body.nodes.len()]
+            vec![all.collect(); body.nodes.len()]
         }
     };
-    let live = program.operations.iter().enumerate().map(live).collect();
+    let live = routines_of(program).into_iter().enumerate().map(live).collect();
     let group = |thread: usize| {
         let of = &program.threads[thread].operations;
         let same = |other: &usize| program.threads[*other].operations == *of;
         if symmetry.threads { (0..thread).find(same).unwrap_or(thread) } else { thread }
     };
     let groups: Vec<usize> = (0..program.threads.len()).map(group).collect();
-    let bodies = program.operations.iter().map(|operation| &operation.body);
+    let bodies = routines_of(program).into_iter().map(|(body, _)| body);
     let edges = bodies.flat_map(|body| &body.nodes).flat_map(|node| &node.edges);
     let mut actions = edges.flat_map(|edge| &edge.actions).map(|(action, _)| action);
     Form {
         live,
-        heap: reductions.canonical_heap,
+        // Memory that is given back and taken again has what it held, so it is no garbage.
+        heap: reductions.canonical_heap && (lines.is_none() || bounds.memory != Memory::Reuse),
         symmetric: groups.iter().enumerate().any(|(thread, group)| thread != *group),
         groups,
         values: if symmetry.values { usize::try_from(bounds.values).unwrap_or(0) } else { 0 },
         calls: bounds.calls != Calls::Unlimited,
         tids: layout.names_threads(),
         links: actions.any(|action| matches!(action, IrAction::LoadLinked { .. })),
+        lines,
+        resolve: resolve_at(program),
         layout,
     }
 }
@@ -128,15 +139,18 @@ impl Space {
             return Err(SpaceError::TooManyThreads(threads));
         }
         let mut layout = Layout::of(program)?;
-        let routines = (0..program.operations.len())
-            .map(|operation| routine(program, &layout, operation))
-            .collect::<Result<Vec<_>, _>>()?;
-        let found = analyse(program, &routines, &mut layout, bounds.values);
+        let routines = routines(program, &layout)?;
+        let lines = match bounds.has_crashes() {
+            true if threads >= 63 => return Err(SpaceError::TooManyThreads(threads)),
+            true => Some(Lines::of(program, &layout, reductions.distinct_images)?),
+            false => None,
+        };
+        let found = analyse(program, &routines, &mut layout, lines.as_ref(), bounds.values);
         let symmetry = Symmetry {
             threads: found.threads && reductions.thread_symmetry,
             values: found.values && reductions.value_symmetry,
         };
-        let form = form_of(program, layout, &symmetry, &bounds, &reductions);
+        let form = form_of(program, layout, lines, &symmetry, &bounds, &reductions);
         let data = |operation: usize| {
             let kinds = &form.layout.local_kinds[operation];
             let words: usize = routines[operation].parameters.iter().map(|(s, _)| s.width).sum();
@@ -145,7 +159,10 @@ impl Space {
         let data = (0..routines.len()).map(data).collect();
         let locks = LockWords::of(program, &form.layout);
         let mut space = Space {
-            machine: Machine::new(program, bounds.memory),
+            machine: match bounds.crashes {
+                0 => Machine::new(program, bounds.memory),
+                _ => Machine::with_crashes(program, bounds.memory),
+            },
             bounds,
             reductions,
             symmetry,
@@ -158,6 +175,8 @@ impl Space {
             coverage: Coverage::new(program),
             bounded: AtomicBool::new(false),
             exhausted: AtomicBool::new(false),
+            lost: AtomicBool::new(false),
+            endless: AtomicBool::new(false),
             edge_events: false,
             calls_apart: false,
             writes_apart: false,
@@ -250,6 +269,37 @@ impl Space {
         self.exhausted.load(Ordering::Relaxed)
     }
 
+    /// Whether some crash lost a store: if not, crashes made no difference to memory.
+    pub fn lost_a_store(&self) -> bool {
+        self.lost.load(Ordering::Relaxed)
+    }
+
+    /// Whether `recover` may go on for ever after some crash: what comes after is not known.
+    pub fn recovers_for_ever(&self) -> bool {
+        self.endless.load(Ordering::Relaxed)
+    }
+
+    /// Whether what a thread leaves in a variable or field is there after its crash, or after one of
+    /// the system.
+    pub(crate) fn outlives_thread(&self, class: Class) -> bool {
+        let Some(lines) = &self.form.lines else { return false };
+        let persistent = match class {
+            Class::Shared(variable) => {
+                let persistence = self.program().persistence.as_ref();
+                persistence.is_some_and(|of| of.shared.get(variable).is_some_and(Option::is_some))
+            }
+            Class::Field(of, _) => lines.is_persistent(of),
+        };
+        persistent || self.bounds.thread_crashes > 0
+    }
+
+    /// The crashes that may come from the start on.
+    pub fn crashes_at_start(&self) -> CrashesLeft {
+        let persistent = self.program().persistence.is_some();
+        let system = if persistent { self.bounds.crashes } else { 0 };
+        CrashesLeft { system, thread: self.bounds.thread_crashes }
+    }
+
     /// The lines that no run executed; operations that no thread may call are counted too.
     pub fn unreached(&self) -> Vec<Unreached> {
         self.coverage.unreached(self.program())
@@ -270,9 +320,16 @@ impl Space {
         vec![calls; self.program().threads.len()]
     }
 
-    /// A state of the interpreter, flat.
+    /// A state of the interpreter, flat. Where there are crashes, as many may come as at the start:
+    /// the caller knows better.
     pub fn flatten(&self, state: &State, calls: &[i64]) -> Result<Flat, Unsupported> {
-        Flat::of(self.program(), &self.form.layout, state, calls)
+        let layout = &self.form.layout;
+        let mut flat = Flat::of(self.program(), layout, state, calls)?;
+        if let Some(lines) = &self.form.lines {
+            flat.add_images(self.program(), layout, lines, state)?;
+            flat.left = self.crashes_at_start();
+        }
+        Ok(flat)
     }
 
     /// A state of a space of the same program with fewer threads, as one of this space: the further
@@ -281,8 +338,9 @@ impl Space {
         let (small, large) = (&of.form.layout, &self.form.layout);
         let initial = self.initial()?;
         let added = large.heap.saturating_sub(small.heap);
-        let mut words = flat.words[..small.heap].to_vec();
-        words.extend_from_slice(&initial.words[small.heap..large.heap]);
+        let end = small.thread(small.threads);
+        let mut words = flat.words[..end].to_vec();
+        words.extend_from_slice(&initial.words[end..large.heap]);
         words.extend_from_slice(&flat.words[small.heap..]);
         for thread in 0..large.threads {
             let left = &mut words[large.thread(thread) + CALLS];
@@ -295,7 +353,7 @@ impl Space {
             true => *link,
             false => Link { at: link.at + added, ..*link },
         });
-        Ok(Flat { words, links: links.collect() })
+        Ok(Flat { words, links: links.collect(), ..Flat::default() })
     }
 
     /// The initial state.
@@ -346,9 +404,11 @@ impl Space {
         self.form.unpack(bytes, flat);
     }
 
-    /// Whether a thread is inside an operation in this state.
+    /// Whether a thread is inside an operation in this state, or asks what became of one.
     pub fn is_pending(&self, flat: &Flat, thread: usize) -> bool {
-        flat.words[self.form.layout.thread(thread) + STATUS] != 0
+        let status = flat.words[self.form.layout.thread(thread) + STATUS];
+        let asks = interrupted_of(status).is_some_and(|(_, asks)| asks != Asks::NotYet);
+        operation_of(status).is_some() || asks
     }
 
     /// The operation that a thread is inside of and the node where it is; `None` if it is idle or
@@ -371,6 +431,15 @@ impl Space {
     pub fn response(&self, operation: usize, words: &[i64]) -> Value {
         let mut rest = words;
         unflatten(&mut rest, &self.program().operations[operation].response)
+    }
+
+    /// The words of the response that `recover(t)` answers for an operation; `None` if it says that
+    /// the call had no effect.
+    pub fn resolution(&self, operation: usize, words: &[i64]) -> Option<Vec<i64>> {
+        let response = self.response_type(operation).clone();
+        let is_tagged = tagged(&Type::Option(Box::new(response)));
+        let none = words.first().is_none_or(|first| *first == 0);
+        (!none).then(|| words[usize::from(is_tagged)..].to_vec())
     }
 
     /// The type of a response.

@@ -2,8 +2,9 @@
 
 use crate::event::{Action, Event, Stop, Successor, Visit};
 use crate::execute::{Access, Ended, Execution, Passed, Trail, Words, holds};
-use crate::flat::{Flat, operation_of, returning, running};
+use crate::flat::{Asks, Flat, interrupted, interrupted_of, operation_of, returning, running};
 use crate::layout::{CALLS, Kind, NODE, STATUS};
+use crate::lines::{CrashesLeft, LineId};
 use crate::space::Space;
 use crate::workspace::Workspace;
 use linchpin_ir::interpreter::Memory;
@@ -15,12 +16,18 @@ use std::sync::atomic::Ordering;
 const MAX_TOGETHER: usize = 256;
 
 /// An enumeration in progress.
-struct Successors<'a> {
-    space: &'a Space,
-    workspace: &'a mut Workspace,
+pub(crate) struct Successors<'a> {
+    pub space: &'a Space,
+    pub workspace: &'a mut Workspace,
     visit: &'a mut dyn Visit,
-    actions: Vec<Action>,
-    events: Vec<Event>,
+    pub actions: Vec<Action>,
+    pub events: Vec<Event>,
+    /// Where the moving thread is, if it is inside an operation.
+    pub start: Option<(usize, usize)>,
+    /// How many of the steps taken so far make a difference to what a crash before them leaves.
+    pub settled: usize,
+    /// Whether a crash after some transition makes up for one before it.
+    made_up: bool,
 }
 
 /// Where in an operation a transition is.
@@ -38,7 +45,16 @@ impl<'a> Successors<'a> {
         workspace: &'a mut Workspace,
         visit: &'a mut dyn Visit,
     ) -> Successors<'a> {
-        Successors { space, workspace, visit, actions: Vec::new(), events: Vec::new() }
+        Successors {
+            space,
+            workspace,
+            visit,
+            actions: Vec::new(),
+            events: Vec::new(),
+            start: None,
+            settled: 0,
+            made_up: false,
+        }
     }
 
     /// Every way on for one thread; `false` if the visitor has ended the enumeration.
@@ -47,7 +63,12 @@ impl<'a> Successors<'a> {
         let region = layout.thread(thread);
         self.actions.clear();
         self.events.clear();
-        match operation_of(flat.words[region + STATUS]) {
+        self.start = None;
+        let status = flat.words[region + STATUS];
+        if let Some((operation, asks)) = interrupted_of(status) {
+            return self.resolve(flat, thread, operation, asks);
+        }
+        match operation_of(status) {
             None => self.call(flat, thread, known),
             Some((operation, true)) => {
                 let width = layout.response_kinds[operation].len();
@@ -59,12 +80,55 @@ impl<'a> Successors<'a> {
                 self.events.push(Event::Return { thread, operation, value });
                 self.stop(thread, None, Stop::State(&next))
             }
-            Some((operation, false)) => self.step(flat, thread, operation, Phase::Trailing),
+            Some((operation, false)) => {
+                self.start = Some((operation, flat.words[region + NODE] as usize));
+                self.step(flat, thread, operation, Phase::Trailing)
+            }
+        }
+    }
+
+    /// The way on for a thread that asks, or has yet to ask, what became of its interrupted call.
+    fn resolve(&mut self, flat: &Flat, thread: usize, operation: usize, asks: Asks) -> bool {
+        let space = self.space;
+        let layout = &space.form.layout;
+        let Some(resolve) = space.form.resolve else { return true };
+        let region = layout.thread(thread);
+        let at = region + layout.locals_at;
+        match asks {
+            Asks::NotYet => {
+                let routine = &space.routines[resolve];
+                let mut next = flat.clone();
+                next.words[at..at + routine.start.len()].copy_from_slice(&routine.start);
+                next.words[at] = thread as i64 + 1;
+                next.words[region + STATUS] = interrupted(operation, Asks::Running);
+                next.words[region + NODE] = routine.entry as i64;
+                self.step(&next, thread, resolve, Phase::Trailing)
+            }
+            Asks::Running => {
+                self.start = Some((resolve, flat.words[region + NODE] as usize));
+                self.step(flat, thread, resolve, Phase::Trailing)
+            }
+            Asks::Done => {
+                let width = layout.response_kinds[resolve].len();
+                let value = Words::from_slice(&flat.words[at..at + width]);
+                let mut next = flat.clone();
+                space.finish_alone(&mut next, thread);
+                self.actions.push(Action::Respond);
+                self.events.push(Event::Resolve { thread, operation, value });
+                self.stop(thread, None, Stop::State(&next))
+            }
         }
     }
 
     /// Tells the visitor, who may end the enumeration.
-    fn stop(&mut self, thread: usize, from: Option<(usize, usize)>, stop: Stop<'_>) -> bool {
+    pub fn stop(&mut self, thread: usize, from: Option<(usize, usize)>, stop: Stop<'_>) -> bool {
+        if let Stop::State(next) = stop
+            && next.left.system > 0
+            && !self.made_up
+            && self.space.reductions.crash_points
+        {
+            self.made_up = self.makes_up_for_crash(thread, next);
+        }
         let (actions, events) = (&self.actions[..], &self.events[..]);
         self.visit.visit(Successor { thread, actions, events, from, stop })
     }
@@ -138,6 +202,8 @@ impl<'a> Successors<'a> {
         let mut copy = self.workspace.pool.pop().unwrap_or_default();
         copy.words.clone_from(&flat.words);
         copy.links.clone_from(&flat.links);
+        copy.images.clone_from(&flat.images);
+        copy.left = flat.left;
         copy
     }
 
@@ -178,7 +244,7 @@ impl<'a> Successors<'a> {
             Phase::Leading => self.step(flat, thread, operation, Phase::Leading),
             Phase::Trailing => {
                 if self.space.reductions.partial_order
-                    && self.space.privacy.steps[thread][operation][node]
+                    && self.maybe_private(thread, operation, node)
                     && self.next_is_private(flat, thread, operation)
                 {
                     self.step(flat, thread, operation, Phase::Trailing)
@@ -187,6 +253,12 @@ impl<'a> Successors<'a> {
                 }
             }
         }
+    }
+
+    /// Whether a step from a node can concern no other thread, from the code alone. What runs after
+    /// a crash is taken step by step.
+    fn maybe_private(&self, thread: usize, routine: usize, node: usize) -> bool {
+        self.space.privacy.steps[thread].get(routine).is_some_and(|nodes| nodes[node])
     }
 
     /// Whether the next step of the thread, whatever it chooses, can be taken and concerns no other
@@ -239,22 +311,41 @@ impl<'a> Successors<'a> {
         if trail.managed && space.bounds.objects.is_some() {
             return false;
         }
+        // So may what a fence makes of memory that others, or a thread after a crash, can reach.
+        for line in &trail.settled {
+            let LineId::Object(object, _) = *line else { return false };
+            if self.is_reachable(before, thread, object as usize, marked) {
+                return false;
+            }
+        }
         trail.accesses.iter().all(|access| {
             let Access { class, object, write } = access;
             let classes = if *write { &space.privacy.touched } else { &space.privacy.written };
             let collected = space.bounds.memory == Memory::Collected || object.is_none();
             let together = !(*write && space.writes_apart);
-            if collected && together && classes[thread].binary_search(class).is_err() {
+            let lasts = space.outlives_thread(*class);
+            if collected && together && !lasts && classes[thread].binary_search(class).is_err() {
                 return true;
             }
             let Some(object) = object else { return false };
-            if !*marked {
-                *marked = true;
-                self.mark_reachable(before, thread);
-            }
-            // An object made in this very step belongs to no other thread.
-            !self.workspace.marks.get(*object).copied().unwrap_or(false)
+            !self.is_reachable(before, thread, *object, marked)
         })
+    }
+
+    /// Whether other threads, or what runs after a crash, can reach an object.
+    fn is_reachable(
+        &mut self,
+        before: &Flat,
+        thread: usize,
+        object: usize,
+        marked: &mut bool,
+    ) -> bool {
+        if !*marked {
+            *marked = true;
+            self.mark_reachable(before, thread);
+        }
+        // An object made in this very step belongs to no other thread.
+        self.workspace.marks.get(object).copied().unwrap_or(false)
     }
 
     /// Marks the objects that other threads can reach.
@@ -285,19 +376,30 @@ impl<'a> Successors<'a> {
                 }
             });
         }
+        // What a crash may leave of the shared variables; that of objects as they are met.
+        form.image_words(flat, |word, kind, of| {
+            if kind == Kind::Ref && of.is_none() {
+                reach(word, stack);
+            }
+        });
         while let Some(object) = stack.pop() {
             let at = layout.object(object);
-            if let Ok(of @ 1..) = usize::try_from(flat.words[at]) {
-                for (word, kind) in flat.words[at + 1..].iter().zip(&layout.field_kinds[of - 1]) {
+            if let Some(kinds) = form.fields(flat.words[at]) {
+                for (word, kind) in flat.words[at + 1..].iter().zip(kinds) {
                     if *kind == Kind::Ref {
                         reach(*word, stack);
                     }
                 }
             }
+            form.image_words(flat, |word, kind, of| {
+                if kind == Kind::Ref && of == Some(object) {
+                    reach(word, stack);
+                }
+            });
         }
     }
 
-    fn execute(
+    pub fn execute(
         &self,
         flat: &mut Flat,
         thread: usize,
@@ -310,6 +412,8 @@ impl<'a> Successors<'a> {
         trail.clear();
         Execution {
             layout: &space.form.layout,
+            lines: space.form.lines.as_ref().filter(|_| space.bounds.crashes > 0),
+            tracks: flat.left.system > 0,
             memory: space.bounds.memory,
             objects: space.bounds.objects.unwrap_or(usize::from(u16::MAX)),
             flat,
@@ -361,6 +465,9 @@ impl<'a> Successors<'a> {
                 }
             }
             let mut responded = false;
+            let managed = trail.managed && space.bounds.memory == Memory::Reuse;
+            let settles = usize::from(managed || !trail.settled.is_empty());
+            self.settled += settles;
             let on = match ended {
                 Ended::Refused => true,
                 Ended::Faulted => then(self, Err(()), flat, &trail),
@@ -370,13 +477,20 @@ impl<'a> Successors<'a> {
                 }
                 Ended::Returned(value) => {
                     space.coverage.returned_from(operation);
+                    let resolved = interrupted_of(next.words[region + STATUS]);
                     self.space.finish_alone(&mut next, thread);
                     if space.reductions.merged_events {
                         responded = true;
                         self.actions.push(Action::Respond);
-                        self.events.push(Event::Return { thread, operation, value });
+                        self.events.push(match resolved {
+                            None => Event::Return { thread, operation, value },
+                            Some((operation, _)) => Event::Resolve { thread, operation, value },
+                        });
                     } else {
-                        next.words[region + STATUS] = returning(operation);
+                        next.words[region + STATUS] = match resolved {
+                            None => returning(operation),
+                            Some((operation, _)) => interrupted(operation, Asks::Done),
+                        };
                         let at = region + layout.locals_at;
                         next.words[at..at + value.len()].copy_from_slice(&value);
                     }
@@ -385,6 +499,7 @@ impl<'a> Successors<'a> {
             };
             self.workspace.pool.push(next);
             self.events.truncate(events);
+            self.settled -= settles;
             if responded {
                 self.actions.pop();
             }
@@ -426,15 +541,22 @@ impl Space {
         self.unpack(bytes, &mut flat);
         let known = known.max(self.form.largest(&flat));
         let mut enumeration = Successors::new(self, workspace, visit);
-        for thread in 0..self.program().threads.len() {
-            if !enumeration.thread(&flat, thread, known) {
-                break;
-            }
+        let threads = self.program().threads.len();
+        let mut on = true;
+        for thread in 0..threads {
+            on = on && enumeration.thread(&flat, thread, known);
+        }
+        if on && self.form.lines.is_some() {
+            let flat = match enumeration.made_up {
+                true => &Flat { left: CrashesLeft { system: 0, ..flat.left }, ..flat.clone() },
+                false => &flat,
+            };
+            enumeration.crashes(flat);
         }
         workspace.flat = flat;
     }
 
-    /// Every way on for one thread.
+    /// Every way on for one thread; crashes of the system for the one after the last.
     pub fn successors_of(
         &self,
         flat: &Flat,
@@ -443,6 +565,19 @@ impl Space {
         workspace: &mut Workspace,
         visit: &mut dyn Visit,
     ) {
-        Successors::new(self, workspace, visit).thread(flat, thread, known);
+        let mut enumeration = Successors::new(self, workspace, visit);
+        let Some(lines) = &self.form.lines else {
+            if thread < self.form.layout.threads {
+                enumeration.thread(flat, thread, known);
+            }
+            return;
+        };
+        if thread < self.form.layout.threads {
+            if enumeration.thread(flat, thread, known) {
+                enumeration.crash_thread(flat, lines, thread);
+            }
+        } else {
+            enumeration.crash_system(flat, lines);
+        }
     }
 }

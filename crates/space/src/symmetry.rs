@@ -7,7 +7,8 @@
 //! such a value. Threads may be renamed if the same holds of the classes of thread ids.
 
 use crate::code::{Act, Address, Base, Code, Fork, Goal, Into, Mark, Op, Routine};
-use crate::layout::{Kind, Layout, VARIABLES, kinds_of};
+use crate::layout::{Kind, Layout, VARIABLES, kinds_of, resolve_at};
+use crate::lines::Lines;
 use linchpin_ir::program::{Program, SpecSource, Type};
 
 /// What may be renamed.
@@ -27,12 +28,16 @@ pub(crate) fn analyse(
     program: &Program,
     routines: &[Routine],
     layout: &mut Layout,
+    lines: Option<&Lines>,
     values: i64,
 ) -> Symmetry {
     let unmarked = layout.clone();
     let mut flow = Flow::new(&unmarked, values);
     for (operation, routine) in routines.iter().enumerate() {
         flow.routine(operation, routine);
+    }
+    if let Some(lines) = lines {
+        flow.crashes(program, lines);
     }
     let threads = flow.threads_alike(program);
     let alike = (1..=i64::from(u8::MAX)).contains(&values)
@@ -295,7 +300,7 @@ impl Flow<'_> {
                 self.plain(&value);
                 self.receive(operation, *into, &place);
             }
-            Act::Lock(at) | Act::Unlock(at) | Act::Flush(at) => {
+            Act::Lock(at) | Act::Unlock(at) | Act::Flush(at) | Act::Persist(at) => {
                 self.address(operation, at);
             }
             Act::Fence => {}
@@ -410,6 +415,32 @@ impl Flow<'_> {
                 let mut terms = vec![Term::Const(1)];
                 terms.extend(self.terms(operation, inner));
                 terms
+            }
+        }
+    }
+
+    /// A crash gives words constant values, and `recover(t)` answers for operations.
+    fn crashes(&mut self, program: &Program, lines: &Lines) {
+        for (word, value) in &lines.reset {
+            self.meet(Term::Word(*word), Term::Const(*value));
+        }
+        for (of, words) in lines.blank.iter().enumerate() {
+            let start = self.fields[of];
+            for (at, value) in words.iter().enumerate() {
+                self.meet(Term::Word(start + at), Term::Const(*value));
+            }
+        }
+        for (at, value) in lines.variables.iter().enumerate() {
+            self.meet(Term::Word(self.variables + at), Term::Const(*value));
+        }
+        let Some(resolve) = resolve_at(program) else { return };
+        for operation in (0..program.operations.len()).filter(|&at| program.is_resolvable(at)) {
+            let width = self.layout.response_kinds[operation].len();
+            let answer =
+                self.responses[resolve] + self.layout.response_kinds[resolve].len() - width;
+            for at in 0..width {
+                let response = self.responses[operation] + at;
+                self.meet(Term::Word(answer + at), Term::Word(response));
             }
         }
     }

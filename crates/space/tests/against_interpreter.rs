@@ -128,8 +128,14 @@ fn every_step_is_a_step_of_the_interpreter() {
                 if memory == Memory::Reuse && !canonical {
                     continue;
                 }
-                let bounds =
-                    Bounds { calls: Calls::Each(4), values: VALUES, objects: None, memory };
+                let bounds = Bounds {
+                    calls: Calls::Each(4),
+                    values: VALUES,
+                    objects: None,
+                    memory,
+                    crashes: 0,
+                    thread_crashes: 0,
+                };
                 let reductions = Reductions {
                     canonical_heap: canonical,
                     dead_locals: canonical,
@@ -160,6 +166,8 @@ fn packing_is_a_normal_form() {
             values: VALUES,
             objects: None,
             memory: Memory::Collected,
+            crashes: 0,
+            thread_crashes: 0,
         };
         let space = Space::new(&program, bounds, Reductions::ALL).unwrap();
         let mut workspace = Workspace::default();

@@ -26,6 +26,11 @@ pub enum Assumption {
     SequentialExecutions(Sequential),
     /// Clients pass keys strictly between the least and the greatest integer, which bound the list.
     KeysBetweenBounds,
+    /// Lines of persistent memory are written back in the order of their stores, each line by
+    /// itself; a word is never torn.
+    PersistentLines,
+    /// Nothing crashes, although crashes were asked for.
+    NoCrashes,
     /// An assumption of one engine only, in its words.
     Other(String),
 }
@@ -84,6 +89,10 @@ impl fmt::Display for Assumption {
                 write!(f, "sequential executions are right (Assumption 1): {known}")
             }
             Assumption::KeysBetweenBounds => f.write_str("keys are strictly between MIN and MAX"),
+            Assumption::PersistentLines => {
+                f.write_str("each line keeps the order of its stores, and no word is torn")
+            }
+            Assumption::NoCrashes => f.write_str("nothing crashes"),
             Assumption::Other(words) => f.write_str(words),
         }
     }

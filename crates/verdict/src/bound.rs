@@ -22,6 +22,10 @@ pub enum Bound {
     Values(i64),
     /// At most so many heap objects at a time.
     Objects(usize),
+    /// At most so many crashes of the system.
+    Crashes(u8),
+    /// At most so many crashes of a thread.
+    ThreadCrashes(u8),
     /// A constant of the model has this value.
     Constant(String, String),
 }
@@ -39,6 +43,10 @@ impl fmt::Display for Bound {
             Bound::Values(last) => write!(f, "values 1 to {last}"),
             Bound::Objects(1) => f.write_str("at most 1 heap object"),
             Bound::Objects(count) => write!(f, "at most {count} heap objects"),
+            Bound::Crashes(1) => f.write_str("1 crash"),
+            Bound::Crashes(count) => write!(f, "{count} crashes"),
+            Bound::ThreadCrashes(1) => f.write_str("1 crash of a thread"),
+            Bound::ThreadCrashes(count) => write!(f, "{count} crashes of threads"),
             Bound::Constant(name, value) => write!(f, "{name} = {value}"),
         }
     }

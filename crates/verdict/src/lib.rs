@@ -6,6 +6,7 @@
 
 mod assumption;
 mod bound;
+mod crash_property;
 mod limits;
 mod outcome;
 mod verdict;
@@ -13,6 +14,7 @@ mod words;
 
 pub use assumption::{Assumption, Sequential};
 pub use bound::{Bound, Calls};
+pub use crash_property::CrashProperty;
 pub use limits::{Limits, StopFlag, StopReason};
 pub use outcome::{Inconclusive, Outcome};
 pub use verdict::Verdict;

@@ -75,6 +75,10 @@ pub fn withdraw_refuted(answers: &mut [Answer]) {
 
 fn stance(answer: &Answer, found: &Counterexample) -> Stance {
     let about_faults = answer.faults == Faults::NeverFails;
+    let crashed = found.run.as_ref().is_some_and(|run| !run.crashes.is_empty());
+    if crashed && answer.assumptions.contains(&Assumption::NoCrashes) {
+        return Stance::Silent;
+    }
     if answer.assumptions.contains(&Assumption::KeysBetweenBounds) && !keys_between_bounds(found) {
         return Stance::Silent;
     }
@@ -160,6 +164,12 @@ fn is_within(run: &Run, bounds: &[Bound]) -> bool {
         }
         // Whether a run stays below a number of objects is not known here.
         Bound::Objects(_) => false,
+        Bound::Crashes(most) => {
+            run.crashes.iter().filter(|crash| crash.process.is_none()).count() <= usize::from(*most)
+        }
+        Bound::ThreadCrashes(most) => {
+            run.crashes.iter().filter(|crash| crash.process.is_some()).count() <= usize::from(*most)
+        }
         Bound::Constant(..) => true,
     })
 }

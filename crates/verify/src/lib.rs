@@ -27,7 +27,7 @@ use linchpin_engine::{Answer, Engine, EngineError, Request, RoadmapRequest, Wron
 use linchpin_history::Judgement;
 use linchpin_ir::program::Program;
 use linchpin_ir::run::{End, Run};
-use linchpin_verdict::{Limits, Outcome, Verdict};
+use linchpin_verdict::{Assumption, CrashProperty, Limits, Outcome, Verdict};
 use std::time::Instant;
 use thiserror::Error;
 
@@ -130,9 +130,16 @@ pub fn verify(
     for engine in ENGINES.iter().filter(reads) {
         let asked = engines.iter().any(|name| name == engine.name());
         // A lossy search looks for violations only.
-        let wanted = engines.is_empty() && !(engine.is_proof() && request.lossy.is_some());
+        let crashes = loaded.has_crashes(request);
+        let wanted = engines.is_empty()
+            && !(engine.is_proof() && request.lossy.is_some())
+            && (engine.knows_crashes() || !crashes);
         if asked {
-            answers.extend(engine.answer(&subject, request)?);
+            let mut said = engine.answer(&subject, request)?;
+            if crashes && !engine.knows_crashes() {
+                said.iter_mut().for_each(|answer| answer.assumptions.push(Assumption::NoCrashes));
+            }
+            answers.extend(said);
         } else if wanted {
             answers.extend(engine.answer(&subject, &patient(*engine, request))?);
         }
@@ -166,23 +173,51 @@ fn patient<'a>(engine: &dyn Engine, request: &Request<'a>) -> Request<'a> {
 /// Has the history engine say why no order explains the run that was found.
 fn explain(loaded: &Loaded, answer: &mut Answer) {
     let Some(found) = &mut answer.counterexample else { return };
+    let asked = answer.crashes.as_ref().map_or(CrashProperty::Durable, |of| of.property);
     let (Some(program), Some(run)) = (loaded.program(), &found.run) else { return };
     match (&run.end, found.wrong) {
         (End::Faulted(fault), _) => found.explanation = format!("{fault}."),
-        (_, Wrong::NotLinearizable) => match judged(program, run) {
+        (_, Wrong::NotLinearizable) => match judged(program, run, asked) {
             Some(Outcome::Violated(violation)) => {
                 found.core = violation.core.iter().map(|operation| operation.index()).collect();
                 found.explanation = violation.explanation;
             }
             _ => {
-                found.explanation =
-                    "No order of these operations explains the last response.".to_owned();
+                found.explanation = unexplained(asked, !run.crashes.is_empty()).to_owned();
             }
         },
         _ => {}
     }
 }
 
-fn judged(program: &Program, run: &Run) -> Option<Judgement> {
+/// What no order does, where the history engine says nothing.
+fn unexplained(asked: CrashProperty, crashed: bool) -> &'static str {
+    match asked {
+        CrashProperty::Strict if crashed => {
+            "No order of these operations explains the last response, if what a crash interrupted \
+             takes effect before the crash or never."
+        }
+        CrashProperty::Recoverable if crashed => {
+            "No order of these operations explains the last response, if what a crash interrupted \
+             takes effect before the next operation of its thread does, or never."
+        }
+        CrashProperty::Buffered if crashed => {
+            "No order of these operations explains the last response, even if the crash may lose \
+             the end of the time before it."
+        }
+        CrashProperty::Detectable if crashed => {
+            "No order of these operations explains the last response, if `recover(t)` tells the \
+             truth about what the crash interrupted."
+        }
+        _ => "No order of these operations explains the last response.",
+    }
+}
+
+/// The history engine knows durability: what was interrupted may take effect at any later time.
+/// Other conditions ask for more of an order than it could explain, or for less.
+fn judged(program: &Program, run: &Run, asked: CrashProperty) -> Option<Judgement> {
+    if asked != CrashProperty::Durable && !run.crashes.is_empty() {
+        return None;
+    }
     Judge::new(program)?.judge(run, Limits::default())
 }

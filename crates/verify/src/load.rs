@@ -1,6 +1,6 @@
 //! From text to what engines take.
 
-use linchpin_engine::{Language, ModelBounds, Source, Subject};
+use linchpin_engine::{Language, ModelBounds, Request, Source, Subject};
 use linchpin_ir::program::{Program, Thread};
 use linchpin_lang::{Config, compile};
 use linchpin_spec::Value;
@@ -69,7 +69,11 @@ pub fn load(
         Language::Lin => {
             let compiled = compile(text, config).map_err(error)?;
             let calls = u32::try_from(compiled.bounds.ops).unwrap_or(u32::MAX);
-            let bounds = ModelBounds { calls, values: compiled.bounds.values };
+            let bounds = ModelBounds {
+                calls,
+                values: compiled.bounds.values,
+                crashes: u8::try_from(compiled.bounds.crashes).unwrap_or(u8::MAX),
+            };
             Model::Lin { program: Box::new(compiled.program), bounds }
         }
         Language::Subop => {
@@ -108,6 +112,16 @@ impl Loaded {
     pub(crate) fn set_threads(&mut self, threads: Vec<Thread>) {
         if let Model::Lin { program, .. } = &mut self.model {
             program.threads = threads;
+        }
+    }
+
+    /// Whether crashes are asked for, by the request or by the model.
+    pub fn has_crashes(&self, request: &Request<'_>) -> bool {
+        match &self.model {
+            Model::Lin { bounds, .. } => {
+                request.crashes.unwrap_or(bounds.crashes) > 0 || request.thread_crashes > 0
+            }
+            Model::Subop | Model::Csp { .. } => false,
         }
     }
 

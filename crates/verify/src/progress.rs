@@ -30,7 +30,7 @@ pub fn verify_progress(
     request: &Request<'_>,
 ) -> Result<Option<Verification>, EngineError> {
     let Source::Lin { program, bounds } = loaded.subject().source else { return Ok(None) };
-    let mut bounds = bounds_of(request, bounds);
+    let mut bounds = bounds_of(request, bounds).without_crashes();
     // That a thread is overtaken for ever shows only if the others may go on calling: without a
     // bound given, they may, and the number of objects is bounded instead.
     let overtaken = match question {

@@ -24,7 +24,11 @@ fn analysed(compiled: &Compiled) -> Analysis {
 
 /// What refinement says of the same model within the same bounds.
 fn refined(compiled: &Compiled) -> Verdict {
-    let bounds = ModelBounds { calls: compiled.bounds.ops as u32, values: compiled.bounds.values };
+    let bounds = ModelBounds {
+        calls: compiled.bounds.ops as u32,
+        values: compiled.bounds.values,
+        crashes: 0,
+    };
     let source = Source::Lin { program: &compiled.program, bounds };
     let subject = Subject { name: "trap", text: "", source };
     let request = Request { stuck: false, ..Request::default() };

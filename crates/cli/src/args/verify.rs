@@ -45,6 +45,20 @@ pub struct VerifyArgs {
     /// What `free` means: nothing, or that the object may come back.
     #[arg(long, value_enum, default_value_t = MemoryArg::Collected)]
     pub memory: MemoryArg,
+    /// How often the system may crash: what is persistent is left as lines may leave it, then
+    /// `recover` runs, then the threads go on. [default: the model's bounds]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=4))]
+    pub crashes: Option<u8>,
+    /// How often a thread may crash by itself: memory stays as it is.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=4))]
+    pub thread_crashes: u8,
+    /// What is asked of runs with crashes. Without it the strongest of `strict`, `recoverable`,
+    /// `durable` and `buffered` that holds is named, and `durable` must hold.
+    #[arg(long, value_enum, value_name = "PROPERTY")]
+    pub property: Option<CrashPropertyArg>,
+    /// With crashes: say which flushes, fences and persists can be left out; each is tried.
+    #[arg(long)]
+    pub superfluous: bool,
     /// Do not try the claimed linearization points first.
     #[arg(long)]
     pub no_points: bool,
@@ -180,6 +194,20 @@ pub enum AnswersArg {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CrashPropertyArg {
+    /// An interrupted operation takes effect before the crash, or never.
+    Strict,
+    /// … before the next operation of the same thread takes effect, or never.
+    Recoverable,
+    /// … at any later time, or never; what returned before a crash survives it.
+    Durable,
+    /// A crash may lose operations that had returned, but only the end of the time before it.
+    Buffered,
+    /// Durable, and `recover(t)` tells what became of each interrupted operation.
+    Detectable,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ReductionArg {
     /// Dropping garbage and renaming objects.
     CanonicalHeap,
@@ -193,6 +221,12 @@ pub enum ReductionArg {
     PartialOrder,
     /// Taking invocations and responses together with the first and last step.
     MergedEvents,
+    /// Keeping of pending stores only the different images that a crash may leave.
+    DistinctImages,
+    /// Choosing, after a crash, only for lines that can still be reached.
+    ReachableImages,
+    /// Crashing only where no step makes up for it.
+    CrashPoints,
     /// Linearizing only when a response needs it.
     JustInTime,
     /// Leaving out states that can do no more than others.

@@ -2,7 +2,8 @@
 //! verdict.
 
 use crate::args::{
-    AnswersArg, Clients, DomainArg, MemoryArg, ReductionArg, ReferenceArg, ThreadsArg, VerifyArgs,
+    AnswersArg, Clients, CrashPropertyArg, DomainArg, MemoryArg, ReductionArg, ReferenceArg,
+    ThreadsArg, VerifyArgs,
 };
 use crate::limits::Stop;
 use crate::progress::Progress;
@@ -14,7 +15,7 @@ use linchpin_engine::{
 };
 use linchpin_ir::interpreter::Memory;
 use linchpin_report::{Findings, json, summary, svg};
-use linchpin_verdict::{Verdict, counted};
+use linchpin_verdict::{CrashProperty, Verdict, counted};
 use linchpin_verify::{
     ClientError, Loaded, ProgressQuestion, Verification, verify, verify_progress, with_clients,
 };
@@ -136,6 +137,10 @@ fn request<'a>(
         values: args.values,
         objects: args.size.map(usize::from),
         memory: memory(args),
+        crashes: args.crashes,
+        thread_crashes: args.thread_crashes,
+        property: args.property.map(property),
+        superfluous: args.superfluous,
         roadmap: RoadmapRequest { stated: true, ..RoadmapRequest::default() },
         // Time and memory are watched for the whole process; the engines are only told to stop.
         limits: stop.limits(),
@@ -154,6 +159,16 @@ fn request<'a>(
         },
         shape: shape(args),
         progress,
+    }
+}
+
+fn property(of: CrashPropertyArg) -> CrashProperty {
+    match of {
+        CrashPropertyArg::Strict => CrashProperty::Strict,
+        CrashPropertyArg::Recoverable => CrashProperty::Recoverable,
+        CrashPropertyArg::Durable => CrashProperty::Durable,
+        CrashPropertyArg::Buffered => CrashProperty::Buffered,
+        CrashPropertyArg::Detectable => CrashProperty::Detectable,
     }
 }
 
@@ -187,6 +202,9 @@ fn left_out(without: ReductionArg) -> &'static [Reduction] {
         ReductionArg::ValueSymmetry => &[ValueSymmetry],
         ReductionArg::PartialOrder => &[PartialOrder],
         ReductionArg::MergedEvents => &[MergedEvents],
+        ReductionArg::DistinctImages => &[DistinctImages],
+        ReductionArg::ReachableImages => &[ReachableImages],
+        ReductionArg::CrashPoints => &[CrashPoints],
         ReductionArg::JustInTime => &[JustInTime],
         ReductionArg::Antichain => &[Antichain],
         ReductionArg::All => &[
@@ -196,6 +214,9 @@ fn left_out(without: ReductionArg) -> &'static [Reduction] {
             ValueSymmetry,
             PartialOrder,
             MergedEvents,
+            DistinctImages,
+            ReachableImages,
+            CrashPoints,
             JustInTime,
             Antichain,
         ],

@@ -22,8 +22,14 @@ pub fn is_refuted(source: &str, threads: usize, calls: u32) -> bool {
 pub fn wrong(source: &str, threads: usize, calls: u32) -> Option<Failure> {
     let config = Config { threads: Threads::Count(threads), ..Config::default() };
     let compiled = compile(source, &config).ok()?;
-    let bounds =
-        Bounds { calls: Calls::Each(calls), values: 2, objects: None, memory: Memory::Collected };
+    let bounds = Bounds {
+        calls: Calls::Each(calls),
+        values: 2,
+        objects: None,
+        memory: Memory::Collected,
+        crashes: 0,
+        thread_crashes: 0,
+    };
     let mut options = VerifyOptions::new(bounds);
     options.search.limits.memory = Some(100 << 20);
     options.shortest_budget = 0;

@@ -22,7 +22,7 @@ pub fn model(name: &str, threads: Threads) -> Program {
 }
 
 pub fn bounds(calls: Calls, objects: Option<usize>) -> Bounds {
-    Bounds { calls, values: 1, objects, memory: Memory::Collected }
+    Bounds { calls, values: 1, objects, memory: Memory::Collected, crashes: 0, thread_crashes: 0 }
 }
 
 pub fn unlimited() -> Bounds {

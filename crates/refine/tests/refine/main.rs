@@ -1,5 +1,7 @@
 //! The refinement engine against the brute-force oracle, the bundled models and a naive explorer.
 
+mod crash_generator;
+mod crashes;
 mod generator;
 mod models;
 mod naive;

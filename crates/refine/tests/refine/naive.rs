@@ -133,6 +133,7 @@ pub fn random_reductions(random: &mut Rng) -> Reductions {
         value_symmetry: random.bool(),
         partial_order: random.bool(),
         merged_events: random.bool(),
+        ..Reductions::ALL
     }
 }
 

@@ -321,7 +321,7 @@ fn a_return_that_is_never_executed() {
 fn answer(source: &str, stuck: bool) -> Answer {
     let compiled = compiled(source);
     let calls = compiled.bounds.ops as u32;
-    let bounds = ModelBounds { calls, values: compiled.bounds.values };
+    let bounds = ModelBounds { calls, values: compiled.bounds.values, crashes: 0 };
     let source = Source::Lin { program: &compiled.program, bounds };
     let subject = Subject { name: "model", text: "", source };
     let request = Request { stuck, ..Request::default() };

@@ -18,7 +18,14 @@ pub fn compiled(source: &str) -> Compiled {
 }
 
 pub fn bounds(calls: usize, values: i64) -> Bounds {
-    Bounds { calls: Calls::Each(calls as u32), values, objects: None, memory: Memory::Collected }
+    Bounds {
+        calls: Calls::Each(calls as u32),
+        values,
+        objects: None,
+        memory: Memory::Collected,
+        crashes: 0,
+        thread_crashes: 0,
+    }
 }
 
 pub fn object(program: &Program) -> ModelObject {

@@ -117,6 +117,8 @@ pub fn refine(source: &str, within: Within, time: Duration, stuck: bool) -> Refi
         values: within.values,
         objects: None,
         memory: Memory::Collected,
+        crashes: 0,
+        thread_crashes: 0,
     };
     let mut options = VerifyOptions::new(bounds);
     options.stuck = stuck;

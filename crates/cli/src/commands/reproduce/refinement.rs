@@ -180,6 +180,8 @@ impl Row {
             values: 1,
             objects: self.objects,
             memory: Memory::Collected,
+            crashes: 0,
+            thread_crashes: 0,
         };
         let mut options = VerifyOptions::new(bounds);
         options.points = self.points;

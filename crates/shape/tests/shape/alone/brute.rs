@@ -63,8 +63,14 @@ pub fn brute(
     quiet: &[usize],
     cap: usize,
 ) -> Option<Refuted> {
-    let bounds =
-        Bounds { calls: Calls::Each(calls), values, objects: None, memory: Memory::Collected };
+    let bounds = Bounds {
+        calls: Calls::Each(calls),
+        values,
+        objects: None,
+        memory: Memory::Collected,
+        crashes: 0,
+        thread_crashes: 0,
+    };
     let reductions = Reductions {
         canonical_heap: true,
         dead_locals: true,

@@ -1,0 +1,298 @@
+//! Which flush or fence is missing, and which ones are superfluous: each is tried.
+//!
+//! For a violation, every store to a line that lost something gets a flush, a fence or both right
+//! after it, one store at a time, and the whole check is made again: what is said to repair the
+//! model does. For a pass, every flush, fence and persist is left out, one at a time.
+
+use crate::counterexample::Counterexample;
+use crate::durability::product;
+use crate::options::VerifyOptions;
+use crate::search::{Exploration, explore};
+use linchpin_ir::interpreter::{Line, Machine, Move, Outcome, State, Status};
+use linchpin_ir::persistence::Persistence;
+use linchpin_ir::print::Names;
+use linchpin_ir::program::{
+    Action, Body, Edge, Expr, LocalId, Node, NodeId, Place, Program, Target, UnaryOp,
+};
+use linchpin_spec::Value;
+use linchpin_verdict::CrashProperty;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+/// All trials together may take so long.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// So many stores are tried.
+const MOST_STORES: usize = 24;
+
+/// A flush, a fence or a persist, put in or left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// What: `persist(x.next)`, `fence`.
+    pub action: String,
+    /// The operation that it is in, or `recover`.
+    pub operation: String,
+    /// The source line: where it stands, or of the store that it comes right after.
+    pub line: u32,
+}
+
+/// A place in a body: which body, which source line.
+#[derive(Clone, Debug, PartialEq)]
+struct Site {
+    body: usize,
+    line: u32,
+    /// What is stored to.
+    place: Place,
+}
+
+/// The bodies of a program with their names: operations, `recover`, `recover(t)`.
+fn bodies(program: &Program) -> Vec<(&str, &Body)> {
+    let operations = program.operations.iter().map(|of| (&of.name[..], &of.body));
+    let recover = program.persistence.iter().flat_map(|of| &of.recover);
+    let resolve = program.persistence.iter().flat_map(|of| &of.resolve);
+    let recover = recover.map(|body| ("recover", body));
+    operations.chain(recover).chain(resolve.map(|of| ("recover", &of.body))).collect()
+}
+
+fn body_mut(program: &mut Program, body: usize) -> Option<&mut Body> {
+    let operations = program.operations.iter_mut().map(|of| &mut of.body);
+    let (mut recover, mut resolve) = (None, None);
+    if let Some(Persistence { recover: r, resolve: s, .. }) = &mut program.persistence {
+        (recover, resolve) = (r.as_mut(), s.as_mut().map(|of| &mut of.body));
+    }
+    operations.chain(recover).chain(resolve).nth(body)
+}
+
+/// What would repair a model, each by itself; `None` if time ran out before all was tried.
+pub(crate) fn repairs(
+    program: &Program,
+    options: &VerifyOptions,
+    property: CrashProperty,
+    found: &Counterexample,
+) -> Option<Vec<Change>> {
+    let deadline = deadline(options);
+    let mut works = Vec::new();
+    for site in lost(program, options, found)?.into_iter().take(MOST_STORES) {
+        let place = site.place.clone();
+        for action in [Action::Flush(place.clone()), Action::Fence, Action::Persist(place)] {
+            let Some(changed) = with(program, &site, &action) else { continue };
+            if holds(&changed, options, property, deadline)? {
+                works.push(described(program, site.body, site.line, &action));
+                break;
+            }
+        }
+    }
+    Some(works)
+}
+
+/// The flushes, fences and persists without which the condition still holds; `None` if time ran out
+/// before all were tried.
+pub(crate) fn superfluous(
+    program: &Program,
+    options: &VerifyOptions,
+    property: CrashProperty,
+) -> Option<Vec<Change>> {
+    let deadline = options.search.limits.deadline.unwrap_or(Instant::now() + 6 * PATIENCE);
+    let mut seen: Vec<(usize, u32, Action)> = Vec::new();
+    for (body, (_, of)) in bodies(program).into_iter().enumerate() {
+        for (action, line) in actions(of) {
+            let found = (body, *line, action.clone());
+            if keeps(action) && !seen.contains(&found) {
+                seen.push(found);
+            }
+        }
+    }
+    let mut all = Vec::new();
+    for (body, line, action) in seen {
+        let mut changed = program.clone();
+        let nodes = &mut body_mut(&mut changed, body)?.nodes;
+        for edge in nodes.iter_mut().flat_map(|node| &mut node.edges) {
+            for (other, at) in &mut edge.actions {
+                if *at == line && *other == action {
+                    *other = Action::Guard(Expr::Const(Value::Bool(true)));
+                }
+            }
+        }
+        if holds(&changed, options, property, deadline)? {
+            all.push(described(program, body, line, &action));
+        }
+    }
+    Some(all)
+}
+
+fn deadline(options: &VerifyOptions) -> Instant {
+    let patience = Instant::now() + PATIENCE;
+    options.search.limits.deadline.map_or(patience, |given| given.min(patience))
+}
+
+/// Whether the condition holds of a changed program; `None` if time ran out.
+fn holds(
+    program: &Program,
+    options: &VerifyOptions,
+    property: CrashProperty,
+    deadline: Instant,
+) -> Option<bool> {
+    let product = product(program, options, property).ok()?;
+    let mut search = options.search.clone();
+    search.limits.deadline = Some(deadline);
+    match explore(&product, &search, &|_| {}).0 {
+        Exploration::Complete => Some(true),
+        Exploration::Found { .. } => Some(false),
+        Exploration::Stopped(_) => None,
+    }
+}
+
+fn keeps(action: &Action) -> bool {
+    matches!(action, Action::Flush(_) | Action::Fence | Action::Persist(_))
+}
+
+fn actions(body: &Body) -> impl Iterator<Item = &(Action, u32)> {
+    body.nodes.iter().flat_map(|node| &node.edges).flat_map(|edge| &edge.actions)
+}
+
+fn described(program: &Program, body: usize, line: u32, action: &Action) -> Change {
+    let (name, of) = bodies(program)[body];
+    let names = Names { program, body: of };
+    Change { action: names.action(action), operation: name.to_owned(), line }
+}
+
+/// The stores to lines of which a crash of the run lost something, the earliest first.
+fn lost(program: &Program, options: &VerifyOptions, found: &Counterexample) -> Option<Vec<Site>> {
+    let persistence = program.persistence.as_ref()?;
+    let machine = Machine::with_crashes(program, options.bounds.memory);
+    let mut state = machine.initial().ok()?;
+    let mut writers: BTreeMap<Line, Vec<Site>> = BTreeMap::new();
+    let mut lost: Vec<Site> = Vec::new();
+    for made in &found.schedule {
+        let attempt = machine.attempt(&state, &made.what, &made.choices, None);
+        let Outcome::Next(next) = attempt.outcome else { break };
+        if made.what == Move::Crash {
+            let lengths = state.pending.iter().map(|(line, stores)| (*line, stores.len()));
+            for ((line, stores), survived) in lengths.zip(&attempt.choices) {
+                if usize::try_from(*survived).is_ok_and(|survived| survived < stores) {
+                    lost.extend(writers.remove(&line).unwrap_or_default());
+                }
+            }
+            writers.clear();
+        } else if let Some(body) = body_of(program, &state, &made.what) {
+            let of = bodies(program)[body].1;
+            let edges =
+                attempt.path.iter().map(|(node, edge)| &of.nodes[node.0 as usize].edges[*edge]);
+            let sites: Vec<Site> = edges
+                .flat_map(|edge| &edge.actions)
+                .flat_map(|(action, line)| stores(action, *line, body, persistence))
+                .collect();
+            for (line, pending) in &next.pending {
+                let before = state.pending.get(line);
+                if before != Some(pending) && !sites.is_empty() {
+                    writers.entry(*line).or_default().extend(sites.clone());
+                }
+            }
+        }
+        state = next;
+    }
+    let mut distinct: Vec<Site> = Vec::new();
+    for site in lost {
+        if !distinct.contains(&site) {
+            distinct.push(site);
+        }
+    }
+    Some(distinct)
+}
+
+/// The body that a move is in.
+fn body_of(program: &Program, state: &State, what: &Move) -> Option<usize> {
+    let operations = program.operations.len();
+    let recover = program.persistence.as_ref().is_some_and(|of| of.recover.is_some());
+    match what {
+        Move::Invoke { operation, .. } => Some(*operation),
+        Move::Recover => Some(operations),
+        Move::Step { thread } => match &state.threads.get(*thread)?.status {
+            Status::Running { operation, .. } => Some(*operation),
+            Status::Interrupted { .. } | Status::Resolving { .. } => {
+                Some(operations + usize::from(recover))
+            }
+            _ => None,
+        },
+        Move::Respond { .. } | Move::Crash | Move::CrashThread { .. } => None,
+    }
+}
+
+/// The persistent places that an action stores to.
+fn stores(action: &Action, line: u32, body: usize, persistence: &Persistence) -> Vec<Site> {
+    let places: Vec<Place> = match action {
+        Action::Write { place, .. }
+        | Action::Swap { place, .. }
+        | Action::FetchAdd { place, .. }
+        | Action::StoreConditional { place, .. } => vec![place.clone()],
+        Action::Cas { cells, .. } => cells.iter().map(|cell| cell.place.clone()).collect(),
+        Action::New { into, object, .. } => {
+            vec![Place::Field { object: Expr::Local(*into), of: *object, field: 0 }]
+        }
+        _ => vec![],
+    };
+    let kept = places.into_iter().filter(|place| persistence.covers(place));
+    kept.map(|place| Site { body, line, place }).collect()
+}
+
+/// The program with an action right after a store, as a step of its own. `None` if the place cannot
+/// be named there.
+fn with(program: &Program, site: &Site, action: &Action) -> Option<Program> {
+    let persistence = program.persistence.as_ref()?;
+    let mut changed = program.clone();
+    let body = body_mut(&mut changed, site.body)?;
+    let yields: Vec<bool> = body.nodes.iter().map(|node| node.yields).collect();
+    let needed: BTreeSet<LocalId> = locals(&site.place);
+    let mut added = Vec::new();
+    let first = body.nodes.len();
+    for edge in body.nodes.iter_mut().flat_map(|node| &mut node.edges) {
+        let is_here = |(action, line): &(Action, u32)| {
+            stores(action, *line, site.body, persistence).contains(site)
+        };
+        let Some(at) = edge.actions.iter().position(is_here) else { continue };
+        if failed(edge, at) {
+            continue;
+        }
+        let after = edge.actions[at + 1..].iter().filter_map(|(action, _)| action.answer());
+        if after.into_iter().any(|local| needed.contains(&local)) {
+            return None;
+        }
+        let id = NodeId(u32::try_from(first + added.len()).ok()?);
+        let target = std::mem::replace(&mut edge.target, Target::Node(id));
+        // Inside an atomic block the step goes on.
+        let apart = match &target {
+            Target::Node(next) => yields.get(next.0 as usize).copied().unwrap_or(true),
+            Target::Return(_) => true,
+        };
+        let returns_at = edge.returns_at.take();
+        let actions = vec![(action.clone(), site.line)];
+        let on = Edge { actions, target, returns_at, points: vec![], bases: vec![] };
+        added.push(Node { yields: apart, edges: vec![on], line: site.line });
+    }
+    let any = !added.is_empty();
+    body.nodes.extend(added);
+    any.then_some(changed)
+}
+
+/// Whether an edge is the one on which a compare-and-swap, or a store-conditional, failed.
+fn failed(edge: &Edge, at: usize) -> bool {
+    let (Action::Cas { into, .. } | Action::StoreConditional { into, .. }) = &edge.actions[at].0
+    else {
+        return false;
+    };
+    let not = Expr::Unary(UnaryOp::Not, Box::new(Expr::Local(*into)));
+    edge.actions[at + 1..].iter().any(|(action, _)| *action == Action::Guard(not.clone()))
+}
+
+/// The locals that decide which word a place is.
+fn locals(place: &Place) -> BTreeSet<LocalId> {
+    let mut found = BTreeSet::new();
+    for expression in place.expressions() {
+        expression.walk(&mut |inner| {
+            if let Expr::Local(local) = inner {
+                found.insert(*local);
+            }
+        });
+    }
+    found
+}

@@ -1,0 +1,453 @@
+//! Runs with crashes: the engine against an explorer that shares nothing with it but the
+//! interpreter. Every prefix of every line is tried at every moment, recovery step by step, and
+//! every history is judged by brute force, from the definitions.
+
+use crate::crash_generator;
+use crate::support::{bounds, compiled, object};
+use fastrand::Rng;
+use linchpin_ir::domain::{Domain, DomainBounds};
+use linchpin_ir::interpreter::{Machine, Memory, Move, State, Status};
+use linchpin_ir::model_spec::ModelObject;
+use linchpin_ir::program::{Operation as IrOperation, Program};
+use linchpin_oracle::{Operation, is_linearizable, witness_in_order};
+use linchpin_refine::{VerifyOptions, verify};
+use linchpin_space::Reductions;
+use linchpin_spec::{Call, Value};
+use linchpin_verdict::{CrashProperty, Outcome};
+use std::collections::{BTreeMap, HashSet};
+
+/// Bigger spaces than this are not explored naively.
+const MAX_NODES: usize = 12_000;
+
+pub const PROPERTIES: [CrashProperty; 5] = [
+    CrashProperty::Strict,
+    CrashProperty::Recoverable,
+    CrashProperty::Durable,
+    CrashProperty::Buffered,
+    CrashProperty::Detectable,
+];
+
+/// An event of a history.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Event {
+    Call {
+        thread: usize,
+        operation: usize,
+        argument: Value,
+    },
+    Return {
+        thread: usize,
+        value: Value,
+    },
+    Crash,
+    ThreadCrash {
+        thread: usize,
+    },
+    /// The answer of `recover(t)`: none, or the response.
+    Resolve {
+        thread: usize,
+        value: Option<Value>,
+    },
+}
+
+/// What is found about a program: for each property whether it holds, and whether a step fails.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub holds: BTreeMap<&'static str, bool>,
+    pub fault: bool,
+}
+
+struct Explorer<'a> {
+    machine: Machine,
+    object: &'a ModelObject,
+    values: i64,
+    seen: HashSet<(State, Vec<usize>, (u8, u8), Vec<Event>)>,
+    judged: HashSet<Vec<Event>>,
+    found: Found,
+}
+
+/// How much may happen.
+#[derive(Clone, Copy, Debug)]
+pub struct Few {
+    pub calls: usize,
+    pub values: i64,
+    pub crashes: u8,
+    pub thread_crashes: u8,
+}
+
+/// What the naive explorer finds; `None` if it gave up.
+pub fn naive(program: &Program, few: Few) -> Option<Found> {
+    let object = object(program);
+    let holds = PROPERTIES.iter().map(|property| (property.id(), true)).collect();
+    let mut explorer = Explorer {
+        machine: Machine::with_crashes(program, Memory::Collected),
+        object: &object,
+        values: few.values,
+        seen: HashSet::new(),
+        judged: HashSet::new(),
+        found: Found { holds, fault: false },
+    };
+    let state = explorer.machine.initial().unwrap();
+    let calls = vec![few.calls; program.threads.len()];
+    let left = (few.crashes, few.thread_crashes);
+    explorer.explore(&state, &calls, left, &mut Vec::new())?;
+    Some(explorer.found)
+}
+
+impl Explorer<'_> {
+    /// `None`: too large.
+    fn explore(
+        &mut self,
+        state: &State,
+        calls: &[usize],
+        left: (u8, u8),
+        events: &mut Vec<Event>,
+    ) -> Option<()> {
+        if self.seen.len() > MAX_NODES {
+            return None;
+        }
+        if !self.seen.insert((state.clone(), calls.to_vec(), left, events.clone())) {
+            return Some(());
+        }
+        let answers = matches!(events.last(), Some(Event::Return { .. } | Event::Resolve { .. }));
+        if answers && self.judged.insert(events.clone()) {
+            for property in PROPERTIES {
+                if !is_right(self.object, self.machine.program(), events, property) {
+                    self.found.holds.insert(property.id(), false);
+                }
+            }
+        }
+        for (what, event) in self.moves(state, calls, left) {
+            let mut calls = calls.to_vec();
+            let mut left = left;
+            match what {
+                Move::Invoke { thread, .. } => calls[thread] -= 1,
+                Move::Crash => left.0 -= 1,
+                Move::CrashThread { .. } => left.1 -= 1,
+                _ => {}
+            }
+            for successor in self.machine.successors(state, &what) {
+                let Ok(next) = successor.result else {
+                    self.found.fault = true;
+                    continue;
+                };
+                events.extend(event.clone());
+                self.explore(&next, &calls, left, events)?;
+                if event.is_some() {
+                    events.pop();
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn moves(&self, state: &State, calls: &[usize], left: (u8, u8)) -> Vec<(Move, Option<Event>)> {
+        let program = self.machine.program();
+        let mut all = Vec::new();
+        if left.0 > 0 {
+            all.push((Move::Crash, Some(Event::Crash)));
+        }
+        if state.recovery.is_some() {
+            all.push((Move::Recover, None));
+            return all;
+        }
+        for (thread, of) in state.threads.iter().enumerate() {
+            if left.1 > 0 {
+                all.push((Move::CrashThread { thread }, Some(Event::ThreadCrash { thread })));
+            }
+            match &of.status {
+                Status::Running { .. } | Status::Interrupted { .. } | Status::Resolving { .. } => {
+                    all.push((Move::Step { thread }, None));
+                }
+                Status::Returning { value, .. } => {
+                    let event = Event::Return { thread, value: value.clone() };
+                    all.push((Move::Respond { thread }, Some(event)));
+                }
+                Status::Resolved { outcome, .. } => {
+                    let value = (!outcome.is_null()).then(|| outcome.clone());
+                    let event = Event::Resolve { thread, value };
+                    all.push((Move::Respond { thread }, Some(event)));
+                }
+                Status::Idle if calls[thread] == 0 => {}
+                Status::Idle => {
+                    for &operation in &program.threads[thread].operations {
+                        let threads = program.threads.len();
+                        let bounds = DomainBounds { values: self.values, threads };
+                        let of = &program.operations[operation];
+                        for arguments in Domain::of_arguments(of, bounds).unwrap().values() {
+                            let arguments = arguments.as_list().unwrap().to_vec();
+                            let argument = IrOperation::argument(&arguments);
+                            let call = Move::Invoke { thread, operation, arguments };
+                            all.push((call, Some(Event::Call { thread, operation, argument })));
+                        }
+                    }
+                }
+            }
+        }
+        all
+    }
+}
+
+/// Whether a history is as the property asks.
+fn is_right(
+    object: &ModelObject,
+    program: &Program,
+    events: &[Event],
+    property: CrashProperty,
+) -> bool {
+    if property == CrashProperty::Buffered {
+        return is_buffered(object, program, events);
+    }
+    let (history, pairs) = history(object, program, events, property);
+    witness_in_order(&*object.spec, &history, &pairs).is_some()
+}
+
+/// The operations of a history, as the oracle reads them, and which come before which if at all.
+fn history(
+    object: &ModelObject,
+    program: &Program,
+    events: &[Event],
+    property: CrashProperty,
+) -> (Vec<Operation>, Vec<(usize, usize)>) {
+    let mut history: Vec<Operation> = Vec::new();
+    let mut pairs = Vec::new();
+    // For each thread its open call; what was interrupted; what must be asked about.
+    let mut open: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut interrupted: Vec<(usize, usize)> = Vec::new();
+    let mut asked: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut dropped: Vec<usize> = Vec::new();
+    let mut operations: Vec<usize> = Vec::new();
+    for (at, event) in events.iter().enumerate() {
+        let crashed: Vec<usize> = match event {
+            Event::Crash => open.keys().copied().collect(),
+            Event::ThreadCrash { thread } => vec![*thread],
+            _ => vec![],
+        };
+        for thread in crashed {
+            let Some(number) = open.remove(&thread) else { continue };
+            interrupted.push((thread, number));
+            if property == CrashProperty::Strict {
+                history[number].returned = Some(at);
+            }
+            if program.is_resolvable(operations[number]) {
+                asked.insert(thread, number);
+            }
+        }
+        match event {
+            Event::Call { thread, operation, argument } => {
+                let number = history.len();
+                if property == CrashProperty::Recoverable {
+                    let mine = interrupted.iter().filter(|(of, _)| of == thread);
+                    pairs.extend(mine.map(|(_, before)| (*before, number)));
+                }
+                open.insert(*thread, number);
+                operations.push(*operation);
+                history.push(Operation {
+                    process: *thread,
+                    call: Call {
+                        operation: object.operations[*operation],
+                        argument: argument.clone(),
+                    },
+                    response: None,
+                    invoked: at,
+                    returned: None,
+                });
+            }
+            Event::Return { thread, value } => {
+                let number = open.remove(thread).unwrap();
+                history[number].response = Some(value.clone());
+                history[number].returned = Some(at);
+            }
+            Event::Crash | Event::ThreadCrash { .. } => {}
+            Event::Resolve { thread, value } => {
+                // A call that was cut off is not there.
+                let Some(number) = asked.remove(thread) else { continue };
+                if property == CrashProperty::Detectable {
+                    match value {
+                        Some(value) => {
+                            history[number].response = Some(value.clone());
+                            history[number].returned = Some(at);
+                        }
+                        None => dropped.push(number),
+                    }
+                }
+            }
+        }
+    }
+    // What had no effect never happened.
+    dropped.sort_unstable();
+    for number in dropped.into_iter().rev() {
+        history.remove(number);
+    }
+    (history, pairs)
+}
+
+/// Buffered durability, from the definition: of each era that ended in a crash some part, closed
+/// under happens-before (all cuts are tried, event by event), such that for each era the parts
+/// before it and then the era are durably linearizable.
+fn is_buffered(object: &ModelObject, program: &Program, events: &[Event]) -> bool {
+    let eras: Vec<&[Event]> = events.split(|event| *event == Event::Crash).collect();
+    choose(object, program, &eras, &mut Vec::new())
+}
+
+fn choose(
+    object: &ModelObject,
+    program: &Program,
+    eras: &[&[Event]],
+    parts: &mut Vec<Vec<Event>>,
+) -> bool {
+    let era = parts.len();
+    let mut whole: Vec<Event> = Vec::new();
+    for part in parts.iter() {
+        whole.extend(part.iter().cloned());
+        whole.push(Event::Crash);
+    }
+    whole.extend(eras[era].iter().cloned());
+    let (history, _) = history(object, program, &whole, CrashProperty::Durable);
+    if !is_linearizable(&*object.spec, &history) {
+        return false;
+    }
+    if era + 1 == eras.len() {
+        return true;
+    }
+    for part in cuts(eras[era]) {
+        parts.push(part);
+        if choose(object, program, eras, parts) {
+            parts.pop();
+            return true;
+        }
+        parts.pop();
+    }
+    false
+}
+
+/// The parts of an era that are closed under happens-before: with an event all earlier ones of its
+/// thread, and with a call all earlier returns.
+fn cuts(era: &[Event]) -> Vec<Vec<Event>> {
+    let thread = |event: &Event| match event {
+        Event::Call { thread, .. }
+        | Event::Return { thread, .. }
+        | Event::ThreadCrash { thread }
+        | Event::Resolve { thread, .. } => *thread,
+        Event::Crash => usize::MAX,
+    };
+    let before = |first: usize, second: usize| {
+        thread(&era[first]) == thread(&era[second])
+            || (matches!(era[first], Event::Return { .. })
+                && matches!(era[second], Event::Call { .. }))
+    };
+    assert!(era.len() < 16);
+    let mut all = Vec::new();
+    for set in 0u32..1 << era.len() {
+        let has = |at: usize| set >> at & 1 == 1;
+        let closed = (0..era.len())
+            .filter(|&second| has(second))
+            .all(|second| (0..second).all(|first| has(first) || !before(first, second)));
+        if closed {
+            all.push((0..era.len()).filter(|&at| has(at)).map(|at| era[at].clone()).collect());
+        }
+    }
+    all
+}
+
+fn random_reductions(random: &mut Rng) -> Reductions {
+    let reductions = crate::naive::random_reductions(random);
+    Reductions {
+        distinct_images: random.bool(),
+        reachable_images: random.bool(),
+        crash_points: random.bool(),
+        ..reductions
+    }
+}
+
+/// How often each property held and did not.
+pub type Counts = BTreeMap<&'static str, (usize, usize)>;
+
+/// The engine and the naive explorer agree on random programs, for every property and whatever
+/// reductions are used.
+pub fn compare(seed: u64, programs: u64, combinations: usize) -> (Counts, usize, usize) {
+    let (mut counts, mut faults, mut given_up) = (Counts::new(), 0, 0);
+    for number in 0..programs {
+        let seed = seed.wrapping_add(number);
+        let mut random = Rng::with_seed(seed);
+        let source = crash_generator::model(&mut random);
+        let compiled = compiled(&source);
+        let (crashes, thread_crashes) =
+            [(1, 0), (1, 0), (1, 0), (2, 0), (0, 1), (1, 1)][random.usize(..6)];
+        let alone = compiled.program.threads.len() == 1;
+        let calls = match crashes + thread_crashes {
+            _ if alone => random.usize(1..5),
+            1 => random.usize(1..3),
+            _ => 1,
+        };
+        let few = Few { calls, values: compiled.bounds.values, crashes, thread_crashes };
+        let Some(expected) = naive(&compiled.program, few) else {
+            given_up += 1;
+            continue;
+        };
+        faults += usize::from(expected.fault);
+        for property in PROPERTIES {
+            let resolves =
+                compiled.program.persistence.as_ref().is_some_and(|of| of.resolve.is_some());
+            if property == CrashProperty::Detectable && !resolves {
+                continue;
+            }
+            let holds = expected.holds[property.id()] && !expected.fault;
+            let count = counts.entry(property.id()).or_default();
+            match holds {
+                true => count.0 += 1,
+                false => count.1 += 1,
+            }
+            for combination in 0..combinations {
+                let mut bounds = bounds(few.calls, few.values);
+                bounds.crashes = crashes;
+                bounds.thread_crashes = thread_crashes;
+                let mut options = VerifyOptions::new(bounds);
+                options.search.workers = 1;
+                options.stuck = false;
+                options.repairs = false;
+                options.shortest_budget = 0;
+                options.property = Some(property);
+                match combination {
+                    0 => {}
+                    1 => options.reductions = Reductions::NONE,
+                    _ => {
+                        options.reductions = random_reductions(&mut random);
+                        options.just_in_time = random.bool();
+                        options.search.antichain = random.bool();
+                    }
+                }
+                let report = verify(&compiled.program, &options, &|_| {}).unwrap();
+                let found = match &report.outcome {
+                    Outcome::Holds(()) => true,
+                    Outcome::Violated(_) => false,
+                    // What never returns is no matter here.
+                    Outcome::Inconclusive(_) if !report.never_returned.is_empty() => true,
+                    Outcome::Inconclusive(reason) => panic!("seed {seed}: {reason}\n{source}"),
+                };
+                assert_eq!(
+                    found, holds,
+                    "seed {seed} {property} {few:?} {:?} jit {} antichain {}\n{source}",
+                    options.reductions, options.just_in_time, options.search.antichain
+                );
+            }
+        }
+    }
+    (counts, faults, given_up)
+}
+
+#[test]
+fn agrees_with_the_naive_explorer_of_crashes() {
+    // For a long run: LINCHPIN_SEED=7 LINCHPIN_CASES=3000 cargo test --release -p linchpin-refine
+    // crashes
+    let number = |name: &str, default: u64| {
+        std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+    };
+    let seed = number("LINCHPIN_SEED", 1);
+    let cases = number("LINCHPIN_CASES", 120);
+    let (counts, faults, given_up) = compare(seed, cases, 4);
+    println!("seed {seed}: {counts:?} hold and do not, {faults} fail, {given_up} too large");
+    for (holds, fails) in counts.values() {
+        assert!(*holds > 0 && *fails > 2, "{counts:?}");
+    }
+}
