@@ -25,6 +25,8 @@ pub fn analysis(source: &str, calls: u32) -> Analysis {
         values: compiled.bounds.values,
         objects: None,
         memory: Memory::default(),
+        crashes: 0,
+        thread_crashes: 0,
     };
     analyse(&compiled.program, &Options::new(bounds), &|_| {}).expect("it can be analysed")
 }
