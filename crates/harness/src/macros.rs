@@ -50,17 +50,6 @@
 /// no answer; with a `model`, where its closure is `None`, and it answers what is in `Some`. That all
 /// threads wait is a failure only if the specification could answer one of them.
 ///
-/// Without a specification nothing can be judged:
-///
-/// ```compile_fail
-/// linchpin_harness::test! {
-///     fn unspecified() {
-///         object: std::sync::Mutex<u64> = std::sync::Mutex::default();
-///         op read() = |o| *o.lock().unwrap();
-///     }
-/// }
-/// ```
-///
 /// Arguments come from `fresh` (a different value each time), ranges, lists (`[1, 5]`), or whatever
 /// implements [`Generate`](crate::Generate). Answers are anything that is [`ToValue`](crate::ToValue).
 #[macro_export]
@@ -77,6 +66,28 @@ macro_rules! test {
 }
 
 /// The parts of a test, one after the other: `{ builder so far } the rest`.
+///
+/// Without a specification nothing can be judged:
+///
+/// ```compile_fail
+/// linchpin_harness::__parts! {
+///     ["unspecified"]
+///     object: std::sync::Mutex<u64> = std::sync::Mutex::default();
+///     op read() = |o| *o.lock().unwrap();
+/// }
+/// ```
+///
+/// With one it can:
+///
+/// ```
+/// linchpin_harness::__parts! {
+///     ["specified"]
+///     object: std::sync::Mutex<u64> = std::sync::Mutex::default();
+///     spec: "counter";
+///     mode: native(runs = 1);
+///     op read() = |o| *o.lock().unwrap();
+/// }
+/// ```
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __parts {
