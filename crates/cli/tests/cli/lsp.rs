@@ -221,7 +221,8 @@ fn names_are_shown_found_and_renamed() {
     let hover = client.at("textDocument/hover", "cas(grö|ße, t, x)", json!({}));
     let shown = hover["result"]["contents"]["value"].as_str().expect("text");
     assert!(shown.contains("shared größe: Node"), "{shown}");
-    assert!(shown.contains("`push` step 4: `"), "{shown}");
+    assert!(shown.contains("`push` step 3: `"), "{shown}");
+    assert!(shown.contains("cas(größe, t, x)"), "{shown}");
     let declared = STACK.find("größe:").expect("it is there");
     let found = client.at("textDocument/definition", "cas(grö|ße, t, x)", json!({}));
     assert_eq!(found["result"]["range"], range(declared, "größe"));
@@ -282,7 +283,7 @@ fn the_lens_verifies_and_shows_the_verdict() {
     assert_eq!(client.lens().0, "verify");
     let command = json!({ "command": "linchpin.verify", "arguments": [URI] });
     let answer = client.ask("workspace/executeCommand", command);
-    assert!(client.lens().0.starts_with("violated: "), "{answer}");
+    assert!(client.lens().0.starts_with("VIOLATED: "), "{answer}");
     client.end();
 }
 
