@@ -24,7 +24,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         let config = Config { threads: Threads::Count(threads), ..Config::default() };
         let compiled = compile(&source, &config).map_err(|_| "not a model")?;
         let each = if calls == 0 { Calls::Unlimited } else { Calls::Each(calls) };
-        let bounds = Bounds { calls: each, values, objects: None, memory: Memory::Collected };
+        let bounds = Bounds {
+            calls: each,
+            values,
+            objects: None,
+            memory: Memory::Collected,
+            crashes: 0,
+            thread_crashes: 0,
+        };
         let start = Instant::now();
         let analysis = analyse(&compiled.program, &Options::new(bounds), &|_| {})?;
         let ours = start.elapsed().as_secs_f64();

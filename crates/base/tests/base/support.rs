@@ -23,6 +23,8 @@ impl Within {
             values: self.values,
             objects: None,
             memory: Memory::Collected,
+            crashes: 0,
+            thread_crashes: 0,
         }
     }
 }

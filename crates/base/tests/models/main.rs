@@ -32,8 +32,14 @@ fn models(folder: &str) -> Vec<PathBuf> {
 fn said(path: &Path, calls: u32) -> String {
     let source = std::fs::read_to_string(path).expect("a model");
     let compiled = compile(&source, &Config::default()).expect("a model");
-    let bounds =
-        Bounds { calls: Calls::Each(calls), values: 2, objects: None, memory: Memory::Collected };
+    let bounds = Bounds {
+        calls: Calls::Each(calls),
+        values: 2,
+        objects: None,
+        memory: Memory::Collected,
+        crashes: 0,
+        thread_crashes: 0,
+    };
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let analysis = match analyse(&compiled.program, &Options::new(bounds), &|_| {}) {
         Ok(analysis) => analysis,

@@ -18,6 +18,8 @@ fn analysed(compiled: &Compiled) -> Analysis {
         values: compiled.bounds.values,
         objects: None,
         memory: Memory::Collected,
+        crashes: 0,
+        thread_crashes: 0,
     };
     analyse(&compiled.program, &Options::new(bounds), &|_| {}).expect("it applies")
 }
