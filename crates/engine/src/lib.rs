@@ -12,7 +12,7 @@ mod request;
 mod roadmap;
 mod subject;
 
-pub use answer::{AbstractMove, AbstractTrace, Answer, Artifact, Faults, Stat};
+pub use answer::{AbstractMove, AbstractTrace, Answer, Artifact, Faults, Stat, Stuck};
 pub use counterexample::{Counterexample, Step, Wrong};
 pub use picture::{
     Holds, KeyClass, LinkSide, LockHolder, Name, NodeKind, Picture, PictureLink, PictureMove,

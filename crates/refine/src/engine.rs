@@ -8,7 +8,7 @@ use crate::suggest::{Advice, Where, suggest_points};
 use crate::verify::{Points, Report, verify};
 use linchpin_engine::{
     Answer, Counterexample, Engine, EngineError, Faults, Language, ModelBounds, Progress,
-    Reduction, Request, Source, Stat, Subject, Wrong,
+    Reduction, Request, Source, Stat, Stuck, Subject, Wrong,
 };
 use linchpin_ir::program::Program;
 use linchpin_space::Bounds;
@@ -129,6 +129,9 @@ fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answ
     // A run with a step that fails would have been found.
     if verdict == Verdict::HoldsWithinBounds {
         answer.faults = Faults::NeverFails;
+    }
+    if matches!(report.stuck, StuckCheck::Passed { .. }) {
+        answer.stuck = Stuck::Never;
     }
     answer.stats = stats(report);
     answer.notes = notes(options, report);

@@ -41,6 +41,11 @@ enum Stance {
     RestsOnTrying,
 }
 
+/// The answer with the strongest verdict; of several, the first.
+pub(crate) fn strongest<'a>(answers: &[&'a Answer]) -> Option<&'a Answer> {
+    answers.iter().rev().max_by_key(|answer| answer.verdict).copied()
+}
+
 /// Two answers that contradict each other, if there are some.
 pub fn contradiction(answers: &[Answer]) -> Option<Contradiction> {
     let found = answers.iter().filter_map(|answer| {

@@ -8,13 +8,13 @@ use linchpin_lang::{Config, Threads};
 use linchpin_progress::Property;
 use linchpin_space::Calls;
 use linchpin_spec::Value;
-use linchpin_verify::Client;
+use linchpin_verify::{Client, Free};
 use std::path::PathBuf;
 
 #[derive(Args, Clone, Debug)]
 pub struct VerifyArgs {
     /// The models: `.lin` files, `.subop` files (operations as lists of sub-operations), `.csp`
-    /// files (processes).
+    /// files (processes), or folders of them. Of several, a table says what came of each.
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// Only this engine. May be repeated.
@@ -99,7 +99,14 @@ pub struct VerifyArgs {
     /// How many cores to use. [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub workers: Option<u16>,
-    /// Write a self-contained page about the verdict.
+    /// Verify again whenever a file changes, until Ctrl-C.
+    #[arg(long)]
+    pub watch: bool,
+    /// Do not use results of earlier runs, and do not remember these.
+    #[arg(long)]
+    pub no_cache: bool,
+    /// Write a self-contained page about the verdict; for several models, one with a table, and
+    /// theirs in a folder beside it.
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
     /// For `shape`: write the abstract states to this folder, one SVG file each: those on the way to
@@ -127,6 +134,25 @@ impl VerifyArgs {
             Some(ThreadsArg::Any) | None => Threads::AsDeclared,
         };
         Config { params: self.set.clone(), threads }
+    }
+
+    /// The bounds that may be raised: those that the command line leaves to the model.
+    pub fn free(&self) -> Free {
+        Free {
+            threads: !self.fixes_threads(),
+            calls: self.ops.is_none() && self.size.is_none(),
+            values: self.values.is_none(),
+        }
+    }
+
+    /// Whether details of engines are asked for that a verdict does not need: then all are asked.
+    pub fn wants_details(&self) -> bool {
+        self.table
+            || self.facts
+            || self.smt2.is_some()
+            || self.certificate.is_some()
+            || self.pictures.is_some()
+            || self.suggest_points
     }
 
     /// Whether the command line says how many threads there are.

@@ -14,7 +14,7 @@ const STACK: &str = "models/treiber_stack.lin";
 const ENDLESS: [&str; 5] = ["run", STACK, "--tries", "1000000000000", "--json"];
 
 fn linchpin() -> Command {
-    let mut command = Command::new(snapbox::cmd::cargo_bin!("linchpin"));
+    let mut command = Command::new(snapbox::cmd::cargo_bin!("linchpin")).env("LINCHPIN_CACHE", "");
     command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
     command
 }
