@@ -193,3 +193,6 @@ pub(crate) fn sooner(limits: &Limits, until: Instant) -> Limits {
 pub(crate) fn left(limits: &Limits) -> Option<Duration> {
     limits.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
 }
+
+#[cfg(test)]
+mod tests;
