@@ -22,7 +22,7 @@ use linchpin_verify::{
     ClientError, Climb, Expectation, Ladder, Loaded, ProgressQuestion, Verification, verify,
     verify_progress, with_clients,
 };
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 mod batch;
@@ -33,6 +33,7 @@ mod outcome;
 mod watch;
 
 use batch::verify_all;
+use contradiction::folders;
 use files::Models;
 use memory::{Key, Memory};
 use outcome::FileOutcome;
@@ -113,7 +114,7 @@ impl Work<'_> {
         let mut found = ask(self, &loaded).with_context(|| format!("`{name}`"))?;
         note_ignored(args, &loaded, &mut found);
         let seconds = start.elapsed().as_secs_f64();
-        let outcome = FileOutcome { expected, seconds, ..shown(args, &name, &loaded, &found) };
+        let outcome = FileOutcome { expected, seconds, ..shown(args, &loaded, &found, &folders()) };
         // What was cut short is not remembered.
         let is_decided = match outcome.verdict {
             Verdict::Inconclusive => {
@@ -131,10 +132,16 @@ impl Work<'_> {
     }
 }
 
-/// What is said about a file.
-fn shown(args: &VerifyArgs, name: &str, loaded: &Loaded, found: &Verification) -> FileOutcome {
+/// What is said about a file; engines that contradict each other are reported in one of these
+/// folders.
+fn shown(
+    args: &VerifyArgs,
+    loaded: &Loaded,
+    found: &Verification,
+    folders: &[PathBuf],
+) -> FileOutcome {
     let mut findings = Findings {
-        subject: name,
+        subject: loaded.subject().name,
         program: loaded.program(),
         memory: memory(args),
         verdict: found.verdict(),
@@ -143,15 +150,10 @@ fn shown(args: &VerifyArgs, name: &str, loaded: &Loaded, found: &Verification) -
         contradiction: None,
         in_detail: !args.engine.is_empty(),
     };
-    let contradiction = found.contradiction.map(|found| {
-        contradiction::report(
-            args,
-            found,
-            loaded.subject().text,
-            &findings,
-            &contradiction::folders(),
-        )
-    });
+    let text = loaded.subject().text;
+    let contradiction = found
+        .contradiction
+        .map(|found| contradiction::report(args, found, text, &findings, folders));
     findings.contradiction = contradiction.as_deref();
     FileOutcome {
         verdict: findings.verdict,
@@ -380,4 +382,48 @@ fn write_artifacts(args: &VerifyArgs, found: &Verification) -> Result<()> {
         folder.display()
     ));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+    use linchpin_engine::{Counterexample, Wrong};
+
+    #[derive(Parser)]
+    struct Arguments {
+        #[command(flatten)]
+        verify: VerifyArgs,
+    }
+
+    /// One engine shows what another refutes: neither is the verdict, and all that is needed to see
+    /// it again is saved.
+    #[test]
+    fn a_contradiction_is_an_internal_error_with_a_reproducer() {
+        let source = "spec register; shared x: int? = none; op write(v: int) { x = v; } \
+                      op read() -> int? { return x; } bounds { threads: 1, ops: 1 }";
+        let loaded = linchpin_verify::load("m.lin", source, Language::Lin, &Default::default())
+            .expect("a model");
+        let mut refuted = Answer::new("refine", Verdict::Violated, "a run is wrong");
+        let wrong = Counterexample::new(Wrong::NotLinearizable, "it is");
+        refuted.counterexample = Some(Box::new(wrong));
+        let shows = Answer::new("shape", Verdict::Proved, "all runs are right");
+        let found = Verification::new(vec![refuted, shows], false);
+        assert!(found.contradiction.is_some());
+        let Arguments { verify: args } = Arguments::parse_from(["verify", "m.lin"]);
+        let folder = tempfile::tempdir().expect("a folder");
+        let missing = folder.path().join("missing");
+        let outcome = shown(&args, &loaded, &found, &[missing, folder.path().to_owned()]);
+        assert_eq!(outcome.status(), Status::Input);
+        let first = outcome.shown.lines().next().expect("a line");
+        assert!(first.starts_with("m.lin: INTERNAL ERROR: `shape` shows what `refine`"), "{first}");
+        assert!(first.contains("Please report this model, with the file `"), "{first}");
+        let saved: Vec<_> = std::fs::read_dir(folder.path()).expect("a folder").collect();
+        let [Ok(file)] = &saved[..] else { panic!("{saved:?}") };
+        let text = std::fs::read_to_string(file.path()).expect("a reproducer");
+        let saved: serde_json::Value = serde_json::from_str(&text).expect("an object");
+        assert_eq!((&saved["shows"], &saved["refutes"]), (&"shape".into(), &"refine".into()));
+        assert_eq!(saved["model"], source);
+        assert_eq!(saved["answers"]["engines"][1]["verdict"], "proved");
+    }
 }

@@ -11,7 +11,8 @@ fn root() -> PathBuf {
 
 /// Every object that the command writes to standard output.
 fn objects(folder: &Path, command: &str) -> Vec<Json> {
-    let mut program = Command::new(snapbox::cmd::cargo_bin!("linchpin")).env("LINCHPIN_CACHE", "");
+    let mut program = Command::new(snapbox::cmd::cargo_bin!("linchpin"));
+    program.env("LINCHPIN_CACHE", "");
     let output = program.args(command.split(' ')).arg("--json").current_dir(folder).output();
     let text = String::from_utf8(output.expect("it runs").stdout).expect("it is text");
     let parsed = serde_json::Deserializer::from_str(&text).into_iter();
