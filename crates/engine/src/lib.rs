@@ -20,7 +20,7 @@ pub use picture::{
 };
 pub use request::{
     DomainAsked, Extras, Progress, PureAsked, Reduction, ReferenceAsked, Request, RoadmapRequest,
-    ShapeRequest, ThreadsAsked,
+    SearchAsked, ShapeRequest, ThreadsAsked,
 };
 pub use roadmap::{
     Claim, Effect, OperationKind, Origin, Reach, Roadmap, RoadmapOperation, Rule, SharedNode,

@@ -1,14 +1,15 @@
 //! The refinement engine as [`Engine`]: its options from a request, its report as an answer.
 
 use crate::counterexample::{Failure, Holder, KeptBy, StuckOperation};
-use crate::options::VerifyOptions;
+use crate::options::{Strategy, VerifyOptions};
 use crate::search::Stats;
 use crate::stuck::{NotMade, StuckCheck};
 use crate::suggest::{Advice, Where, suggest_points};
 use crate::verify::{Points, Report, verify};
+use crate::walk::{Walk, Walks};
 use linchpin_engine::{
     Answer, Counterexample, Engine, EngineError, Faults, Language, ModelBounds, Progress,
-    Reduction, Request, Source, Stat, Stuck, Subject, Wrong,
+    Reduction, Request, SearchAsked, Source, Stat, Stuck, Subject, Wrong,
 };
 use linchpin_ir::program::Program;
 use linchpin_space::Bounds;
@@ -73,6 +74,7 @@ fn options(request: &Request<'_>, model: ModelBounds) -> VerifyOptions {
     let mut options = VerifyOptions::new(bounds_of(request, model));
     options.points = request.points;
     options.stuck = request.stuck;
+    options.strategy = strategy(request.search);
     options.lossy =
         request.lossy.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX).saturating_mul(8));
     if let Some(workers) = request.workers {
@@ -95,9 +97,30 @@ fn options(request: &Request<'_>, model: ModelBounds) -> VerifyOptions {
     options
 }
 
+fn strategy(asked: SearchAsked) -> Strategy {
+    match asked {
+        SearchAsked::BreadthFirst => Strategy::BreadthFirst,
+        SearchAsked::DepthFirst => Strategy::DepthFirst,
+        SearchAsked::Random { seed, runs } => {
+            Strategy::Walks(Walks { walk: Walk::Uniform, seed, runs })
+        }
+        SearchAsked::Pct { seed, runs, depth } => {
+            let walk = Walk::Priorities { changes: depth.saturating_sub(1) };
+            Strategy::Walks(Walks { walk, seed, runs })
+        }
+        SearchAsked::ContextBound(most) => Strategy::Switches(most),
+    }
+}
+
 fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answer {
     let bounds = &options.bounds;
-    let said = bounds.said(program.threads.len());
+    let mut said = bounds.said(program.threads.len());
+    // What was found is a run within all bounds but this one.
+    if let (Strategy::Switches(most), false) =
+        (options.strategy, report.outcome.violation().is_some())
+    {
+        said.push(Bound::Switches(most));
+    }
     let within = said.iter().map(Bound::to_string).collect::<Vec<_>>().join(", ");
     let (verdict, reason) = match &report.outcome {
         Outcome::Holds(()) => {

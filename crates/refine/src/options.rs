@@ -1,7 +1,22 @@
 //! How a model is verified.
 
 use crate::search::SearchOptions;
+use crate::walk::Walks;
 use linchpin_space::{Bounds, Reductions};
+
+/// In which order runs are looked at, and whether all are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strategy {
+    /// The shortest first, all of them, on all cores.
+    #[default]
+    BreadthFirst,
+    /// The longest first, all of them.
+    DepthFirst,
+    /// Some, by chance.
+    Walks(Walks),
+    /// Those with at most so many context switches.
+    Switches(usize),
+}
 
 /// How to verify.
 #[derive(Clone, Debug)]
@@ -14,6 +29,8 @@ pub struct VerifyOptions {
     pub just_in_time: bool,
     /// Whether claimed linearization points are tried first.
     pub points: bool,
+    /// In which order.
+    pub strategy: Strategy,
     /// How to search.
     pub search: SearchOptions,
     /// A lossy search with a table of so many bits.
@@ -34,6 +51,7 @@ impl VerifyOptions {
             reductions: Reductions::ALL,
             just_in_time: true,
             points: true,
+            strategy: Strategy::BreadthFirst,
             search: SearchOptions::default(),
             lossy: None,
             shortest_budget: 300_000,

@@ -362,6 +362,7 @@ pub(crate) fn bounds_json(bounds: &[Bound], assumptions: &[Assumption]) -> Json 
             Bound::Calls(Calls::Unlimited) => ("ops", json!("unlimited")),
             Bound::Values(last) => ("values", json!(last)),
             Bound::Objects(count) => ("size", json!(count)),
+            Bound::Switches(count) => ("switches", json!(count)),
             Bound::Constant(name, value) => (name.as_str(), json!(value)),
         };
         object.insert(key.to_owned(), value);

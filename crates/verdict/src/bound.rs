@@ -22,6 +22,8 @@ pub enum Bound {
     Values(i64),
     /// At most so many heap objects at a time.
     Objects(usize),
+    /// Runs in which the moving thread changes at most so often.
+    Switches(usize),
     /// A constant of the model has this value.
     Constant(String, String),
 }
@@ -39,6 +41,8 @@ impl fmt::Display for Bound {
             Bound::Values(last) => write!(f, "values 1 to {last}"),
             Bound::Objects(1) => f.write_str("at most 1 heap object"),
             Bound::Objects(count) => write!(f, "at most {count} heap objects"),
+            Bound::Switches(1) => f.write_str("at most 1 context switch"),
+            Bound::Switches(count) => write!(f, "at most {count} context switches"),
             Bound::Constant(name, value) => write!(f, "{name} = {value}"),
         }
     }

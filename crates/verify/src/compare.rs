@@ -165,8 +165,18 @@ fn is_within(run: &Run, bounds: &[Bound]) -> bool {
         }
         // Whether a run stays below a number of objects is not known here.
         Bound::Objects(_) => false,
+        Bound::Switches(most) => switches(run).is_some_and(|switches| switches <= *most),
         Bound::Constant(..) => true,
     })
+}
+
+/// How often the moving thread changes in a run, if its moves are known.
+fn switches(run: &Run) -> Option<usize> {
+    let is_switch = |pair: &&[linchpin_ir::interpreter::ScheduledMove]| {
+        pair[0].what.thread() != pair[1].what.thread()
+    };
+    let count = || run.schedule.windows(2).filter(is_switch).count();
+    (!run.schedule.is_empty()).then(count)
 }
 
 #[cfg(test)]

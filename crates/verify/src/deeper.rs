@@ -197,7 +197,7 @@ fn bounds_of(answer: &Answer) -> Option<Bounds> {
             // They are not raised then: any number will do.
             Bound::Calls(Calls::Unlimited) => calls = Some(0),
             Bound::Values(last) => values = Some(*last),
-            Bound::Objects(_) | Bound::Constant(..) => {}
+            Bound::Objects(_) | Bound::Switches(_) | Bound::Constant(..) => {}
         }
     }
     Some(Bounds { calls: calls?, values: values?, threads: threads? })

@@ -148,7 +148,7 @@ fn shown(
         deciding: found.deciding(),
         answers: &found.answers,
         contradiction: None,
-        in_detail: !args.engine.is_empty(),
+        in_detail: !args.engines_named().is_empty(),
     };
     let text = loaded.subject().text;
     let contradiction = found
@@ -199,8 +199,8 @@ fn ask(work: &Work<'_>, loaded: &Loaded) -> Result<Verification> {
     let question = match (&args.ltl, args.progress) {
         (Some(text), _) => ProgressQuestion::Formula { text: text.clone(), fair: args.fair },
         (None, Some(property)) => ProgressQuestion::Property(property),
-        (None, None) if args.engine.is_empty() => return climbed(work, loaded, request),
-        (None, None) => return Ok(verify(loaded, &args.engine, &request)?),
+        (None, None) if args.engines_named().is_empty() => return climbed(work, loaded, request),
+        (None, None) => return Ok(verify(loaded, &args.engines_named(), &request)?),
     };
     match verify_progress(loaded, &question, &request)? {
         Some(found) => Ok(found),
@@ -251,6 +251,7 @@ fn request<'a>(
         stuck: !args.safety_only,
         without: args.without.iter().flat_map(|without| left_out(*without)).copied().collect(),
         lossy: args.lossy,
+        search: args.search_asked(),
         extras: Extras {
             table: args.table,
             facts: args.facts,
