@@ -12,6 +12,9 @@ use std::time::{Duration, Instant};
 /// A state beside the thread that moved last.
 type Key = (Box<[u8]>, u32, usize);
 
+/// How often limits are looked at: once in so many states.
+const EVERY: usize = 256;
+
 const NO_THREAD: usize = usize::MAX;
 
 /// Bytes of a node beside those of its state.
@@ -37,6 +40,7 @@ pub fn explore_switches<P: Product>(
     let mut later: Vec<(usize, Key)> = Vec::new();
     let mut stats = Stats::default();
     let mut shown = Instant::now();
+    let mut expanded = 0_usize;
     let mut found: Vec<(bool, Key)> = Vec::new();
     let outcome = loop {
         let Some(at) = level.pop() else {
@@ -52,7 +56,8 @@ pub fn explore_switches<P: Product>(
             }
             continue;
         };
-        if nodes.len().is_multiple_of(256) {
+        expanded += 1;
+        if expanded % EVERY == 0 {
             if let Some(reason) = options.limits.exceeded(kept + product.bytes()) {
                 break Exploration::Stopped(reason.into());
             }

@@ -1,9 +1,14 @@
 //! Several models in one table: what came of each, by which engine, and whether that was expected.
 
-use crate::escaped;
 use crate::html::document;
+use crate::{escaped, escaped_lines};
 use linchpin_verdict::{Verdict, counted};
 use maud::{Markup, html};
+
+/// Text as it is, as a self-contained page.
+pub fn plain_page(title: &str, text: &str) -> String {
+    document(title, &html! { h1 { (escaped(title)) } pre { (escaped_lines(text)) } })
+}
 
 /// What came of one model.
 #[derive(Clone, Debug, PartialEq)]

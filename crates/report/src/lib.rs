@@ -17,7 +17,7 @@ pub mod run;
 pub mod schedule;
 mod shared;
 
-pub use batch::{Batch, BatchRow};
+pub use batch::{Batch, BatchRow, plain_page};
 pub use findings::Findings;
 pub use html::{Figure, Figures, Page, Row, Tone};
 pub use linchpin_history_data::{Bar, Timeline, escaped, escaped_lines};

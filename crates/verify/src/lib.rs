@@ -3,12 +3,14 @@
 //! [`load`] reads a model, [`climb`] asks the engines of [`ENGINES`] in the order of a [`Ladder`],
 //! [`verify`] asks those that are named. `compare.rs` makes one verdict of their answers and raises
 //! the alarm when two contradict each other, `judge.rs` has the history engine explain the run that
-//! one found, `expected.rs` says what the header of a model promises. `discharge.rs` puts two engines together: what
-//! one can only try, another shows. `follow.rs` looks for a run where a proof under abstraction
-//! fails, `reach.rs` where a condition of base point analysis fails. `beyond.rs` shows claims of a
-//! roadmap for any number of threads.
+//! one found, `expected.rs` says what the header of a model promises. `mutants.rs` changes a model
+//! in small ways, `campaign.rs` verifies what comes of it. `discharge.rs` puts two engines
+//! together: what one can only try, another shows. `follow.rs` looks for a run where a proof under
+//! abstraction fails, `reach.rs` where a condition of base point analysis fails. `beyond.rs` shows
+//! claims of a roadmap for any number of threads.
 
 pub mod beyond;
+pub mod campaign;
 mod client;
 mod climb;
 mod compare;
@@ -19,6 +21,7 @@ mod follow;
 mod judge;
 pub mod ladder;
 mod load;
+pub mod mutants;
 mod progress;
 mod reach;
 

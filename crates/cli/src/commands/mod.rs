@@ -3,6 +3,7 @@
 pub mod certify;
 pub mod check;
 pub mod fmt;
+pub mod mutate;
 pub mod reproduce;
 pub mod roadmap;
 pub mod run;
