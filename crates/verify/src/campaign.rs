@@ -94,7 +94,13 @@ impl Campaign<'_> {
         request: &Request<'_>,
         progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Result<CampaignResult, VerifyError> {
-        let original = self.judge(self.source, request)?;
+        // Where the points of the model itself do not explain all runs, those of a mutant need not.
+        let mut points = true;
+        let mut original = self.judge(self.source, points, request)?;
+        if original == Fate::PointsWrong {
+            points = false;
+            original = self.judge(self.source, points, request)?;
+        }
         let all = mutants(self.source, self.config);
         let judged: Vec<Mutex<Option<Judged>>> = all.iter().map(|_| Mutex::default()).collect();
         let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -107,7 +113,7 @@ impl Campaign<'_> {
                 }
                 let start = Instant::now();
                 let fate = self
-                    .judge(&mutant.text, request)
+                    .judge(&mutant.text, points, request)
                     .unwrap_or_else(|error| Fate::Undecided(error.to_string()));
                 let seconds = start.elapsed().as_secs_f64();
                 let said = Judged { mutant: mutant.clone(), fate, seconds };
@@ -129,7 +135,12 @@ impl Campaign<'_> {
         Ok(CampaignResult { original, mutants, is_cut_short })
     }
 
-    fn judge(&self, source: &str, request: &Request<'_>) -> Result<Fate, VerifyError> {
+    fn judge(
+        &self,
+        source: &str,
+        points: bool,
+        request: &Request<'_>,
+    ) -> Result<Fate, VerifyError> {
         let Ok(loaded) = load("model", source, Language::Lin, self.config) else {
             return Ok(Fate::Undecided("it is no model".to_owned()));
         };
@@ -139,11 +150,12 @@ impl Campaign<'_> {
         let request = Request { limits, workers: Some(1), ..request.clone() };
         let how =
             Climb { ladder: Ladder::EVERY_ENGINE, engines: ENGINES, cores: 1, free: Free::NOTHING };
-        Ok(fate(&climb(&loaded, &request, &how)?))
+        Ok(fate(&climb(&loaded, &request, &how)?, points))
     }
 }
 
-fn fate(found: &Verification) -> Fate {
+/// What an answer means for a mutant; `points` says whether its claimed points count.
+fn fate(found: &Verification, points: bool) -> Fate {
     if let Some(contradiction) = found.contradiction {
         return Fate::Contradiction(contradiction);
     }
@@ -154,7 +166,7 @@ fn fate(found: &Verification) -> Fate {
             wrong: answer.counterexample.as_ref().map(|found| found.wrong),
         },
         Verdict::Inconclusive => Fate::Undecided(answer.reason.clone()),
-        _ if found.answers.iter().any(points_fail) => Fate::PointsWrong,
+        _ if points && found.answers.iter().any(points_fail) => Fate::PointsWrong,
         verdict => Fate::Survived { by: answer.engine, verdict },
     }
 }

@@ -91,7 +91,14 @@ impl Shown<'_> {
 
     /// The mutants that are shown, under a heading that says what they mean.
     fn sections(&self) -> Vec<(&'static str, Vec<&Judged>)> {
-        let survived = self.of(|fate| matches!(fate, Fate::Survived { .. })).collect();
+        // Points are for later: a repair that is right is one.
+        let is_repair = self.is_repair();
+        let passes = move |fate: &Fate| match fate {
+            Fate::Survived { .. } => true,
+            Fate::PointsWrong => is_repair,
+            _ => false,
+        };
+        let survived = self.of(passes).collect();
         let clashes = self.of(|fate| matches!(fate, Fate::Contradiction(_))).collect();
         let open = self.of(|fate| matches!(fate, Fate::Undecided(_))).collect();
         let heading = match self.is_repair() {
