@@ -3,13 +3,14 @@
 //! ```console
 //! $ cargo run --release --manifest-path benches/explore/Cargo.toml            # all of it
 //! $ cargo run --release --manifest-path benches/explore/Cargo.toml -- 60     # seconds a row
+//! $ cargo run --release --manifest-path benches/explore/Cargo.toml -- cores stack 3 2
 //! ```
 //!
 //! Every row is a process of its own that stops at the limit and says how far it came.
 
 mod programs;
 
-use linchpin_explore::{Options, Strategy, explore};
+use linchpin_explore::{Options, Strategy, Together, explore};
 use std::ops::ControlFlow;
 use std::process::Command;
 use std::rc::Rc;
@@ -41,6 +42,10 @@ fn main() {
             let number = |text: &str| text.parse().expect("a number");
             one(explorer, structure, number(threads), number(calls), number(seconds) as u64);
         }
+        ["cores", structure, threads, calls] => {
+            let number = |text: &str| text.parse().expect("a number");
+            cores(structure, number(threads), number(calls));
+        }
         [] => table(20),
         [seconds] => table(seconds.parse().expect("how many seconds a row may take")),
         _ => panic!("how many seconds a row may take, or nothing"),
@@ -70,6 +75,30 @@ fn table(seconds: u64) {
             print!("   {}", String::from_utf8_lossy(&output.stdout).trim());
         }
         println!();
+    }
+}
+
+/// The same program by more and more threads of the system, each with a core of its own.
+fn cores(structure: &str, threads: usize, calls: usize) {
+    let program: fn(usize, usize) = match structure {
+        "stack" => programs::linchpin::stack,
+        "queue" => programs::linchpin::queue,
+        _ => panic!("no such program"),
+    };
+    let most = std::thread::available_parallelism().map_or(1, usize::from);
+    println!("{:>7} {:>10} {:>8}", "workers", "executions", "seconds");
+    for workers in 1..=most {
+        let start = Instant::now();
+        let together = Together::new(Duration::ZERO);
+        let work = || {
+            let body: Rc<dyn Fn()> = Rc::new(move || program(threads, calls));
+            let options = Options::new(Strategy::Exhaustive);
+            together.work(&options, &body, &mut |_| ControlFlow::Continue(()));
+        };
+        std::thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(work))));
+        let explored = together.explored();
+        assert!(explored.complete);
+        println!("{workers:>7} {:>10} {:>8.2}", explored.executions, start.elapsed().as_secs_f64());
     }
 }
 

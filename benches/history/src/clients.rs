@@ -16,6 +16,9 @@ const SEEDS: u64 = 3;
 /// Different values.
 const VALUES: i64 = 4;
 const LIMIT: Duration = Duration::from_secs(10);
+/// A history is judged so often at most, and no more once that has taken so long.
+const ROUNDS: usize = 201;
+const ENOUGH: Duration = Duration::from_millis(200);
 /// What the peer may keep.
 const BYTES: usize = 4 << 30;
 
@@ -31,14 +34,15 @@ impl Pair {
     fn of(spec: &str, text: &[u8]) -> Pair {
         let object = Object::builtin(spec, None).expect("a built-in specification");
         let options = ReadOptions::new(spec, object.spec.operations());
-        let history = read_bytes(text, &options).expect("a history").history;
+        // Deadlines are set each time, to the same.
+        let mut history = read_bytes(text, &options).expect("a history").history;
         let explained = SearchOptions::default();
         let (core_time, event_time) = (Duration::ZERO, Duration::ZERO);
         let unexplained = SearchOptions { core_time, event_time, ..SearchOptions::default() };
-        let ours = best(|| judge(&object, &history, &unexplained));
-        let with_core = best(|| judge(&object, &history, &explained));
+        let ours = median(|| judge(&object, &mut history, &unexplained));
+        let with_core = median(|| judge(&object, &mut history, &explained));
         let limit = || Limit { deadline: Instant::now() + LIMIT, bytes: BYTES };
-        let peer = best(|| models::judge(spec, &history, &limit()));
+        let peer = median(|| models::judge(spec, &history, &limit()));
         if let (Some((ours, _)), Some((peer, _))) = (ours, peer) {
             assert_eq!(ours, peer, "two answers about the same history of a {spec}");
         }
@@ -51,30 +55,27 @@ impl Pair {
     }
 }
 
-fn judge(object: &Object, history: &History, search: &SearchOptions) -> Option<bool> {
+fn judge(object: &Object, history: &mut History, search: &SearchOptions) -> Option<bool> {
     let limits = Limits { deadline: Some(Instant::now() + LIMIT), ..Limits::default() };
     let options = CheckOptions { limits, search: search.clone(), ..CheckOptions::default() };
-    let mut history = history.clone();
-    match check(object, &mut history, &options).ok()?.judgement {
+    match check(object, history, &options).ok()?.judgement {
         Judgement::Holds(_) => Some(true),
         Judgement::Violated(_) => Some(false),
         Judgement::Inconclusive(_) => None,
     }
 }
 
-/// The answer, and the least of several times that it takes: the others say what else the machine
-/// was doing.
-fn best(judge: impl Fn() -> Option<bool>) -> Option<(bool, f64)> {
+/// The answer, and the median of the times that it takes: of many where it takes little.
+fn median(mut judge: impl FnMut() -> Option<bool>) -> Option<(bool, f64)> {
     let begin = Instant::now();
-    let mut least = f64::INFINITY;
-    let mut rounds = 0;
+    let mut times: Vec<f64> = Vec::new();
     loop {
         let start = Instant::now();
         let answer = judge()?;
-        least = least.min(start.elapsed().as_secs_f64());
-        rounds += 1;
-        if rounds == 5 || begin.elapsed() > Duration::from_millis(200) {
-            return Some((answer, least));
+        times.push(start.elapsed().as_secs_f64());
+        if times.len() == ROUNDS || begin.elapsed() > ENOUGH {
+            times.sort_by(f64::total_cmp);
+            return Some((answer, times[times.len() / 2]));
         }
     }
 }

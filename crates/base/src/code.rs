@@ -98,7 +98,16 @@ fn actions(body: &Body) -> impl Iterator<Item = &(Action, u32)> {
 }
 
 fn is_memory(action: &Action) -> bool {
-    action.is_access() && !matches!(action, Action::Lock(_) | Action::Unlock(_) | Action::Free(_))
+    let other = matches!(
+        action,
+        Action::Lock(_)
+            | Action::Unlock(_)
+            | Action::Free(_)
+            | Action::Flush(_)
+            | Action::Fence
+            | Action::Persist(_)
+    );
+    action.is_access() && !other
 }
 
 /// The source line of the step from a node: of its write if it has one, else of the node.

@@ -9,6 +9,7 @@ mod mutate;
 mod reproduce;
 mod roadmap;
 mod run;
+mod shell;
 mod specs;
 mod steps;
 mod subops;
@@ -23,6 +24,7 @@ pub use mutate::MutateArgs;
 pub use reproduce::{ReproduceArgs, TableArg};
 pub use roadmap::RoadmapArgs;
 pub use run::{RunArgs, Schedule};
+pub use shell::{CompletionsArgs, ExplainArgs, LikeArg, LspArgs, ManArgs, NewArgs};
 pub use specs::SpecsArgs;
 pub use steps::StepsArgs;
 pub use subops::SubopsArgs;
@@ -96,6 +98,16 @@ pub enum Command {
     Fmt(FmtArgs),
     /// List the built-in specifications and their operations.
     Specs(SpecsArgs),
+    /// Write a first model, with comments, that verifies.
+    New(NewArgs),
+    /// Explain the code of a mistake; without a code, list all.
+    Explain(ExplainArgs),
+    /// Serve editors: the language server protocol on standard input and output.
+    Lsp(LspArgs),
+    /// Print completions for a shell.
+    Completions(CompletionsArgs),
+    /// Write manual pages.
+    Man(ManArgs),
 }
 
 /// Does the same with whatever the arguments of the command are.
@@ -113,6 +125,11 @@ macro_rules! each {
             Command::Mutate($args) => $result,
             Command::Fmt($args) => $result,
             Command::Specs($args) => $result,
+            Command::New($args) => $result,
+            Command::Explain($args) => $result,
+            Command::Lsp($args) => $result,
+            Command::Completions($args) => $result,
+            Command::Man($args) => $result,
         }
     };
 }
@@ -143,6 +160,11 @@ impl Command {
             Command::Mutate(_) => "mutate",
             Command::Fmt(_) => "fmt",
             Command::Specs(_) => "specs",
+            Command::New(_) => "new",
+            Command::Explain(_) => "explain",
+            Command::Lsp(_) => "lsp",
+            Command::Completions(_) => "completions",
+            Command::Man(_) => "man",
         }
     }
 
@@ -179,7 +201,12 @@ impl Command {
             | Command::Reproduce(_)
             | Command::Steps(_)
             | Command::Fmt(_)
-            | Command::Specs(_) => Default::default(),
+            | Command::Specs(_)
+            | Command::New(_)
+            | Command::Explain(_)
+            | Command::Lsp(_)
+            | Command::Completions(_)
+            | Command::Man(_) => Default::default(),
         };
         let given = |(flag, path): (_, &Option<PathBuf>)| path.clone().map(|path| (flag, path));
         Files { inputs, outputs: outputs.into_iter().filter_map(given).collect() }

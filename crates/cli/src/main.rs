@@ -86,5 +86,10 @@ fn execute(command: &Command) -> Result<Status> {
         Command::Mutate(args) => commands::mutate::execute(args),
         Command::Fmt(args) => commands::fmt::execute(args),
         Command::Specs(args) => commands::specs::execute(args),
+        Command::New(args) => commands::new::execute(args),
+        Command::Explain(args) => commands::explain::execute(args),
+        Command::Lsp(args) => commands::lsp::execute(args),
+        Command::Completions(args) => commands::completions::execute(args),
+        Command::Man(args) => commands::man::execute(args),
     }
 }

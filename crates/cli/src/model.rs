@@ -54,6 +54,7 @@ impl Mistakes {
             let before = self.source.get(..start).unwrap_or(&self.source);
             let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
             json!({
+                "code": mistake.code.id(),
                 "file": self.file,
                 "line": 1 + before.matches('\n').count(),
                 "column": 1 + before[line_start..].chars().count(),

@@ -1,9 +1,9 @@
 //! Refinement between processes as [`Engine`]: one answer for each assertion of a `.csp` file.
 
-use crate::{Failure, Options, Report, parse, verify};
+use crate::{Failure, Options, Report, TraceStep, Wrong as TraceWrong, parse, verify};
 use linchpin_engine::{
     Answer, Counterexample, Engine, EngineError, Language, Progress, Reduction, Request, Source,
-    Stat, Subject, Wrong,
+    Stat, Step, Subject, Wrong,
 };
 use linchpin_verdict::{Bound, Outcome, Verdict, counted};
 
@@ -110,6 +110,46 @@ fn counterexample(report: &Report, reason: &str) -> Option<Box<Counterexample>> 
     };
     let mut found = Counterexample::new(wrong, reason);
     found.trace = trace.into_iter().map(str::to_owned).collect();
+    found.steps = report.outcome.violation().map_or_else(Vec::new, steps);
     found.text = format!("{report}\n");
     Some(Box::new(found))
+}
+
+/// What happens, for people; the last steps say what is wrong.
+fn steps(failure: &Failure) -> Vec<Step> {
+    let plain = |text: String, line: Option<u32>| Step {
+        thread: None,
+        operation: String::new(),
+        line,
+        text,
+    };
+    let step = |step: &TraceStep| {
+        let text = if step.visible { step.text.clone() } else { format!("τ {}", step.text) };
+        plain(text, step.line)
+    };
+    let found = match failure {
+        Failure::Fault { steps, message, place } => {
+            let mut all: Vec<Step> = steps.iter().map(step).collect();
+            all.push(plain(format!("the model goes wrong: {message}"), Some(place.line)));
+            return all;
+        }
+        Failure::Run(found) => found,
+    };
+    let mut all: Vec<Step> = found.steps.iter().map(step).collect();
+    match &found.wrong {
+        TraceWrong::Refused { event, allowed } => {
+            let allowed = match allowed.is_empty() {
+                true => "nothing".to_owned(),
+                false => allowed.join(", "),
+            };
+            let refused = format!("{}: the specification allows {allowed} instead", event.text);
+            all.push(plain(refused, event.line));
+        }
+        TraceWrong::Deadlock { waiting } => {
+            let waits =
+                waiting.iter().map(|at| plain(format!("waits: {}", at.text), Some(at.line)));
+            all.extend(waits);
+        }
+    }
+    all
 }

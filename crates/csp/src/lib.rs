@@ -38,3 +38,9 @@ pub fn parse(source: &str, constants: &[(String, i64)]) -> Result<Model, Vec<Dia
     }
     check::check(source, &tree, constants)
 }
+
+/// The words that cannot be names.
+pub fn keywords() -> impl Iterator<Item = &'static str> {
+    use linchpin_syntax::Kind as _;
+    syntax::token::TokenKind::KEYWORDS.iter().map(|(word, _)| *word)
+}

@@ -77,6 +77,12 @@ impl Explorer<'_> {
             }
             Action::Lock(place) => self.lock(execution, place),
             Action::Unlock(place) => self.unlock(execution, place),
+            // Without crashes a flush only needs its place, and a fence nothing.
+            Action::Flush(place) | Action::Persist(place) => {
+                self.read(&mut execution, place, "flushed")?;
+                Ok(vec![execution])
+            }
+            Action::Fence => Ok(vec![execution]),
             Action::LoadLinked { .. } | Action::StoreConditional { .. } => {
                 Err("`ll` and `sc`".to_owned().into())
             }

@@ -1,6 +1,6 @@
 //! What an engine says.
 
-use crate::{Counterexample, Picture, Roadmap};
+use crate::{Counterexample, Picture, ProofShown, Roadmap};
 use linchpin_verdict::{Assumption, Bound, Sequential, Verdict};
 
 /// What an answer says about steps that fail: null accessed, an assertion false, an index out of
@@ -119,6 +119,8 @@ pub struct Answer {
     pub pictures: Vec<Picture>,
     /// What a base point proof would have to show, and how far it is shown.
     pub roadmap: Option<Box<Roadmap>>,
+    /// What a proof rests on, if it was asked to show that.
+    pub proof: Option<Box<ProofShown>>,
 }
 
 impl Answer {
@@ -141,6 +143,7 @@ impl Answer {
             counterexample: None,
             pictures: Vec::new(),
             roadmap: None,
+            proof: None,
         }
     }
 

@@ -8,6 +8,7 @@ mod answer;
 mod counterexample;
 mod drawn;
 mod picture;
+mod proof;
 mod request;
 mod roadmap;
 mod subject;
@@ -18,6 +19,7 @@ pub use picture::{
     Holds, KeyClass, LinkSide, LockHolder, Name, NodeKind, Picture, PictureLink, PictureMove,
     PictureNode, PictureThread, Scope, Stands,
 };
+pub use proof::{FactsShown, PairRelation, PairShown, ProofShown};
 pub use request::{
     DomainAsked, Extras, Progress, PureAsked, Reduction, ReferenceAsked, Request, RoadmapRequest,
     SearchAsked, ShapeRequest, ThreadsAsked,

@@ -36,6 +36,8 @@ pub struct Extras {
     pub obligations: bool,
     /// A certificate of the proof.
     pub certificate: bool,
+    /// The facts and relations as data, for a page: [`crate::ProofShown`].
+    pub shown: bool,
 }
 
 /// In which order a search within bounds looks at runs, and whether at all of them.

@@ -2,7 +2,6 @@
 
 use linchpin_sync::runtime::{CellAccess, PlaceKind, Resource, Site};
 use std::sync::atomic::Ordering;
-use thiserror::Error;
 
 /// One execution.
 #[derive(Clone, Debug, Default)]
@@ -21,10 +20,23 @@ pub struct Execution {
     pub decisions: Vec<u32>,
     /// What the places are that events name, for people.
     pub places: Vec<PlaceKind>,
+    /// Of each of these places, where it is in persistent memory, if it is there.
+    pub lines: Vec<Option<InLine>>,
     /// How many threads there were.
     pub threads: usize,
     /// How often a thread was interrupted that could have gone on.
     pub preemptions: usize,
+}
+
+/// Where a place is in persistent memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct InLine {
+    /// Its address.
+    pub address: usize,
+    /// How many bytes it has; a line has none here.
+    pub size: usize,
+    /// Its line, which is a place of its own.
+    pub line: usize,
 }
 
 /// Something that a thread did.
@@ -83,10 +95,9 @@ pub enum EventKind {
 }
 
 /// What went wrong in an execution.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
     /// A thread panicked.
-    #[error("thread {thread} panicked: {message}")]
     Panicked {
         /// Which.
         thread: usize,
@@ -94,13 +105,11 @@ pub enum Problem {
         message: String,
     },
     /// Some threads have not ended and none can go on.
-    #[error("deadlock: {}", .waiting.iter().map(Waiting::to_string).collect::<Vec<_>>().join("; "))]
     Deadlock {
         /// Who waits for what.
         waiting: Vec<Waiting>,
     },
     /// Two accesses of a cell, one of which writes, and neither happens before the other.
-    #[error("data race: thread {first} at {first_site} and thread {second} at {second_site}")]
     Race {
         /// The one that came first here.
         first: usize,
@@ -112,7 +121,6 @@ pub enum Problem {
         second_site: Site,
     },
     /// Something was not given back.
-    #[error("leak: {}", Resourceful(*.what, .site))]
     Leaked {
         /// What.
         what: Resource,
@@ -120,7 +128,6 @@ pub enum Problem {
         site: Site,
     },
     /// Something was used after it was given back, or given back twice.
-    #[error("use after free: thread {thread} at {site}; {}, was given back at {released}", Resourceful(*.what, .acquired))]
     UsedAfterFree {
         /// What.
         what: Resource,
@@ -134,16 +141,13 @@ pub enum Problem {
         released: Site,
     },
     /// The execution is too long.
-    #[error("an execution has more than {steps} steps: it may never end")]
     TooLong {
         /// The limit.
         steps: usize,
+        /// What most of the last steps are: a thread, and where.
+        again: Option<(usize, Site)>,
     },
     /// The code did something else than before although it was answered the same.
-    #[error(
-        "the code is not deterministic: thread {thread} did something else at {site} than before; \
-         time, random numbers, addresses and std's synchronization must not decide what it does"
-    )]
     Nondeterministic {
         /// Who.
         thread: usize,
@@ -153,15 +157,7 @@ pub enum Problem {
 }
 
 /// A thread that cannot go on.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("thread {thread} waits {} at {site}", match .place {
-    Some(PlaceKind::Mutex | PlaceKind::RwLock) => "for a lock",
-    Some(PlaceKind::Condvar) => "to be notified",
-    Some(PlaceKind::Park) => "to be unparked",
-    Some(PlaceKind::Join) => "for another thread to end",
-    Some(_) => "for a value",
-    None => "in a loop for others to write",
-})]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
     /// Which.
     pub thread: usize,

@@ -4,17 +4,22 @@
 //! shows every one of them to an observer. [`Execution`] is what it shows. How executions are chosen
 //! is a [`Strategy`]; `threads` runs code until its next question and knows no strategy.
 
+pub mod crash;
 mod execution;
 mod interleave;
 mod options;
 pub mod orders;
+mod problem;
 mod threads;
 mod turn;
+mod watch;
 mod weak;
 
-pub use execution::{Event, EventKind, Execution, Problem, Resourceful, Waiting};
+pub use execution::{Event, EventKind, Execution, InLine, Problem, Resourceful, Waiting};
+pub use interleave::{Position, Together};
 pub use options::{Exploration, Options, Strategy};
 pub use turn::in_turn;
+pub use watch::{Running, Stood, Watch};
 
 use std::ops::ControlFlow;
 use std::rc::Rc;

@@ -1,6 +1,8 @@
 //! What is asked of an exploration, and what it answers.
 
+use crate::watch::Watch;
 use linchpin_verdict::{Limits, StopReason};
+use std::sync::Arc;
 
 /// How executions are chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +56,16 @@ pub struct Options {
     pub steps: usize,
     /// Whether what was not given back is a [`Problem`](crate::Problem).
     pub leaks: bool,
+    /// How many bytes the stack of each thread has. Code that needs more ends the process: it runs
+    /// into a page that may not be touched.
+    pub stack: usize,
+    /// Where to say what the exploration is at.
+    pub watch: Option<Arc<Watch>>,
 }
+
+/// The stack of a thread, unless said otherwise: as in std, so that code which runs there runs here.
+/// Pages that are not touched cost nothing.
+const STACK_BYTES: usize = 2 * 1024 * 1024;
 
 impl Options {
     /// The defaults for a strategy.
@@ -65,6 +76,8 @@ impl Options {
             executions: None,
             steps: 10_000,
             leaks: true,
+            stack: STACK_BYTES,
+            watch: None,
         }
     }
 }

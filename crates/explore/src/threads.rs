@@ -5,6 +5,8 @@
 //! atomic access never panics in real life, so the code around it need not survive that. Their
 //! memory is lost instead.
 
+use crate::options::Options;
+use crate::watch::Watch;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use linchpin_sync::runtime::{
@@ -14,22 +16,24 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// A thread of an execution: 0 is the first.
 pub(crate) type ThreadId = usize;
-
-/// How large the stack of a thread is: as in std, so that code which runs there runs here. Pages that
-/// are not touched cost nothing.
-const STACK_BYTES: usize = 2 * 1024 * 1024;
 
 /// What a thread asks.
 ///
 /// INVARIANT: the references live on the stack of the thread that asks: they are good until it is
 /// resumed. An engine that keeps something keeps a copy.
 pub(crate) enum Request {
-    /// See [`Runtime::access`]. Reply: what was there before.
-    Access { place: Place<'static>, action: Action<'static>, site: Site },
+    /// See [`Runtime::access`] and [`Runtime::access_in_line`]. Reply: what was there before.
+    Access {
+        place: Place<'static>,
+        line: Option<Place<'static>>,
+        action: Action<'static>,
+        site: Site,
+    },
     /// See [`Runtime::fence`].
     Fence { order: Ordering, site: Site },
     /// See [`Runtime::cell`].
@@ -48,6 +52,31 @@ pub(crate) enum Request {
     Used { resource: u64, site: Site },
     /// See [`Runtime::mark`].
     Mark(u64),
+}
+
+impl Request {
+    /// Where something is asked; nowhere for marks.
+    pub(crate) fn site(&self) -> Option<Site> {
+        match self {
+            Request::Access { site, .. }
+            | Request::Fence { site, .. }
+            | Request::Cell { site, .. }
+            | Request::Pause { site }
+            | Request::Choose { site, .. }
+            | Request::Spawned { site, .. }
+            | Request::Acquired { site, .. }
+            | Request::Released { site, .. }
+            | Request::Used { site, .. } => Some(site),
+            Request::Mark(_) => None,
+        }
+    }
+
+    fn mark(&self) -> Option<u64> {
+        match self {
+            Request::Mark(mark) => Some(*mark),
+            _ => None,
+        }
+    }
 }
 
 /// Where a thread is after it was resumed.
@@ -69,8 +98,25 @@ pub(crate) struct Threads {
 }
 
 /// Stacks that no thread uses, to be used again: making one costs a thousand times more.
-#[derive(Default)]
-pub(crate) struct Stacks(Vec<DefaultStack>);
+pub(crate) struct Stacks {
+    free: Vec<DefaultStack>,
+    /// How large each is.
+    bytes: usize,
+    watch: Option<Arc<Watch>>,
+}
+
+impl Stacks {
+    /// None yet.
+    pub(crate) fn new(options: &Options) -> Stacks {
+        Stacks { free: Vec::new(), bytes: options.stack, watch: options.watch.clone() }
+    }
+
+    fn take(&mut self) -> DefaultStack {
+        self.free.pop().unwrap_or_else(|| {
+            DefaultStack::new(self.bytes).expect("the system has memory for a stack")
+        })
+    }
+}
 
 /// What threads and engine share: the runtime that the primitives see.
 #[derive(Default)]
@@ -102,9 +148,10 @@ impl Threads {
     }
 
     fn add(&mut self, body: Box<dyn FnOnce()>, stacks: &mut Stacks) {
-        let stack = stacks.0.pop().unwrap_or_else(|| {
-            DefaultStack::new(STACK_BYTES).expect("the system has memory for a stack")
-        });
+        let stack = stacks.take();
+        if let Some(watch) = &stacks.watch {
+            watch.added(self.bodies.len());
+        }
         let shared = Rc::clone(&self.shared);
         let coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<_, _>, _| {
             shared.yielder.set(Some(yielder));
@@ -131,7 +178,17 @@ impl Threads {
         let coroutine = self.bodies[thread].as_mut().expect("the thread has not ended");
         let caller = self.shared.yielder.take();
         self.shared.current.set(thread);
+        if let Some(watch) = &stacks.watch {
+            watch.entered(thread);
+        }
         let result = coroutine.resume(reply);
+        if let Some(watch) = &stacks.watch {
+            let (site, mark) = match &result {
+                CoroutineResult::Yield(request) => (request.site(), request.mark()),
+                CoroutineResult::Return(_) => (None, None),
+            };
+            watch.left(thread, site, mark);
+        }
         self.shared.yielder.set(caller);
         match result {
             CoroutineResult::Yield(mut request) => {
@@ -144,7 +201,7 @@ impl Threads {
             }
             CoroutineResult::Return(result) => {
                 if let Some(coroutine) = self.bodies[thread].take() {
-                    stacks.0.push(coroutine.into_stack());
+                    stacks.free.push(coroutine.into_stack());
                 }
                 match result {
                     Ok(()) => Paused::Ended,
@@ -163,7 +220,7 @@ impl Threads {
                 // for values that are leaked with it; locals of other threads do not outlive
                 // their own.
                 unsafe { coroutine.force_reset() };
-                stacks.0.push(coroutine.into_stack());
+                stacks.free.push(coroutine.into_stack());
             }
         }
     }
@@ -202,7 +259,25 @@ impl Runtime for Shared {
                 std::mem::transmute::<Action<'_>, Action<'static>>(action),
             )
         };
-        self.ask(Request::Access { place, action, site })
+        self.ask(Request::Access { place, line: None, action, site })
+    }
+
+    fn access_in_line(
+        &self,
+        place: Place<'_>,
+        line: Place<'_>,
+        action: Action<'_>,
+        site: Site,
+    ) -> u64 {
+        // SAFETY: the thread is suspended in `ask` while the engine uses them.
+        let (place, line, action) = unsafe {
+            (
+                std::mem::transmute::<Place<'_>, Place<'static>>(place),
+                std::mem::transmute::<Place<'_>, Place<'static>>(line),
+                std::mem::transmute::<Action<'_>, Action<'static>>(action),
+            )
+        };
+        self.ask(Request::Access { place, line: Some(line), action, site })
     }
 
     fn fence(&self, order: Ordering, site: Site) {

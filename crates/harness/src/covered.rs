@@ -34,6 +34,9 @@ pub struct Covered {
     pub seed: u64,
     /// Whether everything within the bounds was covered.
     pub complete: bool,
+    /// Whether not one access of `linchpin::sync` or `linchpin::cell` was seen, although executions
+    /// were controlled.
+    pub unseen: bool,
     /// What else there is to know.
     pub notes: Vec<String>,
 }
@@ -55,12 +58,17 @@ impl Covered {
             elapsed: Duration::ZERO,
             seed,
             complete: false,
+            unseen: false,
             notes: Vec::new(),
         }
     }
 
     fn what_it_shows(&self) -> &'static str {
         match (self.mode, self.complete) {
+            _ if self.unseen => {
+                "No access was seen: is the object built on `linchpin::sync`? Calls came one after \
+                 the other, which shows nothing about threads that run beside each other."
+            }
             (Mode::Native, _) => {
                 "No violation in these rounds, which shows nothing about other schedules."
             }

@@ -2,6 +2,7 @@
 //! [`Definition`]; what only talks about it takes its [`Subject`].
 
 use crate::generate::Generator;
+use crate::persistent::Persistent;
 use crate::scenario::{Call, Scenario};
 use crate::specification::Source;
 use linchpin_history_data::Object;
@@ -19,6 +20,8 @@ pub struct Definition<T> {
     pub operations: Vec<Run<T>>,
     /// What must hold when no operation is in progress; it panics if that does not hold.
     pub finally: Option<Check<T>>,
+    /// Persistent memory and crashes, if the test has them.
+    pub persistent: Option<Persistent<T>>,
     /// Everything that does not depend on the type.
     pub subject: Subject,
 }

@@ -24,6 +24,9 @@ pub enum DefinitionError {
     /// No thread calls anything.
     #[error("the test has no threads")]
     NoThreads,
+    /// Threads that call nothing.
+    #[error("the test has threads with no operations: `ops` is 0")]
+    NoCalls,
     /// The specification does not have an operation of the test.
     #[error("the specification `{spec}` has no operation `{name}`; it has {known}")]
     NoSuchOperation {
@@ -82,6 +85,20 @@ pub enum DefinitionError {
         /// Why not.
         reason: String,
     },
+    /// Crashes without a way to go on after them.
+    #[error("the test has `crashes`, `property` or `after`, but no `recover = |pool| …;`")]
+    NoRecovery,
+    /// A recovery without a pool to recover from.
+    #[error("`recover` needs an object in a pool: `object: T = |pool| …;`")]
+    NoPool,
+    /// Crashes in a mode that has none.
+    #[error("the mode `{0}` knows no crashes: use exhaustive, preemptions, random or pct")]
+    CrashesInMode(String),
+    /// Crashes and futures that are dropped.
+    #[error(
+        "`cancel` and crashes do not go together: futures are not dropped where there are crashes"
+    )]
+    CrashesAndCancel,
     /// A variable of the environment makes no sense.
     #[error("{variable} is `{value}`, which is not {expected}")]
     Environment {

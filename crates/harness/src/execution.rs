@@ -22,17 +22,25 @@ pub struct Timed {
     pub invoked: u64,
     /// When it returned, and what it answered; `None` if it did not return.
     pub answer: Option<(u64, Value)>,
+    /// Whether its future was dropped: it may have taken effect, and does not return.
+    pub dropped: bool,
 }
 
 /// The name of the process that makes the calls before the threads start.
 pub const BEFORE: &str = "before";
 
+/// The name of the process that makes the calls when the threads have ended.
+pub const AFTER: &str = "after";
+
 impl Execution {
-    /// The calls that were made and did not return, with their threads.
+    /// The calls that were made and may still return, with their threads.
     pub fn pending<'a>(&'a self, scenario: &'a Scenario) -> Vec<(usize, &'a Call)> {
         let mut pending = Vec::new();
         for (thread, (timed, calls)) in self.threads.iter().zip(&scenario.threads).enumerate() {
-            let open = timed.iter().zip(calls).filter(|(timed, _)| timed.answer.is_none());
+            let open = timed
+                .iter()
+                .zip(calls)
+                .filter(|(timed, _)| timed.answer.is_none() && !timed.dropped);
             pending.extend(open.map(|(_, call)| (thread, call)));
         }
         pending

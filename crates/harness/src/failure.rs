@@ -6,7 +6,7 @@ use crate::judge::Violated;
 use crate::plan::Mode;
 use crate::scenario::Scenario;
 use crate::specification::Source;
-use linchpin_history_data::{History, Precedence, Violation};
+use linchpin_history_data::{History, Precedence, Property, Violation};
 use linchpin_spec::Signature;
 use linchpin_verdict::counted;
 use std::path::PathBuf;
@@ -34,6 +34,8 @@ pub enum Kind {
     Deadlock(String),
     /// An execution is so long that it may never end.
     Endless(String),
+    /// A thread did not come back: it waits for what the explorer does not know.
+    Hung(String),
     /// The code did something else than before although it was answered the same.
     Nondeterministic(String),
     /// A limit was reached, and the test asked to fail then: how far it came.
@@ -82,6 +84,8 @@ pub struct Failure {
     pub possible: Vec<String>,
     /// Happens-before between the operations, under weak memory: the history has no times then.
     pub order: Option<Precedence>,
+    /// What had to hold, if the system may crash.
+    pub property: Option<Property>,
     /// The steps of the execution, if they are known.
     pub interleaving: Option<String>,
     /// What repeats the execution, if it was controlled.
@@ -112,6 +116,7 @@ impl Failure {
             violation: None,
             possible: Vec::new(),
             order: None,
+            property: None,
             interleaving: None,
             decisions: None,
             folder: None,

@@ -5,8 +5,9 @@
 use crate::definition::Subject;
 use crate::failure::{Failure, Files, Kind};
 use crate::json;
+use crate::page;
 use crate::scenario::{Call, Scenario};
-use linchpin_history_data::{History, OpId, Precedence, Rank};
+use linchpin_history_data::{Crash, History, OpId, Precedence, Rank};
 use linchpin_spec::{Signature, Value};
 use std::path::{Path, PathBuf};
 use std::{env, fs, io, process};
@@ -17,11 +18,14 @@ const LONGEST: usize = 64;
 /// The failure, with its files written. That they cannot be written is a note, not an error.
 pub fn written(mut failure: Failure) -> Failure {
     let Some(folder) = failure.folder.clone() else { return failure };
-    if let Kind::Limit(_) = failure.kind {
+    if let Kind::Limit(_) | Kind::Hung(_) = failure.kind {
         return failure;
     }
     match write(&failure, &folder) {
-        Ok(files) => failure.files = Some(files),
+        Ok(files) => {
+            failure.notes.extend(page::written(&failure, &files));
+            failure.files = Some(files);
+        }
         Err(error) => failure.notes.push(format!("its files cannot be written: {error}")),
     }
     failure
@@ -113,6 +117,13 @@ fn events(history: &History, signatures: &[Signature], order: Option<&Precedence
         Some(_) => events.sort_unstable_by_key(|(_, returns, id)| (*id, *returns)),
         None => events.sort_unstable(),
     }
+    let crash = |crash: &Crash| match crash.process {
+        None => r#"{"type":"crash"}"#.to_owned(),
+        Some(process) => {
+            let process = written_process(history.process_name(process));
+            format!(r#"{{"type":"crash","process":{process}}}"#)
+        }
+    };
     let after = |id: OpId| {
         let Some(order) = order else { return String::new() };
         let before = history.ids().filter(|first| order.precedes(*first, id));
@@ -122,11 +133,7 @@ fn events(history: &History, signatures: &[Signature], order: Option<&Precedence
     let event = |(_, returns, id): &(Rank, bool, OpId)| {
         let operation = &history[*id];
         let name = signatures.get(usize::from(operation.operation)).map_or("?", |one| &one.name);
-        let process = history.process_name(operation.process);
-        let process = match process.parse::<u32>() {
-            Ok(number) => number.to_string(),
-            Err(_) => Value::str(process).to_string(),
-        };
+        let process = written_process(history.process_name(operation.process));
         let (kind, value) = match returns {
             true => ("ok", operation.response),
             false => ("invoke", operation.argument),
@@ -135,7 +142,24 @@ fn events(history: &History, signatures: &[Signature], order: Option<&Precedence
         let after = if *returns { String::new() } else { after(*id) };
         format!(r#"{{"process":{process},"type":"{kind}","f":{name},"value":{value}{after}}}"#)
     };
-    events.iter().map(event).collect()
+    let mut crashes = history.crashes.iter().peekable();
+    let mut lines = Vec::with_capacity(events.len() + history.crashes.len());
+    for next in &events {
+        while let Some(crashed) = crashes.next_if(|crash| crash.at < next.0) {
+            lines.push(crash(crashed));
+        }
+        lines.push(event(next));
+    }
+    lines.extend(crashes.map(crash));
+    lines
+}
+
+/// A process, as JSON.
+fn written_process(name: &str) -> String {
+    match name.parse::<u32>() {
+        Ok(number) => number.to_string(),
+        Err(_) => Value::str(name).to_string(),
+    }
 }
 
 fn regression(failure: &Failure, scenario: &Scenario, events: &[String]) -> String {

@@ -36,9 +36,30 @@
 /// | `recorded: "run.jsonl";` | the threads of a recording, such as `linchpin run` writes |
 /// | `finally = \|o\| …;` | what must hold after each run; it panics if not |
 ///
+/// For objects in persistent memory ([`linchpin_sync::persistent`]) of which the system may crash:
+///
+/// | part | what it is |
+/// | --- | --- |
+/// | `object: T = \|pool\| …;` | makes the object in a pool |
+/// | `recover = \|pool\| …;` | finds it again after a crash |
+/// | `crashes: 1;` | at most so many crashes |
+/// | `property: durable;` | what must hold: `durable`, `strict` or `recoverable` |
+/// | `after { pop, pop }` | what is called in the end, when all threads have ended |
+///
 /// An operation that may wait does so where the specification answers `null` (an empty queue) or has
 /// no answer; with a `model`, where its closure is `None`, and it answers what is in `Some`. That all
 /// threads wait is a failure only if the specification could answer one of them.
+///
+/// Without a specification nothing can be judged:
+///
+/// ```compile_fail
+/// linchpin_harness::test! {
+///     fn unspecified() {
+///         object: std::sync::Mutex<u64> = std::sync::Mutex::default();
+///         op read() = |o| *o.lock().unwrap();
+///     }
+/// }
+/// ```
 ///
 /// Arguments come from `fresh` (a different value each time), ranges, lists (`[1, 5]`), or whatever
 /// implements [`Generate`](crate::Generate). Answers are anything that is [`ToValue`](crate::ToValue).
@@ -59,29 +80,42 @@ macro_rules! test {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __parts {
+    ([$name:expr] object: $type:ty = |$pool:pat_param| $make:expr; $($rest:tt)*) => {
+        $crate::__parts!({ $crate::Test::<$type>::persistent($name, |$pool| $make) } $($rest)*)
+    };
     ([$name:expr] object: $type:ty = $make:expr; $($rest:tt)*) => {
-        $crate::__parts!({ $crate::Test::<$type>::new($name, || $make) } $($rest)*)
+        $crate::__parts!(<{ $crate::Test::<$type>::new($name, || $make) }> $($rest)*)
+    };
+    ([$name:expr] $($rest:tt)*) => {
+        ::core::compile_error!("a test begins with its object: `object: Type = how to make one;`")
     };
     ({ $($test:tt)* }) => {
         $($test)*.run()
     };
 
-    ({ $($test:tt)* } spec: $spec:expr, init = $init:expr; $($rest:tt)*) => {
+    (<{ $($test:tt)* }> spec: $spec:expr, init = $init:expr; $($rest:tt)*) => {
         $crate::__parts!({ $($test)*.spec($crate::Specification::from($spec).starting_from($init)) } $($rest)*)
     };
-    ({ $($test:tt)* } spec: $spec:expr; $($rest:tt)*) => {
+    (<{ $($test:tt)* }> spec: $spec:expr; $($rest:tt)*) => {
         $crate::__parts!({ $($test)*.spec({
             #[allow(unused_imports)]
             use $crate::lin;
             $spec
         }) } $($rest)*)
     };
-    ({ $($test:tt)* } model: $type:ty = $initial:expr; $($rest:tt)*) => {
+    (<{ $($test:tt)* }> model: $type:ty = $initial:expr; $($rest:tt)*) => {
         $crate::__parts!({ $($test)*.model_printed::<$type>($initial, {
             #[allow(unused_imports)]
             use $crate::__private::{Printed as _, Unprinted as _};
             (&$crate::__private::Probe::<$type>::new()).print()
         }) } $($rest)*)
+    };
+
+    (<{ $($test:tt)* }> $($rest:tt)*) => {
+        ::core::compile_error!(
+            "a test needs a specification right after its object: `spec: \"queue\";` or \
+             `model: Type = its initial value;`"
+        )
     };
 
     ({ $($test:tt)* } mode: $mode:ident; $($rest:tt)*) => {
@@ -108,6 +142,26 @@ macro_rules! __parts {
     };
     ({ $($test:tt)* } recorded: $path:expr; $($rest:tt)*) => {
         $crate::__parts!({ $($test)*.recorded($path) } $($rest)*)
+    };
+
+    ({ $($test:tt)* } after { $($call:tt)* }; $($rest:tt)*) => {
+        $crate::__parts!({ $($test)*.after($crate::__calls!([] $($call)*)) } $($rest)*)
+    };
+    ({ $($test:tt)* } after { $($call:tt)* } $($rest:tt)*) => {
+        $crate::__parts!({ $($test)*.after($crate::__calls!([] $($call)*)) } $($rest)*)
+    };
+    ({ $($test:tt)* } recover = |$pool:pat_param| $recover:expr; $($rest:tt)*) => {
+        $crate::__parts!({ $($test)*.recover(|$pool| $recover) } $($rest)*)
+    };
+    ({ $($test:tt)* } crashes: $crashes:expr; $($rest:tt)*) => {
+        $crate::__parts!({ $($test)*.crashes($crashes) } $($rest)*)
+    };
+    ({ $($test:tt)* } property: $property:expr; $($rest:tt)*) => {
+        $crate::__parts!({ $($test)*.property({
+            #[allow(unused_imports)]
+            use $crate::{durable, recoverable, strict};
+            $property
+        }) } $($rest)*)
     };
 
     ({ $($test:tt)* } finally = |$object:pat_param| $check:expr; $($rest:tt)*) => {
@@ -152,6 +206,13 @@ macro_rules! __parts {
             |$object, $crate::__names!($arguments)| $run
             $(, |$model, #[allow(unused_variables)] $crate::__names!($arguments)| $step)?
         ) } $($rest)*)
+    };
+    ({ $($test:tt)* } $part:tt $($rest:tt)*) => {
+        ::core::compile_error!(::core::concat!(
+            "this is no part of a test, or not as it must be written: `",
+            ::core::stringify!($part $($rest)*),
+            "`"
+        ))
     };
 }
 

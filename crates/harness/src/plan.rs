@@ -67,6 +67,12 @@ pub struct Options {
     pub seed: Option<u64>,
     /// At most about so many bytes.
     pub memory: Option<usize>,
+    /// So long a thread may go on without an access under control: a thread that takes longer hangs.
+    pub patience: Option<Duration>,
+    /// How many bytes the stack of a thread has under control.
+    pub stack: Option<usize>,
+    /// Whether a future that is not ready may be dropped instead, under control.
+    pub cancel: bool,
     /// What to do when a limit is reached. If nothing is said, a test that covers everything within
     /// its bounds fails, and one that samples passes.
     pub on_limit: Option<OnLimit>,
@@ -81,6 +87,9 @@ impl Default for Options {
             time: None,
             seed: None,
             memory: None,
+            patience: None,
+            stack: None,
+            cancel: false,
             on_limit: None,
         }
     }
@@ -190,6 +199,30 @@ impl Plan {
         self
     }
 
+    /// Under control, a thread that goes on for so long without an access hangs: a [`Duration`] or
+    /// seconds. Ten seconds if nothing is said.
+    #[must_use]
+    pub fn patience(mut self, patience: impl Time) -> Plan {
+        self.options.patience = Some(patience.duration());
+        self
+    }
+
+    /// Under control, the stack of each thread has so many bytes: 2 MiB if nothing is said. A stack
+    /// that is too small ends the process with a segmentation fault.
+    #[must_use]
+    pub fn stack(mut self, bytes: usize) -> Plan {
+        self.options.stack = Some(bytes);
+        self
+    }
+
+    /// Under control, an `async` operation that is not ready may be dropped instead of waited for,
+    /// each time: it may or may not have taken effect then, and its thread calls nothing more.
+    #[must_use]
+    pub fn cancel(mut self, cancel: bool) -> Plan {
+        self.options.cancel = cancel;
+        self
+    }
+
     /// What to do when a limit is reached.
     #[must_use]
     pub fn on_limit(mut self, then: OnLimit) -> Plan {
@@ -208,7 +241,7 @@ impl Plan {
     }
 
     /// As the environment says: `LINCHPIN_MODE`, `LINCHPIN_BOUND`, `LINCHPIN_TIME` (seconds),
-    /// `LINCHPIN_RUNS` and `LINCHPIN_SEED` come before what the test says.
+    /// `LINCHPIN_RUNS`, `LINCHPIN_SEED` and `LINCHPIN_STACK` (bytes) come before what the test says.
     ///
     /// # Errors
     ///
@@ -240,6 +273,9 @@ impl Plan {
         }
         if let Some(seed) = number(&get, "LINCHPIN_SEED", "a number")? {
             self.options.seed = Some(seed);
+        }
+        if let Some(bytes) = number(&get, "LINCHPIN_STACK", "a number of bytes")? {
+            self.options.stack = Some(bytes);
         }
         Ok(self)
     }

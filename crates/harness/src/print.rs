@@ -1,13 +1,15 @@
 //! A failure as a person reads it: the sentence, a column for each process, the core in time, and
 //! how to see it again.
 
-use crate::execution::BEFORE;
+use crate::execution::{AFTER, BEFORE};
 use crate::failure::{Failure, Kind};
+use crate::persistent;
 use crate::plan::Mode;
 use crate::specification::Source;
-use linchpin_history_data::{Bar, OpId, Precedence, Rank, Sentences, Timeline, escaped};
+use linchpin_history_data::{Bar, OpId, Precedence, Property, Rank, Sentences, Timeline, escaped};
 use linchpin_spec::{Shape, Value};
 use linchpin_verdict::counted;
+use std::ffi::OsString;
 use std::fmt::{self, Write};
 
 /// Columns of the drawing.
@@ -50,7 +52,12 @@ impl Failure {
             Kind::NotLinearizable if self.order.is_some() => {
                 "not linearizable with respect to happens-before".to_owned()
             }
-            Kind::NotLinearizable => "not linearizable".to_owned(),
+            Kind::NotLinearizable => match self.property {
+                Some(Property::Durable) => "not durably linearizable".to_owned(),
+                Some(Property::Strict) => "not strictly linearizable".to_owned(),
+                Some(Property::Recoverable) => "not recoverably linearizable".to_owned(),
+                Some(Property::Linearizable) | None => "not linearizable".to_owned(),
+            },
             Kind::Panicked(message) => format!("an operation panicked: {message}"),
             Kind::Stuck => format!("stuck: {}", self.stuck()),
             Kind::FinallyFailed(message) => {
@@ -60,6 +67,7 @@ impl Failure {
             | Kind::Memory(message)
             | Kind::Deadlock(message)
             | Kind::Endless(message)
+            | Kind::Hung(message)
             | Kind::Nondeterministic(message) => message.clone(),
             Kind::Limit(so_far) => format!("stopped by a limit before it was done: {so_far}"),
             Kind::Mistake(mistake) => format!("the test cannot be run: {mistake}"),
@@ -212,9 +220,16 @@ impl Failure {
         let history = files.history.display();
         writeln!(f, "history: {history}")?;
         match self.command() {
-            Some(options) => {
+            Some(mut options) => {
+                if let Some(property) = self.property {
+                    let _ = write!(options, " --property {}", persistent::word(property));
+                }
                 writeln!(f, "judge it: linchpin check {history} {options}")?;
-                writeln!(f, "look at it: the same with --report page.html")?;
+                writeln!(
+                    f,
+                    "look at it: the same with --report page.html, or LINCHPIN_REPORT=page.html \
+                     cargo test"
+                )?;
             }
             None => writeln!(f, "its specification is Rust code, which `linchpin check` lacks")?,
         }
@@ -238,7 +253,7 @@ impl Failure {
         self.test.split_once("::").map_or(&self.test, |(_, name)| name)
     }
 
-    /// The options of `linchpin check` that name the specification.
+    /// The options of `linchpin check` that name the specification, for a shell.
     fn command(&self) -> Option<String> {
         match &self.source {
             Source::Builtin { name, init: None } => Some(format!("--spec {name}")),
@@ -249,10 +264,24 @@ impl Failure {
             Source::Rust(_) => None,
         }
     }
+
+    /// The same, one after the other.
+    pub(crate) fn arguments(&self) -> Option<Vec<OsString>> {
+        let (spec, init) = match &self.source {
+            Source::Builtin { name, init } => (OsString::from(name.to_string()), init.as_ref()),
+            Source::Lin(path) => (path.clone().into_os_string(), None),
+            Source::Rust(_) => return None,
+        };
+        let mut arguments = vec!["--spec".into(), spec];
+        if let Some(init) = init {
+            arguments.extend(["--init".into(), init.to_string().into()]);
+        }
+        Some(arguments)
+    }
 }
 
 fn process_name(name: &str) -> String {
-    if name == BEFORE { "before".to_owned() } else { format!("process {name}") }
+    if name == BEFORE || name == AFTER { name.to_owned() } else { format!("process {name}") }
 }
 
 /// A value inside the single quotes of a shell.

@@ -61,11 +61,11 @@ impl Waiting<'_> {
 pub fn waits_rightly(subject: &Subject, scenario: &Scenario, execution: &Execution) -> bool {
     let mut timed = Vec::new();
     for (thread, made) in execution.threads.iter().zip(&scenario.threads) {
-        let returned = thread.iter().zip(made).filter_map(|(timed, call)| {
-            let (returned, answer) = timed.answer.as_ref()?;
-            Some((call, answer, timed.invoked, *returned))
+        let done = thread.iter().zip(made).filter_map(|(timed, call)| match &timed.answer {
+            Some((returned, answer)) => Some((call, Some(answer), timed.invoked, *returned)),
+            None => timed.dropped.then_some((call, None, timed.invoked, u64::MAX)),
         });
-        timed.extend(returned);
+        timed.extend(done);
     }
     if timed.len() > 64 {
         return true;
@@ -76,7 +76,7 @@ pub fn waits_rightly(subject: &Subject, scenario: &Scenario, execution: &Executi
             let before =
                 |(at, other): (usize, &(_, _, _, u64))| u64::from(other.3 < *invoked) << at;
             let before = timed.iter().enumerate().map(before).sum();
-            Done { call, answer, before }
+            Done { call, answer: *answer, before }
         })
         .collect();
     let pending = execution.pending(scenario).into_iter().map(|(_, call)| call).collect();
@@ -89,24 +89,25 @@ pub fn waits_rightly(subject: &Subject, scenario: &Scenario, execution: &Executi
 }
 
 /// The same, where all that is known is which calls come before which: `calls` are those that were
-/// made, with their answers, and for each there is a mask of those before it.
+/// made, with their answers and whether they were dropped, and for each there is a mask of those
+/// before it.
 pub fn waits_rightly_in(
     subject: &Subject,
-    calls: &[(&Call, Option<&Value>)],
+    calls: &[(&Call, Option<&Value>, bool)],
     before: &[u64],
 ) -> bool {
     if calls.len() > 64 {
         return true;
     }
-    let returned = |at: &usize| calls[*at].1.is_some();
-    let returned: Vec<usize> = (0..calls.len()).filter(returned).collect();
-    let done = returned.iter().filter_map(|at| {
-        let (call, answer) = calls[*at];
-        let mask =
-            returned.iter().enumerate().map(|(bit, other)| (before[*at] >> other & 1) << bit);
-        Some(Done { call, answer: answer?, before: mask.sum() })
+    let is_done = |at: &usize| calls[*at].1.is_some() || calls[*at].2;
+    let over: Vec<usize> = (0..calls.len()).filter(is_done).collect();
+    let done = over.iter().map(|at| {
+        let (call, answer, _) = calls[*at];
+        let mask = over.iter().enumerate().map(|(bit, other)| (before[*at] >> other & 1) << bit);
+        Done { call, answer, before: mask.sum() }
     });
-    let pending = calls.iter().filter(|(_, answer)| answer.is_none()).map(|(call, _)| *call);
+    let waiting = calls.iter().filter(|(_, answer, dropped)| answer.is_none() && !dropped);
+    let pending = waiting.map(|(call, ..)| *call);
     let mut orders = Orders::new(subject, done.collect(), pending.collect());
     orders.end_waiting(vec![subject.object.spec.initial()])
 }
@@ -119,7 +120,8 @@ fn applied(subject: &Subject, state: &AnyState, call: &Call, answer: &Value) -> 
 
 struct Done<'a> {
     call: &'a Call,
-    answer: &'a Value,
+    /// None if it was dropped: it may have taken effect, whatever it would have answered.
+    answer: Option<&'a Value>,
     /// The calls that come before it.
     before: u64,
 }
@@ -148,16 +150,25 @@ impl<'a> Orders<'a> {
             return false;
         }
         let left: Vec<usize> = (0..self.calls.len()).filter(|at| done & (1 << at) == 0).collect();
-        if left.is_empty() {
+        if left.iter().all(|at| self.calls[*at].answer.is_none()) {
             let answered = |call: &&Call| !answers(self.subject, &state, call).is_empty();
-            return !self.pending.iter().any(answered);
+            if !self.pending.iter().any(answered) {
+                return true;
+            }
         }
         for at in left {
             let next = &self.calls[at];
             if next.before & !done != 0 {
                 continue;
             }
-            for after in applied(self.subject, &state, next.call, next.answer) {
+            let after = match next.answer {
+                Some(answer) => applied(self.subject, &state, next.call, answer),
+                None => {
+                    let any = answers(self.subject, &state, next.call).into_iter();
+                    any.map(|outcome| outcome.state).collect()
+                }
+            };
+            for after in after {
                 if self.ends_waiting(done | 1 << at, after) {
                     return true;
                 }

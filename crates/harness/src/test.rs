@@ -10,6 +10,7 @@ use crate::files;
 use crate::generate::Generators;
 use crate::model::{Model, Print, State, Step};
 use crate::native;
+use crate::persistent::Parts;
 use crate::plan::{Mode, Plan};
 use crate::recorded::Recorded;
 use crate::resolve::{found, named};
@@ -47,6 +48,7 @@ pub struct Test<T, S = ()> {
     scenario: Vec<Vec<NamedCall>>,
     recording: Option<PathBuf>,
     folder: Option<PathBuf>,
+    pub(crate) persistent: Parts<T>,
     specification: S,
 }
 
@@ -64,6 +66,7 @@ impl<T: Send + Sync + 'static> Test<T> {
             scenario: Vec::new(),
             recording: None,
             folder: Some(files::folder()),
+            persistent: Parts::default(),
             specification: (),
         }
     }
@@ -88,7 +91,7 @@ impl<T: Send + Sync + 'static> Test<T> {
     fn judged_by<S>(self, specification: S) -> Test<T, S> {
         let Test { name, make, plan, runs, operations, finally, .. } = self;
         let (before, scenario, folder) = (self.before, self.scenario, self.folder);
-        let recording = self.recording;
+        let (recording, persistent) = (self.recording, self.persistent);
         Test {
             name,
             make,
@@ -100,6 +103,7 @@ impl<T: Send + Sync + 'static> Test<T> {
             scenario,
             recording,
             folder,
+            persistent,
             specification,
         }
     }
@@ -360,11 +364,18 @@ impl<T: Send + Sync + 'static, S: Specified> Test<T, S> {
         if plan.options.threads == 0 {
             return Err(DefinitionError::NoThreads);
         }
+        if plan.options.ops == 0 {
+            return Err(DefinitionError::NoCalls);
+        }
+        let persistent = self.persistent.resolved(&operations, plan.mode)?;
+        if persistent.is_some() && plan.options.cancel {
+            return Err(DefinitionError::CrashesAndCancel);
+        }
         let (name, folder) = (self.name, self.folder);
         let subject =
             Subject { name, object, source, operations, before, scenario, recorded, folder };
         let (make, operations, finally) = (self.make, self.runs, self.finally);
-        Ok((Definition { make, operations, finally, subject }, plan))
+        Ok((Definition { make, operations, finally, persistent, subject }, plan))
     }
 
     /// Runs the test: what was covered, or what went wrong.
@@ -379,7 +390,11 @@ impl<T: Send + Sync + 'static, S: Specified> Test<T, S> {
             .map_err(|mistake| Box::new(Failure::of(&name, Kind::Mistake(mistake))))?;
         let definition = Arc::new(definition);
         let outcome = match plan.mode {
-            Mode::Native => native::run(&definition, &plan.options),
+            Mode::Native => native::run(&definition, &plan.options).map(|mut covered| {
+                let note = "the system never crashes in this mode".to_owned();
+                covered.notes.extend(definition.has_crashes().then_some(note));
+                covered
+            }),
             mode => controlled::run(&definition, mode, &plan.options),
         };
         outcome.map_err(|failure| Box::new(files::written(*failure)))

@@ -171,7 +171,8 @@ fn check_deadlines(
     match poll.find(history, has_key) {
         Ok(Some(_)) => keys::check(object, history, interrupted, options, &poll),
         Ok(None) => {
-            let one = OneObject { object, history, interrupted, monitors: options.monitors };
+            let (monitors, quick) = (options.monitors, options.monitors);
+            let one = OneObject { object, history, interrupted, monitors, quick };
             one.check(&options.limits, &options.search).into()
         }
         Err(stopped) => Checked::new(stopped, NO_METHOD.to_owned(), Vec::new()),

@@ -20,6 +20,12 @@ pub(crate) trait DataType: Sync {
         &[]
     }
 
+    /// After how many of the methods a quick search goes, which the rest would take longer than; none
+    /// if it does not know the object.
+    fn quick_after(&self) -> Option<usize> {
+        None
+    }
+
     /// Methods that search: exact, faster than the general search, but exponential at worst. They
     /// keep to [`Limits::configurations`].
     fn searches(&self) -> &'static [Method] {
@@ -137,7 +143,7 @@ pub(crate) fn data_type(builtin: Builtin) -> &'static dyn DataType {
         Builtin::Mwcas => &Mwcas,
         Builtin::Kv => &Kv,
         Builtin::ListAppend => &ListAppend,
-        Builtin::MultiRegister => &Apart(SplitBy::Locations(1)),
+        Builtin::MultiRegister => &MultiRegister,
         Builtin::Snapshot => &Snapshot,
         Builtin::Snzi => &Counted(Tally { up: Snzi::ARRIVE, down: Snzi::DEPART }),
         Builtin::Mailbox => &Counted(Tally { up: Mailbox::DELIVER, down: Mailbox::REMOVE }),
@@ -154,6 +160,10 @@ struct Register {
 }
 
 impl DataType for Register {
+    fn quick_after(&self) -> Option<usize> {
+        Some(1)
+    }
+
     fn methods(&self) -> &'static [Method] {
         monitored!("register", register)
     }
@@ -180,6 +190,10 @@ const SHARED_VALUES: Knowledge =
 struct Queue;
 
 impl DataType for Queue {
+    fn quick_after(&self) -> Option<usize> {
+        Some(1)
+    }
+
     fn methods(&self) -> &'static [Method] {
         &[Method { name: "queue", check: |task| task.collection(monitor::queue::check) }]
     }
@@ -207,6 +221,10 @@ impl DataType for Queue {
 struct Stack;
 
 impl DataType for Stack {
+    fn quick_after(&self) -> Option<usize> {
+        Some(1)
+    }
+
     fn methods(&self) -> &'static [Method] {
         &[
             Method { name: "stack", check: |task| task.collection(monitor::stack::check) },
@@ -244,6 +262,10 @@ impl DataType for UnorderedQueue {
 struct PriorityQueue;
 
 impl DataType for PriorityQueue {
+    fn quick_after(&self) -> Option<usize> {
+        Some(1)
+    }
+
     fn methods(&self) -> &'static [Method] {
         &[
             Method {
@@ -309,6 +331,10 @@ impl DataType for Map {
 struct Kv;
 
 impl DataType for Kv {
+    fn quick_after(&self) -> Option<usize> {
+        Some(0)
+    }
+
     fn methods(&self) -> &'static [Method] {
         &[Method {
             name: "kv",
@@ -401,6 +427,18 @@ impl DataType for Mwcas {
 
     fn online(&self, _: Option<&Value>) -> Online {
         Online::Window(&rules::Mwcas)
+    }
+}
+
+struct MultiRegister;
+
+impl DataType for MultiRegister {
+    fn quick_after(&self) -> Option<usize> {
+        Some(0)
+    }
+
+    fn knowledge(&self) -> Knowledge {
+        Apart(SplitBy::Locations(1)).knowledge()
     }
 }
 

@@ -9,6 +9,7 @@
 //!
 //! Start with [`Program`], then [`Edge`] and [`Action`].
 
+use crate::persistence::Persistence;
 use linchpin_spec::{Shape, Value};
 
 /// A model, ready to execute: parameters and thread counts are fixed, functions inlined.
@@ -40,6 +41,9 @@ pub struct Program {
     /// name the executing thread; what restricts the calls of clients (ranges, `requires`) stands
     /// in the model alone.
     pub reference: Option<Box<Program>>,
+    /// What is persistent and what runs after a crash; `None` if nothing is. A specification and a
+    /// reference have none.
+    pub persistence: Option<Persistence>,
 }
 
 /// The specification of a model.
@@ -330,6 +334,13 @@ pub enum Action {
     Lock(Place),
     /// Gives a lock back; fails the run if this thread does not hold it.
     Unlock(Place),
+    /// Notes, for the executing thread, the line of this place and its pending stores, so that the
+    /// next fence guarantees them.
+    Flush(Place),
+    /// Guarantees what the executing thread has flushed.
+    Fence,
+    /// A flush of this place and a fence, in one step.
+    Persist(Place),
     /// Changes a collection of a specification's state in place.
     Update {
         /// Where the answer goes.

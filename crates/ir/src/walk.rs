@@ -53,6 +53,8 @@ impl Action {
             | Action::StoreConditional { place, .. }
             | Action::Lock(place)
             | Action::Unlock(place)
+            | Action::Flush(place)
+            | Action::Persist(place)
             | Action::Update { place, .. } => vec![place],
             Action::Cas { cells, .. } => cells.iter().map(|cell| &cell.place).collect(),
             Action::Guard(_)
@@ -60,6 +62,7 @@ impl Action {
             | Action::Choose { .. }
             | Action::Assert(_)
             | Action::New { .. }
+            | Action::Fence
             | Action::Free(_) => vec![],
         }
     }
@@ -88,7 +91,10 @@ impl Action {
             Action::Read { .. }
             | Action::LoadLinked { .. }
             | Action::Lock(_)
-            | Action::Unlock(_) => {}
+            | Action::Unlock(_)
+            | Action::Flush(_)
+            | Action::Fence
+            | Action::Persist(_) => {}
         }
         all
     }
@@ -116,7 +122,10 @@ impl Action {
             | Action::Free(_)
             | Action::Write { .. }
             | Action::Lock(_)
-            | Action::Unlock(_) => None,
+            | Action::Unlock(_)
+            | Action::Flush(_)
+            | Action::Fence
+            | Action::Persist(_) => None,
         }
     }
 }

@@ -4,6 +4,7 @@
 //! [`IllTyped`](crate::interpreter::FaultKind::IllTyped)), but a program that breaks them is a bug
 //! in the front end: its tests should call [`defects`].
 
+mod persistence;
 mod reference;
 
 use crate::branch::{Branch, branches};
@@ -16,7 +17,7 @@ use std::fmt;
 /// A place where a program breaks an invariant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Defect {
-    /// The operation, or `init`; `reference` for what concerns a `reference { }` as a whole.
+    /// The operation, `init` or `recover`; `persistence` for what concerns lines, `reference` for what concerns a `reference { }` as a whole.
     pub operation: String,
     /// The node: an index into the body.
     pub node: usize,
@@ -44,6 +45,7 @@ pub fn defects(program: &Program) -> Vec<Defect> {
         run_in_one_go(reference, &mut found);
         reference::defects(program, reference, &mut found);
     }
+    persistence::defects(program, &mut found);
     found
 }
 
@@ -51,6 +53,13 @@ pub fn defects(program: &Program) -> Vec<Defect> {
 fn bodies(program: &Program, found: &mut Vec<Defect>) {
     if let Some(body) = &program.init {
         Check { program, body, operation: "init", parameters: 0, found }.body(true);
+    }
+    if let Some(persistence) = &program.persistence {
+        let recover = persistence.recover.iter().map(|body| (body, 0));
+        let resolve = persistence.resolve.iter().map(|resolve| (&resolve.body, 1));
+        for (body, parameters) in recover.chain(resolve) {
+            Check { program, body, operation: "recover", parameters, found }.body(false);
+        }
     }
     for operation in &program.operations {
         let parameters = operation.parameters.len();
@@ -157,6 +166,13 @@ impl Check<'_> {
                 if expected != Some(fields.len()) {
                     self.report(at, "a new object has the wrong number of fields".to_owned());
                 }
+            }
+            Action::Flush(place) | Action::Persist(place)
+                if self.program.persistence.as_ref().is_none_or(|kept| !kept.covers(place)) =>
+            {
+                let names = Names { program: self.program, body: self.body };
+                let text = names.action(action);
+                self.report(at, format!("`{text}` of something volatile"));
             }
             _ => {}
         }

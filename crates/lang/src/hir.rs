@@ -3,6 +3,7 @@
 //! Types and sizes are those of the program ([`linchpin_ir::program::Type`]); expressions may still
 //! touch shared state anywhere, and functions are not inlined yet.
 
+use linchpin_ir::persistence::{ObjectLines, SharedLines};
 use linchpin_ir::program::{
     BinaryOp, Formula, LocalId, Method, Query, SpecSource, Struct, Type, UnaryOp, Variable,
 };
@@ -32,6 +33,23 @@ pub struct Model {
     /// The `reference { }` block, as a model without threads: the structs, functions, spec and
     /// bounds are those of this model, and so is the order of the operations.
     pub reference: Option<Box<Model>>,
+    /// What is persistent; `None` if nothing is.
+    pub persistence: Option<Persistence>,
+}
+
+/// What is persistent in a model, and what runs after a crash.
+#[derive(Clone, Debug)]
+pub struct Persistence {
+    /// For each shared variable, its lines.
+    pub shared: Vec<Option<SharedLines>>,
+    /// For each struct, the lines of its fields.
+    pub structs: Vec<Option<ObjectLines>>,
+    /// The names of the lines of shared variables.
+    pub lines: Vec<String>,
+    /// `recover { }`
+    pub recover: Option<Routine>,
+    /// `recover(t: tid) -> R? { }`
+    pub resolve: Option<Routine>,
 }
 
 /// What a model must implement.
@@ -52,9 +70,11 @@ pub struct Bounds {
     pub values: i64,
     /// Size of the object, for engines that let threads call for ever.
     pub size: Option<usize>,
+    /// How often the system may crash.
+    pub crashes: usize,
 }
 
-/// An operation, a function or the `init` block.
+/// An operation, a function, the `init` block or a `recover` block.
 #[derive(Clone, Debug)]
 pub struct Routine {
     /// Its name.
@@ -152,6 +172,12 @@ pub enum StatementKind {
     Lock(Place),
     /// `unlock(l)`
     Unlock(Place),
+    /// `flush(p)`
+    Flush(Place),
+    /// `fence`
+    Fence,
+    /// `persist(p)`
+    Persist(Place),
 }
 
 /// What a local assignment assigns.

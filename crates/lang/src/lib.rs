@@ -19,9 +19,10 @@ mod lower;
 pub mod syntax;
 
 pub use annotate::{Annotated, NewBase, add_bases};
+pub use check::{FUNCTIONS, RESERVED};
 pub use format::format;
 pub use hir::Bounds;
-pub use linchpin_syntax::{Diagnostic, Span};
+pub use linchpin_syntax::{Code, Diagnostic, Span};
 
 use linchpin_ir::program::{Program, SpecSource};
 use linchpin_spec::Value;
@@ -54,6 +55,15 @@ pub struct Compiled {
     pub program: Program,
     /// The bounds that the model asks for, other than the threads.
     pub bounds: Bounds,
+}
+
+impl Compiled {
+    /// Whether crashes are asked for, by the model or with `asked` from outside, where nothing would
+    /// survive one: then there are none.
+    pub fn crashes_without_persistence(&self, asked: Option<u8>) -> bool {
+        let crashes = asked.map_or(self.bounds.crashes, usize::from);
+        crashes > 0 && self.program.persistence.is_none()
+    }
 }
 
 /// From source to program: parse, check, lower. All mistakes that can be found are reported
@@ -92,7 +102,13 @@ pub fn compile_spec(source: &str, config: &Config) -> Result<SpecSource, Vec<Dia
 
 fn shown(error: lower::LowerError, source: &str) -> Vec<Diagnostic> {
     let span = line_span(source, error.line);
-    vec![Diagnostic::new(error.message, span, "here").help(error.help)]
+    vec![Diagnostic::new(error.code, error.message, span, "here").help(error.help)]
+}
+
+/// The words that cannot be names.
+pub fn keywords() -> impl Iterator<Item = &'static str> {
+    use linchpin_syntax::Kind as _;
+    syntax::TokenKind::KEYWORDS.iter().map(|(word, _)| *word)
 }
 
 /// From source to checked model, before lowering.

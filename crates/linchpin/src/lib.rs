@@ -17,7 +17,9 @@ pub use linchpin_history::{
 };
 pub use linchpin_spec::{Spec, Value};
 #[cfg(feature = "harness")]
-pub use linchpin_sync::{alloc, cell, future, hint, lazy_static, sync, thread, thread_local};
+pub use linchpin_sync::{
+    alloc, cell, future, hint, lazy_static, persistent, sync, thread, thread_local,
+};
 pub use linchpin_verdict::{
     Assumption, Bound, Calls, Inconclusive, Limits, Outcome, Sequential, StopFlag, StopReason,
     Verdict,

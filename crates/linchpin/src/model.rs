@@ -196,7 +196,7 @@ impl Verified {
 
     /// A self-contained page.
     pub fn page(&self) -> String {
-        self.findings(|findings| findings.page())
+        self.findings(|findings| findings.page(self.loaded.subject().text))
     }
 
     fn findings(&self, show: impl FnOnce(&Findings<'_>) -> String) -> String {

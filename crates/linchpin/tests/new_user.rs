@@ -104,9 +104,19 @@ fn edit(file: &Path, change: impl FnOnce(String) -> String) {
 
 #[test]
 fn the_guide_does_what_it_shows() {
-    let page = std::fs::read_to_string(root().join("docs/guide/lock-free.md")).expect("the page");
+    follow("docs/guide/lock-free.md", "my-stack", 6);
+}
+
+#[test]
+fn the_guide_to_persistent_memory_does_what_it_shows() {
+    follow("docs/guide/persistent-code.md", "my-durable-stack", 6);
+}
+
+/// Does what a page says, from its first line to the last.
+fn follow(page: &str, package: &str, least: usize) {
+    let page = std::fs::read_to_string(root().join(page)).expect("the page");
     let folder = tempfile::tempdir().expect("a folder");
-    let package = folder.path().join("my-stack");
+    let package = folder.path().join(package);
     let mut commands = 0;
     for part in parts(&page) {
         match part {
@@ -136,7 +146,7 @@ fn the_guide_does_what_it_shows() {
             }
         }
     }
-    assert!(commands >= 6, "only {commands} commands");
+    assert!(commands >= least, "only {commands} commands");
 }
 
 #[test]
@@ -145,4 +155,5 @@ fn the_examples_pass() {
     let (code, text) = cargo(&root().join("examples"), failures.path(), &["test"]);
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("test treiber::tests::a_pop_that_checks_and_stores_is_found"), "{text}");
+    assert!(text.contains("test pmwcas::tests::the_published_bug_is_found"), "{text}");
 }

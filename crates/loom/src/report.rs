@@ -10,8 +10,12 @@ pub(crate) fn message(execution: &Execution, with_trace: bool) -> String {
         execution.problem.as_ref().map_or_else(String::new, |problem| match problem {
             Problem::Panicked { thread, message } => format!("{message}\n\nin thread {thread}"),
             Problem::Deadlock { waiting } => {
-                let waiting: Vec<_> =
-                    waiting.iter().map(|waiting| format!("\n  {waiting}")).collect();
+                let waiting: Vec<_> = waiting
+                    .iter()
+                    .map(|waiting| {
+                        format!("\n  {}", waiting.told(&|thread| format!("thread {thread}")))
+                    })
+                    .collect();
                 format!("deadlock; threads = [{}\n]", waiting.concat())
             }
             Problem::Race { first, first_site, second, second_site } => {
@@ -25,9 +29,11 @@ pub(crate) fn message(execution: &Execution, with_trace: bool) -> String {
                 format!("Arc is already released: {problem}")
             }
             Problem::TooLong { .. } => {
-                "Model exceeded maximum number of branches. This is often caused \
-             by an algorithm requiring the processor to make progress, e.g. spin locks."
-                    .to_string()
+                format!(
+                    "Model exceeded maximum number of branches. This is often caused \
+                     by an algorithm requiring the processor to make progress, e.g. spin locks.\n\
+                     {problem}"
+                )
             }
             Problem::UsedAfterFree { .. } | Problem::Nondeterministic { .. } => problem.to_string(),
         });

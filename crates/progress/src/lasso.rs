@@ -156,8 +156,8 @@ pub(crate) fn replay_lasso(
                 let record = moves.next()?;
                 let texts: Vec<&str> = record.actions.iter().map(|a| a.text.as_str()).collect();
                 Line {
-                    thread: Some(record.thread),
-                    operation: name(record.operation),
+                    thread: record.thread,
+                    operation: record.operation.map(name).unwrap_or_default(),
                     line: record.actions.first().map_or(0, |action| action.line),
                     text: texts.join("; "),
                 }
@@ -214,7 +214,9 @@ impl Replayer<'_> {
         for thread in 0..self.state.threads.len() {
             let can_move = match self.state.threads[thread].status {
                 Status::Running { .. } => !self.waits(thread),
-                Status::Returning { .. } => true,
+                Status::Returning { .. } | Status::Resolved { .. } => true,
+                // There are no crashes here.
+                Status::Interrupted { .. } | Status::Resolving { .. } => !self.waits(thread),
                 Status::Idle => {
                     let mut calls = false;
                     let mut visit = |_: Successor<'_>| {

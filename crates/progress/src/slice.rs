@@ -143,7 +143,11 @@ impl Tested {
                     self.test(operation, &cell.new);
                 }
             }
-            Action::Lock(_) | Action::Unlock(_) => {}
+            Action::Lock(_)
+            | Action::Unlock(_)
+            | Action::Flush(_)
+            | Action::Fence
+            | Action::Persist(_) => {}
             Action::Update { place, arguments, .. } => {
                 self.0.extend(slot_of(place));
                 arguments.iter().for_each(|argument| self.test(operation, argument));

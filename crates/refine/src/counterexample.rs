@@ -153,7 +153,8 @@ impl<'a> ConcreteRun<'a> {
         if matches!(run.end, End::Faulted(_)) != (failure == Failure::Fault) {
             return None;
         }
-        let movers: Vec<usize> = self.schedule.iter().map(|made| made.what.thread()).collect();
+        let movers: Vec<usize> =
+            self.schedule.iter().filter_map(|made| made.what.thread()).collect();
         let switches = movers.windows(2).filter(|pair| pair[0] != pair[1]).count();
         Some(Counterexample { schedule: self.schedule, run, failure, switches })
     }

@@ -184,7 +184,11 @@ impl Slice<'_> {
                 self.slots.contains(&Slot::ThreadLocal(*at))
             }
             // What waits for a lock waits for it to be free.
-            Action::Read { .. } | Action::LoadLinked { .. } | Action::Lock(_) => false,
+            Action::Read { .. }
+            | Action::LoadLinked { .. }
+            | Action::Lock(_)
+            | Action::Flush(_)
+            | Action::Persist(_) => false,
             other => other.places().into_iter().any(has),
         }
     }

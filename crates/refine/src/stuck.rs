@@ -258,7 +258,7 @@ fn kept_by(machine: &Machine, state: &State, thread: usize) -> KeptBy {
         let Some(taken) = successors.into_iter().find(|successor| successor.result.is_ok()) else {
             break;
         };
-        let mut record = StepRecord { thread, operation: 0, actions: Vec::new() };
+        let mut record = StepRecord::blank();
         machine.attempt(&state, &what, &taken.choices, Some(&mut record));
         lines.push(record.actions.iter().map(|action| action.line).collect());
         match taken.result {

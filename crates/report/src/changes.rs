@@ -7,7 +7,7 @@ use linchpin_ir::program::Program;
 /// For each move of a schedule, the shared variables and objects that it changed, as they are after
 /// it.
 pub fn changes(program: &Program, memory: Memory, schedule: &[ScheduledMove]) -> Vec<Vec<String>> {
-    let machine = Machine::new(program, memory);
+    let machine = machine(program, memory, schedule);
     let Ok(mut state) = machine.initial() else { return Vec::new() };
     let mut all = Vec::new();
     for made in schedule {
@@ -19,6 +19,14 @@ pub fn changes(program: &Program, memory: Memory, schedule: &[ScheduledMove]) ->
         state = next;
     }
     all
+}
+
+/// The machine that makes the moves of a schedule: one with crashes if it has some.
+pub fn machine(program: &Program, memory: Memory, schedule: &[ScheduledMove]) -> Machine {
+    match schedule.iter().any(|made| made.what.is_crash()) {
+        true => Machine::with_crashes(program, memory),
+        false => Machine::new(program, memory),
+    }
 }
 
 fn differences(program: &Program, before: &State, after: &State) -> Vec<String> {

@@ -2,15 +2,14 @@
 
 use crate::changes::changes;
 use crate::json;
-use crate::roadmap::{self, RoadmapView};
+use crate::roadmap;
 use crate::run::RunView;
 use crate::schedule;
-use crate::{Figure, Figures, Page, Row, Timeline, Tone, escaped, escaped_lines};
-use linchpin_engine::{Answer, Counterexample, Picture, Stat};
+use crate::{Row, Tone, escaped, escaped_lines};
+use linchpin_engine::{Answer, Counterexample, Stat};
 use linchpin_ir::interpreter::Memory;
 use linchpin_ir::program::Program;
 use linchpin_verdict::{Assumption, Bound, Calls, Verdict};
-use maud::{Markup, html};
 use serde_json::{Map, Value as Json, json};
 
 /// Columns of the drawing.
@@ -101,11 +100,9 @@ impl Findings<'_> {
 
     /// How the verdict is meant.
     pub(crate) fn tone(&self) -> Tone {
-        match self.verdict {
-            _ if self.contradiction.is_some() => Tone::Bad,
-            Verdict::Violated => Tone::Bad,
-            Verdict::Inconclusive => Tone::Open,
-            _ => Tone::Good,
+        match self.contradiction {
+            Some(_) => Tone::Bad,
+            None => Tone::of_verdict(self.verdict),
         }
     }
 
@@ -193,8 +190,23 @@ impl Findings<'_> {
         self.json_of("verify")
     }
 
+    /// The same, and the counterexample step by step with every state, as the page shows it.
+    pub fn json_with_run(&self) -> String {
+        let mut object = self.object("verify");
+        let found = self.counterexample();
+        let run = found.and_then(|found| self.interleaving(found));
+        if let (Some(counterexample), Some(run)) = (object.get_mut("counterexample"), run) {
+            counterexample["run"] = run.to_json();
+        }
+        format!("{}\n", Json::Object(object))
+    }
+
     /// The same of another command.
     pub fn json_of(&self, command: &str) -> String {
+        format!("{}\n", Json::Object(self.object(command)))
+    }
+
+    fn object(&self, command: &str) -> Map<String, Json> {
         let mut object = json::envelope(command, self.subject);
         let mut insert = |key: &str, value: Json| object.insert(key.to_owned(), value);
         insert("verdict", json!(self.verdict.id()));
@@ -208,7 +220,7 @@ impl Findings<'_> {
         if let Some(found) = self.counterexample() {
             insert("counterexample", self.counterexample_json(found));
         }
-        format!("{}\n", Json::Object(object))
+        object
     }
 
     pub(crate) fn counterexample_json(&self, found: &Counterexample) -> Json {
@@ -244,92 +256,6 @@ impl Findings<'_> {
         }
         Json::Object(object)
     }
-
-    /// A self-contained page.
-    pub fn page(&self) -> String {
-        let mut facts = vec![("model".to_owned(), self.subject.to_owned())];
-        for answer in self.answers {
-            let words = format!("{}: {}", answer.verdict, answer.reason);
-            facts.push((answer.engine.to_owned(), words));
-            for assumption in &answer.assumptions {
-                facts.push(("assuming".to_owned(), assumption.to_string()));
-            }
-            if !answer.unreached.is_empty() {
-                facts.push(("never executed".to_owned(), answer.unreached.join(", ")));
-            }
-        }
-        let found = self.counterexample();
-        let bars = match (self.program, found.and_then(|found| found.run.as_ref())) {
-            (Some(program), Some(run)) => RunView { program, run }.bars(),
-            _ => Vec::new(),
-        };
-        let with_changes = |(mut row, changed): (Row, String)| {
-            if !changed.is_empty() {
-                row.text += &format!("  → {changed}");
-            }
-            row
-        };
-        let rows = found.map_or_else(Vec::new, |found| self.rows(found));
-        let page = Page {
-            title: format!("linchpin verify {}", self.subject),
-            verdict: self.sentence(),
-            tone: self.tone(),
-            facts,
-            timeline: Timeline::new(bars),
-            rows: rows.into_iter().map(with_changes).collect(),
-            figures: self.answers.iter().filter_map(figures).collect(),
-        };
-        page.render_with(&self.roadmaps())
-    }
-
-    /// The roadmaps among the answers, as parts of a page.
-    fn roadmaps(&self) -> Markup {
-        // The counterexample is on the page already.
-        let others = Findings { answers: &[], ..*self };
-        let roadmaps = self.answers.iter().filter_map(|answer| answer.roadmap.as_deref());
-        html! {
-            @for roadmap in roadmaps {
-                h2 { "The proof roadmap" }
-                (RoadmapView { findings: others, roadmap }.markup())
-            }
-        }
-    }
-}
-
-/// The pictures of an answer: the way to what stopped a proof, or what a proof kept.
-fn figures(answer: &Answer) -> Option<Figures> {
-    let last = answer.pictures.last()?;
-    let failed = last.failure.as_ref();
-    let caption = |picture: &Picture| match &picture.next {
-        Some(next) => next.caption(),
-        None => {
-            let shown = picture.threads.iter().map(|thread| match &thread.at {
-                Some((operation, line)) => {
-                    format!("thread {} · {operation} · line {line}", thread.thread)
-                }
-                None => format!("thread {} · between two operations", thread.thread),
-            });
-            shown.collect::<Vec<_>>().join("; ")
-        }
-    };
-    let figure = |picture: &Picture| Figure { caption: caption(picture), picture: picture.clone() };
-    let (heading, about) = match failed {
-        Some(_) => (
-            format!("{}: the way to what could not be explained", answer.engine),
-            "Each picture is the abstract state before the step above it. The way need not be one \
-             of the program's: the abstraction may have lost something on it.",
-        ),
-        None => (
-            format!("{}: what the proof kept", answer.engine),
-            "Whatever the threads do, every state is one of those that the abstract states stand for.",
-        ),
-    };
-    Some(Figures {
-        heading,
-        about: about.to_owned(),
-        all: answer.pictures.iter().map(figure).collect(),
-        end: failed.map(|failure| format!("{}: {failure}", caption(last))),
-    })
 }
 
 fn answer_json(answer: &Answer) -> Json {

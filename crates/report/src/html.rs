@@ -1,11 +1,11 @@
 //! A run as one self-contained page.
 
 use crate::picture::svg;
+use crate::template::{self, Parts};
 use crate::{Timeline, escaped};
 use linchpin_engine::Picture;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
-
-const STYLE: &str = include_str!("../assets/page.css");
+use linchpin_verdict::Verdict;
+use maud::{Markup, PreEscaped, html};
 
 /// A page about a run of a model.
 #[derive(Clone, Debug)]
@@ -51,8 +51,10 @@ pub struct Figure {
 /// How a verdict is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// Nothing is wrong.
+    /// Nothing is wrong, and that rests on nothing that was only tried.
     Good,
+    /// Nothing is wrong as far as was looked: within bounds, or if sequential executions are right.
+    Within,
     /// Something went wrong.
     Bad,
     /// Nothing was decided.
@@ -60,15 +62,21 @@ pub enum Tone {
 }
 
 impl Tone {
-    /// That of something that went wrong, or did not.
-    pub fn of(is_bad: bool) -> Tone {
-        if is_bad { Tone::Bad } else { Tone::Good }
+    /// That of a verdict.
+    pub const fn of_verdict(verdict: Verdict) -> Tone {
+        match verdict {
+            Verdict::Proved | Verdict::Holds => Tone::Good,
+            Verdict::ProvedIfSequential | Verdict::HoldsWithinBounds => Tone::Within,
+            Verdict::Violated => Tone::Bad,
+            Verdict::Inconclusive => Tone::Open,
+        }
     }
 
     /// What the style sheet calls it.
     pub(crate) const fn class(self) -> &'static str {
         match self {
             Tone::Good => "good",
+            Tone::Within => "within",
             Tone::Bad => "bad",
             Tone::Open => "open",
         }
@@ -94,7 +102,12 @@ impl Row {
     /// The move as a line of text: its number, the thread, the source line, what happened.
     pub fn text(&self) -> String {
         let line = self.line.map_or(String::new(), |line| format!("line {line}"));
-        let thread = self.process.map_or(String::new(), |thread| format!("thread {thread}"));
+        let thread = match self.process {
+            Some(thread) => format!("thread {thread}"),
+            // A crash has no line, and `recover` no thread.
+            None if self.line.is_some() => self.operation.clone(),
+            None => String::new(),
+        };
         let text = format!("{:>5}  {thread}  {line:<9} {}", self.time, escaped(&self.text));
         text.trim_end().to_owned()
     }
@@ -103,11 +116,6 @@ impl Row {
 impl Page {
     /// The page as HTML that needs nothing else.
     pub fn render(&self) -> String {
-        self.render_with(&html! {})
-    }
-
-    /// The page with more at its end.
-    pub(crate) fn render_with(&self, more: &Markup) -> String {
         let has_history = !self.timeline.is_empty() || self.figures.is_empty();
         let body = html! {
             h1 { (escaped(&self.title)) }
@@ -133,7 +141,6 @@ impl Page {
                     }
                 }
             }
-            (more)
         };
         document(&self.title, &body)
     }
@@ -141,19 +148,8 @@ impl Page {
 
 /// A whole page with this body.
 pub(crate) fn document(title: &str, body: &Markup) -> String {
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (escaped(title)) }
-                style { (PreEscaped(STYLE)) }
-            }
-            body { (body) }
-        }
-    };
-    page.into_string()
+    let body = html! { article { (body) } };
+    template::page(title, &Parts { body: &body.into_string(), ..Parts::default() })
 }
 
 /// The verdict, in its colour.
@@ -162,7 +158,7 @@ pub(crate) fn verdict_markup(tone: Tone, verdict: &str) -> Markup {
 }
 
 impl Figures {
-    fn markup(&self) -> Markup {
+    pub(crate) fn markup(&self) -> Markup {
         html! {
             h2 { (escaped(&self.heading)) }
             p { (escaped(&self.about)) }

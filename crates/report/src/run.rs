@@ -2,8 +2,9 @@
 
 use crate::json;
 use crate::{Bar, Row, Timeline};
+use linchpin_ir::interpreter::{LineRecord, StepRecord};
 use linchpin_ir::program::{Operation, Program, Type};
-use linchpin_ir::run::{End, Event, EventKind, Run};
+use linchpin_ir::run::{Crash, End, Event, EventKind, Run};
 use linchpin_spec::Value;
 use serde_json::{Value as Json, json};
 
@@ -25,17 +26,63 @@ impl<'a> RunView<'a> {
         &self.program.operations[at]
     }
 
-    /// An event as a line of a history.
+    /// An event as a line of a history. The outcome of an interrupted call is a `step`: histories
+    /// have no answers after a crash.
     pub fn event(&self, event: &Event) -> Json {
         let operation = self.operation(event.operation);
+        if self.is_outcome(event) {
+            let said = match event.kind {
+                EventKind::Fail => "recover: it had no effect".to_owned(),
+                _ => format!("recover: it returned {}", answer(&operation.response, &event.value)),
+            };
+            return json!({
+                "process": event.process, "type": "step", "f": operation.name,
+                "line": operation.line, "actions": [said], "time": event.time,
+            });
+        }
         let (kind, value) = match event.kind {
             EventKind::Invoke => ("invoke", json::value(&event.value)),
             EventKind::Ok => ("ok", json::value(&self.answer(event))),
+            EventKind::Fail => ("fail", json::value(&Value::Null)),
         };
         json!({
             "process": event.process, "type": kind, "f": operation.name, "value": value,
             "time": event.time,
         })
+    }
+
+    /// The process that a thread is at a move: another one after each of its crashes.
+    fn process(&self, thread: usize, time: u64) -> usize {
+        let threads = self.program.threads.len();
+        let ended = self.run.crashes.iter().filter(|crash| {
+            let of_thread = crash.process.is_none_or(|process| process % threads.max(1) == thread);
+            crash.time < time && of_thread
+        });
+        thread + threads * ended.count()
+    }
+
+    /// Whether an event is the outcome of a call that a crash interrupted. Recorded histories have
+    /// no such answers.
+    fn is_outcome(&self, event: &Event) -> bool {
+        let thread = event.process % self.program.threads.len().max(1);
+        event.kind != EventKind::Invoke && event.process != self.process(thread, event.time)
+    }
+
+    /// A crash as a line of a history.
+    pub fn crash(&self, crash: &Crash) -> Json {
+        match crash.process {
+            Some(process) => json!({ "process": process, "type": "crash", "time": crash.time }),
+            None => json!({ "type": "crash", "time": crash.time }),
+        }
+    }
+
+    /// The lines of the history, crashes included, in order.
+    pub fn history(&self) -> Vec<Json> {
+        let events = self.run.events.iter().map(|event| (event.time, self.event(event)));
+        let crashes = self.run.crashes.iter().map(|crash| (crash.time, self.crash(crash)));
+        let mut all: Vec<(u64, Json)> = events.chain(crashes).collect();
+        all.sort_by_key(|(time, _)| *time);
+        all.into_iter().map(|(_, line)| line).collect()
     }
 
     /// What an `ok` shows: the answer, or, as recorders do, the argument again if there is none.
@@ -56,10 +103,16 @@ impl<'a> RunView<'a> {
         let record = self.run.trace.get(time as usize)?;
         let first = record.actions.first()?;
         let actions: Vec<&str> = record.actions.iter().map(|action| action.text.as_str()).collect();
-        Some(json!({
-            "process": record.thread, "type": "step", "f": self.operation(record.operation).name,
+        let operation = record.operation.map(|operation| &self.operation(operation).name);
+        let mut step = json!({
+            "process": record.thread.map(|thread| self.process(thread, time)),
+            "type": "step", "f": operation,
             "line": first.line, "actions": actions, "time": time,
-        }))
+        });
+        if !record.lines.is_empty() {
+            step["lines"] = record.lines.iter().map(line_of_memory).collect();
+        }
+        Some(step)
     }
 
     /// The history as bars; `None` if it is too long to look at.
@@ -72,11 +125,10 @@ impl<'a> RunView<'a> {
     pub fn bars(&self) -> Vec<Bar> {
         let mut bars: Vec<Bar> = Vec::new();
         for (at, event) in self.run.events.iter().enumerate() {
-            let operation = self.operation(event.operation);
             match event.kind {
                 EventKind::Invoke => bars.push(Bar {
                     process: event.process,
-                    label: format!("{}({})", operation.name, arguments(operation, &event.value)),
+                    label: self.call(event),
                     from: at,
                     to: None,
                 }),
@@ -84,13 +136,40 @@ impl<'a> RunView<'a> {
                     let open = bars.iter_mut().rev().find(|bar| bar.process == event.process);
                     let Some(bar) = open else { continue };
                     bar.to = Some(at);
-                    if operation.response != Type::Unit {
-                        bar.label += &format!(" → {}", answer(&operation.response, &event.value));
+                    if let Some(answer) = self.answered(event) {
+                        bar.label += &format!(" → {answer}");
                     }
+                }
+                EventKind::Fail => {
+                    let open = bars.iter_mut().rev().find(|bar| bar.process == event.process);
+                    let Some(bar) = open else { continue };
+                    bar.to = Some(at);
+                    bar.label += ", no effect";
                 }
             }
         }
         bars
+    }
+
+    /// The call of an invocation, as the model would write it.
+    pub(crate) fn call(&self, event: &Event) -> String {
+        let operation = self.operation(event.operation);
+        format!("{}({})", operation.name, arguments(operation, &event.value))
+    }
+
+    /// The answer of a response, if it has one.
+    pub(crate) fn answered(&self, event: &Event) -> Option<String> {
+        let ty = &self.operation(event.operation).response;
+        (*ty != Type::Unit).then(|| answer(ty, &event.value))
+    }
+
+    /// The operation in which a move was made; `recover` and crashes have none.
+    fn called(&self, record: &StepRecord) -> String {
+        match record.operation {
+            Some(operation) => self.operation(operation).name.clone(),
+            None if record.thread.is_none() && record.lines.is_empty() => "recover".to_owned(),
+            None => String::new(),
+        }
     }
 
     /// Every move in words.
@@ -99,10 +178,10 @@ impl<'a> RunView<'a> {
         let mut rows: Vec<Row> = moves
             .map(|(time, (made, record))| Row {
                 time: time as u64,
-                process: Some(made.what.thread()),
-                operation: self.operation(record.operation).name.clone(),
-                line: record.actions.first().map(|action| action.line),
-                text: record.actions.iter().map(|a| a.text.as_str()).collect::<Vec<_>>().join("; "),
+                process: made.what.thread().map(|thread| self.process(thread, time as u64)),
+                operation: self.called(record),
+                line: record.actions.first().map(|action| action.line).filter(|line| *line > 0),
+                text: in_words(record),
             })
             .collect();
         // The step that went wrong did nothing, so its record says nothing.
@@ -117,6 +196,20 @@ impl<'a> RunView<'a> {
         }
         rows
     }
+}
+
+/// What a move did: its actions, and what a crash did to the lines.
+fn in_words(record: &StepRecord) -> String {
+    let actions = record.actions.iter().map(|action| action.text.clone());
+    let lines = record.lines.iter().map(LineRecord::sentence);
+    let words = actions.chain(lines).collect::<Vec<_>>().join("; ");
+    // The first move of `recover` may have nothing to do.
+    if words.is_empty() && record.thread.is_none() { "recover begins".to_owned() } else { words }
+}
+
+/// What a crash did to a line: `{"line":"@2","stored":["@2.next := @3"],"survived":0}`.
+fn line_of_memory(line: &LineRecord) -> Json {
+    json!({ "line": line.name, "stored": line.stores, "survived": line.survived })
 }
 
 /// Arguments as the model would write them.

@@ -6,7 +6,8 @@ use linchpin_ir::program::Program;
 use serde_json::{Value as Json, json};
 
 /// `{"process":0,"move":"invoke","f":"push","args":[1]}`,
-/// `{"process":0,"move":"step","choices":[2]}`, `{"process":0,"move":"respond"}`.
+/// `{"process":0,"move":"step","choices":[2]}`, `{"process":0,"move":"respond"}`; without a process
+/// `{"move":"crash","choices":[1]}` of the system and `{"move":"recover"}`.
 pub fn to_json(program: &Program, schedule: &[ScheduledMove]) -> Json {
     schedule.iter().map(|made| move_to_json(program, made)).collect()
 }
@@ -21,6 +22,9 @@ fn move_to_json(program: &Program, made: &ScheduledMove) -> Json {
         }
         Move::Step { .. } => json!({ "process": process, "move": "step" }),
         Move::Respond { .. } => json!({ "process": process, "move": "respond" }),
+        Move::Crash => json!({ "move": "crash" }),
+        Move::CrashThread { .. } => json!({ "process": process, "move": "crash" }),
+        Move::Recover => json!({ "move": "recover" }),
     };
     if !made.choices.is_empty() {
         object["choices"] = json!(made.choices.as_slice());

@@ -23,6 +23,7 @@ mod moment;
 mod partial;
 pub mod parts;
 mod problem;
+pub mod quick;
 mod race;
 mod relevance;
 mod shrink;

@@ -252,6 +252,12 @@ impl Executor<'_> {
                 }
                 Ok(out)
             }
+            // Without crashes a flush only needs its place, and a fence nothing.
+            Action::Flush(place) | Action::Persist(place) => {
+                let loaded = self.load(path, place, line)?.into_iter();
+                Ok(loaded.map(|(path, _)| path).collect())
+            }
+            Action::Fence => Ok(vec![path]),
             // The sum may overflow after so many of them, and that fails.
             Action::FetchAdd { .. } => Err(self.failure(Cause::Lost(Lost::Arithmetic), line)),
             Action::Lock(place) => self.lock(path, place, line),

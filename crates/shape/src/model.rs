@@ -289,6 +289,8 @@ fn written_fields(program: &Program) -> Vec<(usize, usize)> {
                     | Action::LoadLinked { .. }
                     | Action::Lock(_)
                     | Action::Unlock(_)
+                    | Action::Flush(_)
+                    | Action::Persist(_)
             );
             for place in action.places() {
                 if let (

@@ -157,6 +157,10 @@ pub(crate) enum Act {
     },
     Lock(Address),
     Unlock(Address),
+    /// A flush, where there are no crashes: the place must exist, and nothing changes.
+    Flush(Address),
+    /// A fence, where there are no crashes: nothing changes.
+    Fence,
 }
 
 /// A branch of a node's tree of edges, see [`linchpin_ir::branch`].
@@ -357,6 +361,8 @@ impl Compiler<'_> {
             }
             Action::Lock(place) => Act::Lock(self.address(place)?.0),
             Action::Unlock(place) => Act::Unlock(self.address(place)?.0),
+            Action::Flush(place) | Action::Persist(place) => Act::Flush(self.address(place)?.0),
+            Action::Fence => Act::Fence,
             Action::Update { .. } => {
                 return Err(Unsupported("a collection in an implementation".to_owned()));
             }

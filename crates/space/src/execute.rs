@@ -446,6 +446,11 @@ impl Execution<'_> {
                 self.store(at, &[self.thread as i64 + 1]);
                 Ok(true)
             }
+            Act::Flush(at) => {
+                self.resolve(at, false)?;
+                Ok(true)
+            }
+            Act::Fence => Ok(true),
             Act::Unlock(at) => {
                 let at = self.resolve(at, true)?;
                 if self.load(at)[0] != self.thread as i64 + 1 {

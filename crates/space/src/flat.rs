@@ -86,6 +86,9 @@ impl Flat {
                     words[region + STATUS] = returning(*operation);
                     flatten(value, &program.operations[*operation].response, &mut part)?;
                 }
+                Status::Interrupted { .. } | Status::Resolving { .. } | Status::Resolved { .. } => {
+                    return Err(Unsupported("a state after a crash".to_owned()));
+                }
             }
             let start = region + layout.locals_at - layout.variable_kinds.len();
             words[start..start + part.len()].copy_from_slice(&part);

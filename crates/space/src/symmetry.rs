@@ -295,9 +295,10 @@ impl Flow<'_> {
                 self.plain(&value);
                 self.receive(operation, *into, &place);
             }
-            Act::Lock(at) | Act::Unlock(at) => {
+            Act::Lock(at) | Act::Unlock(at) | Act::Flush(at) => {
                 self.address(operation, at);
             }
+            Act::Fence => {}
         }
     }
 

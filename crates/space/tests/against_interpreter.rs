@@ -35,6 +35,7 @@ fn moves(machine: &Machine, state: &State, thread: usize, calls: &[i64]) -> Vec<
     let same = calls.to_vec();
     match &state.threads[thread].status {
         Status::Running { .. } => vec![(Move::Step { thread }, same)],
+        Status::Interrupted { .. } | Status::Resolving { .. } | Status::Resolved { .. } => vec![],
         Status::Returning { .. } => vec![(Move::Respond { thread }, same)],
         Status::Idle if calls[thread] == 0 => vec![],
         Status::Idle => {

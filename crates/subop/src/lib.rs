@@ -30,3 +30,9 @@ pub fn parse(source: &str) -> Result<Model, Vec<Diagnostic>> {
     let (model, mistakes) = check::check(&file);
     if mistakes.is_empty() { Ok(model) } else { Err(mistakes) }
 }
+
+/// The words that cannot be names.
+pub fn keywords() -> impl Iterator<Item = &'static str> {
+    use linchpin_syntax::Kind as _;
+    syntax::Kind::KEYWORDS.iter().map(|(word, _)| *word)
+}

@@ -11,13 +11,26 @@ use std::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
 /// must expect.
 #[track_caller]
 pub fn block_on<F: Future>(future: F) -> F::Output {
+    match block_on_unless(future, || false) {
+        Some(output) => output,
+        None => unreachable!("it does not give up"),
+    }
+}
+
+/// Waits for a future, but for one that is not ready may give up instead: then it is dropped.
+#[track_caller]
+pub fn block_on_unless<F: Future>(
+    future: F,
+    mut gives_up: impl FnMut() -> bool,
+) -> Option<F::Output> {
     let woken = Arc::new(Notify::new());
     // SAFETY: the functions of the table do with the pointer what a waker asks for.
     let waker = unsafe { Waker::from_raw(raw_waker(Arc::clone(&woken))) };
     let mut future = pin!(future);
     loop {
         match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(output) => return output,
+            Poll::Ready(output) => return Some(output),
+            Poll::Pending if gives_up() => return None,
             Poll::Pending => woken.wait(),
         }
     }

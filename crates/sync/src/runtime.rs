@@ -21,6 +21,18 @@ pub type Site = &'static Location<'static>;
 pub trait Runtime {
     /// Accesses a place. Answers what was there before.
     fn access(&self, place: Place<'_>, action: Action<'_>, site: Site) -> u64;
+    /// Accesses a place that is part of a line of persistent memory. To write it is also to write the
+    /// line: the order of all stores to a line matters.
+    fn access_in_line(
+        &self,
+        place: Place<'_>,
+        line: Place<'_>,
+        action: Action<'_>,
+        site: Site,
+    ) -> u64 {
+        let _ = line;
+        self.access(place, action, site)
+    }
     /// A fence.
     fn fence(&self, order: Ordering, site: Site);
     /// An access of a cell, which must not race with another.
@@ -115,6 +127,10 @@ pub struct Place<'a> {
 pub enum PlaceKind {
     /// An atomic variable.
     Atomic,
+    /// A cell of persistent memory.
+    Persistent,
+    /// A line of persistent memory, which is read when it is flushed.
+    Line,
     /// A `Mutex`.
     Mutex,
     /// A `RwLock`.

@@ -1,7 +1,7 @@
 //! A place among the tokens of a source, and the mistakes found so far.
 
 use crate::limits;
-use crate::{Diagnostic, Kind, Mistakes, Span, Token, tokenize};
+use crate::{Code, Diagnostic, Kind, Mistakes, Span, Token, tokenize};
 
 /// A name and where it stands; empty where the parser missed one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,6 +59,7 @@ impl<'s, K: Language> Cursor<'s, K> {
         if let Some(at) = tokens.iter().position(|token| token.kind == K::UNCLOSED_COMMENT) {
             let start = tokens.remove(at).span.range().start;
             let mistake = Diagnostic::new(
+                Code::Unclosed,
                 "this comment does not end",
                 Span::new(start..start + "/*".len()),
                 "everything after this is a comment",
@@ -186,7 +187,7 @@ impl<'s, K: Language> Cursor<'s, K> {
         if self.peek() == K::NAME {
             if word.len() > limits::NAME {
                 let message = format!("this name is longer than {} bytes", limits::NAME);
-                self.report(Diagnostic::new(message, span, "too long"));
+                self.report(Diagnostic::new(Code::TooLarge, message, span, "too long"));
             }
             self.bump();
             return name(word);
@@ -196,7 +197,7 @@ impl<'s, K: Language> Cursor<'s, K> {
             return name("");
         }
         let message = format!("expected {what}, found the keyword `{word}`");
-        let mistake = Diagnostic::new(message, span, "a keyword cannot be a name")
+        let mistake = Diagnostic::new(Code::Keyword, message, span, "a keyword cannot be a name")
             .help(format!("choose another name, such as `{word}_`"));
         self.report(mistake);
         // Most likely it was meant as a name: go on as if it were one.
@@ -215,11 +216,11 @@ impl<'s, K: Language> Cursor<'s, K> {
         if value.is_none() {
             let mistake = if digits.bytes().all(|byte| byte.is_ascii_digit()) {
                 let message = format!("numbers go up to {}", K::LARGEST);
-                Diagnostic::new(message, self.span(), "too large")
+                Diagnostic::new(Code::Number, message, self.span(), "too large")
                     .maybe_help(K::LARGEST_HELP.map(str::to_owned))
             } else {
                 let message = format!("{} is not written in decimal digits", self.found());
-                Diagnostic::new(message, self.span(), "not a number")
+                Diagnostic::new(Code::Number, message, self.span(), "not a number")
             };
             self.report(mistake);
         }
@@ -232,7 +233,7 @@ impl<'s, K: Language> Cursor<'s, K> {
         let message = format!("expected {what}, found {}", self.found());
         // A missing semicolon is best shown where it belongs: after what came before.
         let span = if what == "`;`" { self.previous_span().after() } else { self.span() };
-        let mistake = Diagnostic::new(message, span, format!("expected {what}"));
+        let mistake = Diagnostic::new(Code::Unexpected, message, span, format!("expected {what}"));
         let help = match self.text() {
             "\"" | "'" => Some("there are no strings and characters: use numbers"),
             _ => K::habit(self, what),
@@ -272,7 +273,7 @@ impl<'s, K: Language> Cursor<'s, K> {
     /// Reports that something is too much, and skips the rest of the declaration: there would be
     /// too much to say about it.
     pub(crate) fn report_excess(&mut self, message: String, span: Span, label: &str) {
-        self.report(Diagnostic::new(message, span, label).help(K::SPLIT));
+        self.report(Diagnostic::new(Code::TooLarge, message, span, label).help(K::SPLIT));
         while !self.at_end() && !self.peek().starts_item() {
             self.bump();
         }

@@ -1,6 +1,6 @@
 //! Mistakes in a model, and how they are shown. Every front end uses these.
 
-use crate::{Span, limits};
+use crate::{Code, Span, limits};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,6 +8,8 @@ use std::ops::Range;
 /// One mistake: what is wrong, where, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
+    /// Which kind of mistake it is; `linchpin explain` says more about it.
+    pub code: Code,
     /// What is wrong.
     pub message: String,
     /// Where.
@@ -21,9 +23,15 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// A mistake at `span`, with the words under the caret.
-    pub fn new(message: impl Into<String>, span: Span, label: impl Into<String>) -> Diagnostic {
+    /// A mistake of this kind at `span`, with the words under the caret.
+    pub fn new(
+        code: Code,
+        message: impl Into<String>,
+        span: Span,
+        label: impl Into<String>,
+    ) -> Diagnostic {
         Diagnostic {
+            code,
             message: message.into(),
             span,
             label: label.into(),
@@ -53,7 +61,7 @@ impl Diagnostic {
     /// The mistake of a source beyond [`limits::SOURCE`].
     pub fn too_long() -> Diagnostic {
         let message = format!("this file is longer than {} KiB", limits::SOURCE >> 10);
-        Diagnostic::new(message, Span::default(), "too long for a model")
+        Diagnostic::new(Code::TooLarge, message, Span::default(), "too long for a model")
     }
 
     /// The mistake as people see it: message, source line, caret, advice. Control characters and
@@ -70,7 +78,8 @@ impl Diagnostic {
             .path(escaped(file))
             .annotation(primary)
             .annotations(related);
-        let mut group = Level::ERROR.primary_title(escaped(&self.message)).element(snippet);
+        let mut group =
+            Level::ERROR.primary_title(escaped(&self.message)).id(self.code.id()).element(snippet);
         if let Some(help) = &self.help {
             group = group.element(Level::HELP.message(escaped(help)));
         }

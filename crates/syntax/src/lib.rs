@@ -5,6 +5,7 @@
 //!
 //! INVARIANT: a parser built from these never fails. It returns a tree and the mistakes it found.
 
+mod code;
 mod cursor;
 mod diagnostic;
 pub mod limits;
@@ -14,6 +15,7 @@ mod span;
 mod tests;
 mod token;
 
+pub use code::Code;
 pub use cursor::{Cursor, Ident, Language};
 pub use diagnostic::{Diagnostic, Mistakes, nearest};
 pub use parser::Parser;

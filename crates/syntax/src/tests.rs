@@ -138,16 +138,17 @@ fn what_would_not_be_seen_is_shown_as_an_escape() {
     let (_, mistakes) = parse(source);
     let shown = mistakes[0].render("a\u{1b}[31m.l", source, false);
     let expected = "\
-error: expected `;`, found `\\u{202e}`
+error[L001]: expected `;`, found `\\u{202e}`
  --> a\\u{1b}[31m.l:1:6
   |
 1 | let a\\u{202e}b; // \\0
   |      ^ expected `;`";
     assert_eq!(shown, expected);
-    let on_the_mark = Diagnostic::new("here", Span { start: 5, end: 8 }, "mark");
+    let on_the_mark =
+        Diagnostic::new(crate::Code::Unexpected, "here", Span { start: 5, end: 8 }, "mark");
     let shown = on_the_mark.render("m", source, false);
     assert!(shown.contains("|      ^^^^^^^^ mark"), "{shown}");
-    let behind = Diagnostic::new("here", Span { start: 8, end: 9 }, "b");
+    let behind = Diagnostic::new(crate::Code::Unexpected, "here", Span { start: 8, end: 9 }, "b");
     let shown = behind.render("m", source, false);
     assert!(shown.contains("|              ^ b"), "{shown}");
 }

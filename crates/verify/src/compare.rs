@@ -207,6 +207,7 @@ mod tests {
         });
         Run {
             events: events.collect(),
+            crashes: Vec::new(),
             trace: Vec::new(),
             schedule: Vec::new(),
             end: End::Completed,

@@ -36,6 +36,10 @@ impl<'a> Judge<'a> {
             match event.kind {
                 EventKind::Invoke => builder.invoke(&process, name, event.value.clone()).ok()?,
                 EventKind::Ok => builder.ok(&process, event.value.clone()).ok()?,
+                EventKind::Fail => {
+                    let process = builder.process(&process);
+                    builder.fail(process).ok()?
+                }
             };
         }
         let mut history = builder.finish();

@@ -47,6 +47,7 @@ fn moves(
 ) -> Vec<(Move, bool)> {
     match state.threads[thread].status {
         Status::Running { .. } => vec![(Move::Step { thread }, false)],
+        Status::Interrupted { .. } | Status::Resolving { .. } | Status::Resolved { .. } => vec![],
         Status::Returning { .. } => vec![(Move::Respond { thread }, false)],
         Status::Idle if left == 0 => vec![],
         Status::Idle => {
@@ -108,7 +109,7 @@ fn with_heap(state: &State, order: &[u32]) -> State {
     State {
         shared: state.shared.iter().map(|value| renamed(value, order)).collect(),
         heap: order.iter().map(object).collect(),
-        threads: state.threads.clone(),
+        ..state.clone()
     }
 }
 

@@ -234,6 +234,11 @@ impl Code<'_> {
                 true => Ok(vec![self.hold(path, place, Holder::Free)?]),
                 false => Err(What::Fault("a lock is given back by a thread that does not hold it")),
             },
+            // Without crashes a flush only needs its place, and a fence nothing.
+            Action::Flush(place) | Action::Persist(place) => {
+                Ok(self.load(path, place)?.into_iter().map(|(path, _)| path).collect())
+            }
+            Action::Fence => Ok(vec![path]),
             Action::FetchAdd { .. } => Err(What::Beyond("arithmetic that may overflow")),
             Action::Free(_)
             | Action::LoadLinked { .. }

@@ -33,6 +33,10 @@ pub struct RunArgs {
     /// How many ordering constraints `--schedule pct` aims at.
     #[arg(long, value_name = "D", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub depth: u32,
+    /// Crash the system so many times, at random moments; each line of persistent memory keeps any
+    /// prefix of what no fence has guaranteed. [default: the model's bounds]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8))]
+    pub crashes: Option<u8>,
     /// What `free` means: nothing, or that the object may come back.
     #[arg(long, value_enum, default_value_t = MemoryArg::Collected)]
     pub memory: MemoryArg,
@@ -44,7 +48,7 @@ pub struct RunArgs {
     pub trace: bool,
     /// Execute the schedule in this file (what `linchpin run --json` or `linchpin verify --json`
     /// wrote) instead of a random one, and judge the run.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "tries", "schedule", "ops", "values"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "tries", "schedule", "ops", "values", "crashes"])]
     pub replay: Option<PathBuf>,
     /// Write the history to this file instead of standard output.
     #[arg(long, short, value_name = "FILE")]

@@ -120,8 +120,11 @@ pub struct VerifyArgs {
     /// Do not use results of earlier runs, and do not remember these.
     #[arg(long)]
     pub no_cache: bool,
-    /// Write a self-contained page about the verdict; for several models, one with a table, and
-    /// theirs in a folder beside it.
+    /// With `--json`: add the counterexample step by step, with every state along it.
+    #[arg(long, requires = "json")]
+    pub with_run: bool,
+    /// Write a self-contained page about the verdict; a counterexample is stepped through on it.
+    /// For several models, one with a table, and theirs in a folder beside it.
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
     /// For `shape`: write the abstract states to this folder, one SVG file each: those on the way to

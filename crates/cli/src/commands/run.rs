@@ -19,6 +19,9 @@ pub fn execute(args: &RunArgs) -> Result<Status> {
     let json = args.common.json.then(|| json::envelope("run", &subject));
     let stop = Stop::watch(&args.limits, json);
     let compiled = stop.ending_at_once(|| model::load(&args.model))?;
+    if !args.common.quiet && compiled.crashes_without_persistence(args.crashes) {
+        output::say("remark: nothing is persistent in this model, so there are no crashes\n");
+    }
     let shown = match &args.replay {
         Some(file) => search::replayed(args, &compiled.program, file, &stop)?,
         None => search::search(args, &compiled, &stop)?,

@@ -169,3 +169,72 @@ fn a_long_history_is_not_too_large() {
     let bytes = std::fs::metadata(folder.path().join("page.html")).expect("the page").len();
     assert!(bytes < 12_000_000, "{bytes} bytes");
 }
+
+/// What the page of a model is told, and what is said with `--json --with-run`.
+fn model_told(args: &[&str]) -> (Json, Json) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let page = folder.path().join("page.html");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let output = Command::new(snapbox::cmd::cargo_bin!("linchpin"))
+        .arg("verify")
+        .args(args)
+        .args(["--json", "--with-run", "--report"])
+        .arg(&page)
+        .current_dir(root)
+        .output()
+        .expect("linchpin runs");
+    assert_eq!(output.status.code(), Some(1), "{args:?}");
+    (data(&page), serde_json::from_slice(&output.stdout).expect("one object"))
+}
+
+#[test]
+fn a_counterexample_is_told_step_by_step() {
+    let (page, said) = model_told(&["models/broken/treiber_stack_split_pop_cas.lin"]);
+    let run = &page["run"];
+    assert_eq!(run, &said["counterexample"]["run"]);
+    let count = |name: &str| run[name].as_array().map_or(0, Vec::len);
+    assert_eq!((count("steps"), count("states"), count("calls")), (19, 20, 3));
+    assert_eq!(run["calls"][2]["core"], true);
+    // Thread 1 stores null, thread 0 stores it again; both have read the node.
+    let stores: Vec<&Json> = run["steps"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|step| step["text"] == "top := null")
+        .map(|step| &step["thread"])
+        .collect();
+    assert_eq!(stores, [1, 0]);
+    assert_eq!(run["steps"][13]["lines"], json!([32]));
+    assert_eq!(run["states"][13]["shared"][0][1]["to"], json!([0]));
+    assert_eq!(run["states"][14]["shared"][0][1]["to"], json!([]));
+    assert_eq!(
+        page["source"][31],
+        "            #[lin] top = s;                                 // [36b] @3"
+    );
+}
+
+#[test]
+fn what_repeats_is_told() {
+    let (page, _) = model_told(&["models/guide/locked_register.lin"]);
+    let steps = page["run"]["steps"].as_array().map_or(0, Vec::len);
+    assert_eq!(page["run"]["steps"][steps - 1]["kind"], "wait");
+    assert_eq!(page["run"]["cycle"]["from"], steps - 1);
+    let wait_free =
+        ["models/treiber_stack.lin", "--progress", "wait-free", "--size", "3", "--values", "1"];
+    let (page, said) = model_told(&wait_free);
+    let before = said["counterexample"]["schedule"].as_array().map_or(0, Vec::len);
+    assert_eq!(page["run"]["cycle"]["from"], before);
+}
+
+#[test]
+fn processes_are_told_by_their_steps() {
+    let (page, said) = model_told(&["models/csp/broken/treiber_stack_blind_pop.csp"]);
+    let steps = page["run"]["steps"].as_array().cloned().unwrap_or_default();
+    let last = steps.last().expect("steps");
+    assert_eq!((&last["wrong"], &last["lines"]), (&json!(true), &json!([42])));
+    let trace = said["counterexample"]["trace"].as_array().map_or(0, Vec::len);
+    let hidden =
+        steps.iter().filter(|step| step["text"].as_str().is_some_and(|text| text.starts_with('τ')));
+    assert_eq!(steps.len() - hidden.count(), trace);
+    assert_eq!(page["run"]["states"], json!([]));
+}

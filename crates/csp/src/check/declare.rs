@@ -5,7 +5,7 @@ use crate::evaluate::{Evaluator, Fault};
 use crate::limits;
 use crate::program::*;
 use crate::syntax::ast;
-use linchpin_syntax::{Diagnostic, Span, nearest};
+use linchpin_syntax::{Code, Diagnostic, Span, nearest};
 
 impl Checker<'_> {
     pub(super) fn constants(&mut self, tree: &ast::Source, replaced: &[(String, i64)]) {
@@ -22,7 +22,7 @@ impl Checker<'_> {
             let value = match replaced.iter().rev().find(|(given, _)| *given == name.name) {
                 Some((_, given)) if of == Type::Bool && !(0..=1).contains(given) => {
                     let message = format!("`{}` is a boolean: 0 or 1, not {given}", name.name);
-                    self.report(Diagnostic::new(message, value_span, "a boolean"));
+                    self.report(Diagnostic::new(Code::Setting, message, value_span, "a boolean"));
                     value
                 }
                 Some((_, given)) => *given,
@@ -42,7 +42,10 @@ impl Checker<'_> {
                 };
                 let message =
                     format!("a value was given for `{given}`, but there is no such constant");
-                self.report(Diagnostic::new(message, Span::default(), "in this file").help(help));
+                self.report(
+                    Diagnostic::new(Code::Setting, message, Span::default(), "in this file")
+                        .help(help),
+                );
             }
         }
     }
@@ -57,7 +60,12 @@ impl Checker<'_> {
                 let high = self.constant_int(to)?;
                 if low > high {
                     let message = format!("the range {low}..{high} is empty");
-                    self.report(Diagnostic::new(message, from.span.to(to.span), "empty"));
+                    self.report(Diagnostic::new(
+                        Code::Range,
+                        message,
+                        from.span.to(to.span),
+                        "empty",
+                    ));
                 }
                 Some((low, high))
             });
@@ -66,13 +74,19 @@ impl Checker<'_> {
             if start + count > limits::CELLS as usize {
                 let message =
                     format!("all variables together hold more than {} values", limits::CELLS);
-                self.report(Diagnostic::new(message, variable.name.span, "too much"));
+                self.report(Diagnostic::new(
+                    Code::TooLarge,
+                    message,
+                    variable.name.span,
+                    "too much",
+                ));
                 continue;
             }
             let default = range.map_or(0, |(low, high)| 0.clamp(low, high.max(low)));
             let (values, of) = self.initial(variable, length, default);
             if let (Some(_), Type::Bool, Some((from, _))) = (range, of, &variable.range) {
-                let mistake = Diagnostic::new("a boolean has no range", from.span, "not needed");
+                let mistake =
+                    Diagnostic::new(Code::Range, "a boolean has no range", from.span, "not needed");
                 self.report(mistake.help("leave it out"));
             } else if let Some((low, high)) = range
                 && let Some(wrong) = values.iter().find(|value| !(low..=high).contains(*value))
@@ -81,7 +95,12 @@ impl Checker<'_> {
                     "`{}` starts with {wrong}, outside its range {low}..{high}",
                     variable.name.name
                 );
-                self.report(Diagnostic::new(message, variable.name.span, "outside its range"));
+                self.report(Diagnostic::new(
+                    Code::Range,
+                    message,
+                    variable.name.span,
+                    "outside its range",
+                ));
             }
             self.model.initial.extend(values);
             let id = self.model.variables.len() as u32;
@@ -96,7 +115,7 @@ impl Checker<'_> {
         if !(1..=limits::CELLS).contains(&length) {
             let message = format!("an array cannot have {length} elements");
             let label = format!("1 to {} elements are possible", limits::CELLS);
-            self.report(Diagnostic::new(message, size.span, label));
+            self.report(Diagnostic::new(Code::ArrayLength, message, size.span, label));
             return 1;
         }
         length as usize
@@ -121,6 +140,7 @@ impl Checker<'_> {
                     let (value, found) = self.constant(item).unwrap_or((default, Type::Int));
                     if *of.get_or_insert(found) != found {
                         let mistake = Diagnostic::new(
+                            Code::InitialValues,
                             "an array holds integers or booleans, not both",
                             item.span,
                             found.describe(),
@@ -139,6 +159,7 @@ impl Checker<'_> {
                 }
                 if length.is_none() {
                     let mistake = Diagnostic::new(
+                        Code::InitialValues,
                         format!("`{}` is no array but starts with a list", variable.name.name),
                         *span,
                         "a list",
@@ -155,8 +176,9 @@ impl Checker<'_> {
                         variable.name.name,
                         values.len()
                     );
-                    let mistake = Diagnostic::new(message, *span, "not as many")
-                        .help("`v(n)` in the list stands for n times `v`");
+                    let mistake =
+                        Diagnostic::new(Code::InitialValues, message, *span, "not as many")
+                            .help("`v(n)` in the list stands for n times `v`");
                     self.report(mistake);
                 }
                 values.resize(count, default);
@@ -173,7 +195,7 @@ impl Checker<'_> {
             self.once(name, before);
             if definition.parameters.len() > limits::PARAMETERS {
                 let message = format!("a process has at most {} parameters", limits::PARAMETERS);
-                self.report(Diagnostic::new(message, name.span, "too many"));
+                self.report(Diagnostic::new(Code::TooLarge, message, name.span, "too many"));
             }
             let id = self.model.processes.len() as u32;
             self.processes.entry(name.name.clone()).or_insert((id, name.span));
@@ -210,7 +232,7 @@ impl Checker<'_> {
         let again = before.is_some() || self.variables.contains_key(&name.name);
         if again && !name.name.is_empty() {
             let message = format!("`{}` is declared twice", name.name);
-            let mut mistake = Diagnostic::new(message, name.span, "again");
+            let mut mistake = Diagnostic::new(Code::Repeated, message, name.span, "again");
             if let Some(before) = before {
                 mistake = mistake.related(before, "first here");
             }
@@ -233,7 +255,7 @@ impl Checker<'_> {
         match Evaluator::new(&self.model).constant(&checked) {
             Ok(value) => Some((value, of)),
             Err(Fault { message, span, .. }) => {
-                self.report(Diagnostic::new(message, span, "no value"));
+                self.report(Diagnostic::new(Code::NotConstant, message, span, "no value"));
                 None
             }
         }

@@ -4,7 +4,7 @@ use super::Checker;
 use crate::limits;
 use crate::program::*;
 use crate::syntax::ast::{self, BinaryOp};
-use linchpin_syntax::{Diagnostic, Span};
+use linchpin_syntax::{Code, Diagnostic, Span};
 
 impl Checker<'_> {
     /// An expression with its type, or nothing after a mistake.
@@ -47,8 +47,13 @@ impl Checker<'_> {
         };
         let Variable { length, of, .. } = self.model.variables[variable as usize];
         if length.is_some() {
-            let mistake = Diagnostic::new(format!("`{name}` is an array"), span, "an array")
-                .help(format!("name an element: `{name}[0]`"));
+            let mistake = Diagnostic::new(
+                Code::NotOneWord,
+                format!("`{name}` is an array"),
+                span,
+                "an array",
+            )
+            .help(format!("name an element: `{name}[0]`"));
             self.report(mistake);
             return None;
         }
@@ -104,7 +109,9 @@ impl Checker<'_> {
             Type::Int => None,
             Type::Bool => Some("write a comparison, such as `x == 1`".to_owned()),
         };
-        self.report(Diagnostic::new(message, span, found.describe()).maybe_help(help));
+        self.report(
+            Diagnostic::new(Code::WrongType, message, span, found.describe()).maybe_help(help),
+        );
     }
 
     fn variable(&mut self, name: &ast::Ident, indexed: bool) -> Option<u32> {
@@ -114,7 +121,9 @@ impl Checker<'_> {
             if bound || self.constants.contains_key(&name.name) {
                 let message = format!("`{}` is no shared {what}", name.name);
                 let help = "only what `var` declares can be assigned or indexed";
-                self.report(Diagnostic::new(message, name.span, "fixed").help(help));
+                self.report(
+                    Diagnostic::new(Code::NotAssignable, message, name.span, "fixed").help(help),
+                );
             } else {
                 self.unknown(what, &name.name, name.span);
             }
@@ -130,7 +139,10 @@ impl Checker<'_> {
             } else {
                 (format!("`{}` is no array", name.name), "leave the index out".to_owned())
             };
-            self.report(Diagnostic::new(message, name.span, "declared otherwise").help(help));
+            self.report(
+                Diagnostic::new(Code::NotOneWord, message, name.span, "declared otherwise")
+                    .help(help),
+            );
             return None;
         }
         Some(variable)
@@ -198,7 +210,7 @@ impl Checker<'_> {
             self.frame += 1;
         } else {
             let message = format!("a process binds at most {} names", limits::PARAMETERS);
-            self.report(Diagnostic::new(message, name.span, "too many"));
+            self.report(Diagnostic::new(Code::TooLarge, message, name.span, "too many"));
         }
         self.scope.push((name.name.clone(), slot));
         slot

@@ -10,7 +10,7 @@ mod process;
 
 use crate::program::*;
 use crate::syntax::ast;
-use linchpin_syntax::{Diagnostic, Lines, Mistakes, Span, nearest};
+use linchpin_syntax::{Code, Diagnostic, Lines, Mistakes, Span, nearest};
 use rustc_hash::FxHashMap;
 
 /// Checks a parsed source. `constants` replaces values of constants by name.
@@ -118,7 +118,12 @@ impl<'s> Checker<'s> {
             }
             None => None,
         };
-        let mistake = Diagnostic::new(format!("there is no {what} `{name}`"), span, "unknown");
+        let mistake = Diagnostic::new(
+            Code::UnknownName,
+            format!("there is no {what} `{name}`"),
+            span,
+            "unknown",
+        );
         self.report(mistake.maybe_help(help));
     }
 

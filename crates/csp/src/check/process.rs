@@ -4,7 +4,7 @@ use super::Checker;
 use crate::limits;
 use crate::program::*;
 use crate::syntax::ast;
-use linchpin_syntax::{Diagnostic, Span};
+use linchpin_syntax::{Code, Diagnostic, Span};
 
 impl Checker<'_> {
     pub(super) fn processes(&mut self, tree: &ast::Source) {
@@ -14,7 +14,7 @@ impl Checker<'_> {
             for (at, parameter) in definition.parameters.iter().enumerate() {
                 if definition.parameters[..at].iter().any(|other| other.name == parameter.name) {
                     let message = format!("`{}` is a parameter twice", parameter.name);
-                    self.report(Diagnostic::new(message, parameter.span, "again"));
+                    self.report(Diagnostic::new(Code::Repeated, message, parameter.span, "again"));
                 }
                 self.bind(parameter);
             }
@@ -120,7 +120,8 @@ impl Checker<'_> {
                 arguments.len()
             );
             self.report(
-                Diagnostic::new(message, span, "called so").related(declared, "declared so"),
+                Diagnostic::new(Code::ArgumentCount, message, span, "called so")
+                    .related(declared, "declared so"),
             );
             return None;
         }
@@ -136,7 +137,7 @@ impl Checker<'_> {
     ) -> (Option<EventId>, Option<Vec<Expr>>) {
         if data.len() > limits::PARAMETERS {
             let message = format!("an event carries at most {} data", limits::PARAMETERS);
-            self.report(Diagnostic::new(message, name.span, "too many"));
+            self.report(Diagnostic::new(Code::TooLarge, message, name.span, "too many"));
         }
         let checked: Vec<_> = data.iter().map(|datum| self.expression(datum)).collect();
         let Some(checked) = checked.into_iter().collect::<Option<Vec<_>>>() else {
@@ -155,7 +156,7 @@ impl Checker<'_> {
             };
             let message = format!("`{}` carries {} here", name.name, describe(&types));
             let label = format!("{} here", describe(expected));
-            let mistake = Diagnostic::new(message, name.span, "not as before")
+            let mistake = Diagnostic::new(Code::EventData, message, name.span, "not as before")
                 .related(first, label)
                 .help("an event carries the same data everywhere, or it is another event");
             self.report(mistake);

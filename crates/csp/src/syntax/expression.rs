@@ -3,7 +3,7 @@
 use super::ast::*;
 use super::parse::Parser;
 use super::token::TokenKind;
-use linchpin_syntax::{Diagnostic, Parser as _};
+use linchpin_syntax::{Code, Diagnostic, Parser as _};
 
 /// How tightly comparison binds; two of them in a row need parentheses.
 const COMPARISON: u8 = 3;
@@ -52,6 +52,7 @@ impl Parser<'_> {
             let right = self.operators(tightness + 1);
             if tightness == COMPARISON && matches!(binary(self.peek()), Some((_, COMPARISON))) {
                 let mistake = Diagnostic::new(
+                    Code::Chained,
                     "comparisons cannot be chained",
                     self.span(),
                     "second comparison",

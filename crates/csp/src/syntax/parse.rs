@@ -8,7 +8,7 @@
 use super::ast::*;
 use super::token::TokenKind;
 use crate::limits;
-use linchpin_syntax::{Cursor, Diagnostic, Parser as _};
+use linchpin_syntax::{Code, Cursor, Diagnostic, Parser as _};
 use std::ops::{Deref, DerefMut};
 
 /// Parses a source.
@@ -42,7 +42,7 @@ impl Parser<'_> {
             count += 1;
             if count > limits::DECLARATIONS {
                 let message = format!("there are more than {} declarations", limits::DECLARATIONS);
-                let mistake = Diagnostic::new(message, self.span(), "too many");
+                let mistake = Diagnostic::new(Code::TooLarge, message, self.span(), "too many");
                 self.report(mistake);
                 break;
             }
@@ -216,7 +216,7 @@ impl Parser<'_> {
             return items;
         }
         let message = format!("there are more than {} items here", limits::BRANCHES);
-        self.report_previous(Diagnostic::new(message, span, "too many"));
+        self.report_previous(Diagnostic::new(Code::TooLarge, message, span, "too many"));
         Vec::new()
     }
 }

@@ -4,7 +4,7 @@
 use super::ast::*;
 use super::parse::Parser;
 use super::token::TokenKind;
-use linchpin_syntax::{Diagnostic, Parser as _, Span};
+use linchpin_syntax::{Code, Diagnostic, Parser as _, Span};
 
 impl Parser<'_> {
     pub(super) fn missing_process(&self) -> Process {
@@ -289,8 +289,12 @@ impl Parser<'_> {
                 _ => {
                     let help =
                         "a block holds assignments, `if (…) { } else { }` and `for i:{a..b} { }`";
-                    let mistake =
-                        Diagnostic::new("expected an assignment", self.span(), "not an assignment");
+                    let mistake = Diagnostic::new(
+                        Code::Unexpected,
+                        "expected an assignment",
+                        self.span(),
+                        "not an assignment",
+                    );
                     self.report(mistake.help(help));
                     return statements;
                 }

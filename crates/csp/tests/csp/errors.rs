@@ -15,7 +15,7 @@ fn names_that_mean_nothing() {
     check(
         "var count = 0;\nP(i) = a.cuont -> Q(i);\nR = P(1, 2) \\ {b};\n",
         expect![[r#"
-            error: there is no name `cuont`
+            error[L010]: there is no name `cuont`
              --> m.csp:2:10
               |
             2 | P(i) = a.cuont -> Q(i);
@@ -23,7 +23,7 @@ fn names_that_mean_nothing() {
               |
               = help: did you mean `count`?
 
-            error: there is no process `Q`
+            error[L010]: there is no process `Q`
              --> m.csp:2:19
               |
             2 | P(i) = a.cuont -> Q(i);
@@ -31,7 +31,7 @@ fn names_that_mean_nothing() {
               |
               = help: did you mean `P`?
 
-            error: `P` has 1 parameter, not 2
+            error[L015]: `P` has 1 parameter, not 2
              --> m.csp:3:5
               |
             2 | P(i) = a.cuont -> Q(i);
@@ -39,7 +39,7 @@ fn names_that_mean_nothing() {
             3 | R = P(1, 2) \ {b};
               |     ^^^^^^^ called so
 
-            error: there is no event `b`
+            error[L010]: there is no event `b`
              --> m.csp:3:16
               |
             3 | R = P(1, 2) \ {b};
@@ -53,7 +53,7 @@ fn types_that_do_not_fit() {
     check(
         "var flag = false;\nvar x[2];\nP = a{flag = 1; x = 2;} -> if (x[0]) { Stop } else { Skip };\nQ = a.1 -> Stop;\n",
         expect![[r#"
-            error: expected a boolean, found an integer
+            error[L020]: expected a boolean, found an integer
              --> m.csp:3:14
               |
             3 | P = a{flag = 1; x = 2;} -> if (x[0]) { Stop } else { Skip };
@@ -61,7 +61,7 @@ fn types_that_do_not_fit() {
               |
               = help: write a comparison, such as `x == 1`
 
-            error: `x` is an array
+            error[L030]: `x` is an array
              --> m.csp:3:17
               |
             3 | P = a{flag = 1; x = 2;} -> if (x[0]) { Stop } else { Skip };
@@ -69,7 +69,7 @@ fn types_that_do_not_fit() {
               |
               = help: name an element: `x[0]`
 
-            error: expected a boolean, found an integer
+            error[L020]: expected a boolean, found an integer
              --> m.csp:3:32
               |
             3 | P = a{flag = 1; x = 2;} -> if (x[0]) { Stop } else { Skip };
@@ -77,7 +77,7 @@ fn types_that_do_not_fit() {
               |
               = help: write a comparison, such as `x == 1`
 
-            error: `a` carries an integer here
+            error[L201]: `a` carries an integer here
              --> m.csp:4:5
               |
             3 | P = a{flag = 1; x = 2;} -> if (x[0]) { Stop } else { Skip };
@@ -95,7 +95,7 @@ fn writing() {
     check(
         "P = a -> if (x = 1) { Stop };\nQ = a -> ;\nvar 3;\nassert P;\nR = a | b;\n",
         expect![[r#"
-            error: expected `)`, found `=`
+            error[L001]: expected `)`, found `=`
              --> m.csp:1:16
               |
             1 | P = a -> if (x = 1) { Stop };
@@ -103,25 +103,25 @@ fn writing() {
               |
               = help: compare with `==`
 
-            error: expected a process, found `;`
+            error[L001]: expected a process, found `;`
              --> m.csp:2:10
               |
             2 | Q = a -> ;
               |          ^ expected a process
 
-            error: expected the name of a variable, found `3`
+            error[L001]: expected the name of a variable, found `3`
              --> m.csp:3:5
               |
             3 | var 3;
               |     ^ expected the name of a variable
 
-            error: expected `refines` or `deadlockfree`, found `;`
+            error[L001]: expected `refines` or `deadlockfree`, found `;`
              --> m.csp:4:9
               |
             4 | assert P;
               |         ^ expected `refines` or `deadlockfree`
 
-            error: expected `;`, found `|`
+            error[L001]: expected `;`, found `|`
              --> m.csp:5:6
               |
             5 | R = a | b;
@@ -137,7 +137,7 @@ fn sizes() {
     check(
         "const K = 2;\nvar x[K - 2];\nvar y[2] = [1, 0(5)];\nvar z:{3..1};\nconst K = 1 / 0;\n",
         expect![[r#"
-            error: `K` is declared twice
+            error[L012]: `K` is declared twice
              --> m.csp:5:7
               |
             1 | const K = 2;
@@ -146,19 +146,19 @@ fn sizes() {
             5 | const K = 1 / 0;
               |       ^ again
 
-            error: division by zero
+            error[L034]: division by zero
              --> m.csp:5:11
               |
             5 | const K = 1 / 0;
               |           ^^^^^ no value
 
-            error: an array cannot have -1 elements
+            error[L037]: an array cannot have -1 elements
              --> m.csp:2:7
               |
             2 | var x[K - 2];
               |       ^^^^^ 1 to 4096 elements are possible
 
-            error: `y` has 2 elements but 6 initial values
+            error[L202]: `y` has 2 elements but 6 initial values
              --> m.csp:3:12
               |
             3 | var y[2] = [1, 0(5)];
@@ -166,13 +166,13 @@ fn sizes() {
               |
               = help: `v(n)` in the list stands for n times `v`
 
-            error: the range 3..1 is empty
+            error[L200]: the range 3..1 is empty
              --> m.csp:4:8
               |
             4 | var z:{3..1};
               |        ^^^^ empty
 
-            error: `z` starts with 3, outside its range 3..1
+            error[L200]: `z` starts with 3, outside its range 3..1
              --> m.csp:4:5
               |
             4 | var z:{3..1};

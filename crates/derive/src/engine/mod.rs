@@ -2,6 +2,7 @@
 //! after deriving sub-operations from their code (`code.rs`).
 
 mod code;
+mod shown;
 mod subop;
 
 use linchpin_certify::{FileHash, Ranges, ReductionCertificate, Sha256};
@@ -154,6 +155,9 @@ fn add_extras(
     }
     if request.extras.table {
         answer.notes.extend(proof.tables().text().lines().map(str::to_owned));
+    }
+    if request.extras.shown && answer.verdict.is_proof() {
+        answer.proof = Some(Box::new(shown::shown(proof)));
     }
     if request.extras.obligations {
         answer.artifacts.extend(proof.obligations().iter().map(obligation));

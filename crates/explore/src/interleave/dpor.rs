@@ -4,7 +4,7 @@
 //! POPL 2014 (extended: JACM 64(4), 2017). The recursion of the paper is the [`path`](Dpor::path)
 //! here: a node is a call `Explore(E, Sleep)`, and the loop of line 3 goes on in [`Dpor::next`].
 //!
-//! Three things go beyond the paper:
+//! Five things go beyond the paper:
 //!
 //! - *Waiting.* A race can be reversed only if the second step is enabled before the first. A step
 //!   that waits for a value (a lock) looks further back for the last step before which it was
@@ -13,6 +13,11 @@
 //! - *Choices* are nodes of their own, all alternatives of which are explored.
 //! - *Problems* end an execution before the races of what would have followed are known, so nothing
 //!   is left out along its path, and the step that ends it does not sleep ([`Dpor::cut`]).
+//! - *Order.* The steps of `backtrack(E)` are explored in the order in which they were added. So
+//!   which steps sleep when one of them is explored is known as soon as it is added.
+//! - *Parts.* The first [`base`](Dpor::base) nodes may be fixed: then only what follows them is
+//!   explored, and the races with their steps are [`Wish`]es to the one who explores them. What
+//!   follows depends on nothing that is wished meanwhile. See [`share`](super::share).
 
 use super::clock::join;
 use super::schedule::{Pick, Scheduler, Step};
@@ -22,12 +27,14 @@ use super::state::{Asked, State};
 use super::trace::Trace;
 use crate::threads::ThreadId;
 use linchpin_sync::runtime::Site;
+use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
 
 /// Explores every execution up to the order of independent steps.
 #[derive(Default)]
 pub(super) struct Dpor {
     /// The decisions of the execution, in order.
-    path: Vec<Node>,
+    pub(super) path: Vec<Node>,
     /// How many of them were taken so far.
     depth: usize,
     /// Those of the path that are calls of `Explore`: indices by step.
@@ -37,17 +44,85 @@ pub(super) struct Dpor {
     sleep: ThreadSet,
     /// What happens before the step that is looked at, or races with it.
     known: Vec<u32>,
+    /// So many nodes are fixed.
+    pub(super) base: usize,
+    /// What is wished of them.
+    pub(super) wishes: Wishes,
 }
 
-enum Node {
+/// That an execution is explored in which one of the initials of `v` comes first at a fixed node.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Wish {
+    /// The node: its place in the path.
+    pub(super) depth: usize,
+    initials: ThreadSet,
+    /// The thread of which a race is to be reversed.
+    thread: ThreadId,
+}
+
+/// Wishes in the order in which they came, each once: what is wished again is there already.
+#[derive(Default)]
+pub(super) struct Wishes {
+    known: FxHashSet<Wish>,
+    pub(super) all: Vec<Wish>,
+}
+
+impl Wishes {
+    pub(super) fn push(&mut self, wish: Wish) {
+        if self.known.insert(wish) {
+            self.all.push(wish);
+        }
+    }
+}
+
+#[derive(Clone)]
+pub(super) enum Node {
     Call(Call),
     Choice(Choice),
 }
 
+impl Node {
+    /// The place of what is taken among all that is explored here, in order.
+    pub(super) fn ordinal(&self) -> usize {
+        match self {
+            Node::Call(call) => call.at,
+            Node::Choice(choice) => choice.taken,
+        }
+    }
+
+    /// How much there is to explore here, as far as it is known.
+    pub(super) fn count(&self) -> usize {
+        match self {
+            Node::Call(call) => call.queue.len(),
+            Node::Choice(choice) => choice.alternatives,
+        }
+    }
+
+    /// The node with what comes at this place taken.
+    pub(super) fn with(&self, ordinal: usize) -> Node {
+        let mut node = self.clone();
+        match &mut node {
+            Node::Call(call) => call.take(ordinal),
+            Node::Choice(choice) => choice.taken = ordinal,
+        }
+        node
+    }
+
+    /// Fulfils a wish, if that is not done.
+    pub(super) fn fulfil(&mut self, wish: &Wish) {
+        if let Node::Call(call) = self {
+            call.reverse(wish.initials, wish.thread);
+        }
+    }
+}
+
 /// A call `Explore(E, Sleep)`.
-struct Call {
-    /// The thread whose step is explored: `p` of line 3.
-    taken: ThreadId,
+#[derive(Clone)]
+pub(super) struct Call {
+    /// The threads of `backtrack(E)`, in the order in which they came.
+    queue: SmallVec<[ThreadId; 4]>,
+    /// The place of the thread whose step is explored: `p` of line 3.
+    at: usize,
     /// Whether its races are still to be looked at.
     is_new: bool,
     /// What all threads ask for, so that the code is recognised when it runs again.
@@ -56,14 +131,57 @@ struct Call {
     enabled: ThreadSet,
     /// `backtrack(E)`.
     backtrack: ThreadSet,
-    /// `Sleep`, which grows by what was explored.
+    /// `Sleep`, at first and with what was explored.
+    asleep: ThreadSet,
     sleep: ThreadSet,
     /// What was explored and does not sleep: steps that end in a problem.
     fatal: ThreadSet,
 }
 
+impl Call {
+    fn taken(&self) -> ThreadId {
+        self.queue[self.at]
+    }
+
+    fn add(&mut self, thread: ThreadId) {
+        if !self.backtrack.contains(thread) {
+            self.backtrack.insert(thread);
+            self.queue.push(thread);
+        }
+    }
+
+    /// Explores the step at this place of the queue: those before it sleep.
+    fn take(&mut self, at: usize) {
+        (self.at, self.is_new) = (at, true);
+        self.sleep = self.asleep;
+        for &thread in &self.queue[..at] {
+            if !self.fatal.contains(thread) {
+                self.sleep.insert(thread);
+            }
+        }
+    }
+
+    /// Lines 6 and 7.
+    fn reverse(&mut self, initials: ThreadSet, thread: ThreadId) {
+        if self.has(initials) {
+            return;
+        }
+        let added = if initials.contains(thread) { Some(thread) } else { initials.first() };
+        if let Some(added) = added {
+            self.add(added);
+        }
+    }
+
+    /// Whether executions that begin with one of these are explored, or were: a sleeping initial
+    /// says so too.
+    fn has(&self, initials: ThreadSet) -> bool {
+        initials.meets(self.backtrack.union(self.asleep))
+    }
+}
+
 /// An alternative that a thread took.
-struct Choice {
+#[derive(Clone)]
+pub(super) struct Choice {
     thread: ThreadId,
     site: Site,
     taken: usize,
@@ -87,17 +205,19 @@ impl Scheduler for Dpor {
                 self.reverse_blocked(state);
                 return Pick::Redundant;
             };
-            let mut backtrack = ThreadSet::default();
-            backtrack.insert(thread);
-            self.path.push(Node::Call(Call {
-                taken: thread,
+            let mut call = Call {
+                queue: SmallVec::new(),
+                at: 0,
                 is_new: true,
                 asked: Asked::of(state),
                 enabled: state.enabled,
-                backtrack,
+                backtrack: ThreadSet::default(),
+                asleep: self.sleep,
                 sleep: self.sleep,
                 fatal: ThreadSet::default(),
-            }));
+            };
+            call.add(thread);
+            self.path.push(Node::Call(call));
         }
         let Node::Call(call) = &mut self.path[depth] else {
             return Pick::Different(state.last.unwrap_or(0));
@@ -105,7 +225,7 @@ impl Scheduler for Dpor {
         if let Some(other) = call.asked.differs(state) {
             return Pick::Different(other);
         }
-        let thread = call.taken;
+        let thread = call.taken();
         if call.enabled != state.enabled {
             return Pick::Different(thread);
         }
@@ -158,14 +278,16 @@ impl Scheduler for Dpor {
     fn cut(&mut self) {
         for node in &mut self.path {
             if let Node::Call(call) = node {
-                call.backtrack = call.enabled;
+                for thread in call.enabled.without(call.sleep).iter() {
+                    call.add(thread);
+                }
             }
         }
         // A step after which nothing happens depends on all others.
         if let Some(&last) = self.calls.last()
             && let Node::Call(call) = &mut self.path[last]
         {
-            call.fatal.insert(call.taken);
+            call.fatal.insert(call.taken());
         }
     }
 
@@ -174,28 +296,21 @@ impl Scheduler for Dpor {
     }
 
     fn next(&mut self) -> bool {
-        loop {
+        while self.path.len() > self.base {
             match self.path.last_mut() {
-                None => return false,
                 Some(Node::Choice(choice)) if choice.taken + 1 < choice.alternatives => {
                     choice.taken += 1;
                     return true;
                 }
-                Some(Node::Choice(_)) => {}
-                Some(Node::Call(call)) => {
-                    // Line 10, and line 3 again.
-                    if !call.fatal.contains(call.taken) {
-                        call.sleep.insert(call.taken);
-                    }
-                    let explored = call.sleep.union(call.fatal);
-                    if let Some(thread) = call.backtrack.without(explored).first() {
-                        (call.taken, call.is_new) = (thread, true);
-                        return true;
-                    }
+                // Line 10, and line 3 again.
+                Some(Node::Call(call)) if call.at + 1 < call.queue.len() => {
+                    call.take(call.at + 1);
+                    return true;
                 }
-            }
-            self.path.pop();
+                _ => self.path.pop(),
+            };
         }
+        false
     }
 }
 
@@ -219,6 +334,9 @@ impl Dpor {
         known.clear();
         known.extend_from_slice(self.trace.next_clock(thread));
         self.reverse_at(thread, ask.index, writes, &mut known, state);
+        if let Some(line) = ask.line.filter(|_| writes) {
+            self.reverse_at(thread, line, true, &mut known, state);
+        }
         for &(place, _) in state.waits(thread).iter().filter(|(place, _)| *place != ask.index) {
             self.reverse_at(thread, place, false, &mut known, state);
         }
@@ -259,14 +377,12 @@ impl Dpor {
     /// it that do not depend on it, then the next step of the thread.
     fn reverse(&mut self, thread: ThreadId, step: usize, state: &State) {
         let initials = self.initials(thread, step, state);
-        let Node::Call(call) = &mut self.path[self.calls[step]] else { return };
-        // A sleeping initial says that executions which begin so were explored.
-        if initials.meets(call.backtrack.union(call.sleep)) {
-            return;
-        }
-        let added = if initials.contains(thread) { Some(thread) } else { initials.first() };
-        if let Some(added) = added {
-            call.backtrack.insert(added);
+        let depth = self.calls[step];
+        let Node::Call(call) = &mut self.path[depth] else { return };
+        if depth >= self.base {
+            call.reverse(initials, thread);
+        } else if !call.has(initials) {
+            self.wishes.push(Wish { depth, initials, thread });
         }
     }
 

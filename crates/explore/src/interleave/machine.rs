@@ -9,8 +9,9 @@ use super::set::MOST_THREADS;
 use super::state::{Ask, Effect, State};
 use super::stuck::Stuck;
 use super::synchronize::Synchronization;
-use crate::execution::{Event, EventKind, Execution, Problem};
+use crate::execution::{Event, EventKind, Execution, InLine, Problem};
 use crate::options::Options;
+use crate::problem::again_in;
 use crate::threads::{Paused, Request, Stacks, ThreadId, Threads};
 use linchpin_sync::runtime::{self, Identity, Site};
 use linchpin_verdict::StopReason;
@@ -69,7 +70,7 @@ impl<'a> Machine<'a> {
     pub(super) fn new(options: &'a Options) -> Machine<'a> {
         Machine {
             options,
-            stacks: Stacks::default(),
+            stacks: Stacks::new(options),
             state: State::default(),
             synchronization: Synchronization::default(),
             execution: Execution::default(),
@@ -122,6 +123,7 @@ impl<'a> Machine<'a> {
         execution.events.clear();
         execution.decisions.clear();
         execution.places.clear();
+        execution.lines.clear();
         execution.problem = None;
         execution.preemptions = 0;
         self.state.clear();
@@ -231,9 +233,10 @@ impl<'a> Machine<'a> {
         self.state.asks[thread] = None;
         loop {
             match threads.resume(thread, reply, &mut self.stacks) {
-                Paused::Asks(Request::Access { place, action, site }) => {
+                Paused::Asks(Request::Access { place, line, action, site }) => {
                     let index = self.place(&place);
-                    self.state.asks[thread] = Some(Ask { place, action, site, index });
+                    let line = line.map(|line| self.line(index, &place, &line));
+                    self.state.asks[thread] = Some(Ask { place, action, site, index, line });
                     return self.check_length();
                 }
                 Paused::Asks(request) => {
@@ -254,7 +257,7 @@ impl<'a> Machine<'a> {
         if self.execution.events.len() < steps {
             return Ok(());
         }
-        Err(Problem::TooLong { steps }.into())
+        Err(Problem::TooLong { steps, again: again_in(&self.execution.events) }.into())
     }
 
     /// The number of a place.
@@ -267,7 +270,22 @@ impl<'a> Machine<'a> {
         self.state.values.push(place.memory.get());
         self.writers.push(None);
         self.execution.places.push(place.kind);
+        self.execution.lines.push(None);
         index
+    }
+
+    /// The number of the line of a place in persistent memory.
+    fn line(
+        &mut self,
+        index: usize,
+        place: &runtime::Place<'_>,
+        line: &runtime::Place<'_>,
+    ) -> usize {
+        let line = self.place(line);
+        let address = std::ptr::from_ref(place.memory).cast::<u8>().addr();
+        let size = size_of_val(place.memory);
+        self.execution.lines[index] = Some(InLine { address, size, line });
+        line
     }
 
     /// Answers what is no access.

@@ -1,7 +1,7 @@
 //! Executions under sequential consistency: threads take turns, all orderings are `SeqCst`.
 //!
 //! [`machine`] runs one execution and asks a [`schedule::Scheduler`] what happens next; a file a
-//! strategy: [`dpor`] (with [`trace`]), [`bounded`], [`random`], [`replay`]. [`spin`] says what a
+//! strategy: [`dpor`] (with [`trace`], and [`share`] and [`together`] for several cores), [`bounded`], [`random`], [`replay`]. [`spin`] says what a
 //! pause means, [`synchronize`] finds data races and leaks, [`order`] is what an observer sees of
 //! the order of events.
 
@@ -14,11 +14,16 @@ mod random;
 mod replay;
 mod schedule;
 mod set;
+mod share;
 mod spin;
 mod state;
 mod stuck;
 mod synchronize;
+mod together;
 mod trace;
+
+pub use share::Position;
+pub use together::Together;
 
 use crate::execution::{Execution, Problem};
 use crate::options::{Exploration, Options};

@@ -1,5 +1,6 @@
 //! What precedes what in an execution, as an observer sees it: program order, the start of threads,
-//! and the order of accesses of one place of which one writes (Mazurkiewicz's traces).
+//! and the order of accesses of one place of which one writes (Mazurkiewicz's traces). In persistent
+//! memory, to write a place is to write its line too.
 
 use super::clock::Clocks;
 use crate::execution::{EventKind, Execution};
@@ -25,7 +26,7 @@ impl Order {
             places.clear(width);
             places.reach(execution.places.len());
         }
-        let Execution { events, clocks, .. } = execution;
+        let Execution { events, clocks, lines, .. } = execution;
         clocks.resize_with(events.len(), Vec::new);
         for (event, clock) in events.iter().zip(clocks) {
             let thread = event.thread;
@@ -34,7 +35,15 @@ impl Order {
                 let writes = wrote.is_some();
                 let earlier = if writes { &self.accesses } else { &self.writes };
                 self.threads.join(thread, earlier.row(place));
+                let line = lines[place].filter(|_| writes).map(|at| at.line);
+                if let Some(line) = line {
+                    self.threads.join(thread, self.accesses.row(line));
+                }
                 let known = self.threads.row(thread);
+                if let Some(line) = line {
+                    self.accesses.join(line, known);
+                    self.writes.join(line, known);
+                }
                 self.accesses.join(place, known);
                 if writes {
                     self.writes.join(place, known);

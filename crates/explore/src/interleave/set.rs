@@ -6,7 +6,7 @@ use crate::threads::ThreadId;
 pub(super) const MOST_THREADS: usize = 128;
 
 /// A set of threads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct ThreadSet(u128);
 
 impl ThreadSet {

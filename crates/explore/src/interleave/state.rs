@@ -17,6 +17,8 @@ pub(super) struct Ask {
     pub(super) site: Site,
     /// The number of the place.
     pub(super) index: usize,
+    /// The number of its line, in persistent memory: what writes the place writes the line too.
+    pub(super) line: Option<usize>,
 }
 
 /// What an access would do.
@@ -152,13 +154,19 @@ impl State {
         let a_writes = matches!(a.effect(self.values[a.index]), Effect::Write(_));
         let b_writes = matches!(b.effect(self.values[b.index]), Effect::Write(_));
         let waits = |thread, place| self.waits(thread).iter().any(|&(other, _)| other == place);
+        // A line is read when it is flushed, and written when one of its places is.
+        let lines = (a_writes && a.line.is_some_and(|line| b.index == line))
+            || (b_writes && b.line.is_some_and(|line| a.index == line))
+            || (a_writes && b_writes && a.line.is_some() && a.line == b.line);
         (a.index == b.index && (a_writes || b_writes))
+            || lines
             || (a_writes && waits(other, a.index))
             || (b_writes && waits(one, b.index))
     }
 }
 
 /// What all threads ask for at some point of an execution: their sites and places.
+#[derive(Clone)]
 pub(super) struct Asked(SmallVec<[Option<(Site, u32)>; 4]>);
 
 impl Asked {

@@ -108,6 +108,10 @@ impl Trace {
         for place in waits.clone() {
             self.clocks.join(position, self.before_read.row(place));
         }
+        let line = ask.line.filter(|_| wrote.is_some());
+        if let Some(line) = line {
+            self.clocks.join(position, self.before_write.row(line));
+        }
 
         let clock = self.clocks.row(position);
         self.next.set(thread, clock);
@@ -127,6 +131,12 @@ impl Trace {
             let value = state.values[place];
             let access = Access { step: position, writes: false, before: value, after: value };
             self.accesses[place].push(access);
+        }
+        if let Some(line) = line {
+            self.before_write.join(line, clock);
+            self.before_read.join(line, clock);
+            let access = Access { step: position, writes: true, before: 0, after: 0 };
+            self.accesses[line].push(access);
         }
         self.threads.push(thread);
         self.numbers.push(number);
@@ -221,6 +231,7 @@ impl Trace {
         };
         self.knows_nothing_since(self.next_clock(thread), thread, since)
             && !conflict(ask.index, writes)
+            && !ask.line.is_some_and(|line| writes && conflict(line, true))
             && !state.waits(thread).iter().any(|&(place, _)| conflict(place, false))
     }
 }

@@ -3,7 +3,7 @@
 use super::graph::Graph;
 use super::label::{Effect, Label};
 use super::pause;
-use super::run::{State, site_of};
+use super::run::State;
 use super::visit::{Stop, Visit};
 use crate::execution::{Problem, Waiting};
 use crate::threads::Request;
@@ -26,7 +26,7 @@ pub(super) fn finish(visit: &mut Visit<'_>, leaks: bool) -> Result<(), Stop> {
                     Request::Access { place, .. } => Some(place.kind),
                     _ => None,
                 };
-                let site = site_of(request);
+                let site = request.site();
                 if is_stale(visit, thread) {
                     return Err(Stop::Redundant);
                 }

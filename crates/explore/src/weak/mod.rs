@@ -57,7 +57,7 @@ pub(crate) fn explore(
         body,
         observe,
         names: Names::new(),
-        stacks: Stacks::default(),
+        stacks: Stacks::new(options),
         left: vec![Graph::new()],
         exploration: Exploration::default(),
     };

@@ -6,7 +6,7 @@
 use super::clock::EventId;
 use super::graph::Graph;
 use super::label::{Asked, Effect, Label, effect};
-use super::run::{Run, State, Words, site_of};
+use super::run::{Run, State, Words};
 use crate::execution::Problem;
 use crate::threads::{Request, Stacks};
 use linchpin_sync::runtime::{Action, CellAccess, Identity, Place, Site};
@@ -66,7 +66,7 @@ fn repeat_next(
         State::Asks(request) => Rc::clone(request),
         _ => return Err(differs(run, graph, thread, None)),
     };
-    let asked = site_of(&request);
+    let asked = request.site();
     let event = graph.event(id);
     let difference = differs(run, graph, thread, asked);
     let is_same = event.site == asked

@@ -7,7 +7,7 @@ use super::clock::EventId;
 use super::graph::{Graph, Source};
 use super::label::{Effect, Label, effect};
 use crate::threads::{Paused, Request, Stacks, ThreadId, Threads};
-use linchpin_sync::runtime::{Action, Identity, Memory, Place, Site};
+use linchpin_sync::runtime::{Action, Identity, Memory, Place};
 use std::rc::Rc;
 
 /// What an event read and wrote in this run.
@@ -186,22 +186,6 @@ impl Run {
             (Effect::Blocks, _) => self.lanes[id.thread as usize].words.push(words),
             _ => self.reply(id.thread, words, value),
         }
-    }
-}
-
-/// Where something is asked; nowhere for marks.
-pub(super) fn site_of(request: &Request) -> Option<Site> {
-    match request {
-        Request::Access { site, .. }
-        | Request::Fence { site, .. }
-        | Request::Cell { site, .. }
-        | Request::Pause { site }
-        | Request::Choose { site, .. }
-        | Request::Spawned { site, .. }
-        | Request::Acquired { site, .. }
-        | Request::Released { site, .. }
-        | Request::Used { site, .. } => Some(site),
-        Request::Mark(_) => None,
     }
 }
 

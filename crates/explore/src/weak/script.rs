@@ -62,7 +62,7 @@ pub(super) fn follow(visit: &mut Visit<'_>, decisions: &[u32], leaks: bool) -> R
     }
     panicked(visit)?;
     if visit.graph.len() >= visit.steps {
-        return Err(Stop::Problem(Problem::TooLong { steps: visit.steps }));
+        return Err(visit.too_long());
     }
     for thread in 0..visit.run.lanes.len() as u32 {
         if !visit.can_go_on(thread) {
@@ -70,7 +70,7 @@ pub(super) fn follow(visit: &mut Visit<'_>, decisions: &[u32], leaks: bool) -> R
         }
         // More happens than was decided: this is another program.
         let site = match &visit.run.lanes[thread as usize].state {
-            State::Asks(request) => super::run::site_of(request),
+            State::Asks(request) => request.site(),
             _ => None,
         };
         if let Some(site) = site {

@@ -31,6 +31,7 @@ pub(super) fn show(visit: &Visit<'_>, problem: Option<Problem>) -> Execution {
         clocks: shown.iter().map(|id| counts.of(happens(id))).collect(),
         problem,
         decisions: script::decisions(graph, &order),
+        lines: vec![None; numbers.places.len()],
         places: numbers.places,
         threads: visit.run.len(),
         preemptions: 0,

@@ -11,6 +11,7 @@ use super::names::Names;
 use super::run::{Run, State};
 use super::{access, finish, pause, psc, repeat, solo};
 use crate::execution::Problem;
+use crate::problem::again;
 use crate::threads::{Request, Stacks, ThreadId};
 use linchpin_sync::runtime::{PlaceKind, Site};
 use std::rc::Rc;
@@ -113,12 +114,12 @@ impl Visit<'_> {
     /// Adds the next event of a thread.
     pub(super) fn step(&mut self, thread: u32) -> Result<(), Stop> {
         if self.graph.len() >= self.steps {
-            return Err(Stop::Problem(Problem::TooLong { steps: self.steps }));
+            return Err(self.too_long());
         }
         let State::Asks(request) = self.run.state(thread, self.stacks) else { return Ok(()) };
         let request = Rc::clone(request);
         match &*request {
-            Request::Access { place, action, site } => {
+            Request::Access { place, action, site, .. } => {
                 access::access(self, thread, *place, *action, site)
             }
             Request::Fence { order, site } => {
@@ -157,6 +158,17 @@ impl Visit<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// There are too many events.
+    pub(super) fn too_long(&self) -> Stop {
+        let threads = (0u32..).zip(&self.graph.threads);
+        let mut events: Vec<_> = threads
+            .flat_map(|(thread, of)| of.events.iter().map(move |event| (thread, event)))
+            .collect();
+        events.sort_unstable_by_key(|(_, event)| event.stamp);
+        let again = again(events.iter().map(|(thread, event)| (self.number(*thread), event.site)));
+        Stop::Problem(Problem::TooLong { steps: self.steps, again })
     }
 
     /// The index that code and people know a thread by.

@@ -1,5 +1,6 @@
 //! Executions under sequential consistency: counts, problems, and the oracle.
 
+mod crashes;
 mod oracle;
 mod problems;
 mod spinning;

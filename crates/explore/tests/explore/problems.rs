@@ -244,7 +244,14 @@ fn an_endless_execution_is_too_long() {
     let options = Options { steps: 100, ..Options::new(Strategy::Exhaustive) };
     let mut found = Vec::new();
     run_with(&options, body, |execution| found.push(execution.problem.clone()));
-    assert_eq!(found, [Some(Problem::TooLong { steps: 100 })]);
+    let [Some(problem @ Problem::TooLong { steps: 100, again: Some((0, site)) })] = &found[..]
+    else {
+        panic!("{found:?}");
+    };
+    assert!(site.file().ends_with("problems.rs"));
+    let told = problem.told(&|_| "the loop".to_owned());
+    assert!(told.contains(&format!("of the loop at {site}")), "{told}");
+    assert!(told.contains("spin_loop"), "{told}");
 }
 
 #[test]

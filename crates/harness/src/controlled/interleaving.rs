@@ -61,22 +61,23 @@ impl Steps<'_> {
     }
 
     fn lines(&self, real_time: &RealTime) -> Vec<Line> {
-        let names = names(self.execution);
+        let addresses = addresses(self.execution);
+        let names = Names::new(self.scenario, self.execution);
         let mut sources = Sources::default();
         // The number of each step that is shown, by event.
         let mut numbers: FxHashMap<usize, usize> = FxHashMap::default();
         let mut lines: Vec<Line> = Vec::new();
         let order = match self.weak {
-            true => (0..self.execution.events.len()).collect(),
+            true => with_late_calls(self.execution),
             false => linearized(self.scenario, self.execution, self.answers, real_time),
         };
         for at in order {
             let event = &self.execution.events[at];
-            let Some(what) = self.what(event, &names, &numbers) else { continue };
+            let Some(what) = self.what(event, &addresses, &numbers) else { continue };
             numbers.insert(at, lines.len() + 1);
             let site = event.site.map_or_else(String::new, shown_site);
             let source = event.site.and_then(|site| sources.line(site)).unwrap_or_default();
-            lines.push(Line { who: who(event.thread), site, source, what });
+            lines.push(Line { who: names.of(event.thread), site, source, what });
         }
         lines
     }
@@ -85,10 +86,10 @@ impl Steps<'_> {
     fn what(
         &self,
         event: &Event,
-        names: &FxHashMap<u64, usize>,
+        addresses: &FxHashMap<u64, usize>,
         numbers: &FxHashMap<usize, usize>,
     ) -> Option<String> {
-        let value = |word: u64| match names.get(&word) {
+        let value = |word: u64| match addresses.get(&word) {
             Some(name) => format!("@{name}"),
             None => (word as i64).to_string(),
         };
@@ -147,21 +148,66 @@ impl Steps<'_> {
                 let answer = answer.map_or_else(String::new, |answer| format!(" {answer}"));
                 Some(format!("{} returns{answer}", shown(number)?))
             }
-            Mark::Quiet => None,
+            Mark::Dropped(number) => Some(format!("drops the future of {}", shown(number)?)),
+            Mark::Quiet | Mark::Made => None,
         }
     }
 }
 
-/// Threads of the scenario have the numbers of the processes of the history.
-fn who(thread: usize) -> String {
-    match thread {
-        0 => "before".to_owned(),
-        other => format!("process {}", other - 1),
+/// What the threads of an execution are called.
+pub(super) struct Names(Vec<Option<usize>>);
+
+impl Names {
+    /// Threads of the scenario have the numbers of the processes of the history; others, which the
+    /// object started itself, are threads.
+    pub(super) fn new(scenario: &Scenario, execution: &Execution) -> Names {
+        let calls = calls(scenario);
+        let mut processes = vec![None; execution.threads];
+        for event in &execution.events {
+            let EventKind::Mark(word) = event.kind else { continue };
+            let Mark::Called(number) = Mark::of(word) else { continue };
+            if let (Some(process), Some((of, _))) =
+                (processes.get_mut(event.thread), calls.get(number))
+            {
+                *process = *of;
+            }
+        }
+        Names(processes)
+    }
+
+    pub(super) fn of(&self, thread: usize) -> String {
+        match self.0.get(thread) {
+            Some(Some(process)) => format!("process {process}"),
+            _ if thread == 0 => "before".to_owned(),
+            _ => format!("thread {thread}"),
+        }
     }
 }
 
+/// The events as they are, but each call right before what it does first: it can be delayed until
+/// then, and what happens before that comes before it so.
+fn with_late_calls(execution: &Execution) -> Vec<usize> {
+    let mut order = Vec::with_capacity(execution.events.len());
+    // The call of each thread that is still to be shown.
+    let mut called: Vec<Option<usize>> = vec![None; execution.threads];
+    for (at, event) in execution.events.iter().enumerate() {
+        order.extend(called[event.thread].take());
+        let is_call = match event.kind {
+            EventKind::Mark(word) => matches!(Mark::of(word), Mark::Called(_)),
+            _ => false,
+        };
+        if is_call {
+            called[event.thread] = Some(at);
+        } else {
+            order.push(at);
+        }
+    }
+    order.extend(called.into_iter().flatten());
+    order
+}
+
 /// Large words are addresses: they get short names, in the order in which they occur.
-fn names(execution: &Execution) -> FxHashMap<u64, usize> {
+fn addresses(execution: &Execution) -> FxHashMap<u64, usize> {
     let mut names = FxHashMap::default();
     for event in &execution.events {
         let EventKind::Access { read, wrote, .. } = &event.kind else { continue };
@@ -176,16 +222,16 @@ fn names(execution: &Execution) -> FxHashMap<u64, usize> {
     names
 }
 
-fn shown_site(site: Site) -> String {
+pub(super) fn shown_site(site: Site) -> String {
     format!("{}:{}", site.file(), site.line())
 }
 
 /// Lines of source files, where these are found.
 #[derive(Default)]
-struct Sources(FxHashMap<&'static str, Option<Vec<String>>>);
+pub(super) struct Sources(FxHashMap<&'static str, Option<Vec<String>>>);
 
 impl Sources {
-    fn line(&mut self, site: Site) -> Option<String> {
+    pub(super) fn line(&mut self, site: Site) -> Option<String> {
         let lines = self.0.entry(site.file()).or_insert_with(|| read(site.file()));
         let line = lines.as_ref()?.get(usize::try_from(site.line()).ok()?.checked_sub(1)?)?;
         let line = line.trim();

@@ -6,13 +6,15 @@
 //! smaller (`shrink`), and becomes a failure with its steps (`interleaving`).
 
 mod interleaving;
-mod memory;
+pub(crate) mod memory;
 mod observe;
+mod persistent;
 mod program;
 mod replay;
 mod sequence;
 mod shrink;
 mod task;
+mod watchdog;
 
 use crate::covered::Covered;
 use crate::definition::Definition;
@@ -26,7 +28,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
-use task::{Found, Tally, Task, Tasks};
+use task::{Conditions, Found, Tally, Task, Tasks};
+use watchdog::{PATIENCE, Watchdog, Worker};
 
 /// So long a test explores, unless it says otherwise.
 const TIME: Duration = Duration::from_secs(60);
@@ -53,6 +56,9 @@ pub fn run<T: Send + Sync + 'static>(
     mode: Mode,
     options: &Options,
 ) -> Result<Covered, Box<Failure>> {
+    if definition.has_crashes() {
+        return persistent::run(definition, mode, options);
+    }
     if let Some(path) = std::env::var_os("LINCHPIN_REPLAY") {
         return replay::run(definition, mode, options, &path);
     }
@@ -65,10 +71,11 @@ fn is_exhaustive(mode: Mode) -> bool {
 }
 
 /// One test.
-struct Session<'a, T> {
-    definition: &'a Arc<Definition<T>>,
+struct Session<T> {
+    definition: Arc<Definition<T>>,
     mode: Mode,
-    options: &'a Options,
+    options: Options,
+    watchdog: Arc<Watchdog>,
     started: Instant,
     deadline: Instant,
     seed: u64,
@@ -138,8 +145,20 @@ impl Shared {
     }
 }
 
-impl<'a, T: Send + Sync + 'static> Session<'a, T> {
-    fn new(definition: &'a Arc<Definition<T>>, mode: Mode, options: &'a Options) -> Self {
+impl<T> Clone for Session<T> {
+    fn clone(&self) -> Self {
+        Session {
+            definition: Arc::clone(&self.definition),
+            options: self.options.clone(),
+            watchdog: Arc::clone(&self.watchdog),
+            notes: self.notes.clone(),
+            ..*self
+        }
+    }
+}
+
+impl<T: Send + Sync + 'static> Session<T> {
+    fn new(definition: &Arc<Definition<T>>, mode: Mode, options: &Options) -> Self {
         let started = Instant::now();
         let usual = if is_exhaustive(mode) { TIME } else { SAMPLING };
         let time = options.time.unwrap_or(usual);
@@ -148,22 +167,35 @@ impl<'a, T: Send + Sync + 'static> Session<'a, T> {
         // Without a limit: half of what is free, on top of what is taken.
         let free = || Some(memory::resident()? + memory::available()? / 2);
         let memory = options.memory.or_else(free);
-        Session { definition, mode, options, started, deadline, seed, memory, notes: Vec::new() }
+        let (definition, options) = (Arc::clone(definition), options.clone());
+        let watchdog = Arc::default();
+        let notes = Vec::new();
+        Session { definition, mode, options, watchdog, started, deadline, seed, memory, notes }
     }
 
-    fn run(mut self) -> Result<Covered, Box<Failure>> {
+    fn run(self) -> Result<Covered, Box<Failure>> {
         in_turn(|alone| {
-            self.notes.clear();
-            let workers =
-                if alone { 1 } else { thread::available_parallelism().map_or(1, usize::from) };
-            self.attempt(workers)
+            // Scenarios that are explored beside each other do not know how many runs are left.
+            let counted = self.options.runs.is_some()
+                && is_exhaustive(self.mode)
+                && self.definition.subject.scenario.is_none();
+            let cores = || thread::available_parallelism().map_or(1, usize::from);
+            let workers = if alone || counted { 1 } else { cores() };
+            let mut attempt = self.clone();
+            let patience = self.options.patience.unwrap_or(PATIENCE);
+            match self.watchdog.watch(patience, move || attempt.attempt(workers)) {
+                Ok(result) => result,
+                Err(hang) => (Err(hang.failure(&self.definition.subject, self.mode)), false),
+            }
         })
     }
 
     /// Runs the test, and says whether a worker has accessed a static variable.
     fn attempt(&mut self, workers: usize) -> (Result<Covered, Box<Failure>>, bool) {
-        if let Some(found) = self.last_failure() {
-            return (Err(self.failed(found, 0)), false);
+        // What is done before and after the exploration is that of a worker too.
+        let worker = self.watchdog.worker();
+        if let Some(found) = self.last_failure(&worker) {
+            return (Err(self.failed(found, 0, worker)), false);
         }
         let shared = Shared {
             running: Mutex::new(Vec::new()),
@@ -174,20 +206,23 @@ impl<'a, T: Send + Sync + 'static> Session<'a, T> {
             statics: AtomicBool::new(false),
         };
         let subject = &self.definition.subject;
-        let tasks = Mutex::new(Tasks::new(subject, self.mode, self.options, self.seed));
+        let tasks = Mutex::new(Tasks::new(subject, self.mode, &self.options, self.seed));
         thread::scope(|scope| {
             // This thread is a worker too, so that a test with one task starts no thread.
             for _ in 1..workers.min(self.task_count()) {
-                scope.spawn(|| self.work(&tasks, &shared));
+                scope.spawn(|| self.work(&tasks, &shared, &[]));
             }
-            self.work(&tasks, &shared);
+            // Where there is one task only, the others take part in it.
+            let crew = workers - workers.min(self.task_count());
+            let crew: Vec<_> = (0..crew).map(|_| self.watchdog.worker()).collect();
+            self.work(&tasks, &shared, &crew);
         });
         let statics = shared.statics.into_inner();
         let tally = shared.tally.into_inner().unwrap_or_else(PoisonError::into_inner);
         let found = shared.found.into_inner().unwrap_or_else(PoisonError::into_inner);
         // What was found while others disturbed it need not be so.
         let result = match found {
-            Some((_, found)) => Err(self.failed(found, tally.executions)),
+            Some((_, found)) => Err(self.failed(found, tally.executions, worker)),
             None => self.covered(tally),
         };
         (result, statics)
@@ -202,25 +237,29 @@ impl<'a, T: Send + Sync + 'static> Session<'a, T> {
     }
 
     /// Takes tasks until there are none, one has failed, or a limit is reached.
-    fn work(&self, tasks: &Mutex<Tasks<'_>>, shared: &Shared) {
-        self.take_tasks(tasks, shared);
+    fn work(&self, tasks: &Mutex<Tasks<'_>>, shared: &Shared, crew: &[Arc<Worker>]) {
+        self.take_tasks(tasks, shared, crew);
         if took_static() {
             shared.statics.store(true, Ordering::Relaxed);
         }
     }
 
-    fn take_tasks(&self, tasks: &Mutex<Tasks<'_>>, shared: &Shared) {
+    fn take_tasks(&self, tasks: &Mutex<Tasks<'_>>, shared: &Shared, crew: &[Arc<Worker>]) {
+        let worker = self.watchdog.worker();
         loop {
             let stop = StopFlag::default();
             let Some((number, task)) = shared.next(tasks, &stop) else { return };
-            let limits = self.limits(stop);
-            if let Some(reason) = limits.exceeded(memory::resident().unwrap_or_default()) {
+            let mut conditions = self.conditions(stop, &worker);
+            conditions.crew = crew.to_vec();
+            if let Some(reason) = conditions.limits.exceeded(memory::resident().unwrap_or_default())
+            {
                 shared.end(number, None);
                 self.add(shared, Tally { stopped: Some(reason), ..Tally::default() });
                 return;
             }
             let left = self.runs_left(shared);
-            let outcome = task.run(self.definition, &limits, left);
+            let outcome = task.run(&self.definition, &conditions, left);
+            shared.statics.fetch_or(outcome.statics, Ordering::Relaxed);
             shared.runs.fetch_add(outcome.tally.executions, Ordering::Relaxed);
             shared.end(number, outcome.found);
             let stopped = outcome.tally.stopped;
@@ -240,26 +279,29 @@ impl<'a, T: Send + Sync + 'static> Session<'a, T> {
         shared.tally.lock().unwrap_or_else(PoisonError::into_inner).add(&tally);
     }
 
-    fn limits(&self, stop: StopFlag) -> Limits {
+    fn conditions(&self, stop: StopFlag, worker: &Arc<Worker>) -> Conditions {
         let (deadline, memory) = (Some(self.deadline), self.memory);
-        Limits { deadline, memory, stop: Some(stop), ..Limits::default() }
+        let limits = Limits { deadline, memory, stop: Some(stop), ..Limits::default() };
+        let worker = Some(Arc::clone(worker));
+        let Options { stack, cancel, .. } = self.options;
+        Conditions { limits, stack, cancel, worker, crew: Vec::new() }
     }
 
     /// Tries what failed the last time first.
-    fn last_failure(&mut self) -> Option<Found> {
+    fn last_failure(&mut self, worker: &Arc<Worker>) -> Option<Found> {
         let Regression { path, scenario, decisions } =
             files::last_failure(&self.definition.subject)?;
-        let limits = self.limits(StopFlag::default());
+        let conditions = self.conditions(StopFlag::default(), worker);
         if let Some(decisions) = decisions {
             let task = Task::replay(self.mode, scenario.clone(), decisions);
-            if let Some(found) = task.run(self.definition, &limits, None).found
+            if let Some(found) = task.run(&self.definition, &conditions, None).found
                 && !found.is_drift()
             {
                 return Some(found);
             }
         }
         let task = Task::again(self.mode, scenario, self.seed);
-        let found = task.run(self.definition, &limits, Some(RUNS)).found;
+        let found = task.run(&self.definition, &conditions, Some(RUNS)).found;
         if found.is_none() {
             let path = path.display();
             self.notes.push(format!("what failed the last time ({path}) does not fail any more"));
@@ -267,9 +309,12 @@ impl<'a, T: Send + Sync + 'static> Session<'a, T> {
         found
     }
 
-    fn failed(&self, found: Found, executions: u64) -> Box<Failure> {
-        let smaller = shrink::smaller(self.definition, self.mode, found);
-        let mut failure = smaller.failure(self.definition, self.mode);
+    fn failed(&self, found: Found, executions: u64, worker: Arc<Worker>) -> Box<Failure> {
+        let Options { stack, cancel, .. } = self.options;
+        let conditions =
+            Conditions { stack, cancel, worker: Some(worker), ..Conditions::default() };
+        let smaller = shrink::smaller(&self.definition, self.mode, found, conditions);
+        let mut failure = smaller.failure(&self.definition, self.mode);
         failure.seed = self.seed;
         failure.rounds = executions;
         Box::new(failure)
@@ -303,7 +348,7 @@ impl<'a, T: Send + Sync + 'static> Session<'a, T> {
 
     fn covered(&self, tally: Tally) -> Result<Covered, Box<Failure>> {
         let subject = &self.definition.subject;
-        let Options { threads, ops, .. } = *self.options;
+        let Options { threads, ops, .. } = self.options;
         let mut covered = Covered::new(&subject.name, self.mode, threads, ops, self.seed);
         covered.scenarios = Some(tally.tasks);
         covered.rounds = tally.executions;
@@ -315,6 +360,7 @@ impl<'a, T: Send + Sync + 'static> Session<'a, T> {
             && tally.stopped.is_none()
             && tally.undecided + tally.partly == 0;
         covered.notes = self.notes.clone();
+        covered.unseen = !tally.accessed;
         covered.notes.extend(self.compared(&tally));
         if let Some(reason) = tally.stopped {
             covered.notes.push(reason.to_string());

@@ -77,9 +77,9 @@ impl<'a> Observer<'a> {
         }
     }
 
-    /// Different executions so far.
-    pub(super) fn different(&self) -> u64 {
-        self.seen.len() as u64
+    /// Answers and order of all that was judged.
+    pub(super) fn take_seen(&mut self) -> FxHashSet<(Vec<u64>, Vec<Option<Value>>)> {
+        std::mem::take(&mut self.seen)
     }
 
     /// Executions that could not be judged.
@@ -115,7 +115,7 @@ impl<'a> Observer<'a> {
 
     /// Whether each thread has ended its calls or waits in one that may wait.
     fn all_wait(&self, spans: &[Made]) -> bool {
-        let open = spans.iter().filter(|made| made.called && !made.span.returned);
+        let open = spans.iter().filter(|made| made.waits());
         let waits = |made: &Made| {
             let (_, call) = calls(self.scenario)[made.number];
             self.subject.operations[call.operation].waits
@@ -140,7 +140,8 @@ impl<'a> Observer<'a> {
             return self.judge_order(&execution, RealTime::default);
         }
         let ends = Ends::new(explored, &spans);
-        let orders = match self.seen.contains(&(ends.masks().to_vec(), answers.clone())) {
+        let key = key(ends.masks(), &made, &answers);
+        let orders = match self.seen.contains(&key) {
             true => return None,
             false => ends.orders(|at| spans[at].returned),
         };
@@ -159,7 +160,7 @@ impl<'a> Observer<'a> {
                 return Some(wrong);
             }
         }
-        self.seen.insert((ends.masks().to_vec(), answers));
+        self.seen.insert(key);
         None
     }
 
@@ -193,7 +194,11 @@ impl<'a> Observer<'a> {
         };
         for (made, (called, returned)) in made.iter().zip(instants) {
             let answer = answers[made.number].clone().filter(|_| made.span.returned);
-            let timed = Timed { invoked: *called, answer: answer.map(|value| (*returned, value)) };
+            let timed = Timed {
+                invoked: *called,
+                answer: answer.map(|value| (*returned, value)),
+                dropped: made.dropped,
+            };
             if let Some(thread) = made.thread {
                 execution.threads[thread].push(timed);
             }
@@ -230,11 +235,11 @@ impl<'a> Observer<'a> {
             return None;
         }
         let before = happens_before(explored, &spans);
-        let key = (before, answers);
+        let key = key(&before, &made, &answers);
         if self.seen.contains(&key) {
             return None;
         }
-        let (before, answers) = &key;
+        let (before, answers) = (&before, &answers);
         let Some(history) = self.partial_history(&made, before, answers) else {
             self.judge.undecided += 1;
             return None;
@@ -250,8 +255,8 @@ impl<'a> Observer<'a> {
         let all = calls(self.scenario);
         let returned = |made: &&Made| answers[made.number].as_ref().filter(|_| made.span.returned);
         let answered: Vec<_> =
-            made.iter().map(|made| (all[made.number].1, returned(made))).collect();
-        let pending = answered.iter().any(|(_, answer)| answer.is_none());
+            made.iter().map(|made| (all[made.number].1, returned(made), made.dropped)).collect();
+        let pending = made.iter().any(|made| made.waits());
         if pending && !waits_rightly_in(self.subject, &answered, before) {
             return Some(Wrong::Stuck(self.as_it_was(explored, &made, answers)));
         }
@@ -282,26 +287,41 @@ impl<'a> Observer<'a> {
     }
 }
 
+/// What a judgement depends on: the order, which calls were dropped, and the answers. A call that was
+/// dropped may be one that takes effect, one that waits must do so rightly.
+fn key(order: &[u64], made: &[&Made], answers: &[Option<Value>]) -> (Vec<u64>, Vec<Option<Value>>) {
+    let dropped = made.iter().enumerate().map(|(at, made)| u64::from(made.dropped) << at);
+    let order = order.iter().copied().chain([dropped.sum()]).collect();
+    (order, answers.to_vec())
+}
+
 /// A call in a trace.
 pub(super) struct Made {
     number: usize,
     /// The thread of the scenario; none for those that come before.
     thread: Option<usize>,
     called: bool,
+    /// Its future was dropped: it may or may not have taken effect.
+    dropped: bool,
     /// The events that say that it is made and that it returns.
     pub(super) marks: (usize, Option<usize>),
     pub(super) span: Span,
 }
 
 impl Made {
+    /// Whether it was made and may still return.
+    fn waits(&self) -> bool {
+        self.called && !self.span.returned && !self.dropped
+    }
+
     fn new(number: usize, thread: Option<usize>) -> Made {
         let span = Span { thread: 0, accesses: None, returned: false };
-        Made { number, thread, called: false, marks: (0, None), span }
+        Made { number, thread, called: false, dropped: false, marks: (0, None), span }
     }
 }
 
 /// The instants of the accesses as they came, for scenarios that are too large for all orders.
-fn observed(spans: &[Span]) -> Vec<(u64, u64)> {
+pub(super) fn observed(spans: &[Span]) -> Vec<(u64, u64)> {
     // An event belongs to one thread, so only calls of one thread have an event in common: a call
     // that touched nothing comes right after what its thread did before.
     let mut points = Vec::with_capacity(2 * spans.len());
@@ -348,7 +368,11 @@ pub(super) fn made(
                     all[number].marks.1 = Some(at);
                     open[event.thread] = None;
                 }
-                Mark::Quiet => {}
+                Mark::Dropped(number) => {
+                    all[number].dropped = true;
+                    open[event.thread] = None;
+                }
+                Mark::Quiet | Mark::Made => {}
             },
             ref kind if is_access(kind) => {
                 if let Some(number) = open[event.thread] {

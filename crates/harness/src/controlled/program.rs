@@ -5,6 +5,8 @@ use crate::definition::{Definition, Run};
 use crate::scenario::{Call, Scenario};
 use linchpin_spec::Value;
 use linchpin_sync::{future, runtime, thread};
+use std::ops::ControlFlow;
+use std::panic::Location;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,7 +20,7 @@ impl Answers {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn start(&self, count: usize) {
+    pub(super) fn start(&self, count: usize) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = vec![None; count];
     }
 
@@ -37,9 +39,19 @@ pub(super) enum Mark {
     Called(usize),
     /// It returns.
     Returned(usize),
+    /// Its future is dropped before it is ready.
+    Dropped(usize),
     /// All threads have ended; what must hold then is looked at.
     Quiet,
+    /// The object is made, in persistent memory.
+    Made,
 }
+
+/// Marks words of [`Mark::Dropped`]; marks of persistent memory have the highest bit.
+const DROPPED: u64 = 1 << 62;
+
+/// No call has this number.
+const MADE: u64 = u64::MAX >> 1;
 
 impl Mark {
     /// As the word that goes into the trace.
@@ -47,7 +59,9 @@ impl Mark {
         match self {
             Mark::Called(number) => 1 + 2 * number as u64,
             Mark::Returned(number) => 2 + 2 * number as u64,
+            Mark::Dropped(number) => DROPPED | number as u64,
             Mark::Quiet => 0,
+            Mark::Made => MADE,
         }
     }
 
@@ -55,12 +69,14 @@ impl Mark {
     pub(super) fn of(word: u64) -> Mark {
         match word {
             0 => Mark::Quiet,
+            MADE => Mark::Made,
+            word if word & DROPPED != 0 => Mark::Dropped((word & !DROPPED) as usize),
             odd if odd % 2 == 1 => Mark::Called((odd / 2) as usize),
             even => Mark::Returned((even / 2 - 1) as usize),
         }
     }
 
-    fn leave(self) {
+    pub(super) fn leave(self) {
         runtime::with(|runtime| runtime.mark(self.word()));
     }
 }
@@ -75,28 +91,29 @@ pub(super) fn calls(scenario: &Scenario) -> Vec<(Option<usize>, &Call)> {
     before.chain(made).collect()
 }
 
-/// The program of a scenario, and where its answers will be.
+/// The program of a scenario, which leaves its answers here.
 pub(super) fn program<T: Send + Sync + 'static>(
     definition: &Arc<Definition<T>>,
     scenario: &Scenario,
-) -> (Rc<dyn Fn()>, Answers) {
-    let answers = Answers::default();
-    let (definition, theirs) = (Arc::clone(definition), answers.clone());
+    cancel: bool,
+    answers: &Answers,
+) -> Rc<dyn Fn()> {
+    let (definition, answers) = (Arc::clone(definition), answers.clone());
     let scenario = Arc::new(scenario.clone());
-    let body = move || run(&definition, &scenario, &theirs);
-    (Rc::new(body), answers)
+    Rc::new(move || run(&definition, &scenario, cancel, &answers))
 }
 
 fn run<T: Send + Sync + 'static>(
     definition: &Arc<Definition<T>>,
     scenario: &Arc<Scenario>,
+    cancel: bool,
     answers: &Answers,
 ) {
     answers.start(scenario.len());
     // The plain `Arc` of std: that the threads share the object is no part of the program.
     let object = Arc::new((definition.make)());
     for (number, call) in scenario.before.iter().enumerate() {
-        make(definition, &object, call, number, answers);
+        let _ = make(definition, &object, call, number, false, answers);
     }
     let mut first = scenario.before.len();
     let mut handles = Vec::with_capacity(scenario.threads.len());
@@ -106,7 +123,10 @@ fn run<T: Send + Sync + 'static>(
         first += calls.len();
         handles.push(thread::spawn(move || {
             for (call, number) in scenario.threads[at].iter().zip(numbers..) {
-                make(&definition, &object, call, number, &answers);
+                // A process makes no other call while one may still take effect.
+                if make(&definition, &object, call, number, cancel, &answers).is_break() {
+                    return;
+                }
             }
         }));
     }
@@ -120,14 +140,31 @@ fn run<T: Send + Sync + 'static>(
     }
 }
 
-fn make<T>(definition: &Definition<T>, object: &T, call: &Call, number: usize, answers: &Answers) {
+/// Makes a call, and notes that and its answer; breaks if its future was dropped.
+#[track_caller]
+pub(super) fn make<T>(
+    definition: &Definition<T>,
+    object: &T,
+    call: &Call,
+    number: usize,
+    cancel: bool,
+    answers: &Answers,
+) -> ControlFlow<()> {
     Mark::Called(number).leave();
+    let site = Location::caller();
+    let gives_up =
+        || cancel && runtime::with(|runtime| runtime.choose(2, site)).is_some_and(|it| it == 1);
     let answer = match &definition.operations[call.operation] {
-        Run::Call(run) => run(object, &call.arguments),
-        Run::Async(run) => future::block_on(run.start(object, &call.arguments)),
+        Run::Call(run) => Some(run(object, &call.arguments)),
+        Run::Async(run) => future::block_on_unless(run.start(object, &call.arguments), gives_up),
+    };
+    let Some(answer) = answer else {
+        Mark::Dropped(number).leave();
+        return ControlFlow::Break(());
     };
     answers.set(number, answer);
     Mark::Returned(number).leave();
+    ControlFlow::Continue(())
 }
 
 #[cfg(test)]
@@ -136,7 +173,14 @@ mod tests {
 
     #[test]
     fn marks_are_words() {
-        for mark in [Mark::Quiet, Mark::Called(0), Mark::Returned(0), Mark::Called(7)] {
+        for mark in [
+            Mark::Quiet,
+            Mark::Made,
+            Mark::Called(0),
+            Mark::Returned(0),
+            Mark::Called(7),
+            Mark::Dropped(3),
+        ] {
             assert_eq!(Mark::of(mark.word()), mark);
         }
     }

@@ -1,13 +1,12 @@
 //! One execution again: `LINCHPIN_REPLAY` names the file of a failure.
 
-use super::task::{Found, Task};
+use super::task::{Conditions, Found, Task};
 use crate::covered::Covered;
 use crate::definition::Definition;
 use crate::error::DefinitionError;
 use crate::failure::{Failure, Kind};
 use crate::files::{self, Regression};
 use crate::plan::{Mode, Options};
-use linchpin_verdict::Limits;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
@@ -35,7 +34,10 @@ pub(super) fn run<T: Send + Sync + 'static>(
         let mistake = DefinitionError::Replay { path, reason: "it has no decisions".to_owned() };
         return Err(Box::new(Failure::of(&subject.name, Kind::Mistake(mistake))));
     };
-    let outcome = Task::replay(mode, scenario, decisions).run(definition, &Limits::default(), None);
+    // No watchdog: a debugger may hold a thread as long as it likes.
+    let Options { stack, cancel, .. } = *options;
+    let conditions = Conditions { stack, cancel, ..Conditions::default() };
+    let outcome = Task::replay(mode, scenario, decisions).run(definition, &conditions, None);
     let mut covered = Covered::new(&subject.name, mode, options.threads, options.ops, 0);
     match outcome.found {
         Some(found) if !found.is_drift() => {

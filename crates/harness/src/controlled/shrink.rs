@@ -1,12 +1,11 @@
 //! A smaller failure: the fewest calls, then the fewest preemptions.
 
-use super::task::{Found, Task};
+use super::task::{Conditions, Found, Task};
 use crate::definition::Definition;
 use crate::enumerate::Alphabet;
 use crate::plan::Mode;
 use crate::scenario::Scenario;
 use linchpin_explore::Strategy;
-use linchpin_verdict::Limits;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -24,13 +23,13 @@ pub(super) fn smaller<T: Send + Sync + 'static>(
     definition: &Arc<Definition<T>>,
     mode: Mode,
     found: Found,
+    mut conditions: Conditions,
 ) -> Found {
     if found.is_drift() {
         return found;
     }
-    let deadline = Instant::now().checked_add(TIME);
-    let limits = Limits { deadline, ..Limits::default() };
-    let mut shrink = Shrink { definition, mode, limits, found };
+    conditions.limits.deadline = Instant::now().checked_add(TIME);
+    let mut shrink = Shrink { definition, mode, conditions, found };
     while shrink.drop_a_call() {}
     shrink.fewer_calls();
     shrink.fewer_preemptions();
@@ -40,7 +39,7 @@ pub(super) fn smaller<T: Send + Sync + 'static>(
 struct Shrink<'a, T> {
     definition: &'a Arc<Definition<T>>,
     mode: Mode,
-    limits: Limits,
+    conditions: Conditions,
     found: Found,
 }
 
@@ -92,11 +91,11 @@ impl<T: Send + Sync + 'static> Shrink<'_, T> {
 
     /// Whether a scenario fails in the same way; then that is what was found.
     fn try_out(&mut self, scenario: Scenario, strategy: Strategy) -> bool {
-        if scenario.threads.is_empty() || self.limits.exceeded(0).is_some() {
+        if scenario.threads.is_empty() || self.conditions.limits.exceeded(0).is_some() {
             return false;
         }
         let task = Task { scenario, strategy };
-        match task.run(self.definition, &self.limits, Some(RUNS)).found {
+        match task.run(self.definition, &self.conditions, Some(RUNS)).found {
             Some(found) if found.is_like(&self.found) => {
                 self.found = found;
                 true

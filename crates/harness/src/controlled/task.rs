@@ -1,27 +1,48 @@
 //! One scenario, explored.
 
-use super::interleaving::Steps;
+use super::interleaving::{Names, Steps};
 use super::memory;
 use super::observe::{Observer, RealTime, Wrong};
-use super::program::{Mark, program};
-use super::{RUNS, is_exhaustive};
+use super::program::{Answers, Mark, program};
+use super::watchdog::Worker;
+use super::{GRACE, RUNS, is_exhaustive};
 use crate::definition::{Definition, Subject};
 use crate::enumerate::{Alphabet, Scenarios};
 use crate::failure::{Failure, Kind};
 use crate::judge::Violated;
 use crate::plan::{Mode, Options};
 use crate::scenario::Scenario;
-use linchpin_explore::{EventKind, Execution, Problem, Strategy, explore};
+use linchpin_explore::{
+    Event, EventKind, Execution, Exploration, Problem, Strategy, Together, explore,
+};
 use linchpin_spec::Value;
+use linchpin_sync::runtime::{PlaceKind, took_static};
 use linchpin_verdict::{Limits, StopReason};
+use rustc_hash::FxHashSet;
 use std::ops::ControlFlow;
+use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::thread;
 
 /// A scenario and how it is explored.
 #[derive(Clone, Debug)]
 pub(super) struct Task {
     pub(super) scenario: Scenario,
     pub(super) strategy: Strategy,
+}
+
+/// Under what a task is run.
+#[derive(Default)]
+pub(super) struct Conditions {
+    pub(super) limits: Limits,
+    /// Bytes of the stack of each thread.
+    pub(super) stack: Option<usize>,
+    /// Whether futures may be dropped.
+    pub(super) cancel: bool,
+    /// Who is watched.
+    pub(super) worker: Option<Arc<Worker>>,
+    /// Who else may take part in a task.
+    pub(super) crew: Vec<Arc<Worker>>,
 }
 
 /// What was done.
@@ -36,6 +57,8 @@ pub(super) struct Tally {
     /// Executions of which not every real-time order was judged.
     pub(super) partly: u64,
     pub(super) stopped: Option<StopReason>,
+    /// Whether the threads of the scenario accessed something.
+    pub(super) accessed: bool,
     /// Of a recording: the answers of the execution that agrees with most of it, and how many do.
     pub(super) closest: Option<(usize, Vec<Option<Value>>)>,
 }
@@ -48,10 +71,15 @@ impl Tally {
         self.different += other.different;
         self.undecided += other.undecided;
         self.partly += other.partly;
+        self.accessed |= other.accessed;
         self.stopped = self.stopped.or(other.stopped);
+        self.closer(other.closest.clone());
+    }
+
+    fn closer(&mut self, other: Option<(usize, Vec<Option<Value>>)>) {
         let agrees = |closest: &Option<(usize, _)>| closest.as_ref().map(|(count, _)| *count);
-        if agrees(&other.closest) > agrees(&self.closest) {
-            self.closest.clone_from(&other.closest);
+        if agrees(&other) > agrees(&self.closest) {
+            self.closest = other;
         }
     }
 }
@@ -60,6 +88,8 @@ impl Tally {
 pub(super) struct Outcome {
     pub(super) found: Option<Found>,
     pub(super) tally: Tally,
+    /// Whether another thread of the system than this accessed a static variable.
+    pub(super) statics: bool,
 }
 
 /// An execution that is wrong.
@@ -93,66 +123,190 @@ impl Task {
     pub(super) fn run<T: Send + Sync + 'static>(
         self,
         definition: &Arc<Definition<T>>,
-        limits: &Limits,
+        conditions: &Conditions,
         runs: Option<u64>,
     ) -> Outcome {
-        let (body, answers) = program(definition, &self.scenario);
-        let weak = self.is_weak();
-        let mut observer =
-            Observer::new(&definition.subject, &self.scenario, weak, limits.deadline);
-        let mut options = linchpin_explore::Options::new(self.strategy.clone());
-        options.limits = limits.clone();
-        options.executions = runs;
-        let mut found = None;
-        let mut executions = 0_u64;
-        let mut closest = None;
-        let mut too_much = None;
-        let explored = explore(&options, &body, &mut |execution| {
-            let answers = answers.take();
-            if let Some(recorded) = &definition.subject.recorded {
-                closer(&mut closest, recorded, &answers, definition.subject.before.len());
+        let limits = &conditions.limits;
+        if let Some(worker) = &conditions.worker {
+            worker.takes(&self.scenario);
+        }
+        let mut looks = match self.strategy {
+            Strategy::Exhaustive if !conditions.crew.is_empty() => {
+                return self.run_together(definition, conditions, runs);
             }
-            if let Some(wrong) = observer.judge(execution, answers.clone()) {
-                found = Some((execution.clone(), answers, wrong));
-                return ControlFlow::Break(());
+            _ => vec![Look::new(definition, &self, limits)],
+        };
+        let body = program(definition, &self.scenario, conditions.cancel, &looks[0].answers);
+        let options = self.options(conditions, conditions.worker.as_ref(), runs);
+        let explored = explore(&options, &body, &mut |execution| looks[0].at(execution));
+        let tally = self.tally(&explored, &mut looks);
+        let found = looks.pop().and_then(|look| look.found);
+        Outcome { found: found.map(|found| found.of(self)), tally, statics: false }
+    }
+
+    /// The same with the crew: one scenario on several cores.
+    fn run_together<T: Send + Sync + 'static>(
+        self,
+        definition: &Arc<Definition<T>>,
+        conditions: &Conditions,
+        runs: Option<u64>,
+    ) -> Outcome {
+        let together = Together::new(GRACE);
+        let work = |worker: Option<&Arc<Worker>>| {
+            if let Some(worker) = worker {
+                worker.takes(&self.scenario);
             }
-            executions += 1;
-            // What threads owned that were left waiting is lost, and only the system counts it.
-            let bytes = match executions % 1024 {
-                0 => memory::resident().unwrap_or_default().max(observer.bytes()),
-                _ => observer.bytes(),
-            };
-            if limits.memory.is_some_and(|most| bytes > most) {
-                too_much = Some(StopReason::Memory);
-                return ControlFlow::Break(());
+            let mut look = Look::new(definition, &self, &conditions.limits);
+            let body = program(definition, &self.scenario, conditions.cancel, &look.answers);
+            let options = self.options(conditions, worker, runs);
+            let position = together.work(&options, &body, &mut |execution| look.at(execution));
+            (look, position, took_static())
+        };
+        let done: Vec<_> = thread::scope(|scope| {
+            let crew: Vec<_> =
+                conditions.crew.iter().map(|one| scope.spawn(|| work(Some(one)))).collect();
+            let mut done = vec![work(conditions.worker.as_ref())];
+            for thread in crew {
+                done.push(thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
             }
-            ControlFlow::Continue(())
+            done
         });
+        let explored = together.explored();
+        let statics = done.iter().any(|(_, _, statics)| *statics);
+        // What was found last by the one whose failure is the first of all.
+        let (positions, mut looks): (Vec<_>, Vec<_>) =
+            done.into_iter().map(|(look, position, _)| (position, look)).unzip();
+        let tally = self.tally(&explored, &mut looks);
+        let found = positions.into_iter().zip(looks);
+        let found = found.filter_map(|(position, look)| Some((position?, look.found?)));
+        let first = found.min_by(|(one, _), (other, _)| one.cmp(other));
+        Outcome { found: first.map(|(_, found)| found.of(self)), tally, statics }
+    }
+
+    fn options(
+        &self,
+        conditions: &Conditions,
+        worker: Option<&Arc<Worker>>,
+        runs: Option<u64>,
+    ) -> linchpin_explore::Options {
+        let mut options = linchpin_explore::Options::new(self.strategy.clone());
+        options.limits = conditions.limits.clone();
+        options.executions = runs;
+        options.stack = conditions.stack.unwrap_or(options.stack);
+        options.watch = worker.map(|worker| Arc::clone(&worker.watch));
+        options
+    }
+
+    fn tally<T>(&self, explored: &Exploration, looks: &mut [Look<'_, T>]) -> Tally {
+        let failed = looks.iter().any(|look| look.found.is_some());
         let sampled = !matches!(
             self.strategy,
             Strategy::Exhaustive | Strategy::Preemptions(_) | Strategy::Weak
         );
-        let budget =
-            (!explored.complete && !sampled && found.is_none()).then_some(StopReason::Budget);
-        let tally = Tally {
+        let budget = (!explored.complete && !sampled && !failed).then_some(StopReason::Budget);
+        let too_much = looks.iter().find_map(|look| look.too_much);
+        let mut tally = Tally {
             tasks: 1,
             executions: explored.executions,
             operations: explored.executions * self.scenario.len() as u64,
-            different: observer.different(),
-            undecided: observer.undecided(),
-            partly: observer.partly,
-            closest,
-            stopped: explored.stopped.or(too_much).or(budget).filter(|_| found.is_none()),
+            stopped: explored.stopped.or(too_much).or(budget).filter(|_| !failed),
+            ..Tally::default()
         };
-        drop(observer);
-        let found = found.map(|(execution, answers, wrong)| Found {
-            task: self,
-            execution,
-            answers,
-            wrong,
-        });
-        Outcome { found, tally }
+        let mut different = FxHashSet::default();
+        for look in looks {
+            tally.undecided += look.observer.undecided();
+            tally.partly += look.observer.partly;
+            tally.accessed |= look.accessed;
+            tally.closer(look.closest.take());
+            let seen = look.observer.take_seen();
+            if different.is_empty() { different = seen } else { different.extend(seen) }
+        }
+        tally.different = different.len() as u64;
+        tally
     }
+}
+
+/// One who judges executions of a task.
+struct Look<'a, T> {
+    definition: &'a Definition<T>,
+    limits: &'a Limits,
+    observer: Observer<'a>,
+    /// Where the program leaves its answers.
+    answers: Answers,
+    found: Option<Unlike>,
+    closest: Option<(usize, Vec<Option<Value>>)>,
+    too_much: Option<StopReason>,
+    executions: u64,
+    /// Whether a thread of the scenario accessed something.
+    accessed: bool,
+}
+
+/// An execution that is wrong, of whatever task.
+struct Unlike {
+    execution: Execution,
+    answers: Vec<Option<Value>>,
+    wrong: Wrong,
+}
+
+impl Unlike {
+    fn of(self, task: Task) -> Found {
+        let Unlike { execution, answers, wrong } = self;
+        Found { task, execution, answers, wrong }
+    }
+}
+
+impl<'a, T> Look<'a, T> {
+    fn new(definition: &'a Definition<T>, task: &'a Task, limits: &'a Limits) -> Look<'a, T> {
+        let (subject, deadline) = (&definition.subject, limits.deadline);
+        Look {
+            definition,
+            limits,
+            observer: Observer::new(subject, &task.scenario, task.is_weak(), deadline),
+            answers: Answers::default(),
+            found: None,
+            closest: None,
+            too_much: None,
+            executions: 0,
+            accessed: false,
+        }
+    }
+
+    /// Looks at an execution.
+    fn at(&mut self, execution: &Execution) -> ControlFlow<()> {
+        let answers = self.answers.take();
+        self.accessed = self.accessed || accesses(execution);
+        let subject = &self.definition.subject;
+        if let Some(recorded) = &subject.recorded {
+            closer(&mut self.closest, recorded, &answers, subject.before.len());
+        }
+        if let Some(wrong) = self.observer.judge(execution, answers.clone()) {
+            self.found = Some(Unlike { execution: execution.clone(), answers, wrong });
+            return ControlFlow::Break(());
+        }
+        self.executions += 1;
+        // What threads owned that were left waiting is lost, and only the system counts it.
+        let bytes = match self.executions % 1024 {
+            0 => memory::resident().unwrap_or_default().max(self.observer.bytes()),
+            _ => self.observer.bytes(),
+        };
+        if self.limits.memory.is_some_and(|most| bytes > most) {
+            self.too_much = Some(StopReason::Memory);
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Whether another thread than the first has accessed something; that it ends is a write too.
+fn accesses(execution: &Execution) -> bool {
+    let accesses = |event: &Event| match event.kind {
+        EventKind::Access { place, .. } => {
+            execution.places.get(place).is_some_and(|kind| *kind != PlaceKind::Join)
+        }
+        EventKind::Cell { .. } => true,
+        _ => false,
+    };
+    execution.events.iter().any(|event| event.thread != 0 && accesses(event))
 }
 
 /// Keeps the answers that agree with most of a recording.
@@ -171,7 +325,7 @@ fn closer(
     }
 }
 
-fn strategy(mode: Mode, runs: u64, seed: u64) -> Strategy {
+pub(super) fn strategy(mode: Mode, runs: u64, seed: u64) -> Strategy {
     match mode {
         Mode::Exhaustive | Mode::Native => Strategy::Exhaustive,
         Mode::Preemptions(most) => Strategy::Preemptions(most),
@@ -202,6 +356,11 @@ impl Found {
         let Found { task, execution, answers, wrong } = self;
         let weak = task.is_weak();
         let failure = |kind| Failure::new(subject, kind, mode).scenario(subject, &task.scenario);
+        let names = Names::new(&task.scenario, &execution);
+        let who = |thread| match thread {
+            0 => "the first thread".to_owned(),
+            other => names.of(other),
+        };
         let mut real_time = RealTime::default();
         let mut failure = match wrong {
             Wrong::NotLinearizable(violated, order) => {
@@ -219,11 +378,14 @@ impl Found {
             }
             Wrong::Stuck(history) => {
                 let mut stuck = failure(Kind::Stuck).history(history);
-                stuck.notes.extend(execution.problem.as_ref().map(Problem::to_string));
+                stuck.notes.extend(execution.problem.as_ref().map(|problem| problem.told(&who)));
                 stuck
             }
-            Wrong::Problem(history) => failure(kind(&execution)).history(history),
+            Wrong::Problem(history) => failure(kind(&execution, &who)).history(history),
         };
+        if !accesses(&execution) {
+            failure.notes.push(UNSEEN.to_owned());
+        }
         let steps = Steps {
             subject,
             scenario: &task.scenario,
@@ -237,21 +399,26 @@ impl Found {
     }
 }
 
+/// Of a failure in which no thread accessed anything.
+const UNSEEN: &str = "no access was seen: is the object built on `linchpin::sync`? Calls without one \
+                      are taken to overlap in every way, which they may not have done";
+
 /// What kind of failure a problem is.
-fn kind(execution: &Execution) -> Kind {
+pub(super) fn kind(execution: &Execution, who: &dyn Fn(usize) -> String) -> Kind {
     let Some(problem) = &execution.problem else { return Kind::Stuck };
     let quiet = execution.events.iter().any(|event| match event.kind {
         EventKind::Mark(word) => Mark::of(word) == Mark::Quiet,
         _ => false,
     });
+    let told = || problem.told(who);
     match problem {
         Problem::Panicked { thread: 0, message } if quiet => Kind::FinallyFailed(message.clone()),
         Problem::Panicked { message, .. } => Kind::Panicked(message.clone()),
-        Problem::Deadlock { .. } => Kind::Deadlock(problem.to_string()),
-        Problem::Race { .. } => Kind::Race(problem.to_string()),
-        Problem::Leaked { .. } | Problem::UsedAfterFree { .. } => Kind::Memory(problem.to_string()),
-        Problem::TooLong { .. } => Kind::Endless(problem.to_string()),
-        Problem::Nondeterministic { .. } => Kind::Nondeterministic(problem.to_string()),
+        Problem::Deadlock { .. } => Kind::Deadlock(told()),
+        Problem::Race { .. } => Kind::Race(told()),
+        Problem::Leaked { .. } | Problem::UsedAfterFree { .. } => Kind::Memory(told()),
+        Problem::TooLong { .. } => Kind::Endless(told()),
+        Problem::Nondeterministic { .. } => Kind::Nondeterministic(told()),
     }
 }
 

@@ -106,7 +106,7 @@ impl<T: Send + Sync> Batch<T> {
             let answer = self.definition.call(&round.object, call);
             let returned = self.clock.tick();
             let answer = Some((returned, answer));
-            locked(&lane.log).push(Timed { invoked, answer });
+            locked(&lane.log).push(Timed { invoked, answer, dropped: false });
         }
     }
 
@@ -188,7 +188,7 @@ impl Lane {
         let log = std::mem::take(&mut *locked(&self.log));
         let is_open = self.made.load(Ordering::Relaxed) > log.len();
         let invoked = self.opened.load(Ordering::Relaxed);
-        let open = is_open.then_some(Timed { invoked, answer: None });
+        let open = is_open.then_some(Timed { invoked, answer: None, dropped: false });
         Taken { log: log.into_iter(), open, ended: false }
     }
 }

@@ -1,6 +1,7 @@
 //! One native test: what is played next, and for how long. How it is played is in `play`.
 
 use super::team::Team;
+use crate::controlled::memory;
 use crate::covered::Covered;
 use crate::definition::Definition;
 use crate::enumerate::Alphabet;
@@ -8,7 +9,7 @@ use crate::execution::Execution;
 use crate::failure::{Failure, Kind};
 use crate::files;
 use crate::judge::{Judge, Violated};
-use crate::plan::{Mode, Options};
+use crate::plan::{Mode, OnLimit, Options};
 use crate::scenario::Scenario;
 use crate::stuck::may_wait;
 use fastrand::Rng;
@@ -48,6 +49,8 @@ pub(super) struct Session<'a, T> {
     pub(super) long: usize,
     pub(super) long_time: Duration,
     pub(super) left_waiting: usize,
+    /// Why it stopped before it was done, if it did.
+    stopped: Option<&'static str>,
     /// Whether threads may wait for ever in a scenario.
     waiting: FxHashMap<Scenario, bool>,
 }
@@ -91,6 +94,7 @@ impl<'a, T: Send + Sync + 'static> Session<'a, T> {
             long: LONG.0,
             long_time: Duration::ZERO,
             left_waiting: 0,
+            stopped: None,
             waiting: FxHashMap::default(),
         }
     }
@@ -101,6 +105,13 @@ impl<'a, T: Send + Sync + 'static> Session<'a, T> {
                 self.covered.elapsed = self.started.elapsed();
                 self.covered.histories += self.judge.different();
                 self.covered.undecided = self.judge.undecided;
+                self.covered.notes.extend(self.stopped.map(str::to_owned));
+                let fails = self.options.on_limit == Some(OnLimit::Fail);
+                if self.stopped.is_some() && fails {
+                    let limit = Kind::Limit(self.covered.to_string());
+                    let subject = &self.definition.subject;
+                    return Err(Box::new(Failure::new(subject, limit, Mode::Native)));
+                }
                 Ok(self.covered)
             }
             Err(found) => {
@@ -159,14 +170,24 @@ impl<'a, T: Send + Sync + 'static> Session<'a, T> {
     }
 
     fn goes_on(&mut self) -> bool {
-        if self.left_waiting >= LEFT_WAITING {
-            self.covered.notes.push(
-                "It stopped early: too many threads were left waiting, as they may.".to_owned(),
-            );
+        if self.options.runs.is_some_and(|runs| self.covered.rounds >= runs) {
             return false;
         }
-        let in_time = self.end.is_none_or(|end| Instant::now() < end);
-        in_time && self.options.runs.is_none_or(|runs| self.covered.rounds < runs)
+        let too_large = |most: usize| memory::resident().is_some_and(|bytes| bytes > most);
+        self.stopped = if self.left_waiting >= LEFT_WAITING {
+            Some("It stopped early: too many threads were left waiting, as they may.")
+        } else if self.options.memory.is_some_and(too_large) {
+            Some("It stopped early: the process has more memory than it may.")
+        } else if self.end.is_some_and(|end| Instant::now() >= end) {
+            // Without a number of runs, time is what says when it is done.
+            if self.options.runs.is_none() {
+                return false;
+            }
+            Some("It stopped early: time is up.")
+        } else {
+            None
+        };
+        self.stopped.is_none()
     }
 
     /// The scenarios of the next batch.

@@ -1,6 +1,7 @@
 //! The forms of a test that people write.
 
 use concurrent_queue::ConcurrentQueue;
+use linchpin_harness::{Plan, Test, fail};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Mutex;
 
@@ -102,5 +103,25 @@ linchpin_harness::test! {
         scenario { dequeue };
         op enqueue(v: ["x".to_owned(), "y".to_owned()]) = |q| q.lock().unwrap().push_back(v);
         op dequeue() = |_| Some("a");
+    }
+}
+
+#[test]
+fn native_limits_hold() {
+    let test = |plan: Plan| {
+        Test::new("forms-limits", || Mutex::new(0_u64))
+            .spec("counter")
+            .plan(plan)
+            .folder(None)
+            .op("read", (), |o, ()| *o.lock().unwrap())
+            .check()
+    };
+    // More memory than any process has; then so little that nothing is done.
+    assert!(test(Plan::native().runs(50).memory(usize::MAX).on_limit(fail)).is_ok());
+    let covered = test(Plan::native().runs(50).memory(1)).unwrap_or_else(|one| panic!("{one}"));
+    if cfg!(target_os = "linux") {
+        assert!(covered.to_string().contains("more memory than it may"), "{covered}");
+        let failure = test(Plan::native().memory(1).on_limit(fail)).expect_err("it is a limit");
+        assert!(failure.to_string().contains("stopped by a limit"), "{failure}");
     }
 }

@@ -29,7 +29,9 @@ fn execution(random: &mut fastrand::Rng, scenario: &Scenario) -> Execution {
                 };
                 open.answer = Some((stamp, answer));
             }
-            _ if done < calls.len() => threads[thread].push(Timed { invoked: stamp, answer: None }),
+            _ if done < calls.len() => {
+                threads[thread].push(Timed { invoked: stamp, answer: None, dropped: false })
+            }
             _ => {}
         }
     }

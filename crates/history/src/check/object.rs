@@ -5,6 +5,7 @@ use crate::data_type::{DataType, Method, Task, data_type};
 use crate::first::first;
 use linchpin_history_data::crash::{Applied, Interrupted};
 use linchpin_history_data::{History, Judgement, Monitored, Object, OpId};
+use linchpin_search::quick::{self, Quick};
 use linchpin_search::{Knowledge, SearchOptions, Searched, search_knowing};
 use linchpin_verdict::Limits;
 use rustc_hash::FxHashMap;
@@ -17,6 +18,8 @@ pub(super) struct OneObject<'a> {
     pub(super) interrupted: &'a [Interrupted],
     /// Whether to try what is made for the data type.
     pub(super) monitors: bool,
+    /// Whether to try a quick search, too.
+    pub(super) quick: bool,
 }
 
 /// What is known of one object.
@@ -35,6 +38,25 @@ impl From<Answer> for Checked {
         let checked = Checked::new(answer.judgement, answer.method, answer.notes);
         Checked { possible: answer.possible, ..checked }
     }
+}
+
+/// Searches for a few configurations, without any preparation. That a history is violated is left to
+/// those who can say why, if there is time for that.
+pub(super) fn search_quickly(
+    object: &Object,
+    history: &History,
+    ids: &[OpId],
+    limits: &Limits,
+    search: &SearchOptions,
+) -> Option<Answer> {
+    let decided = quick::decide(object.data_type()?, object.init.as_ref(), history, ids, limits)?;
+    let has_time = !(search.core_time.is_zero() && search.event_time.is_zero());
+    if has_time && matches!(decided, Quick::Violated(..)) {
+        return None;
+    }
+    let judgement = decided.judgement(&*object.spec, history);
+    let (method, possible) = ("quick search".to_owned(), Vec::new());
+    Some(Answer { judgement, method, possible, notes: Vec::new() })
 }
 
 impl OneObject<'_> {
@@ -56,7 +78,22 @@ impl OneObject<'_> {
         notes: &mut Vec<String>,
     ) -> Option<Answer> {
         let data_type = self.data_type()?;
-        self.first_of(data_type.methods(), data_type, limits, search, notes)
+        let methods = data_type.methods();
+        let (before, after) = methods.split_at(data_type.quick_after().unwrap_or(methods.len()));
+        self.first_of(before, data_type, limits, search, notes)
+            .or_else(|| self.search_quickly(data_type, limits, search))
+            .or_else(|| self.first_of(after, data_type, limits, search, notes))
+    }
+
+    fn search_quickly(
+        &self,
+        data_type: &dyn DataType,
+        limits: &Limits,
+        search: &SearchOptions,
+    ) -> Option<Answer> {
+        data_type.quick_after().filter(|_| self.quick && self.interrupted.is_empty())?;
+        let ids: Vec<OpId> = self.history.ids().collect();
+        search_quickly(self.object, self.history, &ids, limits, search)
     }
 
     /// Searches; `notes` says why no monitor applies.

@@ -50,7 +50,9 @@ impl Execution<'_> {
     /// Writes a word, which loses everybody's link to it, and returns what it held before.
     fn store(&mut self, at: Location, value: Value) -> Result<Value, FaultKind> {
         let word = self.state.get_mut(at).ok_or(FaultKind::IllTyped)?;
-        Ok(std::mem::replace(word, value))
+        let old = std::mem::replace(word, value);
+        self.log(at, &old);
+        Ok(old)
     }
 
     pub fn read(&mut self, into: LocalId, place: &Place) -> Performed {
@@ -104,6 +106,7 @@ impl Execution<'_> {
             });
             format!("cas({}) {result}", shown.join(", "))
         });
+        self.guarantee();
         let success = failed.is_none();
         if success {
             for (at, _, new) in words {
@@ -116,6 +119,7 @@ impl Execution<'_> {
     pub fn swap(&mut self, into: LocalId, place: &Place, value: &Expr) -> Performed {
         let at = self.resolve(place)?;
         let value = self.environment().eval(value)?;
+        self.guarantee();
         let old = self.store(at, value.clone())?;
         self.note(|names| {
             let (new, old) = (names.value_at(place, &value), names.value_at(place, &old));
@@ -130,6 +134,7 @@ impl Execution<'_> {
         let by = self.environment().int(value)?;
         let old = self.load(at)?.as_int().ok_or(FaultKind::IllTyped)?;
         let new = old.checked_add(by).ok_or(FaultKind::Overflow)?;
+        self.guarantee();
         self.store(at, Value::Int(new))?;
         self.note(|names| {
             let answer = names.answer(into).unwrap_or_default();
@@ -174,8 +179,7 @@ impl Execution<'_> {
             return Ok(false);
         }
         self.note(|names| format!("lock({})", names.place_at(place, at)));
-        self.store(at, Value::Int(thread as i64))?;
-        Ok(true)
+        self.set_lock(at, Value::Int(thread as i64))
     }
 
     pub fn unlock(&mut self, place: &Place) -> Performed {
@@ -186,7 +190,12 @@ impl Execution<'_> {
             return Err(FaultKind::UnlockNotHeld { holder });
         }
         self.note(|names| format!("unlock({})", names.place_at(place, at)));
-        self.store(at, Value::Null)?;
+        self.set_lock(at, Value::Null)
+    }
+
+    /// Writes a lock, which is never persistent.
+    fn set_lock(&mut self, at: Location, value: Value) -> Performed {
+        *self.state.get_mut(at).ok_or(FaultKind::IllTyped)? = value;
         Ok(true)
     }
 }

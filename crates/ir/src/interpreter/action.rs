@@ -1,7 +1,7 @@
 //! One action: the local ones here, the shared accesses in `access.rs`.
 
 use super::collection;
-use super::execution::Execution;
+use super::execution::{Actor, Execution};
 use super::{FaultKind, MAX_CHOICES, Memory, Object};
 use crate::program::{Action, Expr, LocalId, LocalTarget, Method, Place};
 use linchpin_spec::Value;
@@ -34,6 +34,9 @@ impl Execution<'_> {
             }
             Action::Lock(place) => self.lock(place),
             Action::Unlock(place) => self.unlock(place),
+            Action::Flush(place) => self.flush(place),
+            Action::Fence => self.fence(),
+            Action::Persist(place) => self.persist(place),
             Action::Update { into, place, method, arguments } => {
                 self.update(*into, place, *method, arguments)
             }
@@ -89,8 +92,8 @@ impl Execution<'_> {
 
     /// One of `arity` ways.
     fn ask(&mut self, arity: u32) -> Result<Option<u32>, FaultKind> {
-        match self.thread() {
-            None if arity > 1 => Err(FaultKind::ChoiceInInit),
+        match self.actor {
+            Actor::Init if arity > 1 => Err(FaultKind::ChoiceInInit),
             _ => Ok(self.chooser.choose(arity)),
         }
     }
@@ -121,8 +124,10 @@ impl Execution<'_> {
         let dead = |(_, object): &(usize, &Arc<Object>)| !object.live && object.of == of;
         let dead: Vec<usize> =
             self.state.heap.iter().enumerate().filter(dead).map(|(index, _)| index).collect();
-        // `init` always takes fresh objects: its result is one state.
-        let ways = if self.thread().is_none() { 1 } else { 1 + dead.len() };
+        // `init` always takes fresh objects: its result is one state. Without reuse there are dead
+        // objects only where a crash destroyed volatile ones.
+        let fresh = matches!(self.actor, Actor::Init) || self.memory == Memory::Collected;
+        let ways = if fresh { 1 } else { 1 + dead.len() };
         let Some(choice) = self.ask(u32::try_from(ways).map_err(|_| FaultKind::IllTyped)?)? else {
             return Ok(false);
         };
@@ -135,10 +140,14 @@ impl Execution<'_> {
             format!("{} := @{name}, a new {}", names.local(into), names.object(of, &fields))
         });
         let object = Arc::new(Object { of, fields, live: true });
-        match self.state.heap.get_mut(at) {
-            Some(old) => *old = object,
-            None => self.state.heap.push(object),
-        }
+        let before = match self.state.heap.get_mut(at) {
+            Some(old) => std::mem::replace(old, object).fields.clone(),
+            None => {
+                self.state.heap.push(object);
+                Vec::new()
+            }
+        };
+        self.log_object(name, of, before);
         self.set_local(into, Value::Ref(name))
     }
 
@@ -153,7 +162,12 @@ impl Execution<'_> {
             return Err(FaultKind::DoubleFree);
         }
         if self.memory == Memory::Reuse {
-            *freed = Arc::new(Object { of: freed.of, fields: Vec::new(), live: false });
+            // After a crash, memory that was given back may be met again as it was.
+            let persistent = self.program.persistence.as_ref().filter(|_| self.crashes);
+            let keeps =
+                persistent.is_some_and(|p| p.structs.get(freed.of).is_some_and(Option::is_some));
+            let fields = if keeps { freed.fields.clone() } else { Vec::new() };
+            *freed = Arc::new(Object { of: freed.of, fields, live: false });
             self.state.clear_links(|link| link.is_in(at));
         }
         self.note(|names| format!("free({} = @{at})", names.expr(object)));

@@ -38,6 +38,11 @@ impl<'a> Chooser<'a> {
         (choice < arity).then_some(choice)
     }
 
+    /// Whether a choice was given that is not one of the ways.
+    pub fn is_refused(&self) -> bool {
+        self.choices.iter().zip(&self.arities).any(|(choice, arity)| choice >= arity)
+    }
+
     /// The attempt in which these choices were made.
     pub fn attempt(self, path: Path, outcome: Outcome) -> Attempt {
         Attempt { choices: self.choices, arities: self.arities, path, outcome }

@@ -20,6 +20,10 @@ pub(super) enum Actor {
     Init,
     /// A thread in an operation.
     Thread { thread: usize, operation: usize },
+    /// No thread: `recover`, after a crash.
+    Recovery,
+    /// A thread that asks for the outcome of its interrupted call.
+    Resolution { thread: usize, operation: usize },
 }
 
 /// What is executed.
@@ -44,6 +48,8 @@ pub(super) enum Ended {
 pub(super) struct Execution<'a> {
     pub program: &'a Program,
     pub memory: Memory,
+    /// Whether pending stores are kept.
+    pub crashes: bool,
     pub actor: Actor,
     pub code: Code<'a>,
     pub state: State,
@@ -70,6 +76,7 @@ impl<'a> Execution<'a> {
         Execution {
             program: &machine.program,
             memory: machine.memory,
+            crashes: machine.crashes,
             actor,
             code,
             state,
@@ -113,8 +120,11 @@ impl<'a> Execution<'a> {
     /// The response, which is nothing if the operation answers nothing.
     fn answer(&mut self, value: &Expr) -> Result<Value, Fault> {
         let response = match self.actor {
-            Actor::Init => &Type::Unit,
+            Actor::Init | Actor::Recovery => &Type::Unit,
             Actor::Thread { operation, .. } => &self.program.operations[operation].response,
+            Actor::Resolution { operation, .. } => {
+                &Type::Option(Box::new(self.program.operations[operation].response.clone()))
+            }
         };
         if *response == Type::Unit {
             self.note(|_| "return".to_owned());
@@ -181,28 +191,66 @@ impl<'a> Execution<'a> {
     pub fn finish(mut self, ended: Result<Ended, Fault>) -> Attempt {
         let outcome = match ended {
             Err(fault) => Outcome::Fault(fault),
+            Ok(Ended::Refused) if self.is_stuck_recovery() => {
+                let (line, reason) = self.refusal();
+                Outcome::Fault(self.fault(FaultKind::BlockedRecovery, line, reason))
+            }
             Ok(Ended::Refused) => Outcome::Disabled,
             Ok(Ended::Yielded(node)) => {
-                let locals = std::mem::take(&mut self.locals);
-                self.arrive(|operation| Status::Running { operation, node, locals });
+                self.arrive(node);
                 Outcome::Next(self.state)
             }
             Ok(Ended::Returned(value)) => {
-                self.arrive(|operation| Status::Returning { operation, value });
+                self.leave(value);
                 Outcome::Next(self.state)
             }
         };
         self.chooser.attempt(self.path, outcome)
     }
 
-    fn arrive(&mut self, status: impl FnOnce(usize) -> Status) {
-        if let Actor::Thread { thread, operation } = self.actor {
-            let thread = Arc::make_mut(&mut self.state.threads[thread]);
-            thread.status = status(operation);
-            if let Status::Returning { .. } = thread.status {
-                thread.links.clear();
+    /// Recovery has no other thread to wait for: what it cannot do now it never can.
+    fn is_stuck_recovery(&self) -> bool {
+        matches!(self.actor, Actor::Recovery) && !self.chooser.is_refused()
+    }
+
+    /// The move ends at a node.
+    fn arrive(&mut self, node: NodeId) {
+        let locals = std::mem::take(&mut self.locals);
+        let (thread, status) = match self.actor {
+            Actor::Init => return,
+            Actor::Thread { thread, operation } => {
+                (thread, Status::Running { operation, node, locals })
             }
-        }
+            Actor::Resolution { thread, operation } => {
+                (thread, Status::Resolving { operation, node, locals })
+            }
+            Actor::Recovery => {
+                if let Some(recovery) = &mut self.state.recovery {
+                    let recovery = Arc::make_mut(recovery);
+                    (recovery.node, recovery.locals) = (node, locals);
+                }
+                return;
+            }
+        };
+        Arc::make_mut(&mut self.state.threads[thread]).status = status;
+    }
+
+    /// The move ends with the return of the body.
+    fn leave(&mut self, value: Value) {
+        let (thread, status) = match self.actor {
+            Actor::Init => return,
+            Actor::Thread { thread, operation } => (thread, Status::Returning { operation, value }),
+            Actor::Resolution { thread, operation } => {
+                (thread, Status::Resolved { operation, outcome: value })
+            }
+            Actor::Recovery => {
+                self.state.recovery = None;
+                return;
+            }
+        };
+        let thread = Arc::make_mut(&mut self.state.threads[thread]);
+        thread.status = status;
+        thread.links.clear();
     }
 
     /// The state as it is now.
@@ -212,8 +260,8 @@ impl<'a> Execution<'a> {
 
     pub fn thread(&self) -> Option<usize> {
         match self.actor {
-            Actor::Init => None,
-            Actor::Thread { thread, .. } => Some(thread),
+            Actor::Init | Actor::Recovery => None,
+            Actor::Thread { thread, .. } | Actor::Resolution { thread, .. } => Some(thread),
         }
     }
 

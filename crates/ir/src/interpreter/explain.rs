@@ -12,13 +12,25 @@ impl Machine {
     pub(super) fn new_record(&self, state: &State, what: &Move) -> StepRecord {
         let thread = what.thread();
         let operation = match what {
-            Move::Invoke { operation, .. } => *operation,
-            Move::Step { .. } | Move::Respond { .. } => state.pending(thread).unwrap_or_default(),
+            Move::Invoke { operation, .. } => Some(*operation),
+            _ => thread.and_then(|thread| state.unanswered(thread)),
         };
-        let mut record = StepRecord { thread, operation, actions: Vec::new() };
-        if let Some(of) = self.program.operations.get(operation) {
+        let mut record = StepRecord { thread, operation, ..StepRecord::blank() };
+        let mut note = |line: u32, text: &str| {
+            record.actions.push(ActionRecord { line, text: text.to_owned() });
+        };
+        match what {
+            Move::Crash => note(0, "the system crashes"),
+            Move::CrashThread { .. } => note(0, "the thread crashes"),
+            _ => {}
+        }
+        if what.is_crash() {
+            return record;
+        }
+        if let Some(of) = operation.and_then(|operation| self.program.operations.get(operation)) {
             let names = Names { program: &self.program, body: &of.body };
-            let status = state.threads.get(thread).map(|thread| &thread.status);
+            let status = thread.and_then(|thread| state.threads.get(thread));
+            let status = status.map(|thread| &thread.status);
             let text = match (what, status) {
                 (Move::Invoke { arguments, .. }, _) => {
                     format!("call {}({})", of.name, names.arguments(of, arguments))
@@ -30,6 +42,19 @@ impl Machine {
                 }
                 (Move::Respond { .. }, Some(Status::Returning { value, .. })) => {
                     format!("{} returned {}", of.name, names.value(value, &of.response))
+                }
+                (Move::Step { .. }, Some(Status::Interrupted { .. })) => {
+                    format!("recover: what became of {}?", of.name)
+                }
+                (Move::Respond { .. }, Some(Status::Resolved { outcome: Value::Null, .. })) => {
+                    format!("{} had no effect", of.name)
+                }
+                (Move::Respond { .. }, Some(Status::Resolved { outcome, .. })) => {
+                    format!(
+                        "{} took effect and returned {}",
+                        of.name,
+                        names.value(outcome, &of.response)
+                    )
                 }
                 _ => return record,
             };
@@ -51,11 +76,14 @@ impl<'a> Execution<'a> {
 
     /// A fault of this move.
     pub fn fault(&self, kind: FaultKind, line: u32, action: String) -> Fault {
-        let (thread, operation) = match self.actor {
-            Actor::Init => (None, None),
-            Actor::Thread { thread, operation } => (Some(thread), Some(operation)),
+        let (thread, operation, name) = match self.actor {
+            Actor::Init => (None, None, "init"),
+            Actor::Recovery => (None, None, "recover"),
+            Actor::Resolution { thread, .. } => (Some(thread), None, "recover"),
+            Actor::Thread { thread, operation } => {
+                (Some(thread), Some(operation), self.program.operations[operation].name.as_str())
+            }
         };
-        let name = operation.map_or("init", |operation| &self.program.operations[operation].name);
         Fault { kind, thread, operation, name: name.to_owned(), line, action }
     }
 

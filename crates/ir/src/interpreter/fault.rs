@@ -8,12 +8,12 @@ use thiserror::Error;
 pub struct Fault {
     /// How.
     pub kind: FaultKind,
-    /// Whose step it was; no thread's in `init`.
+    /// Whose step it was; no thread's in `init` and `recover`.
     pub thread: Option<usize>,
     /// The operation: index into [`Program::operations`](crate::program::Program::operations); none
-    /// in `init`.
+    /// in `init`, `recover` and `recover(t)`.
     pub operation: Option<usize>,
-    /// The name of the operation, or `init`.
+    /// The name of the operation, or `init` or `recover`.
     pub name: String,
     /// The source line.
     pub line: u32,
@@ -71,6 +71,9 @@ pub enum FaultKind {
     /// An `init` that cannot run to its end.
     #[error("init is blocked")]
     BlockedInit,
+    /// A `recover` that cannot run to its end.
+    #[error("recover is blocked")]
+    BlockedRecovery,
     /// A `choose` in `init`: the initial state must be one state.
     #[error("a choice in init")]
     ChoiceInInit,

@@ -17,18 +17,21 @@ mod access;
 mod action;
 mod choices;
 mod collection;
+mod crash;
 mod execution;
 mod explain;
 mod expression;
 mod fault;
 mod moves;
+mod persist;
 mod state;
 
 pub use fault::{Fault, FaultKind};
 pub use moves::{
-    ActionRecord, Attempt, Choices, Move, Outcome, Path, ScheduledMove, StepRecord, Successor, Wait,
+    ActionRecord, Attempt, Choices, LineRecord, Move, Outcome, Path, ScheduledMove, StepRecord,
+    Successor, Wait,
 };
-pub use state::{Location, Object, Root, State, Status, ThreadState};
+pub use state::{Line, Location, Object, Recovery, Root, State, Status, Store, ThreadState};
 
 use crate::branch::{Branch, branches};
 use crate::print::Names;
@@ -66,20 +69,36 @@ pub enum Memory {
 pub struct Machine {
     program: Program,
     memory: Memory,
+    /// Whether there are crashes, so that pending stores are kept.
+    crashes: bool,
     init: Vec<Vec<Branch>>,
     operations: Vec<Vec<Vec<Branch>>>,
+    recover: Vec<Vec<Branch>>,
+    resolve: Vec<Vec<Branch>>,
 }
 
 impl Machine {
-    /// Prepares a program.
+    /// Prepares a program. There are no system crashes: flushes and fences change nothing.
     pub fn new(program: &Program, memory: Memory) -> Machine {
+        let persistence = program.persistence.as_ref();
+        let recover = persistence.and_then(|persistence| persistence.recover.as_ref());
+        let resolve = persistence.and_then(|persistence| persistence.resolve.as_ref());
         let trees = |body: &Body| body.nodes.iter().map(branches).collect::<Vec<_>>();
         Machine {
             program: program.clone(),
             memory,
+            crashes: false,
+            recover: recover.map(trees).unwrap_or_default(),
+            resolve: resolve.map(|resolve| trees(&resolve.body)).unwrap_or_default(),
             init: program.init.as_ref().map(trees).unwrap_or_default(),
             operations: program.operations.iter().map(|operation| trees(&operation.body)).collect(),
         }
+    }
+
+    /// Prepares a program whose system may crash: states have pending stores, and
+    /// [`Move::Crash`] is possible if something is persistent.
+    pub fn with_crashes(program: &Program, memory: Memory) -> Machine {
+        Machine { crashes: program.persistence.is_some(), ..Machine::new(program, memory) }
     }
 
     /// The program.
@@ -126,7 +145,8 @@ impl Machine {
         else {
             return Ok(false);
         };
-        let idle = matches!(state.threads.get(thread), Some(t) if t.status == Status::Idle);
+        let idle = state.recovery.is_none()
+            && matches!(state.threads.get(thread), Some(t) if t.status == Status::Idle);
         let fits = arguments.len() == called.parameters.len();
         if !idle || !fits || !client.operations.contains(&operation) {
             return Ok(false);
@@ -186,11 +206,13 @@ impl Machine {
         all
     }
 
-    /// The state after the thread has seen its response, and the response; `None` if there is no
-    /// response to see.
+    /// The state after the thread has seen its response (or the outcome of an interrupted call),
+    /// and the response; `None` if there is none to see.
     pub fn respond(&self, state: &State, thread: usize) -> Option<(State, Value)> {
-        let Status::Returning { value, .. } = &state.threads.get(thread)?.status else {
-            return None;
+        let value = match &state.threads.get(thread)?.status {
+            _ if state.recovery.is_some() => return None,
+            Status::Returning { value, .. } | Status::Resolved { outcome: value, .. } => value,
+            _ => return None,
         };
         let value = value.clone();
         Some((state.with_status(thread, Status::Idle), value))
@@ -205,7 +227,7 @@ impl Machine {
         expr: &Expr,
     ) -> Option<Result<Value, FaultKind>> {
         let of = state.threads.get(thread)?;
-        let Status::Running { locals, .. } = &of.status else {
+        let (Status::Running { locals, .. } | Status::Resolving { locals, .. }) = &of.status else {
             return None;
         };
         let environment = Environment { locals, variables: &of.variables, thread: Some(thread) };
@@ -243,10 +265,15 @@ impl Machine {
         if let Some(record) = record.as_deref_mut() {
             *record = self.new_record(state, what);
         }
-        if let Move::Respond { thread } = *what {
-            let responded = self.respond(state, thread);
-            let outcome = responded.map_or(Outcome::Disabled, |(next, _)| Outcome::Next(next));
-            return Attempt { outcome, ..Attempt::disabled() };
+        match *what {
+            Move::Respond { thread } => {
+                let responded = self.respond(state, thread);
+                let outcome = responded.map_or(Outcome::Disabled, |(next, _)| Outcome::Next(next));
+                return Attempt { outcome, ..Attempt::disabled() };
+            }
+            Move::Crash => return self.crash(state, chooser, record),
+            Move::CrashThread { thread } => return self.crash_thread(state, thread),
+            Move::Invoke { .. } | Move::Step { .. } | Move::Recover => {}
         }
         match self.prepare(state, what, chooser, record) {
             None => Attempt::disabled(),
@@ -266,8 +293,16 @@ impl Machine {
         chooser: Chooser<'a>,
         record: Option<&'a mut StepRecord>,
     ) -> Option<(Execution<'a>, NodeId)> {
-        let thread = what.thread();
+        let Some(thread) = what.thread() else {
+            return self.prepare_recovery(state, chooser, record);
+        };
+        if state.recovery.is_some() {
+            return None;
+        }
         let (operation, node, locals) = match (what, &state.threads.get(thread)?.status) {
+            (Move::Step { .. }, Status::Interrupted { .. } | Status::Resolving { .. }) => {
+                return self.prepare_resolution(state, thread, chooser, record);
+            }
             (Move::Step { .. }, Status::Running { operation, node, locals }) => {
                 (*operation, *node, locals.clone())
             }
@@ -290,5 +325,44 @@ impl Machine {
         let state = state.with_status(thread, Status::Idle);
         let execution = Execution::new(self, actor, code, state, locals, chooser, record);
         Some((execution, node))
+    }
+
+    /// The same for a step of `recover`.
+    fn prepare_recovery<'a>(
+        &'a self,
+        state: &State,
+        chooser: Chooser<'a>,
+        record: Option<&'a mut StepRecord>,
+    ) -> Option<(Execution<'a>, NodeId)> {
+        let Recovery { node, locals, .. } = &**state.recovery.as_ref()?;
+        let body = self.program.persistence.as_ref()?.recover.as_ref()?;
+        let code = Code { body, branches: &self.recover };
+        let (node, locals, state) = (*node, locals.clone(), state.clone());
+        let actor = Actor::Recovery;
+        Some((Execution::new(self, actor, code, state, locals, chooser, record), node))
+    }
+
+    /// The same for a step of `recover(t)`.
+    fn prepare_resolution<'a>(
+        &'a self,
+        state: &State,
+        thread: usize,
+        chooser: Chooser<'a>,
+        record: Option<&'a mut StepRecord>,
+    ) -> Option<(Execution<'a>, NodeId)> {
+        let body = &self.program.persistence.as_ref()?.resolve.as_ref()?.body;
+        let (operation, node, locals) = match &state.threads[thread].status {
+            Status::Resolving { operation, node, locals } => (*operation, *node, locals.clone()),
+            Status::Interrupted { operation } => {
+                let rest = body.locals.iter().skip(1).map(|local| local.initial.clone());
+                let thread = Value::Int(i64::try_from(thread).ok()?);
+                (*operation, body.entry, std::iter::once(thread).chain(rest).collect())
+            }
+            _ => return None,
+        };
+        let code = Code { body, branches: &self.resolve };
+        let actor = Actor::Resolution { thread, operation };
+        let state = state.with_status(thread, Status::Idle);
+        Some((Execution::new(self, actor, code, state, locals, chooser, record), node))
     }
 }

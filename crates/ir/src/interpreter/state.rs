@@ -5,7 +5,7 @@
 
 use crate::program::{NodeId, Program, Variable};
 use linchpin_spec::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Everything that the next steps depend on.
@@ -17,6 +17,55 @@ pub struct State {
     pub heap: Vec<Arc<Object>>,
     /// The threads.
     pub threads: Vec<Arc<ThreadState>>,
+    /// The stores to persistent words that no fence has guaranteed yet, by line, in order; only of
+    /// a machine with crashes.
+    ///
+    /// INVARIANT: no list is empty.
+    pub pending: BTreeMap<Line, Vec<Store>>,
+    /// `recover`, which runs alone after a system crash, until it is done.
+    pub recovery: Option<Arc<Recovery>>,
+}
+
+/// A line of persistent memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Line {
+    /// One of [`Persistence::lines`](crate::persistence::Persistence::lines).
+    Shared(usize),
+    /// That of an element of a shared array.
+    Element {
+        /// The array.
+        variable: usize,
+        /// The element.
+        index: usize,
+    },
+    /// A line of an object.
+    Object {
+        /// The object: index into [`State::heap`].
+        object: u32,
+        /// Which of its lines: see [`ObjectLines`](crate::persistence::ObjectLines).
+        line: usize,
+    },
+}
+
+/// A pending store. Memory has its effect; undoing the last stores of a line gives what a crash may
+/// leave of it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Store {
+    /// The word.
+    pub at: Location,
+    /// What it held before.
+    pub old: Value,
+}
+
+/// Where `recover` is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Recovery {
+    /// The node that it goes on from.
+    pub node: NodeId,
+    /// Its local variables.
+    pub locals: Vec<Value>,
+    /// What it has flushed since its last fence.
+    pub noted: BTreeMap<Line, usize>,
 }
 
 /// A heap object.
@@ -24,7 +73,8 @@ pub struct State {
 pub struct Object {
     /// Its type: index into [`Program::structs`].
     pub of: usize,
-    /// Its fields; none if it is dead.
+    /// Its fields; none if it is dead. Where crashes are kept track of, a dead object of a
+    /// persistent struct has what its memory holds.
     pub fields: Vec<Value>,
     /// Whether it may be used: false between `free` and the `new` that takes it again.
     pub live: bool,
@@ -37,6 +87,10 @@ pub struct ThreadState {
     pub variables: Vec<Value>,
     /// The words that it load-linked and that no thread has written since.
     pub links: BTreeSet<Location>,
+    /// What it has flushed since its last fence: for each line, how many of its pending stores.
+    ///
+    /// INVARIANT: each at least 1 and at most the number of stores that are pending.
+    pub noted: BTreeMap<Line, usize>,
     /// What it is doing.
     pub status: Status,
 }
@@ -61,6 +115,28 @@ pub enum Status {
         operation: usize,
         /// What it answers.
         value: Value,
+    },
+    /// A crash interrupted its call: before it calls anything it must ask for the outcome
+    /// ([`Resolve`](crate::persistence::Resolve)).
+    Interrupted {
+        /// What it had called.
+        operation: usize,
+    },
+    /// It asks for the outcome of an interrupted call.
+    Resolving {
+        /// What it had called.
+        operation: usize,
+        /// Where in the body of [`Resolve`](crate::persistence::Resolve).
+        node: NodeId,
+        /// The local variables of that body.
+        locals: Vec<Value>,
+    },
+    /// The outcome is known, and has not been seen yet.
+    Resolved {
+        /// What it had called.
+        operation: usize,
+        /// The response, or [`Value::Null`]: the call had no effect.
+        outcome: Value,
     },
 }
 
@@ -108,6 +184,8 @@ impl State {
             shared: initial_values(&program.shared),
             heap: Vec::new(),
             threads: vec![State::idle_thread(program); program.threads.len()],
+            pending: BTreeMap::new(),
+            recovery: None,
         }
     }
 
@@ -116,31 +194,35 @@ impl State {
         Arc::new(ThreadState {
             variables: initial_values(&program.thread_locals),
             links: BTreeSet::new(),
+            noted: BTreeMap::new(),
             status: Status::Idle,
         })
     }
 
-    /// The operation that the thread has called and whose response has not been seen.
+    /// The operation that the thread has called and whose response has not been seen; also while
+    /// it asks for the outcome of an interrupted call.
     pub fn pending(&self, thread: usize) -> Option<usize> {
         match self.threads.get(thread)?.status {
-            Status::Idle => None,
-            Status::Running { operation, .. } | Status::Returning { operation, .. } => {
-                Some(operation)
-            }
+            Status::Idle | Status::Interrupted { .. } => None,
+            Status::Running { operation, .. }
+            | Status::Returning { operation, .. }
+            | Status::Resolving { operation, .. }
+            | Status::Resolved { operation, .. } => Some(operation),
         }
     }
 
-    /// Whether no operation is pending.
+    /// Whether no operation is pending, and nothing recovers.
     pub fn is_quiescent(&self) -> bool {
-        self.threads.iter().all(|thread| thread.status == Status::Idle)
+        let idle = |thread: usize| self.pending(thread).is_none();
+        self.recovery.is_none() && (0..self.threads.len()).all(idle)
     }
 
     /// This state with one thread doing something else.
     pub(super) fn with_status(&self, thread: usize, status: Status) -> State {
         let mut next = self.clone();
-        let ThreadState { variables, links, .. } = &*self.threads[thread];
-        next.threads[thread] =
-            Arc::new(ThreadState { variables: variables.clone(), links: links.clone(), status });
+        let ThreadState { variables, links, noted, .. } = &*self.threads[thread];
+        let (variables, links, noted) = (variables.clone(), links.clone(), noted.clone());
+        next.threads[thread] = Arc::new(ThreadState { variables, links, noted, status });
         next
     }
 

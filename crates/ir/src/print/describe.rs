@@ -1,9 +1,10 @@
 //! The steps of a program as plain data.
 
 use super::Names;
-use crate::program::{Body, Edge, NodeId, Operation, Program, Target, Type};
+use crate::persistence::{Persistence, Resolve};
+use crate::program::{Body, Edge, LocalId, NodeId, Operation, Program, Target, Type};
 
-/// The steps of an operation, or of `init`.
+/// The steps of an operation, of `init` or of recovery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperationSteps {
     /// Its name.
@@ -45,7 +46,7 @@ pub struct EdgeDescription {
     pub target: String,
 }
 
-/// The steps of `init`, if there is one, and of every operation. Nodes that cannot be reached are
+/// The steps of `init`, if there is one, of every operation, and of recovery. Nodes that cannot be reached are
 /// left out. The reference is a program of its own: describe
 /// [`Program::reference`](crate::program::Program::reference) for its steps.
 pub fn describe(program: &Program) -> Vec<OperationSteps> {
@@ -68,7 +69,30 @@ pub fn describe(program: &Program) -> Vec<OperationSteps> {
             steps: describe_body(names, &operation.response),
         }
     }));
+    all.extend(program.persistence.iter().flat_map(|persistence| recovery(program, persistence)));
     all
+}
+
+/// The steps of `recover` and of `recover(t)`, if there are such.
+fn recovery(program: &Program, persistence: &Persistence) -> Vec<OperationSteps> {
+    let recover = persistence.recover.iter().map(|body| OperationSteps {
+        operation: "recover".to_owned(),
+        signature: "recover".to_owned(),
+        line: body.nodes.get(body.entry.0 as usize).map_or(0, |node| node.line),
+        steps: describe_body(Names { program, body }, &Type::Unit),
+    });
+    let resolve = persistence.resolve.iter().map(|Resolve { body, response, line }| {
+        let names = Names { program, body };
+        let thread = names.local(LocalId(0));
+        let answer = Type::Option(Box::new(response.clone()));
+        OperationSteps {
+            operation: format!("recover({thread})"),
+            signature: format!("recover({thread}: tid) -> {}", names.ty(&answer)),
+            line: *line,
+            steps: describe_body(names, &answer),
+        }
+    });
+    recover.chain(resolve).collect()
 }
 
 /// `op pop() -> int?`

@@ -25,7 +25,12 @@ pub fn steps(program: &Program) -> String {
 
 /// The steps of every operation, without the reference.
 fn own_steps(program: &Program) -> String {
-    let bodies = program.init.iter().chain(program.operations.iter().map(|op| &op.body));
+    let recovery = program.persistence.iter().flat_map(|persistence| {
+        let resolve = persistence.resolve.iter().map(|resolve| &resolve.body);
+        persistence.recover.iter().chain(resolve)
+    });
+    let operations = program.operations.iter().map(|op| &op.body);
+    let bodies = program.init.iter().chain(operations).chain(recovery);
     let described = describe(program);
     let blocks = described.iter().zip(bodies).map(|(steps, body)| operation(steps, body));
     blocks.collect::<Vec<_>>().join("\n")

@@ -1,7 +1,7 @@
 //! Expressions, places and actions with the names of the model.
 
 use super::operators::{is_equality, level, levels, negated, parenthesize};
-use crate::interpreter::Location;
+use crate::interpreter::{Line, Location, Root};
 use crate::program::{
     Action, Body, Cell, Expr, LocalId, LocalTarget, Place, Point, Program, Type, UnaryOp,
 };
@@ -153,6 +153,50 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// A word of memory and its type: `top`, `slot[3]`, `@2.next`. `of` tells the struct of an
+    /// object.
+    pub fn location(
+        &self,
+        at: Location,
+        of: impl Fn(u32) -> Option<usize>,
+    ) -> (String, Option<&'a Type>) {
+        let (name, ty) = match at.root {
+            Root::Shared(variable) => {
+                let ty = self.program.shared.get(variable).map(|variable| &variable.ty);
+                (self.shared(variable).to_owned(), ty)
+            }
+            Root::Field { object, field } => {
+                let of = of(object).unwrap_or(usize::MAX);
+                (format!("@{object}.{}", self.field(of, field)), self.field_type(of, field))
+            }
+        };
+        match (at.element, ty) {
+            (Some(index), Some(Type::Array(item, _))) => (format!("{name}[{index}]"), Some(item)),
+            (Some(index), _) => (format!("{name}[{index}]"), None),
+            (None, ty) => (name, ty),
+        }
+    }
+
+    /// A line of persistent memory: `top`, `slot[3]`, `@2`, `@2 (links)`.
+    pub fn line(&self, line: Line, of: impl Fn(u32) -> Option<usize>) -> String {
+        let persistence = self.program.persistence.as_ref();
+        match line {
+            Line::Shared(line) => persistence
+                .and_then(|persistence| persistence.lines.get(line))
+                .map_or("?".to_owned(), String::clone),
+            Line::Element { variable, index } => format!("{}[{index}]", self.shared(variable)),
+            Line::Object { object, line } => {
+                let lines = persistence
+                    .zip(of(object))
+                    .and_then(|(persistence, of)| persistence.structs.get(of)?.as_ref());
+                match lines.and_then(|lines| lines.names.get(line)?.as_ref()) {
+                    Some(name) => format!("@{object} ({name})"),
+                    None => format!("@{object}"),
+                }
+            }
+        }
+    }
+
     /// What a local assignment assigns.
     pub fn local_target(&self, target: &LocalTarget) -> String {
         match target {
@@ -215,6 +259,9 @@ impl<'a> Names<'a> {
             }
             Action::Lock(place) => format!("lock({})", self.place(place)),
             Action::Unlock(place) => format!("unlock({})", self.place(place)),
+            Action::Flush(place) => format!("flush({})", self.place(place)),
+            Action::Fence => "fence".to_owned(),
+            Action::Persist(place) => format!("persist({})", self.place(place)),
             Action::Update { into: local, place, method, arguments } => {
                 let arguments = self.exprs(arguments);
                 format!("{} := {}.{method}({arguments})", into(local), self.place(place))

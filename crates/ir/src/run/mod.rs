@@ -34,6 +34,9 @@ pub struct RunOptions {
     pub step_limit: u64,
     /// Whether to record what every move did.
     pub trace: bool,
+    /// How often the system crashes, at most, at random moments; a crash needs something
+    /// persistent.
+    pub crashes: usize,
 }
 
 impl Default for RunOptions {
@@ -45,6 +48,7 @@ impl Default for RunOptions {
             memory: Memory::Collected,
             step_limit: 100_000,
             trace: false,
+            crashes: 0,
         }
     }
 }
@@ -54,6 +58,8 @@ impl Default for RunOptions {
 pub struct Run {
     /// The history.
     pub events: Vec<Event>,
+    /// The crashes, in order.
+    pub crashes: Vec<Crash>,
     /// What every move did, if asked for: one record for each move of the schedule.
     pub trace: Vec<StepRecord>,
     /// Every move made; the last one is the one that went wrong, if one did.
@@ -65,7 +71,8 @@ pub struct Run {
 /// An event of a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// The thread.
+    /// The process: the number of the thread before its first crash; a thread that goes on after a
+    /// crash is another process, whose number is larger by the number of threads.
     pub process: usize,
     /// Whether it is the invocation or the response.
     pub kind: EventKind,
@@ -77,13 +84,25 @@ pub struct Event {
     pub time: u64,
 }
 
+/// A crash in a history. Calls that were open then have no response, unless their outcome was
+/// asked for later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crash {
+    /// The process that crashed; `None` if it was the system.
+    pub process: Option<usize>,
+    /// The number of the move, from 0.
+    pub time: u64,
+}
+
 /// Invocation or response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
     /// The call.
     Invoke,
-    /// The response.
+    /// The response; also the one that `recover(t)` finds for an interrupted call.
     Ok,
+    /// `recover(t)` finds that the interrupted call had no effect.
+    Fail,
 }
 
 /// How a run ended.
@@ -105,7 +124,13 @@ pub enum End {
 
 impl Run {
     fn without_moves(end: End) -> Run {
-        Run { events: Vec::new(), trace: Vec::new(), schedule: Vec::new(), end }
+        Run {
+            events: Vec::new(),
+            crashes: Vec::new(),
+            trace: Vec::new(),
+            schedule: Vec::new(),
+            end,
+        }
     }
 }
 
@@ -115,33 +140,64 @@ struct Session<'m> {
     trace: bool,
     state: State,
     run: Run,
+    /// The process that each thread is now.
+    processes: Vec<usize>,
+    /// The process that made the call which a thread must ask about.
+    interrupted: Vec<usize>,
 }
 
 impl<'m> Session<'m> {
     /// The start of a run.
     fn start(machine: &'m Machine, trace: bool) -> Result<Session<'m>, Fault> {
         let state = machine.initial()?;
-        Ok(Session { machine, trace, state, run: Run::without_moves(End::Completed) })
+        let processes: Vec<usize> = (0..state.threads.len()).collect();
+        let interrupted = processes.clone();
+        let run = Run::without_moves(End::Completed);
+        Ok(Session { machine, trace, state, run, processes, interrupted })
     }
 
     /// Writes down a move that was made from the current state, and goes on to the state after it.
     fn advance(&mut self, made: ScheduledMove, result: Result<State, Fault>) -> Result<(), Fault> {
         if self.trace {
-            let mut record = StepRecord { thread: 0, operation: 0, actions: Vec::new() };
+            let mut record = StepRecord::blank();
             self.machine.attempt(&self.state, &made.what, &made.choices, Some(&mut record));
             self.run.trace.push(record);
         }
         self.run.events.extend(self.event(&made.what));
+        self.crashed(&made.what);
         self.run.schedule.push(made);
         self.state = result?;
         Ok(())
     }
 
+    /// Writes down a crash; the threads that crashed go on as other processes.
+    fn crashed(&mut self, what: &Move) {
+        if !what.is_crash() {
+            return;
+        }
+        let threads = self.processes.len();
+        let ended = what.thread().map_or(0..threads, |thread| thread..thread + 1);
+        let process = what.thread().and_then(|thread| self.processes.get(thread).copied());
+        self.run.crashes.push(Crash { process, time: self.run.schedule.len() as u64 });
+        for thread in ended.filter(|&thread| thread < threads) {
+            // A call that was interrupted before, and not resolved since, is still the one to ask
+            // about.
+            if matches!(
+                self.state.threads[thread].status,
+                Status::Running { .. } | Status::Returning { .. }
+            ) {
+                self.interrupted[thread] = self.processes[thread];
+            }
+            self.processes[thread] += threads;
+        }
+    }
+
     /// The event that a move from the current state is in the history.
     fn event(&self, what: &Move) -> Option<Event> {
         let time = self.run.schedule.len() as u64;
-        let process = what.thread();
-        match (what, &self.state.threads.get(process)?.status) {
+        let thread = what.thread()?;
+        let (process, interrupted) = (*self.processes.get(thread)?, self.interrupted[thread]);
+        match (what, &self.state.threads[thread].status) {
             (Move::Invoke { operation, arguments, .. }, _) => Some(Event {
                 process,
                 kind: EventKind::Invoke,
@@ -156,6 +212,13 @@ impl<'m> Session<'m> {
                 value: value.clone(),
                 time,
             }),
+            (Move::Respond { .. }, Status::Resolved { operation, outcome }) => Some(Event {
+                process: interrupted,
+                kind: if outcome.is_null() { EventKind::Fail } else { EventKind::Ok },
+                operation: *operation,
+                value: outcome.clone(),
+                time,
+            }),
             _ => None,
         }
     }
@@ -166,9 +229,9 @@ impl<'m> Session<'m> {
             (0..self.state.threads.len()).filter(|&t| self.state.pending(t).is_some()).collect();
         let waits: Vec<Wait> =
             pending.iter().filter_map(|&thread| self.machine.wait(&self.state, thread)).collect();
-        self.run.end = if pending.is_empty() {
+        self.run.end = if pending.is_empty() && self.state.recovery.is_none() {
             End::Completed
-        } else if waits.len() == pending.len() {
+        } else if waits.len() == pending.len() && self.state.recovery.is_none() {
             End::Blocked { threads: waits }
         } else {
             End::StepLimit

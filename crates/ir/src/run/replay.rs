@@ -44,7 +44,11 @@ pub fn replay(
     memory: Memory,
     schedule: &[ScheduledMove],
 ) -> Result<Run, ReplayError> {
-    let machine = Machine::new(program, memory);
+    let crashes = schedule.iter().any(|scheduled| scheduled.what.is_crash());
+    let machine = match crashes {
+        true => Machine::with_crashes(program, memory),
+        false => Machine::new(program, memory),
+    };
     let mut session = match Session::start(&machine, true) {
         Ok(session) => session,
         Err(fault) if schedule.is_empty() => return Ok(Run::without_moves(End::Faulted(fault))),

@@ -40,7 +40,11 @@ impl Runner {
                 .ok_or_else(|| RunnerError::NoArguments { operation: operation.name.clone() })
         };
         let domains = program.operations.iter().map(domain).collect::<Result<_, _>>()?;
-        Ok(Runner { machine: Machine::new(program, options.memory), domains, options })
+        let machine = match options.crashes {
+            0 => Machine::new(program, options.memory),
+            _ => Machine::with_crashes(program, options.memory),
+        };
+        Ok(Runner { machine, domains, options })
     }
 
     /// The machine that executes the runs.
@@ -59,19 +63,36 @@ impl Runner {
         let length = self.expected_length();
         let mut schedule = Schedule::new(self.options.scheduler, threads, length, &mut random);
         let mut calls_left = vec![self.options.operations; threads];
+        let mut crashes = self.crashes(length, &mut random);
         for time in 0..self.options.step_limit {
-            let next = self.next_move(&session, &schedule, &mut calls_left, &mut random);
+            let crash = crashes.pop_if(|at| *at <= time).map(|_| Move::Crash);
+            let next = match crash.or(session.state.recovery.is_some().then_some(Move::Recover)) {
+                Some(alone) => self.enable(&session, alone, &mut random),
+                None => self.next_move(&session, &schedule, &mut calls_left, &mut random),
+            };
             let Some((made, result)) = next else { break };
-            let thread = made.what.thread();
-            if let Move::Invoke { .. } = made.what {
-                calls_left[thread] -= 1;
+            if let Some(thread) = made.what.thread() {
+                if let Move::Invoke { .. } = made.what {
+                    calls_left[thread] -= 1;
+                }
+                schedule.moved(time, thread);
             }
-            schedule.moved(time, thread);
             if let Err(fault) = session.advance(made, result) {
                 return session.fail(fault);
             }
         }
         session.finish()
+    }
+
+    /// After how many moves the system crashes, the last first.
+    fn crashes(&self, length: u64, random: &mut Rng) -> Vec<u64> {
+        if self.machine.program().persistence.is_none() {
+            return Vec::new();
+        }
+        let at = (0..self.options.crashes).map(|_| random.u64(..length.max(1)));
+        let mut at: Vec<u64> = at.collect();
+        at.sort_unstable_by(|a, b| b.cmp(a));
+        at
     }
 
     /// The move of the first thread, in the order of the schedule, that can move. `None`: no thread
@@ -95,8 +116,12 @@ impl Runner {
                     }
                     call
                 }
-                Status::Running { .. } => self.enable(session, Move::Step { thread }, random),
-                Status::Returning { .. } => self.enable(session, Move::Respond { thread }, random),
+                Status::Running { .. } | Status::Interrupted { .. } | Status::Resolving { .. } => {
+                    self.enable(session, Move::Step { thread }, random)
+                }
+                Status::Returning { .. } | Status::Resolved { .. } => {
+                    self.enable(session, Move::Respond { thread }, random)
+                }
             };
             if enabled.is_some() {
                 return enabled;

@@ -6,6 +6,7 @@ mod faults;
 mod memory;
 mod model_spec;
 mod models;
+mod persistence;
 mod print;
 mod run;
 mod steps;

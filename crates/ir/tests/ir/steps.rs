@@ -186,7 +186,7 @@ fn edges_tried_one_by_one_agree_with_the_tree() {
             for scheduled in runner.run(seed).schedule {
                 let made = machine.attempt(&state, &scheduled.what, &scheduled.choices, None);
                 if let (Move::Step { .. }, [(node, edge)]) = (&scheduled.what, &made.path[..]) {
-                    let operation = state.pending(scheduled.what.thread()).unwrap();
+                    let operation = state.pending(scheduled.what.thread().unwrap()).unwrap();
                     for alone in
                         0..model.operations[operation].body.nodes[node.0 as usize].edges.len()
                     {

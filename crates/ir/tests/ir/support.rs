@@ -156,6 +156,7 @@ pub fn program(shared: Vec<Variable>, operations: Vec<Operation>, threads: usize
         spec: SpecSource::Builtin { name: "register".to_owned(), init: None },
         counts_threads: false,
         reference: None,
+        persistence: None,
     }
 }
 
@@ -183,7 +184,7 @@ impl Player {
 
     /// Makes a move; whether it could be made.
     pub fn make(&mut self, what: Move, choices: &[u32]) -> Result<bool, Fault> {
-        let mut record = StepRecord { thread: 0, operation: 0, actions: vec![] };
+        let mut record = StepRecord::blank();
         let attempt = self.machine.attempt(&self.state, &what, choices, Some(&mut record));
         self.record = record.actions.into_iter().map(|action| action.text).collect();
         match attempt.outcome {

@@ -6,7 +6,7 @@ use crate::hir::{Cell, Expr, ExprKind};
 use crate::syntax::ast::{self, BinaryOp, Ident};
 use linchpin_ir::program::Type;
 use linchpin_spec::Value;
-use linchpin_syntax::{Diagnostic, Span};
+use linchpin_syntax::{Code, Diagnostic, Span};
 
 impl Checker<'_> {
     pub(super) fn call(
@@ -20,7 +20,7 @@ impl Checker<'_> {
         if scope.kind == Kind::Constant {
             let message = format!("`{}(…)` is not a constant", name.name);
             self.report(
-                Diagnostic::new(message, span, "known only during the run")
+                Diagnostic::new(Code::NotConstant, message, span, "known only during the run")
                     .help("give the variable its value in `init { }`"),
             );
             return None;
@@ -31,9 +31,13 @@ impl Checker<'_> {
         if self.globals.operations.contains(&name.name) {
             let message = format!("`{}` is an operation, which only clients call", name.name);
             self.report(
-                Diagnostic::new(message, name.span, "cannot be called here")
+                Diagnostic::new(Code::OperationCalled, message, name.span, "cannot be called here")
                     .help("move what both need into a `fn`"),
             );
+            return None;
+        }
+        if let Some(mistake) = self.persistence_call(name, arguments, span) {
+            self.report(mistake);
             return None;
         }
         if !FUNCTIONS.contains(&name.name.as_str()) {
@@ -54,9 +58,11 @@ impl Checker<'_> {
         span: Span,
         expected: Option<&Type>,
     ) -> Option<Expr> {
-        if scope.kind == Kind::Init && matches!(name.name.as_str(), "ll" | "sc") {
-            let message = format!("`init` has no thread that could use `{}`", name.name);
-            self.report(Diagnostic::new(message, name.span, "not here"));
+        if let Some(block) = scope.without_threads()
+            && matches!(name.name.as_str(), "ll" | "sc")
+        {
+            let message = format!("`{block}` has no thread that could use `{}`", name.name);
+            self.report(Diagnostic::new(Code::NoThread, message, name.span, "not here"));
             return None;
         }
         let line = self.line(span);
@@ -86,7 +92,12 @@ impl Checker<'_> {
                 let (word, ty) = self.value_word(scope, place)?;
                 if ty != Type::Int {
                     let message = format!("`faa` adds to an `int`, not to {}", self.type_name(&ty));
-                    self.report(Diagnostic::new(message, place.span, "cannot be added to"));
+                    self.report(Diagnostic::new(
+                        Code::WrongType,
+                        message,
+                        place.span,
+                        "cannot be added to",
+                    ));
                     return None;
                 }
                 let value = Box::new(self.expr(scope, value, Some(&ty))?);
@@ -107,14 +118,19 @@ impl Checker<'_> {
             ("lock" | "unlock" | "free" | "assume" | "assert", [_]) => {
                 let message = format!("`{}` has no value", name.name);
                 self.report(
-                    Diagnostic::new(message, span, "is a statement")
+                    Diagnostic::new(Code::NoValue, message, span, "is a statement")
                         .help(format!("write `{}(…);` on its own", name.name)),
                 );
                 None
             }
             ("reach", [_, _, _]) => {
                 let message = "`reach` is only for `#[base(…)]`";
-                self.report(Diagnostic::new(message, span, "cannot be executed"));
+                self.report(Diagnostic::new(
+                    Code::BaseCondition,
+                    message,
+                    span,
+                    "cannot be executed",
+                ));
                 None
             }
             (builtin, _) => {
@@ -136,7 +152,7 @@ impl Checker<'_> {
         let inner = self.expr(scope, value, wanted.as_ref().filter(|_| is_nothing(value)))?;
         let Type::Option(ty) = &inner.ty else {
             let message = format!("{} is not optional", self.type_name(&inner.ty));
-            self.report(Diagnostic::new(message, value.span, "nothing to unwrap"));
+            self.report(Diagnostic::new(Code::WrongType, message, value.span, "nothing to unwrap"));
             return None;
         };
         let ty = (**ty).clone();
@@ -146,7 +162,7 @@ impl Checker<'_> {
     pub(super) fn wrong_count(&mut self, name: &str, usage: &str, found: usize, span: Span) {
         let message = format!("`{name}` cannot take {}", counted(found, "argument"));
         self.report(
-            Diagnostic::new(message, span, "wrong number of arguments")
+            Diagnostic::new(Code::ArgumentCount, message, span, "wrong number of arguments")
                 .help(format!("write `{usage}`")),
         );
     }
@@ -183,8 +199,13 @@ impl Checker<'_> {
     fn choose(&mut self, scope: &mut Scope, range: &ast::Expr, line: u32) -> Option<Expr> {
         let ast::ExprKind::Range(range) = &range.kind else {
             self.report(
-                Diagnostic::new("`choose` takes a range", range.span, "not a range")
-                    .help("write `choose(0..3)` for any of 0, 1, 2"),
+                Diagnostic::new(
+                    Code::WrongType,
+                    "`choose` takes a range",
+                    range.span,
+                    "not a range",
+                )
+                .help("write `choose(0..3)` for any of 0, 1, 2"),
             );
             return None;
         };
@@ -213,7 +234,7 @@ impl Checker<'_> {
                 counted(news.len(), "new value"),
             );
             self.report(
-                Diagnostic::new(message, span, "numbers differ")
+                Diagnostic::new(Code::UnevenLists, message, span, "numbers differ")
                     .help("write `cas([p, q], [old_p, old_q], [new_p, new_q])`"),
             );
             return None;
@@ -245,8 +266,13 @@ impl Checker<'_> {
         let (place, ty) = self.word(scope, expr)?;
         if ty == Type::Lock {
             self.report(
-                Diagnostic::new("a lock has no value", expr.span, "cannot be read or swapped")
-                    .help("use `lock(…)` and `unlock(…)`, or a `tid?` variable"),
+                Diagnostic::new(
+                    Code::Lock,
+                    "a lock has no value",
+                    expr.span,
+                    "cannot be read or swapped",
+                )
+                .help("use `lock(…)` and `unlock(…)`, or a `tid?` variable"),
             );
             return None;
         }
@@ -259,7 +285,7 @@ impl Checker<'_> {
             return Some(());
         }
         let message = format!("`{}` has no place in a specification", name.name);
-        self.report(Diagnostic::new(message, span, "not needed").help(
+        self.report(Diagnostic::new(Code::NotInSpec, message, span, "not needed").help(
             "operations of a `spec { }` happen in one go: read and assign the state directly",
         ));
         None

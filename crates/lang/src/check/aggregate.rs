@@ -8,7 +8,7 @@ use crate::hir::{Expr, ExprKind};
 use crate::syntax::ast::{self, Ident};
 use linchpin_ir::program::Type;
 use linchpin_spec::Value;
-use linchpin_syntax::{Diagnostic, Span};
+use linchpin_syntax::{Code, Diagnostic, Span};
 
 impl Checker<'_> {
     pub(super) fn new_object(
@@ -23,7 +23,7 @@ impl Checker<'_> {
             if self.records.contains_key(&name.name) {
                 let message = format!("`{}` is a record, not a struct", name.name);
                 self.report(
-                    Diagnostic::new(message, name.span, "records are values")
+                    Diagnostic::new(Code::StructOrRecord, message, name.span, "records are values")
                         .help(format!("drop the `new`: `{} {{ … }}`", name.name)),
                 );
             } else {
@@ -33,15 +33,25 @@ impl Checker<'_> {
         };
         if self.part == Part::Spec {
             self.report(
-                Diagnostic::new("a specification has no heap", name.span, "cannot be allocated")
-                    .help("its state is made of values: `seq`, `set`, `map`, records"),
+                Diagnostic::new(
+                    Code::NotInSpec,
+                    "a specification has no heap",
+                    name.span,
+                    "cannot be allocated",
+                )
+                .help("its state is made of values: `seq`, `set`, `map`, records"),
             );
             return None;
         }
         if scope.kind == Kind::Constant {
             self.report(
-                Diagnostic::new("`new` is not a constant", name.span, "known only during the run")
-                    .help("give the variable its value in `init { }`"),
+                Diagnostic::new(
+                    Code::NotConstant,
+                    "`new` is not a constant",
+                    name.span,
+                    "known only during the run",
+                )
+                .help("give the variable its value in `init { }`"),
             );
             return None;
         }
@@ -54,7 +64,7 @@ impl Checker<'_> {
         if let Some((_, (field, ty))) = missing {
             let message = format!("the field `{field}` must be given");
             let label = format!("{} has no default", self.type_name(ty));
-            self.report(Diagnostic::new(message, name.span, label));
+            self.report(Diagnostic::new(Code::NoDefault, message, name.span, label));
             return None;
         }
         Some(Expr { kind: ExprKind::New(at, values), ty: Type::Struct(at), line })
@@ -88,7 +98,12 @@ impl Checker<'_> {
             }
             let Some(value) = default_value(field) else {
                 let message = format!("the component `{component}` must be given");
-                self.report(Diagnostic::new(message, name.span, "a `tid` has no default"));
+                self.report(Diagnostic::new(
+                    Code::NoDefault,
+                    message,
+                    name.span,
+                    "a `tid` has no default",
+                ));
                 return None;
             };
             values.push((at, Expr { kind: ExprKind::Const(value), ty: field.clone(), line }));
@@ -108,8 +123,13 @@ impl Checker<'_> {
         if self.structs.iter().any(|known| known.name == name.name) {
             let message = format!("`{}` is a struct, not a record", name.name);
             self.report(
-                Diagnostic::new(message, name.span, "structs live in the heap")
-                    .help(format!("allocate it: `new {} {{ … }}`", name.name)),
+                Diagnostic::new(
+                    Code::StructOrRecord,
+                    message,
+                    name.span,
+                    "structs live in the heap",
+                )
+                .help(format!("allocate it: `new {} {{ … }}`", name.name)),
             );
         } else {
             let known: Vec<String> = self.records.keys().cloned().collect();
@@ -134,7 +154,7 @@ impl Checker<'_> {
             };
             if values.iter().any(|(known, _)| *known == at) {
                 let message = format!("the field `{}` is given twice", field.name);
-                self.report(Diagnostic::new(message, field.span, "given again"));
+                self.report(Diagnostic::new(Code::Repeated, message, field.span, "given again"));
                 complete = false;
                 continue;
             }
@@ -174,7 +194,12 @@ impl Checker<'_> {
             checked.push(item);
         }
         let Some(item_type) = item_type else {
-            self.report(Diagnostic::new("the type of this array is not known", span, "of what?"));
+            self.report(Diagnostic::new(
+                Code::TypeNotKnown,
+                "the type of this array is not known",
+                span,
+                "of what?",
+            ));
             return None;
         };
         self.reject_non_word(&item_type, span)?;

@@ -7,7 +7,7 @@ use crate::hir::{Expr, ExprKind, Point};
 use crate::syntax::ast::{self, AnnotationKind};
 use linchpin_ir::program::Type;
 use linchpin_spec::Value;
-use linchpin_syntax::{Diagnostic, Span};
+use linchpin_syntax::{Code, Diagnostic, Span};
 
 impl Checker<'_> {
     /// A linearization point: `None` if the annotation is something else, the inner `None` if it is
@@ -45,11 +45,17 @@ impl Checker<'_> {
                 "a reference has no linearization points: it runs in one go at those of the model",
             ),
             _ if scope.kind == Kind::Init => Some("`init` runs before there are operations"),
+            _ if matches!(scope.kind, Kind::Recover | Kind::Resolve) => {
+                Some("what runs after a crash is no operation")
+            }
             _ => None,
         };
         if let Some(help) = forbidden {
             let message = "`#[lin]` cannot stand here";
-            self.report(Diagnostic::new(message, annotation.span, "not a step").help(help));
+            self.report(
+                Diagnostic::new(Code::MisplacedAnnotation, message, annotation.span, "not a step")
+                    .help(help),
+            );
             return Some(None);
         }
         Some(point)
@@ -72,8 +78,13 @@ impl Checker<'_> {
         }
         let message = "an annotation cannot touch shared memory";
         self.report(
-            Diagnostic::new(message, expr.span, "would be a step of its own")
-                .help("use local variables, such as what the statement has just read"),
+            Diagnostic::new(
+                Code::AnnotationShared,
+                message,
+                expr.span,
+                "would be a step of its own",
+            )
+            .help("use local variables, such as what the statement has just read"),
         );
         None
     }

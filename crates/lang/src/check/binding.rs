@@ -9,7 +9,7 @@ use crate::limits;
 use crate::syntax::ast::{self, BinaryOp, Ident};
 use linchpin_ir::program::{LocalId, Type};
 use linchpin_spec::Value;
-use linchpin_syntax::Diagnostic;
+use linchpin_syntax::{Code, Diagnostic};
 
 impl Checker<'_> {
     /// Declares a local variable. If that is a mistake, its uses are not reported too.
@@ -24,18 +24,18 @@ impl Checker<'_> {
     fn new_local(&mut self, scope: &mut Scope, name: &Ident, ty: Type) -> Option<LocalId> {
         if RESERVED.contains(&name.name.as_str()) && name.name != "_" {
             let message = format!("`{}` is built in and cannot be declared", name.name);
-            self.report(Diagnostic::new(message, name.span, "choose another name"));
+            self.report(Diagnostic::new(Code::BuiltIn, message, name.span, "choose another name"));
             return None;
         }
         if matches!(ty, Type::Unit | Type::Lock) {
             let message = format!("`{}` would hold {}", name.name, self.type_name(&ty));
-            self.report(Diagnostic::new(message, name.span, "not a value"));
+            self.report(Diagnostic::new(Code::NoValue, message, name.span, "not a value"));
             return None;
         }
         if scope.locals.len() >= limits::LOCALS {
             if scope.locals.len() == limits::LOCALS {
                 let message = format!("there are more than {} variables here", limits::LOCALS);
-                self.report(Diagnostic::new(message, name.span, "one too many"));
+                self.report(Diagnostic::new(Code::TooLarge, message, name.span, "one too many"));
                 // One more, so that it is said once.
                 scope.temporary("$", Type::Int, Value::Int(0));
             }
@@ -62,7 +62,7 @@ impl Checker<'_> {
             (None, None) => {
                 let message = format!("`{}` needs a type or a value", name.name);
                 self.report(
-                    Diagnostic::new(message, name.span, "of which type?")
+                    Diagnostic::new(Code::TypeNotKnown, message, name.span, "of which type?")
                         .help(format!("write `let {0}: int;` or `let {0} = 0;`", name.name)),
                 );
                 None
@@ -84,7 +84,12 @@ impl Checker<'_> {
     fn default_of(&mut self, name: &Ident, ty: &Type) -> Option<Expr> {
         let Some(initial) = default_value(ty) else {
             let message = format!("`{}` needs a value", name.name);
-            self.report(Diagnostic::new(message, name.span, "a `tid` has no default"));
+            self.report(Diagnostic::new(
+                Code::NoDefault,
+                message,
+                name.span,
+                "a `tid` has no default",
+            ));
             return None;
         };
         Some(Expr { kind: ExprKind::Const(initial), ty: ty.clone(), line: self.line(name.span) })
@@ -137,7 +142,7 @@ impl Checker<'_> {
         };
         let label = format!("this is {}", self.type_name(ty));
         let help = matches!(ty, Type::Tuple(_)).then(|| "write `_` for a part that is not needed");
-        Diagnostic::new(message, value.span, label).maybe_help(help.map(str::to_owned))
+        Diagnostic::new(Code::Parts, message, value.span, label).maybe_help(help.map(str::to_owned))
     }
 
     pub(super) fn assign(
@@ -153,7 +158,7 @@ impl Checker<'_> {
         };
         if operator.is_some() && ty != Type::Int {
             let message = format!("{} cannot be added to", self.type_name(&ty));
-            self.report(Diagnostic::new(message, target.span, "not an `int`"));
+            self.report(Diagnostic::new(Code::WrongType, message, target.span, "not an `int`"));
             return None;
         }
         let value = self.expr(scope, value, Some(&ty))?;

@@ -7,7 +7,10 @@ use crate::syntax::ast::{self, Ident, Item};
 use crate::{Threads, limits};
 use linchpin_ir::program::{Thread, Type};
 use linchpin_spec::Value;
-use linchpin_syntax::{Diagnostic, Span};
+use linchpin_syntax::{Code, Diagnostic, Span};
+
+/// The bounds that are not roles.
+const BOUNDS: &[&str] = &["threads", "ops", "values", "size", "crashes"];
 
 /// A role and the operations that it may call.
 type Role = (String, Vec<usize>);
@@ -17,7 +20,7 @@ impl Checker<'_> {
     pub(super) fn client(&mut self, model: &ast::Model) -> (Vec<Thread>, Bounds) {
         let operations: Vec<&str> = operations(model).map(|op| op.name.name.as_str()).collect();
         let roles = self.roles(model, &operations);
-        let mut bounds = Bounds { ops: 2, values: 2, size: None };
+        let mut bounds = Bounds { ops: 2, values: 2, size: None, crashes: 0 };
         let mut counts: Vec<(String, usize)> = Vec::new();
         for item in &model.items {
             let Item::Bounds(entries, _) = item else { continue };
@@ -30,7 +33,7 @@ impl Checker<'_> {
         if !(1..=limits::THREADS).contains(&threads.len()) && self.diagnostics.is_empty() {
             let message = format!("this model has {} threads", threads.len());
             let label = format!("there must be between 1 and {}", limits::THREADS);
-            self.report(Diagnostic::new(message, Span::default(), label));
+            self.report(Diagnostic::new(Code::Bounds, message, Span::default(), label));
         }
         let count = Value::Int(i64::try_from(threads.len()).unwrap_or(i64::MAX));
         self.constants.insert("threads".to_owned(), (count, Type::Int));
@@ -46,16 +49,22 @@ impl Checker<'_> {
                 match operations.iter().position(|known| *known == member.name) {
                     Some(at) if calls.contains(&at) => {
                         let message = format!("`{}` is named twice", member.name);
-                        self.report(Diagnostic::new(message, member.span, "once is enough"));
+                        self.report(Diagnostic::new(
+                            Code::Repeated,
+                            message,
+                            member.span,
+                            "once is enough",
+                        ));
                     }
                     Some(at) => calls.push(at),
                     None => self.unknown("operation", member, operations.iter().copied()),
                 }
             }
-            let taken = ["threads", "ops", "values", "size"].contains(&name.name.as_str());
+            let taken = BOUNDS.contains(&name.name.as_str());
             if taken || roles.iter().any(|(known, _)| *known == name.name) {
                 let message = format!("the name `{}` is taken", name.name);
                 self.report(Diagnostic::new(
+                    Code::Repeated,
                     message,
                     name.span,
                     "choose another name for this role",
@@ -75,13 +84,9 @@ impl Checker<'_> {
         counts: &mut Vec<(String, usize)>,
     ) {
         let is_count = name.name == "threads" || roles.iter().any(|(role, _)| *role == name.name);
-        if !is_count && !["ops", "values", "size"].contains(&name.name.as_str()) {
+        if !is_count && !BOUNDS.contains(&name.name.as_str()) {
             let roles = roles.iter().map(|(role, _)| role.as_str());
-            self.unknown(
-                "bound",
-                name,
-                ["threads", "ops", "values", "size"].into_iter().chain(roles),
-            );
+            self.unknown("bound", name, BOUNDS.iter().copied().chain(roles));
             return;
         }
         let Some(number) = self.constant(value, &Type::Int).and_then(|v| v.as_int()) else {
@@ -89,7 +94,7 @@ impl Checker<'_> {
         };
         // Without a thread every property would hold; but a role may have no thread.
         let is_role = is_count && name.name != "threads";
-        let least = if is_role { 0 } else { 1 };
+        let least = if is_role || name.name == "crashes" { 0 } else { 1 };
         let most = if is_count {
             i64::try_from(limits::THREADS).unwrap_or(i64::MAX)
         } else {
@@ -98,7 +103,7 @@ impl Checker<'_> {
         if !(least..=most).contains(&number) {
             let message = format!("the bound `{}` cannot be {number}", name.name);
             let label = format!("must be between {least} and {most}");
-            self.report(Diagnostic::new(message, value.span, label));
+            self.report(Diagnostic::new(Code::Bounds, message, value.span, label));
             return;
         }
         let count = usize::try_from(number).unwrap_or(usize::MAX);
@@ -106,13 +111,14 @@ impl Checker<'_> {
             "ops" => bounds.ops = count,
             "values" => bounds.values = number,
             "size" => bounds.size = Some(count),
+            "crashes" => bounds.crashes = count,
             _ => counts.push((name.name.clone(), count)),
         }
         if name.name == "threads" && !roles.is_empty() {
             let names: Vec<&str> = roles.iter().map(|(role, _)| role.as_str()).collect();
             let message = "this model has roles, so each needs a number of its own";
             self.report(
-                Diagnostic::new(message, name.span, "for which role?")
+                Diagnostic::new(Code::Bounds, message, name.span, "for which role?")
                     .help(format!("name them: {}", quoted(&names))),
             );
         }
@@ -166,7 +172,9 @@ impl Checker<'_> {
                     format!("say `--threads {first}=2`; the roles are {}", quoted(&names))
                 }
             };
-            return Some(Diagnostic::new(message, Span::default(), "in this model").help(help));
+            return Some(
+                Diagnostic::new(Code::Bounds, message, Span::default(), "in this model").help(help),
+            );
         }
         None
     }

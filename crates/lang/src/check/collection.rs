@@ -5,7 +5,7 @@ use super::{Checker, counted};
 use crate::hir::{Expr, ExprKind};
 use crate::syntax::ast::{self, Ident};
 use linchpin_ir::program::{Method, Query, Type};
-use linchpin_syntax::Diagnostic;
+use linchpin_syntax::{Code, Diagnostic};
 
 /// What a method does, with the types of its arguments and its answer.
 enum Meaning {
@@ -82,7 +82,12 @@ impl Checker<'_> {
             let known = methods(&checked.ty);
             if known.is_empty() {
                 let message = format!("{} has no methods", self.type_name(&checked.ty));
-                self.report(Diagnostic::new(message, name.span, "only collections have methods"));
+                self.report(Diagnostic::new(
+                    Code::WrongType,
+                    message,
+                    name.span,
+                    "only collections have methods",
+                ));
             } else {
                 self.unknown("method", name, known.iter().copied());
             }
@@ -92,7 +97,12 @@ impl Checker<'_> {
         if types.len() != arguments.len() {
             let wanted = counted(types.len(), "argument");
             let message = format!("`{}` takes {wanted}, not {}", name.name, arguments.len());
-            self.report(Diagnostic::new(message, name.span, "wrong number of arguments"));
+            self.report(Diagnostic::new(
+                Code::ArgumentCount,
+                message,
+                name.span,
+                "wrong number of arguments",
+            ));
             return None;
         }
         let arguments: Vec<_> =
@@ -105,8 +115,13 @@ impl Checker<'_> {
             Meaning::Update(method, _, ty) => {
                 let ExprKind::Read(place) = checked.kind else {
                     self.report(
-                        Diagnostic::new("only the state can be changed", object.span, "a copy")
-                            .help("call the method on the `state` variable itself"),
+                        Diagnostic::new(
+                            Code::NotAssignable,
+                            "only the state can be changed",
+                            object.span,
+                            "a copy",
+                        )
+                        .help("call the method on the `state` variable itself"),
                     );
                     return None;
                 };

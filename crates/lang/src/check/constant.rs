@@ -6,7 +6,7 @@ use crate::hir::{Expr, ExprKind};
 use crate::syntax::ast::{self, BinaryOp, UnaryOp};
 use linchpin_ir::program::Type;
 use linchpin_spec::Value;
-use linchpin_syntax::Diagnostic;
+use linchpin_syntax::{Code, Diagnostic};
 
 impl Checker<'_> {
     /// Evaluates a constant expression of the given type.
@@ -31,10 +31,10 @@ impl Checker<'_> {
         let mistake = match checked.kind {
             // Operators on constants are folded, unless there is no result.
             ExprKind::Binary(..) | ExprKind::Unary(..) => {
-                Diagnostic::new("this number cannot be computed", expr.span, "no result")
+                Diagnostic::new(Code::NotConstant, "this number cannot be computed", expr.span, "no result")
                     .help("it divides by zero, or does not fit 64 bits")
             }
-            _ => Diagnostic::new("this is not a constant", expr.span, "not known before the run")
+            _ => Diagnostic::new(Code::NotConstant, "this is not a constant", expr.span, "not known before the run")
                 .help("constants are made of numbers, parameters, `threads`, `null` and `none`; use `init { }` for the rest"),
         };
         self.report(mistake);

@@ -7,7 +7,7 @@ use crate::limits;
 use crate::syntax::ast::{self, Ident, Item};
 use linchpin_ir::program::{Type, Variable};
 use linchpin_spec::Value;
-use linchpin_syntax::{Diagnostic, Span};
+use linchpin_syntax::{Code, Diagnostic, Span};
 
 impl Checker<'_> {
     pub(super) fn reject_too_many(&mut self, model: &ast::Model) -> Option<()> {
@@ -21,7 +21,7 @@ impl Checker<'_> {
             return Some(());
         }
         let message = format!("this model has more than {} declarations", limits::DECLARATIONS);
-        self.report(Diagnostic::new(message, Span::default(), "too large"));
+        self.report(Diagnostic::new(Code::TooLarge, message, Span::default(), "too large"));
         None
     }
 
@@ -45,7 +45,10 @@ impl Checker<'_> {
                     true => "it has none".to_owned(),
                     false => format!("it has {}", quoted(&known)),
                 };
-                self.report(Diagnostic::new(message, Span::default(), "in this model").help(help));
+                self.report(
+                    Diagnostic::new(Code::Setting, message, Span::default(), "in this model")
+                        .help(help),
+                );
             }
         }
     }
@@ -54,13 +57,18 @@ impl Checker<'_> {
         let ty = self.ty(&param.ty)?;
         if !matches!(ty, Type::Int | Type::Bool) {
             let message = "a parameter is an `int` or a `bool`";
-            self.report(Diagnostic::new(message, param.ty.span, "not allowed here"));
+            self.report(Diagnostic::new(
+                Code::TypeNotHere,
+                message,
+                param.ty.span,
+                "not allowed here",
+            ));
             return None;
         }
         let Some(default) = &param.value else {
             let message = format!("the parameter `{}` needs a value", param.name.name);
             self.report(
-                Diagnostic::new(message, param.name.span, "no default")
+                Diagnostic::new(Code::NoDefault, message, param.name.span, "no default")
                     .help(format!("write `param {}: int = 3;`", param.name.name)),
             );
             return None;
@@ -72,7 +80,7 @@ impl Checker<'_> {
             Some((name, value)) => {
                 let message = format!("`--set {name}={value}` does not fit");
                 let wanted = format!("this parameter is of type {}", self.type_name(&ty));
-                self.report(Diagnostic::new(message, param.ty.span, wanted));
+                self.report(Diagnostic::new(Code::Setting, message, param.ty.span, wanted));
                 None
             }
             None => Some((default, ty)),
@@ -106,7 +114,7 @@ impl Checker<'_> {
         if ty.as_ref().is_some_and(is_lock) {
             let message = "a lock that belongs to one thread excludes no other thread";
             self.report(
-                Diagnostic::new(message, variable.ty.span, "not shared")
+                Diagnostic::new(Code::Lock, message, variable.ty.span, "not shared")
                     .help(format!("declare it by `shared {}: lock;`", variable.name.name)),
             );
             self.mistaken.insert(variable.name.name.clone());
@@ -138,8 +146,13 @@ impl Checker<'_> {
                 None => {
                     let message = format!("{} has no default value", self.type_name(&ty));
                     self.report(
-                        Diagnostic::new(message, variable.ty.span, "needs an initial value")
-                            .help("use `tid?`, which starts as `none`"),
+                        Diagnostic::new(
+                            Code::NoDefault,
+                            message,
+                            variable.ty.span,
+                            "needs an initial value",
+                        )
+                        .help("use `tid?`, which starts as `none`"),
                     );
                     return None;
                 }
@@ -181,6 +194,8 @@ impl Checker<'_> {
                 Item::Init(_, span) => once.push(("init", *span)),
                 Item::Reference(block) => once.push(("reference", block.span)),
                 Item::Bounds(_, span) => once.push(("bounds", *span)),
+                Item::Recover(_, span) => once.push(("recover", *span)),
+                Item::Resolve(routine) => once.push(("recover(t)", routine.name.span)),
                 Item::Role(..) => {}
             }
         }
@@ -191,7 +206,10 @@ impl Checker<'_> {
         for (at, (word, span)) in once.iter().enumerate() {
             if let Some((_, first)) = once[..at].iter().find(|(other, _)| other == word) {
                 let message = format!("a model has one `{word}`");
-                self.report(Diagnostic::new(message, *span, "second").related(*first, "first"));
+                self.report(
+                    Diagnostic::new(Code::Repeated, message, *span, "second")
+                        .related(*first, "first"),
+                );
             }
         }
     }
@@ -205,11 +223,16 @@ impl Checker<'_> {
             }
             if reserved.contains(&name) {
                 let message = format!("`{name}` is built in and cannot be declared");
-                self.report(Diagnostic::new(message, ident.span, "choose another name"));
+                self.report(Diagnostic::new(
+                    Code::BuiltIn,
+                    message,
+                    ident.span,
+                    "choose another name",
+                ));
             } else if let Some(first) = seen.insert(name, ident.span) {
                 let message = format!("the {what} `{name}` is declared twice");
                 self.report(
-                    Diagnostic::new(message, ident.span, "declared again")
+                    Diagnostic::new(Code::Repeated, message, ident.span, "declared again")
                         .related(first, "first declared here"),
                 );
             }

@@ -9,7 +9,7 @@ use crate::hir::{Expr, ExprKind};
 use crate::syntax::ast::{self, BinaryOp, Ident, UnaryOp};
 use linchpin_ir::program::Type;
 use linchpin_spec::Value;
-use linchpin_syntax::{Diagnostic, Span};
+use linchpin_syntax::{Code, Diagnostic, Span};
 
 /// Threads have no numbers, so that no model can prefer one of them.
 const TID_IS_NO_NUMBER: &str = "a `tid` is no number: compare it with another `tid`; threads that do different things have \
@@ -41,8 +41,12 @@ impl Checker<'_> {
         }
         let message =
             format!("expected {}, found {}", self.type_name(expected), self.type_name(&expr.ty));
-        let mut mistake =
-            Diagnostic::new(message, span, format!("this is {}", self.type_name(&expr.ty)));
+        let mut mistake = Diagnostic::new(
+            Code::WrongType,
+            message,
+            span,
+            format!("this is {}", self.type_name(&expr.ty)),
+        );
         if matches!(&expr.ty, Type::Option(inner) if **inner == *expected) {
             mistake =
                 mistake.help("compare it with `none` first, then take the value with `unwrap(…)`");
@@ -100,6 +104,7 @@ impl Checker<'_> {
             ast::ExprKind::Range(_) => {
                 let message = "a range is not a value";
                 self.report(Diagnostic::new(
+                    Code::NoValue,
                     message,
                     expr.span,
                     "only in `choose(…)`, `for` and `in`",
@@ -108,7 +113,12 @@ impl Checker<'_> {
             }
             ast::ExprKind::Quantifier { .. } => {
                 let message = "quantifiers are only for `#[base(…)]`";
-                self.report(Diagnostic::new(message, expr.span, "cannot be executed"));
+                self.report(Diagnostic::new(
+                    Code::BaseCondition,
+                    message,
+                    expr.span,
+                    "cannot be executed",
+                ));
                 None
             }
         }
@@ -133,13 +143,15 @@ impl Checker<'_> {
                     Type::Struct(_) => "a reference is absent as `null`",
                     _ => "only references can be `null`, and only optional values (`T?`) `none`",
                 };
-                self.report(Diagnostic::new(message, span, "does not fit here").help(help));
+                self.report(
+                    Diagnostic::new(Code::WrongType, message, span, "does not fit here").help(help),
+                );
                 return None;
             }
             (_, None) => {
                 let message = format!("the type of this `{word}` is not known");
                 self.report(
-                    Diagnostic::new(message, span, "of which type?")
+                    Diagnostic::new(Code::TypeNotKnown, message, span, "of which type?")
                         .help(format!("declare the type: `let x: T = {word};`")),
                 );
                 return None;
@@ -166,11 +178,13 @@ impl Checker<'_> {
         }
         match name {
             "me" if self.part != Part::Model
-                || matches!(scope.kind, Kind::Constant | Kind::Init) =>
+                || matches!(scope.kind, Kind::Constant | Kind::Init | Kind::Recover) =>
             {
                 let message = "`me` is the thread that calls an operation; there is none here";
                 let help = (self.part == Part::Reference).then(|| ALONE.to_owned());
-                self.report(Diagnostic::new(message, span, "no caller").maybe_help(help));
+                self.report(
+                    Diagnostic::new(Code::NoThread, message, span, "no caller").maybe_help(help),
+                );
                 return None;
             }
             "me" => {
@@ -207,7 +221,7 @@ impl Checker<'_> {
         if self.variables.contains(name) && self.part != Part::Spec {
             let message = format!("`{name}` is not a constant");
             self.report(
-                Diagnostic::new(message, span, "known only during the run")
+                Diagnostic::new(Code::NotConstant, message, span, "known only during the run")
                     .help("give the variable its value in `init { }`"),
             );
             return;
@@ -292,8 +306,9 @@ impl Checker<'_> {
     pub(super) fn not_comparable(&self, left: (&Type, Span), right: (&Type, Span)) -> Diagnostic {
         let (left_name, right_name) = (self.type_name(left.0), self.type_name(right.0));
         let message = format!("{left_name} cannot be compared with {right_name}");
-        let mistake = Diagnostic::new(message, right.1, format!("this is {right_name}"))
-            .related(left.1, format!("this is {left_name}"));
+        let mistake =
+            Diagnostic::new(Code::NotComparable, message, right.1, format!("this is {right_name}"))
+                .related(left.1, format!("this is {left_name}"));
         let other = match (left.0, right.0) {
             (other, Type::Int) | (Type::Int, other) => other,
             _ => return mistake,
@@ -313,7 +328,12 @@ impl Checker<'_> {
             return Some(());
         }
         let message = format!("{} is not one word", self.type_name(ty));
-        self.report(Diagnostic::new(message, span, "only words can be used like this"));
+        self.report(Diagnostic::new(
+            Code::NotOneWord,
+            message,
+            span,
+            "only words can be used like this",
+        ));
         None
     }
 
@@ -323,12 +343,17 @@ impl Checker<'_> {
         name: &str,
         span: Span,
     ) -> Option<()> {
-        if scope.kind != Kind::Init {
-            return Some(());
-        }
-        let message = format!("`{name}` belongs to a thread, and `init` runs before there are any");
+        let message = match scope.kind {
+            Kind::Init => {
+                format!("`{name}` belongs to a thread, and `init` runs before there are any")
+            }
+            Kind::Recover => {
+                format!("`{name}` belongs to a thread, and `recover` runs while there are none")
+            }
+            _ => return Some(()),
+        };
         self.report(
-            Diagnostic::new(message, span, "no thread here")
+            Diagnostic::new(Code::NoThread, message, span, "no thread here")
                 .help("give it its value where it is declared: `local … = …;`"),
         );
         None

@@ -5,7 +5,7 @@ use super::{Checker, Part};
 use crate::syntax::ast::{self, BinaryOp, Ident, UnaryOp};
 use linchpin_ir::program::{Expr as Local, Formula, Type};
 use linchpin_spec::Value;
-use linchpin_syntax::{Diagnostic, Span};
+use linchpin_syntax::{Code, Diagnostic, Span};
 
 /// A formula and its type.
 type Typed = (Formula, Type);
@@ -21,7 +21,10 @@ impl Checker<'_> {
         if let Some(holder) = holder {
             let message = format!("a {holder} has no base conditions");
             let help = "they are about the steps of the operations of the model";
-            self.report(Diagnostic::new(message, formula.span, "not here").help(help));
+            self.report(
+                Diagnostic::new(Code::MisplacedAnnotation, message, formula.span, "not here")
+                    .help(help),
+            );
             return None;
         }
         self.formula(scope, &mut Vec::new(), formula, Some(&Type::Bool)).map(|(formula, _)| formula)
@@ -41,7 +44,7 @@ impl Checker<'_> {
                 let message =
                     format!("expected {}, found {}", self.type_name(expected), self.type_name(&ty));
                 let label = format!("this is {}", self.type_name(&ty));
-                self.report(Diagnostic::new(message, expr.span, label));
+                self.report(Diagnostic::new(Code::WrongType, message, expr.span, label));
                 None
             }
             _ => Some((formula, ty)),
@@ -107,7 +110,7 @@ impl Checker<'_> {
 
     fn unsupported(&mut self, span: Span) -> Option<Typed> {
         self.report(
-            Diagnostic::new("this cannot stand in a base condition", span, "not a condition on a state")
+            Diagnostic::new(Code::BaseCondition, "this cannot stand in a base condition", span, "not a condition on a state")
                 .help("use variables, fields, operators, `reach(…)`, `forall n: Node { … }`, `exists n: Node { … }`"),
         );
         None
@@ -265,7 +268,7 @@ impl Checker<'_> {
         let Type::Struct(of) = from_ty else {
             let message =
                 format!("`reach` starts at a reference, not at {}", self.type_name(&from_ty));
-            self.report(Diagnostic::new(message, from.span, "not a reference"));
+            self.report(Diagnostic::new(Code::WrongType, message, from.span, "not a reference"));
             return None;
         };
         let (field, inner) = match &path.kind {
@@ -300,7 +303,7 @@ impl Checker<'_> {
         if reached != Type::Struct(of) || (inner.is_some() && component.is_none()) {
             let message = "following this does not lead from node to node";
             let label = format!("this is {}", self.type_name(&reached));
-            self.report(Diagnostic::new(message, path.span, label));
+            self.report(Diagnostic::new(Code::BaseCondition, message, path.span, label));
             return None;
         }
         let (to, _) = self.formula(scope, bound, to, Some(&Type::Struct(of)))?;

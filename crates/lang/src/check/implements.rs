@@ -6,7 +6,7 @@ use crate::hir::{self, Bounds, Routine, Spec};
 use crate::syntax::ast::{self, Item};
 use linchpin_ir::program::{SpecSource, Type};
 use linchpin_spec::{Shape, Signature};
-use linchpin_syntax::{Diagnostic, Span, nearest};
+use linchpin_syntax::{Code, Diagnostic, Span, nearest};
 
 impl Checker<'_> {
     /// The specification that the model names or describes.
@@ -19,7 +19,7 @@ impl Checker<'_> {
             }
         }
         self.report(
-            Diagnostic::new("this model does not say what it implements", Span::default(), "no `spec`")
+            Diagnostic::new(Code::NoSpec, "this model does not say what it implements", Span::default(), "no `spec`")
                 .help("add `spec queue;` (`linchpin specs` lists the names) or describe it in `spec { … }`"),
         );
         None
@@ -39,11 +39,14 @@ impl Checker<'_> {
                     None => "`linchpin specs` lists the known ones".to_owned(),
                 };
                 let message = format!("unknown specification `{}`", name.name);
-                self.report(Diagnostic::new(message, name.span, "not found").help(help));
+                self.report(
+                    Diagnostic::new(Code::UnknownSpec, message, name.span, "not found").help(help),
+                );
                 None
             }
             Err(error) => {
                 self.report(Diagnostic::new(
+                    Code::UnknownSpec,
                     error.to_string(),
                     name.span,
                     "cannot start like this",
@@ -89,7 +92,8 @@ impl Checker<'_> {
             functions: functions?,
             spec: Spec::Builtin(SpecSource::Builtin { name: String::new(), init: None }),
             threads: Vec::new(),
-            bounds: Bounds { ops: 0, values: 0, size: None },
+            bounds: Bounds { ops: 0, values: 0, size: None, crashes: 0 },
+            persistence: None,
             reference: None,
         })
     }
@@ -101,7 +105,7 @@ impl Checker<'_> {
         }
         let message = format!("the state cannot contain {}", self.type_name(&resolved));
         self.report(
-            Diagnostic::new(message, ty.span, "belongs to the implementation")
+            Diagnostic::new(Code::NotInSpec, message, ty.span, "belongs to the implementation")
                 .help("a specification has values only: `int`, `seq<int>`, `map<int, int>`, …"),
         );
         None
@@ -156,7 +160,7 @@ impl Checker<'_> {
         if let Some(difference) = difference(argument, response) {
             let message = format!("`{}` does not fit the specification `{spec}`", checked.name);
             self.report(
-                Diagnostic::new(message, routine.name.span, difference)
+                Diagnostic::new(Code::Signature, message, routine.name.span, difference)
                     .help(format!("it should look like `{}`", declaration(signature))),
             );
         }
@@ -169,7 +173,9 @@ impl Checker<'_> {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("it has {}; helpers are declared by `fn`", quoted(&known)),
         };
-        self.report(Diagnostic::new(message, name.span, "not specified").help(help));
+        self.report(
+            Diagnostic::new(Code::NotSpecified, message, name.span, "not specified").help(help),
+        );
     }
 
     fn fits_block(
@@ -189,7 +195,8 @@ impl Checker<'_> {
         if let Some(difference) = difference(argument, response) {
             let name = &checked.name;
             let message = format!("`{name}` differs from the `{name}` of the specification");
-            let mut mistake = Diagnostic::new(message, routine.name.span, difference);
+            let mut mistake =
+                Diagnostic::new(Code::Signature, message, routine.name.span, difference);
             if let Some(span) = specified_at(model, name) {
                 mistake = mistake.related(span, "specified here");
             }

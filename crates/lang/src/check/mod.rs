@@ -19,6 +19,7 @@ mod declare;
 mod expression;
 mod formula;
 mod implements;
+mod persistence;
 mod place;
 mod recursion;
 mod reference;
@@ -34,14 +35,14 @@ use crate::syntax::ast;
 use crate::{Config, limits};
 use linchpin_ir::program::{Struct, Type, Variable};
 use linchpin_spec::Value;
-use linchpin_syntax::{Diagnostic, Lines, Mistakes, Span, nearest};
+use linchpin_syntax::{Code, Diagnostic, Lines, Mistakes, Span, nearest};
 use std::collections::{BTreeMap, HashSet};
 
 /// Names that mean something everywhere and cannot be declared.
-const RESERVED: &[&str] = &["me", "threads", "MIN", "MAX", "_"];
+pub const RESERVED: &[&str] = &["me", "threads", "MIN", "MAX", "_"];
 
 /// The built-in functions.
-const FUNCTIONS: &[&str] = &[
+pub const FUNCTIONS: &[&str] = &[
     "cas", "swap", "faa", "ll", "sc", "lock", "unlock", "free", "choose", "assume", "assert",
     "unwrap", "reach",
 ];
@@ -80,6 +81,8 @@ struct Checker<'s> {
     /// Values of the parameters, and of `threads`.
     constants: BTreeMap<String, (Value, Type)>,
     structs: Vec<Struct>,
+    /// Which of the structs are persistent.
+    persistent_structs: HashSet<usize>,
     records: BTreeMap<String, Type>,
     /// What can be named in a body of the part that is being checked.
     globals: Globals,
@@ -108,6 +111,8 @@ struct Globals {
     functions: Vec<Function>,
     /// The names of the operations, which bodies cannot call.
     operations: Vec<String>,
+    /// Which of the shared variables are persistent.
+    persistent: HashSet<usize>,
     /// The function being checked, if it is one.
     current: Option<usize>,
     /// Which function calls which, and where.
@@ -135,6 +140,7 @@ impl<'s> Checker<'s> {
             mistaken: HashSet::new(),
             constants: BTreeMap::new(),
             structs: Vec::new(),
+            persistent_structs: HashSet::new(),
             records: BTreeMap::new(),
             globals: Globals::default(),
             part: Part::Model,
@@ -172,6 +178,7 @@ impl<'s> Checker<'s> {
         self.reject_duplicates(model);
         let spec = self.spec(model);
         self.globals = self.variables(model);
+        let lines = self.lines(model);
         self.globals.operations =
             declare::operations(model).map(|routine| routine.name.name.clone()).collect();
         let declared: Vec<&ast::Routine> = declare::functions(model).collect();
@@ -184,6 +191,7 @@ impl<'s> Checker<'s> {
             ast::Item::Init(block, span) => Some(self.init(block, *span)),
             _ => None,
         });
+        let persistence = self.recovery(model, lines, &operations);
         if operations.is_empty() && self.diagnostics.is_empty() {
             self.no_operation(declared.first().map(|function| &function.name));
         }
@@ -207,6 +215,7 @@ impl<'s> Checker<'s> {
             threads,
             bounds,
             reference,
+            persistence,
         })
     }
 
@@ -214,11 +223,14 @@ impl<'s> Checker<'s> {
     fn no_operation(&mut self, function: Option<&ast::Ident>) {
         let message = "this model has no operation";
         self.report(match function {
-            Some(ast::Ident { name, span }) => {
-                Diagnostic::new(message, *span, "a `fn` is called by operations, not by clients")
-                    .help(format!("if clients call `{name}`, declare it as `op {name}(…)`"))
-            }
-            None => Diagnostic::new(message, Span::default(), "nothing to call")
+            Some(ast::Ident { name, span }) => Diagnostic::new(
+                Code::NoOperation,
+                message,
+                *span,
+                "a `fn` is called by operations, not by clients",
+            )
+            .help(format!("if clients call `{name}`, declare it as `op {name}(…)`")),
+            None => Diagnostic::new(Code::NoOperation, message, Span::default(), "nothing to call")
                 .help("declare what clients call: `op push(v: int) { … }`"),
         });
     }
@@ -247,7 +259,7 @@ impl<'s> Checker<'s> {
                 limits::WORDS
             );
             self.report(
-                Diagnostic::new(message, span, "one too many")
+                Diagnostic::new(Code::TooLarge, message, span, "one too many")
                     .help("use shorter arrays: a few elements show how an algorithm behaves"),
             );
         }
@@ -263,7 +275,11 @@ impl<'s> Checker<'s> {
     ) {
         if !self.mistaken.contains(&name.name) {
             let message = format!("unknown {what} `{}`", name.name);
-            self.not_found(Diagnostic::new(message, name.span, "not found"), name, known);
+            self.not_found(
+                Diagnostic::new(Code::UnknownName, message, name.span, "not found"),
+                name,
+                known,
+            );
         }
     }
 
@@ -276,7 +292,11 @@ impl<'s> Checker<'s> {
     ) {
         if !self.mistaken.contains(&format!("{of}.{}", field.name)) {
             let message = format!("`{of}` has no field `{}`", field.name);
-            self.not_found(Diagnostic::new(message, field.span, "not found"), field, known);
+            self.not_found(
+                Diagnostic::new(Code::UnknownField, message, field.span, "not found"),
+                field,
+                known,
+            );
         }
     }
 

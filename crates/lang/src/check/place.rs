@@ -6,7 +6,7 @@ use super::{Checker, Part};
 use crate::hir::{Expr, ExprKind, Place, Target};
 use crate::syntax::ast::{self, Ident};
 use linchpin_ir::program::{LocalId, Type};
-use linchpin_syntax::{Diagnostic, Span};
+use linchpin_syntax::{Code, Diagnostic, Span};
 
 /// Something that can be assigned.
 pub(super) enum Assignable {
@@ -39,15 +39,20 @@ impl Checker<'_> {
         };
         if ty == Type::Lock {
             self.report(
-                Diagnostic::new("a lock has no value", span, "cannot be read")
+                Diagnostic::new(Code::Lock, "a lock has no value", span, "cannot be read")
                     .help("use `lock(…)` and `unlock(…)`"),
             );
             return None;
         }
         if matches!(ty, Type::Array(..)) && self.part != Part::Spec {
             self.report(
-                Diagnostic::new("a whole array cannot be read at once", span, "many words")
-                    .help("read the elements one by one, each a step: `a[i]`"),
+                Diagnostic::new(
+                    Code::NotOneWord,
+                    "a whole array cannot be read at once",
+                    span,
+                    "many words",
+                )
+                .help("read the elements one by one, each a step: `a[i]`"),
             );
             return None;
         }
@@ -93,7 +98,12 @@ impl Checker<'_> {
                 let list_value = self.value(other, list.span)?;
                 let (Type::Array(item, _) | Type::Seq(item)) = list_value.ty.clone() else {
                     let message = format!("{} has no elements", self.type_name(&list_value.ty));
-                    self.report(Diagnostic::new(message, list.span, "not an array"));
+                    self.report(Diagnostic::new(
+                        Code::WrongType,
+                        message,
+                        list.span,
+                        "not an array",
+                    ));
                     return None;
                 };
                 let index = self.index(scope, index)?;
@@ -130,7 +140,7 @@ impl Checker<'_> {
     fn component_of(&mut self, ty: &Type, field: &Ident) -> Option<(usize, Type)> {
         let Type::Record { fields, name } = ty else {
             let message = format!("{} has no field `{}`", self.type_name(ty), field.name);
-            let mistake = Diagnostic::new(message, field.span, "no such field");
+            let mistake = Diagnostic::new(Code::UnknownField, message, field.span, "no such field");
             self.report(match ty {
                 Type::Option(_) => {
                     mistake.help("it may be `none`: take the value with `unwrap(…)` first")
@@ -154,7 +164,7 @@ impl Checker<'_> {
         }
         let message =
             format!("an index is an `int` or a `tid`, not {}", self.type_name(&checked.ty));
-        self.report(Diagnostic::new(message, index.span, "cannot be an index"));
+        self.report(Diagnostic::new(Code::WrongType, message, index.span, "cannot be an index"));
         None
     }
 
@@ -178,12 +188,18 @@ impl Checker<'_> {
     /// A shared word, for `cas` and its kin.
     pub(super) fn word(&mut self, scope: &mut Scope, expr: &ast::Expr) -> Option<(Place, Type)> {
         if scope.kind == Kind::Constant {
-            self.report(Diagnostic::new("nothing is shared here", expr.span, "must be constant"));
+            self.report(Diagnostic::new(
+                Code::NotConstant,
+                "nothing is shared here",
+                expr.span,
+                "must be constant",
+            ));
             return None;
         }
         let Resolved::Shared(place, ty) = self.resolve(scope, expr)? else {
             self.report(
                 Diagnostic::new(
+                    Code::NotShared,
                     "expected a shared variable or a field",
                     expr.span,
                     "not shared memory",
@@ -194,7 +210,7 @@ impl Checker<'_> {
         };
         if matches!(ty, Type::Array(..)) {
             self.report(
-                Diagnostic::new("this is a whole array", expr.span, "many words")
+                Diagnostic::new(Code::NotOneWord, "this is a whole array", expr.span, "many words")
                     .help("name one element: `a[i]`"),
             );
             return None;
@@ -211,7 +227,12 @@ impl Checker<'_> {
                 }
                 if self.constants.contains_key(name) {
                     let message = format!("`{name}` is a constant");
-                    self.report(Diagnostic::new(message, expr.span, "cannot be assigned"));
+                    self.report(Diagnostic::new(
+                        Code::NotAssignable,
+                        message,
+                        expr.span,
+                        "cannot be assigned",
+                    ));
                     return None;
                 }
             }
@@ -243,11 +264,17 @@ impl Checker<'_> {
         };
         let whole = matches!(ty, Type::Array(..)) && self.part != Part::Spec;
         if whole || ty == Type::Lock {
-            let (message, help) = match ty {
-                Type::Lock => ("a lock cannot be assigned", "use `lock(…)` and `unlock(…)`"),
-                _ => ("a whole array cannot be written at once", "write one element: `a[i] = …;`"),
+            let (code, message, help) = match ty {
+                Type::Lock => {
+                    (Code::Lock, "a lock cannot be assigned", "use `lock(…)` and `unlock(…)`")
+                }
+                _ => (
+                    Code::NotOneWord,
+                    "a whole array cannot be written at once",
+                    "write one element: `a[i] = …;`",
+                ),
             };
-            self.report(Diagnostic::new(message, expr.span, "not one word").help(help));
+            self.report(Diagnostic::new(code, message, expr.span, "not one word").help(help));
             return None;
         }
         Some(Assignable::Shared(place, ty))
@@ -280,15 +307,20 @@ fn not_assignable(value: &Expr, span: Span) -> Diagnostic {
     match (&value.kind, &outermost.kind) {
         (ExprKind::Component(..), ExprKind::Read(_)) => {
             let message = "a component of a record in shared memory cannot be written alone";
-            Diagnostic::new(message, span, "part of one word")
+            Diagnostic::new(Code::NotOneWord, message, span, "part of one word")
                 .help("write the word, as in `p.next = Mark { dead: true, ..old };`, or use `cas`")
         }
         (ExprKind::Component(..) | ExprKind::Element(..), _) => {
             let message = "only elements and components of a variable itself can be assigned";
-            Diagnostic::new(message, span, "further inside")
+            Diagnostic::new(Code::NotAssignable, message, span, "further inside")
                 .help("make the inner value first, then assign it whole")
         }
-        _ => Diagnostic::new("this cannot be assigned", span, "not a variable or field"),
+        _ => Diagnostic::new(
+            Code::NotAssignable,
+            "this cannot be assigned",
+            span,
+            "not a variable or field",
+        ),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Functions are inlined, so none may call itself, directly or through others.
 
 use super::{Checker, quoted};
-use linchpin_syntax::{Diagnostic, Span};
+use linchpin_syntax::{Code, Diagnostic, Span};
 
 /// How far the search has come with a function.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl Checker<'_> {
             names => format!("`{}` calls itself through {}", name(callee), quoted(names)),
         };
         self.report(
-            Diagnostic::new(message, span, "this call closes the circle")
+            Diagnostic::new(Code::Recursion, message, span, "this call closes the circle")
                 .help("functions are inlined, so they cannot be recursive: use a loop"),
         );
     }

@@ -11,7 +11,7 @@ use super::{Checker, Function, Globals, Part, declare, quoted};
 use crate::hir::{self, Bounds, Routine, Spec};
 use crate::syntax::ast::{self, Item};
 use linchpin_ir::program::{SpecSource, Type};
-use linchpin_syntax::{Diagnostic, Span, nearest};
+use linchpin_syntax::{Code, Diagnostic, Span, nearest};
 
 /// A use of something that a reference does not have.
 #[derive(Clone)]
@@ -33,6 +33,8 @@ pub(super) enum NeedKind {
     Threads,
     /// `free`
     Free,
+    /// `flush`, `fence` or `persist`
+    Persistence,
 }
 
 impl NeedKind {
@@ -43,6 +45,7 @@ impl NeedKind {
             NeedKind::Me => "`me`".to_owned(),
             NeedKind::Threads => "`threads`".to_owned(),
             NeedKind::Free => "`free`".to_owned(),
+            NeedKind::Persistence => "persistent memory".to_owned(),
         }
     }
 
@@ -54,12 +57,16 @@ impl NeedKind {
             }
             NeedKind::Local(_) | NeedKind::Me | NeedKind::Threads => ALONE,
             NeedKind::Free => NOTHING_IS_FREED,
+            NeedKind::Persistence => NO_CRASHES,
         }
     }
 }
 
 /// Why nothing about threads can be named.
 pub(super) const ALONE: &str = "the operations of a `reference { }` run alone, without threads";
+
+/// Why nothing is flushed.
+pub(super) const NO_CRASHES: &str = "a `reference { }` knows no crashes";
 
 const NOTHING_IS_FREED: &str =
     "the objects of a `reference { }` live as long as they can be reached";
@@ -121,7 +128,8 @@ impl Checker<'_> {
             functions: Vec::new(),
             spec: Spec::Builtin(SpecSource::Builtin { name: String::new(), init: None }),
             threads: Vec::new(),
-            bounds: Bounds { ops: 0, values: 0, size: None },
+            bounds: Bounds { ops: 0, values: 0, size: None, crashes: 0 },
+            persistence: None,
             reference: None,
         })
     }
@@ -138,7 +146,10 @@ impl Checker<'_> {
         self.reject_repeated("operation", &names, super::FUNCTIONS);
         if let [(_, first), second, ..] = block.inits.as_slice() {
             let message = "a reference has one `init`";
-            self.report(Diagnostic::new(message, second.1, "second").related(*first, "first"));
+            self.report(
+                Diagnostic::new(Code::Repeated, message, second.1, "second")
+                    .related(*first, "first"),
+            );
         }
     }
 
@@ -177,7 +188,15 @@ impl Checker<'_> {
                     quoted(&known)
                 ),
             };
-            self.report(Diagnostic::new(message, name.span, "only in the reference").help(help));
+            self.report(
+                Diagnostic::new(
+                    Code::ReferenceOperations,
+                    message,
+                    name.span,
+                    "only in the reference",
+                )
+                .help(help),
+            );
         }
     }
 
@@ -193,7 +212,7 @@ impl Checker<'_> {
             None => "it needs one for each operation of the model".to_owned(),
         };
         self.report(
-            Diagnostic::new(message, block.span, "not in this block")
+            Diagnostic::new(Code::ReferenceOperations, message, block.span, "not in this block")
                 .related(routine.name.span, "the model has it")
                 .help(help),
         );
@@ -212,7 +231,7 @@ impl Checker<'_> {
             let name = &own.name;
             let message = format!("`{name}` differs from the `{name}` of the model");
             self.report(
-                Diagnostic::new(message, routine.name.span, difference)
+                Diagnostic::new(Code::Signature, message, routine.name.span, difference)
                     .related(in_model.name.span, "the operation of the model")
                     .help(format!("declare it as `{}`", self.declaration(model_side))),
             );
@@ -257,7 +276,7 @@ impl Checker<'_> {
         }
         let message = format!("a reference cannot call `{name}`");
         let label = format!("it uses {}", need.kind.words());
-        let mistake = Diagnostic::new(message, span, label)
+        let mistake = Diagnostic::new(Code::NotInReference, message, span, label)
             .related(need.span, "used here")
             .help(need.kind.advice());
         self.report(mistake);
@@ -270,9 +289,9 @@ impl Checker<'_> {
             return Some(());
         }
         let message = format!("`{name}` is a variable of the model, not of its reference");
-        self.report(Diagnostic::new(message, span, "not in scope").help(format!(
-            "a reference has variables of its own: declare `shared {name}: …;` inside it"
-        )));
+        self.report(Diagnostic::new(Code::NotInReference, message, span, "not in scope").help(
+            format!("a reference has variables of its own: declare `shared {name}: …;` inside it"),
+        ));
         None
     }
 
@@ -281,7 +300,7 @@ impl Checker<'_> {
             return Some(());
         }
         let message = "a reference does not know how many threads there are";
-        self.report(Diagnostic::new(message, span, "not here").help(ALONE));
+        self.report(Diagnostic::new(Code::NotInReference, message, span, "not here").help(ALONE));
         None
     }
 
@@ -290,7 +309,10 @@ impl Checker<'_> {
             return Some(());
         }
         let message = "`free` has no place in a reference";
-        self.report(Diagnostic::new(message, span, "not needed").help(NOTHING_IS_FREED));
+        self.report(
+            Diagnostic::new(Code::NotInReference, message, span, "not needed")
+                .help(NOTHING_IS_FREED),
+        );
         None
     }
 }

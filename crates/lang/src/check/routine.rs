@@ -8,14 +8,25 @@ use crate::limits;
 use crate::syntax::ast::{self, Ident};
 use linchpin_ir::program::Type;
 use linchpin_spec::Value;
-use linchpin_syntax::{Diagnostic, Span};
+use linchpin_syntax::{Code, Diagnostic, Span};
 
 impl Checker<'_> {
     pub(super) fn init(&mut self, block: &ast::Block, span: Span) -> Option<hir::Routine> {
-        let mut scope = Scope::new(Kind::Init, Type::Unit);
+        self.block_alone("init", Kind::Init, block, span)
+    }
+
+    /// A block that runs alone.
+    pub(super) fn block_alone(
+        &mut self,
+        name: &str,
+        kind: Kind,
+        block: &ast::Block,
+        span: Span,
+    ) -> Option<hir::Routine> {
+        let mut scope = Scope::new(kind, Type::Unit);
         let body = self.block(&mut scope, block)?;
         Some(hir::Routine {
-            name: "init".to_owned(),
+            name: name.to_owned(),
             parameters: 0,
             ranges: Vec::new(),
             locals: scope.locals,
@@ -51,7 +62,7 @@ impl Checker<'_> {
         self.reject_repeated("parameter", &names, RESERVED);
         if names.len() > limits::FIELDS {
             let message = format!("there are at most {} parameters", limits::FIELDS);
-            self.report(Diagnostic::new(message, routine.name.span, "has more"));
+            self.report(Diagnostic::new(Code::TooLarge, message, routine.name.span, "has more"));
             return None;
         }
         let mut ranges = Vec::new();
@@ -100,7 +111,7 @@ impl Checker<'_> {
             _ => "end with `return …;`",
         };
         self.report(
-            Diagnostic::new(message, at, "gets here")
+            Diagnostic::new(Code::NoReturn, message, at, "gets here")
                 .related(routine.name.span, format!("returns {}", self.type_name(response)))
                 .help(help),
         );
@@ -112,7 +123,7 @@ impl Checker<'_> {
         } else if *ty == Type::Lock {
             let message = "a lock cannot be passed to a function";
             self.report(
-                Diagnostic::new(message, parameter.ty.span, "has no value")
+                Diagnostic::new(Code::Lock, message, parameter.ty.span, "has no value")
                     .help("pass the object that has the lock, and name its field: `lock(x.l);`"),
             );
         }
@@ -123,7 +134,7 @@ impl Checker<'_> {
         if ty.shape().is_none() {
             let message = format!("{} cannot be {what} of an operation", self.type_name(ty));
             self.report(
-                Diagnostic::new(message, span, "means nothing outside the object").help(
+                Diagnostic::new(Code::TypeNotHere, message, span, "means nothing outside the object").help(
                     "histories show `int`, `bool`, `tid`, optionals, tuples, records and arrays of those",
                 ),
             );
@@ -143,7 +154,7 @@ impl Checker<'_> {
             let help = (self.part != Part::Model)
                 .then_some("say it where the model declares the operation");
             self.report(
-                Diagnostic::new(message, span, "cannot be restricted here")
+                Diagnostic::new(Code::Restriction, message, span, "cannot be restricted here")
                     .maybe_help(help.map(str::to_owned)),
             );
             return None;
@@ -153,7 +164,7 @@ impl Checker<'_> {
         let to = if range.inclusive { to.saturating_add(1) } else { to };
         if from >= to {
             let message = "this range is empty, so the operation could never be called";
-            self.report(Diagnostic::new(message, span, "contains nothing"));
+            self.report(Diagnostic::new(Code::Restriction, message, span, "contains nothing"));
             return None;
         }
         Some((from, to))
@@ -167,12 +178,14 @@ impl Checker<'_> {
                 Part::Reference => "say it where the model declares the operation",
                 Part::Model | Part::Spec => "use `assume(…)` in a specification or function",
             };
-            self.report(Diagnostic::new(message, condition.span, "not here").help(help));
+            self.report(
+                Diagnostic::new(Code::Restriction, message, condition.span, "not here").help(help),
+            );
             return None;
         }
         if !checked.is_local() {
             let message = "`requires` is about the caller, not about shared memory";
-            self.report(Diagnostic::new(message, condition.span, "touches shared memory").help(
+            self.report(Diagnostic::new(Code::Restriction, message, condition.span, "touches shared memory").help(
                 "use parameters and `local` variables; use `assume(…)` to wait for shared memory",
             ));
             return None;

@@ -9,6 +9,10 @@ pub(super) enum Kind {
     Op,
     Fn,
     Init,
+    /// `recover { }`
+    Recover,
+    /// `recover(t: tid) -> R? { }`
+    Resolve,
     /// A constant expression, outside any body.
     Constant,
 }
@@ -36,6 +40,15 @@ pub(super) struct Scope {
 impl Scope {
     pub(super) fn new(kind: Kind, response: Type) -> Scope {
         Scope { kind, response, locals: Vec::new(), blocks: vec![Vec::new()], loops: 0 }
+    }
+
+    /// The block that runs without threads, if it is one.
+    pub(super) fn without_threads(&self) -> Option<&'static str> {
+        match self.kind {
+            Kind::Init => Some("init"),
+            Kind::Recover => Some("recover"),
+            Kind::Op | Kind::Fn | Kind::Resolve | Kind::Constant => None,
+        }
     }
 
     pub(super) fn enter(&mut self) {

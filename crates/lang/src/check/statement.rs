@@ -1,13 +1,13 @@
 //! Bodies and statements.
 
 use super::reference::NeedKind;
-use super::scope::{Kind, Scope};
+use super::scope::Scope;
 use super::{Checker, Part};
 use crate::hir::{self, Statement, StatementKind};
 use crate::syntax::ast::{self, AnnotationKind, Ident};
 use linchpin_ir::program::Type;
 use linchpin_spec::Value;
-use linchpin_syntax::{Diagnostic, Span};
+use linchpin_syntax::{Code, Diagnostic, Span};
 
 impl Checker<'_> {
     pub(super) fn block(&mut self, scope: &mut Scope, block: &ast::Block) -> Option<hir::Block> {
@@ -114,7 +114,12 @@ impl Checker<'_> {
             }
             ast::StatementKind::Break | ast::StatementKind::Continue if scope.loops == 0 => {
                 let message = "there is no loop to leave or continue";
-                self.report(Diagnostic::new(message, statement.span, "not in a loop"));
+                self.report(Diagnostic::new(
+                    Code::OutsideLoop,
+                    message,
+                    statement.span,
+                    "not in a loop",
+                ));
                 None
             }
             ast::StatementKind::Break => push(StatementKind::Break),
@@ -127,6 +132,7 @@ impl Checker<'_> {
                 if self.part == Part::Spec {
                     self.report(
                         Diagnostic::new(
+                            Code::NotInSpec,
                             "a specification is atomic already",
                             statement.span,
                             "not needed",
@@ -189,14 +195,25 @@ impl Checker<'_> {
                 }
                 "free" => return self.free(scope, name, argument),
                 "lock" | "unlock" => return self.lock(scope, name, argument),
+                "flush" | "persist" if self.is_persistence(name) => {
+                    return self.flush(scope, name, argument);
+                }
                 _ => {}
             }
+        }
+        if let Some(fence) = self.fence(scope, expr) {
+            return fence;
         }
         let checked = self.expr(scope, expr, None)?;
         if checked.is_local() {
             self.report(
-                Diagnostic::new("this statement does nothing", expr.span, "its value is not used")
-                    .help("assign it (`x = …;`), or remove it"),
+                Diagnostic::new(
+                    Code::NoEffect,
+                    "this statement does nothing",
+                    expr.span,
+                    "its value is not used",
+                )
+                .help("assign it (`x = …;`), or remove it"),
             );
             return None;
         }
@@ -215,7 +232,12 @@ impl Checker<'_> {
         self.note_need(NeedKind::Free, name.span);
         if !matches!(object.ty, Type::Struct(_)) {
             let message = format!("{} cannot be freed", self.type_name(&object.ty));
-            self.report(Diagnostic::new(message, argument.span, "not a reference"));
+            self.report(Diagnostic::new(
+                Code::WrongType,
+                message,
+                argument.span,
+                "not a reference",
+            ));
             return None;
         }
         Some(StatementKind::Free(object))
@@ -229,15 +251,15 @@ impl Checker<'_> {
     ) -> Option<StatementKind> {
         let (place, ty) = self.word(scope, argument)?;
         self.reject_in_spec(name, argument.span)?;
-        if scope.kind == Kind::Init {
-            let message = "`init` has no thread that could hold a lock";
-            self.report(Diagnostic::new(message, name.span, "not here"));
+        if let Some(block) = scope.without_threads() {
+            let message = format!("`{block}` has no thread that could hold a lock");
+            self.report(Diagnostic::new(Code::NoThread, message, name.span, "not here"));
             return None;
         }
         if ty != Type::Lock {
             let message = format!("{} is not a lock", self.type_name(&ty));
             self.report(
-                Diagnostic::new(message, argument.span, "cannot be locked")
+                Diagnostic::new(Code::WrongType, message, argument.span, "cannot be locked")
                     .help("declare it with the type `lock`"),
             );
             return None;
@@ -262,8 +284,13 @@ impl Checker<'_> {
                     let ty = self.bare_type_name(&checked.ty);
                     let message = "a result is returned, but none is declared";
                     self.report(
-                        Diagnostic::new(message, value.span, format!("this is `{ty}`"))
-                            .help(format!("declare it after the parameters: `-> {ty}`")),
+                        Diagnostic::new(
+                            Code::ResultDiffers,
+                            message,
+                            value.span,
+                            format!("this is `{ty}`"),
+                        )
+                        .help(format!("declare it after the parameters: `-> {ty}`")),
                     );
                     return None;
                 }
@@ -278,7 +305,8 @@ impl Checker<'_> {
                 let ty = self.type_name(&response);
                 let message = format!("expected {ty}, found `return` without a value");
                 self.report(
-                    Diagnostic::new(message, span, "returns nothing").help("write `return …;`"),
+                    Diagnostic::new(Code::ResultDiffers, message, span, "returns nothing")
+                        .help("write `return …;`"),
                 );
                 None
             }

@@ -300,3 +300,53 @@ fn specifications() {
     let range = "op put(v: int in 0..2) { } op take() -> int? { return none; }";
     assert_eq!(spec(range), ["`in` is for `int` parameters of operations that clients call"]);
 }
+
+/// What is said about a model with these declarations besides those that every case has.
+fn declared(items: &str) -> Vec<String> {
+    said(&format!("{MODEL}op read() -> int {{ return 0; }}\n{items}"))
+}
+
+#[test]
+fn persistent_memory() {
+    let right = [
+        "persistent shared p: int; op write() { p = 1; flush(p); fence; persist(p); }",
+        "persistent struct Leaf { l: lock, next: Leaf } persistent shared p: Leaf;
+         op write() { lock(p.l); persist(p.next); unlock(p.l); }",
+        "persistent shared p: [int; 2]; fn flush(i: int) { persist(p[i]); } op write() { flush(1); }",
+        "persistent shared p: int; recover { p = 0; persist(p); }
+         recover(t: tid) -> int? { if t == me { return p; } return none; }",
+        "persistent shared p: int; bounds { crashes: 0 }",
+        "record Ref { to: Leaf } persistent struct Leaf { n: int } persistent shared p: Ref;",
+    ];
+    for items in right {
+        let wrong = declared(items);
+        // The specification of these models has no `write`.
+        let wrong: Vec<&String> = wrong.iter().filter(|said| !said.contains("`write`")).collect();
+        assert!(wrong.is_empty(), "{items}: {wrong:?}");
+    }
+    let wrong = [
+        ("op write() { flush(n); }", "`flush` of a volatile place"),
+        ("op write() { fence; }", "`fence` guarantees what was flushed"),
+        ("persistent shared p: Mark;", "a persistent reference to the volatile struct `Node`"),
+        ("persistent struct Leaf { up: [Node; 2] }", "a persistent reference to the volatile"),
+        ("persistent shared p: [lock; 2];", "a lock does not survive a crash"),
+        ("persistent shared p: int; recover { lock(guard); }", "`recover` has no thread"),
+        ("persistent shared p: int; recover { mine = 1; }", "`recover` runs while there are none"),
+        ("persistent shared p: int; recover { ll(p); }", "`recover` has no thread"),
+        ("persistent shared p: int; recover(t: int) -> int? { return none; }", "one thread"),
+        ("persistent shared p: int; recover(t: tid) -> bool? { return none; }", "no operation"),
+        ("persistent shared p: int; op write() { flush(p, p); }", "`flush` takes one place"),
+        ("bounds { crashes: -1 }", "the bound `crashes` cannot be -1"),
+        ("struct Leaf { #[line(a)] n: int }", "only persistent memory lies on lines"),
+        ("recover(t: tid) -> int? { return none; }", "nothing here would survive one"),
+        (
+            "persistent shared p: int; fn f() { persist(p); }
+             reference { op read() -> int { f(); return 0; } }",
+            "a reference cannot call `f`",
+        ),
+    ];
+    for (items, expected) in wrong {
+        let said = declared(items);
+        assert!(said.iter().any(|message| message.contains(expected)), "{items}: {said:?}");
+    }
+}

@@ -5,7 +5,7 @@ use crate::limits;
 use crate::syntax::ast::{self, TypeExpr, TypeKind};
 use linchpin_ir::program::{Struct, Type, Variable};
 use linchpin_spec::Value;
-use linchpin_syntax::{Diagnostic, Span};
+use linchpin_syntax::{Code, Diagnostic, Span};
 use std::collections::HashMap;
 
 impl Checker<'_> {
@@ -45,7 +45,7 @@ impl Checker<'_> {
         self.reject_repeated_fields(declared);
         if declared.fields.len() > limits::FIELDS {
             let message = format!("a struct has at most {} fields", limits::FIELDS);
-            self.report(Diagnostic::new(message, declared.name.span, "has more"));
+            self.report(Diagnostic::new(Code::TooLarge, message, declared.name.span, "has more"));
         }
         for (name, ty) in declared.fields.iter().take(limits::FIELDS) {
             let resolved = self.storable(ty);
@@ -80,8 +80,13 @@ impl Checker<'_> {
         if open.contains(name) {
             let message = format!("the record `{name}` contains itself");
             self.report(
-                Diagnostic::new(message, declared.name.span, "would have no end")
-                    .help("a record is a small value; use a `struct` for linked objects"),
+                Diagnostic::new(
+                    Code::RecordContents,
+                    message,
+                    declared.name.span,
+                    "would have no end",
+                )
+                .help("a record is a small value; use a `struct` for linked objects"),
             );
             self.mistaken.insert(name.clone());
             return;
@@ -116,8 +121,13 @@ impl Checker<'_> {
             if !is_word(&resolved) || resolved == Type::Lock {
                 let message = format!("a record cannot contain {}", self.type_name(&resolved));
                 self.report(
-                    Diagnostic::new(message, ty.span, "not allowed in one word")
-                        .help("a record fits one word: use a `struct`"),
+                    Diagnostic::new(
+                        Code::RecordContents,
+                        message,
+                        ty.span,
+                        "not allowed in one word",
+                    )
+                    .help("a record fits one word: use a `struct`"),
                 );
                 complete = false;
                 continue;
@@ -125,7 +135,12 @@ impl Checker<'_> {
             count += resolved.words();
             if count > limits::RECORD_WORDS {
                 let message = format!("a record has at most {} components", limits::RECORD_WORDS);
-                self.report(Diagnostic::new(message, field.span, "too large for one word"));
+                self.report(Diagnostic::new(
+                    Code::TooLarge,
+                    message,
+                    field.span,
+                    "too large for one word",
+                ));
                 return None;
             }
             fields.push((field.name.clone(), resolved));
@@ -143,7 +158,7 @@ impl Checker<'_> {
         if !fits {
             let message = format!("{} cannot be shared", self.type_name(&resolved));
             self.report(
-                Diagnostic::new(message, ty.span, "not a word or an array of words").help(
+                Diagnostic::new(Code::TypeNotHere, message, ty.span, "not a word or an array of words").help(
                     "shared variables and fields hold `int`, `bool`, `T?`, references, records, locks, or arrays of those",
                 ),
             );
@@ -165,7 +180,7 @@ impl Checker<'_> {
             return Some(());
         }
         let message = format!("this type has more than {} parts", limits::TYPE_PARTS);
-        self.report(Diagnostic::new(message, span, "too large"));
+        self.report(Diagnostic::new(Code::TooLarge, message, span, "too large"));
         None
     }
 
@@ -189,9 +204,11 @@ impl Checker<'_> {
                 let (item_ty, length) = (item_ty?, length?);
                 if !is_word(&item_ty) {
                     let message = format!("an array cannot hold {}", self.type_name(&item_ty));
-                    self.report(Diagnostic::new(message, item.span, "not a word").help(
-                        "arrays hold words; for more, use an array of references to a `struct`",
-                    ));
+                    self.report(
+                        Diagnostic::new(Code::TypeNotHere, message, item.span, "not a word").help(
+                            "arrays hold words; for more, use an array of references to a `struct`",
+                        ),
+                    );
                     return None;
                 }
                 Some(Type::Array(Box::new(item_ty), length))
@@ -236,7 +253,7 @@ impl Checker<'_> {
         };
         let message = format!("{} cannot be optional", self.type_name(&resolved));
         let question = Span { start: span.end.saturating_sub(1), end: span.end };
-        self.report(Diagnostic::new(message, question, "not here").help(advice));
+        self.report(Diagnostic::new(Code::TypeNotHere, message, question, "not here").help(advice));
         None
     }
 
@@ -249,7 +266,7 @@ impl Checker<'_> {
         if self.part != Part::Spec {
             let message = format!("`{}` is only for specifications", name.name);
             self.report(
-                Diagnostic::new(message, span, "not inside `spec { }`")
+                Diagnostic::new(Code::TypeNotHere, message, span, "not inside `spec { }`")
                     .help("models build their data from words, arrays and structs"),
             );
             return None;
@@ -258,7 +275,12 @@ impl Checker<'_> {
         if arguments.len() != wanted {
             let wanted = counted(wanted, "type");
             let message = format!("`{}` takes {wanted}, not {}", name.name, arguments.len());
-            self.report(Diagnostic::new(message, span, "wrong number of types"));
+            self.report(Diagnostic::new(
+                Code::ArgumentCount,
+                message,
+                span,
+                "wrong number of types",
+            ));
             return None;
         }
         let arguments = arguments.iter().map(|ty| self.ty(ty)).collect::<Option<Vec<_>>>()?;
@@ -284,7 +306,7 @@ impl Checker<'_> {
     pub(super) fn too_long(&mut self, length: impl std::fmt::Display, span: Span) {
         let message = format!("an array cannot have {length} elements");
         self.report(
-            Diagnostic::new(message, span, "out of range")
+            Diagnostic::new(Code::ArrayLength, message, span, "out of range")
                 .help(format!("lengths go from 0 to {}", limits::LENGTH)),
         );
     }

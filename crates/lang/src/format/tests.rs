@@ -236,3 +236,18 @@ fn references() {
         "#]],
     );
 }
+
+#[test]
+fn persistent_memory() {
+    check(
+        "#[ line( a ) ]persistent  shared x:int;\npersistent struct Node{#[line(b)]next:Node,val:int}\n\
+         recover{flush( x );fence ;\npersist(x) ;}\nrecover( t:tid )->int?{return none;}",
+        expect![[r#"
+            #[line(a)] persistent shared x: int;
+            persistent struct Node { #[line(b)] next: Node, val: int }
+            recover { flush(x); fence;
+                persist(x); }
+            recover(t: tid) -> int? { return none; }
+        "#]],
+    );
+}

@@ -5,6 +5,7 @@ use super::{Builder, Frame, Instruction, LowerError, Lowered};
 use crate::{hir, limits};
 use linchpin_ir::program::{Action, Expr, LocalId, LocalTarget};
 use linchpin_spec::Value;
+use linchpin_syntax::Code;
 
 impl Builder<'_> {
     /// Inlines a call; the locals of the function become locals of the body.
@@ -21,6 +22,7 @@ impl Builder<'_> {
         }
         if self.frames.len() > limits::CALLS {
             return Err(LowerError {
+                code: Code::TooLarge,
                 line: self.outermost_call.unwrap_or(line),
                 message: format!("calls are nested more than {} deep", limits::CALLS),
                 help: "functions are inlined: use fewer layers of them",

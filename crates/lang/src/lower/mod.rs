@@ -12,15 +12,18 @@ mod steps;
 mod tests;
 
 use crate::{hir, limits};
+use linchpin_ir::persistence::{Persistence, Resolve};
 use linchpin_ir::program::{
     Action, Body, Expr, Formula, LocalId, LocalTarget, Operation, Parameter, Point, Program,
     SpecSource, Type, Variable,
 };
 use linchpin_spec::Value;
+use linchpin_syntax::Code;
 use std::cell::Cell;
 
 /// Why a model that checks cannot be lowered.
 pub(crate) struct LowerError {
+    pub(crate) code: Code,
     pub(crate) line: u32,
     pub(crate) message: String,
     pub(crate) help: &'static str,
@@ -45,12 +48,16 @@ pub(crate) fn lower(model: &hir::Model) -> Lowered<Program> {
 fn reference(block: &hir::Model, spec: SpecSource, size: &Cell<usize>) -> Lowered<Program> {
     let mut program = Lowering { model: block, size }.program(Turns::Never, spec)?;
     let operations = program.operations.iter_mut().map(|operation| &mut operation.body);
-    let nodes = operations.chain(&mut program.init).flat_map(|body| &mut body.nodes);
-    for edge in nodes.flat_map(|node| &mut node.edges) {
+    operations.chain(&mut program.init).for_each(claim_nothing);
+    Ok(program)
+}
+
+/// Removes the claims that functions have brought with them to where they say nothing.
+fn claim_nothing(body: &mut Body) {
+    for edge in body.nodes.iter_mut().flat_map(|node| &mut node.edges) {
         edge.points.clear();
         edge.bases.clear();
     }
-    Ok(program)
 }
 
 /// Lowers a specification alone.
@@ -94,16 +101,22 @@ impl<'m> Lowering<'m> {
             None => None,
         };
         let operations = model.operations.iter().map(|routine| self.operation(routine, turns));
+        let operations = operations.collect::<Result<_, _>>()?;
+        let persistence = match &model.persistence {
+            Some(persistence) => Some(self.persistence(persistence)?),
+            None => None,
+        };
         Ok(Program {
             structs: model.structs.clone(),
             shared: model.shared.clone(),
             thread_locals: model.thread_locals.clone(),
             init,
-            operations: operations.collect::<Result<_, _>>()?,
+            operations,
             threads: model.threads.clone(),
             spec,
             counts_threads: false,
             reference: None,
+            persistence,
         })
     }
 
@@ -131,12 +144,57 @@ impl<'m> Lowering<'m> {
         let builder = self.instructions(routine)?;
         match builder.code.iter().find(|(instruction, _)| instruction.needs_thread()) {
             Some((_, line)) => Err(LowerError {
+                code: Code::NoThread,
                 line: *line,
                 message: "`init` gets here, and it runs before there are threads".to_owned(),
                 help: "`me`, `local` variables, locks, `ll` and `sc` belong to a thread",
             }),
             None => Ok(steps::cut(&builder.code, &builder.labels, Turns::Never, builder.locals)),
         }
+    }
+
+    fn persistence(self, persistence: &hir::Persistence) -> Lowered<Persistence> {
+        let hir::Persistence { shared, structs, lines, recover, resolve } = persistence;
+        let recover = match recover {
+            Some(routine) => Some(self.recover(routine)?),
+            None => None,
+        };
+        let resolve = match resolve {
+            Some(routine) => Some(self.resolve(routine)?),
+            None => None,
+        };
+        let (shared, structs, lines) = (shared.clone(), structs.clone(), lines.clone());
+        Ok(Persistence { shared, structs, lines, recover, resolve })
+    }
+
+    /// `recover { }`: no thread runs it, but another crash may come between its steps.
+    fn recover(self, routine: &hir::Routine) -> Lowered<Body> {
+        let builder = self.instructions(routine)?;
+        if let Some((_, line)) = builder.code.iter().find(|(code, _)| code.needs_thread()) {
+            return Err(LowerError {
+                code: Code::NoThread,
+                line: *line,
+                message: "`recover` gets here, and it runs while there are no threads".to_owned(),
+                help: "`me`, `local` variables, locks, `ll` and `sc` belong to a thread",
+            });
+        }
+        let turns = Turns::AtAccesses;
+        let mut body = steps::cut(&builder.code, &builder.labels, turns, builder.locals);
+        claim_nothing(&mut body);
+        Ok(body)
+    }
+
+    /// `recover(t: tid) -> R? { }`
+    fn resolve(self, routine: &hir::Routine) -> Lowered<Resolve> {
+        let builder = self.instructions(routine)?;
+        let turns = Turns::AtAccesses;
+        let mut body = steps::cut(&builder.code, &builder.labels, turns, builder.locals);
+        claim_nothing(&mut body);
+        let response = match &routine.response {
+            Type::Option(inner) => (**inner).clone(),
+            other => other.clone(),
+        };
+        Ok(Resolve { body, response, line: routine.line })
     }
 
     fn instructions(self, routine: &hir::Routine) -> Lowered<Builder<'m>> {
@@ -299,13 +357,19 @@ impl<'m> Builder<'m> {
                 "call functions from fewer places, or make the model smaller",
             ),
         };
-        LowerError { line: self.outermost_call.unwrap_or(line), message, help }
+        LowerError {
+            code: Code::TooLarge,
+            line: self.outermost_call.unwrap_or(line),
+            message,
+            help,
+        }
     }
 
     /// Lowers something one level deeper.
     fn nested<T>(&mut self, line: u32, lower: impl FnOnce(&mut Self) -> Lowered<T>) -> Lowered<T> {
         if self.nesting >= limits::NESTING {
             return Err(LowerError {
+                code: Code::TooLarge,
                 line: self.outermost_call.unwrap_or(line),
                 message: "this is nested too deep when functions are inlined".to_owned(),
                 help: "use fewer layers of functions, or variables for parts of expressions",

@@ -57,6 +57,9 @@ impl Builder<'_> {
             StatementKind::Free(object) => Action::Free(self.expr(object)?),
             StatementKind::Lock(place) => Action::Lock(self.place_and(place, [])?.0),
             StatementKind::Unlock(place) => Action::Unlock(self.place_and(place, [])?.0),
+            StatementKind::Flush(place) => Action::Flush(self.place_and(place, [])?.0),
+            StatementKind::Fence => Action::Fence,
+            StatementKind::Persist(place) => Action::Persist(self.place_and(place, [])?.0),
             StatementKind::If(..)
             | StatementKind::While(..)
             | StatementKind::Loop(_)

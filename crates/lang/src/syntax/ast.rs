@@ -40,6 +40,10 @@ pub enum Item {
     Role(Ident, Vec<Ident>),
     /// `bounds { name: e, … }`
     Bounds(Vec<(Ident, Expr)>, Span),
+    /// `recover { … }`
+    Recover(Block, Span),
+    /// `recover(t: tid) -> R? { … }`
+    Resolve(Routine),
 }
 
 /// A `spec { … }` block.
@@ -77,6 +81,19 @@ pub struct Variable {
     pub ty: TypeExpr,
     /// Its initial value.
     pub value: Option<Expr>,
+    /// The word `persistent`, if it stands before.
+    pub persistent: Option<Span>,
+    /// `#[line(name)]`, if it stands before.
+    pub line: Option<LineName>,
+}
+
+/// `#[line(name)]`
+#[derive(Clone, Debug)]
+pub struct LineName {
+    /// The name of the line.
+    pub name: Ident,
+    /// From `#[` to `]`.
+    pub span: Span,
 }
 
 /// A struct or record.
@@ -86,6 +103,10 @@ pub struct Fields {
     pub name: Ident,
     /// Its fields.
     pub fields: Vec<(Ident, TypeExpr)>,
+    /// For each field, `#[line(name)]`, if it stands before.
+    pub lines: Vec<Option<LineName>>,
+    /// The word `persistent`, if it stands before.
+    pub persistent: Option<Span>,
 }
 
 /// An operation or function.

@@ -86,7 +86,7 @@ struct Naive {
 fn letter(state: &State, one: &Move) -> u64 {
     match one {
         Move::Invoke { operation, .. } => 1 << (2 * operation),
-        Move::Step { .. } => 0,
+        Move::Step { .. } | Move::Crash | Move::CrashThread { .. } | Move::Recover => 0,
         Move::Respond { thread } => {
             state.pending(*thread).map_or(0, |operation| 2 << (2 * operation))
         }

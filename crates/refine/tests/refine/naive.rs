@@ -98,6 +98,9 @@ impl Explorer<'_> {
         };
         match &state.threads[thread].status {
             Status::Running { .. } => vec![(Move::Step { thread }, None)],
+            Status::Interrupted { .. } | Status::Resolving { .. } | Status::Resolved { .. } => {
+                vec![]
+            }
             Status::Returning { operation, value } => {
                 let event = event(EventKind::Ok, *operation, value.clone());
                 vec![(Move::Respond { thread }, event)]

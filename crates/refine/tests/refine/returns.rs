@@ -40,6 +40,9 @@ fn arcs(machine: &Machine, values: i64, (state, calls): &Node) -> Vec<Arc> {
     for thread in 0..state.threads.len() {
         let moves = match &state.threads[thread].status {
             Status::Running { .. } => vec![Move::Step { thread }],
+            Status::Interrupted { .. } | Status::Resolving { .. } | Status::Resolved { .. } => {
+                vec![]
+            }
             Status::Returning { .. } => vec![Move::Respond { thread }],
             Status::Idle if calls[thread] == 0 => vec![],
             Status::Idle => {

@@ -48,6 +48,13 @@ pub fn history(events: &[Event], object: &ModelObject) -> Vec<Operation> {
                 operation.response = Some(event.value.clone());
                 operation.returned = Some(at);
             }
+            EventKind::Fail => {
+                let open = |operation: &Operation| {
+                    operation.process == event.process && operation.returned.is_none()
+                };
+                let at = history.iter().rposition(open).expect("it was invoked");
+                history.remove(at);
+            }
         }
     }
     history

@@ -2,6 +2,7 @@
 
 use super::HistoryView;
 use crate::escaped;
+use crate::template::{THEME, filled, in_script};
 use maud::html;
 
 const PAGE: &str = include_str!("../../assets/history/viewer.html");
@@ -22,28 +23,15 @@ impl HistoryView {
     pub fn page(&self) -> String {
         let title = html! { (escaped(&self.title)) }.into_string();
         let data = in_script(&self.to_json().to_string());
-        let script = SCRIPT.concat();
-        // The text is cut at the places, one after the other, so that nothing in a value is taken
-        // for a place.
-        let mut page = String::with_capacity(PAGE.len() + STYLE.len() + script.len() + data.len());
-        let mut rest = PAGE;
-        for (place, text) in [
-            ("{{title}}", &*title),
-            ("{{style}}", STYLE),
-            ("{{data}}", &*data),
-            ("{{script}}", &*script),
-        ] {
-            let Some((before, after)) = rest.split_once(place) else { continue };
-            page += before;
-            page += text;
-            rest = after;
-        }
-        page + rest
+        let style = format!("{THEME}{STYLE}");
+        filled(
+            PAGE,
+            &[
+                ("{{title}}", &title),
+                ("{{style}}", &style),
+                ("{{data}}", &data),
+                ("{{script}}", &SCRIPT.concat()),
+            ],
+        )
     }
-}
-
-/// JSON as the text of a `<script>`: without `<`, which in JSON is only in strings, it can neither
-/// end the element nor begin a comment in it.
-fn in_script(json: &str) -> String {
-    json.replace('<', "\\u003c")
 }

@@ -1,6 +1,7 @@
-//! The viewer in a real browser. Where Chromium is not installed the tests say so, and pass.
+//! The pages in a real browser. Where Chromium is not installed the tests say so, and pass.
 
 mod devtools;
+mod verify;
 mod views;
 
 use devtools::{Browser, chromium};
@@ -17,19 +18,28 @@ struct Shown {
 impl Shown {
     /// Shows a history; `None` if there is no browser.
     fn new(view: &HistoryView) -> Option<Shown> {
+        let mut shown = Shown::start()?;
+        shown.show(view);
+        Some(shown)
+    }
+
+    /// Shows nothing yet; `None` if there is no browser.
+    fn start() -> Option<Shown> {
         let Some(chromium) = chromium() else {
             eprintln!("skipped: Chromium is not installed (Debian: apt-get install chromium)");
             return None;
         };
         let folder = tempfile::tempdir().expect("a folder for the page");
-        let mut shown = Shown { browser: Browser::start(&chromium), folder };
-        shown.show(view);
-        Some(shown)
+        Some(Shown { browser: Browser::start(&chromium), folder })
     }
 
     fn show(&mut self, view: &HistoryView) {
+        self.show_page(&view.page());
+    }
+
+    fn show_page(&mut self, page: &str) {
         let file: PathBuf = self.folder.path().join("page.html");
-        std::fs::write(&file, view.page()).expect("the page can be written");
+        std::fs::write(&file, page).expect("the page can be written");
         self.browser.open(&file);
     }
 

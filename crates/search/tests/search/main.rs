@@ -10,4 +10,5 @@ mod judge;
 mod limits;
 mod lockstep;
 mod online;
+mod quick;
 mod split;

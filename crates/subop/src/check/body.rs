@@ -5,7 +5,7 @@ use crate::execute::guess;
 use crate::limits;
 use crate::model::{Condition, Next, Operation, OperationId, SubOperation, SubOperationId};
 use crate::syntax::ast::{self, Ident, Item};
-use linchpin_syntax::{Diagnostic, nearest};
+use linchpin_syntax::{Code, Diagnostic, nearest};
 
 impl Checker {
     pub(super) fn operation(&mut self, operation: &ast::Operation) {
@@ -30,7 +30,7 @@ impl Checker {
             if step.result.is_some() {
                 let message = "nothing comes after `return`";
                 let span = names.first().map_or(step.span, |name| name.span);
-                self.report(Diagnostic::new(message, span, "never reached"));
+                self.report(Diagnostic::new(Code::Unreachable, message, span, "never reached"));
             } else if !next.is_empty() {
                 step.next = next;
             }
@@ -46,7 +46,10 @@ impl Checker {
                 format!("`{}` can return without doing anything", operation.name.name)
             };
             let help = "a sub-operation is `1 <condition;> statements`";
-            self.report(Diagnostic::new(message, span, "nothing to execute").help(help));
+            self.report(
+                Diagnostic::new(Code::EmptyOperation, message, span, "nothing to execute")
+                    .help(help),
+            );
         }
         self.returns(&body.steps);
         self.unreached(&first, &body.steps);
@@ -76,7 +79,9 @@ impl Checker {
                 let names: Vec<String> =
                     guessed.iter().map(|id| format!("`{}`", operation.locals[id.0].name)).collect();
                 let help = format!("assign some of {} before", names.join(", "));
-                self.report(Diagnostic::new(message, step.span, "too many").help(help));
+                self.report(
+                    Diagnostic::new(Code::TooLarge, message, step.span, "too many").help(help),
+                );
             }
         }
     }
@@ -95,7 +100,7 @@ impl Checker {
                 Item::Either(branches, span) => {
                     if branches.len() < 2 {
                         let message = "`either { … }` needs an `or { … }`";
-                        self.report(Diagnostic::new(message, *span, "only one branch"));
+                        self.report(Diagnostic::new(Code::Next, message, *span, "only one branch"));
                     }
                     branches.iter().for_each(|branch| self.steps(branch, scope, body));
                 }
@@ -130,7 +135,7 @@ impl Checker {
         if let (Some(old), false) = (old, name.is_empty()) {
             let span = step.name.as_ref().map_or(step.span, |name| name.span);
             let message = format!("there are two sub-operations called `{name}`");
-            let mut mistake = Diagnostic::new(message, span, "this name is taken");
+            let mut mistake = Diagnostic::new(Code::Repeated, message, span, "this name is taken");
             let operation = self.model.operations.get(old.operation.0);
             let steps = operation.map_or(&body.steps, |operation| &operation.sub_operations);
             if let Some(old) = steps.get(old.index) {
@@ -216,7 +221,8 @@ impl Checker {
                     let message = "operations have no loops";
                     let help =
                         "write the last iteration only; failing ones must not change anything";
-                    let mistake = Diagnostic::new(message, name.span, "not further down");
+                    let mistake =
+                        Diagnostic::new(Code::Next, message, name.span, "not further down");
                     self.report(mistake.help(help));
                 }
                 None if name.name.is_empty() => {}
@@ -225,7 +231,8 @@ impl Checker {
                     let help = nearest(&name.name, known);
                     let help = help.map(|near| format!("did you mean `{near}`?"));
                     let message = format!("`{}` has no sub-operation `{}`", body.name, name.name);
-                    let mistake = Diagnostic::new(message, name.span, "not found");
+                    let mistake =
+                        Diagnostic::new(Code::UnknownName, message, name.span, "not found");
                     self.report(mistake.maybe_help(help));
                 }
             }
@@ -253,7 +260,10 @@ impl Checker {
             } else {
                 let message = "this sub-operation is never executed";
                 let help = "what stands before it returns, or goes on elsewhere with `then`";
-                self.report(Diagnostic::new(message, step.span, "not reached").help(help));
+                self.report(
+                    Diagnostic::new(Code::Unreachable, message, step.span, "not reached")
+                        .help(help),
+                );
             }
         }
     }
@@ -264,7 +274,7 @@ impl Checker {
         for step in steps {
             if step.result.is_none() && step.next.contains(&Next::Return) {
                 let message = "the operation may end here without `return`";
-                let mistake = Diagnostic::new(message, step.span, "no `return`")
+                let mistake = Diagnostic::new(Code::NoReturn, message, step.span, "no `return`")
                     .related(returning.span, "returns here")
                     .help("return wherever it ends; `return;` returns nothing");
                 self.report(mistake);

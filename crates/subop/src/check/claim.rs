@@ -7,7 +7,7 @@ use crate::model::{
 };
 use crate::syntax::ast::{self, Ident, TermKind};
 use linchpin_spec::{BUILTINS, BuiltinError, Signature, builtin};
-use linchpin_syntax::{Diagnostic, nearest};
+use linchpin_syntax::{Code, Diagnostic, nearest};
 
 impl Checker {
     fn sub_operation_called(&mut self, name: &Ident) -> Option<SubOperationId> {
@@ -20,7 +20,9 @@ impl Checker {
                     "a sub-operation is named with `...name` after it; the third of `Op` is `Op_3` otherwise".to_owned()
                 });
             let message = format!("there is no sub-operation `{}`", name.name);
-            self.report(Diagnostic::new(message, name.span, "not found").help(help));
+            self.report(
+                Diagnostic::new(Code::UnknownName, message, name.span, "not found").help(help),
+            );
         }
         found
     }
@@ -59,7 +61,8 @@ impl Checker {
                 if !ends || !starts {
                     let message = "this is not a boundary case";
                     let help = "a boundary pair is the last sub-operation of an operation, then the first of one";
-                    let mistake = Diagnostic::new(message, claim.span, "not at a boundary");
+                    let mistake =
+                        Diagnostic::new(Code::Claim, message, claim.span, "not at a boundary");
                     self.report(mistake.help(help));
                 }
             }
@@ -70,8 +73,12 @@ impl Checker {
 
     pub(super) fn spec(&mut self, file: &ast::File) {
         if let [first, second, ..] = &file.specs[..] {
-            let mistake =
-                Diagnostic::new("a file has one spec", second.name.span, "another `spec`");
+            let mistake = Diagnostic::new(
+                Code::Repeated,
+                "a file has one spec",
+                second.name.span,
+                "another `spec`",
+            );
             self.report(mistake.related(first.name.span, "the first"));
         }
         let Some(spec) = file.specs.first() else { return };
@@ -84,7 +91,12 @@ impl Checker {
         let Ok(sequential) = sequential else {
             if !unknown {
                 let message = format!("`{wanted}` cannot start like this");
-                self.report(Diagnostic::new(message, spec.name.span, "unsuitable initial value"));
+                self.report(Diagnostic::new(
+                    Code::UnknownSpec,
+                    message,
+                    spec.name.span,
+                    "unsuitable initial value",
+                ));
                 return;
             }
             let known = BUILTINS.iter().map(|info| info.name);
@@ -92,7 +104,9 @@ impl Checker {
                 .map(|near| format!("did you mean `{}`?", near.replace('-', "_")))
                 .unwrap_or_else(|| "`linchpin specs` lists them".to_owned());
             let message = format!("there is no specification `{}`", spec.name.name);
-            self.report(Diagnostic::new(message, spec.name.span, "not found").help(help));
+            self.report(
+                Diagnostic::new(Code::UnknownSpec, message, spec.name.span, "not found").help(help),
+            );
             return;
         };
         let mut lines: Vec<SpecLine> = Vec::new();
@@ -100,7 +114,7 @@ impl Checker {
             let Some(line) = self.spec_line(line, sequential.operations()) else { continue };
             if let Some(old) = lines.iter().find(|old| old.operation == line.operation) {
                 let message = "an operation has one line in the spec";
-                let mistake = Diagnostic::new(message, line.span, "another line");
+                let mistake = Diagnostic::new(Code::Repeated, message, line.span, "another line");
                 let mistake = mistake.related(old.span, "the first");
                 self.report(mistake);
                 continue;
@@ -112,7 +126,8 @@ impl Checker {
                 let operation = &self.model.operations[index];
                 let message = format!("the spec does not mention `{}`", operation.name);
                 let help = format!("add a line such as `{} = method();`", operation.name);
-                let mistake = Diagnostic::new(message, spec.name.span, "no line for it");
+                let mistake =
+                    Diagnostic::new(Code::SpecLine, message, spec.name.span, "no line for it");
                 let mistake = mistake.related(operation.span, "this operation").help(help);
                 self.report(mistake);
             }
@@ -129,7 +144,10 @@ impl Checker {
                 .map(|near| format!("did you mean `{near}`?"))
                 .unwrap_or_else(|| format!("it has {}", all.join(", ")));
             let message = format!("the specification has no operation `{}`", line.method.name);
-            self.report(Diagnostic::new(message, line.method.span, "not found").help(help));
+            self.report(
+                Diagnostic::new(Code::NotSpecified, message, line.method.span, "not found")
+                    .help(help),
+            );
             return None;
         }
         let mut terms = |terms: &[ast::Term]| -> Vec<SpecTerm> {
@@ -168,7 +186,7 @@ impl Checker {
             Some(body) => format!("expected an argument of `{}` or a constant", body.name),
             None => "expected a constant".to_owned(),
         };
-        self.report(Diagnostic::new(message, term.span, "neither"));
+        self.report(Diagnostic::new(Code::SpecLine, message, term.span, "neither"));
         None
     }
 }

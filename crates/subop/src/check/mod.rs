@@ -15,7 +15,7 @@ use crate::model::{
     StructId, SubOperationId, Type, Variable,
 };
 use crate::syntax::ast::{self, Ident};
-use linchpin_syntax::{Diagnostic, Mistakes, Span, nearest};
+use linchpin_syntax::{Code, Diagnostic, Mistakes, Span, nearest};
 use std::collections::{HashMap, HashSet};
 
 /// Checks a file; the model makes sense only if there are no mistakes.
@@ -107,7 +107,12 @@ impl Checker {
             let ty = self.ty(&declaration.ty);
             if declaration.array {
                 let message = format!("a {what} cannot be an array");
-                let mistake = Diagnostic::new(message, name.span, "arrays are shared variables");
+                let mistake = Diagnostic::new(
+                    Code::TypeNotHere,
+                    message,
+                    name.span,
+                    "arrays are shared variables",
+                );
                 self.report(mistake.help("declare it before the first operation"));
             }
             if let Some(old) = variables.iter().find(|old| old.name == name.name) {
@@ -155,7 +160,7 @@ impl Checker {
         let help = nearest(&name.name, known).map(|near| format!("did you mean `{near}`?"));
         let help = help.unwrap_or_else(|| "a type is `int` or the name of a struct".to_owned());
         let message = format!("there is no type `{}`", name.name);
-        self.report(Diagnostic::new(message, name.span, "not found").help(help));
+        self.report(Diagnostic::new(Code::UnknownName, message, name.span, "not found").help(help));
         Type::Int
     }
 
@@ -166,7 +171,10 @@ impl Checker {
             let message = "this file has no operations";
             let help =
                 "an operation is `name(arguments)` and its sub-operations, such as `1 x = 1;`";
-            self.report(Diagnostic::new(message, Span::default(), "no operation").help(help));
+            self.report(
+                Diagnostic::new(Code::NoOperation, message, Span::default(), "no operation")
+                    .help(help),
+            );
         }
         let mut seen: HashMap<&str, Span> = HashMap::new();
         for operation in &file.operations {
@@ -206,7 +214,12 @@ impl Checker {
 
     fn initially(&mut self, file: &ast::File) {
         if let [first, second, ..] = &file.initially[..] {
-            let mistake = Diagnostic::new("a file starts once", second.span, "another `initially`");
+            let mistake = Diagnostic::new(
+                Code::Repeated,
+                "a file starts once",
+                second.span,
+                "another `initially`",
+            );
             self.report(mistake.related(first.span, "the first"));
         }
         let Some(block) = file.initially.first() else { return };
@@ -218,14 +231,19 @@ impl Checker {
                 if !initially.statements.is_empty() {
                     let message = "arrays are filled before anything else is assigned";
                     let label = "move this to the beginning of `initially`";
-                    self.report(Diagnostic::new(message, statement.span, label));
+                    self.report(Diagnostic::new(Code::Initially, message, statement.span, label));
                 }
                 initially.fills.extend(self.fill(array, value));
                 continue;
             }
             if let ast::StatementKind::Read(_) = statement.kind {
                 let message = "`initially` belongs to no thread, so it cannot `READ`";
-                self.report(Diagnostic::new(message, statement.span, "no operation"));
+                self.report(Diagnostic::new(
+                    Code::Initially,
+                    message,
+                    statement.span,
+                    "no operation",
+                ));
                 continue;
             }
             initially.statements.extend(self.statement(statement, &scope, &mut 0));
@@ -242,7 +260,9 @@ impl Checker {
         };
         let message = "this is not defined when it is executed";
         let help = "a field needs an object: `x = malloc node;` first; an index needs an integer";
-        self.report(Diagnostic::new(message, statement, "accesses nothing").help(help));
+        self.report(
+            Diagnostic::new(Code::Initially, message, statement, "accesses nothing").help(help),
+        );
     }
 
     fn twice(&mut self, what: &str, name: &Ident, old: Span) {
@@ -251,13 +271,16 @@ impl Checker {
         }
         let message = format!("there are two declarations of `{}`", name.name);
         let label = format!("this {what} has a name that is taken");
-        self.report(Diagnostic::new(message, name.span, label).related(old, "declared here"));
+        self.report(
+            Diagnostic::new(Code::Repeated, message, name.span, label)
+                .related(old, "declared here"),
+        );
     }
 
     fn limit(&mut self, count: usize, limit: usize, what: &str, span: Span) {
         if count > limit {
             let message = format!("more than {limit} {what}");
-            self.report(Diagnostic::new(message, span, "too many"));
+            self.report(Diagnostic::new(Code::TooLarge, message, span, "too many"));
         }
     }
 
@@ -275,7 +298,10 @@ impl Checker {
             let known = self.model.operations.iter().map(|operation| operation.name.as_str());
             let help = nearest(&name.name, known).map(|near| format!("did you mean `{near}`?"));
             let message = format!("there is no operation `{}`", name.name);
-            self.report(Diagnostic::new(message, name.span, "not found").maybe_help(help));
+            self.report(
+                Diagnostic::new(Code::UnknownName, message, name.span, "not found")
+                    .maybe_help(help),
+            );
         }
         found
     }

@@ -6,7 +6,7 @@ use crate::model::{
     Var,
 };
 use crate::syntax::ast::{self, Access, Ident, PlaceExpr, StatementKind, TermKind};
-use linchpin_syntax::{Diagnostic, Span, nearest};
+use linchpin_syntax::{Code, Diagnostic, Span, nearest};
 
 /// What a name stands for.
 enum Named {
@@ -47,19 +47,25 @@ impl Checker {
         let for_order = |ty: Option<Type>| ty == Some(Type::Int);
         if ordered && !(for_order(first_type) && for_order(second_type)) {
             let wrong = if for_order(first_type) { right } else { left };
-            let mistake = Diagnostic::new("only integers are ordered", wrong.span, "no integer");
+            let mistake = Diagnostic::new(
+                Code::NotComparable,
+                "only integers are ordered",
+                wrong.span,
+                "no integer",
+            );
             self.report(mistake.help("references and `NULL` are compared with `==` and `!=`"));
         } else if let (Some(one), Some(two)) = (first_type, second_type) {
-            self.same_type(one, left.span, two, right.span, "compare");
+            self.same_type(one, left.span, two, right.span, Code::NotComparable);
         }
         Condition::Atom(Atom { left: first, relation, right: second, span })
     }
 
-    fn same_type(&mut self, one: Type, at: Span, two: Type, there: Span, verb: &str) {
+    fn same_type(&mut self, one: Type, at: Span, two: Type, there: Span, code: Code) {
         if one != two {
+            let verb = if code == Code::NotComparable { "compare" } else { "assign between" };
             let (one, two) = (self.type_name(one), self.type_name(two));
             let message = format!("cannot {verb} {one} and {two}");
-            let mistake = Diagnostic::new(message, there, format!("this is {two}"));
+            let mistake = Diagnostic::new(code, message, there, format!("this is {two}"));
             self.report(mistake.related(at, format!("this is {one}")));
         }
     }
@@ -83,7 +89,12 @@ impl Checker {
             TermKind::Id => {
                 if !scope.id {
                     let message = "`ID` is the identity of an operation instance";
-                    self.report(Diagnostic::new(message, term.span, "there is none here"));
+                    self.report(Diagnostic::new(
+                        Code::Instance,
+                        message,
+                        term.span,
+                        "there is none here",
+                    ));
                 }
                 Some((Term::Id, Some(Type::Int)))
             }
@@ -96,7 +107,7 @@ impl Checker {
                 if ty != Type::Int {
                     let message = "only integers can be added to";
                     let label = format!("this is {}", self.type_name(ty));
-                    self.report(Diagnostic::new(message, term.span, label));
+                    self.report(Diagnostic::new(Code::WrongType, message, term.span, label));
                 }
                 Some((Term::Plus(place, *offset), Some(Type::Int)))
             }
@@ -122,7 +133,12 @@ impl Checker {
                     }
                     _ => {
                         let message = format!("`{}` is not an array", place.name.name);
-                        let mistake = Diagnostic::new(message, place.name.span, "not an array");
+                        let mistake = Diagnostic::new(
+                            Code::WrongType,
+                            message,
+                            place.name.span,
+                            "not an array",
+                        );
                         self.report(mistake.help("an array is declared `int A[];`"));
                         None
                     }
@@ -134,7 +150,8 @@ impl Checker {
             }
             (Named::Array(..), _) => {
                 let message = format!("`{}` is an array", place.name.name);
-                let mistake = Diagnostic::new(message, place.name.span, "which element?");
+                let mistake =
+                    Diagnostic::new(Code::NotOneWord, message, place.name.span, "which element?");
                 self.report(mistake.help(format!("write `{}[i]`", place.name.name)));
                 None
             }
@@ -147,7 +164,7 @@ impl Checker {
         }
         let Type::Ref(of) = ty else {
             let message = format!("`{}` is an `int` and has no fields", base.name);
-            self.report(Diagnostic::new(message, field.span, "not a struct"));
+            self.report(Diagnostic::new(Code::UnknownField, message, field.span, "not a struct"));
             return None;
         };
         let Some(id) = self.field_of(of, &field.name) else {
@@ -155,7 +172,10 @@ impl Checker {
             let help = nearest(&field.name, fields).map(|near| format!("did you mean `{near}`?"));
             let name = &self.model.structs[of.0].name;
             let message = format!("`{name}` has no field `{}`", field.name);
-            self.report(Diagnostic::new(message, field.span, "not found").maybe_help(help));
+            self.report(
+                Diagnostic::new(Code::UnknownField, message, field.span, "not found")
+                    .maybe_help(help),
+            );
             return None;
         };
         Some((Place::Field(var, of, id), self.model.field(of, id).ty))
@@ -178,7 +198,10 @@ impl Checker {
                 }
                 _ => None,
             };
-            self.report(Diagnostic::new(message, index.span, "not an index").maybe_help(help));
+            self.report(
+                Diagnostic::new(Code::WrongType, message, index.span, "not an index")
+                    .maybe_help(help),
+            );
             return None;
         }
         found
@@ -210,7 +233,9 @@ impl Checker {
             .map(|near| format!("did you mean `{near}`?"))
             .or_else(|| habit(&name.name));
         let message = format!("there is no variable `{}`", name.name);
-        self.report(Diagnostic::new(message, name.span, "not found").maybe_help(help));
+        self.report(
+            Diagnostic::new(Code::UnknownName, message, name.span, "not found").maybe_help(help),
+        );
         None
     }
 
@@ -227,7 +252,7 @@ impl Checker {
         match (scope.peers, side) {
             (None, Some(_)) => {
                 let message = "`@1` and `@2` have a meaning only in `relations { }`";
-                self.report(Diagnostic::new(message, name.span, "which instance?"));
+                self.report(Diagnostic::new(Code::Instance, message, name.span, "which instance?"));
                 Some(None)
             }
             (None, None) | (Some(_), Some(1)) => {
@@ -242,7 +267,9 @@ impl Checker {
                     "write `{0}@1` for the first sub-operation's, `{0}@2` for the second's",
                     name.name
                 );
-                self.report(Diagnostic::new(message, name.span, "a local").help(help));
+                self.report(
+                    Diagnostic::new(Code::Instance, message, name.span, "a local").help(help),
+                );
                 Some(None)
             }
             (Some(_), None) => None,
@@ -262,7 +289,7 @@ impl Checker {
                 let value_of = self.term(value, scope);
                 let ((place, ty), (term, value_type)) = (place?, value_of?);
                 if let Some(value_type) = value_type {
-                    self.same_type(ty, target.span, value_type, value.span, "assign between");
+                    self.same_type(ty, target.span, value_type, value.span, Code::WrongType);
                 }
                 Some(Statement::Assign { place, value: term, span })
             }
@@ -272,7 +299,7 @@ impl Checker {
                 let (var, declared) = var?;
                 if ty != Type::Ref(declared) {
                     let declared = Type::Ref(declared);
-                    self.same_type(declared, name.span, ty, of.span, "assign between");
+                    self.same_type(declared, name.span, ty, of.span, Code::WrongType);
                     return None;
                 }
                 Some(Statement::Malloc { var, of: declared, span })
@@ -289,7 +316,7 @@ impl Checker {
             }
             StatementKind::Fill(name, _) => {
                 let message = "all elements at once can be set only in `initially`";
-                self.report(Diagnostic::new(message, name.span, "which element?"));
+                self.report(Diagnostic::new(Code::Initially, message, name.span, "which element?"));
                 None
             }
         }
@@ -302,7 +329,12 @@ impl Checker {
             TermKind::Missing => None,
             _ => {
                 let message = "expected a variable, a field or an element";
-                self.report(Diagnostic::new(message, term.span, "this is only a value"));
+                self.report(Diagnostic::new(
+                    Code::NotAssignable,
+                    message,
+                    term.span,
+                    "this is only a value",
+                ));
                 None
             }
         }
@@ -314,7 +346,8 @@ impl Checker {
             Named::Variable(var, Type::Ref(of)) => Some((var, of)),
             _ => {
                 let message = format!("`{}` does not refer to an object", name.name);
-                let mistake = Diagnostic::new(message, name.span, "not of struct type");
+                let mistake =
+                    Diagnostic::new(Code::WrongType, message, name.span, "not of struct type");
                 self.report(mistake.help("declare it with the name of a struct"));
                 None
             }
@@ -327,17 +360,22 @@ impl Checker {
             Named::Array(id, ty) => {
                 if !matches!(term, Term::Int(_) | Term::Null) {
                     let message = "all elements start as a number or `NULL`";
-                    self.report(Diagnostic::new(message, value.span, "not a constant"));
+                    self.report(Diagnostic::new(
+                        Code::NotConstant,
+                        message,
+                        value.span,
+                        "not a constant",
+                    ));
                     return None;
                 }
                 if let Some(value_type) = value_type {
-                    self.same_type(ty, array.span, value_type, value.span, "assign between");
+                    self.same_type(ty, array.span, value_type, value.span, Code::WrongType);
                 }
                 Some((id, term))
             }
             Named::Variable(..) => {
                 let message = format!("`{}` is not an array", array.name);
-                self.report(Diagnostic::new(message, array.span, "not an array"));
+                self.report(Diagnostic::new(Code::WrongType, message, array.span, "not an array"));
                 None
             }
         }

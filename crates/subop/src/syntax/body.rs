@@ -6,7 +6,7 @@ use super::ast::{
 };
 use super::parse::Parser;
 use super::token::Kind;
-use linchpin_syntax::{Diagnostic, Parser as _, Span};
+use linchpin_syntax::{Code, Diagnostic, Parser as _, Span};
 
 /// Where the declarations and the first `then` of an operation go.
 type Head<'a> = (&'a mut Vec<Declaration>, &'a mut Option<Vec<Ident>>);
@@ -56,7 +56,12 @@ impl Parser<'_> {
         let name = self.expect_name("a variable");
         let array = self.eat(Kind::OpenBracket);
         if array && !self.eat(Kind::CloseBracket) {
-            let mistake = Diagnostic::new("arrays have no length", self.span(), "expected `]`");
+            let mistake = Diagnostic::new(
+                Code::Unexpected,
+                "arrays have no length",
+                self.span(),
+                "expected `]`",
+            );
             self.report(mistake.help("write `int A[];`: there is an element for every integer"));
             if self.peek() == Kind::Int {
                 self.bump();
@@ -77,6 +82,7 @@ impl Parser<'_> {
         let items = self.items(&mut Some((&mut locals, &mut start)), braces);
         if braces && !self.eat(Kind::CloseBrace) {
             let mistake = Diagnostic::new(
+                Code::Unexpected,
                 "expected a sub-operation or `}`",
                 self.span(),
                 "expected a sub-operation or `}`",
@@ -125,7 +131,12 @@ impl Parser<'_> {
                         }
                         _ => {
                             let message = "`then` stands after a sub-operation's `;` or name, once";
-                            self.report(Diagnostic::new(message, span, "nothing to follow"));
+                            self.report(Diagnostic::new(
+                                Code::Next,
+                                message,
+                                span,
+                                "nothing to follow",
+                            ));
                         }
                     }
                 }
@@ -142,7 +153,10 @@ impl Parser<'_> {
                         _ => {
                             let message = "declarations come before the sub-operations";
                             let help = "move it up; shared variables are declared before the first operation";
-                            self.report(Diagnostic::new(message, span, "too late").help(help));
+                            self.report(
+                                Diagnostic::new(Code::Misplaced, message, span, "too late")
+                                    .help(help),
+                            );
                         }
                     }
                     self.semicolon();
@@ -150,7 +164,8 @@ impl Parser<'_> {
                 Free | Read | Return | Name => {
                     let message = "a sub-operation starts with its mark";
                     let help = "write `1` in front if the invoking thread executes it, `*` if any thread may";
-                    let mistake = Diagnostic::new(message, self.span(), "expected `1` or `*`");
+                    let mistake =
+                        Diagnostic::new(Code::Mark, message, self.span(), "expected `1` or `*`");
                     self.report(mistake.help(help));
                     items.push(Item::Step(Box::new(self.sub_operation())));
                 }
@@ -189,7 +204,8 @@ impl Parser<'_> {
         let mark = if self.eat(Kind::Star) { Mark::Anyone } else { Mark::Invoker };
         if self.peek() == Kind::Int {
             if self.text() != "1" {
-                let mistake = Diagnostic::new("unknown mark", self.span(), "expected `1` or `*`");
+                let mistake =
+                    Diagnostic::new(Code::Mark, "unknown mark", self.span(), "expected `1` or `*`");
                 self.report(mistake.help("`1`: the invoking thread; `*`: any thread"));
             }
             self.bump();
@@ -262,7 +278,7 @@ impl Parser<'_> {
             let span = start.to(self.previous_span());
             if sub_operation.result.is_some() {
                 let message = "a sub-operation returns once";
-                self.report(Diagnostic::new(message, span, "returned already"));
+                self.report(Diagnostic::new(Code::Unreachable, message, span, "returned already"));
             }
             sub_operation.result = Some((terms, span));
             return Some(span);
@@ -273,7 +289,12 @@ impl Parser<'_> {
         let statement = self.statement();
         let span = statement.span;
         if let Some((_, returned)) = &sub_operation.result {
-            let mistake = Diagnostic::new("nothing comes after `return`", span, "never executed");
+            let mistake = Diagnostic::new(
+                Code::Unreachable,
+                "nothing comes after `return`",
+                span,
+                "never executed",
+            );
             let mistake = mistake.related(*returned, "returned here");
             self.report(mistake);
         }
@@ -319,11 +340,21 @@ impl Parser<'_> {
         }
         let target = self.term();
         if self.peek() == Kind::Assign {
-            let mistake = Diagnostic::new("expected `=`, found `:=`", self.span(), "expected `=`");
+            let mistake = Diagnostic::new(
+                Code::OtherLanguage,
+                "expected `=`, found `:=`",
+                self.span(),
+                "expected `=`",
+            );
             self.report(mistake.help("assignment is written `=`"));
             self.bump();
         } else if self.peek() == Kind::EqualEqual {
-            let mistake = Diagnostic::new("expected `=`, found `==`", self.span(), "expected `=`");
+            let mistake = Diagnostic::new(
+                Code::OtherLanguage,
+                "expected `=`, found `==`",
+                self.span(),
+                "expected `=`",
+            );
             self.report(mistake.help("conditions stand in `< … >` before the statements"));
             self.bump();
         } else {
@@ -336,7 +367,10 @@ impl Parser<'_> {
                 _ => {
                     let message = "`malloc` gives its object to a variable";
                     let help = "`x = malloc node;` first, then `y.next = x;`";
-                    self.report(Diagnostic::new(message, target.span, "no variable").help(help));
+                    self.report(
+                        Diagnostic::new(Code::NotAssignable, message, target.span, "no variable")
+                            .help(help),
+                    );
                     Ident { name: String::new(), span: target.span }
                 }
             };

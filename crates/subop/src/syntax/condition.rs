@@ -4,7 +4,7 @@
 use super::ast::{Access, Condition, PlaceExpr, Relation, Term, TermKind};
 use super::parse::Parser;
 use super::token::Kind;
-use linchpin_syntax::{Diagnostic, Parser as _};
+use linchpin_syntax::{Code, Diagnostic, Parser as _};
 
 impl Parser<'_> {
     /// `< condition; … >`, the `<` being next. The last `;` may be missing, as in Figure 5.
@@ -25,8 +25,9 @@ impl Parser<'_> {
                 break;
             }
             let message = format!("expected `;` or `>`, found {}", self.found());
-            let mistake = Diagnostic::new(message, self.span(), "expected `;` or `>`")
-                .related(open, "this precondition does not end");
+            let mistake =
+                Diagnostic::new(Code::Unclosed, message, self.span(), "expected `;` or `>`")
+                    .related(open, "this precondition does not end");
             self.report(mistake);
             self.skip_guard();
             if self.position() == before || !self.eat(Kind::Semicolon) {
@@ -108,6 +109,7 @@ impl Parser<'_> {
             Kind::GreaterEqual => Relation::GreaterOrEqual,
             Kind::Equal => {
                 let mistake = Diagnostic::new(
+                    Code::OtherLanguage,
                     "`=` assigns; a condition compares",
                     self.span(),
                     "expected a comparison",

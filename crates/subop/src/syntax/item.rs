@@ -4,7 +4,7 @@
 use super::ast::{Claim, ClaimKind, File, Initially, Invariant, Spec, SpecLine, Struct, Term};
 use super::parse::Parser;
 use super::token::Kind;
-use linchpin_syntax::Diagnostic;
+use linchpin_syntax::{Code, Diagnostic};
 
 impl Parser<'_> {
     pub(super) fn file(&mut self) -> File {
@@ -199,6 +199,7 @@ impl Parser<'_> {
         while !self.at_end() && !self.eat(Kind::CloseBrace) {
             if self.peek() != Kind::Name {
                 let mistake = Diagnostic::new(
+                    Code::Unexpected,
                     "expected a line such as `Enqueue = enqueue(val);`, or `}`",
                     self.span(),
                     "expected an operation's name",

@@ -8,3 +8,4 @@ mod parse;
 mod token;
 
 pub(crate) use parse::parse;
+pub(crate) use token::Kind;

@@ -23,7 +23,7 @@ Push(int v)
     Top := X;
 ",
         expect![[r#"
-            error: `=` assigns; a condition compares
+            error[L005]: `=` assigns; a condition compares
              --> model.subop:7:12
               |
             7 |     1 <Top = X; X.next == null;> Top = X.next.value;
@@ -31,7 +31,7 @@ Push(int v)
               |
               = help: compare with `==`
 
-            error: expected `;`, found `.`
+            error[L001]: expected `;`, found `.`
              --> model.subop:7:46
               |
             7 |     1 <Top = X; X.next == null;> Top = X.next.value;
@@ -39,7 +39,7 @@ Push(int v)
               |
               = help: only one access a term: put `x.next` into a local first, or compare it with one that is never assigned
 
-            error: expected `=`, found `:=`
+            error[L005]: expected `=`, found `:=`
              --> model.subop:8:9
               |
             8 |     Top := X;
@@ -69,7 +69,7 @@ invariant after d: Z == 1;
 spec queu { Push = enq(v); }
 ",
         expect![[r#"
-            error: there is no variable `null`
+            error[L010]: there is no variable `null`
              --> model.subop:6:18
               |
             6 |     1 <X.next == null; X < Top;> X.nxt = Topp;
@@ -77,7 +77,7 @@ spec queu { Push = enq(v); }
               |
               = help: the null reference is `NULL`
 
-            error: only integers are ordered
+            error[L021]: only integers are ordered
              --> model.subop:6:24
               |
             6 |     1 <X.next == null; X < Top;> X.nxt = Topp;
@@ -85,7 +85,7 @@ spec queu { Push = enq(v); }
               |
               = help: references and `NULL` are compared with `==` and `!=`
 
-            error: `node` has no field `nxt`
+            error[L011]: `node` has no field `nxt`
              --> model.subop:6:36
               |
             6 |     1 <X.next == null; X < Top;> X.nxt = Topp;
@@ -93,7 +93,7 @@ spec queu { Push = enq(v); }
               |
               = help: did you mean `next`?
 
-            error: there is no variable `Topp`
+            error[L010]: there is no variable `Topp`
              --> model.subop:6:42
               |
             6 |     1 <X.next == null; X < Top;> X.nxt = Topp;
@@ -101,7 +101,7 @@ spec queu { Push = enq(v); }
               |
               = help: did you mean `Top`?
 
-            error: cannot assign between an `int` and a `node`
+            error[L020]: cannot assign between an `int` and a `node`
              --> model.subop:7:17
               |
             7 |     1 X.value = Top;
@@ -109,7 +109,7 @@ spec queu { Push = enq(v); }
               |       |
               |       this is an `int`
 
-            error: `A` is an array
+            error[L030]: `A` is an array
              --> model.subop:8:7
               |
             8 |     1 A = v; READ A[X]; v = A[X.value];
@@ -117,13 +117,13 @@ spec queu { Push = enq(v); }
               |
               = help: write `A[i]`
 
-            error: an index is a number, an `int` variable, or one plus or minus a number
+            error[L020]: an index is a number, an `int` variable, or one plus or minus a number
              --> model.subop:8:21
               |
             8 |     1 A = v; READ A[X]; v = A[X.value];
               |                     ^ not an index
 
-            error: an index is a number, an `int` variable, or one plus or minus a number
+            error[L020]: an index is a number, an `int` variable, or one plus or minus a number
              --> model.subop:8:31
               |
             8 |     1 A = v; READ A[X]; v = A[X.value];
@@ -131,7 +131,7 @@ spec queu { Push = enq(v); }
               |
               = help: put it into a local first
 
-            error: `v` does not refer to an object
+            error[L020]: `v` does not refer to an object
              --> model.subop:9:12
               |
             9 |     1 free v; return ID; ...d
@@ -139,7 +139,7 @@ spec queu { Push = enq(v); }
               |
               = help: declare it with the name of a struct
 
-            error: there are two sub-operations called `d`
+            error[L012]: there are two sub-operations called `d`
               --> model.subop:11:20
                |
              9 |     1 free v; return ID; ...d
@@ -150,13 +150,13 @@ spec queu { Push = enq(v); }
                |
                = help: name a sub-operation with `...name` after it
 
-            error: there is no variable `Z`
+            error[L010]: there is no variable `Z`
               --> model.subop:13:20
                |
             13 | invariant after d: Z == 1;
                |                    ^ not found
 
-            error: there is no sub-operation `dd`
+            error[L010]: there is no sub-operation `dd`
               --> model.subop:12:17
                |
             12 | relations { d ≀ dd; d ⊖ d [if (v == 1)]; }
@@ -164,13 +164,13 @@ spec queu { Push = enq(v); }
                |
                = help: did you mean `d`?
 
-            error: there is no variable `v`
+            error[L010]: there is no variable `v`
               --> model.subop:12:32
                |
             12 | relations { d ≀ dd; d ⊖ d [if (v == 1)]; }
                |                                ^ not found
 
-            error: there is no specification `queu`
+            error[L051]: there is no specification `queu`
               --> model.subop:14:6
                |
             14 | spec queu { Push = enq(v); }
@@ -186,100 +186,100 @@ fn what_the_grammar_wants() {
     shows(
         "int x; A() x = 1;",
         expect![[r#"
-        error: a sub-operation starts with its mark
-         --> model.subop:1:12
-          |
-        1 | int x; A() x = 1;
-          |            ^ expected `1` or `*`
-          |
-          = help: write `1` in front if the invoking thread executes it, `*` if any thread may
-    "#]],
+            error[L100]: a sub-operation starts with its mark
+             --> model.subop:1:12
+              |
+            1 | int x; A() x = 1;
+              |            ^ expected `1` or `*`
+              |
+              = help: write `1` in front if the invoking thread executes it, `*` if any thread may
+        "#]],
     );
     shows(
         "int x; A() 2 x = 1;",
         expect![[r#"
-        error: unknown mark
-         --> model.subop:1:12
-          |
-        1 | int x; A() 2 x = 1;
-          |            ^ expected `1` or `*`
-          |
-          = help: `1`: the invoking thread; `*`: any thread
-    "#]],
+            error[L100]: unknown mark
+             --> model.subop:1:12
+              |
+            1 | int x; A() 2 x = 1;
+              |            ^ expected `1` or `*`
+              |
+              = help: `1`: the invoking thread; `*`: any thread
+        "#]],
     );
     shows(
         "int x; A() 1 <x == 1; x = 2;",
         expect![[r#"
-        error: `=` assigns; a condition compares
-         --> model.subop:1:25
-          |
-        1 | int x; A() 1 <x == 1; x = 2;
-          |                         ^ expected a comparison
-          |
-          = help: compare with `==`
+            error[L005]: `=` assigns; a condition compares
+             --> model.subop:1:25
+              |
+            1 | int x; A() 1 <x == 1; x = 2;
+              |                         ^ expected a comparison
+              |
+              = help: compare with `==`
 
-        error: expected a variable, a field, a number, `NULL` or `ID`, found the end of the file
-         --> model.subop:1:29
-          |
-        1 | int x; A() 1 <x == 1; x = 2;
-          |                             ^ expected a variable, a field, a number, `NULL` or `ID`
-    "#]],
+            error[L001]: expected a variable, a field, a number, `NULL` or `ID`, found the end of the file
+             --> model.subop:1:29
+              |
+            1 | int x; A() 1 <x == 1; x = 2;
+              |                             ^ expected a variable, a field, a number, `NULL` or `ID`
+        "#]],
     );
     shows(
         "int x; A() 1 x = 1; then A_1;",
         expect![[r#"
-        error: operations have no loops
-         --> model.subop:1:26
-          |
-        1 | int x; A() 1 x = 1; then A_1;
-          |                          ^^^ not further down
-          |
-          = help: write the last iteration only; failing ones must not change anything
-    "#]],
+            error[L102]: operations have no loops
+             --> model.subop:1:26
+              |
+            1 | int x; A() 1 x = 1; then A_1;
+              |                          ^^^ not further down
+              |
+              = help: write the last iteration only; failing ones must not change anything
+        "#]],
     );
     shows(
         "int x; A() 1 x = 1; int y; 1 y = 1;",
         expect![[r#"
-        error: declarations come before the sub-operations
-         --> model.subop:1:21
-          |
-        1 | int x; A() 1 x = 1; int y; 1 y = 1;
-          |                     ^^^^^ too late
-          |
-          = help: move it up; shared variables are declared before the first operation
-    "#]],
+            error[L008]: declarations come before the sub-operations
+             --> model.subop:1:21
+              |
+            1 | int x; A() 1 x = 1; int y; 1 y = 1;
+              |                     ^^^^^ too late
+              |
+              = help: move it up; shared variables are declared before the first operation
+        "#]],
     );
     shows(
         "int x; A() { 1 x = 1; return; 1 x = 2; }",
         expect![[r#"
-        error: the operation may end here without `return`
-         --> model.subop:1:31
-          |
-        1 | int x; A() { 1 x = 1; return; 1 x = 2; }
-          |              ---------------- ^^^^^^^ no `return`
-          |              |
-          |              returns here
-          |
-          = help: return wherever it ends; `return;` returns nothing
+            error[L040]: the operation may end here without `return`
+             --> model.subop:1:31
+              |
+            1 | int x; A() { 1 x = 1; return; 1 x = 2; }
+              |              ---------------- ^^^^^^^ no `return`
+              |              |
+              |              returns here
+              |
+              = help: return wherever it ends; `return;` returns nothing
 
-        error: this sub-operation is never executed
-         --> model.subop:1:31
-          |
-        1 | int x; A() { 1 x = 1; return; 1 x = 2; }
-          |                               ^^^^^^^ not reached
-          |
-          = help: what stands before it returns, or goes on elsewhere with `then`
-    "#]],
+            error[L101]: this sub-operation is never executed
+             --> model.subop:1:31
+              |
+            1 | int x; A() { 1 x = 1; return; 1 x = 2; }
+              |                               ^^^^^^^ not reached
+              |
+              = help: what stands before it returns, or goes on elsewhere with `then`
+        "#]],
     );
     shows(
         "int x",
         expect![[r#"
-        error: expected `;`, found the end of the file
-         --> model.subop:1:6
-          |
-        1 | int x
-          |      ^ expected `;`
-    "#]],
+            error[L001]: expected `;`, found the end of the file
+             --> model.subop:1:6
+              |
+            1 | int x
+              |      ^ expected `;`
+        "#]],
     );
 }
 
@@ -293,7 +293,7 @@ B() int a; int b; int c; int d; int e; int f; int g;
     1 READ a; READ b; READ c; READ d; READ e; READ f; READ g;
 ",
         expect![[r#"
-            error: this guesses more than 6 locals
+            error[L009]: this guesses more than 6 locals
              --> model.subop:5:5
               |
             5 |     1 READ a; READ b; READ c; READ d; READ e; READ f; READ g;
@@ -313,7 +313,7 @@ initially { node D; D = malloc node; top = D.next; top.v = 1; }
 A() 1 READ top;
 ",
         expect![[r#"
-            error: this is not defined when it is executed
+            error[L107]: this is not defined when it is executed
              --> model.subop:3:52
               |
             3 | initially { node D; D = malloc node; top = D.next; top.v = 1; }

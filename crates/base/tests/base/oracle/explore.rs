@@ -99,6 +99,9 @@ impl<'a> Judge<'a> {
         let may = &self.machine.program().threads[thread].operations;
         match &state.threads[thread].status {
             Status::Running { .. } => vec![Move::Step { thread }],
+            Status::Interrupted { .. } | Status::Resolving { .. } | Status::Resolved { .. } => {
+                Vec::new()
+            }
             Status::Returning { .. } => vec![Move::Respond { thread }],
             Status::Idle if left == 0 => Vec::new(),
             Status::Idle => {
@@ -173,7 +176,7 @@ impl<'a> Judge<'a> {
 
     /// Makes a move, with those that are merged with it; whether it could be made.
     fn advance(&mut self, history: &mut History, what: Move) -> bool {
-        let thread = what.thread();
+        let Some(thread) = what.thread() else { return false };
         let length = history.moves.len();
         let invokes = matches!(what, Move::Invoke { .. });
         if !self.push(history, what) {
@@ -202,7 +205,7 @@ impl<'a> Judge<'a> {
 
     fn push(&mut self, history: &mut History, what: Move) -> bool {
         let Some(state) = history.states.last() else { return false };
-        let thread = what.thread();
+        let Some(thread) = what.thread() else { return false };
         let node = node_of(state, thread);
         let attempt = self.machine.attempt(state, &what, &[], None);
         let next = match attempt.outcome {
@@ -247,6 +250,7 @@ impl<'a> Judge<'a> {
                 history.calls[call].responded = Some(at);
                 moved.call = call;
             }
+            Move::Crash | Move::CrashThread { .. } | Move::Recover => return false,
         }
         if let Status::Returning { value, .. } = &next.threads[thread].status {
             history.calls[moved.call].answer = Some(value.clone());

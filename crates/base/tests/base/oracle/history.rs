@@ -78,6 +78,7 @@ impl History {
                 self.calls[moved.call].answer = None;
             }
             Move::Respond { .. } => self.calls[moved.call].responded = None,
+            Move::Crash | Move::CrashThread { .. } | Move::Recover => {}
         }
     }
 
@@ -94,6 +95,7 @@ impl History {
             Move::Respond { thread } => {
                 format!("{thread}: answers {:?}", self.calls[moved.call].answer)
             }
+            Move::Crash | Move::CrashThread { .. } | Move::Recover => "a crash".to_owned(),
         };
         self.moves.iter().map(show).collect()
     }

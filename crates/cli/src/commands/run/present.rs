@@ -41,7 +41,11 @@ impl<'a> Presentation<'a> {
     pub fn history(&self) -> String {
         let mut lines = String::new();
         let mut events = self.run().events.iter().peekable();
+        let mut crashes = self.run().crashes.iter().peekable();
         for time in 0..self.run().schedule.len() as u64 {
+            if let Some(crash) = crashes.next_if(|crash| crash.time == time) {
+                lines += &format!("{}\n", self.view().crash(crash));
+            }
             if let Some(event) = events.next_if(|event| event.time == time) {
                 lines += &format!("{}\n", self.view().event(event));
             }
@@ -59,8 +63,7 @@ impl<'a> Presentation<'a> {
         let subject = self.args.model.model.display().to_string();
         let mut object = json::envelope("run", &subject);
         let mut insert = |key: &str, value: Json| object.insert(key.to_owned(), value);
-        let history: Json =
-            self.run().events.iter().map(|event| self.view().event(event)).collect();
+        let history: Json = self.view().history().into();
         let schedule = linchpin_report::schedule::to_json(self.program, &self.run().schedule);
         insert("verdict", json!(self.shown.verdict().id()));
         insert("seed", json!(self.shown.seed));
@@ -149,16 +152,26 @@ impl<'a> Presentation<'a> {
     fn finding_sentence(&self) -> String {
         match &self.shown.finding {
             Finding::NotLinearizable(violation) => {
-                format!("the history is not linearizable: {}", violation.explanation)
+                format!("the history is not {}: {}", self.property(), violation.explanation)
             }
             Finding::NotJudged(reason) => format!("the history was not judged: {reason}"),
             Finding::Linearizable if self.shown.tried > 1 => {
-                format!("{} runs, every history is linearizable", grouped(self.shown.tried))
+                let tried = grouped(self.shown.tried);
+                format!("{tried} runs, every history is {}", self.property())
             }
             Finding::Linearizable => {
-                format!("{}; the history is linearizable", self.end_sentence())
+                format!("{}; the history is {}", self.end_sentence(), self.property())
             }
             Finding::Fault | Finding::Deadlock | Finding::Unfinished => self.end_sentence(),
+        }
+    }
+
+    /// What histories are judged by: without its crashes, a durably linearizable one is
+    /// linearizable.
+    fn property(&self) -> &'static str {
+        match self.run().crashes.is_empty() {
+            true => "linearizable",
+            false => "durably linearizable",
         }
     }
 
@@ -225,7 +238,7 @@ impl<'a> Presentation<'a> {
         Page {
             title: format!("linchpin run {}", self.args.model.model.display()),
             verdict: format!("{}: {}", self.shown.verdict(), self.reason()),
-            tone: Tone::of(self.is_bad()),
+            tone: Tone::of_verdict(self.shown.verdict()),
             facts,
             timeline: Timeline::new(self.view().bars()),
             rows: self.view().rows(),

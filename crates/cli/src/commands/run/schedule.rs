@@ -25,11 +25,28 @@ pub fn parse(text: &str, program: &Program) -> Result<Vec<ScheduledMove>> {
 }
 
 fn parse_move(json: &Json, program: &Program) -> Result<ScheduledMove> {
+    let what = match (json["move"].as_str(), json.get("process")) {
+        (Some("crash"), None) => Move::Crash,
+        (Some("recover"), None) => Move::Recover,
+        _ => parse_move_of_thread(json, program)?,
+    };
+    let mut choices = Choices::new();
+    if let Some(list) = json.get("choices") {
+        for choice in list.as_array().context("\"choices\" must be an array")? {
+            let choice = choice.as_u64().and_then(|choice| u32::try_from(choice).ok());
+            choices.push(choice.context("\"choices\" must be numbers")?);
+        }
+    }
+    Ok(ScheduledMove { what, choices })
+}
+
+fn parse_move_of_thread(json: &Json, program: &Program) -> Result<Move> {
     let thread = json["process"].as_u64().context("\"process\" must be a number")? as usize;
     if thread >= program.threads.len() {
         bail!("there is no process {thread}: the model has {} threads", program.threads.len());
     }
-    let what = match json["move"].as_str() {
+    Ok(match json["move"].as_str() {
+        Some("crash") => Move::CrashThread { thread },
         Some("step") => Move::Step { thread },
         Some("respond") => Move::Respond { thread },
         Some("invoke") => {
@@ -42,14 +59,6 @@ fn parse_move(json: &Json, program: &Program) -> Result<ScheduledMove> {
             let arguments = arguments.context("\"args\" has a value that no operation takes")?;
             Move::Invoke { thread, operation, arguments }
         }
-        _ => bail!("\"move\" must be \"invoke\", \"step\" or \"respond\""),
-    };
-    let mut choices = Choices::new();
-    if let Some(list) = json.get("choices") {
-        for choice in list.as_array().context("\"choices\" must be an array")? {
-            let choice = choice.as_u64().and_then(|choice| u32::try_from(choice).ok());
-            choices.push(choice.context("\"choices\" must be numbers")?);
-        }
-    }
-    Ok(ScheduledMove { what, choices })
+        _ => bail!("\"move\" must be \"invoke\", \"step\", \"respond\", \"crash\" or \"recover\""),
+    })
 }

@@ -88,6 +88,7 @@ fn options(args: &RunArgs, compiled: &Compiled) -> RunOptions {
         memory: memory(args),
         step_limit: args.step_limit,
         trace: false,
+        crashes: args.crashes.map_or(compiled.bounds.crashes, usize::from),
     }
 }
 

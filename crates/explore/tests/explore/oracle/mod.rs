@@ -3,6 +3,7 @@
 mod naive;
 mod program;
 mod real;
+mod together;
 
 use super::run;
 use fastrand::Rng;

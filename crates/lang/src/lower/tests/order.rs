@@ -197,3 +197,26 @@ fn a_fault_happens_only_where_it_is_written() {
         "#]],
     );
 }
+
+#[test]
+fn flushes_and_fences_are_steps() {
+    check_with(
+        "persistent struct Leaf { val: int, next: Leaf }\npersistent shared leaf: Leaf;\n\
+         persistent shared k: int;\nrecover { k = 0; persist(k); }",
+        "flush(leaf.next.val);\nfence;\natomic { persist(k); fence; }",
+        expect![[r#"
+            read() -> int    line 1
+              call     2                     → 1
+              1        2  $1 := leaf         → 2
+              2        2  $0 := $1.next      → 3
+              3        2  flush($0.val)      → 4
+              4        3  fence              → 5
+              5        4  persist(k); fence  return 0
+
+            recover    line 10
+              call    10              → 1
+              1       10  k := 0      → 2
+              2       10  persist(k)  return
+        "#]],
+    );
+}

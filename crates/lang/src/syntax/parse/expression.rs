@@ -3,7 +3,7 @@
 use super::Parser;
 use crate::syntax::ast::*;
 use crate::syntax::token::TokenKind;
-use linchpin_syntax::{Diagnostic, Parser as _, Span};
+use linchpin_syntax::{Code, Diagnostic, Parser as _, Span};
 
 /// How tightly comparison binds; two of them in a row need parentheses.
 const COMPARISON: u8 = 3;
@@ -90,6 +90,7 @@ impl Parser<'_> {
             }
             if tightness == COMPARISON && matches!(binary(self.peek()), Some((_, COMPARISON))) {
                 let mistake = Diagnostic::new(
+                    Code::Chained,
                     "comparisons cannot be chained",
                     self.span(),
                     "second comparison",
@@ -300,9 +301,14 @@ impl Parser<'_> {
             TokenKind::OpenBrace if braces == Braces::Record => self.record(name),
             TokenKind::OpenBrace if self.at_record() => {
                 let message = "a record before a block stands in parentheses";
-                let mistake = Diagnostic::new(message, self.span(), "would start the block")
-                    .related(name.span, "the record")
-                    .help(format!("write `({} {{ … }})`", name.name));
+                let mistake = Diagnostic::new(
+                    Code::RecordBeforeBlock,
+                    message,
+                    self.span(),
+                    "would start the block",
+                )
+                .related(name.span, "the record")
+                .help(format!("write `({} {{ … }})`", name.name));
                 self.report(mistake);
                 self.record(name)
             }

@@ -3,7 +3,7 @@
 
 use super::Parser;
 use crate::syntax::token::TokenKind;
-use linchpin_syntax::{Diagnostic, Ident, Parser as _, limits};
+use linchpin_syntax::{Code, Diagnostic, Ident, Parser as _, limits};
 
 /// A name as advice shows it: a very long one is left out.
 pub(super) fn short(name: &str) -> &str {
@@ -46,7 +46,8 @@ impl Parser<'_> {
         let message = format!("there is no `{sign}{sign}`");
         let span = self.span();
         self.bump();
-        let mistake = Diagnostic::new(message, span.to(self.span()), "not an operator");
+        let mistake =
+            Diagnostic::new(Code::OtherLanguage, message, span.to(self.span()), "not an operator");
         self.bump();
         self.report_previous(mistake.help(format!("write `x {sign}= 1;`")));
     }
@@ -61,7 +62,8 @@ impl Parser<'_> {
         } else {
             ("there is no `*` before a reference", "a field of an object is read by `x.f`")
         };
-        let mistake = Diagnostic::new(message, self.span(), "not needed").help(help);
+        let mistake =
+            Diagnostic::new(Code::OtherLanguage, message, self.span(), "not needed").help(help);
         self.bump();
         self.report_previous(mistake);
     }
@@ -70,7 +72,8 @@ impl Parser<'_> {
     pub(super) fn arrow(&mut self) {
         let help = format!("write `x.{}`", short(self.text_after(1)));
         let message = "a field is reached by `.`, not by `->`";
-        let mistake = Diagnostic::new(message, self.span(), "expected `.`").help(help);
+        let mistake =
+            Diagnostic::new(Code::OtherLanguage, message, self.span(), "expected `.`").help(help);
         self.report(mistake);
         self.bump();
     }
@@ -79,7 +82,8 @@ impl Parser<'_> {
     pub(super) fn constructor(&mut self, of: &Ident) {
         let message = "`new` gives each field its value by name";
         let help = format!("write `new {} {{ field: value, … }}`", short(&of.name));
-        let mistake = Diagnostic::new(message, self.span(), "expected `{`").help(help);
+        let mistake =
+            Diagnostic::new(Code::OtherLanguage, message, self.span(), "expected `{`").help(help);
         self.report(mistake);
         self.bump();
         self.separated(TokenKind::CloseParen, Self::expression);
@@ -100,7 +104,8 @@ impl Parser<'_> {
         let result = if ty == "void" { String::new() } else { format!("-> {ty} ") };
         let message = "the type of the result stands behind the parameters";
         let help = format!("write `{word} {name}(…) {result}{{ … }}`");
-        let mistake = Diagnostic::new(message, self.span(), "not here").help(help);
+        let mistake =
+            Diagnostic::new(Code::OtherLanguage, message, self.span(), "not here").help(help);
         self.report(mistake);
         // The name of the operation, or what comes before it, is the next token now.
         self.bump();
@@ -116,7 +121,9 @@ impl Parser<'_> {
     pub(super) fn name_after_type(&mut self, ty: &Ident) -> Ident {
         let help = format!("write `{}: {}`", short(self.text()), short(&ty.name));
         let message = "the name comes first, then `:` and the type";
-        let mistake = Diagnostic::new(message, ty.span.to(self.span()), "turned around").help(help);
+        let mistake =
+            Diagnostic::new(Code::OtherLanguage, message, ty.span.to(self.span()), "turned around")
+                .help(help);
         self.report(mistake);
         self.expect_name("a name")
     }

@@ -4,7 +4,7 @@ use super::foreign::{declares_routine, short};
 use super::{Parser, did_you_mean};
 use crate::syntax::ast::*;
 use crate::syntax::token::TokenKind;
-use linchpin_syntax::{Diagnostic, Language, Parser as _, Span};
+use linchpin_syntax::{Code, Diagnostic, Language, Parser as _, Span};
 
 const ITEM_WORDS: &[&str] = &[
     "spec",
@@ -19,6 +19,8 @@ const ITEM_WORDS: &[&str] = &[
     "reference",
     "role",
     "bounds",
+    "persistent",
+    "recover",
 ];
 
 impl Parser<'_> {
@@ -53,6 +55,7 @@ impl Parser<'_> {
             TokenKind::Reference => Some(Item::Reference(self.reference_block())),
             TokenKind::Role => Some(self.role()),
             TokenKind::Bounds => Some(self.bounds()),
+            _ if self.at_persistence() => self.persistence(),
             _ if self.type_before_operation() => Some(self.op_or_fn()),
             _ => {
                 self.no_item();
@@ -73,6 +76,7 @@ impl Parser<'_> {
         let span = self.span();
         let found = self.found();
         let mistake = Diagnostic::new(
+            Code::Unexpected,
             format!("expected a declaration, found {found}"),
             span,
             "not a declaration",
@@ -158,14 +162,16 @@ impl Parser<'_> {
                 TokenKind::State => block.state.push(self.variable("a name for the variable")),
                 TokenKind::Op => block.operations.push(self.routine("a name for the operation")),
                 TokenKind::Fn => block.functions.push(self.routine("a name for the function")),
+                _ if self.misplaced_persistent("specification") => {}
                 TokenKind::End => {
                     self.expected("`}`");
                     break;
                 }
                 TokenKind::Shared | TokenKind::Local => {
                     let message = format!("{} has no place in a specification", self.found());
-                    let mistake = Diagnostic::new(message, self.span(), "not in `spec { }`")
-                        .help("the variables of a specification are declared by `state`");
+                    let mistake =
+                        Diagnostic::new(Code::NotInSpec, message, self.span(), "not in `spec { }`")
+                            .help("the variables of a specification are declared by `state`");
                     self.report(mistake);
                     block.state.push(self.variable("a name for the variable"));
                 }
@@ -195,7 +201,7 @@ impl Parser<'_> {
         if !self.eat(TokenKind::Colon) {
             let span = self.span();
             let message = format!("expected `:` and a type, found {}", self.found());
-            let mut mistake = Diagnostic::new(message, span, "expected `:`");
+            let mut mistake = Diagnostic::new(Code::Unexpected, message, span, "expected `:`");
             if !name.name.is_empty() {
                 let name = short(&name.name);
                 let ty = if self.peek() == TokenKind::Name { short(self.text()) } else { "int" };
@@ -212,7 +218,7 @@ impl Parser<'_> {
         let (name, ty) = self.typed_name(what);
         let value = self.eat(TokenKind::Equal).then(|| self.expression());
         self.end_of_declaration();
-        Variable { name, ty, value }
+        Variable { name, ty, value, persistent: None, line: None }
     }
 
     fn end_of_declaration(&mut self) {
@@ -222,15 +228,20 @@ impl Parser<'_> {
         }
     }
 
-    fn fields(&mut self, what: &str) -> Fields {
+    pub(super) fn fields(&mut self, what: &str) -> Fields {
         self.bump();
         let name = self.expect_name(what);
         let mut fields = Vec::new();
         if self.expect(TokenKind::OpenBrace) {
-            fields = self.separated(TokenKind::CloseBrace, |p| p.typed_name("a field name"));
+            fields = self.separated(TokenKind::CloseBrace, |p| {
+                let at_line = p.peek() == TokenKind::HashBracket;
+                let line = if at_line { p.line_annotation() } else { None };
+                (line, p.typed_name("a field name"))
+            });
         }
         self.eat(TokenKind::Semicolon);
-        Fields { name, fields }
+        let (lines, fields) = fields.into_iter().unzip();
+        Fields { name, fields, lines, persistent: None }
     }
 
     pub(super) fn routine(&mut self, what: &str) -> Routine {
@@ -244,7 +255,7 @@ impl Parser<'_> {
         }
         if self.peek() == TokenKind::Colon {
             let message = "expected `->`, found `:`";
-            let mistake = Diagnostic::new(message, self.span(), "expected `->`")
+            let mistake = Diagnostic::new(Code::Unexpected, message, self.span(), "expected `->`")
                 .help("the type of the result stands after `->`");
             self.report(mistake);
         }
@@ -283,7 +294,7 @@ impl Parser<'_> {
         let mut bounds = Vec::new();
         if self.expect(TokenKind::OpenBrace) {
             bounds = self.separated(TokenKind::CloseBrace, |p| {
-                let name = p.expect_name("`threads`, `ops`, `values`, `size` or a role");
+                let name = p.expect_name("`threads`, `ops`, `values`, `size`, `crashes` or a role");
                 p.expect(TokenKind::Colon);
                 (name, p.expression())
             });

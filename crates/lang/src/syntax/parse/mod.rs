@@ -9,6 +9,7 @@
 mod expression;
 mod foreign;
 mod item;
+mod persistence;
 mod reference;
 mod statement;
 #[cfg(test)]

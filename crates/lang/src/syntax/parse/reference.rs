@@ -3,7 +3,7 @@
 use super::Parser;
 use crate::syntax::ast::ReferenceBlock;
 use crate::syntax::token::TokenKind;
-use linchpin_syntax::{Diagnostic, Language, Parser as _, Span};
+use linchpin_syntax::{Code, Diagnostic, Language, Parser as _, Span};
 
 impl Parser<'_> {
     /// The block; `reference` is next.
@@ -34,6 +34,7 @@ impl Parser<'_> {
                     block.inits.push((body, word));
                 }
                 TokenKind::Op => block.operations.push(self.routine("a name for the operation")),
+                _ if self.misplaced_persistent("reference") => {}
                 kind if kind == TokenKind::End || self.starts_outside(open) => {
                     self.unclosed(open);
                     break;
@@ -87,7 +88,9 @@ impl Parser<'_> {
             }
         };
         let message = format!("{} has no place in a reference", self.found());
-        let mistake = Diagnostic::new(message, self.span(), "not in `reference { }`").help(help);
+        let mistake =
+            Diagnostic::new(Code::NotInReference, message, self.span(), "not in `reference { }`")
+                .help(help);
         self.report(mistake);
     }
 }

@@ -3,7 +3,7 @@
 use super::{Parser, did_you_mean};
 use crate::syntax::ast::*;
 use crate::syntax::token::TokenKind;
-use linchpin_syntax::{Diagnostic, Language, Parser as _, Span};
+use linchpin_syntax::{Code, Diagnostic, Language, Parser as _, Span};
 
 const STATEMENT_WORDS: &[&str] =
     &["let", "if", "while", "loop", "for", "break", "continue", "return", "atomic", "else"];
@@ -30,7 +30,7 @@ impl Parser<'_> {
     /// closed by one that stands too far left, that one is the likely culprit.
     pub(super) fn unclosed(&mut self, open: Span) {
         let message = format!("expected `}}`, found {}", self.found());
-        let mut mistake = Diagnostic::new(message, self.span(), "expected `}`");
+        let mut mistake = Diagnostic::new(Code::Unclosed, message, self.span(), "expected `}`");
         mistake = match self.misaligned.filter(|inner| inner.start > open.start) {
             Some(inner) => mistake.related(inner, "this brace may be the one without its `}`"),
             None => mistake.related(open, "to close this"),
@@ -87,8 +87,9 @@ impl Parser<'_> {
             return false;
         }
         let message = format!("{} cannot be declared in a block", self.found());
-        let mistake = Diagnostic::new(message, self.span(), "only at the top level")
-            .help("a variable of the operation is declared by `let x: T = …;`");
+        let mistake =
+            Diagnostic::new(Code::Misplaced, message, self.span(), "only at the top level")
+                .help("a variable of the operation is declared by `let x: T = …;`");
         self.report(mistake);
         self.variable("a name for the variable");
         true
@@ -130,7 +131,12 @@ impl Parser<'_> {
         }
         if let (Some(last), TokenKind::CloseBrace) = (annotations.last(), self.peek()) {
             let message = "this annotation stands before nothing";
-            let mistake = Diagnostic::new(message, last.span, "expected a statement after it");
+            let mistake = Diagnostic::new(
+                Code::MisplacedAnnotation,
+                message,
+                last.span,
+                "expected a statement after it",
+            );
             self.report(mistake);
         }
         let start = self.span();
@@ -173,8 +179,9 @@ impl Parser<'_> {
             }
             TokenKind::OpenBrace => {
                 let message = "a block cannot stand alone";
-                let mistake = Diagnostic::new(message, self.span(), "belongs to nothing")
-                    .help("blocks follow `if`, `else`, `while`, `loop`, `for` and `atomic`");
+                let mistake =
+                    Diagnostic::new(Code::Misplaced, message, self.span(), "belongs to nothing")
+                        .help("blocks follow `if`, `else`, `while`, `loop`, `for` and `atomic`");
                 self.report(mistake);
                 StatementKind::Atomic(self.block())
             }
@@ -192,8 +199,9 @@ impl Parser<'_> {
         self.bump();
         if self.eat_word("mut") {
             let span = self.previous_span();
-            let mistake = Diagnostic::new("there is no `mut` here", span, "not needed")
-                .help("every local variable may be assigned: write `let x = …;`");
+            let mistake =
+                Diagnostic::new(Code::OtherLanguage, "there is no `mut` here", span, "not needed")
+                    .help("every local variable may be assigned: write `let x = …;`");
             self.report_previous(mistake);
         }
         if self.eat(TokenKind::OpenParen) {
@@ -261,7 +269,8 @@ impl Parser<'_> {
             return false;
         }
         let message = format!("expected a statement, found `{word}`");
-        let mistake = Diagnostic::new(message, start.span, "not a statement").maybe_help(advice);
+        let mistake = Diagnostic::new(Code::Unexpected, message, start.span, "not a statement")
+            .maybe_help(advice);
         self.report(mistake);
         true
     }
@@ -281,6 +290,7 @@ impl Parser<'_> {
             let found = self.found();
             let advice = did_you_mean(self.text(), &["lin", "base"]);
             let mistake = Diagnostic::new(
+                Code::UnknownAnnotation,
                 format!("unknown annotation {found}"),
                 self.span(),
                 "not an annotation",

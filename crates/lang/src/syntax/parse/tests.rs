@@ -39,6 +39,8 @@ fn items(model: &Model) -> String {
         }
         Item::Role(name, _) => format!("role {}", name.name),
         Item::Bounds(bounds, _) => format!("bounds {}", bounds.len()),
+        Item::Recover(block, _) => format!("recover {}", statements(block)),
+        Item::Resolve(routine) => format!("recover(t) {}", statements(&routine.body)),
     };
     model.items.iter().map(item).collect::<Vec<_>>().join(", ")
 }
@@ -395,6 +397,38 @@ fn references() {
         expect![[r#"
             1:1 expected a declaration, found `refrence`
             -> op f {}
+        "#]],
+    );
+}
+
+#[test]
+fn words_of_persistent_memory_are_names_elsewhere() {
+    check(
+        "persistent shared x: int; #[line(a)] persistent shared y: int;\n\
+         persistent struct Node { #[line(b)] next: Node, recover: int }\n\
+         recover { fence; }\nrecover(t: tid) -> int? { return none; }\n\
+         shared persistent: int; op recover() { let flush = persistent; fence = flush; }",
+        expect![[r#"
+            -> shared x, shared y, struct Node 2, recover {expr}, recover(t) {return}, shared persistent, op recover {let flush; assign}
+        "#]],
+    );
+}
+
+#[test]
+fn after_a_mistake_about_persistent_memory_the_rest_is_understood() {
+    check(
+        "persistent op f() { }\npersistent local n: int;\n#[line] persistent shared x: int;\n\
+         #[line(a)] record Mark { dead: bool }\npersistent x: int;\nrecover(t: tid { }\n\
+         #[line(a)\nop g() { }",
+        expect![[r#"
+            1:1 expected `shared` or `struct` after `persistent`, found `op`
+            2:1 expected `shared` or `struct` after `persistent`, found `local`
+            3:7 expected `(`, found `]`
+            4:1 `#[line(…)]` cannot stand before this
+            5:1 expected `shared` or `struct` after `persistent`, found `x`
+            6:16 expected `,` or `)`, found `{`
+            8:1 expected `]`, found `op`
+            -> op f {}, local n, shared x, record Mark 1, recover(t) {}, op g {}
         "#]],
     );
 }

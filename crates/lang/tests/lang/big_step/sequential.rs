@@ -205,7 +205,7 @@ impl Pair<'_> {
 
     /// Runs a call to its end; how it ended, and the moves that were made.
     fn run_machine(&mut self, invoke: Move, limit: usize) -> (Ended, usize) {
-        let thread = invoke.thread();
+        let thread = invoke.thread().expect("a call is of a thread");
         let mut what = invoke;
         for moves in 0..limit {
             match self.attempt(&what) {
@@ -275,6 +275,6 @@ fn mistake(kind: FaultKind) -> Option<Mistake> {
         FaultKind::TooManyChoices(_) => Mistake::TooManyChoices,
         FaultKind::BlockedInit => Mistake::BlockedInit,
         FaultKind::ChoiceInInit => Mistake::ChoiceInInit,
-        FaultKind::LocalLoop | FaultKind::IllTyped => return None,
+        FaultKind::LocalLoop | FaultKind::BlockedRecovery | FaultKind::IllTyped => return None,
     })
 }

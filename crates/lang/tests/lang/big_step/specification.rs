@@ -120,7 +120,7 @@ impl Object<'_> {
         let Choices::Listed { answers, .. } = &self.evaluator.choices else { return Ok(()) };
         let threads = vec![State::idle_thread(self.machine.program())];
         let shared = before.shared.iter().map(Datum::to_value).collect();
-        let state = State { shared, heap: vec![], threads };
+        let state = State { shared, threads, ..State::blank(self.machine.program()) };
         let given: Vec<u32> = answers.iter().map(|(answer, _)| *answer).collect();
         let attempt = self.machine.attempt(&state, invoke, &given, None);
         let made: Vec<(u32, u32)> =

@@ -14,7 +14,16 @@ const RUNS: u64 = 3_000;
 /// A spinning thread ends the run here; what has happened until then is judged all the same.
 const STEP_LIMIT: u64 = 2_000;
 
-fn runner(model: &Model, scheduler: Scheduler, memory: Memory) -> (Runner, ModelObject) {
+pub(super) fn runner(model: &Model, scheduler: Scheduler, memory: Memory) -> (Runner, ModelObject) {
+    runner_with_crashes(model, scheduler, memory, 0)
+}
+
+pub(super) fn runner_with_crashes(
+    model: &Model,
+    scheduler: Scheduler,
+    memory: Memory,
+    crashes: usize,
+) -> (Runner, ModelObject) {
     let compiled = model.compile();
     let options = RunOptions {
         operations: compiled.bounds.ops,
@@ -23,6 +32,7 @@ fn runner(model: &Model, scheduler: Scheduler, memory: Memory) -> (Runner, Model
         memory,
         step_limit: STEP_LIMIT,
         trace: false,
+        crashes,
     };
     let runner = Runner::new(&compiled.program, options);
     let runner = runner.unwrap_or_else(|error| panic!("{}: {error}", model.name));
@@ -52,12 +62,19 @@ fn history(run: &Run, object: &ModelObject) -> Vec<Operation> {
                 operation.response = Some(event.value.clone());
                 operation.returned = Some(at);
             }
+            EventKind::Fail => {
+                let open = |operation: &Operation| {
+                    operation.process == event.process && operation.returned.is_none()
+                };
+                let at = history.iter().rposition(open).expect("it was invoked");
+                history.remove(at);
+            }
         }
     }
     history
 }
 
-fn explained(run: &Run, object: &ModelObject) -> bool {
+pub(super) fn explained(run: &Run, object: &ModelObject) -> bool {
     is_linearizable(&*object.spec, &history(run, object))
 }
 
@@ -92,7 +109,7 @@ fn overlaps(run: &Run) -> bool {
     run.events.iter().any(|event| {
         match event.kind {
             EventKind::Invoke => open += 1,
-            EventKind::Ok => open -= 1,
+            EventKind::Ok | EventKind::Fail => open -= 1,
         }
         open > 1
     })
@@ -101,7 +118,7 @@ fn overlaps(run: &Run) -> bool {
 #[test]
 fn broken_models_are_shown_to_be_broken_by_their_recorded_run() {
     for model in models() {
-        let Some(ShownBy { scheduler, memory, seed }) = model.header.shown_by else { continue };
+        let Some(ShownBy { scheduler, memory, seed, .. }) = model.header.shown_by else { continue };
         let (runner, object) = runner(&model, scheduler, memory);
         let run = runner.run(seed);
         let found = match &run.end {

@@ -20,6 +20,8 @@ pub struct Header {
     pub expected: Expected,
     /// The run that shows what is wrong, for a model in which something is.
     pub shown_by: Option<ShownBy>,
+    /// What is promised of runs with crashes: the words after `With crashes:`.
+    pub with_crashes: Option<String>,
     /// Operations that never return in some states, even alone.
     pub partial: Vec<String>,
 }
@@ -45,6 +47,7 @@ pub struct ShownBy {
     pub scheduler: Scheduler,
     pub memory: Memory,
     pub seed: u64,
+    pub crashes: usize,
 }
 
 impl Header {
@@ -56,9 +59,12 @@ impl Header {
         }
         entry("Source:").filter(|source| !source.is_empty()).ok_or("no `Source:` in the header")?;
         let expected = expected(entry("Expected:").ok_or("no `Expected:` in the header")?)?;
+        let with_crashes = entry("With crashes:").map(str::to_owned);
+        let breaks = with_crashes.as_ref().is_some_and(|words| words.starts_with("not "));
         let partial = entry("Partial:").map(|list| list.split(", ").map(str::to_owned).collect());
         let shown_by = entry("Shown by:").map(shown_by).transpose()?;
-        if (!expected.linearizable || expected.with_reuse.is_some()) && shown_by.is_none() {
+        if (!expected.linearizable || expected.with_reuse.is_some() || breaks) && shown_by.is_none()
+        {
             // While one is being searched for there is none yet.
             if std::env::var("LINCHPIN_SEARCH").is_err() {
                 return Err("no `Shown by:` in the header: which run shows it?".to_owned());
@@ -71,6 +77,7 @@ impl Header {
             run: entry("Shown by:").map(str::to_owned),
             expected,
             shown_by,
+            with_crashes,
             partial: partial.unwrap_or_default(),
         })
     }
@@ -98,11 +105,15 @@ fn expected(text: &str) -> Result<Expected, String> {
 }
 
 fn shown_by(text: &str) -> Result<ShownBy, String> {
-    let mut shown = ShownBy { scheduler: Scheduler::Random, memory: Memory::Collected, seed: 0 };
+    let (scheduler, memory) = (Scheduler::Random, Memory::Collected);
+    let mut shown = ShownBy { scheduler, memory, seed: 0, crashes: 0 };
     let mut words = text.split(' ');
     while let (Some(flag), value) = (words.next(), words.next()) {
         match (flag, value.unwrap_or_default()) {
             ("--schedule", "pct") => shown.scheduler = Scheduler::Pct { depth: 3 },
+            ("--crashes", count) => {
+                shown.crashes = count.parse().map_err(|_| format!("crashes {count}"))?;
+            }
             ("--memory", "reuse") => shown.memory = Memory::Reuse,
             ("--seed", seed) => shown.seed = seed.parse().map_err(|_| format!("seed {seed}"))?,
             (flag, value) => return Err(format!("`{flag} {value}` in `Shown by:`")),

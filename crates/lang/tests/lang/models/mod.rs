@@ -6,6 +6,7 @@
 
 mod concurrent;
 mod header;
+mod persistent;
 mod sequential;
 
 use header::Header;
@@ -36,11 +37,17 @@ fn object(name: &str, compiled: &Compiled) -> ModelObject {
     spec_of(&compiled.program).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// All models, broken ones included, in order of their names.
+/// All models of volatile memory, broken ones included, in order of their names.
 pub fn models() -> Vec<Model> {
+    models_in(&["", "broken"])
+}
+
+/// The models in these folders below `models/`, in order of their names.
+fn models_in(folders: &[&str]) -> Vec<Model> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
-    let mut files: Vec<PathBuf> = [root.clone(), root.join("broken")]
+    let mut files: Vec<PathBuf> = folders
         .iter()
+        .map(|folder| root.join(folder))
         .flat_map(|folder| std::fs::read_dir(folder).expect("models/ can be read"))
         .map(|entry| entry.expect("models/ can be read").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "lin"))
@@ -98,7 +105,7 @@ fn broken_models_live_in_their_folder() {
 
 #[test]
 fn every_model_is_laid_out() {
-    for model in models() {
+    for model in models().into_iter().chain(persistent::models()) {
         let laid_out = linchpin_lang::format(&model.source).expect("the model has no mistakes");
         assert!(laid_out == model.source, "run `linchpin fmt models/{}`", model.name);
     }
@@ -106,7 +113,7 @@ fn every_model_is_laid_out() {
 
 #[test]
 fn every_lowered_model_is_well_formed() {
-    for model in models() {
+    for model in models().into_iter().chain(persistent::models()) {
         let defects = linchpin_ir::well_formed::defects(&model.compile().program);
         assert!(defects.is_empty(), "{}: {defects:?}", model.name);
     }
@@ -136,9 +143,10 @@ fn the_list_of_models_is_complete() {
          simplified; the tests hold each to it. This page is written by the tests.\n\n\
          {}\n## Broken twins\n\n\
          Each differs from its original as little as possible, and one thread alone cannot tell. The header tells how it goes\n\
-         wrong; the run in the last column shows it.\n\n{}",
+         wrong; the run in the last column shows it.\n\n{}\n{}",
         table(&sound),
-        table(&broken)
+        table(&broken),
+        persistent::listing()
     );
     expect_test::expect_file!["../../../../../models/README.md"].assert_eq(&text);
 }

@@ -122,7 +122,7 @@ impl Explorer<'_> {
 
     /// Every way in which the call can end when no other thread moves.
     fn run_alone(&self, state: &State, invoke: Move) -> Vec<(State, Value)> {
-        let thread = invoke.thread();
+        let thread = invoke.thread().expect("a call is of a thread");
         let mut seen = HashSet::new();
         let mut ends = Vec::new();
         let mut todo = self.after(state, &invoke);

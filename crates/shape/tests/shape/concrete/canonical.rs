@@ -147,6 +147,7 @@ impl Names<'_> {
             shared: state.candidate.shared.iter().map(|value| self.rename(value)).collect(),
             heap: self.order.iter().map(|old| self.renamed_object(*old)).collect(),
             threads: state.candidate.threads.iter().map(|t| self.renamed_thread(t)).collect(),
+            ..state.candidate.clone()
         };
         let correlation = state.correlation.iter().filter_map(|(object, node)| {
             Some((*self.objects.get(object)?, *self.nodes.get(node)?))
@@ -209,6 +210,7 @@ impl Names<'_> {
             Status::Returning { operation, value } => {
                 Status::Returning { operation: *operation, value: self.rename(value) }
             }
+            other => unreachable!("no thread crashes: {other:?}"),
         };
         let link = |link: &Location| match link.root {
             Root::Shared(_) => Some(*link),
@@ -218,7 +220,7 @@ impl Names<'_> {
             }
         };
         let links = thread.links.iter().filter_map(link).collect();
-        Arc::new(ThreadState { variables: all(&thread.variables), links, status })
+        Arc::new(ThreadState { variables: all(&thread.variables), links, status, ..thread.clone() })
     }
 
     fn rename(&self, value: &Value) -> Value {

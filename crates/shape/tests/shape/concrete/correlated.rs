@@ -193,7 +193,9 @@ pub fn thread_values(
     thread: &linchpin_ir::interpreter::ThreadState,
 ) -> impl Iterator<Item = &Value> {
     let status: &[Value] = match &thread.status {
-        Status::Idle => &[],
+        Status::Idle | Status::Interrupted { .. } => &[],
+        Status::Resolving { locals, .. } => locals,
+        Status::Resolved { outcome, .. } => std::slice::from_ref(outcome),
         Status::Running { locals, .. } => locals,
         Status::Returning { value, .. } => std::slice::from_ref(value),
     };

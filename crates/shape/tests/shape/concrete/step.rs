@@ -120,6 +120,7 @@ impl Semantics {
     ) -> Vec<(Made, Result<Correlated, Wrong>)> {
         let mut all = Vec::new();
         match &state.candidate.threads[thread].status {
+            Status::Interrupted { .. } | Status::Resolving { .. } | Status::Resolved { .. } => {}
             Status::Idle => self.calls(state, thread, &mut all),
             Status::Running { .. } => self.finish(state.clone(), Move::Step { thread }, &mut all),
             Status::Returning { .. } => {
@@ -189,7 +190,7 @@ impl Semantics {
                         all.push((made, Err(Wrong::EndlessStep)));
                     }
                     Ok((state, Some(passed))) => {
-                        let what = Move::Step { thread: first.thread() };
+                        let what = Move::Step { thread: first.thread().unwrap() };
                         work.push(Partial { state, what, passed, choices: made.choices });
                     }
                 }
@@ -203,7 +204,7 @@ impl Semantics {
         from: &Partial,
         successor: Successor,
     ) -> Result<(Correlated, Option<Vec<Passed>>), Wrong> {
-        let thread = from.what.thread();
+        let thread = from.what.thread().unwrap();
         let candidate = successor.result.map_err(Wrong::Fault)?;
         let mut next = Correlated { candidate, ..from.state.clone() };
         next.allocate(thread, from.state.candidate.heap.len());
@@ -271,7 +272,7 @@ impl Semantics {
     /// What a move does, for people.
     pub fn shown(&self, state: &Correlated, made: &Made) -> Vec<String> {
         let (mut candidate, mut what) = (state.candidate.clone(), made.what.clone());
-        let thread = what.thread();
+        let thread = what.thread().unwrap();
         let mut lines = Vec::new();
         match &made.what {
             Move::Invoke { operation, arguments, .. } => {
@@ -280,10 +281,10 @@ impl Semantics {
                 lines.push(format!("{thread}: call {name}({})", arguments.join(", ")));
             }
             Move::Respond { .. } => lines.push(format!("{thread}: response")),
-            Move::Step { .. } => {}
+            Move::Step { .. } | Move::Crash | Move::CrashThread { .. } | Move::Recover => {}
         }
         for choices in &made.choices {
-            let mut record = StepRecord { thread, operation: 0, actions: Vec::new() };
+            let mut record = StepRecord::blank();
             let attempt = self.machine.attempt(&candidate, &what, choices, Some(&mut record));
             let texts = record.actions.iter().map(|a| format!("{thread}: {} {}", a.line, a.text));
             lines.extend(texts);

@@ -285,7 +285,7 @@ fn cutting_at_points_changes_no_step() {
                 state = whole.initial().unwrap();
             }
             let (operation, what) = random_move(&program, &state, &mut random);
-            let (thread, mut next) = (what.thread(), parts.successors(&state, &what));
+            let (thread, mut next) = (what.thread().unwrap(), parts.successors(&state, &what));
             while let [Successor { result: Ok(middle), .. }] = next.as_slice()
                 && let Status::Running { node, .. } = middle.threads[thread].status
                 && splits[operation].is_cut(node)
@@ -318,6 +318,7 @@ fn random_move(program: &Program, state: &State, random: &mut fastrand::Rng) -> 
         }
         Status::Running { operation, .. } => (*operation, Move::Step { thread }),
         Status::Returning { operation, .. } => (*operation, Move::Respond { thread }),
+        other => unreachable!("no thread crashes: {other:?}"),
     }
 }
 

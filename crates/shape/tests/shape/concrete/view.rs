@@ -125,7 +125,9 @@ impl Correlated {
     /// The operation of a thread and the node where it stands; no node if it is about to respond.
     pub fn stands(&self, thread: usize) -> Option<(usize, Option<NodeId>)> {
         match &self.candidate.threads.get(thread)?.status {
-            Status::Idle => None,
+            Status::Idle | Status::Interrupted { .. } => None,
+            Status::Resolving { operation, node, .. } => Some((*operation, Some(*node))),
+            Status::Resolved { operation, .. } => Some((*operation, None)),
             Status::Running { operation, node, .. } => Some((*operation, Some(*node))),
             Status::Returning { operation, .. } => Some((*operation, None)),
         }

@@ -195,6 +195,15 @@ impl<'m> Evaluator<'m> {
         Ok(())
     }
 
+    /// `flush` and `persist`: without crashes they need their place and change nothing.
+    pub(super) fn flush(&mut self, word: &'static str, place: &'m Expr) -> Evaluated<()> {
+        let (places, _) = self.operands(&[place], &[])?;
+        self.begin_step();
+        self.locate(&places[0])?;
+        self.cover(word);
+        Ok(())
+    }
+
     pub(super) fn unlock(&mut self, place: &'m Expr) -> Evaluated<()> {
         let (places, _) = self.operands(&[place], &[])?;
         self.begin_step();

@@ -153,6 +153,11 @@ impl<'m> Evaluator<'m> {
 
     /// An expression statement, or one of the statements that look like calls.
     fn effect(&mut self, expr: &'m Expr) -> Evaluated<()> {
+        if matches!(&expr.kind, ExprKind::Name(word) if word == "fence") {
+            self.begin_step();
+            self.cover("fence");
+            return Ok(());
+        }
         let ExprKind::Call(name, arguments) = &expr.kind else { return self.eval(expr).map(drop) };
         match (name.name.as_str(), arguments.as_slice()) {
             ("assume", [condition]) => {
@@ -177,6 +182,8 @@ impl<'m> Evaluator<'m> {
             ("free", [object]) => self.free(object),
             ("lock", [place]) => self.lock(place),
             ("unlock", [place]) => self.unlock(place),
+            ("flush", [place]) => self.flush("flush", place),
+            ("persist", [place]) => self.flush("persist", place),
             _ => {
                 self.cover("call for its effect");
                 self.eval(expr).map(drop)

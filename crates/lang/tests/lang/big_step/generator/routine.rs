@@ -52,7 +52,11 @@ impl Generator {
         self.private = types::thread_locals();
         for variable in self.shared.clone() {
             let initial = self.initial(&variable.ty);
-            self.line(&format!("shared {}: {}{initial};", variable.name, variable.ty.text()));
+            self.line(&format!(
+                "persistent shared {}: {}{initial};",
+                variable.name,
+                variable.ty.text()
+            ));
         }
         self.line("shared guard: lock;");
         self.line("shared locks: [lock; 2];");

@@ -51,11 +51,23 @@ impl Generator {
                 self.close();
             }
             93..95 if self.mode != Mode::Init => self.assume(),
-            95..97 => self.assert(),
+            95 => self.assert(),
+            96 if model => self.persistence(),
             97 if model => self.lock_pair(),
             98 if model => self.free(),
             99 => self.many_branches(),
             _ => self.effect(),
+        }
+    }
+
+    /// `flush`, `persist` or `fence`.
+    fn persistence(&mut self) {
+        let ty = self.random.pick(&[Ty::Int, Ty::Bool, Ty::Node, Ty::Mark]).cloned();
+        let place = ty.and_then(|ty| self.place(&ty, 1));
+        match (self.random.below(3), place) {
+            (0, Some(place)) => self.line(&format!("flush({place});")),
+            (1, Some(place)) => self.line(&format!("persist({place});")),
+            _ => self.line("fence;"),
         }
     }
 

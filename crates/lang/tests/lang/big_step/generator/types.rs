@@ -31,8 +31,8 @@ param B: bool = true;
 record Mark { to: Node, dead: bool, stamp: int }
 record Pair { a: int, b: bool, c: int? }
 record Whose { n: int, who: tid }
-struct Node { val: int, next: Node, mark: Mark, opt: int?, slots: [int; 2], peers: [Node; 2], guard: lock }
-struct Info { id: tid, node: Node, pair: Pair }
+persistent struct Node { val: int, next: Node, mark: Mark, opt: int?, slots: [int; 2], peers: [Node; 2], guard: lock }
+persistent struct Info { id: tid, node: Node, pair: Pair }
 ";
 
 impl Ty {

@@ -6,6 +6,7 @@ mod control;
 mod foreign;
 mod memory;
 mod names;
+mod persistence;
 mod references;
 mod size;
 mod specifications;
@@ -64,6 +65,7 @@ pub const SECTIONS: &[(&str, &[Mistake])] = &[
     ("Names", names::ALL),
     ("Types", types::ALL),
     ("Shared memory", memory::ALL),
+    ("Persistent memory", persistence::ALL),
     ("Control", control::ALL),
     ("Specifications", specifications::ALL),
     ("References", references::ALL),

@@ -1,0 +1,56 @@
+//! After a crash: operations that were decided get their values, others never happened.
+
+use super::word::{DIRTY, State, Status, Word};
+use super::{Kind, Pmwcas, persist};
+use crate::primitives::AtomicU64 as Count;
+use linchpin_sync::persistent::{Ordering::SeqCst, Pool};
+use std::array;
+
+impl<const WORDS: usize, const DESCRIPTORS: usize> Pmwcas<WORDS, DESCRIPTORS> {
+    /// Finds the words again that were created in a pool. No thread may use them meanwhile.
+    ///
+    /// # Panics
+    ///
+    /// If a word refers to an operation that is not there any more.
+    pub fn recover(pool: &Pool, kind: Kind) -> Self {
+        let found = Pmwcas { pool: pool.clone(), users: array::from_fn(|_| Count::new(0)), kind };
+        let root = found.root();
+        for (address, word) in root.words.iter().enumerate() {
+            let seen = word.load(SeqCst);
+            let value = found.recovered(address as u64, seen & !DIRTY);
+            if value != seen {
+                word.store(value, SeqCst);
+                persist(word);
+            }
+        }
+        // Only now are the descriptors free, after a crash too.
+        for descriptor in &root.descriptors {
+            let Status { sequence, .. } = Status::of(descriptor.status.load(SeqCst));
+            descriptor.status.store(Status::finished(sequence + 1), SeqCst);
+            persist(&descriptor.status);
+        }
+        found
+    }
+
+    /// What a word holds in which this was found.
+    fn recovered(&self, address: u64, seen: u64) -> u64 {
+        let (number, sequence, entry) = match Word::of(seen) {
+            Word::Value(value) => return value,
+            Word::Condition { number, sequence, entry } => (number, sequence, Some(entry)),
+            Word::Operation { number, sequence } => (number, sequence, None),
+        };
+        let descriptor = &self.root().descriptors[number];
+        let status = Status::of(descriptor.status.load(SeqCst));
+        // A reference may come late, when the operation has failed and its descriptor is free.
+        let late = Status { sequence: sequence + 1, state: State::Finished };
+        assert!(status.sequence == sequence || status == late, "a reference to {status:?}");
+        let index = entry.unwrap_or_else(|| {
+            let is_it = |entry: &super::Entry| entry.address.load(SeqCst) == address;
+            descriptor.entries.iter().position(is_it).unwrap_or(0)
+        });
+        let entry = &descriptor.entries[index];
+        let installed = matches!(Word::of(seen), Word::Operation { .. });
+        let succeeded = installed && status.state == State::Succeeded;
+        if succeeded { &entry.new } else { &entry.old }.load(SeqCst)
+    }
+}
