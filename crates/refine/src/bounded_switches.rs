@@ -57,7 +57,7 @@ pub fn explore_switches<P: Product>(
             continue;
         };
         expanded += 1;
-        if expanded % EVERY == 0 {
+        if expanded.is_multiple_of(EVERY) {
             if let Some(reason) = options.limits.exceeded(kept + product.bytes()) {
                 break Exploration::Stopped(reason.into());
             }

@@ -1,9 +1,9 @@
 //! Several models in one table: what came of each, by which engine, and whether that was expected.
 
 use crate::html::document;
-use crate::{escaped, escaped_lines};
+use crate::{SummaryPage, SummaryRow, escaped, escaped_lines};
 use linchpin_verdict::{Verdict, counted};
-use maud::{Markup, html};
+use maud::html;
 
 /// Text as it is, as a self-contained page.
 pub fn plain_page(title: &str, text: &str) -> String {
@@ -19,6 +19,8 @@ pub struct BatchRow {
     pub verdict: Option<Verdict>,
     /// Whether two engines contradict each other.
     pub is_contradiction: bool,
+    /// Its reason.
+    pub reason: String,
     /// The engine that decides.
     pub by: Option<String>,
     /// How long it took.
@@ -38,6 +40,7 @@ impl BatchRow {
             file,
             verdict: None,
             is_contradiction: false,
+            reason: String::new(),
             by: None,
             seconds: None,
             as_expected: None,
@@ -129,30 +132,20 @@ impl Batch {
 
     /// The table as a self-contained page, with links to the pages of the models.
     pub fn page(&self) -> String {
-        let body = html! {
-            h1 { "linchpin verify" }
-            p { (self.headline()) }
-            table {
-                tr { th { "model" } th { "verdict" } th { "by" } th { "time" } th { "expected" } }
-                @for row in &self.rows { (row.markup()) }
-            }
+        let row = |row: &BatchRow| SummaryRow {
+            file: row.file.clone(),
+            link: row.link.clone(),
+            verdict: row.verdict,
+            reason: match row.verdict {
+                Some(_) => row.reason.clone(),
+                None => row.word(&|verdict| verdict.to_string()),
+            },
+            engine: row.by.clone(),
+            seconds: row.seconds,
+            expected: row.as_expected,
         };
-        document("linchpin verify", &body)
-    }
-}
-
-impl BatchRow {
-    fn markup(&self) -> Markup {
-        let file = escaped(&self.file);
-        html! {
-            tr {
-                td { @match &self.link { Some(link) => a href=(link) { (file) }, None => (file) } }
-                td { (self.word(&|verdict| verdict.to_string())) }
-                td { (self.by.as_deref().unwrap_or_default()) }
-                td { (self.seconds_words()) }
-                td { (self.expected_words()) }
-            }
-        }
+        let rows = self.rows.iter().map(row).collect();
+        SummaryPage { title: "linchpin verify".to_owned(), rows }.render()
     }
 }
 
@@ -194,7 +187,7 @@ mod tests {
     #[test]
     fn the_page_links_and_escapes() {
         let page = batch().page();
-        assert!(page.contains("<a href=\"page_files/a.lin.html\">a.lin</a>"), "{page}");
+        assert!(page.contains("<a href=\"./page_files/a.lin.html\">a.lin</a>"), "{page}");
         assert!(page.contains("&lt;b&gt;.lin") && !page.contains("<b>"), "{page}");
     }
 }

@@ -157,6 +157,7 @@ fn shown(
     findings.contradiction = contradiction.as_deref();
     FileOutcome {
         verdict: findings.verdict,
+        reason: found.deciding().map_or_else(String::new, |answer| answer.reason.clone()),
         by: found.deciding().map(|answer| answer.engine.to_owned()),
         seconds: 0.0,
         shown: match args.common.json {

@@ -116,6 +116,7 @@ impl<'a> Printer<'a> {
         self.worst = self.worst.worse(outcome.status());
         row.verdict = (!outcome.is_contradiction).then_some(outcome.verdict);
         row.is_contradiction = outcome.is_contradiction;
+        row.reason = outcome.reason.clone();
         row.by = outcome.by.clone();
         row.seconds = Some(outcome.seconds);
         row.as_expected = outcome.expected.map(|expected| expected.is_met(outcome.verdict));

@@ -131,7 +131,7 @@ fn cache_folder() -> Option<PathBuf> {
 
 fn written(outcome: &FileOutcome, key: &Key) -> Json {
     json!({
-        "form": FORM, "key": key.0, "verdict": outcome.verdict.id(), "by": outcome.by,
+        "form": FORM, "key": key.0, "verdict": outcome.verdict.id(), "reason": outcome.reason, "by": outcome.by,
         "seconds": outcome.seconds, "shown": outcome.shown, "page": outcome.page,
     })
 }
@@ -141,6 +141,7 @@ fn read(json: &Json, key: &Key) -> Option<FileOutcome> {
     let id = json["verdict"].as_str().filter(|_| is_ours)?;
     Some(FileOutcome {
         verdict: Verdict::ALL.into_iter().find(|verdict| verdict.id() == id)?,
+        reason: json["reason"].as_str()?.to_owned(),
         by: json["by"].as_str().map(str::to_owned),
         seconds: json["seconds"].as_f64()?,
         shown: json["shown"].as_str()?.to_owned(),
@@ -158,6 +159,7 @@ mod tests {
     fn outcome() -> FileOutcome {
         FileOutcome {
             verdict: Verdict::ProvedIfSequential,
+            reason: "it is".to_owned(),
             by: Some("reduce".to_owned()),
             seconds: 0.125,
             shown: "a \"line\"\n\u{1b}[1m".to_owned(),

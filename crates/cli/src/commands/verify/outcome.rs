@@ -9,6 +9,8 @@ use linchpin_verify::Expectation;
 pub struct FileOutcome {
     /// The verdict.
     pub verdict: Verdict,
+    /// Its reason, for people.
+    pub reason: String,
     /// The engine that decides.
     pub by: Option<String>,
     /// How long it took.
