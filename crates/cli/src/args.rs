@@ -5,6 +5,7 @@ mod certify;
 mod check;
 mod fmt;
 mod model;
+mod mutate;
 mod reproduce;
 mod roadmap;
 mod run;
@@ -19,6 +20,7 @@ pub use certify::CertifyArgs;
 pub use check::{CheckArgs, FailedCasArg, NilReadsArg, OrderArg, PropertyArg, RecordingArgs};
 pub use fmt::FmtArgs;
 pub use model::{MemoryArg, ModelArgs};
+pub use mutate::MutateArgs;
 pub use reproduce::{ReproduceArgs, TableArg};
 pub use roadmap::RoadmapArgs;
 pub use run::{RunArgs, Schedule};
@@ -90,6 +92,9 @@ pub enum Command {
     /// Write the proof roadmap of a model: what a base point proof of it has to show, and how far
     /// that is known.
     Roadmap(RoadmapArgs),
+    /// Change a model in small systematic ways and verify each: what survives does the same, or
+    /// shows a hole in the specification or the bounds. Of a model that is wrong, how to repair it.
+    Mutate(MutateArgs),
     /// Format models.
     Fmt(FmtArgs),
     /// List the built-in specifications and their operations.
@@ -118,6 +123,7 @@ macro_rules! each {
             Command::Steps($args) => $result,
             Command::Subops($args) => $result,
             Command::Roadmap($args) => $result,
+            Command::Mutate($args) => $result,
             Command::Fmt($args) => $result,
             Command::Specs($args) => $result,
             Command::New($args) => $result,
@@ -152,6 +158,7 @@ impl Command {
             Command::Steps(_) => "steps",
             Command::Subops(_) => "subops",
             Command::Roadmap(_) => "roadmap",
+            Command::Mutate(_) => "mutate",
             Command::Fmt(_) => "fmt",
             Command::Specs(_) => "specs",
             Command::New(_) => "new",
@@ -188,6 +195,9 @@ impl Command {
                 vec![args.model.model.clone()],
                 vec![("--out", &args.out), ("--report", &args.report)],
             ),
+            Command::Mutate(args) => {
+                (vec![args.model.model.clone()], vec![("--report", &args.report)])
+            }
             Command::Certify(_)
             | Command::Reproduce(_)
             | Command::Steps(_)

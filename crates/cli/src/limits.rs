@@ -101,6 +101,11 @@ impl Stop {
         self.asked.reason()
     }
 
+    /// How much memory may be used, in bytes.
+    pub fn memory(&self) -> Option<u64> {
+        self.memory
+    }
+
     /// What engines are given: they stop when they are asked to.
     pub fn limits(&self) -> Limits {
         Limits::until(self.asked.clone())

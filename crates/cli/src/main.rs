@@ -83,6 +83,7 @@ fn execute(command: &Command) -> Result<Status> {
         Command::Steps(args) => commands::steps::execute(args),
         Command::Subops(args) => commands::subops::execute(args),
         Command::Roadmap(args) => commands::roadmap::execute(args),
+        Command::Mutate(args) => commands::mutate::execute(args),
         Command::Fmt(args) => commands::fmt::execute(args),
         Command::Specs(args) => commands::specs::execute(args),
         Command::New(args) => commands::new::execute(args),

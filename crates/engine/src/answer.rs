@@ -14,6 +14,16 @@ pub enum Faults {
     NeverFails,
 }
 
+/// What an answer says about operations that can never return.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stuck {
+    /// It says nothing about them, or could not decide.
+    #[default]
+    Open,
+    /// From every state that it is about, every pending operation can still return.
+    Never,
+}
+
 /// A number worth knowing about the work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stat {
@@ -121,6 +131,10 @@ pub struct Answer {
     pub unreached: Vec<String>,
     /// What it says about steps that fail.
     pub faults: Faults,
+    /// What it says about operations that can never return.
+    pub stuck: Stuck,
+    /// How long it took in all, where that was measured.
+    pub seconds: Option<f64>,
     /// Numbers, by name.
     pub stats: Vec<(&'static str, Stat)>,
     /// More lines for people.
@@ -152,6 +166,8 @@ impl Answer {
             assumptions: Vec::new(),
             unreached: Vec::new(),
             faults: Faults::Open,
+            stuck: Stuck::Open,
+            seconds: None,
             stats: Vec::new(),
             notes: Vec::new(),
             crashes: None,

@@ -14,7 +14,7 @@ mod roadmap;
 mod subject;
 
 pub use answer::{
-    AbstractMove, AbstractTrace, Answer, Artifact, CrashChange, Crashes, Faults, Stat,
+    AbstractMove, AbstractTrace, Answer, Artifact, CrashChange, Crashes, Faults, Stat, Stuck,
 };
 pub use counterexample::{Counterexample, Step, Wrong};
 pub use picture::{
@@ -24,7 +24,7 @@ pub use picture::{
 pub use proof::{FactsShown, PairRelation, PairShown, ProofShown};
 pub use request::{
     DomainAsked, Extras, Progress, PureAsked, Reduction, ReferenceAsked, Request, RoadmapRequest,
-    ShapeRequest, ThreadsAsked,
+    SearchAsked, ShapeRequest, ThreadsAsked,
 };
 pub use roadmap::{
     Claim, Effect, OperationKind, Origin, Reach, Roadmap, RoadmapOperation, Rule, SharedNode,

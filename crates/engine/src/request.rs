@@ -46,6 +46,34 @@ pub struct Extras {
     pub shown: bool,
 }
 
+/// In which order a search within bounds looks at runs, and whether at all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SearchAsked {
+    /// The shortest first, all of them.
+    #[default]
+    BreadthFirst,
+    /// The longest first, all of them.
+    DepthFirst,
+    /// Some, every move by chance.
+    Random {
+        /// Decides everything random.
+        seed: u64,
+        /// At most so many.
+        runs: u64,
+    },
+    /// Some, threads with random priorities that change at a few moves.
+    Pct {
+        /// Decides everything random.
+        seed: u64,
+        /// At most so many.
+        runs: u64,
+        /// How many ordering constraints are aimed at, from 1.
+        depth: usize,
+    },
+    /// Those with at most so many context switches.
+    ContextBound(usize),
+}
+
 /// How many threads a proof by comparison is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ThreadsAsked {
@@ -160,6 +188,8 @@ pub struct Request<'a> {
     pub without: Vec<Reduction>,
     /// A lossy search with a table of so many bytes.
     pub lossy: Option<u64>,
+    /// In which order runs are looked at.
+    pub search: SearchAsked,
     /// What else a proof is asked for.
     pub extras: Extras,
     /// How a comparison under abstraction is made.
@@ -207,6 +237,7 @@ impl Default for Request<'_> {
             stuck: true,
             without: Vec::new(),
             lossy: None,
+            search: SearchAsked::BreadthFirst,
             extras: Extras::default(),
             shape: ShapeRequest::default(),
             roadmap: RoadmapRequest::default(),

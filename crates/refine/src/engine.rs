@@ -2,15 +2,16 @@
 
 use crate::counterexample::{Failure, Holder, KeptBy, StuckOperation};
 use crate::durability::CrashReport;
-use crate::options::VerifyOptions;
+use crate::options::{Strategy, VerifyOptions};
 use crate::repair::Change;
 use crate::search::Stats;
 use crate::stuck::{NotMade, StuckCheck};
 use crate::suggest::{Advice, Where, suggest_points};
 use crate::verify::{Points, Report, has_points, verify};
+use crate::walk::{Walk, Walks};
 use linchpin_engine::{
     Answer, Counterexample, CrashChange, Crashes, Engine, EngineError, Faults, Language,
-    ModelBounds, Progress, Reduction, Request, Source, Stat, Subject, Wrong,
+    ModelBounds, Progress, Reduction, Request, SearchAsked, Source, Stat, Stuck, Subject, Wrong,
 };
 use linchpin_ir::program::Program;
 use linchpin_space::Bounds;
@@ -92,6 +93,7 @@ fn options(request: &Request<'_>, model: ModelBounds) -> VerifyOptions {
     options.property = request.property;
     options.superfluous = request.superfluous;
     options.stuck = request.stuck;
+    options.strategy = strategy(request.search);
     options.lossy =
         request.lossy.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX).saturating_mul(8));
     if let Some(workers) = request.workers {
@@ -117,9 +119,30 @@ fn options(request: &Request<'_>, model: ModelBounds) -> VerifyOptions {
     options
 }
 
+fn strategy(asked: SearchAsked) -> Strategy {
+    match asked {
+        SearchAsked::BreadthFirst => Strategy::BreadthFirst,
+        SearchAsked::DepthFirst => Strategy::DepthFirst,
+        SearchAsked::Random { seed, runs } => {
+            Strategy::Walks(Walks { walk: Walk::Uniform, seed, runs })
+        }
+        SearchAsked::Pct { seed, runs, depth } => {
+            let walk = Walk::Priorities { changes: depth.saturating_sub(1) };
+            Strategy::Walks(Walks { walk, seed, runs })
+        }
+        SearchAsked::ContextBound(most) => Strategy::Switches(most),
+    }
+}
+
 fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answer {
     let bounds = &options.bounds;
-    let said = bounds.said(program.threads.len());
+    let mut said = bounds.said(program.threads.len());
+    // What was found is a run within all bounds but this one.
+    if let (Strategy::Switches(most), false) =
+        (options.strategy, report.outcome.violation().is_some())
+    {
+        said.push(Bound::Switches(most));
+    }
     let within = said.iter().map(Bound::to_string).collect::<Vec<_>>().join(", ");
     let (verdict, reason) = match &report.outcome {
         Outcome::Holds(()) => {
@@ -157,6 +180,9 @@ fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answ
     // A run with a step that fails would have been found.
     if verdict == Verdict::HoldsWithinBounds {
         answer.faults = Faults::NeverFails;
+    }
+    if matches!(report.stuck, StuckCheck::Passed { .. }) {
+        answer.stuck = Stuck::Never;
     }
     answer.stats = stats(report);
     answer.notes = notes(program, options, report);

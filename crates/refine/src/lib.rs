@@ -8,6 +8,7 @@
 //! Apart from that, `stuck.rs`, `graph.rs`, `extension.rs` and `influence.rs` look for operations
 //! that can never return.
 
+mod bounded_switches;
 mod buffered;
 mod counterexample;
 mod durability;
@@ -28,14 +29,16 @@ mod stuck;
 mod suggest;
 mod switches;
 mod verify;
+mod walk;
 
 pub use counterexample::{Counterexample, Failure, Holder, KeptBy, StuckOperation};
 pub use durability::CrashReport;
 pub use engine::Refine;
 pub use lossy::explore_lossy;
-pub use options::VerifyOptions;
+pub use options::{Strategy, VerifyOptions};
 pub use repair::Change;
 pub use sets::{Cache, Place, Policy, Sets};
 pub use stuck::{NotMade, StuckCheck};
 pub use suggest::{Advice, Where, suggest_points};
 pub use verify::{Points, Report, has_points, verify};
+pub use walk::{Walk, Walks};

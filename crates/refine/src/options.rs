@@ -1,8 +1,23 @@
 //! How a model is verified.
 
 use crate::search::SearchOptions;
+use crate::walk::Walks;
 use linchpin_space::{Bounds, Reductions};
 use linchpin_verdict::CrashProperty;
+
+/// In which order runs are looked at, and whether all are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strategy {
+    /// The shortest first, all of them, on all cores.
+    #[default]
+    BreadthFirst,
+    /// The longest first, all of them.
+    DepthFirst,
+    /// Some, by chance.
+    Walks(Walks),
+    /// Those with at most so many context switches.
+    Switches(usize),
+}
 
 /// How to verify.
 #[derive(Clone, Debug)]
@@ -23,6 +38,8 @@ pub struct VerifyOptions {
     pub repairs: bool,
     /// Whether to find out which flushes and fences change nothing.
     pub superfluous: bool,
+    /// In which order.
+    pub strategy: Strategy,
     /// How to search.
     pub search: SearchOptions,
     /// A lossy search with a table of so many bits.
@@ -46,6 +63,7 @@ impl VerifyOptions {
             property: None,
             repairs: true,
             superfluous: false,
+            strategy: Strategy::BreadthFirst,
             search: SearchOptions::default(),
             lossy: None,
             shortest_budget: 300_000,

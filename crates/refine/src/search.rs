@@ -78,6 +78,9 @@ const EVERY: usize = 256;
 /// A level this small is not worth a second worker.
 const SMALL: usize = 128;
 
+/// So many states are taken from the top of the stack at a time.
+const AT_A_TIME: usize = 32;
+
 /// Explores a product. `progress` is called now and then.
 pub fn explore<P: Product>(
     product: &P,
@@ -115,6 +118,44 @@ pub fn explore<P: Product>(
         depth += 1;
     };
     (outcome, search.stats(depth))
+}
+
+/// Explores a product depth first, with one worker: what is deep is found sooner, by a longer way.
+/// What it has explored when it ends is the same.
+pub fn explore_depth_first<P: Product>(
+    product: &P,
+    options: &SearchOptions,
+    progress: &(dyn Fn(&Stats) + Sync),
+) -> (Exploration, Stats) {
+    let search = Search {
+        product,
+        options,
+        store: Store::new(),
+        transitions: AtomicU64::new(0),
+        progress,
+        start: Instant::now(),
+    };
+    let mut worker = product.worker();
+    let (bytes, set) = product.initial();
+    let mut stack = match search.store.add(&bytes, set, NO_NODE, |_, _| false) {
+        Added::New(id) => vec![id],
+        _ => vec![],
+    };
+    let mut deepest = 0;
+    let outcome = loop {
+        // A few at a time: limits are not looked at for each of them.
+        let last = stack.split_off(stack.len().saturating_sub(AT_A_TIME));
+        if last.is_empty() {
+            break Exploration::Complete;
+        }
+        deepest = deepest.max(stack.len());
+        match search.level(&last, std::slice::from_mut(&mut worker), deepest) {
+            Level::Next(next) => stack.extend(next),
+            Level::Found(id, wrong) => break Exploration::Found { path: search.path(id), wrong },
+            Level::Stopped(reason) => break Exploration::Stopped(reason),
+        }
+    };
+    (outcome, search.stats(deepest))
 }
 
 struct Search<'a, P: Product> {

@@ -1,14 +1,16 @@
 //! The whole job: a model in, a verdict with its reasons out.
 
+use crate::bounded_switches::explore_switches;
 use crate::counterexample::{Counterexample, follow};
 use crate::durability::{self, CrashReport};
 use crate::lossy::explore_lossy;
 use crate::model::{ModelError, ModelProduct};
-use crate::options::VerifyOptions;
-use crate::search::{Exploration, Stats, Wrong, explore};
+use crate::options::{Strategy, VerifyOptions};
+use crate::search::{Exploration, Stats, Wrong, explore, explore_depth_first};
 use crate::sets::Policy;
 use crate::stuck::{self, StuckCheck};
 use crate::switches::fewest_switches;
+use crate::walk::explore_by_walks;
 use linchpin_ir::program::Program;
 use linchpin_space::{Reductions, Symmetry, Unreached};
 use linchpin_verdict::{CrashProperty, Inconclusive, Outcome};
@@ -64,7 +66,8 @@ pub fn verify(
     if !report.outcome.is_holds() {
         return Ok(report);
     }
-    if options.stuck {
+    // A search of some runs says nothing about all states.
+    if options.stuck && !matches!(options.strategy, Strategy::Switches(_)) {
         let (stuck, found) = stuck::check(program, options)?;
         report.stuck = stuck;
         if let Some(found) = found {
@@ -88,7 +91,8 @@ fn linearizability(
     progress: &(dyn Fn(&Stats) + Sync),
 ) -> Result<Report, ModelError> {
     let mut points = Points::NotUsed;
-    if options.points && has_points(program) {
+    let is_exhaustive = matches!(options.strategy, Strategy::BreadthFirst | Strategy::DepthFirst);
+    if options.points && is_exhaustive && has_points(program) {
         let product =
             ModelProduct::new(program, options.bounds, options.reductions, Policy::Points)?;
         let (exploration, stats) = search(&product, options, progress);
@@ -104,7 +108,13 @@ fn linearizability(
             Exploration::Found { wrong: Wrong::Fault, .. } => {}
         }
     }
-    let product = ModelProduct::new(program, options.bounds, options.reductions, policy(options))?;
+    // A schedule needs threads that keep their names.
+    let by_name = matches!(options.strategy, Strategy::Walks(_));
+    let reductions = Reductions {
+        thread_symmetry: options.reductions.thread_symmetry && !by_name,
+        ..options.reductions
+    };
+    let product = ModelProduct::new(program, options.bounds, reductions, policy(options))?;
     let (exploration, stats) = search(&product, options, progress);
     let outcome = match exploration {
         Exploration::Complete => Outcome::Holds(()),
@@ -127,7 +137,12 @@ pub(crate) fn search(
     progress: &(dyn Fn(&Stats) + Sync),
 ) -> (Exploration, Stats) {
     match options.lossy {
-        None => explore(product, &options.search, progress),
+        None => match options.strategy {
+            Strategy::BreadthFirst => explore(product, &options.search, progress),
+            Strategy::DepthFirst => explore_depth_first(product, &options.search, progress),
+            Strategy::Walks(walks) => explore_by_walks(product, walks, &options.search, progress),
+            Strategy::Switches(most) => explore_switches(product, most, &options.search, progress),
+        },
         Some(bits) => explore_lossy(product, bits, 1_000_000, &options.search.limits, progress),
     }
 }

@@ -10,7 +10,7 @@ use linchpin_engine::{Answer, Counterexample, CrashChange, Crashes, Stat};
 use linchpin_ir::interpreter::{LineRecord, Memory, StepRecord};
 use linchpin_ir::program::Program;
 use linchpin_ir::run::Run;
-use linchpin_verdict::{Assumption, Bound, Calls, CrashProperty, Verdict, counted};
+use linchpin_verdict::{Assumption, Bound, Calls, CrashProperty, Verdict};
 use serde_json::{Map, Value as Json, json};
 
 /// Columns of the drawing.
@@ -44,7 +44,7 @@ impl Findings<'_> {
     /// What people read; `word` shows the verdict, perhaps coloured.
     pub fn text(&self, word: &dyn Fn(Verdict) -> String) -> String {
         let mut text = match (self.contradiction, self.deciding) {
-            (Some(contradiction), _) => format!(": CONTRADICTION: {contradiction}\n"),
+            (Some(contradiction), _) => format!(": {contradiction}\n"),
             (None, Some(deciding)) => format!(": {}\n", deciding.reason),
             (None, None) => "\n".to_owned(),
         };
@@ -53,17 +53,25 @@ impl Findings<'_> {
             text += &self.answer_text(answer, decides);
         }
         // Colours are control characters too: everything else is escaped first.
-        format!("{}: {}{}", escaped(self.subject), word(self.verdict), escaped_lines(&text))
+        let word = match self.contradiction {
+            // Neither of the two answers is the verdict.
+            Some(_) => "INTERNAL ERROR".to_owned(),
+            None => word(self.verdict),
+        };
+        format!("{}: {word}{}", escaped(self.subject), escaped_lines(&text))
     }
 
     fn answer_text(&self, answer: &Answer, decides: bool) -> String {
         let mut text =
             format!("  {}: {}", answer.engine, answer.verdict.to_string().to_lowercase());
         // The reason of the answer that decides is on the first line.
-        match decides {
-            true => text += "\n",
-            false => text += &format!(": {}\n", answer.reason),
+        if !decides {
+            text += &format!(": {}", answer.reason);
         }
+        if let Some(seconds) = answer.seconds {
+            text += &format!(" ({seconds:.2} s)");
+        }
+        text.push('\n');
         let brief = !decides && !self.in_detail && answer.verdict == Verdict::Inconclusive;
         if brief {
             return text;
@@ -107,7 +115,7 @@ impl Findings<'_> {
     /// The verdict with its reason.
     pub(crate) fn sentence(&self) -> String {
         match (self.contradiction, self.counterexample(), self.deciding) {
-            (Some(contradiction), ..) => format!("contradiction: {contradiction}"),
+            (Some(contradiction), ..) => format!("internal error: {contradiction}"),
             (None, Some(found), _) => format!("violated: {}", found.explanation),
             (None, None, Some(deciding)) => format!("{}: {}", self.verdict, deciding.reason),
             (None, None, None) => self.verdict.to_string(),
@@ -271,7 +279,7 @@ fn answer_json(answer: &Answer) -> Json {
     let mut object = json!({
         "engine": answer.engine, "verdict": answer.verdict.id(), "reason": answer.reason,
         "bounds": bounds_json(&answer.bounds, &answer.assumptions), "assumptions": assumptions, "unreached": answer.unreached,
-        "stats": stats, "notes": answer.notes,
+        "stats": stats, "notes": answer.notes, "seconds": answer.seconds,
     });
     if let Some(crashes) = &answer.crashes {
         object["crashes"] = crashes_json(crashes);
@@ -326,6 +334,7 @@ pub(crate) fn bounds_json(bounds: &[Bound], assumptions: &[Assumption]) -> Json 
             Bound::Objects(count) => ("size", json!(count)),
             Bound::Crashes(count) => ("crashes", json!(count)),
             Bound::ThreadCrashes(count) => ("thread_crashes", json!(count)),
+            Bound::Switches(count) => ("switches", json!(count)),
             Bound::Constant(name, value) => (name.as_str(), json!(value)),
         };
         object.insert(key.to_owned(), value);
@@ -339,14 +348,4 @@ pub(crate) fn bounds_json(bounds: &[Bound], assumptions: &[Assumption]) -> Json 
         object.insert("memory".to_owned(), json!(memory));
     }
     Json::Object(object)
-}
-
-/// A table of several files: what became of each.
-pub fn summary(rows: &[(String, String)]) -> String {
-    let width = rows.iter().map(|(file, _)| file.chars().count()).max().unwrap_or(0);
-    let mut text = format!("\n{}:\n", counted(rows.len(), "file"));
-    for (file, verdict) in rows {
-        text += &format!("  {file:<width$}  {verdict}\n");
-    }
-    text
 }

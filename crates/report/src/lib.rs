@@ -3,6 +3,7 @@
 //! Knows no engine: it is given typed answers, and lays them out. Everything shown is escaped.
 //! Start at [`Findings`].
 
+mod batch;
 mod changes;
 mod document;
 mod findings;
@@ -20,7 +21,8 @@ mod summary;
 mod template;
 mod verify_page;
 
-pub use findings::{Findings, summary};
+pub use batch::{Batch, BatchRow, plain_page};
+pub use findings::Findings;
 pub use html::{Figure, Figures, Page, Row, Tone};
 pub use linchpin_history_data::{Bar, Timeline, escaped, escaped_lines};
 pub use listing::{Listed, Listing};

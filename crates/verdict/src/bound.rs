@@ -26,6 +26,8 @@ pub enum Bound {
     Crashes(u8),
     /// At most so many crashes of a thread.
     ThreadCrashes(u8),
+    /// Runs in which the moving thread changes at most so often.
+    Switches(usize),
     /// A constant of the model has this value.
     Constant(String, String),
 }
@@ -47,6 +49,8 @@ impl fmt::Display for Bound {
             Bound::Crashes(count) => write!(f, "{count} crashes"),
             Bound::ThreadCrashes(1) => f.write_str("1 crash of a thread"),
             Bound::ThreadCrashes(count) => write!(f, "{count} crashes of threads"),
+            Bound::Switches(1) => f.write_str("at most 1 context switch"),
+            Bound::Switches(count) => write!(f, "at most {count} context switches"),
             Bound::Constant(name, value) => write!(f, "{name} = {value}"),
         }
     }

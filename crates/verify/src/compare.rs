@@ -41,6 +41,11 @@ enum Stance {
     RestsOnTrying,
 }
 
+/// The answer with the strongest verdict; of several, the first.
+pub(crate) fn strongest<'a>(answers: &[&'a Answer]) -> Option<&'a Answer> {
+    answers.iter().rev().max_by_key(|answer| answer.verdict).copied()
+}
+
 /// Two answers that contradict each other, if there are some.
 pub fn contradiction(answers: &[Answer]) -> Option<Contradiction> {
     let found = answers.iter().filter_map(|answer| {
@@ -170,8 +175,18 @@ fn is_within(run: &Run, bounds: &[Bound]) -> bool {
         Bound::ThreadCrashes(most) => {
             run.crashes.iter().filter(|crash| crash.process.is_some()).count() <= usize::from(*most)
         }
+        Bound::Switches(most) => switches(run).is_some_and(|switches| switches <= *most),
         Bound::Constant(..) => true,
     })
+}
+
+/// How often the moving thread changes in a run, if its moves are known.
+fn switches(run: &Run) -> Option<usize> {
+    let is_switch = |pair: &&[linchpin_ir::interpreter::ScheduledMove]| {
+        pair[0].what.thread() != pair[1].what.thread()
+    };
+    let count = || run.schedule.windows(2).filter(is_switch).count();
+    (!run.schedule.is_empty()).then(count)
 }
 
 #[cfg(test)]

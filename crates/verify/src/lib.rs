@@ -1,25 +1,36 @@
 //! One model, every engine that applies, one verdict.
 //!
-//! [`load`] reads a model, [`verify`] asks the engines of [`ENGINES`], `compare.rs` makes one
-//! verdict of their answers and raises the alarm when two contradict each other, `judge.rs` has the
-//! history engine explain the run that one found. `discharge.rs` puts two engines together: what
-//! one can only try, another shows. `follow.rs` looks for a run where a proof under abstraction
-//! fails, `reach.rs` where a condition of base point analysis fails. `beyond.rs` shows claims of a
-//! roadmap for any number of threads.
+//! [`load`] reads a model, [`climb`] asks the engines of [`ENGINES`] in the order of a [`Ladder`],
+//! [`verify`] asks those that are named. `compare.rs` makes one verdict of their answers and raises
+//! the alarm when two contradict each other, `judge.rs` has the history engine explain the run that
+//! one found, `expected.rs` says what the header of a model promises. `mutants.rs` changes a model
+//! in small ways, `campaign.rs` verifies what comes of it. `discharge.rs` puts two engines
+//! together: what one can only try, another shows. `follow.rs` looks for a run where a proof under
+//! abstraction fails, `reach.rs` where a condition of base point analysis fails. `beyond.rs` shows
+//! claims of a roadmap for any number of threads.
 
 pub mod beyond;
+pub mod campaign;
 mod client;
+mod climb;
 mod compare;
+mod deeper;
 mod discharge;
+mod expected;
 mod follow;
 mod judge;
+pub mod ladder;
 mod load;
+pub mod mutants;
 mod progress;
 mod reach;
 
 pub use client::{Client, ClientError, with_clients};
+pub use climb::{Climb, climb};
 pub use compare::{Contradiction, contradiction};
+pub use expected::Expectation;
 pub use judge::Judge;
+pub use ladder::{Free, Ladder};
 pub use load::{LoadError, Loaded, load};
 pub use progress::{ProgressQuestion, verify_progress};
 
@@ -144,18 +155,34 @@ pub fn verify(
             answers.extend(engine.answer(&subject, &patient(*engine, request))?);
         }
     }
+    put_together(loaded, &mut answers, request)?;
+    Ok(conclude(loaded, answers, request))
+}
+
+/// What one engine can only try another shows; where one loses its way another looks further.
+fn put_together(
+    loaded: &Loaded,
+    answers: &mut Vec<Answer>,
+    request: &Request<'_>,
+) -> Result<(), EngineError> {
+    let subject = loaded.subject();
     if let Some(program) = loaded.program() {
-        discharge::discharge(program, &mut answers, &request.limits);
+        discharge::discharge(program, answers, &request.limits);
     }
-    follow::follow(&subject, &mut answers, request)?;
-    reach::tell(&subject, &mut answers, request)?;
+    follow::follow(&subject, answers, request)?;
+    reach::tell(&subject, answers, request)
+}
+
+/// One verdict from what the engines say; what was found wrong is explained.
+fn conclude(loaded: &Loaded, mut answers: Vec<Answer>, request: &Request<'_>) -> Verification {
     let clash = loaded.program().and_then(|program| beyond::show(program, &mut answers, request));
     for answer in &mut answers {
         explain(loaded, answer);
     }
-    let mut found = Verification::new(answers, language == linchpin_engine::Language::Csp);
+    let separate = loaded.subject().language() == linchpin_engine::Language::Csp;
+    let mut found = Verification::new(answers, separate);
     found.contradiction = found.contradiction.or(clash);
-    Ok(found)
+    found
 }
 
 /// A request that an engine with patience gives up on after a while.

@@ -2,7 +2,7 @@
 
 use linchpin_engine::{Language, ModelBounds, Request, Source, Subject};
 use linchpin_ir::program::{Program, Thread};
-use linchpin_lang::{Config, compile};
+use linchpin_lang::{Config, Threads, compile};
 use linchpin_spec::Value;
 use linchpin_syntax::Diagnostic;
 use std::fmt;
@@ -42,6 +42,7 @@ impl LoadError {
 pub struct Loaded {
     name: String,
     text: String,
+    config: Config,
     model: Model,
 }
 
@@ -86,7 +87,7 @@ pub fn load(
             Model::Csp { constants }
         }
     };
-    Ok(Loaded { name: name.to_owned(), text: text.to_owned(), model })
+    Ok(Loaded { name: name.to_owned(), text: text.to_owned(), config: config.clone(), model })
 }
 
 fn constants(config: &Config) -> Vec<(String, i64)> {
@@ -123,6 +124,24 @@ impl Loaded {
             }
             Model::Subop | Model::Csp { .. } => false,
         }
+    }
+
+    /// The same `.lin` model with so many threads; `None` if it says itself who calls what.
+    pub(crate) fn with_threads(&self, count: usize) -> Option<Loaded> {
+        let program = self.program()?;
+        let is_alike = |thread: &Thread| {
+            thread.role.is_none() && thread.operations.len() == program.operations.len()
+        };
+        if !program.threads.iter().all(is_alike) {
+            return None;
+        }
+        let config = Config { threads: Threads::Count(count), ..self.config.clone() };
+        load(&self.name, &self.text, Language::Lin, &config).ok()
+    }
+
+    /// How many threads a `.lin` model has.
+    pub(crate) fn threads(&self) -> Option<usize> {
+        self.program().map(|program| program.threads.len())
     }
 
     /// The steps of a `.lin` model.

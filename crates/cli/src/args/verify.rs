@@ -4,17 +4,21 @@ use super::values::{calls, setting, size, threads};
 use super::{Common, LimitArgs, MemoryArg};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
+use linchpin_engine::SearchAsked;
 use linchpin_lang::{Config, Threads};
 use linchpin_progress::Property;
 use linchpin_space::Calls;
 use linchpin_spec::Value;
-use linchpin_verify::Client;
+use linchpin_verify::{Client, Free};
 use std::path::PathBuf;
+
+/// How many ordering constraints `--search pct` aims at, as `linchpin run` does.
+const PCT_DEPTH: usize = 3;
 
 #[derive(Args, Clone, Debug)]
 pub struct VerifyArgs {
     /// The models: `.lin` files, `.subop` files (operations as lists of sub-operations), `.csp`
-    /// files (processes).
+    /// files (processes), or folders of them. Of several, a table says what came of each.
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// Only this engine. May be repeated.
@@ -110,13 +114,31 @@ pub struct VerifyArgs {
     /// spaces, proves nothing.
     #[arg(long, value_name = "SIZE", value_parser = size, num_args = 0..=1, default_missing_value = "1G")]
     pub lossy: Option<u64>,
+    /// How `refine` looks at runs: `breadth-first`, `depth-first` (all of them, within bounds),
+    /// `random`, `pct` (some, by chance), or `context-bound=K` (those with at most K context
+    /// switches). Asks `refine` only.
+    #[arg(long, value_name = "HOW", value_parser = search)]
+    pub search: Option<SearchArg>,
+    /// For `--search random` and `pct`: decides everything random.
+    #[arg(long, value_name = "S", default_value_t = 0, requires = "search")]
+    pub seed: u64,
+    /// For `--search random` and `pct`: at most so many runs.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, requires = "search")]
+    pub runs: u64,
     /// How many cores to use. [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub workers: Option<u16>,
+    /// Verify again whenever a file changes, until Ctrl-C.
+    #[arg(long)]
+    pub watch: bool,
+    /// Do not use results of earlier runs, and do not remember these.
+    #[arg(long)]
+    pub no_cache: bool,
     /// With `--json`: add the counterexample step by step, with every state along it.
     #[arg(long, requires = "json")]
     pub with_run: bool,
     /// Write a self-contained page about the verdict; a counterexample is stepped through on it.
+    /// For several models, one with a table, and theirs in a folder beside it.
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
     /// For `shape`: write the abstract states to this folder, one SVG file each: those on the way to
@@ -144,6 +166,45 @@ impl VerifyArgs {
             Some(ThreadsArg::Any) | None => Threads::AsDeclared,
         };
         Config { params: self.set.clone(), threads }
+    }
+
+    /// The engines that are named; a way to search is one of refinement.
+    pub fn engines_named(&self) -> Vec<String> {
+        match (&self.engine[..], self.search) {
+            ([], Some(_)) => vec!["refine".to_owned()],
+            (named, _) => named.to_vec(),
+        }
+    }
+
+    /// How `refine` looks at runs.
+    pub fn search_asked(&self) -> SearchAsked {
+        let (seed, runs) = (self.seed, self.runs);
+        match self.search {
+            None | Some(SearchArg::BreadthFirst) => SearchAsked::BreadthFirst,
+            Some(SearchArg::DepthFirst) => SearchAsked::DepthFirst,
+            Some(SearchArg::Random) => SearchAsked::Random { seed, runs },
+            Some(SearchArg::Pct) => SearchAsked::Pct { seed, runs, depth: PCT_DEPTH },
+            Some(SearchArg::ContextBound(most)) => SearchAsked::ContextBound(most),
+        }
+    }
+
+    /// The bounds that may be raised: those that the command line leaves to the model.
+    pub fn free(&self) -> Free {
+        Free {
+            threads: !self.fixes_threads(),
+            calls: self.ops.is_none() && self.size.is_none(),
+            values: self.values.is_none(),
+        }
+    }
+
+    /// Whether details of engines are asked for that a verdict does not need: then all are asked.
+    pub fn wants_details(&self) -> bool {
+        self.table
+            || self.facts
+            || self.smt2.is_some()
+            || self.certificate.is_some()
+            || self.pictures.is_some()
+            || self.suggest_points
     }
 
     /// Whether the command line says how many threads there are.
@@ -233,6 +294,32 @@ pub enum ReductionArg {
     Antichain,
     /// All of them.
     All,
+}
+
+/// What `--search` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchArg {
+    BreadthFirst,
+    DepthFirst,
+    Random,
+    Pct,
+    ContextBound(usize),
+}
+
+fn search(text: &str) -> Result<SearchArg, String> {
+    Ok(match text {
+        "breadth-first" => SearchArg::BreadthFirst,
+        "depth-first" => SearchArg::DepthFirst,
+        "random" => SearchArg::Random,
+        "pct" => SearchArg::Pct,
+        other => match other.strip_prefix("context-bound=").map(str::parse) {
+            Some(Ok(most)) => SearchArg::ContextBound(most),
+            _ => {
+                let known = "breadth-first, depth-first, random, pct or context-bound=K";
+                return Err(format!("write {known}"));
+            }
+        },
+    })
 }
 
 fn threads_or_any(text: &str) -> Result<ThreadsArg, String> {

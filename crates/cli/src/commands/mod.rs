@@ -7,6 +7,7 @@ pub mod explain;
 pub mod fmt;
 pub mod lsp;
 pub mod man;
+pub mod mutate;
 pub mod new;
 pub mod reproduce;
 pub mod roadmap;

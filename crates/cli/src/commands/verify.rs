@@ -1,89 +1,175 @@
-//! `linchpin verify`: every engine that applies to a model answers; the strongest answer is the
-//! verdict.
+//! `linchpin verify`: the engines are asked in the order of the ladder; the strongest answer is the
+//! verdict. Several models are verified side by side (`batch.rs`), again when they change
+//! (`watch.rs`), and not again if the answer is known (`memory.rs`).
 
 use crate::args::{
-    AnswersArg, Clients, CrashPropertyArg, DomainArg, MemoryArg, ReductionArg, ReferenceArg,
-    ThreadsArg, VerifyArgs,
+    AnswersArg, Clients, CrashPropertyArg, DomainArg, LimitArgs, MemoryArg, ReductionArg,
+    ReferenceArg, ThreadsArg, VerifyArgs,
 };
 use crate::limits::Stop;
 use crate::progress::Progress;
-use crate::{Status, errors, model, output};
+use crate::{Status, model, output};
 use anyhow::{Context, Result, bail};
 use linchpin_engine::{
     Answer, Artifact, DomainAsked, Extras, Language, PureAsked, Reduction, ReferenceAsked, Request,
     RoadmapRequest, ShapeRequest, ThreadsAsked,
 };
-use linchpin_ir::interpreter::Memory;
-use linchpin_report::{Findings, json, summary, svg};
+use linchpin_ir::interpreter::Memory as ModelMemory;
+use linchpin_report::{Findings, json, svg};
 use linchpin_verdict::{CrashProperty, Verdict, counted};
+use linchpin_verify::ladder::SHORTEST_PATIENCE;
 use linchpin_verify::{
-    ClientError, Loaded, ProgressQuestion, Verification, verify, verify_progress, with_clients,
+    ClientError, Climb, Expectation, Ladder, Loaded, ProgressQuestion, Verification, verify,
+    verify_progress, with_clients,
 };
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+mod batch;
+mod contradiction;
+mod files;
+mod memory;
+mod outcome;
+mod watch;
+
+use batch::verify_all;
+use contradiction::folders;
+use files::Models;
+use memory::{Key, Memory};
+use outcome::FileOutcome;
+use watch::watch;
 
 pub fn execute(args: &VerifyArgs) -> Result<Status> {
+    let models = Models::find(&args.files)?;
     let named: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
     let json = args.common.json.then(|| json::envelope("verify", &named.join(", ")));
-    let is_batch = args.files.len() > 1;
-    let outputs = [("--report", &args.report), ("--certificate", &args.certificate)];
-    if is_batch && args.pictures.is_some() {
-        bail!("--pictures is about one model: name one file");
-    }
-    if let (true, Some((flag, _))) = (is_batch, outputs.iter().find(|(_, path)| path.is_some())) {
+    let outputs = [
+        ("--certificate", args.certificate.is_some()),
+        ("--pictures", args.pictures.is_some()),
+        ("--smt2", args.smt2.is_some()),
+    ];
+    let given = outputs.iter().find(|(_, given)| *given);
+    if let (true, Some((flag, _))) = (models.is_batch(), given) {
         bail!("{flag} is about one model: name one file");
     }
-    let stop = Stop::watch(&args.limits, json);
+    let limits = match args.watch {
+        // The time limit is for each time.
+        true => LimitArgs { time_limit: None, ..args.limits.clone() },
+        false => args.limits.clone(),
+    };
+    let stop = Stop::watch(&limits, json);
     stop.affords("--lossy", args.lossy.unwrap_or(0))?;
-    let mut rows = Vec::new();
-    let mut worst = Status::Holds;
-    for (file, name) in args.files.iter().zip(named) {
-        let (status, word) = match one(args, file, &stop) {
-            Ok(verdict) => (Status::from(verdict), verdict.to_string()),
-            // One bad file does not end a batch.
-            Err(error) if is_batch => {
-                errors::report(&error, "verify", args.common.json, args.common.quiet);
-                (errors::status(&error), "not verified: see the error".to_owned())
-            }
-            Err(error) => return Err(error),
-        };
-        rows.push((name, word));
-        worst = worst.worse(status);
-    }
-    if is_batch && !args.common.json {
-        output::write_stdout(&summary(&rows))?;
-    }
-    Ok(worst)
+    let all = |models: &Models| all(args, models, &stop);
+    if args.watch { watch(args, &stop, all) } else { all(&models) }
 }
 
-/// Verifies a file and says what was found.
-fn one(args: &VerifyArgs, file: &Path, stop: &Stop) -> Result<Verdict> {
-    let name = file.display().to_string();
-    let loaded = read(args, file)?;
-    let mut found = ask(args, &loaded, stop).with_context(|| format!("`{name}`"))?;
-    note_ignored(args, &loaded, &mut found);
-    let contradiction = found.contradiction.map(|contradiction| contradiction.to_string());
-    let findings = Findings {
-        subject: &name,
+/// Verifies the models and says what was found.
+fn all(args: &VerifyArgs, models: &Models, stop: &Stop) -> Result<Status> {
+    let memory = Memory::of_user();
+    let one = |file: &Path, jobs: usize| {
+        let work = Work { args, stop, memory: memory.as_ref(), is_batch: models.is_batch(), jobs };
+        work.one(file)
+    };
+    let [file] = &models.files[..] else { return verify_all(args, models, stop, &one) };
+    if models.is_batch() {
+        return verify_all(args, models, stop, &one);
+    }
+    let outcome = one(file, 1)?;
+    // The verdict first: it is never lost because a file cannot be written.
+    output::write_stdout(&outcome.shown)?;
+    if outcome.is_remembered && !args.common.quiet {
+        output::say("remembered from an earlier run: --no-cache verifies again\n");
+    }
+    if let (Some(report), Some(page)) = (&args.report, &outcome.page) {
+        output::write_file(report, page.as_bytes())?;
+    }
+    Ok(outcome.status())
+}
+
+/// How files are verified.
+struct Work<'a> {
+    args: &'a VerifyArgs,
+    stop: &'a Stop,
+    memory: Option<&'a Memory>,
+    /// Whether it is one of several.
+    is_batch: bool,
+    /// How many are verified at a time.
+    jobs: usize,
+}
+
+impl Work<'_> {
+    /// Verifies a file, or remembers what came of that.
+    fn one(&self, file: &Path) -> Result<FileOutcome> {
+        let args = self.args;
+        let start = Instant::now();
+        let name = file.display().to_string();
+        let loaded = read(args, file)?;
+        let text = loaded.subject().text;
+        let expected = Expectation::read(text, memory(args));
+        let key = Key::of(args, &name, text, self.is_batch);
+        let known = || self.memory?.recall(key.as_ref()?);
+        if let Some(known) = known() {
+            return Ok(FileOutcome { expected, ..known });
+        }
+        let mut found = ask(self, &loaded).with_context(|| format!("`{name}`"))?;
+        note_ignored(args, &loaded, &mut found);
+        let seconds = start.elapsed().as_secs_f64();
+        let outcome = FileOutcome { expected, seconds, ..shown(args, &loaded, &found, &folders()) };
+        // What was cut short is not remembered.
+        let is_decided = match outcome.verdict {
+            Verdict::Inconclusive => {
+                args.limits.time_limit.is_none() && start.elapsed() < SHORTEST_PATIENCE
+            }
+            _ => !outcome.is_contradiction,
+        };
+        let is_finished = is_decided && self.stop.reason().is_none();
+        if let (true, Some(memory), Some(key)) = (is_finished, self.memory, &key) {
+            memory.remember(key, &outcome);
+        }
+        write_pictures(args, &found)?;
+        write_artifacts(args, &found)?;
+        Ok(outcome)
+    }
+}
+
+/// What is said about a file; engines that contradict each other are reported in one of these
+/// folders.
+fn shown(
+    args: &VerifyArgs,
+    loaded: &Loaded,
+    found: &Verification,
+    folders: &[PathBuf],
+) -> FileOutcome {
+    let mut findings = Findings {
+        subject: loaded.subject().name,
         program: loaded.program(),
         memory: memory(args),
         verdict: found.verdict(),
         deciding: found.deciding(),
         answers: &found.answers,
-        contradiction: contradiction.as_deref(),
-        in_detail: !args.engine.is_empty(),
+        contradiction: None,
+        in_detail: !args.engines_named().is_empty(),
     };
-    // The verdict first: it is never lost because a file cannot be written.
-    output::write_stdout(&match args.common.json {
-        true if args.with_run => findings.json_with_run(),
-        true => findings.json(),
-        false => findings.text(&output::verdict_on_stdout),
-    })?;
-    if let Some(report) = &args.report {
-        output::write_file(report, findings.page(loaded.subject().text).as_bytes())?;
+    let text = loaded.subject().text;
+    let contradiction = found
+        .contradiction
+        .map(|found| contradiction::report(args, found, text, &findings, folders));
+    findings.contradiction = contradiction.as_deref();
+    FileOutcome {
+        verdict: findings.verdict,
+        reason: found.deciding().map_or_else(String::new, |answer| answer.reason.clone()),
+        by: found.deciding().map(|answer| answer.engine.to_owned()),
+        seconds: 0.0,
+        shown: match args.common.json {
+            true if args.with_run => findings.json_with_run(),
+            true => findings.json(),
+            false => findings.text(&output::verdict_on_stdout),
+        },
+        page: args.report.is_some().then(|| findings.page(text)),
+        expected: None,
+        is_contradiction: found.contradiction.is_some(),
+        is_remembered: false,
     }
-    write_pictures(args, &found)?;
-    write_artifacts(args, &found)?;
-    Ok(findings.verdict)
 }
 
 /// The model with the threads that the command line gives it.
@@ -102,9 +188,12 @@ fn read(args: &VerifyArgs, file: &Path) -> Result<Loaded> {
 }
 
 /// Asks for what the command line asks for: linearizability, or a progress or temporal property.
-fn ask(args: &VerifyArgs, loaded: &Loaded, stop: &Stop) -> Result<Verification> {
-    let progress = Progress::new(&args.common);
+fn ask(work: &Work<'_>, loaded: &Loaded) -> Result<Verification> {
+    let Work { args, stop, .. } = *work;
+    // Of several files, how many are done is shown instead.
+    let progress = (!work.is_batch).then(|| Progress::new(&args.common));
     let observe = |at: linchpin_engine::Progress| {
+        let Some(progress) = &progress else { return };
         let states = || counted(at.states, "state");
         progress.show(|| format!("{}: {}, depth {}", at.engine, states(), at.depth));
     };
@@ -112,7 +201,8 @@ fn ask(args: &VerifyArgs, loaded: &Loaded, stop: &Stop) -> Result<Verification> 
     let question = match (&args.ltl, args.progress) {
         (Some(text), _) => ProgressQuestion::Formula { text: text.clone(), fair: args.fair },
         (None, Some(property)) => ProgressQuestion::Property(property),
-        (None, None) => return Ok(verify(loaded, &args.engine, &request)?),
+        (None, None) if args.engines_named().is_empty() => return climbed(work, loaded, request),
+        (None, None) => return Ok(verify(loaded, &args.engines_named(), &request)?),
     };
     match verify_progress(loaded, &question, &request)? {
         Some(found) => Ok(found),
@@ -120,10 +210,27 @@ fn ask(args: &VerifyArgs, loaded: &Loaded, stop: &Stop) -> Result<Verification> 
     }
 }
 
-fn memory(args: &VerifyArgs) -> Memory {
+/// Asks the engines in the order of the ladder.
+fn climbed(work: &Work<'_>, loaded: &Loaded, request: Request<'_>) -> Result<Verification> {
+    let Work { args, stop, is_batch, jobs, .. } = *work;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = args.workers.map_or(cores, usize::from) / jobs.max(1);
+    let ladder = match (args.wants_details(), is_batch) {
+        (true, _) => Ladder::EVERY_ENGINE,
+        (false, true) => Ladder::MANY,
+        (false, false) => Ladder::ONE,
+    };
+    let ladder = args.limits.time_limit.map_or(ladder, |time| ladder.within(time));
+    let climb =
+        Climb { ladder, engines: linchpin_verify::ENGINES, cores: cores.max(1), free: args.free() };
+    let request = Request { limits: stop.share(jobs), workers: Some(cores.max(1)), ..request };
+    Ok(linchpin_verify::climb(loaded, &request, &climb)?)
+}
+
+fn memory(args: &VerifyArgs) -> ModelMemory {
     match args.memory {
-        MemoryArg::Collected => Memory::Collected,
-        MemoryArg::Reuse => Memory::Reuse,
+        MemoryArg::Collected => ModelMemory::Collected,
+        MemoryArg::Reuse => ModelMemory::Reuse,
     }
 }
 
@@ -150,6 +257,7 @@ fn request<'a>(
         stuck: !args.safety_only,
         without: args.without.iter().flat_map(|without| left_out(*without)).copied().collect(),
         lossy: args.lossy,
+        search: args.search_asked(),
         extras: Extras {
             table: args.table,
             facts: args.facts,
@@ -298,4 +406,48 @@ fn write_artifacts(args: &VerifyArgs, found: &Verification) -> Result<()> {
         folder.display()
     ));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+    use linchpin_engine::{Counterexample, Wrong};
+
+    #[derive(Parser)]
+    struct Arguments {
+        #[command(flatten)]
+        verify: VerifyArgs,
+    }
+
+    /// One engine shows what another refutes: neither is the verdict, and all that is needed to see
+    /// it again is saved.
+    #[test]
+    fn a_contradiction_is_an_internal_error_with_a_reproducer() {
+        let source = "spec register; shared x: int? = none; op write(v: int) { x = v; } \
+                      op read() -> int? { return x; } bounds { threads: 1, ops: 1 }";
+        let loaded = linchpin_verify::load("m.lin", source, Language::Lin, &Default::default())
+            .expect("a model");
+        let mut refuted = Answer::new("refine", Verdict::Violated, "a run is wrong");
+        let wrong = Counterexample::new(Wrong::NotLinearizable, "it is");
+        refuted.counterexample = Some(Box::new(wrong));
+        let shows = Answer::new("shape", Verdict::Proved, "all runs are right");
+        let found = Verification::new(vec![refuted, shows], false);
+        assert!(found.contradiction.is_some());
+        let Arguments { verify: args } = Arguments::parse_from(["verify", "m.lin"]);
+        let folder = tempfile::tempdir().expect("a folder");
+        let missing = folder.path().join("missing");
+        let outcome = shown(&args, &loaded, &found, &[missing, folder.path().to_owned()]);
+        assert_eq!(outcome.status(), Status::Input);
+        let first = outcome.shown.lines().next().expect("a line");
+        assert!(first.starts_with("m.lin: INTERNAL ERROR: `shape` shows what `refine`"), "{first}");
+        assert!(first.contains("Please report this model, with the file `"), "{first}");
+        let saved: Vec<_> = std::fs::read_dir(folder.path()).expect("a folder").collect();
+        let [Ok(file)] = &saved[..] else { panic!("{saved:?}") };
+        let text = std::fs::read_to_string(file.path()).expect("a reproducer");
+        let saved: serde_json::Value = serde_json::from_str(&text).expect("an object");
+        assert_eq!((&saved["shows"], &saved["refutes"]), (&"shape".into(), &"refine".into()));
+        assert_eq!(saved["model"], source);
+        assert_eq!(saved["answers"]["engines"][1]["verdict"], "proved");
+    }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 fn linchpin() -> Command {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    Command::new(snapbox::cmd::cargo_bin!("linchpin")).current_dir(root)
+    Command::new(snapbox::cmd::cargo_bin!("linchpin")).env("LINCHPIN_CACHE", "").current_dir(root)
 }
 
 fn output(args: &[&str]) -> (i32, String, String) {

@@ -5,7 +5,7 @@ use snapbox::str;
 use std::path::{Path, PathBuf};
 
 fn linchpin() -> Command {
-    Command::new(snapbox::cmd::cargo_bin!("linchpin")).current_dir(root())
+    Command::new(snapbox::cmd::cargo_bin!("linchpin")).env("LINCHPIN_CACHE", "").current_dir(root())
 }
 
 /// The root of the workspace, where `models/` is.

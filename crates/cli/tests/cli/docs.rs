@@ -117,6 +117,7 @@ fn mistake(example: &Example, folder: &Path) -> Option<String> {
     let ended = Command::new("sh")
         .args(["-c", &executed])
         .env("LINCHPIN", env!("CARGO_BIN_EXE_linchpin"))
+        .env("LINCHPIN_CACHE", "")
         .current_dir(folder)
         .output()
         .expect("a shell");

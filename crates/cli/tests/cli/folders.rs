@@ -16,7 +16,7 @@ const EDN: &str = "{:process 0, :type :invoke, :f :enqueue, :value 7}\n\
     {:process 1, :type :ok, :f :dequeue, :value 7}\n";
 
 fn linchpin() -> Command {
-    Command::new(snapbox::cmd::cargo_bin!("linchpin"))
+    Command::new(snapbox::cmd::cargo_bin!("linchpin")).env("LINCHPIN_CACHE", "")
 }
 
 fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {

@@ -27,6 +27,7 @@ fn bundled_histories_have_the_verdicts_of_their_table() {
     assert_eq!(rows.len(), files - 1, "one row a file");
     for (name, options, expected) in rows {
         let output = Command::new(env!("CARGO_BIN_EXE_linchpin"))
+            .env("LINCHPIN_CACHE", "")
             .arg("check")
             .arg(folder().join(&name))
             .args(&options)

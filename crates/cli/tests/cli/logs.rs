@@ -14,12 +14,16 @@ fn told(command: Command) -> (i32, String, String) {
 }
 
 fn check(args: &[&str]) -> (i32, String, String) {
-    let command = Command::new(snapbox::cmd::cargo_bin!("linchpin")).current_dir(root());
+    let command = Command::new(snapbox::cmd::cargo_bin!("linchpin"))
+        .env("LINCHPIN_CACHE", "")
+        .current_dir(root());
     told(command.arg("check").args(args))
 }
 
 fn check_input(text: &str, args: &[&str]) -> (i32, String, String) {
-    let command = Command::new(snapbox::cmd::cargo_bin!("linchpin")).current_dir(root());
+    let command = Command::new(snapbox::cmd::cargo_bin!("linchpin"))
+        .env("LINCHPIN_CACHE", "")
+        .current_dir(root());
     told(command.args(["check", "-"]).args(args).stdin(text.as_bytes()))
 }
 
@@ -41,7 +45,9 @@ fn the_workload_set_is_a_set_that_grows() {
     let core = folder.path().join("core.json");
     let name = core.display().to_string();
     check(&["histories/set.edn", "--spec", "set", "--core", &name]);
-    let certify = Command::new(snapbox::cmd::cargo_bin!("linchpin")).current_dir(root());
+    let certify = Command::new(snapbox::cmd::cargo_bin!("linchpin"))
+        .env("LINCHPIN_CACHE", "")
+        .current_dir(root());
     let (code, text, _) = told(certify.args(["certify", &name]));
     assert!(code == 0 && text.contains("specification grow-set"), "{text}");
 }
@@ -104,7 +110,9 @@ fn the_core_of_an_etcd_report_is_certified() {
     let (code, text, said) = check(&[&report, "--spec", "etcd", "--core", &core]);
     assert_eq!(code, 1, "{text}{said}");
     let certify = || {
-        let command = Command::new(snapbox::cmd::cargo_bin!("linchpin")).current_dir(root());
+        let command = Command::new(snapbox::cmd::cargo_bin!("linchpin"))
+            .env("LINCHPIN_CACHE", "")
+            .current_dir(root());
         told(command.args(["certify", &core]))
     };
     let (code, text, said) = certify();

@@ -21,6 +21,7 @@ const LOST: &str = r#"{"process":"a","type":"invoke","f":"enqueue","value":6}
 /// Runs `linchpin check` in a folder with this text on standard input.
 fn check(folder: &Path, args: &[&str], input: &str) -> (Option<i32>, String, String) {
     let mut child = Command::new(snapbox::cmd::cargo_bin!("linchpin"))
+        .env("LINCHPIN_CACHE", "")
         .arg("check")
         .args(args)
         .current_dir(folder)

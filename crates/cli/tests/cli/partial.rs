@@ -5,7 +5,9 @@ use std::path::Path;
 
 fn linchpin(args: &[&str]) -> (i32, String, String) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let command = Command::new(snapbox::cmd::cargo_bin!("linchpin")).current_dir(root);
+    let command = Command::new(snapbox::cmd::cargo_bin!("linchpin"))
+        .env("LINCHPIN_CACHE", "")
+        .current_dir(root);
     let output = command.args(args).output().expect("linchpin runs");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is text");
     (output.status.code().expect("it exits"), text(output.stdout), text(output.stderr))
@@ -118,7 +120,9 @@ fn what_is_about_intervals_is_refused() {
         );
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let command = Command::new(snapbox::cmd::cargo_bin!("linchpin")).current_dir(root);
+    let command = Command::new(snapbox::cmd::cargo_bin!("linchpin"))
+        .env("LINCHPIN_CACHE", "")
+        .current_dir(root);
     let output = command.args(["check", "-", "--spec", "queue"]).stdin(REORDERED);
     let output = output.output().expect("linchpin runs");
     assert_eq!(output.status.code(), Some(2));

@@ -9,6 +9,7 @@ const LAZY: &str = "models/lazy_set.lin";
 fn output(args: &[&str]) -> (i32, String, String) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let output = Command::new(snapbox::cmd::cargo_bin!("linchpin"))
+        .env("LINCHPIN_CACHE", "")
         .current_dir(root)
         .args(args)
         .output()

@@ -6,7 +6,9 @@ use std::path::Path;
 
 fn run(args: &[&str]) -> (i32, String, String) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let command = Command::new(snapbox::cmd::cargo_bin!("linchpin")).current_dir(root);
+    let command = Command::new(snapbox::cmd::cargo_bin!("linchpin"))
+        .env("LINCHPIN_CACHE", "")
+        .current_dir(root);
     let output = command.arg("run").args(args).output().expect("linchpin runs");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is text");
     (output.status.code().expect("it exits"), text(output.stdout), text(output.stderr))
@@ -81,7 +83,9 @@ fn counterexamples_are_judged_when_they_are_replayed() {
     let file = folder.path().join("found.json");
     let file = file.to_str().expect("a path");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let verify = Command::new(snapbox::cmd::cargo_bin!("linchpin")).current_dir(root);
+    let verify = Command::new(snapbox::cmd::cargo_bin!("linchpin"))
+        .env("LINCHPIN_CACHE", "")
+        .current_dir(root);
     let found = verify.args(["verify", BROKEN[0], "--engine", "refine", "--json"]).output();
     std::fs::write(file, found.expect("linchpin runs").stdout).expect("written");
     let (code, object) = json(&[BROKEN[0], "--replay", file]);

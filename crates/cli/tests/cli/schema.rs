@@ -12,6 +12,7 @@ fn root() -> PathBuf {
 /// Every object that the command writes to standard output.
 fn objects(folder: &Path, command: &str) -> Vec<Json> {
     let mut program = Command::new(snapbox::cmd::cargo_bin!("linchpin"));
+    program.env("LINCHPIN_CACHE", "");
     let output = program.args(command.split(' ')).arg("--json").current_dir(folder).output();
     let text = String::from_utf8(output.expect("it runs").stdout).expect("it is text");
     let parsed = serde_json::Deserializer::from_str(&text).into_iter();
@@ -28,6 +29,9 @@ const COMMANDS: &[(&str, &str)] = &[
     ("verify", "verify models/treiber_stack_reclaim.lin --memory reuse"),
     ("verify", "verify models/guide/locked_register.lin --with-run"),
     ("verify", "verify models/subop/treiber_stack.subop models/csp/k_register.csp"),
+    ("verify", "verify models/treiber_stack.lin --search context-bound=2"),
+    ("verify", "verify models/treiber_stack.lin --search random --runs 3"),
+    ("mutate", "mutate models/guide/counter.lin"),
     ("verify", "verify models/treiber_stack.lin --progress wait-free --with-run"),
     ("verify", "verify models/csp/broken/treiber_stack_blind_pop.csp --with-run"),
     ("verify", "verify models/ms_queue.lin --time-limit 1ms --safety-only"),

@@ -7,6 +7,7 @@ use std::path::Path;
 fn output(args: &[&str]) -> (i32, String, String) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let output = Command::new(snapbox::cmd::cargo_bin!("linchpin"))
+        .env("LINCHPIN_CACHE", "")
         .current_dir(root)
         .args(args)
         .output()

@@ -7,6 +7,7 @@ use std::path::Path;
 fn output(args: &[&str]) -> (i32, String, String) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let output = Command::new(snapbox::cmd::cargo_bin!("linchpin"))
+        .env("LINCHPIN_CACHE", "")
         .current_dir(root)
         .args(args)
         .output()
@@ -313,10 +314,18 @@ fn code_is_proved_through_its_sub_operations() {
     assert_eq!(code, 3);
     assert!(stdout.contains("cannot be moved next to"), "{stdout}");
     assert!(!stdout.contains("refine"), "{stdout}");
-    // Unasked, it says in one line why it proves nothing.
+    // It is not asked about what is known to be wrong.
     let (code, stdout, _) = output(&["verify", broken]);
     assert_eq!(code, 1);
     assert!(stdout.contains("popped twice"), "{stdout}");
+    let says = |line: &str| stdout.lines().filter(|said| said.starts_with(line)).count();
+    for engine in ["reduce", "shape", "base"] {
+        let line = format!("  {engine}: inconclusive: not asked: `refine` has found what is wrong");
+        assert_eq!(says(&line), 1, "{stdout}");
+    }
+    // Where all engines are asked, it says in one line why it proves nothing.
+    let (code, stdout, _) = output(&["verify", broken, "--table"]);
+    assert_eq!(code, 1);
     let says = |line: &str| stdout.lines().filter(|said| said.starts_with(line)).count();
     assert_eq!(
         says("  reduce: inconclusive: not proved: a weakness of the method, or a violation"),
@@ -386,14 +395,102 @@ fn one_bad_file_does_not_end_a_batch() {
     let (code, stdout, stderr) = output(&["verify", good, bad, broken]);
     assert_eq!(code, 2, "{stdout}");
     assert!(stderr.contains("1 mistake"), "{stderr}");
-    let (_, table) = stdout.split_once("3 files:\n").expect("a table");
-    let rows: Vec<&str> = table.lines().map(str::trim).collect();
-    assert!(rows[0].starts_with(good) && rows[0].ends_with("proved"), "{table}");
-    assert!(
-        rows[1].starts_with(bad) && rows[1].ends_with("not verified: see the error"),
-        "{table}"
-    );
-    assert!(rows[2].starts_with(broken) && rows[2].ends_with("VIOLATED"), "{table}");
+    let (_, table) =
+        stdout.split_once("3 files, 1 violated, 1 proved, 1 not verified:\n").expect("a table");
+    let rows: Vec<Vec<&str>> = table.lines().map(|row| row.split_whitespace().collect()).collect();
+    assert_eq!(rows[0][..2], [good, "proved"], "{table}");
+    assert!(rows[0].ends_with(&["as", "expected"]), "{table}");
+    assert_eq!(rows[1], [bad, "not", "verified:", "see", "the", "error"], "{table}");
+    assert_eq!(rows[2][..3], [broken, "VIOLATED", "refine"], "{table}");
+}
+
+/// A folder of models: a table, pages, and the second time nothing is verified again.
+#[test]
+fn a_folder_is_a_table_and_remembered() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = folder.path().join("models");
+    std::fs::create_dir_all(models.join("broken")).unwrap();
+    for name in ["treiber_stack.lin", "broken/treiber_stack_split_pop_cas.lin"] {
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models").join(name);
+        std::fs::copy(from, models.join(name)).unwrap();
+    }
+    std::fs::write(models.join("README.md"), "no model").unwrap();
+    let run = |args: &[&str]| {
+        let output = Command::new(snapbox::cmd::cargo_bin!("linchpin"))
+            .env("LINCHPIN_CACHE", folder.path().join("cache"))
+            .current_dir(folder.path())
+            .arg("verify")
+            .args(args)
+            .output()
+            .expect("linchpin runs");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is text");
+        (output.status.code().expect("it exits"), text(output.stdout), text(output.stderr))
+    };
+    let (code, first, _) = run(&["models", "--report", "page.html"]);
+    assert_eq!(code, 1, "{first}");
+    assert!(first.starts_with("\n2 files, 1 violated, 1 proved:\n"), "{first}");
+    assert_eq!(first.matches("as expected").count(), 2, "{first}");
+    assert!(!first.contains("remembered"), "{first}");
+    let table = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+    for (_, link) in table.match_indices("href=\"").map(|(at, of)| (at, &table[at + of.len()..])) {
+        let link = link.split('"').next().unwrap();
+        let page = std::fs::read_to_string(folder.path().join(link)).unwrap();
+        assert!(page.contains("<html"), "{link}");
+    }
+    let (code, second, _) = run(&["models", "--report", "page.html"]);
+    assert_eq!(code, 1);
+    assert_eq!(second.matches("remembered").count(), 2, "{second}");
+    let (_, third, _) = run(&["models", "--report", "page.html", "--no-cache"]);
+    assert!(!third.contains("remembered"), "{third}");
+    // What is remembered of one model is what was printed, for each kind of output.
+    for flags in [&["--json"][..], &[]] {
+        let mut args = vec!["models/treiber_stack.lin"];
+        args.extend(flags);
+        let (_, printed, said) = run(&args);
+        assert!(!said.contains("remembered"), "{said}");
+        let (code, again, said) = run(&args);
+        assert_eq!((code, again), (0, printed));
+        assert!(said.contains("remembered"), "{said}");
+    }
+    // Another text is another model.
+    let file = models.join("treiber_stack.lin");
+    let changed = std::fs::read_to_string(&file).unwrap() + "// changed\n";
+    std::fs::write(&file, changed).unwrap();
+    assert!(!run(&["models/treiber_stack.lin"]).2.contains("remembered"));
+    let (code, _, stderr) = run(&["cache"]);
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains("no `.lin`, `.subop` or `.csp` file is in"), "{stderr}");
+}
+
+/// Verifies again when the file changes.
+#[test]
+fn a_watched_file_is_verified_again() {
+    use std::io::{BufRead, BufReader};
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("register.lin");
+    let model = |step: &str| {
+        format!(
+            "spec register; shared x: int? = none; op write(v: int) {{ {step} }} \
+             op read() -> int? {{ return x; }} bounds {{ threads: 2, ops: 1, values: 1 }}"
+        )
+    };
+    std::fs::write(&file, model("")).unwrap();
+    let mut child = std::process::Command::new(snapbox::cmd::cargo_bin!("linchpin"))
+        .env("LINCHPIN_CACHE", "")
+        .args(["verify", "--watch", "--quiet", file.to_str().unwrap()])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("linchpin runs");
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut verdict = |word: &str| {
+        let start = format!("{}: {word}", file.display());
+        lines.by_ref().map_while(Result::ok).any(|line| line.starts_with(&start))
+    };
+    assert!(verdict("VIOLATED"));
+    std::fs::write(&file, model("x = v;")).unwrap();
+    assert!(verdict("proved"));
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 /// A run that gets stuck is not a pass, unless only safety is asked for.

@@ -17,6 +17,7 @@ fn check(history: &str, args: &[&str]) -> snapbox::cmd::OutputAssert {
     std::fs::write(folder.path().join("h.jsonl"), history).expect("written");
     std::fs::write(folder.path().join("cell.lin"), CELL).expect("written");
     Command::new(snapbox::cmd::cargo_bin!("linchpin"))
+        .env("LINCHPIN_CACHE", "")
         .current_dir(folder.path())
         .args(["check", "h.jsonl", "--spec"])
         .args(args)

@@ -7,5 +7,6 @@ mod models;
 mod naive;
 mod reductions;
 mod returns;
+mod strategies;
 mod stuck;
 mod support;

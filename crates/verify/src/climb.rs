@@ -1,0 +1,210 @@
+//! Climbing the [`Ladder`]: the engines are asked rung by rung until nothing could say more.
+
+use crate::compare::strongest;
+use crate::deeper::Deeper;
+use crate::ladder::{Free, Ladder, Rung, Step};
+use crate::{Loaded, Verification, VerifyError, conclude, patient, put_together};
+use linchpin_engine::{Answer, Engine, EngineError, Progress, Request, Subject};
+use linchpin_verdict::{Limits, Verdict};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How a model is verified.
+#[derive(Clone, Copy)]
+pub struct Climb<'a> {
+    /// The order and the rules.
+    pub ladder: Ladder,
+    /// The engines that may be asked.
+    pub engines: &'a [&'static dyn Engine],
+    /// How many engines may work at a time.
+    pub cores: usize,
+    /// What the caller has not fixed.
+    pub free: Free,
+}
+
+/// Asks the engines rung by rung. What one of them shows is never lost because a later one gives
+/// up.
+pub fn climb(
+    loaded: &Loaded,
+    request: &Request<'_>,
+    climb: &Climb<'_>,
+) -> Result<Verification, VerifyError> {
+    let subject = loaded.subject();
+    let language = subject.language();
+    let reads = |engine: &&&'static dyn Engine| engine.reads().contains(&language);
+    let engines: Vec<&dyn Engine> = climb.engines.iter().filter(reads).map(|of| *of as _).collect();
+    // INVARIANT: where there may be crashes, only engines that know them are asked. A proof by
+    // another would be about runs without any.
+    let crashes = loaded.has_crashes(request);
+    let (engines, without_crashes) =
+        engines.into_iter().partition(|engine| engine.knows_crashes() || !crashes);
+    let (start, answers) = (Instant::now(), Vec::new());
+    let mut climbing =
+        Climbing { loaded, request, climb, start, answers, engines, without_crashes };
+    for step in climb.ladder.steps {
+        climbing.take(step)?;
+        if climbing.best().is_some_and(|verdict| step.ends_at.contains(&verdict)) {
+            break;
+        }
+    }
+    let answers = climbing.finish();
+    Ok(conclude(loaded, answers, request))
+}
+
+struct Climbing<'a> {
+    loaded: &'a Loaded,
+    request: &'a Request<'a>,
+    climb: &'a Climb<'a>,
+    start: Instant,
+    engines: Vec<&'a dyn Engine>,
+    /// Engines that are not asked, because there may be crashes.
+    without_crashes: Vec<&'a dyn Engine>,
+    /// What they have said.
+    answers: Vec<Answer>,
+}
+
+impl<'a> Climbing<'a> {
+    fn take(&mut self, step: &Step) -> Result<(), VerifyError> {
+        match step.rung {
+            Rung::Bounded => self.ask(step, false, 1),
+            Rung::Proofs => {
+                self.ask(step, true, self.climb.cores)?;
+                let (loaded, request) = (self.loaded, self.request_on(step));
+                Ok(put_together(loaded, &mut self.answers, &request)?)
+            }
+            Rung::Deeper => self.deepen(step),
+        }
+    }
+
+    /// The strongest verdict so far.
+    fn best(&self) -> Option<Verdict> {
+        self.answers.iter().map(|answer| answer.verdict).max()
+    }
+
+    /// The request for a rung: the time that it may use.
+    fn request_on(&self, step: &Step) -> Request<'a> {
+        let mut request = self.request.clone();
+        if let Some(time) = self.climb.ladder.time {
+            let until = self.start + time / step.one_in.max(1);
+            request.limits = sooner(&request.limits, until);
+        }
+        request
+    }
+
+    /// Asks the engines that are proofs, or those that are not, so many at a time.
+    fn ask(&mut self, step: &Step, proofs: bool, at_a_time: usize) -> Result<(), VerifyError> {
+        // A lossy search looks for violations only.
+        if proofs && self.request.lossy.is_some() {
+            return Ok(());
+        }
+        let engines: Vec<&dyn Engine> =
+            self.engines.iter().copied().filter(|engine| engine.is_proof() == proofs).collect();
+        let request = self.request_on(step);
+        for answers in side_by_side(&engines, &self.loaded.subject(), &request, at_a_time) {
+            self.answers.extend(answers?);
+        }
+        Ok(())
+    }
+
+    /// Refinement within larger bounds, if it has said something of the first ones.
+    fn deepen(&mut self, step: &Step) -> Result<(), VerifyError> {
+        let refine = linchpin_refine::Refine.name();
+        let engine = self.engines.iter().copied().find(|engine| engine.name() == refine);
+        let first = self.answers.iter().position(|answer| answer.engine == refine);
+        let (Some(engine), Some(first)) = (engine, first) else { return Ok(()) };
+        let request = self.request_on(step);
+        let deeper = Deeper { engine, free: self.climb.free, request: &request };
+        if let Some(answer) = deeper.climb(self.loaded, &self.answers[first])? {
+            self.answers[first] = answer;
+        }
+        Ok(())
+    }
+
+    /// All answers in the order of the engines; those that were not asked say so.
+    fn finish(self) -> Vec<Answer> {
+        let all: Vec<&Answer> = self.answers.iter().collect();
+        let settled = strongest(&all).filter(|answer| answer.verdict == Verdict::Violated);
+        let not_asked = |engine: &dyn Engine| {
+            let reason = format!("not asked: `{}` has found what is wrong", settled?.engine);
+            Some(Answer::new(engine.name(), Verdict::Inconclusive, reason))
+        };
+        let mut said = Vec::new();
+        for engine in &self.engines {
+            let before = said.len();
+            let its = |answer: &&Answer| answer.engine == engine.name();
+            said.extend(self.answers.iter().filter(its).cloned());
+            if said.len() == before {
+                said.extend(not_asked(*engine));
+            }
+        }
+        said.extend(self.without_crashes.iter().map(|engine| {
+            let reason = "not asked: it knows no crashes; `--crashes 0` leaves them out";
+            Answer::new(engine.name(), Verdict::Inconclusive, reason)
+        }));
+        said
+    }
+}
+
+/// What each engine says, so many of them working at a time.
+fn side_by_side(
+    engines: &[&dyn Engine],
+    subject: &Subject<'_>,
+    request: &Request<'_>,
+    at_a_time: usize,
+) -> Vec<Result<Vec<Answer>, EngineError>> {
+    type Said = Option<Result<Vec<Answer>, EngineError>>;
+    let said: Vec<Mutex<Said>> = engines.iter().map(|_| Mutex::default()).collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(at) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < said.len())
+        {
+            let answer = timed(engines[at], subject, request);
+            *said[at].lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
+        }
+    };
+    std::thread::scope(|scope| {
+        // Where no thread can be made, this one does the work of all.
+        for _ in 1..at_a_time.min(engines.len()) {
+            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
+    });
+    let taken = said.into_iter().map(|of| of.into_inner().unwrap_or_else(PoisonError::into_inner));
+    taken.map(|said| said.unwrap_or_else(|| Ok(Vec::new()))).collect()
+}
+
+/// What an engine says, and how long that took.
+fn timed(
+    engine: &dyn Engine,
+    subject: &Subject<'_>,
+    request: &Request<'_>,
+) -> Result<Vec<Answer>, EngineError> {
+    (request.progress)(Progress { engine: engine.name(), states: 0, depth: 0 });
+    let start = Instant::now();
+    let mut answers = engine.answer(subject, &patient(engine, request))?;
+    for answer in &mut answers {
+        answer.seconds = Some(seconds(start));
+    }
+    Ok(answers)
+}
+
+/// The seconds since an instant.
+pub(crate) fn seconds(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64()
+}
+
+/// The limits with a deadline that is not later than this.
+pub(crate) fn sooner(limits: &Limits, until: Instant) -> Limits {
+    let deadline = limits.deadline.map_or(until, |given| given.min(until));
+    Limits { deadline: Some(deadline), ..limits.clone() }
+}
+
+/// The time that is left until the deadline, if there is one.
+pub(crate) fn left(limits: &Limits) -> Option<Duration> {
+    limits.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! The ladder with real engines, and with some that lie.
+
+use super::*;
+use crate::{Contradiction, ENGINES, load};
+use linchpin_engine::{Language, Stuck};
+use linchpin_lang::Config;
+use linchpin_verdict::{Bound, Calls};
+
+const STACK: &str = include_str!("../../../../models/treiber_stack.lin");
+const BROKEN: &str = include_str!("../../../../models/broken/treiber_stack_split_pop_cas.lin");
+
+/// Says that everything is proved.
+struct Liar;
+
+impl Engine for Liar {
+    fn name(&self) -> &'static str {
+        "liar"
+    }
+
+    fn reads(&self) -> &'static [Language] {
+        &[Language::Lin]
+    }
+
+    fn is_proof(&self) -> bool {
+        true
+    }
+
+    fn answer(&self, _: &Subject<'_>, _: &Request<'_>) -> Result<Vec<Answer>, EngineError> {
+        Ok(vec![Answer::new("liar", Verdict::Proved, "it is right, believe me")])
+    }
+}
+
+fn climbed(
+    source: &str,
+    ladder: Ladder,
+    engines: &[&'static dyn Engine],
+    free: Free,
+) -> Verification {
+    let loaded = load("model", source, Language::Lin, &Config::default()).expect("a model");
+    let how = Climb { ladder, engines, cores: 2, free };
+    climb(&loaded, &Request::default(), &how).expect("an answer")
+}
+
+fn said<'a>(found: &'a Verification, engine: &str) -> &'a Answer {
+    found.answers.iter().find(|answer| answer.engine == engine).expect("it answers")
+}
+
+#[test]
+fn a_proof_ends_the_climb() {
+    let free = Free { threads: true, calls: true, values: true };
+    let found = climbed(STACK, Ladder::ONE, ENGINES, free);
+    assert_eq!(found.verdict(), Verdict::Proved);
+    let names: Vec<&str> = found.answers.iter().map(|answer| answer.engine).collect();
+    assert_eq!(names, ["refine", "reduce", "shape", "base"]);
+    let refine = said(&found, "refine");
+    // The bounds are still those of the model: nothing was left to be shown.
+    assert!(refine.bounds.contains(&Bound::Calls(Calls::Each(3))), "{refine:?}");
+    assert!(found.answers.iter().all(|answer| answer.seconds.is_some()));
+}
+
+#[test]
+fn what_is_wrong_ends_the_climb_and_the_others_say_so() {
+    let found = climbed(BROKEN, Ladder::ONE, ENGINES, Free::NOTHING);
+    assert_eq!(found.verdict(), Verdict::Violated);
+    for engine in ["reduce", "shape", "base"] {
+        let answer = said(&found, engine);
+        assert_eq!(answer.verdict, Verdict::Inconclusive);
+        assert_eq!(answer.reason, "not asked: `refine` has found what is wrong");
+    }
+}
+
+#[test]
+fn an_engine_that_lies_is_a_contradiction_and_no_verdict() {
+    let engines: &[&'static dyn Engine] = &[&linchpin_refine::Refine, &Liar];
+    let found = climbed(BROKEN, Ladder::EVERY_ENGINE, engines, Free::NOTHING);
+    assert_eq!(found.contradiction, Some(Contradiction { shows: "liar", refutes: "refine" }));
+    assert!(found.deciding().is_none());
+    assert_eq!(found.verdict(), Verdict::Inconclusive);
+}
+
+/// A counter that loses additions from this call on.
+fn wrong_from(calls: u32) -> String {
+    format!(
+        "spec counter; shared n: int = 0; shared m: int = 0;
+        op add(k: int) {{
+            atomic {{ m = m + 1; if m < {calls} {{ n = n + k; }} }}
+        }}
+        op read() -> int {{ return n; }}
+        bounds {{ threads: 1, ops: 1, values: 1 }}"
+    )
+}
+
+#[test]
+fn larger_bounds_find_what_the_first_do_not() {
+    let engines: &[&'static dyn Engine] = &[&linchpin_refine::Refine];
+    let source = wrong_from(3);
+    let fixed = climbed(&source, Ladder::ONE, engines, Free::NOTHING);
+    assert_eq!(fixed.verdict(), Verdict::HoldsWithinBounds);
+    let free = Free { calls: true, ..Free::NOTHING };
+    let found = climbed(&source, Ladder::ONE, engines, free);
+    assert_eq!(found.verdict(), Verdict::Violated, "{found:?}");
+    let refine = said(&found, "refine");
+    assert!(refine.bounds.contains(&Bound::Calls(Calls::Each(4))), "{:?}", refine.bounds);
+    let threads = Free { threads: true, ..Free::NOTHING };
+    let found = climbed(&source, Ladder::ONE, engines, threads);
+    let refine = said(&found, "refine");
+    assert!(refine.bounds.contains(&Bound::Threads(4)), "{:?}", refine.bounds);
+}
+
+/// Time that is up does not take back what was shown.
+#[test]
+fn the_strongest_finished_search_is_said() {
+    let engines: &[&'static dyn Engine] = &[&linchpin_refine::Refine];
+    let free = Free { threads: true, calls: true, values: true };
+    let time = std::time::Duration::from_secs(2);
+    let found = climbed(STACK, Ladder::ONE.within(time), engines, free);
+    assert_eq!(found.verdict(), Verdict::HoldsWithinBounds);
+    let refine = said(&found, "refine");
+    assert_eq!(refine.stuck, Stuck::Never);
+    assert!(refine.notes.iter().any(|note| note.starts_with("not finished: ")), "{refine:?}");
+}
+
+/// An array that was made for the bounds of the model is not a mistake of the object.
+#[test]
+fn a_model_that_is_not_made_for_more_is_not_wrong() {
+    let source = "spec counter; shared n: int = 0; shared at: [int; 2]; shared m: int = 0;
+        op add(k: int) { atomic { at[m] = k; m = m + 1; n = n + k; } }
+        op read() -> int { return n; }
+        bounds { threads: 1, ops: 2, values: 1 }";
+    let engines: &[&'static dyn Engine] = &[&linchpin_refine::Refine];
+    let found = climbed(source, Ladder::ONE, engines, Free { calls: true, ..Free::NOTHING });
+    assert_eq!(found.verdict(), Verdict::HoldsWithinBounds, "{found:?}");
+    let notes = said(&found, "refine").notes.join("\n");
+    assert!(notes.contains("not made for more than that"), "{notes}");
+}

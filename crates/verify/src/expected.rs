@@ -1,0 +1,73 @@
+//! What the header of a bundled model promises about its verdict.
+//!
+//! ```text
+//! //! Expected: not linearizable
+//! //! Expected: linearizable; with reuse: fault
+//! ```
+
+use linchpin_ir::interpreter::Memory;
+use linchpin_verdict::Verdict;
+
+/// What a header promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expectation {
+    /// Nothing is wrong.
+    Right,
+    /// Something is wrong.
+    Wrong,
+}
+
+impl Expectation {
+    /// Reads the header of a `.lin` model; `None` if it promises nothing that is understood.
+    pub fn read(text: &str, memory: Memory) -> Option<Expectation> {
+        let mut lines = text.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim);
+        let promised = lines.find_map(|line| line.strip_prefix("Expected:"))?.trim();
+        let mut parts = promised.split("; ");
+        let first = match parts.next()? {
+            "linearizable" => Expectation::Right,
+            "not linearizable" => Expectation::Wrong,
+            _ => return None,
+        };
+        let with_reuse = parts.any(|part| part.starts_with("with reuse: "));
+        Some(if with_reuse && memory == Memory::Reuse { Expectation::Wrong } else { first })
+    }
+
+    /// Whether a verdict is the one that is promised.
+    pub const fn is_met(self, verdict: Verdict) -> bool {
+        match (self, verdict) {
+            (_, Verdict::Inconclusive) => false,
+            (Expectation::Wrong, verdict) => matches!(verdict, Verdict::Violated),
+            (Expectation::Right, verdict) => !matches!(verdict, Verdict::Violated),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_read() {
+        let read = |line: &str, memory| {
+            Expectation::read(&format!("//! A stack.\n//!\n//! Expected: {line}\n\nspec"), memory)
+        };
+        use Memory::{Collected, Reuse};
+        assert_eq!(read("linearizable", Collected), Some(Expectation::Right));
+        assert_eq!(read("linearizable; points wrong", Collected), Some(Expectation::Right));
+        assert_eq!(read("not linearizable", Collected), Some(Expectation::Wrong));
+        assert_eq!(read("linearizable; with reuse: fault", Reuse), Some(Expectation::Wrong));
+        assert_eq!(read("linearizable; with reuse: fault", Collected), Some(Expectation::Right));
+        assert_eq!(read("perhaps", Collected), None);
+        assert_eq!(Expectation::read("spec stack;", Collected), None);
+    }
+
+    #[test]
+    fn nothing_is_met_by_what_was_not_decided() {
+        for expected in [Expectation::Right, Expectation::Wrong] {
+            assert!(!expected.is_met(Verdict::Inconclusive));
+        }
+        assert!(Expectation::Right.is_met(Verdict::Proved));
+        assert!(!Expectation::Right.is_met(Verdict::Violated));
+        assert!(!Expectation::Wrong.is_met(Verdict::HoldsWithinBounds));
+    }
+}
