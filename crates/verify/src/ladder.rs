@@ -56,10 +56,10 @@ impl Ladder {
     /// For many models: no time is spent on larger bounds.
     pub const MANY: Ladder = Ladder {
         steps: &[
-            Step { rung: Rung::Bounded, ends_at: &[Verdict::Violated], one_in: 3 },
+            Step { rung: Rung::Bounded, ends_at: &[Verdict::Violated], one_in: 2 },
             Step { rung: Rung::Proofs, ends_at: &[], one_in: 1 },
         ],
-        time: Some(Duration::from_secs(60)),
+        time: Some(Duration::from_secs(120)),
     };
 
     /// Every engine, whatever the others say: their answers are held against each other.

@@ -418,6 +418,8 @@ mod tests {
     struct Arguments {
         #[command(flatten)]
         verify: VerifyArgs,
+        #[command(flatten)]
+        _common: crate::args::Common,
     }
 
     /// One engine shows what another refutes: neither is the verdict, and all that is needed to see
@@ -434,7 +436,7 @@ mod tests {
         let shows = Answer::new("shape", Verdict::Proved, "all runs are right");
         let found = Verification::new(vec![refuted, shows], false);
         assert!(found.contradiction.is_some());
-        let Arguments { verify: args } = Arguments::parse_from(["verify", "m.lin"]);
+        let Arguments { verify: args, .. } = Arguments::parse_from(["verify", "m.lin"]);
         let folder = tempfile::tempdir().expect("a folder");
         let missing = folder.path().join("missing");
         let outcome = shown(&args, &loaded, &found, &[missing, folder.path().to_owned()]);
