@@ -41,7 +41,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("run", "run models/persistent/durable_queue.lin --crashes 2 --seed 7 --trace"),
     (
         "run",
-        "run models/persistent/broken/detectable_cas_not_written_down.lin --crashes 1 --schedule pct --seed 1511 --trace",
+        "run models/persistent/broken/detectable_cas_not_written_down.lin --crashes 1 --schedule pct --seed 1180 --trace",
     ),
     ("check", "check good.jsonl --spec stack --witness witness.json"),
     ("check", "check bad.jsonl --spec stack --core core.json"),
