@@ -92,7 +92,7 @@ macro_rules! test {
 #[macro_export]
 macro_rules! __parts {
     ([$name:expr] object: $type:ty = |$pool:pat_param| $make:expr; $($rest:tt)*) => {
-        $crate::__parts!({ $crate::Test::<$type>::persistent($name, |$pool| $make) } $($rest)*)
+        $crate::__parts!(<{ $crate::Test::<$type>::persistent($name, |$pool| $make) }> $($rest)*)
     };
     ([$name:expr] object: $type:ty = $make:expr; $($rest:tt)*) => {
         $crate::__parts!(<{ $crate::Test::<$type>::new($name, || $make) }> $($rest)*)
