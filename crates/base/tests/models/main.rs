@@ -118,6 +118,7 @@ fn broken_models() {
         shann_huang_chen_queue_fixed_late_slot: fails: Definition 6.1, Definition 6.2, Theorem 2, condition 1, proof of Theorem 2; `enqueue` takes a step that `enqueue` had still to take (line 43), as where operations help each other, and base points know no helping
         shann_huang_chen_queue_fixed_no_count: fails: Definition 6.1, Definition 6.2, Theorem 2, condition 1, proof of Theorem 2; `enqueue` takes a step that `enqueue` had still to take (line 43), as where operations help each other, and base points know no helping
         shann_huang_chen_queue_fixed_no_validation: fails: Definition 6.1, Definition 6.2, Theorem 2, condition 1, proof of Theorem 2; `enqueue` takes a step that `enqueue` had still to take (line 42), as where operations help each other, and base points know no helping
+        snark_deque: fails: Definition 6.2, Theorem 2, condition 2; the conditions are sufficient, not necessary
         snzi_no_announce: does not apply: `arrived` is a variable of each thread: base points are of operations that start from nothing
         snzi_no_version: does not apply: `arrived` is a variable of each thread: base points are of operations that start from nothing
         snzi_tree_no_half: does not apply: `at_root` is a variable of each thread: base points are of operations that start from nothing
