@@ -57,11 +57,14 @@ pub struct Found {
     pub fault: bool,
 }
 
+/// Where a run stands: the state, the calls of each thread, the crashes left, and its history.
+type Reached = (State, Vec<usize>, (u8, u8), Vec<Event>);
+
 struct Explorer<'a> {
     machine: Machine,
     object: &'a ModelObject,
     values: i64,
-    seen: HashSet<(State, Vec<usize>, (u8, u8), Vec<Event>)>,
+    seen: HashSet<Reached>,
     judged: HashSet<Vec<Event>>,
     found: Found,
 }
