@@ -3,6 +3,7 @@
 //! ```text
 //! //! Expected: not linearizable
 //! //! Expected: linearizable; with reuse: fault
+//! //! With crashes: not durable
 //! ```
 
 use linchpin_ir::interpreter::Memory;
@@ -19,9 +20,14 @@ pub enum Expectation {
 
 impl Expectation {
     /// Reads the header of a `.lin` model; `None` if it promises nothing that is understood.
-    pub fn read(text: &str, memory: Memory) -> Option<Expectation> {
-        let mut lines = text.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim);
-        let promised = lines.find_map(|line| line.strip_prefix("Expected:"))?.trim();
+    /// `crashes` says whether there may be some, if the model has them.
+    pub fn read(text: &str, memory: Memory, crashes: bool) -> Option<Expectation> {
+        let lines = text.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim);
+        let promised = lines.clone().find_map(|line| line.strip_prefix("Expected:"))?.trim();
+        let not_durable = |line: &str| {
+            let with = line.strip_prefix("With crashes:").map(str::trim);
+            with.is_some_and(|with| with.starts_with("not durable"))
+        };
         let mut parts = promised.split("; ");
         let first = match parts.next()? {
             "linearizable" => Expectation::Right,
@@ -29,7 +35,9 @@ impl Expectation {
             _ => return None,
         };
         let with_reuse = parts.any(|part| part.starts_with("with reuse: "));
-        Some(if with_reuse && memory == Memory::Reuse { Expectation::Wrong } else { first })
+        let wrong =
+            (with_reuse && memory == Memory::Reuse) || (crashes && lines.clone().any(not_durable));
+        Some(if wrong { Expectation::Wrong } else { first })
     }
 
     /// Whether a verdict is the one that is promised.
@@ -49,7 +57,11 @@ mod tests {
     #[test]
     fn headers_are_read() {
         let read = |line: &str, memory| {
-            Expectation::read(&format!("//! A stack.\n//!\n//! Expected: {line}\n\nspec"), memory)
+            Expectation::read(
+                &format!("//! A stack.\n//!\n//! Expected: {line}\n\nspec"),
+                memory,
+                true,
+            )
         };
         use Memory::{Collected, Reuse};
         assert_eq!(read("linearizable", Collected), Some(Expectation::Right));
@@ -58,7 +70,13 @@ mod tests {
         assert_eq!(read("linearizable; with reuse: fault", Reuse), Some(Expectation::Wrong));
         assert_eq!(read("linearizable; with reuse: fault", Collected), Some(Expectation::Right));
         assert_eq!(read("perhaps", Collected), None);
-        assert_eq!(Expectation::read("spec stack;", Collected), None);
+        assert_eq!(Expectation::read("spec stack;", Collected, true), None);
+        let crashed = "//! Expected: linearizable\n//! With crashes: not durable";
+        assert_eq!(Expectation::read(crashed, Collected, true), Some(Expectation::Wrong));
+        assert_eq!(Expectation::read(crashed, Collected, false), Some(Expectation::Right));
+        // Durability is what the verdict is about, unless another condition is asked for.
+        let durable = "//! Expected: linearizable\n//! With crashes: not detectable";
+        assert_eq!(Expectation::read(durable, Collected, true), Some(Expectation::Right));
     }
 
     #[test]

@@ -105,7 +105,7 @@ impl Work<'_> {
         let name = file.display().to_string();
         let loaded = read(args, file)?;
         let text = loaded.subject().text;
-        let expected = Expectation::read(text, memory(args));
+        let expected = Expectation::read(text, memory(args), args.crashes != Some(0));
         let key = Key::of(args, &name, text, self.is_batch);
         let known = || self.memory?.recall(key.as_ref()?);
         if let Some(known) = known() {
