@@ -221,7 +221,7 @@ impl OneObject<'_> {
         search: &SearchOptions,
     ) -> Judgement {
         /// So many configurations are looked at.
-        const FEW: u64 = 1 << 16;
+        const FEW: u64 = 1 << 13;
         let most = limits.configurations.map_or(FEW, |most| most.min(FEW));
         let limits = Limits { configurations: Some(most), ..limits.clone() };
         let interrupted = &self.interrupted_in(beginning)[..];
