@@ -22,7 +22,7 @@ type Outcome = Result<Covered, Box<Failure>>;
 
 /// It is the test that is wrong, and that is said with what to do.
 fn is_a_mistake_of_the_test(outcome: Outcome) {
-    let failure = outcome.err().expect("nothing is known of the object");
+    let failure = outcome.expect_err("nothing is known of the object");
     assert!(matches!(failure.kind, Kind::Unseen(_)), "{failure}");
     let text = failure.to_string();
     assert!(text.contains("no access was seen"), "{text}");
