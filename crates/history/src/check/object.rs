@@ -7,7 +7,7 @@ use linchpin_history_data::crash::{Applied, Interrupted};
 use linchpin_history_data::{History, Judgement, Object, OpId};
 use linchpin_search::quick::{self, Quick};
 use linchpin_search::{Knowledge, SearchOptions, Searched, search_knowing};
-use linchpin_verdict::Limits;
+use linchpin_verdict::{Limits, StopReason};
 use rustc_hash::FxHashMap;
 
 /// The history of one object.
@@ -220,8 +220,11 @@ impl OneObject<'_> {
         limits: &Limits,
         search: &SearchOptions,
     ) -> Judgement {
-        /// So many configurations are looked at.
+        /// So many configurations are looked at, and no beginning that has more operations.
         const FEW: u64 = 1 << 13;
+        if beginning.operations.len() as u64 > FEW {
+            return Judgement::Inconclusive(StopReason::Budget.into());
+        }
         let most = limits.configurations.map_or(FEW, |most| most.min(FEW));
         let limits = Limits { configurations: Some(most), ..limits.clone() };
         let interrupted = &self.interrupted_in(beginning)[..];
