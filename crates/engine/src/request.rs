@@ -29,6 +29,8 @@ pub enum Reduction {
     JustInTime,
     /// Leaving out states that can do no more than others.
     Antichain,
+    /// Leaving out states with fewer calls left than others.
+    Calls,
 }
 
 /// What else a proof is asked for.

@@ -126,6 +126,18 @@ impl Product for ModelProduct {
         self.sets.is_subset(&mut worker.cache, smaller, larger)
     }
 
+    fn allowance(&self, state: &[u8]) -> usize {
+        self.space.calls_length(state)
+    }
+
+    fn allows(&self, more: &[u8], less: &[u8]) -> bool {
+        self.space.has_calls(more, less)
+    }
+
+    fn take_refused(&self, worker: &mut ModelWorker) -> bool {
+        worker.search.take_exhausted()
+    }
+
     fn bytes(&self) -> usize {
         self.sets.bytes()
     }

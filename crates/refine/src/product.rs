@@ -28,6 +28,24 @@ pub trait Product: Sync {
     /// from `larger` goes wrong from `smaller` too.
     fn is_subset(&self, worker: &mut Self::Worker, smaller: u32, larger: u32) -> bool;
 
+    /// How many bytes of a state, from its start, are its *allowance*: they say how much may still
+    /// happen and nothing else. Of two states that are the same otherwise, the one that is allowed
+    /// more has all the ways on that the other has.
+    fn allowance(&self, _state: &[u8]) -> usize {
+        0
+    }
+
+    /// Whether one allowance is at least the other.
+    fn allows(&self, more: &[u8], less: &[u8]) -> bool {
+        more == less
+    }
+
+    /// Whether the allowance of a state that was expanded kept something from happening, since the
+    /// last time this was asked.
+    fn take_refused(&self, _worker: &mut Self::Worker) -> bool {
+        false
+    }
+
     /// About how many bytes the specification side keeps.
     fn bytes(&self) -> usize;
 }

@@ -1,8 +1,8 @@
-//! The states seen: packed bytes, each kept once, with the specification sets that were met beside
-//! it.
+//! The states seen: packed bytes, each kept once, with the allowances and specification sets that
+//! were met beside it.
 
 use hashbrown::HashTable;
-use rustc_hash::FxHasher;
+use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
 use std::sync::Mutex;
 
@@ -22,6 +22,10 @@ pub(crate) struct Node {
     pub state: u32,
     pub set: u32,
     pub parent: NodeId,
+    /// The allowance, within its shard.
+    allowance: u32,
+    /// Whether the allowance kept something from happening.
+    refused: bool,
     /// The next node with the same implementation state, or [`NO_NODE`].
     next: u32,
 }
@@ -40,6 +44,33 @@ struct Shard {
     bytes: Vec<u8>,
     states: Vec<State>,
     nodes: Vec<Node>,
+    allowances: Allowances,
+}
+
+/// The different allowances; there are few.
+#[derive(Default)]
+struct Allowances {
+    items: Vec<Box<[u8]>>,
+    numbers: FxHashMap<Box<[u8]>, u32>,
+}
+
+impl Allowances {
+    fn number(&mut self, allowance: &[u8]) -> u32 {
+        if let Some(number) = self.numbers.get(allowance) {
+            return *number;
+        }
+        let number = self.items.len() as u32;
+        self.items.push(allowance.into());
+        self.numbers.insert(allowance.into(), number);
+        number
+    }
+}
+
+/// A state in two parts: how much may still happen, and all else.
+#[derive(Clone, Copy)]
+pub(crate) struct Split<'a> {
+    pub allowance: &'a [u8],
+    pub rest: &'a [u8],
 }
 
 /// The states seen.
@@ -66,19 +97,19 @@ impl Store {
         self.shards[index].lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Adds a product state, unless `is_subset(old, set)` says of a set already met with the same
-    /// implementation state that it can do no more.
+    /// Adds a product state, unless `covers` says of an allowance and a set already met beside the
+    /// rest of the state that this one can do no more.
     pub fn add(
         &self,
-        bytes: &[u8],
+        Split { allowance, rest: bytes }: Split<'_>,
         set: u32,
         parent: NodeId,
-        mut is_subset: impl FnMut(u32, u32) -> bool,
+        mut covers: impl FnMut(&[u8], u32) -> bool,
     ) -> Added {
         let hash = hash(bytes);
         let index = (hash >> 58) as usize;
         let mut guard = self.shard(index);
-        let Shard { table, bytes: all, states, nodes } = &mut *guard;
+        let Shard { table, bytes: all, states, nodes, allowances } = &mut *guard;
         let same = |&state: &u32| {
             let State { start, length, .. } = states[state as usize];
             &all[start as usize..start as usize + usize::from(length)] == bytes
@@ -88,7 +119,7 @@ impl Store {
                 let mut at = states[state as usize].first;
                 while at != NO_NODE {
                     let node = nodes[at as usize];
-                    if node.set == set || is_subset(node.set, set) {
+                    if covers(&allowances.items[node.allowance as usize], node.set) {
                         return Added::Known;
                     }
                     at = node.next;
@@ -118,7 +149,8 @@ impl Store {
             return Added::Full;
         };
         let next = std::mem::replace(&mut states[state as usize].first, number as u32);
-        nodes.push(Node { state, set, parent, next });
+        let allowance = allowances.number(allowance);
+        nodes.push(Node { state, set, parent, allowance, refused: false, next });
         Added::New(id)
     }
 
@@ -128,8 +160,38 @@ impl Store {
         let node = shard.nodes[id as usize / SHARDS];
         let State { start, length, .. } = shard.states[node.state as usize];
         out.clear();
+        out.extend_from_slice(&shard.allowances.items[node.allowance as usize]);
         out.extend_from_slice(&shard.bytes[start as usize..start as usize + usize::from(length)]);
         node
+    }
+
+    /// Notes that the allowance of a node kept something from happening.
+    pub fn mark_refused(&self, id: NodeId) {
+        self.shard(id as usize % SHARDS).nodes[id as usize / SHARDS].refused = true;
+    }
+
+    /// Whether what a complete search has visited is closed under all steps that any allowance
+    /// would let happen: beside each node whose allowance refused something there is one with the
+    /// same state that refused nothing, with a subset of its specification states.
+    ///
+    /// Then the nodes that refused nothing have every way on that there is, and each leads to one
+    /// that is visited, so to one that refused nothing and has a subset of its specification
+    /// states. The first node is one of them, or stands beside one.
+    pub fn is_closed(&self, mut is_subset: impl FnMut(u32, u32) -> bool) -> bool {
+        (0..SHARDS).all(|index| {
+            let shard = self.shard(index);
+            let beside = |first: u32| {
+                let at = |at: &u32| (*at != NO_NODE).then(|| shard.nodes[*at as usize].next);
+                std::iter::successors(Some(first), at).take_while(|at| *at != NO_NODE)
+            };
+            shard.states.iter().all(|state| {
+                let nodes = || beside(state.first).map(|at| shard.nodes[at as usize]);
+                nodes().filter(|node| node.refused).all(|refused| {
+                    let mut full = nodes().filter(|node| !node.refused);
+                    full.any(|node| is_subset(node.set, refused.set))
+                })
+            })
+        })
     }
 
     /// How many implementation states, how many product states, and about how many bytes they take.

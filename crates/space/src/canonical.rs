@@ -3,7 +3,8 @@
 //! The names are: which number an object has (garbage has none), which of the interchangeable
 //! threads a thread is, and which value a value is. Names are given in the order in which the words
 //! are written, so equal bytes mean that a renaming turns one state into the other. Dead locals are
-//! not written.
+//! not written. The calls that threads have left come first, apart from all else: no step looks at
+//! them, and neither does the order of the threads, unless they look the same otherwise.
 //!
 //! Any order of the threads would be sound; the one used here sorts them by what each looks like
 //! from the shared variables, so that states in one orbit rarely get two forms.
@@ -81,12 +82,14 @@ impl Form {
             let front = |thread: usize| {
                 let region = self.layout.thread(thread);
                 let words = &flat.words[region..];
-                (self.groups[thread], words[STATUS], words[NODE], words[CALLS])
+                (self.groups[thread], words[STATUS], words[NODE])
             };
+            let calls = |thread: usize| flat.words[self.layout.thread(thread) + CALLS];
+            let place = |thread: usize| (front(thread), calls(thread));
             // Insertion sort: there are few threads.
             for end in 1..threads {
                 let mut at = end;
-                while at > 0 && front(order[at - 1]) > front(order[at]) {
+                while at > 0 && place(order[at - 1]) > place(order[at]) {
                     order.swap(at - 1, at);
                     at -= 1;
                 }
@@ -102,7 +105,10 @@ impl Form {
                 let key = |thread: usize| {
                     &scratch.keys[scratch.starts[thread]..scratch.starts[thread + 1]]
                 };
-                order.sort_by(|&a, &b| front(a).cmp(&front(b)).then_with(|| key(a).cmp(key(b))));
+                order.sort_by(|&a, &b| {
+                    let keys = || key(a).cmp(key(b));
+                    front(a).cmp(&front(b)).then_with(keys).then(calls(a).cmp(&calls(b)))
+                });
             }
             self.fill_places(&mut order);
         }
@@ -147,10 +153,17 @@ impl Form {
     /// The state that the bytes are the form of.
     pub fn unpack(&self, bytes: &[u8], flat: &mut Flat) {
         let layout = &self.layout;
-        let mut reader = Reader { bytes, at: 2 };
-        let objects = usize::from(u16::from_le_bytes([bytes[0], bytes[1]]));
+        let start = self.calls_length(bytes);
+        let mut reader = Reader { bytes, at: start + 2 };
+        let objects = usize::from(u16::from_le_bytes([bytes[start], bytes[start + 1]]));
         flat.words.clear();
         flat.words.resize(layout.heap + objects * layout.stride, 0);
+        if self.calls {
+            let mut calls = Reader { bytes, at: 0 };
+            for thread in 0..layout.threads {
+                flat.words[layout.thread(thread) + CALLS] = calls.word();
+            }
+        }
         flat.links.clear();
         flat.images.clear();
         flat.left = CrashesLeft::default();
@@ -165,9 +178,6 @@ impl Form {
             let region = layout.thread(thread);
             let status = reader.word();
             flat.words[region + STATUS] = status;
-            if self.calls {
-                flat.words[region + CALLS] = reader.word();
-            }
             for at in 0..layout.variable_kinds.len() {
                 flat.words[region + VARIABLES + at] = reader.word();
             }
@@ -417,14 +427,22 @@ impl Form {
         starts.push(keys.len());
     }
 
-    /// The words of a thread that are written, with their kinds.
+    /// How many bytes of a packed state, from its start, say how many calls each thread has left.
+    pub fn calls_length(&self, bytes: &[u8]) -> usize {
+        let mut reader = Reader { bytes, at: 0 };
+        if self.calls {
+            for _ in 0..self.layout.threads {
+                reader.word();
+            }
+        }
+        reader.at
+    }
+
+    /// The words of a thread that are written, with their kinds; not the calls that it has left.
     pub fn thread_words(&self, flat: &Flat, thread: usize, mut visit: impl FnMut(i64, Kind)) {
         let layout = &self.layout;
         let region = &flat.words[layout.thread(thread)..][..layout.region];
         visit(region[STATUS], Kind::Plain);
-        if self.calls {
-            visit(region[CALLS], Kind::Plain);
-        }
         for (word, kind) in region[VARIABLES..].iter().zip(&layout.variable_kinds) {
             visit(*word, *kind);
         }
@@ -503,7 +521,6 @@ impl<'a> Writer<'a> {
             order.extend(0..objects as u32);
         }
         out.clear();
-        out.extend([0, 0]);
         let values = SmallVec::from_elem(0, form.values);
         Writer { form, flat, names, order, position, values, known: 0, out }
     }
@@ -511,6 +528,13 @@ impl<'a> Writer<'a> {
     fn state(&mut self, threads: &[usize]) {
         let (form, flat) = (self.form, self.flat);
         let layout = &form.layout;
+        if form.calls {
+            for &thread in threads {
+                push(self.out, flat.words[layout.thread(thread) + CALLS]);
+            }
+        }
+        let start = self.out.len();
+        self.out.extend([0, 0]);
         if form.lines.is_some() {
             push(self.out, i64::from(flat.left.system));
             push(self.out, i64::from(flat.left.thread));
@@ -539,7 +563,7 @@ impl<'a> Writer<'a> {
             next += 1;
         }
         let count = u16::try_from(self.order.len()).unwrap_or(u16::MAX);
-        self.out[..2].copy_from_slice(&count.to_le_bytes());
+        self.out[start..start + 2].copy_from_slice(&count.to_le_bytes());
         if form.links {
             self.links();
         }
@@ -659,6 +683,17 @@ fn push(out: &mut Vec<u8>, word: i64) {
         rest >>= 7;
     }
     out.push(rest as u8);
+}
+
+/// Whether each of some words, as they are written, is at least the other.
+pub(crate) fn at_least(more: &[u8], less: &[u8]) -> bool {
+    let (mut more, mut less) = (Reader { bytes: more, at: 0 }, Reader { bytes: less, at: 0 });
+    while more.at < more.bytes.len() && less.at < less.bytes.len() {
+        if more.word() < less.word() {
+            return false;
+        }
+    }
+    true
 }
 
 struct Reader<'a> {

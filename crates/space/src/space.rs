@@ -2,7 +2,7 @@
 
 use crate::alone::LockWords;
 use crate::bounds::{Bounds, Reductions};
-use crate::canonical::{Form, Renaming};
+use crate::canonical::{Form, Renaming, at_least};
 use crate::code::{Class, Routine, routines};
 use crate::coverage::{Coverage, Unreached};
 use crate::error::{SpaceError, Unsupported};
@@ -43,8 +43,6 @@ pub struct Space {
     pub(crate) coverage: Coverage,
     /// Whether a bound kept a step from being taken.
     pub(crate) bounded: AtomicBool,
-    /// Whether a thread made all the calls that it may make.
-    pub(crate) exhausted: AtomicBool,
     /// Whether a crash lost a store.
     pub(crate) lost: AtomicBool,
     /// Whether `recover` may go on for ever.
@@ -174,7 +172,6 @@ impl Space {
             locks,
             coverage: Coverage::new(program),
             bounded: AtomicBool::new(false),
-            exhausted: AtomicBool::new(false),
             lost: AtomicBool::new(false),
             endless: AtomicBool::new(false),
             edge_events: false,
@@ -261,12 +258,6 @@ impl Space {
     /// Whether a bound on objects kept a step from being taken.
     pub fn was_bounded(&self) -> bool {
         self.bounded.load(Ordering::Relaxed)
-    }
-
-    /// Whether some thread made all the calls that it may make: if not, the bound on calls was
-    /// never reached.
-    pub fn was_exhausted(&self) -> bool {
-        self.exhausted.load(Ordering::Relaxed)
     }
 
     /// Whether some crash lost a store: if not, crashes made no difference to memory.
@@ -402,6 +393,18 @@ impl Space {
     /// The state that bytes are the form of.
     pub fn unpack(&self, bytes: &[u8], flat: &mut Flat) {
         self.form.unpack(bytes, flat);
+    }
+
+    /// How many bytes of a packed state, from its start, say how many calls each thread has left.
+    /// The rest does not depend on them.
+    pub fn calls_length(&self, bytes: &[u8]) -> usize {
+        self.form.calls_length(bytes)
+    }
+
+    /// Whether each thread has at least as many calls left, by the first bytes of two states that
+    /// are the same otherwise.
+    pub fn has_calls(&self, more: &[u8], less: &[u8]) -> bool {
+        at_least(more, less)
     }
 
     /// Whether a thread is inside an operation in this state, or asks what became of one.

@@ -292,6 +292,8 @@ pub enum ReductionArg {
     JustInTime,
     /// Leaving out states that can do no more than others.
     Antichain,
+    /// Leaving out states with fewer calls left than others.
+    Calls,
     /// All of them.
     All,
 }

@@ -315,6 +315,7 @@ fn left_out(without: ReductionArg) -> &'static [Reduction] {
         ReductionArg::CrashPoints => &[CrashPoints],
         ReductionArg::JustInTime => &[JustInTime],
         ReductionArg::Antichain => &[Antichain],
+        ReductionArg::Calls => &[Calls],
         ReductionArg::All => &[
             CanonicalHeap,
             DeadLocals,
@@ -327,6 +328,7 @@ fn left_out(without: ReductionArg) -> &'static [Reduction] {
             CrashPoints,
             JustInTime,
             Antichain,
+            Calls,
         ],
     }
 }

@@ -14,10 +14,19 @@ const MODELS: [&str; 4] = [
 ];
 
 fn states(source: &str, reductions: Reductions, policy: Policy, antichain: bool) -> usize {
+    let options = SearchOptions { antichain, calls: false, ..SearchOptions::default() };
+    with_options(source, reductions, policy, &options)
+}
+
+fn with_options(
+    source: &str,
+    reductions: Reductions,
+    policy: Policy,
+    options: &SearchOptions,
+) -> usize {
     let program = compiled(source).program;
     let product = ModelProduct::new(&program, bounds(2, 2), reductions, policy).unwrap();
-    let options = SearchOptions { antichain, ..SearchOptions::default() };
-    let (outcome, stats) = explore(&product, &options, &|_| {});
+    let (outcome, stats) = explore(&product, options, &|_| {});
     assert_eq!(outcome, Exploration::Complete);
     stats.states
 }
@@ -43,6 +52,9 @@ fn each_reduction_alone_reduces() {
             assert!(with <= none, "{name}: {with} states instead of {none}");
             reduced[index] |= with < none;
         }
+        let calls = SearchOptions { antichain: false, ..SearchOptions::default() };
+        let calls = with_options(source, Reductions::NONE, Policy::JustInTime, &calls);
+        assert!(calls < none, "calls: {calls} states instead of {none}");
         let all = states(source, Reductions::ALL, Policy::JustInTime, true);
         assert!(all * 4 <= none, "all together: {all} states instead of {none}");
         // Just in time, sets are smaller but more of them differ: there may be more states or
