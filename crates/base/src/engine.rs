@@ -91,6 +91,7 @@ fn options(request: &Request<'_>, model: ModelBounds) -> Options {
             | Reduction::ReachableImages
             | Reduction::CrashPoints
             | Reduction::Antichain
+            | Reduction::DeadFields
             | Reduction::Calls => {}
         }
     }

@@ -11,6 +11,8 @@ pub enum Reduction {
     CanonicalHeap,
     /// Dropping locals that are not read again.
     DeadLocals,
+    /// Dropping fields that no reference can be used to read any more.
+    DeadFields,
     /// Threads that are interchangeable.
     ThreadSymmetry,
     /// Values that are interchangeable.

@@ -105,6 +105,7 @@ fn options(request: &Request<'_>, model: ModelBounds) -> VerifyOptions {
         match without {
             Reduction::CanonicalHeap => reductions.canonical_heap = false,
             Reduction::DeadLocals => reductions.dead_locals = false,
+            Reduction::DeadFields => reductions.dead_fields = false,
             Reduction::ThreadSymmetry => reductions.thread_symmetry = false,
             Reduction::ValueSymmetry => reductions.value_symmetry = false,
             Reduction::PartialOrder => reductions.partial_order = false,

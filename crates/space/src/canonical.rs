@@ -12,6 +12,7 @@
 use crate::flat::{Asks, Flat, Link, interrupted_of, operation_of};
 use crate::layout::{CALLS, Kind, Layout, NODE, STATUS, VARIABLES};
 use crate::lines::{CrashesLeft, Image, LineId, Lines, struct_of};
+use crate::roles::{Roles, WordSet};
 use smallvec::SmallVec;
 
 /// A renaming of threads and values.
@@ -58,6 +59,8 @@ pub(crate) struct Form {
     pub lines: Option<Lines>,
     /// The number of `recover(t)` among the routines, if there is one.
     pub resolve: Option<usize>,
+    /// What may still be read through which reference, if fields that are not needed are dropped.
+    pub roles: Option<Roles>,
 }
 
 /// Room to work in, so that packing allocates nothing.
@@ -70,6 +73,23 @@ pub(crate) struct Scratch {
     starts: SmallVec<[usize; 9]>,
     held: Vec<(usize, u32)>,
     local: Vec<u32>,
+    needed: Needed,
+    /// Objects of which more is needed than was known.
+    grown: Vec<(usize, WordSet)>,
+}
+
+/// For each object, the words that are needed. Empty if all are.
+#[derive(Default)]
+struct Needed(Vec<WordSet>);
+
+impl Needed {
+    /// What counts of a word of an object: 0 if it is not needed.
+    fn shown(&self, object: usize, word: usize, value: i64) -> i64 {
+        match self.0.get(object) {
+            Some(words) if words >> word & 1 == 0 => 0,
+            _ => value,
+        }
+    }
 }
 
 impl Form {
@@ -77,6 +97,7 @@ impl Form {
     /// state does not contain have name 0 in it: the caller gives them names.
     pub fn pack(&self, flat: &Flat, scratch: &mut Scratch, out: &mut Vec<u8>) -> Renaming {
         let threads = self.layout.threads;
+        self.find_needed(flat, scratch);
         let mut order: SmallVec<[usize; 8]> = (0..threads).collect();
         if self.symmetric {
             let front = |thread: usize| {
@@ -112,7 +133,57 @@ impl Form {
             }
             self.fill_places(&mut order);
         }
-        self.pack_in_order(flat, &order, scratch, out)
+        self.write(flat, &order, scratch, out)
+    }
+
+    /// Finds out which words of objects are needed (see `roles.rs`): what may be read through a
+    /// shared variable, a variable of a thread or a needed field that holds the object.
+    fn find_needed(&self, flat: &Flat, scratch: &mut Scratch) {
+        let Scratch { needed: Needed(needed), grown, .. } = scratch;
+        needed.clear();
+        let Some(roles) = &self.roles else { return };
+        let layout = &self.layout;
+        needed.resize((flat.words.len() - layout.heap) / layout.stride, 0);
+        let mut hold = |word: i64, role: usize, grown: &mut Vec<(usize, WordSet)>| {
+            let Some(object) = usize::try_from(word - 1).ok() else { return };
+            let Some(of) = struct_of(flat.words[layout.object(object)]) else { return };
+            let more = roles.read(role, of) & !needed[object];
+            if more != 0 {
+                needed[object] |= more;
+                grown.push((object, more));
+            }
+        };
+        for (at, word) in flat.words[..layout.shared_words].iter().enumerate() {
+            if layout.shared_kinds[at] == Kind::Ref {
+                hold(*word, roles.of_shared(at), grown);
+            }
+        }
+        for thread in 0..layout.threads {
+            let region = &flat.words[layout.thread(thread)..][..layout.region];
+            for (at, kind) in layout.variable_kinds.iter().enumerate() {
+                if *kind == Kind::Ref {
+                    hold(region[VARIABLES + at], roles.of_variable(at), grown);
+                }
+            }
+            if let Some((operation, false)) = operation_of(region[STATUS]) {
+                let node = region[NODE] as usize;
+                for (at, kind) in &self.live[operation][node] {
+                    if *kind == Kind::Ref {
+                        let role = roles.of_local(operation, node, at - layout.locals_at);
+                        hold(region[*at], role, grown);
+                    }
+                }
+            }
+        }
+        while let Some((object, more)) = grown.pop() {
+            let at = layout.object(object);
+            let Some(of) = struct_of(flat.words[at]) else { continue };
+            for (word, kind) in layout.field_kinds[of].iter().enumerate() {
+                if *kind == Kind::Ref && more >> word & 1 == 1 {
+                    hold(flat.words[at + 1 + word], roles.of_field(of, word), grown);
+                }
+            }
+        }
     }
 
     /// Threads of one group may stand anywhere; the places of each group are filled with its
@@ -132,6 +203,17 @@ impl Form {
 
     /// Writes a state with its threads in a given order.
     pub fn pack_in_order(
+        &self,
+        flat: &Flat,
+        order: &[usize],
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> Renaming {
+        self.find_needed(flat, scratch);
+        self.write(flat, order, scratch, out)
+    }
+
+    fn write(
         &self,
         flat: &Flat,
         order: &[usize],
@@ -337,7 +419,7 @@ impl Form {
     fn keys(&self, flat: &Flat, scratch: &mut Scratch) {
         let layout = &self.layout;
         let objects = (flat.words.len() - layout.heap) / layout.stride;
-        let Scratch { names, order, keys, starts, held, local } = scratch;
+        let Scratch { names, order, keys, starts, held, local, needed, .. } = scratch;
         names.clear();
         names.resize(objects, 0);
         order.clear();
@@ -365,10 +447,12 @@ impl Form {
         }
         let mut next = 0;
         while next < order.len() {
-            let at = layout.object(order[next] as usize);
+            let object = order[next] as usize;
+            let at = layout.object(object);
             if let Some(kinds) = self.fields(flat.words[at]) {
-                for (word, kind) in flat.words[at + 1..].iter().zip(kinds) {
-                    look(*word, *kind, order, names);
+                for (number, kind) in kinds.iter().enumerate() {
+                    let word = needed.shown(object, number, flat.words[at + 1 + number]);
+                    look(word, *kind, order, names);
                 }
             }
             next += 1;
@@ -406,12 +490,14 @@ impl Form {
             self.thread_words(flat, thread, |word, kind| write(word, kind, order, names));
             let mut next = reached;
             while next < order.len() {
-                let at = layout.object(order[next] as usize);
+                let object = order[next] as usize;
+                let at = layout.object(object);
                 let head = flat.words[at];
                 write(head, Kind::Plain, order, names);
                 if let Some(kinds) = self.fields(head) {
-                    for (word, kind) in flat.words[at + 1..].iter().zip(kinds) {
-                        write(*word, *kind, order, names);
+                    for (number, kind) in kinds.iter().enumerate() {
+                        let word = needed.shown(object, number, flat.words[at + 1 + number]);
+                        write(word, *kind, order, names);
                     }
                 }
                 next += 1;
@@ -496,6 +582,7 @@ struct Writer<'a> {
     flat: &'a Flat,
     names: &'a mut Vec<u32>,
     order: &'a mut Vec<u32>,
+    needed: &'a Needed,
     position: &'a [u8],
     values: SmallVec<[u8; 8]>,
     known: u8,
@@ -511,7 +598,7 @@ impl<'a> Writer<'a> {
         out: &'a mut Vec<u8>,
     ) -> Writer<'a> {
         let objects = (flat.words.len() - form.layout.heap) / form.layout.stride;
-        let Scratch { names, order, .. } = scratch;
+        let Scratch { names, order, needed, .. } = scratch;
         names.clear();
         order.clear();
         if form.heap {
@@ -522,7 +609,7 @@ impl<'a> Writer<'a> {
         }
         out.clear();
         let values = SmallVec::from_elem(0, form.values);
-        Writer { form, flat, names, order, position, values, known: 0, out }
+        Writer { form, flat, names, order, needed, position, values, known: 0, out }
     }
 
     fn state(&mut self, threads: &[usize]) {
@@ -553,8 +640,9 @@ impl<'a> Writer<'a> {
             let head = flat.words[at];
             push(self.out, head);
             if let Some(kinds) = form.fields(head) {
-                for (word, kind) in flat.words[at + 1..].iter().zip(kinds) {
-                    self.word(*word, *kind);
+                for (number, kind) in kinds.iter().enumerate() {
+                    let word = flat.words[at + 1 + number];
+                    self.word(self.needed.shown(object, number, word), *kind);
                 }
             }
             if form.is_persistent(flat, object) {

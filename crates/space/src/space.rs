@@ -14,6 +14,7 @@ use crate::layout::{
 use crate::lines::{CrashesLeft, Lines};
 use crate::liveness::live_words;
 use crate::privacy::{maybe_private, others};
+use crate::roles::Roles;
 use crate::symmetry::{Symmetry, analyse};
 use crate::workspace::Workspace;
 use linchpin_ir::domain::{Domain, DomainBounds};
@@ -108,6 +109,10 @@ fn form_of(
     let groups: Vec<usize> = (0..program.threads.len()).map(group).collect();
     let bodies = routines_of(program).into_iter().map(|(body, _)| body);
     let edges = bodies.flat_map(|body| &body.nodes).flat_map(|node| &node.edges);
+    let drops_fields = reductions.dead_fields
+        && bounds.memory == Memory::Collected
+        && bounds.objects.is_none()
+        && lines.is_none();
     let mut actions = edges.flat_map(|edge| &edge.actions).map(|(action, _)| action);
     Form {
         live,
@@ -121,6 +126,7 @@ fn form_of(
         links: actions.any(|action| matches!(action, IrAction::LoadLinked { .. })),
         lines,
         resolve: resolve_at(program),
+        roles: if drops_fields { Roles::of(program, &layout) } else { None },
         layout,
     }
 }

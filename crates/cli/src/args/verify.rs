@@ -274,6 +274,8 @@ pub enum ReductionArg {
     CanonicalHeap,
     /// Dropping locals that nothing reads any more.
     DeadLocals,
+    /// Dropping fields that no reference can be used to read any more.
+    DeadFields,
     /// Threads that are interchangeable.
     ThreadSymmetry,
     /// Values that are interchangeable.

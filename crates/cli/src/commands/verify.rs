@@ -306,6 +306,7 @@ fn left_out(without: ReductionArg) -> &'static [Reduction] {
     match without {
         ReductionArg::CanonicalHeap => &[CanonicalHeap],
         ReductionArg::DeadLocals => &[DeadLocals],
+        ReductionArg::DeadFields => &[DeadFields],
         ReductionArg::ThreadSymmetry => &[ThreadSymmetry],
         ReductionArg::ValueSymmetry => &[ValueSymmetry],
         ReductionArg::PartialOrder => &[PartialOrder],
@@ -319,6 +320,7 @@ fn left_out(without: ReductionArg) -> &'static [Reduction] {
         ReductionArg::All => &[
             CanonicalHeap,
             DeadLocals,
+            DeadFields,
             ThreadSymmetry,
             ValueSymmetry,
             PartialOrder,

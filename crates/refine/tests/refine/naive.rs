@@ -129,6 +129,7 @@ pub fn random_reductions(random: &mut Rng) -> Reductions {
     Reductions {
         canonical_heap: random.bool(),
         dead_locals: random.bool(),
+        dead_fields: random.bool(),
         thread_symmetry: random.bool(),
         value_symmetry: random.bool(),
         partial_order: random.bool(),

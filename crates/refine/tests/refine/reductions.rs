@@ -34,15 +34,16 @@ fn with_options(
 #[test]
 fn each_reduction_alone_reduces() {
     type Switch = fn(&mut Reductions);
-    let switches: [(&str, Switch); 6] = [
+    let switches: [(&str, Switch); 7] = [
         ("canonical heap", |r| r.canonical_heap = true),
         ("dead locals", |r| r.dead_locals = true),
+        ("dead fields", |r| r.dead_fields = true),
         ("thread symmetry", |r| r.thread_symmetry = true),
         ("value symmetry", |r| r.value_symmetry = true),
         ("partial order", |r| r.partial_order = true),
         ("merged events", |r| r.merged_events = true),
     ];
-    let mut reduced = [false; 6];
+    let mut reduced = [false; 7];
     for source in MODELS {
         let none = states(source, Reductions::NONE, Policy::JustInTime, false);
         for (index, (name, switch)) in switches.iter().enumerate() {
@@ -61,5 +62,5 @@ fn each_reduction_alone_reduces() {
         // fewer.
         states(source, Reductions::ALL, Policy::Eager, false);
     }
-    assert_eq!(reduced, [true; 6], "{:?}", switches.map(|(name, _)| name));
+    assert_eq!(reduced, [true; 7], "{:?}", switches.map(|(name, _)| name));
 }
