@@ -28,11 +28,9 @@ pub trait Product: Sync {
     /// from `larger` goes wrong from `smaller` too.
     fn is_subset(&self, worker: &mut Self::Worker, smaller: u32, larger: u32) -> bool;
 
-    /// How many bytes of a state, from its start, are its *allowance*: they say how much may still
-    /// happen and nothing else. Of two states that are the same otherwise, the one that is allowed
-    /// more has all the ways on that the other has.
-    fn allowance(&self, _state: &[u8]) -> usize {
-        0
+    /// Where the parts of a state end. Without an allowance, any parts are as good as others.
+    fn parts(&self, state: &[u8]) -> Parts {
+        Parts { allowance: 0, front: state.len() / 2 }
     }
 
     /// Whether one allowance is at least the other.
@@ -48,6 +46,17 @@ pub trait Product: Sync {
 
     /// About how many bytes the specification side keeps.
     fn bytes(&self) -> usize;
+}
+
+/// Where the parts of a state end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// The *allowance*: it says how much may still happen and nothing else. Of two states that are
+    /// the same otherwise, the one that is allowed more has all the ways on that the other has.
+    pub allowance: usize,
+    /// The part after it. It and what comes then are kept apart, because they recur in many
+    /// combinations.
+    pub front: usize,
 }
 
 /// A way on.

@@ -344,11 +344,13 @@ impl<P: Product> Search<'_, P> {
         self.store.add(self.split(bytes), set, NO_NODE, |_, _| false)
     }
 
-    /// The allowance of a state, if it is to be told apart, and the rest.
+    /// The parts of a state; no allowance if it is to be told apart.
     fn split<'a>(&self, bytes: &'a [u8]) -> Split<'a> {
-        let length = if self.options.calls { self.product.allowance(bytes) } else { 0 };
-        let (allowance, rest) = bytes.split_at(length);
-        Split { allowance, rest }
+        let parts = self.product.parts(bytes);
+        let allowance = if self.options.calls { parts.allowance } else { 0 };
+        let (before, back) = bytes.split_at(parts.front);
+        let (allowance, front) = before.split_at(allowance);
+        Split { allowance, front, back }
     }
 
     /// Whether whatever goes wrong from the second goes wrong from the first: two allowances and

@@ -15,6 +15,9 @@ use crate::lines::{CrashesLeft, Image, LineId, Lines, struct_of};
 use crate::roles::{Roles, WordSet};
 use smallvec::SmallVec;
 
+/// After the calls: how many objects there are, and how many bytes come before them.
+const HEADER: usize = 4;
+
 /// A renaming of threads and values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Renaming {
@@ -86,7 +89,7 @@ impl Needed {
     /// What counts of a word of an object: 0 if it is not needed.
     fn shown(&self, object: usize, word: usize, value: i64) -> i64 {
         match self.0.get(object) {
-            Some(words) if words >> word & 1 == 0 => 0,
+            Some(words) if words.checked_shr(word as u32).unwrap_or(0) & 1 == 0 => 0,
             _ => value,
         }
     }
@@ -186,6 +189,17 @@ impl Form {
         }
     }
 
+    /// Empties the words of objects that are not needed.
+    pub fn forget_dead_fields(&self, flat: &mut Flat, scratch: &mut Scratch) {
+        self.find_needed(flat, scratch);
+        let Layout { heap, stride, .. } = self.layout;
+        for (object, words) in flat.words[heap..].chunks_mut(stride).enumerate() {
+            for (number, word) in words[1..].iter_mut().enumerate() {
+                *word = scratch.needed.shown(object, number, *word);
+            }
+        }
+    }
+
     /// Threads of one group may stand anywhere; the places of each group are filled with its
     /// members in sorted order.
     fn fill_places(&self, order: &mut [usize]) {
@@ -236,7 +250,7 @@ impl Form {
     pub fn unpack(&self, bytes: &[u8], flat: &mut Flat) {
         let layout = &self.layout;
         let start = self.calls_length(bytes);
-        let mut reader = Reader { bytes, at: start + 2 };
+        let mut reader = Reader { bytes, at: start + HEADER };
         let objects = usize::from(u16::from_le_bytes([bytes[start], bytes[start + 1]]));
         flat.words.clear();
         flat.words.resize(layout.heap + objects * layout.stride, 0);
@@ -513,8 +527,15 @@ impl Form {
         starts.push(keys.len());
     }
 
+    /// Where the calls of a packed state end, and where what threads do.
+    pub fn parts(&self, bytes: &[u8]) -> (usize, usize) {
+        let start = self.calls_length(bytes);
+        let front = usize::from(u16::from_le_bytes([bytes[start + 2], bytes[start + 3]]));
+        (start, start + HEADER + front)
+    }
+
     /// How many bytes of a packed state, from its start, say how many calls each thread has left.
-    pub fn calls_length(&self, bytes: &[u8]) -> usize {
+    fn calls_length(&self, bytes: &[u8]) -> usize {
         let mut reader = Reader { bytes, at: 0 };
         if self.calls {
             for _ in 0..self.layout.threads {
@@ -621,7 +642,7 @@ impl<'a> Writer<'a> {
             }
         }
         let start = self.out.len();
-        self.out.extend([0, 0]);
+        self.out.extend([0; HEADER]);
         if form.lines.is_some() {
             push(self.out, i64::from(flat.left.system));
             push(self.out, i64::from(flat.left.thread));
@@ -633,6 +654,7 @@ impl<'a> Writer<'a> {
             form.thread_words(flat, thread, |word, kind| self.word(word, kind));
         }
         self.images(None);
+        let front = u16::try_from(self.out.len() - start - HEADER).unwrap_or(u16::MAX);
         let mut next = 0;
         while next < self.order.len() {
             let object = self.order[next] as usize;
@@ -652,6 +674,7 @@ impl<'a> Writer<'a> {
         }
         let count = u16::try_from(self.order.len()).unwrap_or(u16::MAX);
         self.out[start..start + 2].copy_from_slice(&count.to_le_bytes());
+        self.out[start + 2..start + HEADER].copy_from_slice(&front.to_le_bytes());
         if form.links {
             self.links();
         }

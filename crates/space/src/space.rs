@@ -375,6 +375,11 @@ impl Space {
         self.form.pack_in_order(flat, order, &mut workspace.scratch, out)
     }
 
+    /// Empties the fields that the packed form of a state does not keep; all names stay.
+    pub fn forget_dead_fields(&self, flat: &mut Flat, workspace: &mut Workspace) {
+        self.form.forget_dead_fields(flat, &mut workspace.scratch);
+    }
+
     /// The orders in which interchangeable threads may stand; at most `limit` of them.
     pub fn orders(&self, limit: usize) -> Vec<Vec<usize>> {
         let groups = &self.form.groups;
@@ -401,10 +406,11 @@ impl Space {
         self.form.unpack(bytes, flat);
     }
 
-    /// How many bytes of a packed state, from its start, say how many calls each thread has left.
-    /// The rest does not depend on them.
-    pub fn calls_length(&self, bytes: &[u8]) -> usize {
-        self.form.calls_length(bytes)
+    /// Where two parts of a packed state end: the first says how many calls each thread has left,
+    /// and no other part depends on that; the second says what threads do, the rest what the heap
+    /// looks like.
+    pub fn parts(&self, bytes: &[u8]) -> (usize, usize) {
+        self.form.parts(bytes)
     }
 
     /// Whether each thread has at least as many calls left, by the first bytes of two states that
