@@ -20,6 +20,7 @@ mod lossy;
 pub mod model;
 mod options;
 mod orphans;
+mod pairs;
 pub mod product;
 mod repair;
 pub mod search;

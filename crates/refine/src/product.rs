@@ -28,6 +28,11 @@ pub trait Product: Sync {
     /// from `larger` goes wrong from `smaller` too.
     fn is_subset(&self, worker: &mut Self::Worker, smaller: u32, larger: u32) -> bool;
 
+    /// States of a lower rank may cover those of a higher one, so they are explored first.
+    fn rank(&self, _worker: &mut Self::Worker, _set: u32) -> usize {
+        0
+    }
+
     /// About how many bytes the specification side keeps.
     fn bytes(&self) -> usize;
 }

@@ -125,7 +125,7 @@ pub(crate) struct Table<T> {
 }
 
 impl<T: Clone + Eq + std::hash::Hash> Table<T> {
-    fn new() -> Table<T> {
+    pub fn new() -> Table<T> {
         Table { items: Vec::new(), numbers: FxHashMap::default() }
     }
 

@@ -187,8 +187,9 @@ pub(crate) fn found(
 ) -> Result<Outcome<(), Box<Counterexample>>, ModelError> {
     let limits = &options.search.limits;
     let easiest = fewest_switches(product, options.shortest_budget, limits);
-    let easiest = easiest.and_then(|(path, wrong)| follow(product, &path, wrong));
-    if let Some(counterexample) = easiest.or_else(|| follow(product, path, wrong)) {
+    let easiest = easiest.and_then(|(path, wrong)| follow(product, &product.whole(&path), wrong));
+    let first = || follow(product, &product.whole(path), wrong);
+    if let Some(counterexample) = easiest.or_else(first) {
         return Ok(Outcome::Violated(Box::new(counterexample)));
     }
     // Symmetry can hide which thread is which so well that the path cannot be followed again:
@@ -202,7 +203,7 @@ pub(crate) fn found(
     let (exploration, _) = explore(&product, &options.search, &|_| {});
     let undecided = |why: &str| Outcome::Inconclusive(Inconclusive::Undecided(why.to_owned()));
     Ok(match exploration {
-        Exploration::Found { path, wrong } => match follow(&product, &path, wrong) {
+        Exploration::Found { path, wrong } => match follow(&product, &product.whole(&path), wrong) {
             Some(counterexample) => Outcome::Violated(Box::new(counterexample)),
             None => undecided("a violation was found, but the interpreter could not replay it"),
         },

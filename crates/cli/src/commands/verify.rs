@@ -313,6 +313,7 @@ fn left_out(without: ReductionArg) -> &'static [Reduction] {
         ReductionArg::DistinctImages => &[DistinctImages],
         ReductionArg::ReachableImages => &[ReachableImages],
         ReductionArg::CrashPoints => &[CrashPoints],
+        ReductionArg::CoveredCrashes => &[CoveredCrashes],
         ReductionArg::JustInTime => &[JustInTime],
         ReductionArg::Antichain => &[Antichain],
         ReductionArg::All => &[
@@ -325,6 +326,7 @@ fn left_out(without: ReductionArg) -> &'static [Reduction] {
             DistinctImages,
             ReachableImages,
             CrashPoints,
+            CoveredCrashes,
             JustInTime,
             Antichain,
         ],
