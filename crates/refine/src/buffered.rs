@@ -109,6 +109,36 @@ impl Inner {
         *prefixes = kept;
     }
 
+    /// Whether whatever the one allows, now and after crashes, the other allows too.
+    pub fn buffered_subset(&mut self, policy: Policy, smaller: u32, larger: u32) -> bool {
+        let small = self.buffered.items[smaller as usize].clone();
+        let large = self.buffered.items[larger as usize].clone();
+        if large.more && !small.more {
+            return smaller == larger;
+        }
+        small.alternatives.iter().all(|one| {
+            large.alternatives.iter().any(|other| {
+                self.is_subset(policy, one.current, other.current)
+                    && (!large.more || self.goes_back_no_further(policy, one, other))
+            })
+        })
+    }
+
+    /// Whether a crash that goes back to a prefix of the one can go back to one of the other that
+    /// allows no less.
+    fn goes_back_no_further(
+        &mut self,
+        policy: Policy,
+        one: &Alternative,
+        other: &Alternative,
+    ) -> bool {
+        let mut ended = |prefixes: &[u32]| -> Vec<u32> {
+            prefixes.iter().map(|set| self.interrupt(policy, *set, None)).collect()
+        };
+        let (own, others) = (ended(&one.prefixes), ended(&other.prefixes));
+        own.iter().all(|set| others.iter().any(|other| self.is_subset(policy, *set, *other)))
+    }
+
     fn add_buffered(&mut self, buffered: Buffered) -> u32 {
         self.buffered.number(Arc::new(buffered))
     }

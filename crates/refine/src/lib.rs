@@ -8,6 +8,7 @@
 //! Apart from that, `stuck.rs`, `graph.rs`, `extension.rs` and `influence.rs` look for operations
 //! that can never return.
 
+mod along;
 mod bounded_switches;
 mod buffered;
 mod counterexample;

@@ -58,6 +58,12 @@ impl ModelProduct {
         path.iter().map(whole).collect()
     }
 
+    /// The states in which recovery ended, without their crash parts, once all is explored; `None`
+    /// if they are not known.
+    pub(crate) fn recovered(&self) -> Option<Vec<Box<[u8]>>> {
+        self.pairs.as_ref().map(Pairs::recovered)
+    }
+
     /// The same product, with something else asked of runs with crashes.
     pub fn asking(self, property: CrashProperty) -> ModelProduct {
         ModelProduct { sets: self.sets.asking(property), ..self }
@@ -129,6 +135,7 @@ impl Product for ModelProduct {
             }
         };
         let largest = self.sets.largest(cache, set);
+        let threads = self.space.program().threads.len();
         let mut visit = |successor: Successor<'_>| {
             let Successor { thread, actions, events, stop, .. } = successor;
             let mut after = Some(set);
@@ -146,6 +153,9 @@ impl Product for ModelProduct {
                         .map_or(thread, |position| usize::from(*position));
                     let set = self.sets.renamed(cache, set, renaming);
                     let (bytes, set) = self.apart(known, bytes, pack.crash_part(), set);
+                    if let (Some(pairs), true) = (&self.pairs, thread == threads) {
+                        pairs.add_recovered(known, bytes);
+                    }
                     To::State { bytes, set, mover }
                 }
             };

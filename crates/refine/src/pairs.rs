@@ -8,10 +8,13 @@
 //!
 //! So a state after a crash that is also met before it, as it is where recovery restores what
 //! undisturbed operations leave, is not explored twice, if the ones before are met first.
+//!
+//! The states in which recovery ends are kept, without their crash parts: with the initial state,
+//! they are where all that happens without a crash starts (see `stuck.rs`).
 
 use crate::sets::Table;
 use linchpin_space::CrashPart;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A crash part beside a set.
@@ -35,12 +38,20 @@ struct Inner {
     parts: Table<Arc<[u8]>>,
     read: Vec<Arc<CrashPart>>,
     pairs: Table<(u32, u32)>,
+    /// States in which recovery ends, without their crash parts.
+    recovered: FxHashSet<Box<[u8]>>,
     bytes: usize,
 }
 
 impl Default for Inner {
     fn default() -> Inner {
-        Inner { parts: Table::new(), read: Vec::new(), pairs: Table::new(), bytes: 0 }
+        Inner {
+            parts: Table::new(),
+            read: Vec::new(),
+            pairs: Table::new(),
+            recovered: FxHashSet::default(),
+            bytes: 0,
+        }
     }
 }
 
@@ -50,6 +61,7 @@ pub(crate) struct KnownPairs {
     parts: FxHashMap<Arc<[u8]>, u32>,
     numbers: FxHashMap<(u32, u32), u32>,
     pairs: FxHashMap<u32, Pair>,
+    recovered: FxHashSet<Box<[u8]>>,
 }
 
 impl Pairs {
@@ -88,6 +100,23 @@ impl Pairs {
             let (bytes, crash) = (&inner.parts.items[part as usize], &inner.read[part as usize]);
             Pair { bytes: bytes.clone(), crash: crash.clone(), set }
         })
+    }
+
+    /// Keeps a state in which recovery ends.
+    pub fn add_recovered(&self, known: &mut KnownPairs, state: &[u8]) {
+        if !known.recovered.contains(state) {
+            let mut inner = self.inner();
+            inner.bytes += 64 + 2 * state.len();
+            inner.recovered.insert(state.into());
+            known.recovered.insert(state.into());
+        }
+    }
+
+    /// The states in which recovery ends, without their crash parts.
+    pub fn recovered(&self) -> Vec<Box<[u8]>> {
+        let mut all: Vec<Box<[u8]>> = self.inner().recovered.iter().cloned().collect();
+        all.sort_unstable();
+        all
     }
 
     /// About how many bytes are kept.

@@ -88,7 +88,7 @@ const AT_A_TIME: usize = 32;
 
 /// From so many states on, those of a higher rank wait. With fewer, what goes wrong is found by the
 /// fewest transitions, whatever its rank.
-const MANY: usize = 1 << 14;
+const MANY: usize = 1 << 16;
 
 /// No state waits.
 const ANY_RANK: usize = usize::MAX;

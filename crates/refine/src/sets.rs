@@ -242,7 +242,7 @@ impl Sets {
     pub fn is_subset(&self, cache: &mut Cache, smaller: u32, larger: u32) -> bool {
         let policy = self.policy;
         *cache.subset.entry((smaller, larger)).or_insert_with(|| match self.property {
-            CrashProperty::Buffered => smaller == larger,
+            CrashProperty::Buffered => self.inner().buffered_subset(policy, smaller, larger),
             _ => self.inner().is_subset(policy, smaller, larger),
         })
     }

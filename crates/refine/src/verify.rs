@@ -51,6 +51,8 @@ pub struct Report {
     pub exhausted: bool,
     /// What is known about runs with crashes, if there are any.
     pub crash: Option<CrashReport>,
+    /// The states in which recovery ended, without their crash parts, if all are known.
+    pub(crate) recovered: Option<Vec<Box<[u8]>>>,
 }
 
 /// Verifies a model. `progress` is called now and then.
@@ -68,7 +70,8 @@ pub fn verify(
     }
     // A search of some runs says nothing about all states.
     if options.stuck && !matches!(options.strategy, Strategy::Switches(_)) {
-        let (stuck, found) = stuck::check(program, options)?;
+        let recovered = report.recovered.take();
+        let (stuck, found) = stuck::check(program, options, recovered.as_deref())?;
         report.stuck = stuck;
         if let Some(found) = found {
             report.outcome = Outcome::Violated(Box::new(found));
@@ -166,6 +169,7 @@ pub(crate) fn report(
         bounded: product.space.was_bounded(),
         exhausted: product.space.was_exhausted(),
         crash: None,
+        recovered: product.recovered(),
     }
 }
 
@@ -203,10 +207,12 @@ pub(crate) fn found(
     let (exploration, _) = explore(&product, &options.search, &|_| {});
     let undecided = |why: &str| Outcome::Inconclusive(Inconclusive::Undecided(why.to_owned()));
     Ok(match exploration {
-        Exploration::Found { path, wrong } => match follow(&product, &product.whole(&path), wrong) {
-            Some(counterexample) => Outcome::Violated(Box::new(counterexample)),
-            None => undecided("a violation was found, but the interpreter could not replay it"),
-        },
+        Exploration::Found { path, wrong } => {
+            match follow(&product, &product.whole(&path), wrong) {
+                Some(counterexample) => Outcome::Violated(Box::new(counterexample)),
+                None => undecided("a violation was found, but the interpreter could not replay it"),
+            }
+        }
         Exploration::Stopped(Inconclusive::Stopped { by, .. }) => {
             let so_far = Some("a violation was found, but not replayed before that".to_owned());
             Outcome::Inconclusive(Inconclusive::Stopped { by, so_far })

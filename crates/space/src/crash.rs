@@ -307,8 +307,7 @@ impl Successors<'_> {
         way.steps += 1;
         // It comes back to where it has been, or takes very long.
         let long = way.steps > SURELY_SHORT;
-        if (long && !way.passed.insert((node, flat.words.clone())))
-            || way.seen.steps > MAX_RECOVERY
+        if (long && !way.passed.insert((node, flat.words.clone()))) || way.seen.steps > MAX_RECOVERY
         {
             space.endless.store(true, Ordering::Relaxed);
             way.steps -= 1;

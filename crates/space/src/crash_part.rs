@@ -19,6 +19,9 @@ pub struct CrashPart {
 }
 
 impl CrashPart {
+    /// The bytes of the crash part of a state in which no crash can come any more.
+    pub const NONE_LEFT: [u8; 4] = [0; 4];
+
     /// Reads the crash part of a packed state.
     pub fn read(bytes: &[u8]) -> CrashPart {
         let mut reader = Reader { bytes, at: 0 };
