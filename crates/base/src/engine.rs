@@ -90,6 +90,7 @@ fn options(request: &Request<'_>, model: ModelBounds) -> Options {
             | Reduction::DistinctImages
             | Reduction::ReachableImages
             | Reduction::CrashPoints
+            | Reduction::CoveredCrashes
             | Reduction::Antichain
             | Reduction::DeadFields
             | Reduction::Calls => {}

@@ -113,6 +113,7 @@ fn options(request: &Request<'_>, model: ModelBounds) -> VerifyOptions {
             Reduction::DistinctImages => reductions.distinct_images = false,
             Reduction::ReachableImages => reductions.reachable_images = false,
             Reduction::CrashPoints => reductions.crash_points = false,
+            Reduction::CoveredCrashes => reductions.covered_crashes = false,
             Reduction::JustInTime => options.just_in_time = false,
             Reduction::Antichain => options.search.antichain = false,
             Reduction::Calls => options.search.calls = false,

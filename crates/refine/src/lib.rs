@@ -8,6 +8,7 @@
 //! Apart from that, `stuck.rs`, `graph.rs`, `extension.rs` and `influence.rs` look for operations
 //! that can never return.
 
+mod along;
 mod bounded_switches;
 mod buffered;
 mod cache;
@@ -24,6 +25,7 @@ mod lossy;
 pub mod model;
 mod options;
 mod orphans;
+mod pairs;
 pub mod product;
 mod repair;
 pub mod search;

@@ -71,6 +71,9 @@ pub struct Reductions {
     pub reachable_images: bool,
     /// The system crashes only where no step is possible that a crash after it makes up for.
     pub crash_points: bool,
+    /// A state is left out if one was met that differs from it only in what crashes may leave, and
+    /// of which they may leave more.
+    pub covered_crashes: bool,
 }
 
 impl Reductions {
@@ -86,6 +89,7 @@ impl Reductions {
         distinct_images: true,
         reachable_images: true,
         crash_points: true,
+        covered_crashes: true,
     };
     /// None of them.
     pub const NONE: Reductions = Reductions {
@@ -99,5 +103,6 @@ impl Reductions {
         distinct_images: false,
         reachable_images: false,
         crash_points: false,
+        covered_crashes: false,
     };
 }

@@ -198,7 +198,7 @@ impl<'a> Successors<'a> {
     }
 
     /// A copy of a state, in memory that was used before.
-    fn copy(&mut self, flat: &Flat) -> Flat {
+    pub fn copy(&mut self, flat: &Flat) -> Flat {
         let mut copy = self.workspace.pool.pop().unwrap_or_default();
         copy.words.clone_from(&flat.words);
         copy.links.clone_from(&flat.links);

@@ -359,6 +359,7 @@ fn random_reductions(random: &mut Rng) -> Reductions {
         distinct_images: random.bool(),
         reachable_images: random.bool(),
         crash_points: random.bool(),
+        covered_crashes: random.bool(),
         ..reductions
     }
 }
