@@ -31,6 +31,9 @@ pub struct SearchOptions {
     pub calls: bool,
     /// How many workers.
     pub workers: usize,
+    /// From so many states on, those of a higher rank wait. With fewer, what goes wrong is found by
+    /// the fewest transitions, whatever its rank.
+    pub wait_from: usize,
     /// When to give up.
     pub limits: Limits,
 }
@@ -38,7 +41,13 @@ pub struct SearchOptions {
 impl Default for SearchOptions {
     fn default() -> SearchOptions {
         let workers = std::thread::available_parallelism().map_or(1, usize::from);
-        SearchOptions { antichain: true, calls: true, workers, limits: Limits::default() }
+        SearchOptions {
+            antichain: true,
+            calls: true,
+            workers,
+            wait_from: MANY,
+            limits: Limits::default(),
+        }
     }
 }
 
@@ -97,8 +106,7 @@ const SMALL: usize = 128;
 /// So many states are taken from the top of the stack at a time.
 const AT_A_TIME: usize = 32;
 
-/// From so many states on, those of a higher rank wait. With fewer, what goes wrong is found by the
-/// fewest transitions, whatever its rank.
+/// A search of so many states is a long one.
 const MANY: usize = 1 << 16;
 
 /// No state waits.
@@ -120,7 +128,7 @@ pub fn explore<P: Product>(
         _ => vec![],
     };
     let outcome = loop {
-        if search.rank == ANY_RANK && search.store.size().nodes >= MANY {
+        if search.rank == ANY_RANK && search.store.size().nodes >= options.wait_from {
             level = search.begin_to_wait(&mut workers[0], level);
         }
         if level.is_empty() {
