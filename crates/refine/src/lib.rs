@@ -11,6 +11,7 @@
 mod bounded_switches;
 mod buffered;
 mod counterexample;
+mod disk;
 mod durability;
 pub mod engine;
 mod extension;
@@ -20,6 +21,7 @@ mod lossy;
 pub mod model;
 mod options;
 mod orphans;
+mod portable;
 pub mod product;
 mod repair;
 pub mod search;
@@ -32,10 +34,12 @@ mod verify;
 mod walk;
 
 pub use counterexample::{Counterexample, Failure, Holder, KeptBy, StuckOperation};
+pub use disk::{DiskError, DiskOptions, explore_on_disk, states_to_come};
 pub use durability::CrashReport;
 pub use engine::Refine;
 pub use lossy::explore_lossy;
 pub use options::{Strategy, VerifyOptions};
+pub use portable::Portable;
 pub use repair::Change;
 pub use sets::{Cache, Place, Policy, Sets};
 pub use stuck::{NotMade, StuckCheck};

@@ -1,5 +1,6 @@
 //! The product of a `.lin` model with its linearizable specification.
 
+use crate::disk::DiskError;
 use crate::product::{Product, Step, To};
 use crate::sets::{Cache, Place, Policy, Sets};
 use linchpin_ir::model_spec::SpecError;
@@ -17,6 +18,9 @@ pub enum ModelError {
     /// It has no usable specification.
     #[error(transparent)]
     Spec(#[from] SpecError),
+    /// The folder for its states cannot be used.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
 }
 
 /// A model beside its specification.

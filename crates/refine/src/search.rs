@@ -44,6 +44,8 @@ pub struct Stats {
     pub bytes: usize,
     /// Seconds.
     pub seconds: f64,
+    /// About how many states are still to come, where that can be guessed.
+    pub to_come: Option<u64>,
 }
 
 /// What goes wrong.
@@ -193,6 +195,7 @@ impl<P: Product> Search<'_, P> {
             depth,
             bytes: size.bytes + self.product.bytes(),
             seconds: self.start.elapsed().as_secs_f64(),
+            to_come: None,
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod crash_generator;
 mod crashes;
+mod disk;
 mod generator;
 mod models;
 mod naive;
