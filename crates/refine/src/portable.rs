@@ -331,9 +331,8 @@ impl<'a> Source<'a> {
             6 => Value::list(self.values(depth)?),
             7 => Value::Set(Arc::new(self.values(depth)?.into_iter().collect())),
             8 => {
-                let pair = |source: &mut Self| {
-                    Some((source.value(depth + 1)?, source.value(depth + 1)?))
-                };
+                let pair =
+                    |source: &mut Self| Some((source.value(depth + 1)?, source.value(depth + 1)?));
                 let count = self.count()?;
                 Value::Map(Arc::new((0..count).map(|_| pair(self)).collect::<Option<_>>()?))
             }

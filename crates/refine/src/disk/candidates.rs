@@ -60,9 +60,8 @@ impl Candidates {
 
     pub fn sort(&mut self) {
         let Candidates { bytes, entries } = self;
-        entries.sort_unstable_by(|left, right| {
-            written(bytes, left).compare(&written(bytes, right))
-        });
+        entries
+            .sort_unstable_by(|left, right| written(bytes, left).compare(&written(bytes, right)));
     }
 }
 

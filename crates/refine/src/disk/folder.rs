@@ -40,7 +40,9 @@ impl DiskOptions {
 #[derive(Debug, Error)]
 pub enum DiskError {
     /// There is something in it already.
-    #[error("`{0}` is not empty: --resume goes on with the search in it; a new search needs a new folder")]
+    #[error(
+        "`{0}` is not empty: --resume goes on with the search in it; a new search needs a new folder"
+    )]
     NotEmpty(PathBuf),
     /// There is no search in it.
     #[error("there is no search in `{0}` that could be resumed: leave out --resume to begin one")]

@@ -124,7 +124,8 @@ fn parse(text: &str, folder: &Path) -> Option<Manifest> {
             "level" | "visited" => {
                 let (records, name) = rest.split_once(' ')?;
                 let run = Run { path: folder.join(name), records: records.parse().ok()? };
-                let runs = if word == "level" { &mut manifest.levels } else { &mut manifest.visited };
+                let runs =
+                    if word == "level" { &mut manifest.levels } else { &mut manifest.visited };
                 runs.push(run);
             }
             _ => return None,

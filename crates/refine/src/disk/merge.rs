@@ -113,9 +113,11 @@ fn write_sorted(merge: &mut Merge, path: &Path) -> io::Result<Run> {
         if is_first || !is_same {
             is_first = false;
             writer.push(&record)?;
-            for (kept, new) in
-                [(&mut rest, record.rest), (&mut allowance, record.allowance), (&mut set, record.set)]
-            {
+            for (kept, new) in [
+                (&mut rest, record.rest),
+                (&mut allowance, record.allowance),
+                (&mut set, record.set),
+            ] {
                 kept.clear();
                 kept.extend_from_slice(new);
             }

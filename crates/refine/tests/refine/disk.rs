@@ -66,7 +66,8 @@ fn compare(program: &Program, options: &VerifyOptions, at: &str) -> Report {
     let memory = report(program, options);
     let folder = TempDir::new().expect("a folder");
     let whole = on_disk(program, options, DiskOptions::new(folder.path().join("whole")));
-    let tight = DiskOptions { memory: Some(40_000), ..DiskOptions::new(folder.path().join("tight")) };
+    let tight =
+        DiskOptions { memory: Some(40_000), ..DiskOptions::new(folder.path().join("tight")) };
     let tight = on_disk(program, options, tight);
     let levels = level_by_level(program, options, &folder.path().join("levels"));
     for (how, found) in [("whole", &whole), ("tight", &tight), ("levels", &levels)] {
@@ -99,7 +100,8 @@ fn random_programs_are_judged_on_disk_as_in_memory() {
         let source = generator::model(&mut Rng::with_seed(seed));
         let mut options = asked(bounds(2, 2));
         options.search.workers = 1;
-        let found = compare(&compiled(&source).program, &options, &format!("seed {seed}\n{source}"));
+        let found =
+            compare(&compiled(&source).program, &options, &format!("seed {seed}\n{source}"));
         match found.outcome {
             Outcome::Holds(()) => holding += 1,
             _ => violated += 1,
@@ -157,7 +159,11 @@ fn workers_do_not_change_what_is_found() {
         let disk = DiskOptions { memory, ..DiskOptions::new(folder.path().join("search")) };
         let found = on_disk(&program, &options, disk);
         assert!(found.outcome.is_holds());
-        counts.push((found.stats.states, found.stats.implementation_states, found.stats.transitions));
+        counts.push((
+            found.stats.states,
+            found.stats.implementation_states,
+            found.stats.transitions,
+        ));
     }
     assert_eq!(counts[0], counts[1]);
     assert_eq!(counts[0], counts[2]);
@@ -273,7 +279,8 @@ fn sets_mean_the_same_elsewhere() {
             _ => CrashProperty::Durable,
         };
         let product = |policy| {
-            let product = ModelProduct::new(&program, of, Reductions::ALL, policy).expect("a product");
+            let product =
+                ModelProduct::new(&program, of, Reductions::ALL, policy).expect("a product");
             product.asking(property)
         };
         let policy = [Policy::JustInTime, Policy::Eager][usize::from(seed % 5 == 0)];
