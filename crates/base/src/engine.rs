@@ -43,8 +43,9 @@ impl Engine for Base {
         let Source::Lin { program, bounds } = subject.source else { return Ok(Vec::new()) };
         let start = Instant::now();
         let options = options(request, bounds);
-        let observe =
-            |states: usize| (request.progress)(Progress { engine: NAME, states, depth: 0 });
+        let observe = |states: usize| {
+            (request.progress)(Progress { engine: NAME, states, depth: 0, to_come: None })
+        };
         let mut answer = match analyse(program, &options, &observe) {
             Ok(analysis) => {
                 let mut answer = describe(program, &analysis);

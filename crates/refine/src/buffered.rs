@@ -19,19 +19,19 @@ use std::sync::Arc;
 
 /// The prefixes that were chosen before, and what follows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Alternative {
+pub(crate) struct Alternative {
     /// What the eras up to now allow.
-    current: u32,
+    pub current: u32,
     /// What a crash may go back to; none needed once no crash can come any more.
-    prefixes: Vec<u32>,
+    pub prefixes: Vec<u32>,
 }
 
 /// All of them. Sorted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Buffered {
-    alternatives: Vec<Alternative>,
+    pub alternatives: Vec<Alternative>,
     /// Whether a crash may come.
-    more: bool,
+    pub more: bool,
 }
 
 impl Buffered {

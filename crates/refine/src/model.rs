@@ -1,6 +1,7 @@
 //! The product of a `.lin` model with its linearizable specification.
 
 use crate::cache::Cache;
+use crate::disk::DiskError;
 use crate::pairs::{KnownPairs, Pairs};
 use crate::product::{Parts, Product, Step, To};
 use crate::sets::{Place, Policy, Sets};
@@ -20,6 +21,9 @@ pub enum ModelError {
     /// It has no usable specification.
     #[error(transparent)]
     Spec(#[from] SpecError),
+    /// The folder for its states cannot be used.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
 }
 
 /// A model beside its specification.

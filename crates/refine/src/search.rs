@@ -69,6 +69,8 @@ pub struct Stats {
     /// Whether everything was explored, and would have been with any allowance: see
     /// `Store::is_closed`.
     pub is_closed: bool,
+    /// About how many states are still to come, where that can be guessed.
+    pub to_come: Option<u64>,
 }
 
 /// What goes wrong.
@@ -305,6 +307,7 @@ impl<'a, P: Product> Search<'a, P> {
             bytes: size.bytes + self.product.bytes(),
             seconds: self.start.elapsed().as_secs_f64(),
             is_closed: false,
+            to_come: None,
         }
     }
 

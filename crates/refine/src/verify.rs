@@ -2,12 +2,14 @@
 
 use crate::bounded_switches::explore_switches;
 use crate::counterexample::{Counterexample, follow};
+use crate::disk::{claim, explore_on_disk};
 use crate::durability::{self, CrashReport};
 use crate::lossy::explore_lossy;
 use crate::model::{ModelError, ModelProduct};
 use crate::options::{Strategy, VerifyOptions};
 use crate::search::{Exploration, Stats, Wrong, explore, explore_depth_first};
 use crate::sets::Policy;
+use crate::store::hash;
 use crate::stuck::{self, StuckCheck};
 use crate::switches::fewest_switches;
 use crate::walk::explore_by_walks;
@@ -57,6 +59,19 @@ pub struct Report {
 
 /// Verifies a model. `progress` is called now and then.
 pub fn verify(
+    program: &Program,
+    options: &VerifyOptions,
+    progress: &(dyn Fn(&Stats) + Sync),
+) -> Result<Report, ModelError> {
+    let Some(disk) = &options.disk else { return decided(program, options, progress) };
+    claim(disk, identity(program, options))?;
+    // Crash parts beside sets have numbers that mean nothing in another process.
+    let reductions = Reductions { covered_crashes: false, ..options.reductions };
+    decided(program, &VerifyOptions { reductions, ..options.clone() }, progress)
+}
+
+/// The verdict, whatever states are kept in.
+fn decided(
     program: &Program,
     options: &VerifyOptions,
     progress: &(dyn Fn(&Stats) + Sync),
@@ -166,17 +181,29 @@ pub(crate) const fn policy(options: &VerifyOptions) -> Policy {
     if options.just_in_time { Policy::JustInTime } else { Policy::Eager }
 }
 
+/// Tells searches apart that must not go on with each other's states.
+fn identity(program: &Program, options: &VerifyOptions) -> u64 {
+    let VerifyOptions { bounds, reductions, just_in_time, points, property, search, .. } = options;
+    let asked = (bounds, reductions, just_in_time, points, property, search.antichain);
+    hash(format!("{program:?} {asked:?}").as_bytes())
+}
+
 pub(crate) fn search(
     product: &ModelProduct,
     options: &VerifyOptions,
     progress: &(dyn Fn(&Stats) + Sync),
 ) -> (Exploration, Stats) {
     match options.lossy {
-        None => match options.strategy {
-            Strategy::BreadthFirst => explore(product, &options.search, progress),
-            Strategy::DepthFirst => explore_depth_first(product, &options.search, progress),
-            Strategy::Walks(walks) => explore_by_walks(product, walks, &options.search, progress),
-            Strategy::Switches(most) => explore_switches(product, most, &options.search, progress),
+        None => match (options.strategy, &options.disk) {
+            (Strategy::BreadthFirst, Some(disk)) => {
+                explore_on_disk(product, &product.sets.name(), disk, &options.search, progress)
+            }
+            (Strategy::BreadthFirst, None) => explore(product, &options.search, progress),
+            (Strategy::DepthFirst, _) => explore_depth_first(product, &options.search, progress),
+            (Strategy::Walks(of), _) => explore_by_walks(product, of, &options.search, progress),
+            (Strategy::Switches(most), _) => {
+                explore_switches(product, most, &options.search, progress)
+            }
         },
         Some(bits) => explore_lossy(product, bits, 1_000_000, &options.search.limits, progress),
     }

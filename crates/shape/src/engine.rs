@@ -77,7 +77,9 @@ fn answer(subject: &Subject<'_>, program: &Program, request: &Request<'_>) -> An
     }
     let request = &request;
     let start = Instant::now();
-    let progress = |states: usize| (request.progress)(Progress { engine: NAME, states, depth: 0 });
+    let progress = |states: usize| {
+        (request.progress)(Progress { engine: NAME, states, depth: 0, to_come: None })
+    };
     match analyse(program, &options(request), &progress) {
         Err(why) => inconclusive(format!("does not apply: {why}{}", instead(&why))),
         Ok(analysis) => {

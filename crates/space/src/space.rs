@@ -266,6 +266,24 @@ impl Space {
         self.bounded.load(Ordering::Relaxed)
     }
 
+    /// What was seen while successors were looked for, in an order that depends on the program
+    /// only: lines that were executed, operations that returned, bounds that were reached.
+    pub fn seen(&self) -> Vec<bool> {
+        self.flags().map(|flag| flag.load(Ordering::Relaxed)).collect()
+    }
+
+    /// Takes what was seen in another space of the same program as seen in this one too.
+    pub fn see(&self, seen: &[bool]) {
+        for (flag, _) in self.flags().zip(seen).filter(|(_, seen)| **seen) {
+            flag.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn flags(&self) -> impl Iterator<Item = &AtomicBool> {
+        let own = [&self.bounded, &self.lost, &self.endless];
+        own.into_iter().chain(self.coverage.flags())
+    }
+
     /// Whether some crash lost a store: if not, crashes made no difference to memory.
     pub fn lost_a_store(&self) -> bool {
         self.lost.load(Ordering::Relaxed)

@@ -8,13 +8,13 @@ use linchpin_refine::{Failure, NotMade, Points, StuckCheck, VerifyOptions, verif
 use linchpin_verdict::Outcome;
 use std::path::PathBuf;
 
-struct Model {
-    name: String,
-    source: String,
+pub struct Model {
+    pub name: String,
+    pub source: String,
     expected: String,
 }
 
-fn models() -> Vec<Model> {
+pub fn models() -> Vec<Model> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../models");
     let mut files: Vec<PathBuf> = [root.clone(), root.join("broken")]
         .iter()
