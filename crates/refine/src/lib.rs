@@ -10,12 +10,16 @@
 
 mod bounded_switches;
 mod buffered;
+mod cache;
+mod chunked;
+mod components;
 mod counterexample;
 mod durability;
 pub mod engine;
 mod extension;
 mod graph;
 mod influence;
+mod interned;
 mod lossy;
 pub mod model;
 mod options;
@@ -31,13 +35,14 @@ mod switches;
 mod verify;
 mod walk;
 
+pub use cache::Cache;
 pub use counterexample::{Counterexample, Failure, Holder, KeptBy, StuckOperation};
 pub use durability::CrashReport;
 pub use engine::Refine;
 pub use lossy::explore_lossy;
 pub use options::{Strategy, VerifyOptions};
 pub use repair::Change;
-pub use sets::{Cache, Place, Policy, Sets};
+pub use sets::{Place, Policy, Sets};
 pub use stuck::{NotMade, StuckCheck};
 pub use suggest::{Advice, Where, suggest_points};
 pub use verify::{Points, Report, has_points, verify};

@@ -69,6 +69,7 @@ pub fn explore_by_walks<P: Product>(
         seconds: start.elapsed().as_secs_f64(),
         bytes: product.bytes(),
         implementation_states: 0,
+        is_closed: false,
     };
     let work = || {
         let mut walker = Walker::new(product, walks, length);

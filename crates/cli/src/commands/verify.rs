@@ -307,6 +307,7 @@ fn left_out(without: ReductionArg) -> &'static [Reduction] {
     match without {
         ReductionArg::CanonicalHeap => &[CanonicalHeap],
         ReductionArg::DeadLocals => &[DeadLocals],
+        ReductionArg::DeadFields => &[DeadFields],
         ReductionArg::ThreadSymmetry => &[ThreadSymmetry],
         ReductionArg::ValueSymmetry => &[ValueSymmetry],
         ReductionArg::PartialOrder => &[PartialOrder],
@@ -316,9 +317,11 @@ fn left_out(without: ReductionArg) -> &'static [Reduction] {
         ReductionArg::CrashPoints => &[CrashPoints],
         ReductionArg::JustInTime => &[JustInTime],
         ReductionArg::Antichain => &[Antichain],
+        ReductionArg::Calls => &[Calls],
         ReductionArg::All => &[
             CanonicalHeap,
             DeadLocals,
+            DeadFields,
             ThreadSymmetry,
             ValueSymmetry,
             PartialOrder,
@@ -328,6 +331,7 @@ fn left_out(without: ReductionArg) -> &'static [Reduction] {
             CrashPoints,
             JustInTime,
             Antichain,
+            Calls,
         ],
     }
 }
