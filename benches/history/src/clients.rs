@@ -15,6 +15,7 @@ const CLIENTS: &[usize] = &[10, 20, 30];
 const SEEDS: u64 = 3;
 /// Different values.
 const VALUES: i64 = 4;
+/// How long one judgement may take, unless `within=` says otherwise.
 const LIMIT: Duration = Duration::from_secs(10);
 /// A history is judged so often at most, and no more once that has taken so long.
 const ROUNDS: usize = 201;
@@ -31,7 +32,7 @@ struct Pair {
 }
 
 impl Pair {
-    fn of(spec: &str, text: &[u8]) -> Pair {
+    fn of(spec: &str, text: &[u8], within: Duration) -> Pair {
         let object = Object::builtin(spec, None).expect("a built-in specification");
         let options = ReadOptions::new(spec, object.spec.operations());
         // Deadlines are set each time, to the same.
@@ -39,9 +40,9 @@ impl Pair {
         let explained = SearchOptions::default();
         let (core_time, event_time) = (Duration::ZERO, Duration::ZERO);
         let unexplained = SearchOptions { core_time, event_time, ..SearchOptions::default() };
-        let ours = median(|| judge(&object, &mut history, &unexplained));
-        let with_core = median(|| judge(&object, &mut history, &explained));
-        let limit = || Limit { deadline: Instant::now() + LIMIT, bytes: BYTES };
+        let ours = median(|| judge(&object, &mut history, &unexplained, within));
+        let with_core = median(|| judge(&object, &mut history, &explained, within));
+        let limit = || Limit { deadline: Instant::now() + within, bytes: BYTES };
         let peer = median(|| models::judge(spec, &history, &limit()));
         if let (Some((ours, _)), Some((peer, _))) = (ours, peer) {
             assert_eq!(ours, peer, "two answers about the same history of a {spec}");
@@ -55,8 +56,13 @@ impl Pair {
     }
 }
 
-fn judge(object: &Object, history: &mut History, search: &SearchOptions) -> Option<bool> {
-    let limits = Limits { deadline: Some(Instant::now() + LIMIT), ..Limits::default() };
+fn judge(
+    object: &Object,
+    history: &mut History,
+    search: &SearchOptions,
+    within: Duration,
+) -> Option<bool> {
+    let limits = Limits { deadline: Some(Instant::now() + within), ..Limits::default() };
     let options = CheckOptions { limits, search: search.clone(), ..CheckOptions::default() };
     match check(object, history, &options).ok()?.judgement {
         Judgement::Holds(_) => Some(true),
@@ -85,7 +91,10 @@ pub fn print(arguments: &[String]) {
     let largest = arguments.iter().find_map(|a| a.parse().ok()).unwrap_or(3_200);
     let is_wanted = |spec: &&str| arguments.iter().any(|a| a == spec);
     let any = REPEATING.iter().any(|spec| is_wanted(spec));
-    let limit = LIMIT.as_secs();
+    let only: Option<usize> = arguments.iter().find_map(|a| a.strip_prefix("by=")?.parse().ok());
+    let seconds = arguments.iter().find_map(|a| a.strip_prefix("within=")?.parse().ok());
+    let within = seconds.map_or(LIMIT, Duration::from_secs);
+    let limit = within.as_secs();
     println!(
         "{VALUES} different values, {SEEDS} histories a row; wrong: one late answer is another"
     );
@@ -113,23 +122,29 @@ pub fn print(arguments: &[String]) {
         ""
     );
     for spec in REPEATING.iter().filter(|spec| !any || is_wanted(spec)) {
-        for clients in CLIENTS {
+        for clients in CLIENTS.iter().filter(|clients| only.is_none_or(|only| only == **clients)) {
             for violated in [false, true] {
-                print_growth(spec, *clients, violated, largest);
+                print_growth(spec, *clients, violated, largest, within);
             }
         }
     }
 }
 
 /// More and more operations, until the peer is lost.
-fn print_growth(spec: &'static str, processes: usize, violated: bool, largest: usize) {
+fn print_growth(
+    spec: &'static str,
+    processes: usize,
+    violated: bool,
+    largest: usize,
+    within: Duration,
+) {
     let mut operations = 50;
     while operations <= largest {
         let pairs: Vec<Pair> = (0..SEEDS)
             .map(|seed| {
                 let values = Some(VALUES);
                 let load = Workload { spec, operations, processes, violated, seed, values };
-                Pair::of(spec, load.generate().as_bytes())
+                Pair::of(spec, load.generate().as_bytes(), within)
             })
             .collect();
         let name = format!("{spec:<16}{processes:>8}{operations:>7}");
@@ -177,7 +192,7 @@ pub fn print_recorded(directory: &Path, spec: &str) {
     );
     let mut pairs = Vec::new();
     for path in paths {
-        let pair = Pair::of(spec, &std::fs::read(&path).expect("a file"));
+        let pair = Pair::of(spec, &std::fs::read(&path).expect("a file"), LIMIT);
         let seconds = |answer: Option<(bool, f64)>| {
             answer.map_or("-".to_owned(), |(_, time)| format!("{time:.6}"))
         };

@@ -12,8 +12,8 @@
 //! writes one of the histories to standard output instead, for trying things out.
 //!
 //! `-- clients` compares the judgement of histories whose values repeat with plain Wing–Gong–Lowe
-//! (`wgl.rs`), at 10, 20 and 30 clients; names of specifications restrict it, a number is the
-//! largest number of operations. `-- recorded DIRECTORY SPEC` does so for recorded histories.
+//! (`wgl.rs`), at 10, 20 and 30 clients; names of specifications and `by=30` restrict it, a number
+//! is the largest number of operations, `within=2` the seconds for one judgement. `-- recorded DIRECTORY SPEC` does so for recorded histories.
 //!
 //! Arguments: names of specifications to restrict to, and a number: the largest number of
 //! operations.

@@ -43,6 +43,9 @@ pub(crate) fn no_order<S: Spec + ?Sized>(
     context: &[Operation],
 ) -> bool {
     let Some(swaps) = spec.operation("mwcas") else { return false };
+    if core.iter().any(|operation| operation.call.operation != swaps && is_off_topic(operation)) {
+        return true;
+    }
     if core.len() > MOST_OPERATIONS {
         return false;
     }
@@ -55,6 +58,18 @@ pub(crate) fn no_order<S: Spec + ?Sized>(
     }
     let mut budget = MOST_CHOICES;
     memory.refuted(known, 0, &mut budget)
+}
+
+/// Whether a read answers about other locations than it was asked about.
+fn is_off_topic(read: &Operation) -> bool {
+    let locations = |list: &Value| -> Option<Vec<Value>> {
+        Some(pairs(list)?.into_iter().map(|(at, _)| at).collect())
+    };
+    let Some(answer) = &read.response else { return false };
+    match (locations(&read.call.argument), locations(answer)) {
+        (Some(asked), Some(answered)) => asked != answered,
+        _ => false,
+    }
 }
 
 struct Memory<'a, S: Spec + ?Sized> {

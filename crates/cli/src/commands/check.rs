@@ -110,7 +110,7 @@ fn one(args: &CheckArgs, subject: &Subject<'_>, stop: &Stop) -> Result<Status> {
         true => presentation.json(),
         false => output::with_verdict(verdict, &escaped_lines(&presentation.text())),
     };
-    output::write_stdout(&text)?;
+    output::write_found(args.common.json, &text)?;
     // why: the process ends, and to free millions of values one by one would delay that.
     std::mem::forget((recording, checked));
     written?;
@@ -179,7 +179,7 @@ fn check_options(args: &CheckArgs, limits: Limits) -> CheckOptions {
 fn not_decided(reason: &Inconclusive, places: &Places) -> String {
     let Inconclusive::Explained { by, events, of } = reason else { return reason.to_string() };
     match events.checked_sub(1).map(|last| places.line(Rank::new(last))) {
-        None => format!("{by}; nothing is known about any of its {of} events"),
+        None => format!("{by}; nothing is known about any of the {of} events"),
         Some(Some(line)) => format!(
             "{by}; what is up to line {line} can be explained ({events} of {of} events), about the \
              rest nothing is known"
@@ -222,6 +222,6 @@ mod tests {
         };
         assert!(said(1).contains("up to line 3 can be explained (1 of 2 events)"), "{}", said(1));
         assert!(said(2).contains("up to line 5 can be explained"), "{}", said(2));
-        assert!(said(0).contains("nothing is known about any of its 2 events"), "{}", said(0));
+        assert!(said(0).contains("nothing is known about any of the 2 events"), "{}", said(0));
     }
 }

@@ -7,7 +7,7 @@ use linchpin_history_data::crash::{Applied, Interrupted};
 use linchpin_history_data::{History, Judgement, Object, OpId};
 use linchpin_search::quick::{self, Quick};
 use linchpin_search::{Knowledge, SearchOptions, Searched, search_knowing};
-use linchpin_verdict::Limits;
+use linchpin_verdict::{Limits, StopReason};
 use rustc_hash::FxHashMap;
 
 /// The history of one object.
@@ -175,7 +175,8 @@ impl OneObject<'_> {
             };
             match judge(self.history) {
                 Ok(Some(judgement)) => {
-                    let judgement = self.located(judgement, |history| judge(history).ok()?);
+                    let judgement =
+                        self.located(judgement, limits, search, |history| judge(history).ok()?);
                     let (method, possible) = (format!("{name} monitor"), Vec::new());
                     return Some(Answer { judgement, method, possible, notes: Vec::new() });
                 }
@@ -191,18 +192,44 @@ impl OneObject<'_> {
         None
     }
 
-    /// The judgement, with the first event that nothing explains if it can be found.
+    /// The judgement, with the first event that nothing explains if it can be found. Where the
+    /// method cannot tell of a beginning of the history, a search may.
     fn located(
         &self,
         judgement: Judgement,
+        limits: &Limits,
+        search: &SearchOptions,
         judge: impl Fn(&History) -> Option<Judgement>,
     ) -> Judgement {
-        match judgement {
-            Judgement::Violated(violation) if violation.at.is_none() => {
-                Judgement::Violated(first(self.history, judge).unwrap_or(violation))
-            }
-            judgement => judgement,
+        let violation = match judgement {
+            Judgement::Violated(violation) if violation.at.is_none() => violation,
+            judgement => return judgement,
+        };
+        let judge = |history: &History| match judge(history) {
+            Some(judgement) if !matches!(judgement, Judgement::Inconclusive(_)) => judgement,
+            _ => self.search_beginning(history, limits, search),
+        };
+        let located = first(self.history, violation.clone(), judge);
+        Judgement::Violated(located.unwrap_or(violation))
+    }
+
+    /// Searches a beginning of the history, not for long.
+    fn search_beginning(
+        &self,
+        beginning: &History,
+        limits: &Limits,
+        search: &SearchOptions,
+    ) -> Judgement {
+        /// So many configurations are looked at, and no beginning that has more operations.
+        const FEW: u64 = 1 << 13;
+        if beginning.operations.len() as u64 > FEW {
+            return Judgement::Inconclusive(StopReason::Budget.into());
         }
+        let most = limits.configurations.map_or(FEW, |most| most.min(FEW));
+        let limits = Limits { configurations: Some(most), ..limits.clone() };
+        let interrupted = &self.interrupted_in(beginning)[..];
+        let beginning = OneObject { history: beginning, interrupted, ..*self };
+        beginning.search_generally(&limits, search).judgement
     }
 
     /// What is known of the order in a beginning of the history: of what was called in it.

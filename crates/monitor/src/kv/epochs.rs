@@ -58,13 +58,14 @@ impl Places {
             let start = places.places.len();
             if matches!(log[get].role, Role::Get(..)) && known.is_completed(get) {
                 for reading in log.readings(get) {
-                    for put in log.puts.of(reading.base) {
+                    let last = bounds.last_put_before(get, reading.node);
+                    for put in log.puts.since(reading.base, known.call(last)) {
                         looked_at += 1;
-                        if *put >= known.count || log[*put].call > log[get].returned {
+                        if put >= known.count || log[put].call > log[get].returned {
                             break;
                         }
-                        if bounds.fits(get, *put, reading.node).is_ok() {
-                            places.places.push(Place { put: *put, node: reading.node });
+                        if bounds.fits_after(last, get, put, reading.node).is_ok() {
+                            places.places.push(Place { put, node: reading.node });
                         }
                     }
                 }
@@ -126,14 +127,24 @@ impl<'k, 'l> Bounds<'k, 'l> {
         Ok(Bounds { known, returned })
     }
 
+    /// Of the puts that had returned before all that a get shows was called, and it itself, the one
+    /// that was called last.
+    fn last_put_before(&self, get: At, node: Node) -> At {
+        let log = self.known.log;
+        log.last_put_before(self.known.call(get).max(log.called[node as usize]))
+    }
+
     /// Whether a get may show this put, and then what the node says.
     pub(super) fn fits(&self, get: At, put: At, node: Node) -> Result<(), Unfit> {
-        let (known, log) = (self.known, self.known.log);
+        self.fits_after(self.last_put_before(get, node), get, put, node)
+    }
+
+    fn fits_after(&self, last: At, get: At, put: At, node: Node) -> Result<(), Unfit> {
+        let known = self.known;
         let by = known.returned(get).min(self.returned[node as usize]);
         if by < known.call(put) {
             return Err(Unfit::Late);
         }
-        let last = log.last_put_before(known.call(get).max(log.called[node as usize]));
         match last != BEGINNING && known.returned(put) < known.call(last) {
             true => Err(Unfit::Overwritten(last)),
             false => Ok(()),

@@ -79,14 +79,22 @@ struct Overwrite {
     latest: At,
 }
 
-/// The operations with each piece.
+/// The operations with each piece, in the order of their calls.
 pub(super) struct ByToken {
     ends: Vec<u32>,
     items: Vec<At>,
+    /// For each item the latest return of those up to it with its piece, of those that returned.
+    returned_by: Vec<Instant>,
+    /// The positions of items that never returned.
+    endless: Vec<u32>,
 }
 
 impl ByToken {
-    fn new(count: usize, items: impl Iterator<Item = (Token, At)> + Clone) -> ByToken {
+    fn new(
+        count: usize,
+        items: impl Iterator<Item = (Token, At)> + Clone,
+        elements: &[Element],
+    ) -> ByToken {
         let mut ends = vec![0u32; count + 1];
         items.clone().for_each(|(token, _)| ends[token as usize + 1] += 1);
         for at in 1..ends.len() {
@@ -98,14 +106,50 @@ impl ByToken {
             sorted[*next as usize] = at;
             *next += 1;
         }
-        ByToken { ends, items: sorted }
+        let mut all = ByToken { ends, items: sorted, returned_by: Vec::new(), endless: Vec::new() };
+        all.find_returns(count, elements);
+        all
     }
 
-    /// Those with this piece, in the order of their calls.
-    pub(super) fn of(&self, token: Token) -> &[At] {
+    fn find_returns(&mut self, count: usize, elements: &[Element]) {
+        self.returned_by.reserve(self.items.len());
+        for token in 0..count {
+            let mut latest = 0;
+            for position in self.range(token as Token) {
+                match elements[self.items[position] as usize].returned {
+                    AT_THE_END => self.endless.push(position as u32),
+                    returned => latest = latest.max(returned),
+                }
+                self.returned_by.push(latest);
+            }
+        }
+    }
+
+    fn range(&self, token: Token) -> std::ops::Range<usize> {
         let token = token as usize;
         let start = token.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.items[start as usize..self.ends[token] as usize]
+        start as usize..self.ends[token] as usize
+    }
+
+    /// Those with this piece.
+    pub(super) fn of(&self, token: Token) -> &[At] {
+        &self.items[self.range(token)]
+    }
+
+    /// Those with this piece, without most of those that had returned before an instant.
+    pub(super) fn since(&self, token: Token, instant: Instant) -> impl Iterator<Item = At> {
+        let range = self.range(token);
+        let over = self.returned_by[range.clone()].partition_point(|returned| *returned < instant);
+        let middle = range.start + over;
+        let place = |position: usize| {
+            self.endless.partition_point(|endless| (*endless as usize) < position)
+        };
+        let endless = match self.endless.is_empty() {
+            true => &[],
+            false => &self.endless[place(range.start)..place(middle)],
+        };
+        let endless = endless.iter().map(|position| self.items[*position as usize]);
+        endless.chain(self.items[middle..range.end].iter().copied())
     }
 }
 
@@ -145,7 +189,8 @@ impl Log {
         lexicon.sort(poll)?;
         let with = |which: fn(Role) -> Option<Token>| {
             let items = elements.iter().zip(0..);
-            ByToken::new(lexicon.len(), items.filter_map(move |(e, at)| Some((which(e.role)?, at))))
+            let items = items.filter_map(move |(e, at)| Some((which(e.role)?, at)));
+            ByToken::new(lexicon.len(), items, &elements)
         };
         let mut log = Log {
             puts: with(|role| if let Role::Put(token) = role { Some(token) } else { None }),
