@@ -186,22 +186,22 @@ impl Findings<'_> {
     }
 
     /// The object that scripts read.
-    pub fn json(&self) -> String {
-        self.json_of("verify")
+    pub fn json(&self) -> Map<String, Json> {
+        self.object("verify")
     }
 
     /// The same, and the counterexample step by step with every state, as the page shows it.
-    pub fn json_with_run(&self) -> String {
-        let mut object = self.object("verify");
+    pub fn json_with_run(&self) -> Map<String, Json> {
+        let mut object = self.json();
         let found = self.counterexample();
         let run = found.and_then(|found| self.interleaving(found));
         if let (Some(counterexample), Some(run)) = (object.get_mut("counterexample"), run) {
             counterexample["run"] = run.to_json();
         }
-        format!("{}\n", Json::Object(object))
+        object
     }
 
-    /// The same of another command.
+    /// The same of another command, as a line.
     pub fn json_of(&self, command: &str) -> String {
         format!("{}\n", Json::Object(self.object(command)))
     }

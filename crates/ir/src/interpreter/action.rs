@@ -112,7 +112,10 @@ impl Execution<'_> {
             return Ok(false);
         };
         let value = from + i64::from(choice);
-        self.note(|names| format!("{} := choose({from}..{to}) = {value}", names.local(into)));
+        self.note(|names| {
+            let into = names.answer(into).unwrap_or_default();
+            format!("{into}choose({from}..{to}) = {value}")
+        });
         self.set_local(into, Value::Int(value))
     }
 
@@ -137,7 +140,8 @@ impl Execution<'_> {
         };
         let name = u32::try_from(at).map_err(|_| FaultKind::Overflow)?;
         self.note(|names| {
-            format!("{} := @{name}, a new {}", names.local(into), names.object(of, &fields))
+            let into = names.answer(into).unwrap_or_default();
+            format!("{into}@{name}, a new {}", names.object(of, &fields))
         });
         let object = Arc::new(Object { of, fields, live: true });
         let before = match self.state.heap.get_mut(at) {

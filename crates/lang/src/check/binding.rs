@@ -117,7 +117,11 @@ impl Checker<'_> {
             return None;
         };
         let (ty, line) = (checked.ty.clone(), checked.line);
-        let whole = scope.temporary("$tuple", ty.clone(), Value::Null);
+        let name = match &value.kind {
+            ast::ExprKind::Call(function, _) => format!("${}_answer", function.name),
+            _ => "$tuple".to_owned(),
+        };
+        let whole = scope.temporary(&name, ty.clone(), Value::Null);
         let mut assigns = vec![StatementKind::Assign(Target::Local(whole), checked)];
         let mut complete = true;
         for (at, (name, part)) in names.iter().zip(parts).enumerate() {

@@ -56,11 +56,23 @@ impl Builder<'_> {
                 }
             }
             _ => {
-                let into = self.temporary(&expr.ty);
+                let into = self.temporary_for(expr);
                 self.expr_into(expr, into)?;
                 Expr::Local(into)
             }
         })
+    }
+
+    /// A temporary that several steps may write has a name; another stands for what is written.
+    fn temporary_for(&mut self, expr: &hir::Expr) -> LocalId {
+        match &expr.kind {
+            ExprKind::Call(function, _) => {
+                let function = &self.lowering.model.functions[*function].name;
+                self.named_temporary(&format!("{function}_answer"), &expr.ty)
+            }
+            ExprKind::If(..) => self.named_temporary("value", &expr.ty),
+            _ => self.temporary(&expr.ty),
+        }
     }
 
     /// Emits what the expression does, with its value going to `into`.
@@ -179,7 +191,7 @@ impl Builder<'_> {
         right: &hir::Expr,
         whole: &hir::Expr,
     ) -> Lowered<Expr> {
-        let into = self.temporary(&whole.ty);
+        let into = self.named_temporary("test", &whole.ty);
         self.expr_into(left, into)?;
         let (more, done) = (self.label(), self.label());
         match operator {

@@ -405,8 +405,14 @@ impl<'m> Builder<'m> {
 
     /// A local that no other expression uses.
     fn temporary(&mut self, ty: &Type) -> LocalId {
+        let name = self.locals.len().to_string();
+        self.named_temporary(&name, ty)
+    }
+
+    /// The same with a name, for people.
+    fn named_temporary(&mut self, name: &str, ty: &Type) -> LocalId {
         let id = LocalId(self.locals.len() as u32);
-        let name = format!("${}", id.0);
+        let name = format!("${name}");
         self.locals.push(Variable { name, ty: ty.clone(), initial: Value::Null });
         id
     }

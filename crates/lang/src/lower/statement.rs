@@ -130,7 +130,7 @@ impl Builder<'_> {
         line: u32,
     ) -> Lowered<()> {
         let ty = self.lowering.model.thread_locals[variable].ty.clone();
-        let copy = self.temporary(&ty);
+        let copy = self.named_temporary("copy", &ty);
         let assign = |local, value| Action::Assign { local, value };
         self.act(assign(LocalTarget::Local(copy), Expr::ThreadLocal(variable)), line)?;
         self.act(assign(part(copy), value), line)?;
