@@ -206,7 +206,7 @@ impl Request<'_> {
         match (self.calls, self.objects) {
             (Some(calls), _) => calls,
             (None, Some(_)) => Calls::Unlimited,
-            (None, None) => Calls::Each(model.calls),
+            (None, None) => model.calls,
         }
     }
 
@@ -215,6 +215,7 @@ impl Request<'_> {
         match self.memory {
             Memory::Collected => Assumption::GarbageCollection,
             Memory::Reuse => Assumption::Reuse,
+            Memory::TypeStable => Assumption::TypeStable,
         }
     }
 }

@@ -136,7 +136,7 @@ fn strategy(asked: SearchAsked) -> Strategy {
 
 fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answer {
     let bounds = &options.bounds;
-    let mut said = bounds.said(program.threads.len());
+    let mut said = bounds.said(program);
     // What was found is a run within all bounds but this one.
     if let (Strategy::Switches(most), false) =
         (options.strategy, report.outcome.violation().is_some())

@@ -74,6 +74,9 @@ impl<'a> Names<'a> {
             Expr::Local(local) => self.local(*local).to_owned(),
             Expr::ThreadLocal(variable) => self.thread_local(*variable).to_owned(),
             Expr::Me => "me".to_owned(),
+            Expr::Unary(UnaryOp::ThreadNumber, inner) => {
+                format!("int({})", self.expr_within(inner, level::ANY))
+            }
             Expr::Unary(operator, inner) => {
                 let inner = self.expr_within(inner, level::UNARY);
                 parenthesize(format!("{operator}{inner}"), level::UNARY, outer)
@@ -226,7 +229,7 @@ impl<'a> Names<'a> {
                 format!("{} := choose({}..{})", into(to_local), self.expr(from), self.expr(to))
             }
             Action::Assert(condition) => format!("assert({})", self.expr(condition)),
-            Action::New { into: local, object, fields } => {
+            Action::New { into: local, object, fields, .. } => {
                 let field =
                     |i: usize, value: &Expr| self.expr_as(value, self.field_type(*object, i));
                 let fields = fields.iter().enumerate().map(|(i, value)| field(i, value)).collect();
