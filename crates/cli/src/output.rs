@@ -6,10 +6,22 @@ use crate::args::ColorArg;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use anyhow::{Context, Result};
+use linchpin_report::Tone;
 use linchpin_verdict::Verdict;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use textwrap::core::display_width;
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
+
+/// Columns of a drawing where there is no terminal.
+const DRAWING: usize = 100;
+
+/// No drawing is wider, however wide the terminal.
+const WIDEST_DRAWING: usize = 160;
+
+/// A terminal that says it has fewer columns is not believed.
+const NARROWEST: usize = 40;
 
 /// Symbolic links that are followed at most.
 const MAX_LINKS: usize = 40;
@@ -111,6 +123,57 @@ pub fn write_stdout(text: &str) -> Result<()> {
     }
 }
 
+/// Writes text for people to standard output: on a terminal, lines that are too long for it are
+/// broken between words. What is read by another program is as it is.
+fn write_text(text: &str) -> Result<()> {
+    match columns() {
+        Some(columns) => write_stdout(&fitted(text, columns)),
+        None => write_stdout(text),
+    }
+}
+
+/// Writes what a command found: an object for scripts as it is, text for people as it fits.
+pub fn write_found(is_json: bool, shown: &str) -> Result<()> {
+    if is_json { write_stdout(shown) } else { write_text(shown) }
+}
+
+/// Columns of a drawing: those of the terminal, if it is one.
+pub fn drawing_columns() -> usize {
+    columns().map_or(DRAWING, |columns| columns.clamp(NARROWEST, WIDEST_DRAWING))
+}
+
+/// The columns of the terminal that standard output is, if it is one.
+fn columns() -> Option<usize> {
+    let (terminal_size::Width(columns), _) = terminal_size::terminal_size_of(io::stdout())?;
+    Some(usize::from(columns).max(NARROWEST))
+}
+
+/// Lines of at most so many columns: what is left of a longer one stands below it, indented.
+/// Colours take no room.
+fn fitted(text: &str, columns: usize) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let words = line.trim_end_matches('\n');
+        let indent = words.len() - words.trim_start_matches(' ').len();
+        let (first, rest) = (" ".repeat(indent), " ".repeat((indent + 4).min(columns / 2)));
+        let options = Options::new(columns)
+            .initial_indent(&first)
+            .subsequent_indent(&rest)
+            .break_words(false)
+            .wrap_algorithm(WrapAlgorithm::FirstFit)
+            .word_separator(WordSeparator::AsciiSpace)
+            .word_splitter(WordSplitter::NoHyphenation);
+        match display_width(words) <= columns {
+            true => out += line,
+            false => {
+                out += &textwrap::fill(words.trim_start_matches(' '), options);
+                out.push('\n');
+            }
+        }
+    }
+    out
+}
+
 /// Says something to people on standard error; there is no one to tell if that fails.
 pub fn say(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
@@ -156,14 +219,55 @@ pub fn verdict_on_stderr(verdict: Verdict) -> String {
 }
 
 fn painted(text: &str, verdict: Verdict, is_coloured: bool) -> String {
-    let color = match verdict {
-        Verdict::Violated => AnsiColor::Red,
-        Verdict::Inconclusive => AnsiColor::Yellow,
-        _ => AnsiColor::Green,
+    // Green is what rests on nothing that was only tried, as on pages.
+    let color = match Tone::of_verdict(verdict) {
+        Tone::Good => AnsiColor::Green,
+        Tone::Within => AnsiColor::Cyan,
+        Tone::Bad => AnsiColor::Red,
+        Tone::Open => AnsiColor::Yellow,
     };
     let style = match is_coloured {
         true => Style::new().bold().fg_color(Some(color.into())),
         false => Style::new(),
     };
     format!("{style}{text}{style:#}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    #[test]
+    fn long_lines_are_broken_between_words_and_indented() {
+        let text = "model.lin: proved: for any number of threads and operations\n  \
+                    refine: holds within bounds: every run is linearizable\n\n  short\n";
+        expect![[r#"
+            model.lin: proved: for any number
+                of threads and operations
+              refine: holds within bounds:
+                  every run is linearizable
+
+              short
+        "#]]
+        .assert_eq(&fitted(text, 34));
+    }
+
+    #[test]
+    fn colours_take_no_room_and_long_words_stay_whole() {
+        let coloured = painted("PROVED", Verdict::Proved, true);
+        assert_eq!(fitted(&format!("{coloured} x\n"), 8), format!("{coloured} x\n"));
+        assert_eq!(fitted("aaaaaaaaaa bb", 8), "aaaaaaaaaa\n    bb\n");
+    }
+
+    #[test]
+    fn only_what_is_proved_is_green() {
+        let green = |verdict: Verdict| {
+            let as_green = Style::new().bold().fg_color(Some(AnsiColor::Green.into()));
+            painted("x", verdict, true).starts_with(&as_green.to_string())
+        };
+        let greens: Vec<Verdict> = Verdict::ALL.into_iter().filter(|of| green(*of)).collect();
+        assert_eq!(greens.len(), 2);
+        assert!(greens.contains(&Verdict::Proved) && greens.contains(&Verdict::Holds));
+    }
 }

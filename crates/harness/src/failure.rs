@@ -38,6 +38,8 @@ pub enum Kind {
     Hung(String),
     /// The code did something else than before although it was answered the same.
     Nondeterministic(String),
+    /// Nothing can be said of the object, for it does not use what the explorer sees.
+    Unseen(String),
     /// A limit was reached, and the test asked to fail then: how far it came.
     Limit(String),
     /// The test cannot be run as it is written.

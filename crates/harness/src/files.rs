@@ -18,7 +18,7 @@ const LONGEST: usize = 64;
 /// The failure, with its files written. That they cannot be written is a note, not an error.
 pub fn written(mut failure: Failure) -> Failure {
     let Some(folder) = failure.folder.clone() else { return failure };
-    if let Kind::Limit(_) | Kind::Hung(_) = failure.kind {
+    if let Kind::Limit(_) | Kind::Hung(_) | Kind::Unseen(_) = failure.kind {
         return failure;
     }
     match write(&failure, &folder) {

@@ -68,6 +68,7 @@ impl Failure {
             | Kind::Deadlock(message)
             | Kind::Endless(message)
             | Kind::Hung(message)
+            | Kind::Unseen(message)
             | Kind::Nondeterministic(message) => message.clone(),
             Kind::Limit(so_far) => format!("stopped by a limit before it was done: {so_far}"),
             Kind::Mistake(mistake) => format!("the test cannot be run: {mistake}"),

@@ -210,6 +210,7 @@ impl Verified {
             answers: &self.found.answers,
             contradiction: contradiction.as_deref(),
             in_detail: false,
+            columns: 100,
         })
     }
 }

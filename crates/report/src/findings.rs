@@ -13,9 +13,6 @@ use linchpin_ir::run::Run;
 use linchpin_verdict::{Assumption, Bound, Calls, CrashProperty, Verdict};
 use serde_json::{Map, Value as Json, json};
 
-/// Columns of the drawing.
-const WIDTH: usize = 100;
-
 /// How many possible states of the object are shown.
 const SHOWN_STATES: usize = 6;
 
@@ -38,6 +35,8 @@ pub struct Findings<'a> {
     pub contradiction: Option<&'a str>,
     /// Whether answers that decide nothing are shown with all their details too.
     pub in_detail: bool,
+    /// Columns of a drawing in the text.
+    pub columns: usize,
 }
 
 impl Findings<'_> {
@@ -131,7 +130,7 @@ impl Findings<'_> {
         let view = RunView { program, run };
         let mut text = String::new();
         if let Some(timeline) = view.timeline() {
-            text += &format!("{}\n", timeline.draw(WIDTH));
+            text += &format!("{}\n", timeline.draw(self.columns));
         }
         text += &format!("{}\n", found.explanation);
         if !found.possible.is_empty() {

@@ -13,6 +13,7 @@ pub mod interleaving;
 pub mod json;
 mod listing;
 mod picture;
+mod reproduction;
 mod roadmap;
 pub mod run;
 pub mod schedule;
@@ -27,6 +28,9 @@ pub use html::{Figure, Figures, Page, Row, Tone};
 pub use linchpin_history_data::{Bar, Timeline, escaped, escaped_lines};
 pub use listing::{Listed, Listing};
 pub use picture::svg;
+pub use reproduction::{
+    Column, Comparison, ComparisonRow, Group, Reproduction, Reproductions, figures, words,
+};
 pub use roadmap::{RoadmapView, case_count, status_words};
 pub use run::RunView;
 pub use summary::{SummaryPage, SummaryRow};

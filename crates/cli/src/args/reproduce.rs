@@ -3,6 +3,7 @@
 use super::values::duration;
 use super::{Common, LimitArgs};
 use clap::{Args, ValueEnum};
+use std::path::PathBuf;
 use std::time::Duration;
 
 #[derive(Args, Clone, Debug)]
@@ -13,6 +14,12 @@ pub struct ReproduceArgs {
     /// Give up a measurement that is only there for comparison after this time.
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "20s")]
     pub patience: Duration,
+    /// Write a Markdown document with the tables and the machine.
+    #[arg(long, value_name = "FILE.md")]
+    pub markdown: Option<PathBuf>,
+    /// Write a self-contained page with the tables and the machine.
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     #[arg(skip)]
     pub limits: LimitArgs,
     #[arg(skip)]
@@ -35,4 +42,11 @@ pub enum TableArg {
     /// Sub-operation reversal: Table I of "Proving Concurrent Data Structures Linearizable".
     #[value(name = "000")]
     Reduction,
+}
+
+impl TableArg {
+    /// Its name, as it is given.
+    pub fn id(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
 }

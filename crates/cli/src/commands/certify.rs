@@ -145,7 +145,8 @@ pub fn execute(args: &CertifyArgs) -> Result<Status> {
             recorded(args, claim, &Certificate::read(claim, &json).with_context(in_file)?)?
         }
     };
-    output::write_stdout(&if args.common.json { findings.json(&path) } else { findings.text() })?;
+    let found = if args.common.json { findings.json(&path) } else { findings.text() };
+    output::write_found(args.common.json, &found)?;
     Ok(findings.status)
 }
 

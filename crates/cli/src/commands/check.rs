@@ -110,7 +110,7 @@ fn one(args: &CheckArgs, subject: &Subject<'_>, stop: &Stop) -> Result<Status> {
         true => presentation.json(),
         false => output::with_verdict(verdict, &escaped_lines(&presentation.text())),
     };
-    output::write_stdout(&text)?;
+    output::write_found(args.common.json, &text)?;
     // why: the process ends, and to free millions of values one by one would delay that.
     std::mem::forget((recording, checked));
     written?;

@@ -36,7 +36,8 @@ pub fn execute(args: &MutateArgs) -> Result<Status> {
     })?;
     drop(progress);
     let shown = Shown { name: &name, source: &source, result: &result };
-    output::write_stdout(&if args.common.json { shown.json() } else { shown.text() })?;
+    let found = if args.common.json { shown.json() } else { shown.text() };
+    output::write_found(args.common.json, &found)?;
     if let Some(report) = &args.report {
         output::write_file(report, shown.page().as_bytes())?;
     }

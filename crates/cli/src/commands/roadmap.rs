@@ -37,12 +37,14 @@ pub fn execute(args: &RoadmapArgs) -> Result<Status> {
         answers: &found.answers,
         contradiction: None,
         in_detail: true,
+        columns: output::drawing_columns(),
     };
     let Some(roadmap) = found.answers.iter().find_map(|answer| answer.roadmap.as_deref()) else {
-        output::write_stdout(&match args.common.json {
+        let found = match args.common.json {
             true => findings.json_of("roadmap"),
             false => findings.text(&output::verdict_on_stdout),
-        })?;
+        };
+        output::write_found(args.common.json, &found)?;
         return Ok(Status::from(findings.verdict));
     };
     let view = RoadmapView { findings, roadmap };

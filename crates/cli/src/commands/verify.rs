@@ -76,7 +76,7 @@ fn all(args: &VerifyArgs, models: &Models, stop: &Stop) -> Result<Status> {
     }
     let outcome = one(file, 1)?;
     // The verdict first: it is never lost because a file cannot be written.
-    output::write_stdout(&outcome.shown)?;
+    output::write_found(args.common.json, &outcome.shown)?;
     if outcome.is_remembered && !args.common.quiet {
         output::say("remembered from an earlier run: --no-cache verifies again\n");
     }
@@ -149,6 +149,7 @@ fn shown(
         answers: &found.answers,
         contradiction: None,
         in_detail: !args.engines_named().is_empty(),
+        columns: output::drawing_columns(),
     };
     let text = loaded.subject().text;
     let contradiction = found

@@ -458,3 +458,21 @@ fn an_endless_standard_input_is_refused() {
     assert_eq!(code, 2, "{stderr}");
     assert!(stderr.contains("is larger than 16 MB"), "{stderr}");
 }
+
+#[test]
+fn reproduced_tables_are_written_as_a_document_and_a_page() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [markdown, page] = ["tables.md", "tables.html"].map(|name| folder.path().join(name));
+    let [markdown_arg, page_arg] =
+        [&markdown, &page].map(|path| path.to_str().expect("a plain path"));
+    let args = ["reproduce", "000", "--quiet", "--markdown", markdown_arg, "--report", page_arg];
+    let (code, text, _) = run(&args);
+    assert_eq!(code, 0, "{text}");
+    let written = std::fs::read_to_string(&markdown).expect("the document");
+    assert!(written.contains("Machine: ") && written.contains("| Treiber's stack | 5 | 3 |"));
+    let page = std::fs::read_to_string(&page).expect("the page");
+    assert!(page.contains("<td>Treiber's stack</td>"), "{page}");
+    // One file cannot be both.
+    let same = ["reproduce", "000", "--markdown", markdown_arg, "--report", markdown_arg];
+    assert_eq!(run(&same).0, 2);
+}

@@ -1,6 +1,7 @@
 //! The steps of an execution as a person follows them: who, where in the source, what.
 
 use super::observe::RealTime;
+use super::points::is_point;
 use super::program::{Mark, calls};
 use super::sequence::linearized;
 use crate::definition::Subject;
@@ -95,7 +96,7 @@ impl Steps<'_> {
         };
         match &event.kind {
             EventKind::Mark(word) => self.call(Mark::of(*word)),
-            _ if event.thread == 0 => None,
+            _ if event.thread == 0 || is_point(event) => None,
             EventKind::Access { place, read, wrote, order, from } => {
                 let kind = self.execution.places.get(*place).copied();
                 if kind == Some(PlaceKind::Join) {

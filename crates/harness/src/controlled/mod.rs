@@ -9,11 +9,13 @@ mod interleaving;
 pub(crate) mod memory;
 mod observe;
 mod persistent;
+mod points;
 mod program;
 mod replay;
 mod sequence;
 mod shrink;
 mod task;
+mod unseen;
 mod watchdog;
 
 use crate::covered::Covered;
@@ -24,6 +26,7 @@ use crate::plan::{Mode, OnLimit, Options};
 use linchpin_explore::in_turn;
 use linchpin_sync::runtime::took_static;
 use linchpin_verdict::{Limits, StopFlag, StopReason};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -284,7 +287,7 @@ impl<T: Send + Sync + 'static> Session<T> {
         let limits = Limits { deadline, memory, stop: Some(stop), ..Limits::default() };
         let worker = Some(Arc::clone(worker));
         let Options { stack, cancel, .. } = self.options;
-        Conditions { limits, stack, cancel, worker, crew: Vec::new() }
+        Conditions { limits, stack, cancel, worker, ..Conditions::default() }
     }
 
     /// Tries what failed the last time first.
@@ -313,11 +316,52 @@ impl<T: Send + Sync + 'static> Session<T> {
         let Options { stack, cancel, .. } = self.options;
         let conditions =
             Conditions { stack, cancel, worker: Some(worker), ..Conditions::default() };
-        let smaller = shrink::smaller(&self.definition, self.mode, found, conditions);
-        let mut failure = smaller.failure(&self.definition, self.mode);
+        let unseen = found.rests_on();
+        let mut failure = match unseen.is_empty() {
+            true => self.seen(found, &conditions),
+            false => self.unseen(&found, &unseen, &conditions),
+        };
         failure.seed = self.seed;
         failure.rounds = executions;
         Box::new(failure)
+    }
+
+    /// A failure that rests on what was seen, unless it turns out that it does not.
+    fn seen(&self, found: Found, conditions: &Conditions) -> Failure {
+        let smaller = shrink::smaller(&self.definition, self.mode, found, conditions);
+        if smaller.answers_otherwise(&self.definition, conditions) {
+            let subject = &self.definition.subject;
+            let failure = Failure::new(subject, unseen::otherwise(), self.mode);
+            return failure.scenario(subject, &smaller.task.scenario);
+        }
+        smaller.failure(&self.definition, self.mode)
+    }
+
+    /// A failure that rests on calls without an access: it must happen as it is told, or it is that
+    /// of the test.
+    fn unseen(
+        &self,
+        found: &Found,
+        operations: &BTreeSet<usize>,
+        conditions: &Conditions,
+    ) -> Failure {
+        let subject = &self.definition.subject;
+        let Some(found) = found.confirmed(&self.definition, conditions) else {
+            let kind = match unseen::accesses(&found.execution) {
+                true => unseen::partly_seen(subject, operations),
+                false => unseen::nothing_seen(self.mode),
+            };
+            return Failure::new(subject, kind, self.mode).scenario(subject, &found.task.scenario);
+        };
+        // Memory is sequentially consistent then.
+        let points = conditions.with_points();
+        let smaller = shrink::smaller(&self.definition, Mode::Exhaustive, found, &points);
+        let mut failure = smaller.failure(&self.definition, self.mode);
+        // Calls and returns are no steps when it is repeated.
+        failure.decisions = None;
+        let names = unseen::names(subject, operations);
+        failure.notes.push(format!("no access was seen in {names}"));
+        failure
     }
 
     /// Whether the code can answer what a recording says, and if not, where it differs at least.
@@ -360,7 +404,17 @@ impl<T: Send + Sync + 'static> Session<T> {
             && tally.stopped.is_none()
             && tally.undecided + tally.partly == 0;
         covered.notes = self.notes.clone();
-        covered.unseen = !tally.accessed;
+        let all = 0..subject.operations.len();
+        let unseen: BTreeSet<usize> = all.filter(|at| !tally.touched.contains(at)).collect();
+        covered.unseen = tally.touched.is_empty();
+        if covered.unseen && threads > 1 && covered.rounds > 0 {
+            let kind = unseen::nothing_seen(self.mode);
+            return Err(Box::new(Failure::new(subject, kind, self.mode)));
+        }
+        if !covered.unseen && !unseen.is_empty() {
+            let names = unseen::names(subject, &unseen);
+            covered.notes.push(format!("no access was seen in {names}"));
+        }
         covered.notes.extend(self.compared(&tally));
         if let Some(reason) = tally.stopped {
             covered.notes.push(reason.to_string());

@@ -1,5 +1,6 @@
 //! From an execution to histories, and what is wrong with them.
 
+use super::points::is_point;
 use super::program::{Mark, calls};
 use crate::definition::Subject;
 use crate::execution::{Execution, Timed};
@@ -14,6 +15,7 @@ use linchpin_history::{
 use linchpin_spec::Value;
 use linchpin_verdict::Limits;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 /// What is wrong with an execution.
@@ -56,6 +58,10 @@ pub(super) struct Observer<'a> {
     deadline: Option<Instant>,
     /// Executions of which not every real-time order was judged.
     pub(super) partly: u64,
+    /// The operation of each call of the scenario.
+    operations: Vec<usize>,
+    /// The operations in which something was accessed.
+    pub(super) touched: BTreeSet<usize>,
 }
 
 impl<'a> Observer<'a> {
@@ -74,6 +80,8 @@ impl<'a> Observer<'a> {
             seen: FxHashSet::default(),
             deadline,
             partly: 0,
+            operations: calls(scenario).iter().map(|(_, call)| call.operation).collect(),
+            touched: BTreeSet::new(),
         }
     }
 
@@ -99,6 +107,8 @@ impl<'a> Observer<'a> {
         answers: Vec<Option<Value>>,
     ) -> Option<Wrong> {
         let spans = made(self.scenario, explored, &answers);
+        let touched = spans.iter().filter(|made| made.touched && !made.is_before());
+        self.touched.extend(touched.map(|made| self.operations[made.number]));
         match &explored.problem {
             None => {}
             Some(Problem::Deadlock { .. }) if self.all_wait(&spans) => {}
@@ -303,12 +313,19 @@ pub(super) struct Made {
     called: bool,
     /// Its future was dropped: it may or may not have taken effect.
     dropped: bool,
+    /// Whether it accessed something that the explorer knows; a cell counts.
+    pub(super) touched: bool,
     /// The events that say that it is made and that it returns.
     pub(super) marks: (usize, Option<usize>),
     pub(super) span: Span,
 }
 
 impl Made {
+    /// Whether it comes before the threads start.
+    pub(super) fn is_before(&self) -> bool {
+        self.thread.is_none()
+    }
+
     /// Whether it was made and may still return.
     fn waits(&self) -> bool {
         self.called && !self.span.returned && !self.dropped
@@ -316,7 +333,8 @@ impl Made {
 
     fn new(number: usize, thread: Option<usize>) -> Made {
         let span = Span { thread: 0, accesses: None, returned: false };
-        Made { number, thread, called: false, dropped: false, marks: (0, None), span }
+        let (called, dropped, touched) = (false, false, false);
+        Made { number, thread, called, dropped, touched, marks: (0, None), span }
     }
 }
 
@@ -378,6 +396,12 @@ pub(super) fn made(
                 if let Some(number) = open[event.thread] {
                     let first = all[number].span.accesses.map_or(at, |(first, _)| first);
                     all[number].span.accesses = Some((first, at));
+                    all[number].touched |= !is_point(event);
+                }
+            }
+            EventKind::Cell { .. } => {
+                if let Some(number) = open[event.thread] {
+                    all[number].touched = true;
                 }
             }
             _ => {}

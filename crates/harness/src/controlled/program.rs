@@ -1,6 +1,7 @@
 //! A scenario as a program that an explorer can run: the first thread makes the object, starts the
 //! others, waits for them, and looks at what is left.
 
+use super::points::Points;
 use crate::definition::{Definition, Run};
 use crate::scenario::{Call, Scenario};
 use linchpin_spec::Value;
@@ -91,40 +92,54 @@ pub(super) fn calls(scenario: &Scenario) -> Vec<(Option<usize>, &Call)> {
     before.chain(made).collect()
 }
 
+/// How a scenario is run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Manner {
+    /// Whether futures that are not ready may be dropped.
+    pub(super) cancel: bool,
+    /// Whether each call and each return is a step of its own, so that their order is that of the
+    /// execution. It costs executions, and is needed only where a call makes no access.
+    pub(super) points: bool,
+}
+
 /// The program of a scenario, which leaves its answers here.
 pub(super) fn program<T: Send + Sync + 'static>(
     definition: &Arc<Definition<T>>,
     scenario: &Scenario,
-    cancel: bool,
+    manner: Manner,
     answers: &Answers,
 ) -> Rc<dyn Fn()> {
     let (definition, answers) = (Arc::clone(definition), answers.clone());
     let scenario = Arc::new(scenario.clone());
-    Rc::new(move || run(&definition, &scenario, cancel, &answers))
+    Rc::new(move || run(&definition, &scenario, manner, &answers))
 }
 
 fn run<T: Send + Sync + 'static>(
     definition: &Arc<Definition<T>>,
     scenario: &Arc<Scenario>,
-    cancel: bool,
+    manner: Manner,
     answers: &Answers,
 ) {
     answers.start(scenario.len());
     // The plain `Arc` of std: that the threads share the object is no part of the program.
     let object = Arc::new((definition.make)());
+    let points = Arc::new(Points::new(manner.points));
     for (number, call) in scenario.before.iter().enumerate() {
-        let _ = make(definition, &object, call, number, false, answers);
+        let how = How { number, cancel: false, points: &Points::NONE };
+        let _ = make(definition, &object, call, how, answers);
     }
     let mut first = scenario.before.len();
     let mut handles = Vec::with_capacity(scenario.threads.len());
     for (at, calls) in scenario.threads.iter().enumerate() {
         let (definition, object) = (Arc::clone(definition), Arc::clone(&object));
+        let points = Arc::clone(&points);
         let (scenario, answers, numbers) = (Arc::clone(scenario), answers.clone(), first);
         first += calls.len();
         handles.push(thread::spawn(move || {
             for (call, number) in scenario.threads[at].iter().zip(numbers..) {
+                let how = How { number, cancel: manner.cancel, points: &points };
                 // A process makes no other call while one may still take effect.
-                if make(&definition, &object, call, number, cancel, &answers).is_break() {
+                if make(&definition, &object, call, how, &answers).is_break() {
                     return;
                 }
             }
@@ -140,17 +155,28 @@ fn run<T: Send + Sync + 'static>(
     }
 }
 
+/// How a call is made.
+#[derive(Clone, Copy)]
+pub(super) struct How<'a> {
+    /// Its number.
+    pub(super) number: usize,
+    /// Whether its future may be dropped.
+    pub(super) cancel: bool,
+    pub(super) points: &'a Points,
+}
+
 /// Makes a call, and notes that and its answer; breaks if its future was dropped.
 #[track_caller]
 pub(super) fn make<T>(
     definition: &Definition<T>,
     object: &T,
     call: &Call,
-    number: usize,
-    cancel: bool,
+    how: How<'_>,
     answers: &Answers,
 ) -> ControlFlow<()> {
+    let How { number, cancel, points } = how;
     Mark::Called(number).leave();
+    points.step();
     let site = Location::caller();
     let gives_up =
         || cancel && runtime::with(|runtime| runtime.choose(2, site)).is_some_and(|it| it == 1);
@@ -163,6 +189,7 @@ pub(super) fn make<T>(
         return ControlFlow::Break(());
     };
     answers.set(number, answer);
+    points.step();
     Mark::Returned(number).leave();
     ControlFlow::Continue(())
 }

@@ -23,11 +23,12 @@ pub(super) fn smaller<T: Send + Sync + 'static>(
     definition: &Arc<Definition<T>>,
     mode: Mode,
     found: Found,
-    mut conditions: Conditions,
+    conditions: &Conditions,
 ) -> Found {
     if found.is_drift() {
         return found;
     }
+    let mut conditions = conditions.clone();
     conditions.limits.deadline = Instant::now().checked_add(TIME);
     let mut shrink = Shrink { definition, mode, conditions, found };
     while shrink.drop_a_call() {}
@@ -96,12 +97,17 @@ impl<T: Send + Sync + 'static> Shrink<'_, T> {
         }
         let task = Task { scenario, strategy };
         match task.run(self.definition, &self.conditions, Some(RUNS)).found {
-            Some(found) if found.is_like(&self.found) => {
+            Some(found) if found.is_like(&self.found) && self.is_seen(&found) => {
                 self.found = found;
                 true
             }
             _ => false,
         }
+    }
+
+    /// Whether a failure rests on calls only of which accesses were seen, or calls are steps.
+    fn is_seen(&self, found: &Found) -> bool {
+        self.conditions.points || found.rests_on().is_empty()
     }
 
     /// Under weak memory there is no order of steps, so no preemptions.

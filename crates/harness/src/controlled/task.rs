@@ -3,7 +3,7 @@
 use super::interleaving::{Names, Steps};
 use super::memory;
 use super::observe::{Observer, RealTime, Wrong};
-use super::program::{Answers, Mark, program};
+use super::program::{Answers, Manner, Mark, program};
 use super::watchdog::Worker;
 use super::{GRACE, RUNS, is_exhaustive};
 use crate::definition::{Definition, Subject};
@@ -12,13 +12,13 @@ use crate::failure::{Failure, Kind};
 use crate::judge::Violated;
 use crate::plan::{Mode, Options};
 use crate::scenario::Scenario;
-use linchpin_explore::{
-    Event, EventKind, Execution, Exploration, Problem, Strategy, Together, explore,
-};
+use linchpin_explore::{EventKind, Execution, Exploration, Problem, Strategy, Together, explore};
+use linchpin_history::{History, OpId};
 use linchpin_spec::Value;
-use linchpin_sync::runtime::{PlaceKind, took_static};
+use linchpin_sync::runtime::took_static;
 use linchpin_verdict::{Limits, StopReason};
 use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(super) struct Task {
 }
 
 /// Under what a task is run.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Conditions {
     pub(super) limits: Limits,
     /// Bytes of the stack of each thread.
@@ -43,6 +43,20 @@ pub(super) struct Conditions {
     pub(super) worker: Option<Arc<Worker>>,
     /// Who else may take part in a task.
     pub(super) crew: Vec<Arc<Worker>>,
+    /// Whether calls and returns are steps of their own.
+    pub(super) points: bool,
+}
+
+impl Conditions {
+    /// The same, with calls and returns as steps.
+    pub(super) fn with_points(&self) -> Conditions {
+        Conditions { points: true, ..self.clone() }
+    }
+
+    /// How a scenario is run as a program.
+    fn manner(&self) -> Manner {
+        Manner { cancel: self.cancel, points: self.points }
+    }
 }
 
 /// What was done.
@@ -57,8 +71,8 @@ pub(super) struct Tally {
     /// Executions of which not every real-time order was judged.
     pub(super) partly: u64,
     pub(super) stopped: Option<StopReason>,
-    /// Whether the threads of the scenario accessed something.
-    pub(super) accessed: bool,
+    /// The operations in which something was accessed.
+    pub(super) touched: BTreeSet<usize>,
     /// Of a recording: the answers of the execution that agrees with most of it, and how many do.
     pub(super) closest: Option<(usize, Vec<Option<Value>>)>,
 }
@@ -71,7 +85,7 @@ impl Tally {
         self.different += other.different;
         self.undecided += other.undecided;
         self.partly += other.partly;
-        self.accessed |= other.accessed;
+        self.touched.extend(&other.touched);
         self.stopped = self.stopped.or(other.stopped);
         self.closer(other.closest.clone());
     }
@@ -97,7 +111,7 @@ pub(super) struct Found {
     pub(super) task: Task,
     pub(super) execution: Execution,
     pub(super) answers: Vec<Option<Value>>,
-    wrong: Wrong,
+    pub(super) wrong: Wrong,
 }
 
 impl Task {
@@ -136,7 +150,7 @@ impl Task {
             }
             _ => vec![Look::new(definition, &self, limits)],
         };
-        let body = program(definition, &self.scenario, conditions.cancel, &looks[0].answers);
+        let body = program(definition, &self.scenario, conditions.manner(), &looks[0].answers);
         let options = self.options(conditions, conditions.worker.as_ref(), runs);
         let explored = explore(&options, &body, &mut |execution| looks[0].at(execution));
         let tally = self.tally(&explored, &mut looks);
@@ -157,7 +171,7 @@ impl Task {
                 worker.takes(&self.scenario);
             }
             let mut look = Look::new(definition, &self, &conditions.limits);
-            let body = program(definition, &self.scenario, conditions.cancel, &look.answers);
+            let body = program(definition, &self.scenario, conditions.manner(), &look.answers);
             let options = self.options(conditions, worker, runs);
             let position = together.work(&options, &body, &mut |execution| look.at(execution));
             (look, position, took_static())
@@ -216,7 +230,7 @@ impl Task {
         for look in looks {
             tally.undecided += look.observer.undecided();
             tally.partly += look.observer.partly;
-            tally.accessed |= look.accessed;
+            tally.touched.append(&mut look.observer.touched);
             tally.closer(look.closest.take());
             let seen = look.observer.take_seen();
             if different.is_empty() { different = seen } else { different.extend(seen) }
@@ -237,8 +251,6 @@ struct Look<'a, T> {
     closest: Option<(usize, Vec<Option<Value>>)>,
     too_much: Option<StopReason>,
     executions: u64,
-    /// Whether a thread of the scenario accessed something.
-    accessed: bool,
 }
 
 /// An execution that is wrong, of whatever task.
@@ -267,14 +279,12 @@ impl<'a, T> Look<'a, T> {
             closest: None,
             too_much: None,
             executions: 0,
-            accessed: false,
         }
     }
 
     /// Looks at an execution.
     fn at(&mut self, execution: &Execution) -> ControlFlow<()> {
         let answers = self.answers.take();
-        self.accessed = self.accessed || accesses(execution);
         let subject = &self.definition.subject;
         if let Some(recorded) = &subject.recorded {
             closer(&mut self.closest, recorded, &answers, subject.before.len());
@@ -295,18 +305,6 @@ impl<'a, T> Look<'a, T> {
         }
         ControlFlow::Continue(())
     }
-}
-
-/// Whether another thread than the first has accessed something; that it ends is a write too.
-fn accesses(execution: &Execution) -> bool {
-    let accesses = |event: &Event| match event.kind {
-        EventKind::Access { place, .. } => {
-            execution.places.get(place).is_some_and(|kind| *kind != PlaceKind::Join)
-        }
-        EventKind::Cell { .. } => true,
-        _ => false,
-    };
-    execution.events.iter().any(|event| event.thread != 0 && accesses(event))
 }
 
 /// Keeps the answers that agree with most of a recording.
@@ -339,6 +337,17 @@ impl Found {
     /// Whether the code did something else than before.
     pub(super) fn is_drift(&self) -> bool {
         matches!(self.execution.problem, Some(Problem::Nondeterministic { .. }))
+    }
+
+    /// The history that no order explains, and its core.
+    pub(super) fn violated(&self) -> Option<(&History, &[OpId])> {
+        match &self.wrong {
+            Wrong::NotLinearizable(violated, _) => {
+                Some((&violated.history, &violated.violation.core))
+            }
+            Wrong::NotExplained(found) => Some((found.history.operations(), &found.violation.core)),
+            Wrong::Stuck(_) | Wrong::Problem(_) => None,
+        }
     }
 
     /// Whether it is the same kind of thing as another.
@@ -383,9 +392,6 @@ impl Found {
             }
             Wrong::Problem(history) => failure(kind(&execution, &who)).history(history),
         };
-        if !accesses(&execution) {
-            failure.notes.push(UNSEEN.to_owned());
-        }
         let steps = Steps {
             subject,
             scenario: &task.scenario,
@@ -398,10 +404,6 @@ impl Found {
         failure
     }
 }
-
-/// Of a failure in which no thread accessed anything.
-const UNSEEN: &str = "no access was seen: is the object built on `linchpin::sync`? Calls without one \
-                      are taken to overlap in every way, which they may not have done";
 
 /// What kind of failure a problem is.
 pub(super) fn kind(execution: &Execution, who: &dyn Fn(usize) -> String) -> Kind {

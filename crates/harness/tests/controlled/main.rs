@@ -8,5 +8,6 @@ mod persistent;
 mod recorded;
 mod stacks;
 mod statics;
+mod unseen;
 mod waiting;
 mod weak;

@@ -148,10 +148,10 @@ fn an_operation_may_call_deeply() {
         let frame = std::hint::black_box([depth; 64]);
         if depth == 0 { 0 } else { frame[0] + sum(depth - 1) }
     }
-    Test::new("controlled-deep", || ())
+    Test::new("controlled-deep", || AtomicU64::new(800))
         .model(())
         .plan(Plan::exhaustive().threads(2).ops(1))
-        .op("sum", (), |(), ()| sum(800), |(), ()| 800 * 801 / 2_u64)
+        .op("sum", (), |depth, ()| sum(depth.load(Ordering::SeqCst)), |(), ()| 800 * 801 / 2_u64)
         .check()
         .expect("it is right");
 }

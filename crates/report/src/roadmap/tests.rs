@@ -18,6 +18,7 @@ fn with_view<T>(roadmap: &Roadmap, look: impl FnOnce(RoadmapView<'_>) -> T) -> T
         answers: &answers,
         contradiction: None,
         in_detail: true,
+        columns: 100,
     };
     look(RoadmapView { findings, roadmap })
 }

@@ -18,6 +18,7 @@ fn page(answer: Answer) -> String {
         answers: &answers,
         contradiction: None,
         in_detail: false,
+        columns: 100,
     };
     findings.page("line one\n<script>alert(1)</script>\n")
 }

@@ -45,6 +45,7 @@ fn findings_page(program: Option<&Program>, source: &str, answer: Answer) -> Str
         answers: &answers,
         contradiction: None,
         in_detail: false,
+        columns: 100,
     };
     findings.page(source)
 }

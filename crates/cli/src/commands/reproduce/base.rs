@@ -3,6 +3,7 @@
 //!
 //! The paper has no figures to compare with: each of its claims is a row, with what is known of it.
 
+use super::Measured;
 use crate::args::ReproduceArgs;
 use crate::limits::Stop;
 use crate::progress::Progress;
@@ -11,7 +12,7 @@ use linchpin_engine::{
     Language, Request, Roadmap, RoadmapRequest, Rule, Status, StepCondition, Witness,
 };
 use linchpin_lang::{Config, Threads};
-use linchpin_report::{case_count, status_words};
+use linchpin_report::{Comparison, ComparisonRow, Reproduction, case_count, status_words, words};
 use linchpin_verdict::{Bound, Calls, Limits, counted};
 use serde_json::{Value as Json, json};
 use std::time::{Duration, Instant};
@@ -159,11 +160,12 @@ const ROWS: [Row; 13] = [
     ),
 ];
 
-const NOTES: &str = "\
-Claims in our words; lines are those of Algorithm 1. The first write of add makes a node that is not reachable: here
-it is no update of the shared state. The base point that Section 5.3 gives, a state in which c is unmarked, does not
-serve an answer false at a marked c; the state after the marking step does. > is where three times --patience ended.
-";
+const NOTES: [&str; 1] = [
+    "Claims in our words; lines are those of Algorithm 1. The first write of add makes a node that is not reachable: \
+     here it is no update of the shared state. The base point that Section 5.3 gives, a state in which c is unmarked, \
+     does not serve an answer false at a marked c; the state after the marking step does. > is where three times \
+     --patience ended.",
+];
 
 /// What was found with so many threads.
 struct Found {
@@ -172,8 +174,8 @@ struct Found {
     seconds: f64,
 }
 
-/// The table as text, its rows as JSON, and whether every claim is as expected.
-pub fn table(args: &ReproduceArgs, stop: &Stop) -> Result<(String, Vec<Json>, bool)> {
+/// The table; as expected if every claim is.
+pub fn table(args: &ReproduceArgs, stop: &Stop) -> Result<Measured> {
     let progress = Progress::new(&args.common);
     let explore = |threads: usize, [calls, printed]: [u32; 2], deadline: Option<Duration>| {
         progress.show(|| format!("the lazy list, {}", counted(threads, "thread")));
@@ -187,29 +189,31 @@ pub fn table(args: &ReproduceArgs, stop: &Stop) -> Result<(String, Vec<Json>, bo
     let two = explore(2, [3, 3], None)?;
     // Four million states; a slip in a condition shows with one call each.
     let three = explore(3, [2, 1], Some(args.patience.saturating_mul(3)))?;
-    let mut text = format!("{NAME}\n\n{}{}\n", explored(&two), explored(&three));
-    text +=
-        &format!("{:<7} {:<23} {:<86} {:<30} 3 threads\n", "section", "claim", "says", "2 threads");
+    let mut table = Comparison::new(&[
+        ("paper", &[words("section"), words("claim"), words("says")]),
+        ("ours", &[words("2 threads"), words("3 threads")]),
+    ]);
     let (mut rows, mut right) = (Vec::new(), true);
     for row in &ROWS {
         let [ours, further] = [&two, &three].map(|found| known(row.ours, found));
         right &= ours.is_as_expected(row.holds) && !further.contradicts(row.holds);
-        text += &format!(
-            "{:<7} {:<23} {:<86} {:<30} {}\n",
-            row.section,
-            row.place,
-            row.says,
-            ours.words(),
-            further.words()
-        );
-        text += &shown(ours.witness);
+        let texts = [row.section, row.place, row.says].map(str::to_owned);
+        table.rows.push(ComparisonRow {
+            cells: texts.into_iter().chain([ours.words(), further.words()]).collect(),
+            below: ours.witness.map(shown).unwrap_or_default(),
+        });
         rows.push(json!({
             "section": row.section, "claim": row.place, "says": row.says, "expected": row.holds,
             "two_threads": ours.json(), "three_threads": further.json(),
         }));
     }
-    text += &format!("\n{NOTES}");
-    Ok((text, rows, right))
+    let shown = Reproduction {
+        title: NAME.to_owned(),
+        about: vec![explored(&two), explored(&three)],
+        tables: vec![table],
+        notes: NOTES.map(str::to_owned).to_vec(),
+    };
+    Ok(Measured { shown, rows, is_as_expected: right })
 }
 
 fn roadmap(source: &str, threads: usize, calls: u32, limits: Limits) -> Result<Roadmap> {
@@ -233,7 +237,7 @@ fn explored(found: &Found) -> String {
     let bounds: Vec<String> = found.model.bounds.iter().map(Bound::to_string).collect();
     let more = if found.model.complete { "" } else { ">" };
     format!(
-        "{}: {more}{}, {}, {:.1} s\n",
+        "{}: {more}{}, {}, {:.1} s",
         bounds.join(", "),
         counted(found.model.states, "state"),
         counted(found.model.shared_states, "shared state"),
@@ -374,15 +378,10 @@ impl<'a> Known<'a> {
 }
 
 /// What refutes a claim, below it.
-fn shown(witness: Option<&Witness>) -> String {
-    let Some(witness) = witness else { return String::new() };
-    let mut text = format!("{:>8}{}\n", "", witness.text);
-    for state in &witness.states {
-        for line in state.lines() {
-            text += &format!("{:>12}{line}\n", "");
-        }
-    }
-    text
+fn shown(witness: &Witness) -> Vec<String> {
+    let states = witness.states.iter().flat_map(|state| state.lines());
+    let drawn = states.map(|line| format!("    {line}"));
+    std::iter::once(witness.text.clone()).chain(drawn).collect()
 }
 
 /// The line of a model whose comment has this number.

@@ -1,7 +1,9 @@
 //! Table I of "Proving Concurrent Data Structures Linearizable" (Singh, Neamtiu, Gupta, 2016).
 
+use super::Measured;
 use anyhow::{Result, anyhow};
 use linchpin_reduce::{Answer, Options, prove};
+use linchpin_report::{Comparison, Reproduction, figures, words};
 use linchpin_subop::parse;
 use linchpin_subop::sequential::{self, Sequential};
 use linchpin_verdict::Verdict;
@@ -51,28 +53,22 @@ const FROM_CODE: [(&str, &str); 5] = [
     ("Pair snapshot", include_str!("../../../models/pair_snapshot.lin")),
 ];
 
-const NOTES: &str = "\
-paper: Intel Xeon E5607 at 2.27 GHz, the time of the check alone; pair relations and facts were made by hand there. ours:
-everything, relations and facts included, on this machine now (the best of five); sequential executions are tried apart.
-\"in one step\" and \"in two steps\" take what a search amounts to for granted: their files say what. docs/theory/reduce.md tells why the
-rows above them are not proved.
-";
+const NOTES: [&str; 2] = [
+    "paper: Intel Xeon E5607 at 2.27 GHz, the time of the check alone; pair relations and facts were made by hand \
+     there. ours: everything, relations and facts included, on this machine now (the best of five); sequential \
+     executions are tried apart.",
+    "\"in one step\" and \"in two steps\" take what a search amounts to for granted: their files say what. \
+     docs/theory/reduce.md tells why the rows above them are not proved.",
+];
 
-/// The table as text, its rows as JSON, and whether nothing was proved that must not be.
-pub fn table() -> Result<(String, Vec<Json>, bool)> {
-    let mut text = format!("{NAME}\n\n");
-    text += &format!(
-        "{:<28} | {:>8} {:>6} {:>6} | {:>8} {:>8} {:>11} {:>6} | {}\n",
-        "data structure",
-        "sub-ops",
-        "ms",
-        "passes",
-        "sub-ops",
-        "ms",
-        "verdict",
-        "trust",
-        "sequential"
-    );
+/// The table; as expected if nothing is proved that must not be.
+pub fn table() -> Result<Measured> {
+    let mut table = Comparison::new(&[
+        ("", &[words("data structure")]),
+        ("paper", &[figures("sub-ops"), figures("ms"), words("passes")]),
+        ("ours", &[figures("sub-ops"), figures("ms"), words("verdict"), figures("trust")]),
+        ("", &[words("sequential")]),
+    ]);
     let (mut rows, mut right) = (Vec::new(), true);
     for (name, sub_operations, paper_ms, passes, source) in ROWS {
         let model =
@@ -95,13 +91,17 @@ pub fn table() -> Result<(String, Vec<Json>, bool)> {
         let ours = model.sub_operations().count();
         // Claims that are neither proved nor refuted; the proof uses none of them.
         let open = report.claims.iter().filter(|claim| claim.answer == Answer::Open).count();
-        text += &format!(
-            "{name:<28} | {sub_operations:>8} {:>6} {:>6} | {ours:>8} {ms:>8.2} {:>11} {:>6} | {sequential}\n",
-            paper_ms,
-            if passes { "yes" } else { "no" },
-            if proved { "proved" } else { "not proved" },
-            open,
-        );
+        table.push(vec![
+            name.to_owned(),
+            sub_operations.to_string(),
+            paper_ms.to_string(),
+            if passes { "yes" } else { "no" }.to_owned(),
+            ours.to_string(),
+            format!("{ms:.2}"),
+            if proved { "proved" } else { "not proved" }.to_owned(),
+            open.to_string(),
+            sequential.clone(),
+        ]);
         rows.push(json!({
             "data_structure": name.trim(),
             "paper": { "sub_operations": sub_operations, "milliseconds": paper_ms, "passes": passes },
@@ -112,25 +112,42 @@ pub fn table() -> Result<(String, Vec<Json>, bool)> {
             },
         }));
     }
-    text += &format!("\n{NOTES}");
-    text +=
-        &format!("\n{:<28} | {:>8} {:>8} {:>11}\n", "from code alone", "sub-ops", "ms", "verdict");
-    for (name, source) in FROM_CODE {
-        let row = from_code(name, source)?;
-        text += &format!(
-            "{name:<28} | {:>8} {:>8.2} {:>11}\n",
-            row["ours"]["sub_operations"].as_u64().unwrap_or_default(),
-            row["ours"]["milliseconds"].as_f64().unwrap_or_default(),
-            row["ours"]["verdict"].as_str().unwrap_or_default()
-        );
-        rows.push(row);
-    }
-    Ok((text, rows, right))
+    let code = all_from_code(&mut rows)?;
+    let shown = Reproduction {
+        title: NAME.to_owned(),
+        about: Vec::new(),
+        tables: vec![table, code],
+        notes: NOTES.map(str::to_owned).to_vec(),
+    };
+    Ok(Measured { shown, rows, is_as_expected: right })
 }
 
-/// Derives the sub-operations of a model and proves them; the time is that of both, sequential
-/// executions included.
-fn from_code(name: &str, source: &str) -> Result<Json> {
+/// Models whose sub-operations are derived from their code.
+fn all_from_code(rows: &mut Vec<Json>) -> Result<Comparison> {
+    let columns = [figures("sub-ops"), figures("ms"), words("verdict")];
+    let mut table = Comparison::new(&[("", &[words("from code alone")]), ("ours", &columns)]);
+    for (name, source) in FROM_CODE {
+        let (sub_operations, ms, verdict) = from_code(name, source)?;
+        table.push(vec![
+            name.to_owned(),
+            sub_operations.to_string(),
+            format!("{ms:.2}"),
+            verdict.to_string().to_lowercase(),
+        ]);
+        rows.push(json!({
+            "data_structure": name,
+            "from": "code",
+            "ours": {
+                "sub_operations": sub_operations, "milliseconds": ms, "verdict": verdict.id(),
+            },
+        }));
+    }
+    Ok(table)
+}
+
+/// Derives the sub-operations of a model and proves them: how many there are, the milliseconds of
+/// both, sequential executions included, and the verdict.
+fn from_code(name: &str, source: &str) -> Result<(usize, f64, Verdict)> {
     let compiled = linchpin_lang::compile(source, &Default::default())
         .map_err(|_| anyhow!("the bundled model of `{name}` has mistakes"))?;
     let (threads, bounds) = (compiled.program.threads.len(), compiled.bounds);
@@ -145,12 +162,5 @@ fn from_code(name: &str, source: &str) -> Result<Json> {
         outcome = Some((attempt.form.model.sub_operations().count(), attempt.verdict()));
     }
     let (sub_operations, verdict) = outcome.unwrap_or((0, Verdict::Inconclusive));
-    Ok(json!({
-        "data_structure": name,
-        "from": "code",
-        "ours": {
-            "sub_operations": sub_operations, "milliseconds": best,
-            "verdict": verdict.id(),
-        },
-    }))
+    Ok((sub_operations, best, verdict))
 }

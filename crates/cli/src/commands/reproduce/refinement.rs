@@ -1,5 +1,6 @@
 //! Table 1 of "Model Checking Linearizability via Refinement" (Liu, Chen, Liu, Sun, 2009).
 
+use super::Measured;
 use crate::args::ReproduceArgs;
 use crate::limits::Stop;
 use crate::progress::Progress;
@@ -8,6 +9,7 @@ use linchpin_ir::interpreter::Memory;
 use linchpin_lang::{Config, Threads, compile};
 use linchpin_refine::search::{SearchOptions, Stats};
 use linchpin_refine::{Points, VerifyOptions, verify};
+use linchpin_report::{Comparison, Reproduction, figures, words};
 use linchpin_space::{Bounds, Calls, Reductions};
 use linchpin_spec::Value;
 use linchpin_verdict::Limits;
@@ -75,37 +77,24 @@ fn rows() -> Vec<Row> {
     ]
 }
 
-const NOTES: &str = "\
-paper: Intel Q9550 at 2.83 GHz, 2 GB; - is out of memory or more than 4 hours. The 104,582 states of the queue of
-size 8 without reduction are as printed there; one of the two figures must be a misprint.
-ours: all reductions, on this machine now. \"without\" is with none but canonical heaps (garbage must go, or the space is
-infinite), the whole closure at once, no antichain; > is where patience ended.
-The models are ours: one value, any number of operations, and as many heap objects as the size of the object needs,
-where the paper bounds the size; SNZI is a tree of two nodes with two operations a thread.
-";
+const NOTES: [&str; 3] = [
+    "paper: Intel Q9550 at 2.83 GHz, 2 GB; - is out of memory or more than 4 hours. The 104,582 states of the queue \
+     of size 8 without reduction are as printed there; one of the two figures must be a misprint.",
+    "ours: all reductions, on this machine now. \"ours, none\" is with none but canonical heaps (garbage must go, or \
+     the space is infinite), the whole closure at once, no antichain; > is where patience ended.",
+    "The models are ours: one value, any number of operations, and as many heap objects as the size of the object \
+     needs, where the paper bounds the size; SNZI is a tree of two nodes with two operations a thread.",
+];
 
-/// The table as text, its rows as JSON, and whether every verdict was as expected.
-pub fn table(args: &ReproduceArgs, stop: &Stop) -> Result<(String, Vec<Json>, bool)> {
-    let mut text = format!("{NAME}\n\n");
-    text += &format!(
-        "{:<29} {:>4} {:>9} | {:>9} {:>10} | {:>9} {:>10} | {:>9} {:>9} {:>8} | {:>10} {:>9}\n",
-        "", "", "", "paper", "w/o POR", "paper", "with POR", "ours", "", "", "without", ""
-    );
-    text += &format!(
-        "{:<29} {:>4} {:>9} | {:>9} {:>10} | {:>9} {:>10} | {:>9} {:>9} {:>8} | {:>10} {:>9}\n",
-        "algorithm",
-        "thr.",
-        "verdict",
-        "s",
-        "states",
-        "s",
-        "states",
-        "s",
-        "states",
-        "MB",
-        "s",
-        "states"
-    );
+/// The table; as expected if every verdict is.
+pub fn table(args: &ReproduceArgs, stop: &Stop) -> Result<Measured> {
+    let mut table = Comparison::new(&[
+        ("", &[words("algorithm"), figures("threads"), words("verdict")]),
+        ("paper, no reduction", &[figures("s"), figures("states")]),
+        ("paper, reduced", &[figures("s"), figures("states")]),
+        ("ours", &[figures("s"), figures("states"), figures("MB")]),
+        ("ours, none", &[figures("s"), figures("states")]),
+    ]);
     let (mut as_json, mut as_expected) = (Vec::new(), true);
     let progress = Progress::new(&args.common);
     for row in rows() {
@@ -113,54 +102,66 @@ pub fn table(args: &ReproduceArgs, stop: &Stop) -> Result<(String, Vec<Json>, bo
         let ours = row.measure(true, None, stop)?;
         let without = row.measure(false, Some(args.patience), stop)?;
         as_expected &= ours.verdict == Some(row.linearizable);
-        let verdict = match ours.verdict {
-            Some(true) => "holds",
-            Some(false) => "violated",
-            None => "unknown",
-        };
-        let seconds =
-            |of: &Option<(f64, usize)>| of.map_or("-".to_owned(), |(s, _)| format!("{s:.2}"));
-        let states = |of: &Option<(f64, usize)>| of.map_or("-".to_owned(), |(_, n)| grouped(n));
-        let more = if without.verdict.is_none() { ">" } else { "" };
-        text += &format!(
-            "{:<29} {:>4} {verdict:>9} | {:>9} {:>10} | {:>9} {:>10} | {:>9.3} {:>9} {:>8.1} | {:>10} {:>9}\n",
-            row.name,
-            row.threads,
-            seconds(&row.paper[0]),
-            states(&row.paper[0]),
-            seconds(&row.paper[1]),
-            states(&row.paper[1]),
-            ours.stats.seconds,
-            grouped(ours.stats.states),
-            ours.stats.bytes as f64 / 1e6,
-            format!("{more}{:.3}", without.stats.seconds),
-            format!("{more}{}", grouped(without.stats.states)),
-        );
-        let paper =
-            |of: &Option<(f64, usize)>| of.map(|(s, n)| json!({ "seconds": s, "states": n }));
-        let measured = |of: &Measured| {
-            json!({
-                "verdict": of.verdict.map(|holds| if holds { "holds-within-bounds" } else { "violated" }),
-                "seconds": of.stats.seconds, "states": of.stats.states, "bytes": of.stats.bytes,
-            })
-        };
-        as_json.push(json!({
-            "algorithm": row.name, "threads": row.threads, "linearizable": row.linearizable,
-            "paper_without": paper(&row.paper[0]), "paper_with": paper(&row.paper[1]),
-            "ours": measured(&ours), "without": measured(&without),
-        }));
+        table.push(row.cells(&ours, &without));
+        as_json.push(row.json(&ours, &without));
     }
-    text += &format!("\n{NOTES}");
-    Ok((text, as_json, as_expected))
+    let shown = Reproduction {
+        title: NAME.to_owned(),
+        about: Vec::new(),
+        tables: vec![table],
+        notes: NOTES.map(str::to_owned).to_vec(),
+    };
+    Ok(Measured { shown, rows: as_json, is_as_expected: as_expected })
 }
 
-struct Measured {
+/// What a search found, and what it cost.
+struct Search {
     verdict: Option<bool>,
     stats: Stats,
 }
 
 impl Row {
-    fn measure(&self, reduced: bool, patience: Option<Duration>, stop: &Stop) -> Result<Measured> {
+    fn cells(&self, ours: &Search, without: &Search) -> Vec<String> {
+        let verdict = match ours.verdict {
+            Some(true) => "holds",
+            Some(false) => "violated",
+            None => "unknown",
+        };
+        let [paper_without, paper_with] = self.paper.map(|of| match of {
+            Some((seconds, states)) => [format!("{seconds:.2}"), grouped(states)],
+            None => ["-", "-"].map(str::to_owned),
+        });
+        let more = if without.verdict.is_none() { ">" } else { "" };
+        let mut cells = vec![self.name.to_owned(), self.threads.to_string(), verdict.to_owned()];
+        cells.extend(paper_without);
+        cells.extend(paper_with);
+        cells.extend([
+            format!("{:.3}", ours.stats.seconds),
+            grouped(ours.stats.states),
+            format!("{:.1}", ours.stats.bytes as f64 / 1e6),
+            format!("{more}{:.3}", without.stats.seconds),
+            format!("{more}{}", grouped(without.stats.states)),
+        ]);
+        cells
+    }
+
+    fn json(&self, ours: &Search, without: &Search) -> Json {
+        let paper =
+            |of: Option<(f64, usize)>| of.map(|(s, n)| json!({ "seconds": s, "states": n }));
+        let measured = |of: &Search| {
+            json!({
+                "verdict": of.verdict.map(|holds| if holds { "holds-within-bounds" } else { "violated" }),
+                "seconds": of.stats.seconds, "states": of.stats.states, "bytes": of.stats.bytes,
+            })
+        };
+        json!({
+            "algorithm": self.name, "threads": self.threads, "linearizable": self.linearizable,
+            "paper_without": paper(self.paper[0]), "paper_with": paper(self.paper[1]),
+            "ours": measured(ours), "without": measured(without),
+        })
+    }
+
+    fn measure(&self, reduced: bool, patience: Option<Duration>, stop: &Stop) -> Result<Search> {
         let roles = |roles: &[(&str, usize)]| {
             roles.iter().map(|(role, count)| ((*role).to_owned(), *count)).collect()
         };
@@ -204,6 +205,6 @@ impl Row {
             Outcome::Holds(()) | Outcome::Inconclusive(_) => None,
             Outcome::Violated(_) => Some(false),
         };
-        Ok(Measured { verdict, stats: report.stats })
+        Ok(Search { verdict, stats: report.stats })
     }
 }

@@ -1,12 +1,14 @@
 //! Tables 5.1 and A.1 of "Comparison Under Abstraction for Verifying Linearizability" (Amit, 2007),
 //! and any number of threads beside the best times that were published.
 
+use super::Measured;
 use crate::args::ReproduceArgs;
 use crate::limits::Stop;
 use crate::progress::Progress;
 use anyhow::{Result, anyhow};
 use linchpin_ir::program::{Program, Thread};
 use linchpin_lang::{Config, Threads as Count, compile};
+use linchpin_report::{Comparison, Reproduction, figures, words};
 use linchpin_shape::{Domain, Found, Options, PureAnswers, Threads, analyse};
 use linchpin_verdict::{Limits, grouped};
 use serde_json::{Value as Json, json};
@@ -71,107 +73,113 @@ const ANY: [Any; 12] = [
     ("Harris–Michael list", Some(15.3), false, model!("harris_michael_list")),
 ];
 
-const NOTES: &str = "\
-paper: Xeon at 3.8 GHz, 1.5 GB of heap for Java 5; states are configurations there, and steps of a thread alone were put
-together by hand. ours: on this machine now; \"ratio\" is their time over ours, \"+1\" one more thread (of each kind).
-kleene: the paper's domain, three-valued structures; targets: links as sets of targets. > is where patience ended.
-any number: seconds of the best published prover, with models and controllers written by hand (two-lock: less than .01).
-";
+const NOTES: [&str; 3] = [
+    "paper: Xeon at 3.8 GHz, 1.5 GB of heap for Java 5; states are configurations there, and steps of a thread alone \
+     were put together by hand. ours: on this machine now; \"ratio\" is their time over ours; the last columns have \
+     one more thread (of each kind).",
+    "targets: links as sets of targets; kleene: the paper's domain, three-valued structures. > is where patience ended.",
+    "any number of threads: seconds of the best published prover, with models and controllers written by hand \
+     (two-lock: less than .01).",
+];
 
-/// The tables as text, their rows as JSON, and whether every verdict was as expected.
-pub fn table(args: &ReproduceArgs, stop: &Stop) -> Result<(String, Vec<Json>, bool)> {
+/// The tables; as expected if every verdict is.
+pub fn table(args: &ReproduceArgs, stop: &Stop) -> Result<Measured> {
     let progress = Progress::new(&args.common);
-    let mut all = Tables { text: format!("{NAME}\n\n"), rows: Vec::new(), right: true };
     let within = |patience: bool| Limits {
         deadline: patience.then(|| Instant::now() + args.patience),
         memory: None,
         ..stop.limits()
     };
-    all.text += &format!(
-        "{:<24} {:>7} | {:>8} {:>8} | {:>12} {:>10} {:>8} {:>7} {:>9} | {:>10} {:>9} | {:>9} {:>9}\n",
-        "Table 5.1",
-        "threads",
-        "paper s",
-        "states",
-        "targets",
-        "structures",
-        "s",
-        "MB",
-        "ratio",
-        "kleene",
-        "s",
-        "+1",
-        "s"
-    );
-    for (name, general, divided, source) in TABLE_5_1 {
-        for paper in [general, divided] {
-            progress.show(|| format!("{name}, {}", threads_said(paper.0)));
-            let run = |more: usize, domain: Domain, patience: bool| {
-                let counts: Vec<usize> = paper.0.iter().map(|count| count + more).collect();
-                let program = clients(name, source, &counts)?;
-                let options = Options { threads: Threads::Those, domain, ..Options::default() };
-                Ok::<_, anyhow::Error>(measure(&program, options, within(patience)))
-            };
-            let ours = run(0, Domain::Targets, false)?;
-            let kleene = run(0, Domain::Kleene, true)?;
-            let further = run(1, Domain::Targets, true)?;
-            all.comparison(name, paper, &ours, &kleene, &further);
-        }
-    }
-    all.mutations(&within)?;
-    all.any_number(&within, args.patience)?;
-    all.text += &format!("\n{NOTES}");
-    Ok((all.text, all.rows, all.right))
+    let mut all = Tables { rows: Vec::new(), right: true };
+    let tables = vec![
+        all.comparisons(&progress, &within)?,
+        all.mutations(&within)?,
+        all.any_number(&within, args.patience)?,
+    ];
+    let notes = NOTES.map(str::to_owned).to_vec();
+    let shown = Reproduction { title: NAME.to_owned(), about: Vec::new(), tables, notes };
+    Ok(Measured { shown, rows: all.rows, is_as_expected: all.right })
 }
 
 /// The tables so far.
 struct Tables {
-    text: String,
     rows: Vec<Json>,
     /// Whether every verdict was as expected.
     right: bool,
 }
 
 impl Tables {
+    fn comparisons(
+        &mut self,
+        progress: &Progress,
+        within: &dyn Fn(bool) -> Limits,
+    ) -> Result<Comparison> {
+        let mut table = Comparison::new(&[
+            ("", &[words("Table 5.1"), figures("threads")]),
+            ("paper", &[figures("s"), figures("states")]),
+            ("ours, targets", &[words("verdict"), figures("structures"), figures("s")]),
+            ("", &[figures("MB"), figures("ratio")]),
+            ("ours, kleene", &[figures("structures"), figures("s")]),
+            ("targets, one more", &[figures("structures"), figures("s")]),
+        ]);
+        for (name, general, divided, source) in TABLE_5_1 {
+            for paper in [general, divided] {
+                progress.show(|| format!("{name}, {}", threads_said(paper.0)));
+                let run = |more: usize, domain: Domain, patience: bool| {
+                    let counts: Vec<usize> = paper.0.iter().map(|count| count + more).collect();
+                    let program = clients(name, source, &counts)?;
+                    let options = Options { threads: Threads::Those, domain, ..Options::default() };
+                    Ok::<_, anyhow::Error>(measure(&program, options, within(patience)))
+                };
+                let ours = run(0, Domain::Targets, false)?;
+                let kleene = run(0, Domain::Kleene, true)?;
+                let further = run(1, Domain::Targets, true)?;
+                table.push(self.comparison(name, paper, &ours, &kleene, &further));
+            }
+        }
+        Ok(table)
+    }
+
     fn comparison(
         &mut self,
         name: &str,
         paper: Paper,
-        ours: &Measured,
-        kleene: &Measured,
-        further: &Measured,
-    ) {
+        ours: &Analysed,
+        kleene: &Analysed,
+        further: &Analysed,
+    ) -> Vec<String> {
         let (counts, seconds, states) = paper;
         self.right &= ours.outcome == Outcome::Proved;
         // What is not proved within the patience is no surprise; what is refused is one.
         self.right &= kleene.outcome != Outcome::Refused && further.outcome != Outcome::Refused;
-        let ratio = seconds / ours.seconds.max(1e-6);
-        self.text += &format!(
-            "{name:<24} {:>7} | {seconds:>8.0} {:>8} | {:>12} {:>10} {:>8.3} {:>7.1} {:>9} | {:>10} {:>9} | {:>9} {:>9}\n",
-            threads_said(counts),
-            grouped(states),
-            ours.outcome.word(),
-            grouped(ours.structures),
-            ours.seconds,
-            ours.bytes as f64 / 1e6,
-            format!("{:.0}", ratio),
-            kleene.count(),
-            kleene.time(),
-            further.count(),
-            further.time(),
-        );
         self.rows.push(json!({
             "table": "5.1", "data_structure": name, "threads": counts,
             "paper": { "seconds": seconds, "states": states },
             "ours": ours.json(), "kleene": kleene.json(), "one_more_thread": further.json(),
         }));
+        vec![
+            name.to_owned(),
+            threads_said(counts),
+            format!("{seconds:.0}"),
+            grouped(states),
+            ours.outcome.word().to_owned(),
+            grouped(ours.structures),
+            format!("{:.3}", ours.seconds),
+            format!("{:.1}", ours.bytes as f64 / 1e6),
+            format!("{:.0}", seconds / ours.seconds.max(1e-6)),
+            kleene.count(),
+            kleene.time(),
+            further.count(),
+            further.time(),
+        ]
     }
 
-    fn mutations(&mut self, within: &dyn Fn(bool) -> Limits) -> Result<()> {
-        self.text += &format!(
-            "\n{:<24} | {:>8} {:>8} | {:>10} {:>10} {:>8} | {}\n",
-            "Table A.1", "paper s", "states", "verdict", "structures", "s", "why"
-        );
+    fn mutations(&mut self, within: &dyn Fn(bool) -> Limits) -> Result<Comparison> {
+        let mut table = Comparison::new(&[
+            ("", &[words("Table A.1")]),
+            ("paper", &[figures("s"), figures("states")]),
+            ("ours", &[words("verdict"), figures("structures"), figures("s"), words("why")]),
+        ]);
         for (name, seconds, states, source) in TABLE_A_1 {
             let program = clients(name, source, &[2])?;
             // The mutations are judged at the points that are claimed, as in the paper.
@@ -182,27 +190,34 @@ impl Tables {
             };
             let ours = measure(&program, options, within(false));
             self.right &= ours.outcome == Outcome::Refused;
-            self.text += &format!(
-                "{name:<24} | {seconds:>8.3} {:>8} | {:>10} {:>10} {:>8.3} | {}\n",
+            table.push(vec![
+                name.to_owned(),
+                format!("{seconds:.3}"),
                 grouped(states),
-                ours.outcome.word(),
+                ours.outcome.word().to_owned(),
                 grouped(ours.structures),
-                ours.seconds,
-                ours.why,
-            );
+                format!("{:.3}", ours.seconds),
+                ours.why.clone(),
+            ]);
             self.rows.push(json!({
                 "table": "A.1", "data_structure": name,
                 "paper": { "seconds": seconds, "states": states }, "ours": ours.json(),
             }));
         }
-        Ok(())
+        Ok(table)
     }
 
-    fn any_number(&mut self, within: &dyn Fn(bool) -> Limits, patience: Duration) -> Result<()> {
-        self.text += &format!(
-            "\n{:<24} | {:>11} | {:>11} {:>8} {:>10} {:>7} {:>7} | {}\n",
-            "any number of threads", "published s", "verdict", "views", "joins", "s", "MB", "why"
-        );
+    fn any_number(
+        &mut self,
+        within: &dyn Fn(bool) -> Limits,
+        patience: Duration,
+    ) -> Result<Comparison> {
+        let mut table = Comparison::new(&[
+            ("", &[words("any number of threads")]),
+            ("published", &[figures("s")]),
+            ("ours", &[words("verdict"), figures("views"), figures("joins"), figures("s")]),
+            ("", &[figures("MB"), words("why")]),
+        ]);
         for (name, published, expected, source) in ANY {
             let program = compiled(name, source, Count::AsDeclared)?;
             let options = Options { threads: Threads::Any, ..Options::default() };
@@ -212,21 +227,22 @@ impl Tables {
                 Outcome::Stopped => format!("more than {:.0} s", patience.as_secs_f64()),
                 _ => ours.why.clone(),
             };
-            self.text += &format!(
-                "{name:<24} | {:>11} | {:>11} {:>8} {:>10} {:>7.2} {:>7.1} | {why}\n",
+            table.push(vec![
+                name.to_owned(),
                 published.map_or("-".to_owned(), |seconds| format!("{seconds:.2}")),
-                ours.outcome.word(),
+                ours.outcome.word().to_owned(),
                 grouped(ours.structures),
                 grouped(ours.joins),
-                ours.seconds,
-                ours.bytes as f64 / 1e6,
-            );
+                format!("{:.2}", ours.seconds),
+                format!("{:.1}", ours.bytes as f64 / 1e6),
+                why,
+            ]);
             self.rows.push(json!({
                 "table": "any", "data_structure": name,
                 "published": { "seconds": published }, "ours": ours.json(),
             }));
         }
-        Ok(())
+        Ok(table)
     }
 }
 
@@ -250,7 +266,8 @@ impl Outcome {
     }
 }
 
-struct Measured {
+/// A measurement.
+struct Analysed {
     outcome: Outcome,
     structures: usize,
     joins: usize,
@@ -260,7 +277,7 @@ struct Measured {
     why: String,
 }
 
-impl Measured {
+impl Analysed {
     fn count(&self) -> String {
         match self.outcome {
             Outcome::Proved => grouped(self.structures),
@@ -282,7 +299,7 @@ impl Measured {
     }
 }
 
-fn measure(program: &Program, options: Options, limits: Limits) -> Measured {
+fn measure(program: &Program, options: Options, limits: Limits) -> Analysed {
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let options = Options { workers, limits, ..options };
     let start = Instant::now();
@@ -292,7 +309,7 @@ fn measure(program: &Program, options: Options, limits: Limits) -> Measured {
         Ok(analysis) => analysis,
         Err(why) => {
             let (outcome, why) = (Outcome::NotApplicable, why.to_string());
-            return Measured { outcome, structures: 0, joins: 0, seconds, bytes: 0, why };
+            return Analysed { outcome, structures: 0, joins: 0, seconds, bytes: 0, why };
         }
     };
     let (outcome, why) = match &analysis.found {
@@ -305,7 +322,7 @@ fn measure(program: &Program, options: Options, limits: Limits) -> Measured {
         }
     };
     let explored = &analysis.explored;
-    Measured {
+    Analysed {
         outcome,
         structures: explored.states.len(),
         joins: explored.joins,

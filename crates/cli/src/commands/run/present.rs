@@ -19,9 +19,6 @@ use serde_json::{Value as Json, json};
 /// Moves shown before the one that went wrong.
 const MAX_STEPS: usize = 40;
 
-/// Columns of the drawing.
-const WIDTH: usize = 100;
-
 pub struct Presentation<'a> {
     pub args: &'a RunArgs,
     pub program: &'a Program,
@@ -184,7 +181,7 @@ impl<'a> Presentation<'a> {
     pub fn summary(&self) -> String {
         let mut text = String::from("\n");
         if let Some(timeline) = self.view().timeline() {
-            text += &format!("{}\n", timeline.draw(WIDTH));
+            text += &format!("{}\n", timeline.draw(output::drawing_columns()));
         }
         if self.is_bad() {
             text += &self.last_steps();

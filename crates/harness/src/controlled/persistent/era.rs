@@ -1,6 +1,7 @@
 //! An era: what runs from the beginning, or from a crash, to the next crash or the end.
 
-use super::super::program::{Answers, Mark, make};
+use super::super::points::Points;
+use super::super::program::{Answers, How, Mark, make};
 use crate::definition::Definition;
 use crate::persistent::Persistent;
 use crate::scenario::{Call, Scenario};
@@ -117,6 +118,7 @@ fn complete<T>(
     number: usize,
     answers: &Answers,
 ) {
+    let how = How { number, cancel: false, points: &Points::NONE };
     let (ControlFlow::Continue(()) | ControlFlow::Break(())) =
-        make(definition, object, call, number, false, answers);
+        make(definition, object, call, how, answers);
 }

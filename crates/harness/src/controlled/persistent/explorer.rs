@@ -4,6 +4,7 @@
 //! each: its *tails*. A history is what came before a crash, and a tail.
 
 use super::super::program::Mark;
+use super::super::unseen::accesses;
 use super::era::{Begin, program};
 use super::judge::CrashJudge;
 use super::segment::{Segment, Segments, mark, next_calls};
@@ -65,6 +66,8 @@ pub(super) struct CrashTally {
     pub(super) undecided: u64,
     pub(super) partly: u64,
     pub(super) stopped: Option<StopReason>,
+    /// Whether a thread accessed something.
+    pub(super) accessed: bool,
 }
 
 /// How executions and crashes are chosen.
@@ -162,6 +165,7 @@ impl<'a, T: Send + Sync + 'static> Explorer<'a, T> {
         let mut seen: FxHashSet<(u32, Rc<Begin>)> = FxHashSet::default();
         let explored = explore(&options, &body, &mut |execution| {
             self.count(&begin.start);
+            self.tally.accessed = self.tally.accessed || accesses(execution);
             found = self.execution(begin, execution, &answers.take(), &mut seen, out);
             let enough = found.is_some() || self.tally.stopped.is_some();
             if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

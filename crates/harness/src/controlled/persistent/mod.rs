@@ -14,6 +14,7 @@ mod segment;
 mod steps;
 
 use super::task::{Tasks, kind};
+use super::unseen::{accesses, nothing_seen};
 use super::{RUNS, SAMPLING, TIME, is_exhaustive, memory};
 use crate::covered::Covered;
 use crate::definition::Definition;
@@ -220,7 +221,14 @@ impl<T: Send + Sync + 'static> Session<'_, T> {
             failure.property = Some(persistent.property);
             failure.scenario(subject, &found.scenario)
         };
+        let is_blind = again
+            .as_ref()
+            .is_some_and(|again| again.eras.iter().all(|era| !accesses(&era.execution)));
         let mut failure = match found.wrong {
+            // Calls without an access are taken to overlap, which they need not do.
+            CrashWrong::Violated(_) if is_blind && found.scenario.threads.len() > 1 => {
+                return new(nothing_seen(self.mode));
+            }
             CrashWrong::Violated(violated) => new(Kind::NotLinearizable).violated(*violated),
             CrashWrong::Problem(problem) => {
                 let last = again.as_ref().and_then(|again| again.eras.last());
@@ -254,6 +262,11 @@ impl<T: Send + Sync + 'static> Session<'_, T> {
     }
 
     fn covered(&self, mut covered: Covered, sum: &CrashTally) -> Result<Covered, Box<Failure>> {
+        covered.unseen = !sum.accessed;
+        if covered.unseen && covered.threads > 1 && sum.executions > 0 {
+            let kind = nothing_seen(self.mode);
+            return Err(Box::new(Failure::new(&self.definition.subject, kind, self.mode)));
+        }
         covered.rounds = sum.executions;
         covered.histories = sum.different;
         covered.undecided = sum.undecided;
@@ -329,6 +342,7 @@ impl CrashTally {
         self.different += other.different;
         self.undecided += other.undecided;
         self.partly += other.partly;
+        self.accessed |= other.accessed;
         self.stopped = self.stopped.or(other.stopped);
     }
 }

@@ -3,10 +3,8 @@
 use super::{Presentation, VACUOUS};
 use crate::commands::check::confirm::{Confirmation, KEYS};
 use crate::commands::check::not_decided;
+use crate::output;
 use linchpin_history::{Judgement, KeyChecked, KeyVerdict, OpId, Violation};
-
-/// Columns of the drawing.
-const WIDTH: usize = 100;
 
 /// So many possible states are named.
 pub const STATES: usize = 8;
@@ -61,7 +59,7 @@ impl Presentation<'_> {
                 let drawn = self.timeline(violation);
                 format!(
                     "\n{sentence}\n\n{}{}\nThe core, which no order explains:\n{}",
-                    drawn.drawing.draw(WIDTH),
+                    drawn.drawing.draw(output::drawing_columns()),
                     drawn.left_out,
                     self.table(&drawn.shown),
                 )
