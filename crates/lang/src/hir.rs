@@ -363,7 +363,7 @@ impl Expr {
             ExprKind::RecordUpdate(fields, base) => {
                 base.is_path() && fields.iter().all(|(_, e)| e.is_local())
             }
-            ExprKind::Within { row, column, .. } => row.is_local() && column.is_path(),
+            ExprKind::Within { row, column, .. } => row.is_path() && column.is_path(),
             ExprKind::If(c, a, b) => c.is_local() && a.is_local() && b.is_local(),
             ExprKind::Query(_, a, args) => a.is_local() && args.iter().all(Expr::is_local),
             ExprKind::Read(_)

@@ -2,6 +2,7 @@
 
 use super::{Builder, Instruction, Label, Lowered};
 use crate::hir::{self, ExprKind};
+use crate::limits;
 use linchpin_ir::program::{
     Action, BinaryOp, Cell, Expr, LocalId, LocalTarget, Place, Type, UnaryOp,
 };
@@ -323,30 +324,33 @@ impl Builder<'_> {
         }
     }
 
-    /// The index of an element of an array of arrays, whose rows stand behind each other. A column
-    /// that does not exist becomes an index that does not exist.
+    /// The index of an element of an array of arrays, whose rows stand behind each other. A row or
+    /// column that does not exist becomes an index that does not exist.
     fn within(&mut self, row: &hir::Expr, column: &hir::Expr, length: usize) -> Lowered<Expr> {
-        let row_value = self.operand(row, !column.is_local())?;
-        let column_value = self.path(column)?;
         let number = |value: Expr, source: &hir::Expr| match source.ty {
             Type::Tid => Expr::Unary(UnaryOp::ThreadNumber, Box::new(value)),
             _ => value,
         };
-        let (row, column) = (number(row_value, row), number(column_value, column));
         let binary = |operator, a: Expr, b: Expr| Expr::Binary(operator, Box::new(a), Box::new(b));
-        let constant = |value: i64| Expr::Const(Value::Int(value));
-        let columns = i64::try_from(length).unwrap_or(i64::MAX);
-        let start = binary(BinaryOp::Multiply, row, constant(columns));
+        let constant =
+            |value: usize| Expr::Const(Value::Int(i64::try_from(value).unwrap_or(i64::MAX)));
+        let row_value = self.path(row)?;
+        let row_value = match must_be_kept(&row_value) && !column.is_local() {
+            true => self.keep(row_value, row)?,
+            false => row_value,
+        };
+        let column_value = self.path(column)?;
+        let (row, column) = (number(row_value, row), number(column_value, column));
+        let start = binary(BinaryOp::Multiply, row.clone(), constant(length));
         let index = binary(BinaryOp::Add, start, column.clone());
-        if matches!(column, Expr::Const(Value::Int(at)) if (0..columns).contains(&at)) {
-            return Ok(index);
-        }
-        let inside = binary(
-            BinaryOp::And,
-            binary(BinaryOp::LessEqual, constant(0), column.clone()),
-            binary(BinaryOp::Less, column, constant(columns)),
-        );
-        Ok(Expr::If(Box::new(inside), Box::new(index), Box::new(constant(-1))))
+        let among = |value: Expr, count: usize| {
+            let from = binary(BinaryOp::LessEqual, constant(0), value.clone());
+            binary(BinaryOp::And, from, binary(BinaryOp::Less, value, constant(count)))
+        };
+        // No array has more rows than that: a larger number would only overflow.
+        let exists = binary(BinaryOp::And, among(row, limits::LENGTH + 1), among(column, length));
+        let nowhere = Expr::Const(Value::Int(-1));
+        Ok(Expr::If(Box::new(exists), Box::new(index), Box::new(nowhere)))
     }
 
     /// `faa` on a number that wraps: a read and a write in one step. Like every `faa` it is a

@@ -273,7 +273,9 @@ impl<'m> Evaluator<'m> {
             }
             other => panic!("{other:?} is not a length"),
         };
-        Datum::Int(if (0..length).contains(&column) { row * length + column } else { -1 })
+        // There are at most 4096 words, so no row has a larger number.
+        let exists = (0..=4096).contains(&row) && (0..length).contains(&column);
+        Datum::Int(if exists { row * length + column } else { -1 })
     }
 
     /// The type of a word.

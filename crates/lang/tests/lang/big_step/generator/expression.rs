@@ -148,7 +148,7 @@ impl Generator {
             }
             _ => {
                 let place = self.place(&Ty::Int, depth)?;
-                format!("down({place}, ({}) % 4)", self.expr(&Ty::Int, true, depth))
+                format!("down({place}, ({}) % 6)", self.expr(&Ty::Int, true, depth))
             }
         })
     }
