@@ -189,6 +189,9 @@ fn refuse(program: &Program) -> Result<(), NotApplicable> {
     for variable in program.shared.iter().chain(fields).chain(locals) {
         let mut words = Vec::new();
         words_of(&variable.ty, &mut words);
+        if words.iter().any(|ty| matches!(ty, Type::Wrapping(_))) {
+            return Err(NotApplicable::Numbers("integers that wrap"));
+        }
         if !words.iter().all(|ty| is_word(ty)) {
             return Err(NotApplicable::Array(variable.name.clone()));
         }
