@@ -226,7 +226,7 @@ impl Request<'_> {
         match (self.calls, self.objects) {
             (Some(calls), _) => calls,
             (None, Some(_)) => Calls::Unlimited,
-            (None, None) => Calls::Each(model.calls),
+            (None, None) => model.calls,
         }
     }
 
@@ -235,6 +235,7 @@ impl Request<'_> {
         match self.memory {
             Memory::Collected => Assumption::GarbageCollection,
             Memory::Reuse => Assumption::Reuse,
+            Memory::TypeStable => Assumption::TypeStable,
         }
     }
 }

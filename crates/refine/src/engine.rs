@@ -145,7 +145,7 @@ fn strategy(asked: SearchAsked) -> Strategy {
 fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answer {
     let bounds = &options.bounds;
     let calls = if report.any_calls { Calls::Unlimited } else { bounds.calls };
-    let mut said = Bounds { calls, ..*bounds }.said(program.threads.len());
+    let mut said = Bounds { calls, ..*bounds }.said(program);
     // What was found is a run within all bounds but this one.
     if let (Strategy::Switches(most), false) =
         (options.strategy, report.outcome.violation().is_some())

@@ -40,6 +40,8 @@ impl Renaming {
 /// What decides the canonical form.
 #[derive(Clone, Debug)]
 pub(crate) struct Form {
+    /// Whether objects keep what they hold after `free`.
+    pub type_stable: bool,
     pub layout: Layout,
     /// For each operation and node, the words written.
     pub live: Vec<Vec<Vec<(usize, Kind)>>>,
@@ -351,10 +353,12 @@ impl Form {
     }
 
     /// The kinds of the words of an object that are written, by its head. Dead objects have none,
-    /// unless their memory may be met again after a crash.
+    /// unless their memory may be met again, after a crash or because it is type-stable.
     pub fn fields(&self, head: i64) -> Option<&[Kind]> {
         let of = struct_of(head)?;
-        let kept = head > 0 || self.lines.as_ref().is_some_and(|lines| lines.is_persistent(of));
+        let kept = head > 0
+            || self.type_stable
+            || self.lines.as_ref().is_some_and(|lines| lines.is_persistent(of));
         kept.then(|| &self.layout.field_kinds[of][..])
     }
 

@@ -21,7 +21,6 @@ use crate::flat::{Asks, Flat, interrupted, unanswered};
 use crate::layout::{Kind, NODE, STATUS, VARIABLES, recover_at};
 use crate::lines::{LineId, Lines};
 use crate::successors::Successors;
-use linchpin_ir::interpreter::Memory;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -176,7 +175,7 @@ impl Successors<'_> {
             return Some(image.line);
         }
         // Memory that is taken again has what it held before, reachable or not.
-        let all = !space.reductions.reachable_images || space.bounds.memory == Memory::Reuse;
+        let all = !space.reductions.reachable_images || space.bounds.memory.gives_back();
         if all || flat.images.is_empty() {
             return flat.images.first().map(|image| image.line);
         }

@@ -240,6 +240,7 @@ fn memory(args: &VerifyArgs) -> ModelMemory {
     match args.memory {
         MemoryArg::Collected => ModelMemory::Collected,
         MemoryArg::Reuse => ModelMemory::Reuse,
+        MemoryArg::TypeStable => ModelMemory::TypeStable,
     }
 }
 
@@ -358,14 +359,14 @@ fn note_ignored(args: &VerifyArgs, loaded: &Loaded, found: &mut Verification) {
         Language::Subop => &[
             ("--threads", args.threads.is_some()),
             ("--size", args.size.is_some()),
-            ("--memory", args.memory == MemoryArg::Reuse),
+            ("--memory", args.memory != MemoryArg::Collected),
         ],
         Language::Csp => &[
             ("--threads", args.threads.is_some()),
             ("--ops", args.ops.is_some()),
             ("--values", args.values.is_some()),
             ("--size", args.size.is_some()),
-            ("--memory", args.memory == MemoryArg::Reuse),
+            ("--memory", args.memory != MemoryArg::Collected),
         ],
     };
     let ignored: Vec<&str> =
