@@ -97,7 +97,7 @@ fn index_out_of_range() {
             let local = LocalTarget::Element(list, int(-1));
             vec![Action::Assign { local, value: int(0) }]
         },
-        expect!["index -1 out of range (length 1) at line 7 in `go` by thread 0: a := a[-1] := 0"],
+        expect!["index -1 out of range (length 1) at line 7 in `go` by thread 0: a[-1] := 0"],
     );
 }
 
