@@ -3,11 +3,22 @@
 //! Breadth first finds a counterexample with the fewest transitions. A product state is left out if
 //! one with the same implementation state and a subset of its specification states was met before:
 //! whatever goes wrong from the one goes wrong from the other (an antichain).
+//!
+//! Implementation states are the same if they differ only in their allowance, which for models is
+//! the calls that threads have left: one with at least as much of it has every run that the other
+//! has, to the same events. So a state is left out only if another was met that is allowed at least
+//! as much *and* has a subset of the specification states. By induction over the length of a
+//! shortest run to something wrong: the state that is kept has one that is no longer.
+//!
+//! Where states have ranks ([`Product::rank`]), those of a higher rank wait, once there are many
+//! states: most of them will turn out to be covered by states of a lower one.
 
 use crate::product::{Product, Step, To};
-use crate::store::{Added, NO_NODE, NodeId, Store};
+use crate::store::{Added, NO_NODE, NodeId, Split, Store};
 use linchpin_verdict::{Inconclusive, Limits};
+use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
@@ -16,8 +27,13 @@ use std::time::{Duration, Instant};
 pub struct SearchOptions {
     /// Keep only sets of specification states that are not supersets of others.
     pub antichain: bool,
+    /// Keep only states that are not allowed less than others that are the same otherwise.
+    pub calls: bool,
     /// How many workers.
     pub workers: usize,
+    /// From so many states on, those of a higher rank wait. With fewer, what goes wrong is found by
+    /// the fewest transitions, whatever its rank.
+    pub wait_from: usize,
     /// When to give up.
     pub limits: Limits,
 }
@@ -25,7 +41,13 @@ pub struct SearchOptions {
 impl Default for SearchOptions {
     fn default() -> SearchOptions {
         let workers = std::thread::available_parallelism().map_or(1, usize::from);
-        SearchOptions { antichain: true, workers, limits: Limits::default() }
+        SearchOptions {
+            antichain: true,
+            calls: true,
+            workers,
+            wait_from: MANY,
+            limits: Limits::default(),
+        }
     }
 }
 
@@ -44,6 +66,11 @@ pub struct Stats {
     pub bytes: usize,
     /// Seconds.
     pub seconds: f64,
+    /// Whether everything was explored, and would have been with any allowance: see
+    /// `Store::is_closed`.
+    pub is_closed: bool,
+    /// About how many states are still to come, where that can be guessed.
+    pub to_come: Option<u64>,
 }
 
 /// What goes wrong.
@@ -81,30 +108,34 @@ const SMALL: usize = 128;
 /// So many states are taken from the top of the stack at a time.
 const AT_A_TIME: usize = 32;
 
+/// A search of so many states is a long one.
+const MANY: usize = 1 << 16;
+
+/// No state waits.
+const ANY_RANK: usize = usize::MAX;
+
 /// Explores a product. `progress` is called now and then.
 pub fn explore<P: Product>(
     product: &P,
     options: &SearchOptions,
     progress: &(dyn Fn(&Stats) + Sync),
 ) -> (Exploration, Stats) {
-    let start = Instant::now();
-    let search = Search {
-        product,
-        options,
-        store: Store::new(),
-        transitions: AtomicU64::new(0),
-        progress,
-        start,
-    };
+    let mut search = Search::new(product, options, progress);
     let mut workers: Vec<P::Worker> = Vec::new();
     workers.resize_with(options.workers.max(1), || product.worker());
     let (bytes, set) = product.initial();
     let mut depth = 0;
-    let mut level = match search.store.add(&bytes, set, NO_NODE, |_, _| false) {
+    let mut level = match search.add_initial(&bytes, set) {
         Added::New(id) => vec![id],
         _ => vec![],
     };
     let outcome = loop {
+        if search.rank == ANY_RANK && search.store.size().nodes >= options.wait_from {
+            level = search.begin_to_wait(&mut workers[0], level);
+        }
+        if level.is_empty() {
+            level = search.next_rank(&mut workers[0]);
+        }
         if level.is_empty() {
             break Exploration::Complete;
         }
@@ -117,7 +148,8 @@ pub fn explore<P: Product>(
         }
         depth += 1;
     };
-    (outcome, search.stats(depth))
+    let stats = search.final_stats(depth, &outcome, &mut workers);
+    (outcome, stats)
 }
 
 /// Explores a product depth first, with one worker: what is deep is found sooner, by a longer way.
@@ -127,17 +159,10 @@ pub fn explore_depth_first<P: Product>(
     options: &SearchOptions,
     progress: &(dyn Fn(&Stats) + Sync),
 ) -> (Exploration, Stats) {
-    let search = Search {
-        product,
-        options,
-        store: Store::new(),
-        transitions: AtomicU64::new(0),
-        progress,
-        start: Instant::now(),
-    };
+    let search = Search::new(product, options, progress);
     let mut worker = product.worker();
     let (bytes, set) = product.initial();
-    let mut stack = match search.store.add(&bytes, set, NO_NODE, |_, _| false) {
+    let mut stack = match search.add_initial(&bytes, set) {
         Added::New(id) => vec![id],
         _ => vec![],
     };
@@ -155,8 +180,12 @@ pub fn explore_depth_first<P: Product>(
             Level::Stopped(reason) => break Exploration::Stopped(reason),
         }
     };
-    (outcome, search.stats(deepest))
+    let stats = search.final_stats(deepest, &outcome, std::slice::from_mut(&mut worker));
+    (outcome, stats)
 }
+
+/// States that wait, by their sets.
+type Waiting = FxHashMap<u32, FxHashMap<Box<[u8]>, NodeId>>;
 
 struct Search<'a, P: Product> {
     product: &'a P,
@@ -165,6 +194,12 @@ struct Search<'a, P: Product> {
     transitions: AtomicU64,
     progress: &'a (dyn Fn(&Stats) + Sync),
     start: Instant,
+    /// The rank of the states that are explored; those of a higher one wait.
+    rank: usize,
+    /// The states that wait, each with the one that it was found from.
+    waiting: Mutex<Waiting>,
+    /// Those that wait but were found before any did.
+    early: Vec<NodeId>,
 }
 
 /// What came of a level.
@@ -183,7 +218,85 @@ struct Share {
     stopped: Option<Inconclusive>,
 }
 
-impl<P: Product> Search<'_, P> {
+impl<'a, P: Product> Search<'a, P> {
+    fn new(
+        product: &'a P,
+        options: &'a SearchOptions,
+        progress: &'a (dyn Fn(&Stats) + Sync),
+    ) -> Search<'a, P> {
+        Search {
+            product,
+            options,
+            store: Store::new(),
+            transitions: AtomicU64::new(0),
+            progress,
+            start: Instant::now(),
+            rank: ANY_RANK,
+            waiting: Mutex::default(),
+            early: Vec::new(),
+        }
+    }
+
+    fn rank_of(&self, worker: &mut P::Worker, id: NodeId) -> usize {
+        let set = self.store.get(id, &mut Vec::new()).set;
+        self.product.rank(worker, set)
+    }
+
+    /// From now on only states of the lowest rank are explored: those of a level.
+    fn begin_to_wait(&mut self, worker: &mut P::Worker, level: Vec<NodeId>) -> Vec<NodeId> {
+        let ranks: Vec<usize> = level.iter().map(|id| self.rank_of(worker, *id)).collect();
+        self.rank = ranks.iter().copied().min().unwrap_or(ANY_RANK);
+        let (now, later): (Vec<_>, Vec<_>) =
+            level.into_iter().zip(ranks).partition(|(_, rank)| *rank == self.rank);
+        self.early = later.into_iter().map(|(id, _)| id).collect();
+        now.into_iter().map(|(id, _)| id).collect()
+    }
+
+    /// The states of the lowest rank of those that wait.
+    fn next_rank(&mut self, worker: &mut P::Worker) -> Vec<NodeId> {
+        let waiting = self.waiting.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting: Vec<(usize, u32, FxHashMap<Box<[u8]>, NodeId>)> = std::mem::take(waiting)
+            .into_iter()
+            .map(|(set, states)| (self.product.rank(worker, set), set, states))
+            .collect();
+        let early: Vec<(usize, NodeId)> =
+            self.early.iter().map(|id| (self.rank_of(worker, *id), *id)).collect();
+        let ranks = waiting.iter().map(|of| of.0).chain(early.iter().map(|of| of.0));
+        let Some(lowest) = ranks.min() else { return Vec::new() };
+        self.rank = lowest;
+        let (now, later): (Vec<_>, Vec<_>) =
+            early.into_iter().partition(|(rank, _)| *rank == lowest);
+        self.early = later.into_iter().map(|(_, id)| id).collect();
+        let mut level: Vec<NodeId> = now.into_iter().map(|(_, id)| id).collect();
+        let later = waiting.extract_if(.., |(rank, ..)| *rank > lowest);
+        self.waiting = Mutex::new(later.map(|(_, set, states)| (set, states)).collect());
+        for (_, set, states) in waiting {
+            for (bytes, parent) in states {
+                if let Added::New(id) = self.add(worker, &bytes, set, parent) {
+                    level.push(id);
+                }
+            }
+        }
+        level
+    }
+
+    /// Lets a state wait until it is the turn of its rank.
+    fn wait(&self, bytes: &[u8], set: u32, parent: NodeId) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let states = waiting.entry(set).or_default();
+        if !states.contains_key(bytes) {
+            states.insert(bytes.into(), parent);
+        }
+    }
+
+    /// Adds a state, unless one that covers it is there.
+    fn add(&self, worker: &mut P::Worker, bytes: &[u8], set: u32, parent: NodeId) -> Added {
+        let state = self.split(bytes);
+        self.store.add(state, set, parent, |old, old_set| {
+            self.covers(worker, (old, old_set), (state.allowance, set))
+        })
+    }
+
     fn stats(&self, depth: usize) -> Stats {
         let size = self.store.size();
         Stats {
@@ -193,7 +306,19 @@ impl<P: Product> Search<'_, P> {
             depth,
             bytes: size.bytes + self.product.bytes(),
             seconds: self.start.elapsed().as_secs_f64(),
+            is_closed: false,
+            to_come: None,
         }
+    }
+
+    fn final_stats(&self, depth: usize, outcome: &Exploration, workers: &mut [P::Worker]) -> Stats {
+        let is_closed = match (outcome, workers.first_mut()) {
+            (Exploration::Complete, Some(worker)) => self.store.is_closed(|smaller, larger| {
+                smaller == larger || self.product.is_subset(worker, smaller, larger)
+            }),
+            _ => false,
+        };
+        Stats { is_closed, ..self.stats(depth) }
     }
 
     fn level(&self, level: &[NodeId], workers: &mut [P::Worker], depth: usize) -> Level {
@@ -289,6 +414,9 @@ impl<P: Product> Search<'_, P> {
                     To::Fault => wrong = wrong.or(Some(Wrong::Fault)),
                 }
             });
+            if self.product.take_refused(worker) {
+                self.store.mark_refused(id);
+            }
             if let Some(wrong) = wrong {
                 stop.fetch_min(at, Ordering::Relaxed);
                 share.found = Some(share.found.filter(|found| found.0 < at).unwrap_or((at, wrong)));
@@ -296,12 +424,11 @@ impl<P: Product> Search<'_, P> {
             }
             for &(from, to, set) in &successors {
                 let bytes = &buffer[from as usize..to as usize];
-                let antichain = self.options.antichain;
-                let product = self.product;
-                let added = self.store.add(bytes, set, id, |old, new| {
-                    antichain && product.is_subset(worker, old, new)
-                });
-                match added {
+                if self.rank != ANY_RANK && self.product.rank(worker, set) > self.rank {
+                    self.wait(bytes, set, id);
+                    continue;
+                }
+                match self.add(worker, bytes, set, id) {
                     Added::New(id) => share.next.push(id),
                     Added::Known => {}
                     Added::Full => {
@@ -314,6 +441,32 @@ impl<P: Product> Search<'_, P> {
         }
         self.transitions.fetch_add(transitions, Ordering::Relaxed);
         share
+    }
+
+    fn add_initial(&self, bytes: &[u8], set: u32) -> Added {
+        self.store.add(self.split(bytes), set, NO_NODE, |_, _| false)
+    }
+
+    /// The parts of a state; no allowance if it is to be told apart.
+    fn split<'b>(&self, bytes: &'b [u8]) -> Split<'b> {
+        let parts = self.product.parts(bytes);
+        let allowance = if self.options.calls { parts.allowance } else { 0 };
+        let (before, back) = bytes.split_at(parts.front);
+        let (allowance, front) = before.split_at(allowance);
+        Split { allowance, front, back }
+    }
+
+    /// Whether whatever goes wrong from the second goes wrong from the first: two allowances and
+    /// sets, beside states that are the same otherwise.
+    fn covers(
+        &self,
+        worker: &mut P::Worker,
+        (allowance, set): (&[u8], u32),
+        (less, larger): (&[u8], u32),
+    ) -> bool {
+        (allowance == less || self.product.allows(allowance, less))
+            && (set == larger
+                || self.options.antichain && self.product.is_subset(worker, set, larger))
     }
 
     /// The states on the way to a node.

@@ -325,7 +325,18 @@ fn stat_json(stat: Stat) -> Json {
 pub(crate) fn bounds_json(bounds: &[Bound], assumptions: &[Assumption]) -> Json {
     let mut object = Map::new();
     for bound in bounds {
+        let of_role;
         let (key, value) = match bound {
+            Bound::RoleCalls(role, calls) => {
+                of_role = format!("ops({role})");
+                (
+                    of_role.as_str(),
+                    match calls {
+                        Calls::Each(count) => json!(count),
+                        Calls::Unlimited => json!("unlimited"),
+                    },
+                )
+            }
             Bound::Threads(count) => ("threads", json!(count)),
             Bound::Calls(Calls::Each(count)) => ("ops", json!(count)),
             Bound::Calls(Calls::Unlimited) => ("ops", json!("unlimited")),
@@ -340,9 +351,12 @@ pub(crate) fn bounds_json(bounds: &[Bound], assumptions: &[Assumption]) -> Json 
     }
     if object.contains_key("threads") {
         object.entry("size").or_insert(Json::Null);
-        let memory = match assumptions.contains(&Assumption::Reuse) {
-            true => "reuse",
-            false => "collected",
+        let memory = if assumptions.contains(&Assumption::Reuse) {
+            "reuse"
+        } else if assumptions.contains(&Assumption::TypeStable) {
+            "type-stable"
+        } else {
+            "collected"
         };
         object.insert("memory".to_owned(), json!(memory));
     }

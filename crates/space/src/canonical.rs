@@ -3,7 +3,8 @@
 //! The names are: which number an object has (garbage has none), which of the interchangeable
 //! threads a thread is, and which value a value is. Names are given in the order in which the words
 //! are written, so equal bytes mean that a renaming turns one state into the other. Dead locals are
-//! not written.
+//! not written. The calls that threads have left come first, apart from all else: no step looks at
+//! them, and neither does the order of the threads, unless they look the same otherwise.
 //!
 //! Any order of the threads would be sound; the one used here sorts them by what each looks like
 //! from the shared variables, so that states in one orbit rarely get two forms.
@@ -11,7 +12,11 @@
 use crate::flat::{Asks, Flat, Link, interrupted_of, operation_of};
 use crate::layout::{CALLS, Kind, Layout, NODE, STATUS, VARIABLES};
 use crate::lines::{CrashesLeft, Image, LineId, Lines, struct_of};
+use crate::roles::{Roles, WordSet};
 use smallvec::SmallVec;
+
+/// After the calls: how many objects there are, and how many bytes come before them.
+const HEADER: usize = 4;
 
 /// A renaming of threads and values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
@@ -35,6 +40,8 @@ impl Renaming {
 /// What decides the canonical form.
 #[derive(Clone, Debug)]
 pub(crate) struct Form {
+    /// Whether objects keep what they hold after `free`.
+    pub type_stable: bool,
     pub layout: Layout,
     /// For each operation and node, the words written.
     pub live: Vec<Vec<Vec<(usize, Kind)>>>,
@@ -57,6 +64,8 @@ pub(crate) struct Form {
     pub lines: Option<Lines>,
     /// The number of `recover(t)` among the routines, if there is one.
     pub resolve: Option<usize>,
+    /// What may still be read through which reference, if fields that are not needed are dropped.
+    pub roles: Option<Roles>,
 }
 
 /// Room to work in, so that packing allocates nothing.
@@ -69,6 +78,25 @@ pub(crate) struct Scratch {
     starts: SmallVec<[usize; 9]>,
     held: Vec<(usize, u32)>,
     local: Vec<u32>,
+    needed: Needed,
+    /// Objects of which more is needed than was known.
+    grown: Vec<(usize, WordSet)>,
+    /// Where the crash part of the bytes that were written last starts.
+    pub crash_part: usize,
+}
+
+/// For each object, the words that are needed. Empty if all are.
+#[derive(Default)]
+struct Needed(Vec<WordSet>);
+
+impl Needed {
+    /// What counts of a word of an object: 0 if it is not needed.
+    fn shown(&self, object: usize, word: usize, value: i64) -> i64 {
+        match self.0.get(object) {
+            Some(words) if words.checked_shr(word as u32).unwrap_or(0) & 1 == 0 => 0,
+            _ => value,
+        }
+    }
 }
 
 impl Form {
@@ -76,17 +104,20 @@ impl Form {
     /// state does not contain have name 0 in it: the caller gives them names.
     pub fn pack(&self, flat: &Flat, scratch: &mut Scratch, out: &mut Vec<u8>) -> Renaming {
         let threads = self.layout.threads;
+        self.find_needed(flat, scratch);
         let mut order: SmallVec<[usize; 8]> = (0..threads).collect();
         if self.symmetric {
             let front = |thread: usize| {
                 let region = self.layout.thread(thread);
                 let words = &flat.words[region..];
-                (self.groups[thread], words[STATUS], words[NODE], words[CALLS])
+                (self.groups[thread], words[STATUS], words[NODE])
             };
+            let calls = |thread: usize| flat.words[self.layout.thread(thread) + CALLS];
+            let place = |thread: usize| (front(thread), calls(thread));
             // Insertion sort: there are few threads.
             for end in 1..threads {
                 let mut at = end;
-                while at > 0 && front(order[at - 1]) > front(order[at]) {
+                while at > 0 && place(order[at - 1]) > place(order[at]) {
                     order.swap(at - 1, at);
                     at -= 1;
                 }
@@ -102,11 +133,75 @@ impl Form {
                 let key = |thread: usize| {
                     &scratch.keys[scratch.starts[thread]..scratch.starts[thread + 1]]
                 };
-                order.sort_by(|&a, &b| front(a).cmp(&front(b)).then_with(|| key(a).cmp(key(b))));
+                order.sort_by(|&a, &b| {
+                    let keys = || key(a).cmp(key(b));
+                    front(a).cmp(&front(b)).then_with(keys).then(calls(a).cmp(&calls(b)))
+                });
             }
             self.fill_places(&mut order);
         }
-        self.pack_in_order(flat, &order, scratch, out)
+        self.write(flat, &order, scratch, out)
+    }
+
+    /// Finds out which words of objects are needed (see `roles.rs`): what may be read through a
+    /// shared variable, a variable of a thread or a needed field that holds the object.
+    fn find_needed(&self, flat: &Flat, scratch: &mut Scratch) {
+        let Scratch { needed: Needed(needed), grown, .. } = scratch;
+        needed.clear();
+        let Some(roles) = &self.roles else { return };
+        let layout = &self.layout;
+        needed.resize((flat.words.len() - layout.heap) / layout.stride, 0);
+        let mut hold = |word: i64, role: usize, grown: &mut Vec<(usize, WordSet)>| {
+            let Some(object) = usize::try_from(word - 1).ok() else { return };
+            let Some(of) = struct_of(flat.words[layout.object(object)]) else { return };
+            let more = roles.read(role, of) & !needed[object];
+            if more != 0 {
+                needed[object] |= more;
+                grown.push((object, more));
+            }
+        };
+        for (at, word) in flat.words[..layout.shared_words].iter().enumerate() {
+            if layout.shared_kinds[at] == Kind::Ref {
+                hold(*word, roles.of_shared(at), grown);
+            }
+        }
+        for thread in 0..layout.threads {
+            let region = &flat.words[layout.thread(thread)..][..layout.region];
+            for (at, kind) in layout.variable_kinds.iter().enumerate() {
+                if *kind == Kind::Ref {
+                    hold(region[VARIABLES + at], roles.of_variable(at), grown);
+                }
+            }
+            if let Some((operation, false)) = operation_of(region[STATUS]) {
+                let node = region[NODE] as usize;
+                for (at, kind) in &self.live[operation][node] {
+                    if *kind == Kind::Ref {
+                        let role = roles.of_local(operation, node, at - layout.locals_at);
+                        hold(region[*at], role, grown);
+                    }
+                }
+            }
+        }
+        while let Some((object, more)) = grown.pop() {
+            let at = layout.object(object);
+            let Some(of) = struct_of(flat.words[at]) else { continue };
+            for (word, kind) in layout.field_kinds[of].iter().enumerate() {
+                if *kind == Kind::Ref && more >> word & 1 == 1 {
+                    hold(flat.words[at + 1 + word], roles.of_field(of, word), grown);
+                }
+            }
+        }
+    }
+
+    /// Empties the words of objects that are not needed.
+    pub fn forget_dead_fields(&self, flat: &mut Flat, scratch: &mut Scratch) {
+        self.find_needed(flat, scratch);
+        let Layout { heap, stride, .. } = self.layout;
+        for (object, words) in flat.words[heap..].chunks_mut(stride).enumerate() {
+            for (number, word) in words[1..].iter_mut().enumerate() {
+                *word = scratch.needed.shown(object, number, *word);
+            }
+        }
     }
 
     /// Threads of one group may stand anywhere; the places of each group are filled with its
@@ -132,14 +227,26 @@ impl Form {
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> Renaming {
+        self.find_needed(flat, scratch);
+        self.write(flat, order, scratch, out)
+    }
+
+    fn write(
+        &self,
+        flat: &Flat,
+        order: &[usize],
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> Renaming {
         let threads = self.layout.threads;
         let mut position: SmallVec<[u8; 8]> = SmallVec::from_elem(0, threads);
         for (new, &old) in order.iter().enumerate() {
             position[old] = new as u8;
         }
         let mut writer = Writer::new(self, flat, scratch, &position, out);
-        writer.state(order);
+        let crash_part = writer.state(order);
         let values = std::mem::take(&mut writer.values);
+        scratch.crash_part = crash_part;
         let moved = position.iter().enumerate().any(|(old, new)| *new as usize != old);
         Renaming { threads: if moved { position } else { SmallVec::new() }, values }
     }
@@ -147,17 +254,20 @@ impl Form {
     /// The state that the bytes are the form of.
     pub fn unpack(&self, bytes: &[u8], flat: &mut Flat) {
         let layout = &self.layout;
-        let mut reader = Reader { bytes, at: 2 };
-        let objects = usize::from(u16::from_le_bytes([bytes[0], bytes[1]]));
+        let start = self.calls_length(bytes);
+        let mut reader = Reader { bytes, at: start + HEADER };
+        let objects = usize::from(u16::from_le_bytes([bytes[start], bytes[start + 1]]));
         flat.words.clear();
         flat.words.resize(layout.heap + objects * layout.stride, 0);
+        if self.calls {
+            let mut calls = Reader { bytes, at: 0 };
+            for thread in 0..layout.threads {
+                flat.words[layout.thread(thread) + CALLS] = calls.word();
+            }
+        }
         flat.links.clear();
         flat.images.clear();
         flat.left = CrashesLeft::default();
-        if self.lines.is_some() {
-            let mut left = || u8::try_from(reader.word()).unwrap_or(0);
-            flat.left = CrashesLeft { system: left(), thread: left() };
-        }
         for word in &mut flat.words[..layout.shared_words] {
             *word = reader.word();
         }
@@ -165,9 +275,6 @@ impl Form {
             let region = layout.thread(thread);
             let status = reader.word();
             flat.words[region + STATUS] = status;
-            if self.calls {
-                flat.words[region + CALLS] = reader.word();
-            }
             for at in 0..layout.variable_kinds.len() {
                 flat.words[region + VARIABLES + at] = reader.word();
             }
@@ -201,50 +308,58 @@ impl Form {
                 }
             }
         }
-        self.read_images(&mut reader, flat, None);
         for object in 0..objects {
-            let at = layout.object(object);
-            let head = reader.word();
-            flat.words[at] = head;
-            if let Some(kinds) = self.fields(head) {
-                for word in 0..kinds.len() {
-                    flat.words[at + 1 + word] = reader.word();
+            self.read_object(&mut reader, flat, object);
+        }
+        if self.links {
+            for _ in 0..reader.word() {
+                let mut word = || reader.word() as usize;
+                let (thread, at, width, element) = (word(), word(), word(), word() != 0);
+                flat.links.push(Link { thread, at, width, element });
+            }
+        }
+        if self.lines.is_some() {
+            self.read_crash_part(&mut reader, flat, objects);
+        }
+    }
+
+    fn read_object(&self, reader: &mut Reader<'_>, flat: &mut Flat, object: usize) {
+        let at = self.layout.object(object);
+        let head = reader.word();
+        flat.words[at] = head;
+        if let Some(kinds) = self.fields(head) {
+            for word in 0..kinds.len() {
+                flat.words[at + 1 + word] = reader.word();
+            }
+        }
+    }
+
+    /// Reads what [`Writer::crash_part`] wrote.
+    fn read_crash_part(&self, reader: &mut Reader<'_>, flat: &mut Flat, objects: usize) {
+        let mut left = || u8::try_from(reader.word()).unwrap_or(0);
+        flat.left = CrashesLeft { system: left(), thread: left() };
+        let all = objects + usize::from(reader.u16());
+        flat.words.resize(self.layout.heap + all * self.layout.stride, 0);
+        let mut next = objects;
+        while reader.at < reader.bytes.len() {
+            match reader.image() {
+                Some(image) => flat.images.push(image),
+                None => {
+                    self.read_object(reader, flat, next);
+                    next += 1;
                 }
             }
-            self.read_images(&mut reader, flat, Some(object));
-        }
-        while self.links && reader.at < bytes.len() {
-            let mut word = || reader.word() as usize;
-            let (thread, at, width, element) = (word(), word(), word(), word() != 0);
-            flat.links.push(Link { thread, at, width, element });
         }
     }
 
     /// The kinds of the words of an object that are written, by its head. Dead objects have none,
-    /// unless their memory may be met again after a crash.
+    /// unless their memory may be met again, after a crash or because it is type-stable.
     pub fn fields(&self, head: i64) -> Option<&[Kind]> {
         let of = struct_of(head)?;
-        let kept = head > 0 || self.lines.as_ref().is_some_and(|lines| lines.is_persistent(of));
+        let kept = head > 0
+            || self.type_stable
+            || self.lines.as_ref().is_some_and(|lines| lines.is_persistent(of));
         kept.then(|| &self.layout.field_kinds[of][..])
-    }
-
-    /// Reads the images of an object, or of the shared variables.
-    fn read_images(&self, reader: &mut Reader<'_>, flat: &mut Flat, object: Option<usize>) {
-        let Some(lines) = &self.lines else { return };
-        if object.is_some_and(|object| !self.is_persistent(flat, object)) {
-            return;
-        }
-        for _ in 0..reader.word() {
-            let number = reader.word() as u32;
-            let line = match object {
-                None => LineId::Shared(number),
-                Some(object) => LineId::Object(object as u32, number),
-            };
-            let flushed = reader.word() as u64;
-            let count = lines.words(&self.layout, flat, line).1.len();
-            let words = (0..count).map(|_| reader.word()).collect();
-            flat.images.push(Image { line, flushed, words });
-        }
     }
 
     fn is_persistent(&self, flat: &Flat, object: usize) -> bool {
@@ -327,7 +442,7 @@ impl Form {
     fn keys(&self, flat: &Flat, scratch: &mut Scratch) {
         let layout = &self.layout;
         let objects = (flat.words.len() - layout.heap) / layout.stride;
-        let Scratch { names, order, keys, starts, held, local } = scratch;
+        let Scratch { names, order, keys, starts, held, local, needed, .. } = scratch;
         names.clear();
         names.resize(objects, 0);
         order.clear();
@@ -355,10 +470,12 @@ impl Form {
         }
         let mut next = 0;
         while next < order.len() {
-            let at = layout.object(order[next] as usize);
+            let object = order[next] as usize;
+            let at = layout.object(object);
             if let Some(kinds) = self.fields(flat.words[at]) {
-                for (word, kind) in flat.words[at + 1..].iter().zip(kinds) {
-                    look(*word, *kind, order, names);
+                for (number, kind) in kinds.iter().enumerate() {
+                    let word = needed.shown(object, number, flat.words[at + 1 + number]);
+                    look(word, *kind, order, names);
                 }
             }
             next += 1;
@@ -396,12 +513,14 @@ impl Form {
             self.thread_words(flat, thread, |word, kind| write(word, kind, order, names));
             let mut next = reached;
             while next < order.len() {
-                let at = layout.object(order[next] as usize);
+                let object = order[next] as usize;
+                let at = layout.object(object);
                 let head = flat.words[at];
                 write(head, Kind::Plain, order, names);
                 if let Some(kinds) = self.fields(head) {
-                    for (word, kind) in flat.words[at + 1..].iter().zip(kinds) {
-                        write(*word, *kind, order, names);
+                    for (number, kind) in kinds.iter().enumerate() {
+                        let word = needed.shown(object, number, flat.words[at + 1 + number]);
+                        write(word, *kind, order, names);
                     }
                 }
                 next += 1;
@@ -417,14 +536,29 @@ impl Form {
         starts.push(keys.len());
     }
 
-    /// The words of a thread that are written, with their kinds.
+    /// Where the calls of a packed state end, and where what threads do.
+    pub fn parts(&self, bytes: &[u8]) -> (usize, usize) {
+        let start = self.calls_length(bytes);
+        let front = usize::from(u16::from_le_bytes([bytes[start + 2], bytes[start + 3]]));
+        (start, start + HEADER + front)
+    }
+
+    /// How many bytes of a packed state, from its start, say how many calls each thread has left.
+    fn calls_length(&self, bytes: &[u8]) -> usize {
+        let mut reader = Reader { bytes, at: 0 };
+        if self.calls {
+            for _ in 0..self.layout.threads {
+                reader.word();
+            }
+        }
+        reader.at
+    }
+
+    /// The words of a thread that are written, with their kinds; not the calls that it has left.
     pub fn thread_words(&self, flat: &Flat, thread: usize, mut visit: impl FnMut(i64, Kind)) {
         let layout = &self.layout;
         let region = &flat.words[layout.thread(thread)..][..layout.region];
         visit(region[STATUS], Kind::Plain);
-        if self.calls {
-            visit(region[CALLS], Kind::Plain);
-        }
         for (word, kind) in region[VARIABLES..].iter().zip(&layout.variable_kinds) {
             visit(*word, *kind);
         }
@@ -478,6 +612,7 @@ struct Writer<'a> {
     flat: &'a Flat,
     names: &'a mut Vec<u32>,
     order: &'a mut Vec<u32>,
+    needed: &'a Needed,
     position: &'a [u8],
     values: SmallVec<[u8; 8]>,
     known: u8,
@@ -493,7 +628,7 @@ impl<'a> Writer<'a> {
         out: &'a mut Vec<u8>,
     ) -> Writer<'a> {
         let objects = (flat.words.len() - form.layout.heap) / form.layout.stride;
-        let Scratch { names, order, .. } = scratch;
+        let Scratch { names, order, needed, .. } = scratch;
         names.clear();
         order.clear();
         if form.heap {
@@ -503,55 +638,91 @@ impl<'a> Writer<'a> {
             order.extend(0..objects as u32);
         }
         out.clear();
-        out.extend([0, 0]);
         let values = SmallVec::from_elem(0, form.values);
-        Writer { form, flat, names, order, position, values, known: 0, out }
+        Writer { form, flat, names, order, needed, position, values, known: 0, out }
     }
 
-    fn state(&mut self, threads: &[usize]) {
+    /// Writes a state; returns where its crash part starts.
+    fn state(&mut self, threads: &[usize]) -> usize {
         let (form, flat) = (self.form, self.flat);
         let layout = &form.layout;
-        if form.lines.is_some() {
-            push(self.out, i64::from(flat.left.system));
-            push(self.out, i64::from(flat.left.thread));
+        if form.calls {
+            for &thread in threads {
+                push(self.out, flat.words[layout.thread(thread) + CALLS]);
+            }
         }
+        let start = self.out.len();
+        self.out.extend([0; HEADER]);
         for (word, kind) in flat.words.iter().zip(&layout.shared_kinds) {
             self.word(*word, *kind);
         }
         for &thread in threads {
             form.thread_words(flat, thread, |word, kind| self.word(word, kind));
         }
+        let front = u16::try_from(self.out.len() - start - HEADER).unwrap_or(u16::MAX);
+        let mut next = 0;
+        while next < self.order.len() {
+            self.object(next);
+            next += 1;
+        }
+        let count = u16::try_from(next).unwrap_or(u16::MAX);
+        self.out[start..start + 2].copy_from_slice(&count.to_le_bytes());
+        self.out[start + 2..start + HEADER].copy_from_slice(&front.to_le_bytes());
+        if form.links {
+            self.links();
+        }
+        let crash_part = self.out.len();
+        if form.lines.is_some() {
+            self.crash_part(next);
+        }
+        crash_part
+    }
+
+    /// Writes the object that has this place in the order.
+    fn object(&mut self, place: usize) {
+        let (form, flat) = (self.form, self.flat);
+        let object = self.order[place] as usize;
+        let at = form.layout.object(object);
+        let head = flat.words[at];
+        push(self.out, head);
+        if let Some(kinds) = form.fields(head) {
+            for (number, kind) in kinds.iter().enumerate() {
+                let word = flat.words[at + 1 + number];
+                self.word(self.needed.shown(object, number, word), *kind);
+            }
+        }
+    }
+
+    /// What concerns only crashes: how many may come, the images of lines, and the objects that
+    /// only images lead to, each after a 0. See [`CrashPart`](crate::CrashPart).
+    fn crash_part(&mut self, objects: usize) {
+        let (form, flat) = (self.form, self.flat);
+        push(self.out, i64::from(flat.left.system));
+        push(self.out, i64::from(flat.left.thread));
+        let count_at = self.out.len();
+        self.out.extend([0, 0]);
         self.images(None);
         let mut next = 0;
         while next < self.order.len() {
-            let object = self.order[next] as usize;
-            let at = layout.object(object);
-            let head = flat.words[at];
-            push(self.out, head);
-            if let Some(kinds) = form.fields(head) {
-                for (word, kind) in flat.words[at + 1..].iter().zip(kinds) {
-                    self.word(*word, *kind);
-                }
+            if next >= objects {
+                push(self.out, 0);
+                self.object(next);
             }
+            let object = self.order[next] as usize;
             if form.is_persistent(flat, object) {
                 self.images(Some(object));
             }
             next += 1;
         }
-        let count = u16::try_from(self.order.len()).unwrap_or(u16::MAX);
-        self.out[..2].copy_from_slice(&count.to_le_bytes());
-        if form.links {
-            self.links();
-        }
+        let count = u16::try_from(next - objects).unwrap_or(u16::MAX);
+        self.out[count_at..count_at + 2].copy_from_slice(&count.to_le_bytes());
     }
 
     /// The images of an object, or of the shared variables, in an order that depends on names as
     /// little as can be: what has a name already comes in its order.
     fn images(&mut self, object: Option<usize>) {
         let (form, flat) = (self.form, self.flat);
-        if form.lines.is_none() {
-            return;
-        }
+        let name = object.map_or(0, |object| i64::from(self.names[object]));
         let mut images: Vec<(SmallVec<[i64; 6]>, &Image)> = Vec::new();
         for image in Form::images_of(flat, object) {
             let mut key: SmallVec<[i64; 6]> = SmallVec::new();
@@ -564,10 +735,11 @@ impl<'a> Writer<'a> {
             images.push((key, image));
         }
         images.sort_by(|a, b| a.0.cmp(&b.0));
-        push(self.out, images.len() as i64);
         for (key, image) in images {
+            push(self.out, name + 1);
             push(self.out, key[0]);
             push(self.out, self.moved(image.flushed) as i64);
+            push(self.out, image.words.len() as i64);
             for (word, kind) in image.words.iter().zip(form.image_kinds(flat, image)) {
                 self.word(*word, kind);
             }
@@ -620,6 +792,7 @@ impl<'a> Writer<'a> {
             links.push([thread, at, link.width, usize::from(link.element)]);
         }
         links.sort_unstable();
+        push(self.out, links.len() as i64);
         for word in links.iter().flatten() {
             push(self.out, *word as i64);
         }
@@ -661,13 +834,43 @@ fn push(out: &mut Vec<u8>, word: i64) {
     out.push(rest as u8);
 }
 
-struct Reader<'a> {
-    bytes: &'a [u8],
-    at: usize,
+/// Whether each of some words, as they are written, is at least the other.
+pub(crate) fn at_least(more: &[u8], less: &[u8]) -> bool {
+    let (mut more, mut less) = (Reader { bytes: more, at: 0 }, Reader { bytes: less, at: 0 });
+    while more.at < more.bytes.len() && less.at < less.bytes.len() {
+        if more.word() < less.word() {
+            return false;
+        }
+    }
+    true
+}
+
+pub(crate) struct Reader<'a> {
+    pub bytes: &'a [u8],
+    pub at: usize,
 }
 
 impl Reader<'_> {
-    fn word(&mut self) -> i64 {
+    /// The next image of a crash part; `None` if an object comes instead.
+    pub fn image(&mut self) -> Option<Image> {
+        let owner = u32::try_from(self.word()).ok()?.checked_sub(1)?;
+        let number = self.word() as u32;
+        let line = match owner.checked_sub(1) {
+            None => LineId::Shared(number),
+            Some(object) => LineId::Object(object, number),
+        };
+        let flushed = self.word() as u64;
+        let count = self.word();
+        let words = (0..count).map(|_| self.word()).collect();
+        Some(Image { line, flushed, words })
+    }
+
+    pub fn u16(&mut self) -> u16 {
+        self.at += 2;
+        u16::from_le_bytes([self.bytes[self.at - 2], self.bytes[self.at - 1]])
+    }
+
+    pub fn word(&mut self) -> i64 {
         let (mut rest, mut shift) = (0u64, 0);
         loop {
             let byte = self.bytes[self.at];

@@ -2,7 +2,7 @@
 
 use crate::alone::LockWords;
 use crate::bounds::{Bounds, Reductions};
-use crate::canonical::{Form, Renaming};
+use crate::canonical::{Form, Renaming, at_least};
 use crate::code::{Class, Routine, routines};
 use crate::coverage::{Coverage, Unreached};
 use crate::error::{SpaceError, Unsupported};
@@ -14,6 +14,7 @@ use crate::layout::{
 use crate::lines::{CrashesLeft, Lines};
 use crate::liveness::live_words;
 use crate::privacy::{maybe_private, others};
+use crate::roles::Roles;
 use crate::symmetry::{Symmetry, analyse};
 use crate::workspace::Workspace;
 use linchpin_ir::domain::{Domain, DomainBounds};
@@ -43,8 +44,6 @@ pub struct Space {
     pub(crate) coverage: Coverage,
     /// Whether a bound kept a step from being taken.
     pub(crate) bounded: AtomicBool,
-    /// Whether a thread made all the calls that it may make.
-    pub(crate) exhausted: AtomicBool,
     /// Whether a crash lost a store.
     pub(crate) lost: AtomicBool,
     /// Whether `recover` may go on for ever.
@@ -103,26 +102,40 @@ fn form_of(
     };
     let live = routines_of(program).into_iter().enumerate().map(live).collect();
     let group = |thread: usize| {
-        let of = &program.threads[thread].operations;
-        let same = |other: &usize| program.threads[*other].operations == *of;
+        let of = &program.threads[thread];
+        let same = |other: &usize| {
+            let other = &program.threads[*other];
+            other.operations == of.operations && other.calls == of.calls
+        };
         if symmetry.threads { (0..thread).find(same).unwrap_or(thread) } else { thread }
     };
     let groups: Vec<usize> = (0..program.threads.len()).map(group).collect();
     let bodies = routines_of(program).into_iter().map(|(body, _)| body);
     let edges = bodies.flat_map(|body| &body.nodes).flat_map(|node| &node.edges);
+    let drops_fields = reductions.dead_fields
+        && bounds.memory == Memory::Collected
+        && bounds.objects.is_none()
+        && lines.is_none();
     let mut actions = edges.flat_map(|edge| &edge.actions).map(|(action, _)| action);
     Form {
+        type_stable: bounds.memory == Memory::TypeStable,
         live,
         // Memory that is given back and taken again has what it held, so it is no garbage.
-        heap: reductions.canonical_heap && (lines.is_none() || bounds.memory != Memory::Reuse),
+        heap: reductions.canonical_heap
+            && match bounds.memory {
+                Memory::Collected => true,
+                Memory::Reuse => lines.is_none(),
+                Memory::TypeStable => false,
+            },
         symmetric: groups.iter().enumerate().any(|(thread, group)| thread != *group),
         groups,
         values: if symmetry.values { usize::try_from(bounds.values).unwrap_or(0) } else { 0 },
-        calls: bounds.calls != Calls::Unlimited,
+        calls: (0..program.threads.len()).any(|thread| bounds.limits(program, thread)),
         tids: layout.names_threads(),
         links: actions.any(|action| matches!(action, IrAction::LoadLinked { .. })),
         lines,
         resolve: resolve_at(program),
+        roles: if drops_fields { Roles::of(program, &layout) } else { None },
         layout,
     }
 }
@@ -137,6 +150,10 @@ impl Space {
         let threads = program.threads.len();
         if threads > 200 {
             return Err(SpaceError::TooManyThreads(threads));
+        }
+        if bounds.memory == Memory::TypeStable && bounds.has_crashes() {
+            let what = "type-stable memory together with crashes";
+            return Err(Unsupported(what.to_owned()).into());
         }
         let mut layout = Layout::of(program)?;
         let routines = routines(program, &layout)?;
@@ -174,7 +191,6 @@ impl Space {
             locks,
             coverage: Coverage::new(program),
             bounded: AtomicBool::new(false),
-            exhausted: AtomicBool::new(false),
             lost: AtomicBool::new(false),
             endless: AtomicBool::new(false),
             edge_events: false,
@@ -263,10 +279,22 @@ impl Space {
         self.bounded.load(Ordering::Relaxed)
     }
 
-    /// Whether some thread made all the calls that it may make: if not, the bound on calls was
-    /// never reached.
-    pub fn was_exhausted(&self) -> bool {
-        self.exhausted.load(Ordering::Relaxed)
+    /// What was seen while successors were looked for, in an order that depends on the program
+    /// only: lines that were executed, operations that returned, bounds that were reached.
+    pub fn seen(&self) -> Vec<bool> {
+        self.flags().map(|flag| flag.load(Ordering::Relaxed)).collect()
+    }
+
+    /// Takes what was seen in another space of the same program as seen in this one too.
+    pub fn see(&self, seen: &[bool]) {
+        for (flag, _) in self.flags().zip(seen).filter(|(_, seen)| **seen) {
+            flag.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn flags(&self) -> impl Iterator<Item = &AtomicBool> {
+        let own = [&self.bounded, &self.lost, &self.endless];
+        own.into_iter().chain(self.coverage.flags())
     }
 
     /// Whether some crash lost a store: if not, crashes made no difference to memory.
@@ -313,11 +341,12 @@ impl Space {
 
     /// The calls that each thread has at the start.
     pub fn calls_at_start(&self) -> Vec<i64> {
-        let calls = match self.bounds.calls {
+        let threads = 0..self.program().threads.len();
+        let calls = threads.map(|thread| match self.bounds.calls_of(self.program(), thread) {
             Calls::Each(count) => i64::from(count),
             Calls::Unlimited => 0,
-        };
-        vec![calls; self.program().threads.len()]
+        });
+        calls.collect()
     }
 
     /// A state of the interpreter, flat. Where there are crashes, as many may come as at the start:
@@ -378,6 +407,11 @@ impl Space {
         self.form.pack_in_order(flat, order, &mut workspace.scratch, out)
     }
 
+    /// Empties the fields that the packed form of a state does not keep; all names stay.
+    pub fn forget_dead_fields(&self, flat: &mut Flat, workspace: &mut Workspace) {
+        self.form.forget_dead_fields(flat, &mut workspace.scratch);
+    }
+
     /// The orders in which interchangeable threads may stand; at most `limit` of them.
     pub fn orders(&self, limit: usize) -> Vec<Vec<usize>> {
         let groups = &self.form.groups;
@@ -402,6 +436,19 @@ impl Space {
     /// The state that bytes are the form of.
     pub fn unpack(&self, bytes: &[u8], flat: &mut Flat) {
         self.form.unpack(bytes, flat);
+    }
+
+    /// Where two parts of a packed state end: the first says how many calls each thread has left,
+    /// and no other part depends on that; the second says what threads do, the rest what the heap
+    /// looks like.
+    pub fn parts(&self, bytes: &[u8]) -> (usize, usize) {
+        self.form.parts(bytes)
+    }
+
+    /// Whether each thread has at least as many calls left, by the first bytes of two states that
+    /// are the same otherwise.
+    pub fn has_calls(&self, more: &[u8], less: &[u8]) -> bool {
+        at_least(more, less)
     }
 
     /// Whether a thread is inside an operation in this state, or asks what became of one.

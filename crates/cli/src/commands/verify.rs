@@ -11,12 +11,12 @@ use crate::progress::Progress;
 use crate::{Status, model, output};
 use anyhow::{Context, Result, bail};
 use linchpin_engine::{
-    Answer, Artifact, DomainAsked, Extras, Language, PureAsked, Reduction, ReferenceAsked, Request,
-    RoadmapRequest, ShapeRequest, ThreadsAsked,
+    Answer, Artifact, DiskAsked, DomainAsked, Extras, Language, PureAsked, Reduction,
+    ReferenceAsked, Request, RoadmapRequest, ShapeRequest, ThreadsAsked,
 };
 use linchpin_ir::interpreter::Memory as ModelMemory;
 use linchpin_report::{Findings, json, svg};
-use linchpin_verdict::{CrashProperty, Verdict, counted};
+use linchpin_verdict::{CrashProperty, Verdict, counted, grouped};
 use linchpin_verify::ladder::SHORTEST_PATIENCE;
 use linchpin_verify::{
     ClientError, Climb, Expectation, Ladder, Loaded, ProgressQuestion, Verification, verify,
@@ -47,6 +47,7 @@ pub fn execute(args: &VerifyArgs) -> Result<Status> {
         ("--certificate", args.certificate.is_some()),
         ("--pictures", args.pictures.is_some()),
         ("--smt2", args.smt2.is_some()),
+        ("--disk", args.disk.is_some()),
     ];
     let given = outputs.iter().find(|(_, given)| *given);
     if let (true, Some((flag, _))) = (models.is_batch(), given) {
@@ -195,9 +196,16 @@ fn ask(work: &Work<'_>, loaded: &Loaded) -> Result<Verification> {
     let progress = (!work.is_batch).then(|| Progress::new(&args.common));
     let observe = |at: linchpin_engine::Progress| {
         let Some(progress) = &progress else { return };
-        let states = || counted(at.states, "state");
-        progress.show(|| format!("{}: {}, depth {}", at.engine, states(), at.depth));
+        progress.show(|| {
+            let states = counted(at.states, "state");
+            let to_come = at.to_come.map(|more| format!(", about {} to come", grouped(more)));
+            let to_come = to_come.unwrap_or_default();
+            format!("{}: {states}, depth {}{to_come}", at.engine, at.depth)
+        });
     };
+    if args.disk.is_some() && loaded.subject().language() != Language::Lin {
+        bail!("--disk is about `.lin` models");
+    }
     let request = request(args, stop, &observe);
     let question = match (&args.ltl, args.progress) {
         (Some(text), _) => ProgressQuestion::Formula { text: text.clone(), fair: args.fair },
@@ -232,6 +240,7 @@ fn memory(args: &VerifyArgs) -> ModelMemory {
     match args.memory {
         MemoryArg::Collected => ModelMemory::Collected,
         MemoryArg::Reuse => ModelMemory::Reuse,
+        MemoryArg::TypeStable => ModelMemory::TypeStable,
     }
 }
 
@@ -250,14 +259,19 @@ fn request<'a>(
         property: args.property.map(CrashProperty::from),
         superfluous: args.superfluous,
         roadmap: RoadmapRequest { stated: true, ..RoadmapRequest::default() },
-        // Time and memory are watched for the whole process; the engines are only told to stop.
-        limits: stop.limits(),
+        // Time and memory are watched for the whole process; the engines are only told to stop. What
+        // is kept on disk, too, depends on how much memory there is.
+        limits: if args.disk.is_some() { stop.share(1) } else { stop.limits() },
         workers: args.workers.map(usize::from),
         points: !args.no_points,
         suggest_points: args.suggest_points,
         stuck: !args.safety_only,
         without: args.without.iter().flat_map(|without| left_out(*without)).copied().collect(),
         lossy: args.lossy,
+        disk: args
+            .disk
+            .as_ref()
+            .map(|folder| DiskAsked { folder: folder.clone(), resume: args.resume }),
         search: args.search_asked(),
         extras: Extras {
             table: args.table,
@@ -297,6 +311,7 @@ fn left_out(without: ReductionArg) -> &'static [Reduction] {
     match without {
         ReductionArg::CanonicalHeap => &[CanonicalHeap],
         ReductionArg::DeadLocals => &[DeadLocals],
+        ReductionArg::DeadFields => &[DeadFields],
         ReductionArg::ThreadSymmetry => &[ThreadSymmetry],
         ReductionArg::ValueSymmetry => &[ValueSymmetry],
         ReductionArg::PartialOrder => &[PartialOrder],
@@ -304,11 +319,14 @@ fn left_out(without: ReductionArg) -> &'static [Reduction] {
         ReductionArg::DistinctImages => &[DistinctImages],
         ReductionArg::ReachableImages => &[ReachableImages],
         ReductionArg::CrashPoints => &[CrashPoints],
+        ReductionArg::CoveredCrashes => &[CoveredCrashes],
         ReductionArg::JustInTime => &[JustInTime],
         ReductionArg::Antichain => &[Antichain],
+        ReductionArg::Calls => &[Calls],
         ReductionArg::All => &[
             CanonicalHeap,
             DeadLocals,
+            DeadFields,
             ThreadSymmetry,
             ValueSymmetry,
             PartialOrder,
@@ -316,8 +334,10 @@ fn left_out(without: ReductionArg) -> &'static [Reduction] {
             DistinctImages,
             ReachableImages,
             CrashPoints,
+            CoveredCrashes,
             JustInTime,
             Antichain,
+            Calls,
         ],
     }
 }
@@ -329,14 +349,14 @@ fn note_ignored(args: &VerifyArgs, loaded: &Loaded, found: &mut Verification) {
         Language::Subop => &[
             ("--threads", args.threads.is_some()),
             ("--size", args.size.is_some()),
-            ("--memory", args.memory == MemoryArg::Reuse),
+            ("--memory", args.memory != MemoryArg::Collected),
         ],
         Language::Csp => &[
             ("--threads", args.threads.is_some()),
             ("--ops", args.ops.is_some()),
             ("--values", args.values.is_some()),
             ("--size", args.size.is_some()),
-            ("--memory", args.memory == MemoryArg::Reuse),
+            ("--memory", args.memory != MemoryArg::Collected),
         ],
     };
     let ignored: Vec<&str> =

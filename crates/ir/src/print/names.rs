@@ -64,6 +64,9 @@ impl<'a> Names<'a> {
             Expr::Local(local) => self.local_within(*local, outer),
             Expr::ThreadLocal(variable) => self.thread_local(*variable).to_owned(),
             Expr::Me => "me".to_owned(),
+            Expr::Unary(UnaryOp::ThreadNumber, inner) => {
+                format!("int({})", self.expr_within(inner, level::ANY))
+            }
             Expr::Unary(operator, inner) => {
                 let inner = self.expr_within(inner, level::UNARY);
                 parenthesize(format!("{operator}{inner}"), level::UNARY, outer)

@@ -1,7 +1,9 @@
 //! The refinement engine against the brute-force oracle, the bundled models and a naive explorer.
 
+mod any_calls;
 mod crash_generator;
 mod crashes;
+mod disk;
 mod generator;
 mod models;
 mod naive;
