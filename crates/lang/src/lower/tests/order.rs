@@ -145,19 +145,17 @@ fn a_call_changes_no_value_that_was_taken_before() {
               call     2  evaluate mine
                       10  mine := mine + 1; next_answer := mine
                        2  x := mine + next_answer
-                       3  evaluate mine                                          → 1
+                       3  evaluate mine                                      → 1
               1        3  read cells[mine]
-                      10  mine := mine + 1; next_answer := mine                  → 2
+                      10  mine := mine + 1; next_answer := mine              → 2
               2        3  cells[mine] := cells[mine] + next_answer
                        4  y := [mine, mine]
                       10  mine := mine + 1; index := mine
-                       5  copy := slots
-                          copy := copy[index] := slots[index] + mine
+                       5  copy := slots; copy[index] := slots[index] + mine
                           slots := copy
-                       6  copy := slots; copy := copy[0] := mine; slots := copy
+                       6  copy := slots; copy[0] := mine; slots := copy
                       10  mine := mine + 1; next_answer := mine
-                       7  copy := note; copy := copy.a := next_answer
-                          note := copy                                           return 0
+                       7  copy := note; copy.a := next_answer; note := copy  return 0
         "#]],
     );
 }
@@ -175,7 +173,7 @@ fn records_and_arrays_take_each_value_once() {
               4        3  read pair                                       → 5
               5        3  pair := [pair.a, 1]                             → 6
               6        4  read a; x := [a, a, a]                          → 7
-              7        5  index := b; x := x[index] := x[index] + 1       → 8
+              7        5  index := b; x[index] := x[index] + 1            → 8
               8        6  read c; evaluate [c, 2]; y := [[c, 2], [c, 2]]  return 0
         "#]],
     );
