@@ -1,6 +1,6 @@
 //! Operations that can never return, and those that only wait.
 
-use crate::support::{bounds, bounds_of, compiled};
+use crate::support::{bounds_of, compiled};
 use linchpin_engine::{Answer, Engine, ModelBounds, Request, Source, Subject};
 use linchpin_ir::run::replay;
 use linchpin_refine::{

@@ -156,7 +156,7 @@ op read() -> int { return n; }
         "\
 spec register;
 shared x: int;
-op write(v: int) { if (x == v) & (x == 1) { x = v; } }
+op write(v: int) { if (x == v) & 1 == 1 { x = v; } }
 ",
     ),
 ];
