@@ -142,13 +142,13 @@ fn a_call_changes_no_value_that_was_taken_before() {
         "let x = mine + next();\ncells[mine] += next();\nlet y = [mine; 2];\nslots[next()] += mine;\nslots[0] = mine;\nnote.a = next();",
         expect![[r#"
             read() -> int    line 1
-              call     2  evaluate mine
+              call     2  kept := mine
                       10  mine := mine + 1; next_answer := mine
-                       2  x := mine + next_answer
-                       3  evaluate mine                                      → 1
-              1        3  read cells[mine]
+                       2  x := kept + next_answer
+                       3  kept := mine                                       → 1
+              1        3  read cells[kept]
                       10  mine := mine + 1; next_answer := mine              → 2
-              2        3  cells[mine] := cells[mine] + next_answer
+              2        3  cells[kept] := cells[kept] + next_answer
                        4  y := [mine, mine]
                       10  mine := mine + 1; index := mine
                        5  copy := slots; copy[index] := slots[index] + mine
@@ -166,15 +166,15 @@ fn records_and_arrays_take_each_value_once() {
         "pair = Pair { b: a, a: b };\npair = Pair { b: 1, ..pair };\nlet x = [a; 3];\nx[b] += 1;\nlet y = [Pair { a: c, b: 2 }; 2];",
         expect![[r#"
             read() -> int    line 1
-              call     2                                                  → 1
-              1        2  read a                                          → 2
-              2        2  read b                                          → 3
-              3        2  pair := [b, a]                                  → 4
-              4        3  read pair                                       → 5
-              5        3  pair := [pair.a, 1]                             → 6
-              6        4  read a; x := [a, a, a]                          → 7
-              7        5  index := b; x[index] := x[index] + 1            → 8
-              8        6  read c; evaluate [c, 2]; y := [[c, 2], [c, 2]]  return 0
+              call     2                                             → 1
+              1        2  read a                                     → 2
+              2        2  read b                                     → 3
+              3        2  pair := [b, a]                             → 4
+              4        3  read pair                                  → 5
+              5        3  pair := [pair.a, 1]                        → 6
+              6        4  read a; x := [a, a, a]                     → 7
+              7        5  index := b; x[index] := x[index] + 1       → 8
+              8        6  read c; kept := [c, 2]; y := [kept, kept]  return 0
         "#]],
     );
 }
@@ -185,16 +185,15 @@ fn a_fault_happens_only_where_it_is_written() {
         "let o: Pair?;\nlet p = pair;\nlet q = if o == none { p } else { Pair { a: 1, ..unwrap(o) } };\nlet ok = p.a != 0 && 1 / p.a == 1;\nlet d = 1 / p.a + b;",
         expect![[r#"
             read() -> int    line 1
-              call     2  o := none                             → 1
+              call     2  o := none                                              → 1
               1        3  p := pair
                        4  ├ when o == none; q := p
                        5  │ ok := p.a != 0 && 1 / p.a == 1
-                       6  │ evaluate 1 / p.a                    → 2
-                       4  └ when o != none; evaluate unwrap(o)
-                            q := [1, unwrap(o).b]
+                       6  │ kept := 1 / p.a                                      → 2
+                       4  └ when o != none; kept := unwrap(o); q := [1, kept.b]
                        5    ok := p.a != 0 && 1 / p.a == 1
-                       6    evaluate 1 / p.a                    → 2
-              2        6  read b; d := 1 / p.a + b              return 0
+                       6    kept := 1 / p.a                                      → 2
+              2        6  read b; d := kept + b                                  return 0
         "#]],
     );
 }
