@@ -103,6 +103,8 @@ pub fn analyse(
     // What is renamed along a step must be known: the heap is canonical, events are merged.
     reductions.canonical_heap = true;
     reductions.merged_events = true;
+    // Conditions look at fields that no operation may read any more.
+    reductions.dead_fields = false;
     let space =
         Space::new(program, options.bounds, reductions)?.telling_edges().with_writes_apart();
     let calls = calls_of(&space, &code)?;

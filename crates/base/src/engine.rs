@@ -91,7 +91,9 @@ fn options(request: &Request<'_>, model: ModelBounds) -> Options {
             | Reduction::DistinctImages
             | Reduction::ReachableImages
             | Reduction::CrashPoints
-            | Reduction::Antichain => {}
+            | Reduction::Antichain
+            | Reduction::DeadFields
+            | Reduction::Calls => {}
         }
     }
     Options { reductions, limits: request.limits.clone(), ..Options::new(bounds) }

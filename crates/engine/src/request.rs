@@ -12,6 +12,8 @@ pub enum Reduction {
     CanonicalHeap,
     /// Dropping locals that are not read again.
     DeadLocals,
+    /// Dropping fields that no reference can be used to read any more.
+    DeadFields,
     /// Threads that are interchangeable.
     ThreadSymmetry,
     /// Values that are interchangeable.
@@ -30,6 +32,8 @@ pub enum Reduction {
     JustInTime,
     /// Leaving out states that can do no more than others.
     Antichain,
+    /// Leaving out states with fewer calls left than others.
+    Calls,
 }
 
 /// What else a proof is asked for.

@@ -99,7 +99,7 @@ impl Inner {
         let mut kept = Vec::new();
         for &prefix in prefixes.iter() {
             let before = self.interrupt(policy, prefix, None);
-            if !self.is_subset(policy, before, ended) {
+            if !self.is_subset(policy, before, ended, &mut None) {
                 kept.push(prefix);
             }
         }

@@ -5,9 +5,10 @@
 //! and every move is made by the interpreter; so a counterexample has been replayed before it is
 //! reported.
 
+use crate::cache::Cache;
 use crate::model::ModelProduct;
 use crate::search::Wrong;
-use crate::sets::{Cache, Sets};
+use crate::sets::Sets;
 use linchpin_ir::interpreter::{Attempt, Choices, Move, Outcome, ScheduledMove, State, Status};
 use linchpin_ir::run::{End, Run, replay};
 use linchpin_space::{Action, CrashesLeft, Event, Flat, Space, Stop, Successor, Workspace};
@@ -165,7 +166,8 @@ impl<'a> ConcreteRun<'a> {
     /// Every way on from here; those of the thread that moved last come first.
     fn candidates(&mut self) -> Option<Vec<Candidate>> {
         let space = self.space;
-        let flat = self.flat(&self.state, &self.calls, self.left)?;
+        let (state, calls) = (self.state.clone(), self.calls.clone());
+        let flat = self.flat(&state, &calls, self.left)?;
         let mut all = Vec::new();
         let count = self.state.threads.len();
         let first = self.last.into_iter();
@@ -190,8 +192,10 @@ impl<'a> ConcreteRun<'a> {
     }
 
     /// A state of the interpreter, flat.
-    fn flat(&self, state: &State, calls: &[i64], left: CrashesLeft) -> Option<Flat> {
-        let flat = self.space.flatten(state, calls).ok()?;
+    fn flat(&mut self, state: &State, calls: &[i64], left: CrashesLeft) -> Option<Flat> {
+        let mut flat = self.space.flatten(state, calls).ok()?;
+        // The search knew no more than this of the state when it took steps together.
+        self.space.forget_dead_fields(&mut flat, &mut self.workspace);
         // Where no crash can come any more, it does not matter what one would leave.
         let images = if left.system > 0 { flat.images } else { Vec::new() };
         Some(Flat { left, images, ..flat })

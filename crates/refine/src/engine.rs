@@ -110,6 +110,7 @@ fn options(request: &Request<'_>, model: ModelBounds) -> VerifyOptions {
         match without {
             Reduction::CanonicalHeap => reductions.canonical_heap = false,
             Reduction::DeadLocals => reductions.dead_locals = false,
+            Reduction::DeadFields => reductions.dead_fields = false,
             Reduction::ThreadSymmetry => reductions.thread_symmetry = false,
             Reduction::ValueSymmetry => reductions.value_symmetry = false,
             Reduction::PartialOrder => reductions.partial_order = false,
@@ -119,6 +120,7 @@ fn options(request: &Request<'_>, model: ModelBounds) -> VerifyOptions {
             Reduction::CrashPoints => reductions.crash_points = false,
             Reduction::JustInTime => options.just_in_time = false,
             Reduction::Antichain => options.search.antichain = false,
+            Reduction::Calls => options.search.calls = false,
         }
     }
     options
@@ -141,7 +143,8 @@ fn strategy(asked: SearchAsked) -> Strategy {
 
 fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answer {
     let bounds = &options.bounds;
-    let mut said = bounds.said(program.threads.len());
+    let calls = if report.any_calls { Calls::Unlimited } else { bounds.calls };
+    let mut said = Bounds { calls, ..*bounds }.said(program.threads.len());
     // What was found is a run within all bounds but this one.
     if let (Strategy::Switches(most), false) =
         (options.strategy, report.outcome.violation().is_some())
@@ -230,10 +233,16 @@ fn notes(program: &Program, options: &VerifyOptions, report: &Report) -> Vec<Str
     if bounds.objects.is_some() && !report.bounded && holds {
         notes.push("the bound on heap objects was never reached: a larger one adds nothing".into());
     }
-    if let (Calls::Each(_), false, true) = (bounds.calls, report.exhausted, holds) {
-        notes.push(
-            "no thread ever made all its calls: the bound on operations was never reached".into(),
-        );
+    match (bounds.calls, report.stats.is_closed, report.any_calls) {
+        (Calls::Each(count), true, true) if holds => notes.push(format!(
+            "{} each cover any number of them: more lead to no new state",
+            counted(count, "operation"),
+        )),
+        (Calls::Each(_), true, false) if holds => notes.push(format!(
+            "every run is {} with any number of operations: the bound on them was never reached",
+            condition(report),
+        )),
+        _ => {}
     }
     if let Some(crash) = &report.crash {
         notes.extend(crash_notes(options, crash, holds, has_points(program)));

@@ -10,6 +10,9 @@
 
 mod bounded_switches;
 mod buffered;
+mod cache;
+mod chunked;
+mod components;
 mod counterexample;
 mod disk;
 mod durability;
@@ -17,6 +20,7 @@ pub mod engine;
 mod extension;
 mod graph;
 mod influence;
+mod interned;
 mod lossy;
 pub mod model;
 mod options;
@@ -33,6 +37,7 @@ mod switches;
 mod verify;
 mod walk;
 
+pub use cache::Cache;
 pub use counterexample::{Counterexample, Failure, Holder, KeptBy, StuckOperation};
 pub use disk::{DiskError, DiskOptions, explore_on_disk, states_to_come};
 pub use durability::CrashReport;
@@ -41,7 +46,7 @@ pub use lossy::explore_lossy;
 pub use options::{Strategy, VerifyOptions};
 pub use portable::Portable;
 pub use repair::Change;
-pub use sets::{Cache, Place, Policy, Sets};
+pub use sets::{Place, Policy, Sets};
 pub use stuck::{NotMade, StuckCheck};
 pub use suggest::{Advice, Where, suggest_points};
 pub use verify::{Points, Report, has_points, verify};

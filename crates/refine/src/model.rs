@@ -1,8 +1,9 @@
 //! The product of a `.lin` model with its linearizable specification.
 
+use crate::cache::Cache;
 use crate::disk::DiskError;
-use crate::product::{Product, Step, To};
-use crate::sets::{Cache, Place, Policy, Sets};
+use crate::product::{Parts, Product, Step, To};
+use crate::sets::{Place, Policy, Sets};
 use linchpin_ir::model_spec::SpecError;
 use linchpin_ir::program::Program;
 use linchpin_space::{Bounds, Reductions, Space, SpaceError, Stop, Successor, Workspace};
@@ -128,6 +129,19 @@ impl Product for ModelProduct {
 
     fn is_subset(&self, worker: &mut ModelWorker, smaller: u32, larger: u32) -> bool {
         self.sets.is_subset(&mut worker.cache, smaller, larger)
+    }
+
+    fn parts(&self, state: &[u8]) -> Parts {
+        let (allowance, front) = self.space.parts(state);
+        Parts { allowance, front }
+    }
+
+    fn allows(&self, more: &[u8], less: &[u8]) -> bool {
+        self.space.has_calls(more, less)
+    }
+
+    fn take_refused(&self, worker: &mut ModelWorker) -> bool {
+        worker.search.take_exhausted()
     }
 
     fn bytes(&self) -> usize {

@@ -16,7 +16,7 @@ use linchpin_verdict::CrashProperty;
 impl Inner {
     /// The set after a crash of the system, or of one thread.
     pub fn interrupt(&mut self, policy: Policy, set: u32, thread: Option<usize>) -> u32 {
-        let old = self.sets.items[set as usize].clone();
+        let old = self.sets.get(set);
         let is_hit = |of: usize| thread.is_none_or(|thread| thread == of);
         let keeps = |call: u32, inner: &Inner| {
             let call = &inner.calls.items[call as usize];
@@ -69,7 +69,7 @@ impl Inner {
         operation: usize,
         answer: &[i64],
     ) -> Option<u32> {
-        let old = self.sets.items[set as usize].clone();
+        let old = self.sets.get(set);
         if old.pending[thread] == 0 {
             return Some(set);
         }

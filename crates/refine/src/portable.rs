@@ -115,7 +115,7 @@ impl Inner {
     }
 
     fn write_set(&self, set: u32, out: &mut Vec<u8>) {
-        let set = &self.sets.items[set as usize];
+        let set = self.sets.get(set);
         for call in &set.pending {
             match call.checked_sub(1) {
                 Some(call) => self.write_call(call, out),

@@ -28,8 +28,35 @@ pub trait Product: Sync {
     /// from `larger` goes wrong from `smaller` too.
     fn is_subset(&self, worker: &mut Self::Worker, smaller: u32, larger: u32) -> bool;
 
+    /// Where the parts of a state end. Without an allowance, any parts are as good as others.
+    fn parts(&self, state: &[u8]) -> Parts {
+        Parts { allowance: 0, front: state.len() / 2 }
+    }
+
+    /// Whether one allowance is at least the other.
+    fn allows(&self, more: &[u8], less: &[u8]) -> bool {
+        more == less
+    }
+
+    /// Whether the allowance of a state that was expanded kept something from happening, since the
+    /// last time this was asked.
+    fn take_refused(&self, _worker: &mut Self::Worker) -> bool {
+        false
+    }
+
     /// About how many bytes the specification side keeps.
     fn bytes(&self) -> usize;
+}
+
+/// Where the parts of a state end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// The *allowance*: it says how much may still happen and nothing else. Of two states that are
+    /// the same otherwise, the one that is allowed more has all the ways on that the other has.
+    pub allowance: usize,
+    /// The part after it. It and what comes then are kept apart, because they recur in many
+    /// combinations.
+    pub front: usize,
 }
 
 /// A way on.

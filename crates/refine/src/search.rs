@@ -3,9 +3,15 @@
 //! Breadth first finds a counterexample with the fewest transitions. A product state is left out if
 //! one with the same implementation state and a subset of its specification states was met before:
 //! whatever goes wrong from the one goes wrong from the other (an antichain).
+//!
+//! Implementation states are the same if they differ only in their allowance, which for models is
+//! the calls that threads have left: one with at least as much of it has every run that the other
+//! has, to the same events. So a state is left out only if another was met that is allowed at least
+//! as much *and* has a subset of the specification states. By induction over the length of a
+//! shortest run to something wrong: the state that is kept has one that is no longer.
 
 use crate::product::{Product, Step, To};
-use crate::store::{Added, NO_NODE, NodeId, Store};
+use crate::store::{Added, NO_NODE, NodeId, Split, Store};
 use linchpin_verdict::{Inconclusive, Limits};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread::Builder;
@@ -16,6 +22,8 @@ use std::time::{Duration, Instant};
 pub struct SearchOptions {
     /// Keep only sets of specification states that are not supersets of others.
     pub antichain: bool,
+    /// Keep only states that are not allowed less than others that are the same otherwise.
+    pub calls: bool,
     /// How many workers.
     pub workers: usize,
     /// When to give up.
@@ -25,7 +33,7 @@ pub struct SearchOptions {
 impl Default for SearchOptions {
     fn default() -> SearchOptions {
         let workers = std::thread::available_parallelism().map_or(1, usize::from);
-        SearchOptions { antichain: true, workers, limits: Limits::default() }
+        SearchOptions { antichain: true, calls: true, workers, limits: Limits::default() }
     }
 }
 
@@ -46,6 +54,9 @@ pub struct Stats {
     pub seconds: f64,
     /// About how many states are still to come, where that can be guessed.
     pub to_come: Option<u64>,
+    /// Whether everything was explored, and would have been with any allowance: see
+    /// `Store::is_closed`.
+    pub is_closed: bool,
 }
 
 /// What goes wrong.
@@ -102,7 +113,7 @@ pub fn explore<P: Product>(
     workers.resize_with(options.workers.max(1), || product.worker());
     let (bytes, set) = product.initial();
     let mut depth = 0;
-    let mut level = match search.store.add(&bytes, set, NO_NODE, |_, _| false) {
+    let mut level = match search.add_initial(&bytes, set) {
         Added::New(id) => vec![id],
         _ => vec![],
     };
@@ -119,7 +130,8 @@ pub fn explore<P: Product>(
         }
         depth += 1;
     };
-    (outcome, search.stats(depth))
+    let stats = search.final_stats(depth, &outcome, &mut workers);
+    (outcome, stats)
 }
 
 /// Explores a product depth first, with one worker: what is deep is found sooner, by a longer way.
@@ -139,7 +151,7 @@ pub fn explore_depth_first<P: Product>(
     };
     let mut worker = product.worker();
     let (bytes, set) = product.initial();
-    let mut stack = match search.store.add(&bytes, set, NO_NODE, |_, _| false) {
+    let mut stack = match search.add_initial(&bytes, set) {
         Added::New(id) => vec![id],
         _ => vec![],
     };
@@ -157,7 +169,8 @@ pub fn explore_depth_first<P: Product>(
             Level::Stopped(reason) => break Exploration::Stopped(reason),
         }
     };
-    (outcome, search.stats(deepest))
+    let stats = search.final_stats(deepest, &outcome, std::slice::from_mut(&mut worker));
+    (outcome, stats)
 }
 
 struct Search<'a, P: Product> {
@@ -196,7 +209,18 @@ impl<P: Product> Search<'_, P> {
             bytes: size.bytes + self.product.bytes(),
             seconds: self.start.elapsed().as_secs_f64(),
             to_come: None,
+            is_closed: false,
         }
+    }
+
+    fn final_stats(&self, depth: usize, outcome: &Exploration, workers: &mut [P::Worker]) -> Stats {
+        let is_closed = match (outcome, workers.first_mut()) {
+            (Exploration::Complete, Some(worker)) => self.store.is_closed(|smaller, larger| {
+                smaller == larger || self.product.is_subset(worker, smaller, larger)
+            }),
+            _ => false,
+        };
+        Stats { is_closed, ..self.stats(depth) }
     }
 
     fn level(&self, level: &[NodeId], workers: &mut [P::Worker], depth: usize) -> Level {
@@ -292,19 +316,19 @@ impl<P: Product> Search<'_, P> {
                     To::Fault => wrong = wrong.or(Some(Wrong::Fault)),
                 }
             });
+            if self.product.take_refused(worker) {
+                self.store.mark_refused(id);
+            }
             if let Some(wrong) = wrong {
                 stop.fetch_min(at, Ordering::Relaxed);
                 share.found = Some(share.found.filter(|found| found.0 < at).unwrap_or((at, wrong)));
                 continue;
             }
             for &(from, to, set) in &successors {
-                let bytes = &buffer[from as usize..to as usize];
-                let antichain = self.options.antichain;
-                let product = self.product;
-                let added = self.store.add(bytes, set, id, |old, new| {
-                    antichain && product.is_subset(worker, old, new)
-                });
-                match added {
+                let state = self.split(&buffer[from as usize..to as usize]);
+                match self.store.add(state, set, id, |old, old_set| {
+                    self.covers(worker, (old, old_set), (state.allowance, set))
+                }) {
                     Added::New(id) => share.next.push(id),
                     Added::Known => {}
                     Added::Full => {
@@ -317,6 +341,32 @@ impl<P: Product> Search<'_, P> {
         }
         self.transitions.fetch_add(transitions, Ordering::Relaxed);
         share
+    }
+
+    fn add_initial(&self, bytes: &[u8], set: u32) -> Added {
+        self.store.add(self.split(bytes), set, NO_NODE, |_, _| false)
+    }
+
+    /// The parts of a state; no allowance if it is to be told apart.
+    fn split<'a>(&self, bytes: &'a [u8]) -> Split<'a> {
+        let parts = self.product.parts(bytes);
+        let allowance = if self.options.calls { parts.allowance } else { 0 };
+        let (before, back) = bytes.split_at(parts.front);
+        let (allowance, front) = before.split_at(allowance);
+        Split { allowance, front, back }
+    }
+
+    /// Whether whatever goes wrong from the second goes wrong from the first: two allowances and
+    /// sets, beside states that are the same otherwise.
+    fn covers(
+        &self,
+        worker: &mut P::Worker,
+        (allowance, set): (&[u8], u32),
+        (less, larger): (&[u8], u32),
+    ) -> bool {
+        (allowance == less || self.product.allows(allowance, less))
+            && (set == larger
+                || self.options.antichain && self.product.is_subset(worker, set, larger))
     }
 
     /// The states on the way to a node.

@@ -10,6 +10,8 @@
 //! traces with the same closure have the same set.
 
 use crate::buffered::Buffered;
+use crate::cache::Cache;
+use crate::interned::{SpecSets, Table};
 use linchpin_ir::model_spec::{ModelObject, SpecError, spec_of};
 use linchpin_ir::program::{Operation, Program, Type};
 use linchpin_space::{Event, Renaming, Space};
@@ -66,6 +68,9 @@ pub(crate) type Orphan = (u32, u32);
 /// It does not matter whose operation it was.
 pub(crate) const ANY_THREAD: u32 = u32::MAX;
 
+/// What is remembered where no set follows.
+const NO_SET: u32 = u32::MAX;
+
 const GUESS_SHIFT: u32 = 24;
 pub(crate) const RESPONSE: u32 = (1 << GUESS_SHIFT) - 1;
 
@@ -103,13 +108,9 @@ pub(crate) struct Inner {
     pub(crate) values: Table<Value>,
     pub(crate) calls: Table<Call>,
     pub(crate) states: Table<Value>,
-    pub(crate) sets: Table<Arc<SpecSet>>,
+    pub(crate) sets: SpecSets,
     /// (state, call) to (response, state).
     applied: FxHashMap<(u32, u32), Ways>,
-    /// For each set, the largest renamable value in it.
-    largest: FxHashMap<u32, usize>,
-    /// For some sets, their τ-closure.
-    closures: FxHashMap<u32, Arc<FxHashSet<Config>>>,
     /// For each operation, in a trial, where it may be linearized.
     places: Vec<Place>,
     bytes: usize,
@@ -117,37 +118,6 @@ pub(crate) struct Inner {
 
 /// The ways in which a call may take effect: response and state.
 pub(crate) type Ways = Arc<[(u32, u32)]>;
-
-/// Things, numbered.
-pub(crate) struct Table<T> {
-    pub items: Vec<T>,
-    numbers: FxHashMap<T, u32>,
-}
-
-impl<T: Clone + Eq + std::hash::Hash> Table<T> {
-    fn new() -> Table<T> {
-        Table { items: Vec::new(), numbers: FxHashMap::default() }
-    }
-
-    pub fn number(&mut self, item: T) -> u32 {
-        if let Some(number) = self.numbers.get(&item) {
-            return *number;
-        }
-        let number = self.items.len() as u32;
-        self.items.push(item.clone());
-        self.numbers.insert(item, number);
-        number
-    }
-}
-
-/// What a worker remembers, so that it rarely has to ask.
-#[derive(Default)]
-pub struct Cache {
-    after: FxHashMap<(u32, Event), Option<u32>>,
-    renamed: FxHashMap<(u32, Renaming), u32>,
-    subset: FxHashMap<(u32, u32), bool>,
-    largest: FxHashMap<u32, usize>,
-}
 
 impl Sets {
     /// The specification of a program.
@@ -157,10 +127,10 @@ impl Sets {
         let mut states = Table::new();
         let state = states.number(initial);
         let threads = program.threads.len();
-        let mut sets = Table::new();
+        let mut sets = SpecSets::new();
         let none = Row::from_elem(0, threads);
         let config = Config { state, responses: none.clone(), orphans: 0 };
-        sets.number(Arc::new(SpecSet { pending: none, configs: vec![config] }));
+        sets.number(none, vec![config]);
         let mut orphans = Table::new();
         orphans.number(Vec::new());
         let mut buffered = Table::new();
@@ -183,8 +153,6 @@ impl Sets {
             states,
             sets,
             applied: FxHashMap::default(),
-            largest: FxHashMap::default(),
-            closures: FxHashMap::default(),
             places: Vec::new(),
             bytes: 0,
         };
@@ -228,21 +196,19 @@ impl Sets {
     /// [`Cache`].
     pub(crate) fn forget(&self) {
         let mut inner = self.inner();
-        let first = inner.sets.items[0].clone();
+        let SpecSet { pending, configs } = inner.sets.get(0);
         let initial = inner.spec.initial();
         inner.values = Table::new();
         inner.calls = Table::new();
         inner.states = Table::new();
         inner.states.number(initial);
-        inner.sets = Table::new();
-        inner.sets.number(first);
+        inner.sets = SpecSets::new();
+        inner.sets.number(pending, configs);
         inner.orphans = Table::new();
         inner.orphans.number(Vec::new());
         inner.buffered = Table::new();
         inner.buffered.number(Arc::new(Buffered::initial()));
         inner.applied = FxHashMap::default();
-        inner.largest = FxHashMap::default();
-        inner.closures = FxHashMap::default();
         inner.bytes = 0;
     }
 
@@ -253,35 +219,40 @@ impl Sets {
 
     /// About how many bytes are kept.
     pub fn bytes(&self) -> usize {
-        self.inner().bytes
+        let inner = self.inner();
+        inner.bytes + inner.sets.bytes() + inner.states.bytes() + inner.values.bytes()
     }
 
     /// How many sets there are.
     pub fn count(&self) -> usize {
-        self.inner().sets.items.len()
+        self.inner().sets.len()
     }
 
     /// The set after an event; `None` if no specification state has it.
     pub fn after(&self, cache: &mut Cache, space: &Space, set: u32, event: &Event) -> Option<u32> {
-        let key = (set, event.clone());
-        if let Some(after) = cache.after.get(&key) {
-            return *after;
+        let number = cache.after.number(event);
+        if let Some(after) = cache.after.get(set, number) {
+            return (after != NO_SET).then_some(after);
         }
         let after = match self.property {
             CrashProperty::Buffered => self.inner().buffered_after(self.policy, space, set, event),
             _ => self.inner().after(self.policy, space, set, event),
         };
-        cache.after.insert(key, after);
+        cache.after.put(set, number, after.unwrap_or(NO_SET));
         after
     }
 
     /// Whether every configuration of one set is in the τ-closure of the other.
     pub fn is_subset(&self, cache: &mut Cache, smaller: u32, larger: u32) -> bool {
-        let policy = self.policy;
-        *cache.subset.entry((smaller, larger)).or_insert_with(|| match self.property {
+        if let Some(known) = cache.subset.get(smaller, larger) {
+            return known != 0;
+        }
+        let is_subset = match self.property {
             CrashProperty::Buffered => smaller == larger,
-            _ => self.inner().is_subset(policy, smaller, larger),
-        })
+            _ => self.inner().is_subset(self.policy, smaller, larger, &mut cache.closure),
+        };
+        cache.subset.put(smaller, larger, u32::from(is_subset));
+        is_subset
     }
 
     /// The set with threads and values renamed. Values that the renaming does not name get the next
@@ -296,15 +267,15 @@ impl Sets {
                 return set;
             }
         }
-        let key = (set, renaming);
-        if let Some(renamed) = cache.renamed.get(&key) {
-            return *renamed;
+        let number = cache.renamed.number(&renaming);
+        if let Some(renamed) = cache.renamed.get(set, number) {
+            return renamed;
         }
         let renamed = match self.property {
-            CrashProperty::Buffered => self.inner().buffered_renamed(set, &key.1, self.threads),
-            _ => self.inner().renamed(set, &key.1, self.threads),
+            CrashProperty::Buffered => self.inner().buffered_renamed(set, &renaming, self.threads),
+            _ => self.inner().renamed(set, &renaming, self.threads),
         };
-        cache.renamed.insert(key, renamed);
+        cache.renamed.put(set, number, renamed);
         renamed
     }
 
@@ -313,10 +284,16 @@ impl Sets {
         if self.values == 0 {
             return 0;
         }
-        *cache.largest.entry(set).or_insert_with(|| match self.property {
+        if let Some(largest) = cache.largest.get(set, 0) {
+            return largest as usize;
+        }
+        let largest = match self.property {
             CrashProperty::Buffered => self.inner().buffered_largest(set, self.values),
             _ => self.inner().largest(set, self.values),
-        })
+        };
+        // It is one of the values, of which there are few.
+        cache.largest.put(set, 0, largest as u32);
+        largest
     }
 
     /// The object states that a set allows, and which pending operations they take to be done, for
@@ -329,7 +306,7 @@ impl Sets {
         };
         let mut lines: Vec<String> = sets
             .iter()
-            .flat_map(|set| &inner.sets.items[*set as usize].configs)
+            .flat_map(|set| inner.sets.get(*set).configs)
             .map(|config| {
                 let done = config.responses.iter().enumerate().filter(|(_, r)| **r != 0);
                 let done: Vec<String> = done
@@ -352,11 +329,8 @@ impl Sets {
 }
 
 impl Inner {
-    pub(crate) fn add(&mut self, pending: Row, mut configs: Vec<Config>) -> u32 {
-        configs.sort_unstable();
-        configs.dedup();
-        self.bytes += 64 + configs.len() * size_of::<Config>() * 2;
-        self.sets.number(Arc::new(SpecSet { pending, configs }))
+    pub(crate) fn add(&mut self, pending: Row, configs: Vec<Config>) -> u32 {
+        self.sets.number(pending, configs)
     }
 
     pub(crate) fn after(
@@ -366,7 +340,7 @@ impl Inner {
         set: u32,
         event: &Event,
     ) -> Option<u32> {
-        let old = self.sets.items[set as usize].clone();
+        let old = self.sets.get(set);
         let (pending, configs) = match event {
             Event::Call { thread, operation, arguments } => {
                 let arguments = space.arguments(*operation, arguments);
@@ -557,9 +531,17 @@ impl Inner {
         result
     }
 
-    pub(crate) fn is_subset(&mut self, policy: Policy, smaller: u32, larger: u32) -> bool {
-        let small = self.sets.items[smaller as usize].clone();
-        let large = self.sets.items[larger as usize].clone();
+    /// Whether every configuration of one set is in the τ-closure of the other, which is in
+    /// `closure` if it was looked at before.
+    pub(crate) fn is_subset(
+        &mut self,
+        policy: Policy,
+        smaller: u32,
+        larger: u32,
+        closure: &mut Option<(u32, FxHashSet<Config>)>,
+    ) -> bool {
+        let small = self.sets.get(smaller);
+        let large = self.sets.get(larger);
         if small.pending != large.pending {
             return false;
         }
@@ -568,16 +550,11 @@ impl Inner {
             return small.configs.len() <= large.configs.len()
                 && small.configs.iter().all(|config| rest.any(|other| other == config));
         }
-        let closure = match self.closures.get(&larger) {
-            Some(closure) => closure.clone(),
-            None => {
-                let closure = self.closure(&large.pending, large.configs.clone());
-                self.bytes += closure.len() * size_of::<Config>() * 2;
-                let closure: Arc<FxHashSet<Config>> = Arc::new(closure.into_iter().collect());
-                self.closures.insert(larger, closure.clone());
-                closure
-            }
-        };
+        if closure.as_ref().is_none_or(|(of, _)| *of != larger) {
+            let of_larger = self.closure(&large.pending, large.configs);
+            *closure = Some((larger, of_larger.into_iter().collect()));
+        }
+        let Some((_, closure)) = closure else { return false };
         small.configs.iter().all(|config| closure.contains(config))
     }
 
@@ -636,7 +613,7 @@ impl Inner {
         names: &mut Names,
         threads: usize,
     ) -> u32 {
-        let old = self.sets.items[set as usize].clone();
+        let old = self.sets.get(set);
         let position = |thread: usize| {
             renaming.threads.get(thread).map_or(thread, |position| usize::from(*position))
         };
@@ -670,10 +647,10 @@ impl Inner {
     }
 
     pub(crate) fn largest(&mut self, set: u32, values: usize) -> usize {
-        if let Some(largest) = self.largest.get(&set) {
-            return *largest;
+        if let Some(largest) = self.sets.largest(set) {
+            return largest;
         }
-        let of = &self.sets.items[set as usize];
+        let of = self.sets.get(set);
         let mut largest = 0;
         let mut look = |value: &Value| {
             integers(value, &mut |i| {
@@ -694,7 +671,7 @@ impl Inner {
                 look(&self.values.items[((response & RESPONSE) - 1) as usize]);
             }
         }
-        self.largest.insert(set, largest);
+        self.sets.note_largest(set, largest);
         largest
     }
 }

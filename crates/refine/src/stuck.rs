@@ -4,7 +4,8 @@
 //! The question is about the model alone, so its own graph is explored, not the product with the
 //! specification (whose antichain leaves states out). What may be left out or taken together:
 //!
-//! - Objects are renamed, garbage and dead locals dropped: what is identified has the same ways on.
+//! - Objects are renamed, garbage, dead locals and dead fields dropped: what is identified has the
+//!   same ways on.
 //! - Threads and values are renamed: isomorphic states have isomorphic continuations. The graph
 //!   says where each transition moves each thread, so that every pending operation is followed.
 //! - A response comes with the last step of its operation, and private steps with the step before

@@ -15,7 +15,7 @@ use crate::switches::fewest_switches;
 use crate::walk::explore_by_walks;
 use linchpin_ir::program::Program;
 use linchpin_space::{Reductions, Symmetry, Unreached};
-use linchpin_verdict::{CrashProperty, Inconclusive, Outcome};
+use linchpin_verdict::{Calls, CrashProperty, Inconclusive, Outcome};
 
 /// What became of the linearization points that the model claims (Theorem 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +49,8 @@ pub struct Report {
     pub symmetry: Symmetry,
     /// Whether the bound on objects kept a step from being taken.
     pub bounded: bool,
-    /// Whether some thread made all the calls that it may make.
-    pub exhausted: bool,
+    /// Whether the outcome is about any number of calls, although they were bounded.
+    pub any_calls: bool,
     /// What is known about runs with crashes, if there are any.
     pub crash: Option<CrashReport>,
 }
@@ -72,8 +72,10 @@ pub fn verify(
         return Ok(report);
     }
     // A search of some runs says nothing about all states.
-    if options.stuck && !matches!(options.strategy, Strategy::Switches(_)) {
-        let (stuck, found) = stuck::check(program, options)?;
+    let is_exhaustive = !matches!(options.strategy, Strategy::Switches(_));
+    report.any_calls = is_exhaustive && is_closed(options, &report);
+    if options.stuck && is_exhaustive {
+        let (stuck, found) = never_stuck(program, options, &mut report)?;
         report.stuck = stuck;
         if let Some(found) = found {
             report.outcome = Outcome::Violated(Box::new(found));
@@ -87,6 +89,36 @@ pub fn verify(
         )));
     }
     Ok(report)
+}
+
+/// Whether a search that found nothing wrong is about any number of calls.
+///
+/// It is if what it visited is closed: see [`crate::search::Stats::is_closed`]. Then, by induction,
+/// every run of any length is at each of its steps beside a visited state with a subset of its
+/// specification states, and none of those goes wrong.
+fn is_closed(options: &VerifyOptions, report: &Report) -> bool {
+    // What is said of crashes comes from more than one search.
+    let is_bounded = options.bounds.calls != Calls::Unlimited && !options.bounds.has_crashes();
+    is_bounded && report.stats.is_closed
+}
+
+/// Whether operations get stuck: with any number of calls if the outcome is about that. If that is
+/// not decided, the outcome is about the calls that were asked for.
+fn never_stuck(
+    program: &Program,
+    options: &VerifyOptions,
+    report: &mut Report,
+) -> Result<(StuckCheck, Option<Counterexample>), ModelError> {
+    if report.any_calls {
+        let mut any = options.clone();
+        any.bounds.calls = Calls::Unlimited;
+        let checked = stuck::check(program, &any)?;
+        if !matches!(checked.0, StuckCheck::NotMade(_)) {
+            return Ok(checked);
+        }
+        report.any_calls = false;
+    }
+    Ok(stuck::check(program, options)?)
 }
 
 /// Whether every run is linearizable and no step fails.
@@ -139,7 +171,8 @@ pub(crate) const fn policy(options: &VerifyOptions) -> Policy {
 /// Tells searches apart that must not go on with each other's states.
 fn identity(program: &Program, options: &VerifyOptions) -> u64 {
     let VerifyOptions { bounds, reductions, just_in_time, points, property, search, .. } = options;
-    let asked = (bounds, reductions, just_in_time, points, property, search.antichain);
+    let asked =
+        (bounds, reductions, just_in_time, points, property, search.antichain, search.calls);
     hash(format!("{program:?} {asked:?}").as_bytes())
 }
 
@@ -181,7 +214,7 @@ pub(crate) fn report(
         unreached: product.space.unreached(),
         symmetry: product.space.symmetry().clone(),
         bounded: product.space.was_bounded(),
-        exhausted: product.space.was_exhausted(),
+        any_calls: false,
         crash: None,
     }
 }

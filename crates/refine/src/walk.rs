@@ -70,6 +70,7 @@ pub fn explore_by_walks<P: Product>(
         bytes: product.bytes(),
         implementation_states: 0,
         to_come: None,
+        is_closed: false,
     };
     let work = || {
         let mut walker = Walker::new(product, walks, length);

@@ -54,6 +54,9 @@ pub struct Reductions {
     pub canonical_heap: bool,
     /// Locals that nothing reads any more are dropped.
     pub dead_locals: bool,
+    /// Fields that no reference can be used to read any more are dropped; only in collected memory,
+    /// without a bound on objects and without crashes.
+    pub dead_fields: bool,
     /// Threads with the same role are interchangeable, where the model treats them so.
     pub thread_symmetry: bool,
     /// Values are interchangeable, where the model and the specification treat them so.
@@ -75,6 +78,7 @@ impl Reductions {
     pub const ALL: Reductions = Reductions {
         canonical_heap: true,
         dead_locals: true,
+        dead_fields: true,
         thread_symmetry: true,
         value_symmetry: true,
         partial_order: true,
@@ -87,6 +91,7 @@ impl Reductions {
     pub const NONE: Reductions = Reductions {
         canonical_heap: false,
         dead_locals: false,
+        dead_fields: false,
         thread_symmetry: false,
         value_symmetry: false,
         partial_order: false,

@@ -3,7 +3,8 @@
 //! The names are: which number an object has (garbage has none), which of the interchangeable
 //! threads a thread is, and which value a value is. Names are given in the order in which the words
 //! are written, so equal bytes mean that a renaming turns one state into the other. Dead locals are
-//! not written.
+//! not written. The calls that threads have left come first, apart from all else: no step looks at
+//! them, and neither does the order of the threads, unless they look the same otherwise.
 //!
 //! Any order of the threads would be sound; the one used here sorts them by what each looks like
 //! from the shared variables, so that states in one orbit rarely get two forms.
@@ -11,7 +12,11 @@
 use crate::flat::{Asks, Flat, Link, interrupted_of, operation_of};
 use crate::layout::{CALLS, Kind, Layout, NODE, STATUS, VARIABLES};
 use crate::lines::{CrashesLeft, Image, LineId, Lines, struct_of};
+use crate::roles::{Roles, WordSet};
 use smallvec::SmallVec;
+
+/// After the calls: how many objects there are, and how many bytes come before them.
+const HEADER: usize = 4;
 
 /// A renaming of threads and values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
@@ -57,6 +62,8 @@ pub(crate) struct Form {
     pub lines: Option<Lines>,
     /// The number of `recover(t)` among the routines, if there is one.
     pub resolve: Option<usize>,
+    /// What may still be read through which reference, if fields that are not needed are dropped.
+    pub roles: Option<Roles>,
 }
 
 /// Room to work in, so that packing allocates nothing.
@@ -69,6 +76,23 @@ pub(crate) struct Scratch {
     starts: SmallVec<[usize; 9]>,
     held: Vec<(usize, u32)>,
     local: Vec<u32>,
+    needed: Needed,
+    /// Objects of which more is needed than was known.
+    grown: Vec<(usize, WordSet)>,
+}
+
+/// For each object, the words that are needed. Empty if all are.
+#[derive(Default)]
+struct Needed(Vec<WordSet>);
+
+impl Needed {
+    /// What counts of a word of an object: 0 if it is not needed.
+    fn shown(&self, object: usize, word: usize, value: i64) -> i64 {
+        match self.0.get(object) {
+            Some(words) if words.checked_shr(word as u32).unwrap_or(0) & 1 == 0 => 0,
+            _ => value,
+        }
+    }
 }
 
 impl Form {
@@ -76,17 +100,20 @@ impl Form {
     /// state does not contain have name 0 in it: the caller gives them names.
     pub fn pack(&self, flat: &Flat, scratch: &mut Scratch, out: &mut Vec<u8>) -> Renaming {
         let threads = self.layout.threads;
+        self.find_needed(flat, scratch);
         let mut order: SmallVec<[usize; 8]> = (0..threads).collect();
         if self.symmetric {
             let front = |thread: usize| {
                 let region = self.layout.thread(thread);
                 let words = &flat.words[region..];
-                (self.groups[thread], words[STATUS], words[NODE], words[CALLS])
+                (self.groups[thread], words[STATUS], words[NODE])
             };
+            let calls = |thread: usize| flat.words[self.layout.thread(thread) + CALLS];
+            let place = |thread: usize| (front(thread), calls(thread));
             // Insertion sort: there are few threads.
             for end in 1..threads {
                 let mut at = end;
-                while at > 0 && front(order[at - 1]) > front(order[at]) {
+                while at > 0 && place(order[at - 1]) > place(order[at]) {
                     order.swap(at - 1, at);
                     at -= 1;
                 }
@@ -102,11 +129,75 @@ impl Form {
                 let key = |thread: usize| {
                     &scratch.keys[scratch.starts[thread]..scratch.starts[thread + 1]]
                 };
-                order.sort_by(|&a, &b| front(a).cmp(&front(b)).then_with(|| key(a).cmp(key(b))));
+                order.sort_by(|&a, &b| {
+                    let keys = || key(a).cmp(key(b));
+                    front(a).cmp(&front(b)).then_with(keys).then(calls(a).cmp(&calls(b)))
+                });
             }
             self.fill_places(&mut order);
         }
-        self.pack_in_order(flat, &order, scratch, out)
+        self.write(flat, &order, scratch, out)
+    }
+
+    /// Finds out which words of objects are needed (see `roles.rs`): what may be read through a
+    /// shared variable, a variable of a thread or a needed field that holds the object.
+    fn find_needed(&self, flat: &Flat, scratch: &mut Scratch) {
+        let Scratch { needed: Needed(needed), grown, .. } = scratch;
+        needed.clear();
+        let Some(roles) = &self.roles else { return };
+        let layout = &self.layout;
+        needed.resize((flat.words.len() - layout.heap) / layout.stride, 0);
+        let mut hold = |word: i64, role: usize, grown: &mut Vec<(usize, WordSet)>| {
+            let Some(object) = usize::try_from(word - 1).ok() else { return };
+            let Some(of) = struct_of(flat.words[layout.object(object)]) else { return };
+            let more = roles.read(role, of) & !needed[object];
+            if more != 0 {
+                needed[object] |= more;
+                grown.push((object, more));
+            }
+        };
+        for (at, word) in flat.words[..layout.shared_words].iter().enumerate() {
+            if layout.shared_kinds[at] == Kind::Ref {
+                hold(*word, roles.of_shared(at), grown);
+            }
+        }
+        for thread in 0..layout.threads {
+            let region = &flat.words[layout.thread(thread)..][..layout.region];
+            for (at, kind) in layout.variable_kinds.iter().enumerate() {
+                if *kind == Kind::Ref {
+                    hold(region[VARIABLES + at], roles.of_variable(at), grown);
+                }
+            }
+            if let Some((operation, false)) = operation_of(region[STATUS]) {
+                let node = region[NODE] as usize;
+                for (at, kind) in &self.live[operation][node] {
+                    if *kind == Kind::Ref {
+                        let role = roles.of_local(operation, node, at - layout.locals_at);
+                        hold(region[*at], role, grown);
+                    }
+                }
+            }
+        }
+        while let Some((object, more)) = grown.pop() {
+            let at = layout.object(object);
+            let Some(of) = struct_of(flat.words[at]) else { continue };
+            for (word, kind) in layout.field_kinds[of].iter().enumerate() {
+                if *kind == Kind::Ref && more >> word & 1 == 1 {
+                    hold(flat.words[at + 1 + word], roles.of_field(of, word), grown);
+                }
+            }
+        }
+    }
+
+    /// Empties the words of objects that are not needed.
+    pub fn forget_dead_fields(&self, flat: &mut Flat, scratch: &mut Scratch) {
+        self.find_needed(flat, scratch);
+        let Layout { heap, stride, .. } = self.layout;
+        for (object, words) in flat.words[heap..].chunks_mut(stride).enumerate() {
+            for (number, word) in words[1..].iter_mut().enumerate() {
+                *word = scratch.needed.shown(object, number, *word);
+            }
+        }
     }
 
     /// Threads of one group may stand anywhere; the places of each group are filled with its
@@ -132,6 +223,17 @@ impl Form {
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> Renaming {
+        self.find_needed(flat, scratch);
+        self.write(flat, order, scratch, out)
+    }
+
+    fn write(
+        &self,
+        flat: &Flat,
+        order: &[usize],
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> Renaming {
         let threads = self.layout.threads;
         let mut position: SmallVec<[u8; 8]> = SmallVec::from_elem(0, threads);
         for (new, &old) in order.iter().enumerate() {
@@ -147,10 +249,17 @@ impl Form {
     /// The state that the bytes are the form of.
     pub fn unpack(&self, bytes: &[u8], flat: &mut Flat) {
         let layout = &self.layout;
-        let mut reader = Reader { bytes, at: 2 };
-        let objects = usize::from(u16::from_le_bytes([bytes[0], bytes[1]]));
+        let start = self.calls_length(bytes);
+        let mut reader = Reader { bytes, at: start + HEADER };
+        let objects = usize::from(u16::from_le_bytes([bytes[start], bytes[start + 1]]));
         flat.words.clear();
         flat.words.resize(layout.heap + objects * layout.stride, 0);
+        if self.calls {
+            let mut calls = Reader { bytes, at: 0 };
+            for thread in 0..layout.threads {
+                flat.words[layout.thread(thread) + CALLS] = calls.word();
+            }
+        }
         flat.links.clear();
         flat.images.clear();
         flat.left = CrashesLeft::default();
@@ -165,9 +274,6 @@ impl Form {
             let region = layout.thread(thread);
             let status = reader.word();
             flat.words[region + STATUS] = status;
-            if self.calls {
-                flat.words[region + CALLS] = reader.word();
-            }
             for at in 0..layout.variable_kinds.len() {
                 flat.words[region + VARIABLES + at] = reader.word();
             }
@@ -327,7 +433,7 @@ impl Form {
     fn keys(&self, flat: &Flat, scratch: &mut Scratch) {
         let layout = &self.layout;
         let objects = (flat.words.len() - layout.heap) / layout.stride;
-        let Scratch { names, order, keys, starts, held, local } = scratch;
+        let Scratch { names, order, keys, starts, held, local, needed, .. } = scratch;
         names.clear();
         names.resize(objects, 0);
         order.clear();
@@ -355,10 +461,12 @@ impl Form {
         }
         let mut next = 0;
         while next < order.len() {
-            let at = layout.object(order[next] as usize);
+            let object = order[next] as usize;
+            let at = layout.object(object);
             if let Some(kinds) = self.fields(flat.words[at]) {
-                for (word, kind) in flat.words[at + 1..].iter().zip(kinds) {
-                    look(*word, *kind, order, names);
+                for (number, kind) in kinds.iter().enumerate() {
+                    let word = needed.shown(object, number, flat.words[at + 1 + number]);
+                    look(word, *kind, order, names);
                 }
             }
             next += 1;
@@ -396,12 +504,14 @@ impl Form {
             self.thread_words(flat, thread, |word, kind| write(word, kind, order, names));
             let mut next = reached;
             while next < order.len() {
-                let at = layout.object(order[next] as usize);
+                let object = order[next] as usize;
+                let at = layout.object(object);
                 let head = flat.words[at];
                 write(head, Kind::Plain, order, names);
                 if let Some(kinds) = self.fields(head) {
-                    for (word, kind) in flat.words[at + 1..].iter().zip(kinds) {
-                        write(*word, *kind, order, names);
+                    for (number, kind) in kinds.iter().enumerate() {
+                        let word = needed.shown(object, number, flat.words[at + 1 + number]);
+                        write(word, *kind, order, names);
                     }
                 }
                 next += 1;
@@ -417,14 +527,29 @@ impl Form {
         starts.push(keys.len());
     }
 
-    /// The words of a thread that are written, with their kinds.
+    /// Where the calls of a packed state end, and where what threads do.
+    pub fn parts(&self, bytes: &[u8]) -> (usize, usize) {
+        let start = self.calls_length(bytes);
+        let front = usize::from(u16::from_le_bytes([bytes[start + 2], bytes[start + 3]]));
+        (start, start + HEADER + front)
+    }
+
+    /// How many bytes of a packed state, from its start, say how many calls each thread has left.
+    fn calls_length(&self, bytes: &[u8]) -> usize {
+        let mut reader = Reader { bytes, at: 0 };
+        if self.calls {
+            for _ in 0..self.layout.threads {
+                reader.word();
+            }
+        }
+        reader.at
+    }
+
+    /// The words of a thread that are written, with their kinds; not the calls that it has left.
     pub fn thread_words(&self, flat: &Flat, thread: usize, mut visit: impl FnMut(i64, Kind)) {
         let layout = &self.layout;
         let region = &flat.words[layout.thread(thread)..][..layout.region];
         visit(region[STATUS], Kind::Plain);
-        if self.calls {
-            visit(region[CALLS], Kind::Plain);
-        }
         for (word, kind) in region[VARIABLES..].iter().zip(&layout.variable_kinds) {
             visit(*word, *kind);
         }
@@ -478,6 +603,7 @@ struct Writer<'a> {
     flat: &'a Flat,
     names: &'a mut Vec<u32>,
     order: &'a mut Vec<u32>,
+    needed: &'a Needed,
     position: &'a [u8],
     values: SmallVec<[u8; 8]>,
     known: u8,
@@ -493,7 +619,7 @@ impl<'a> Writer<'a> {
         out: &'a mut Vec<u8>,
     ) -> Writer<'a> {
         let objects = (flat.words.len() - form.layout.heap) / form.layout.stride;
-        let Scratch { names, order, .. } = scratch;
+        let Scratch { names, order, needed, .. } = scratch;
         names.clear();
         order.clear();
         if form.heap {
@@ -503,14 +629,20 @@ impl<'a> Writer<'a> {
             order.extend(0..objects as u32);
         }
         out.clear();
-        out.extend([0, 0]);
         let values = SmallVec::from_elem(0, form.values);
-        Writer { form, flat, names, order, position, values, known: 0, out }
+        Writer { form, flat, names, order, needed, position, values, known: 0, out }
     }
 
     fn state(&mut self, threads: &[usize]) {
         let (form, flat) = (self.form, self.flat);
         let layout = &form.layout;
+        if form.calls {
+            for &thread in threads {
+                push(self.out, flat.words[layout.thread(thread) + CALLS]);
+            }
+        }
+        let start = self.out.len();
+        self.out.extend([0; HEADER]);
         if form.lines.is_some() {
             push(self.out, i64::from(flat.left.system));
             push(self.out, i64::from(flat.left.thread));
@@ -522,6 +654,7 @@ impl<'a> Writer<'a> {
             form.thread_words(flat, thread, |word, kind| self.word(word, kind));
         }
         self.images(None);
+        let front = u16::try_from(self.out.len() - start - HEADER).unwrap_or(u16::MAX);
         let mut next = 0;
         while next < self.order.len() {
             let object = self.order[next] as usize;
@@ -529,8 +662,9 @@ impl<'a> Writer<'a> {
             let head = flat.words[at];
             push(self.out, head);
             if let Some(kinds) = form.fields(head) {
-                for (word, kind) in flat.words[at + 1..].iter().zip(kinds) {
-                    self.word(*word, *kind);
+                for (number, kind) in kinds.iter().enumerate() {
+                    let word = flat.words[at + 1 + number];
+                    self.word(self.needed.shown(object, number, word), *kind);
                 }
             }
             if form.is_persistent(flat, object) {
@@ -539,7 +673,8 @@ impl<'a> Writer<'a> {
             next += 1;
         }
         let count = u16::try_from(self.order.len()).unwrap_or(u16::MAX);
-        self.out[..2].copy_from_slice(&count.to_le_bytes());
+        self.out[start..start + 2].copy_from_slice(&count.to_le_bytes());
+        self.out[start + 2..start + HEADER].copy_from_slice(&front.to_le_bytes());
         if form.links {
             self.links();
         }
@@ -659,6 +794,17 @@ fn push(out: &mut Vec<u8>, word: i64) {
         rest >>= 7;
     }
     out.push(rest as u8);
+}
+
+/// Whether each of some words, as they are written, is at least the other.
+pub(crate) fn at_least(more: &[u8], less: &[u8]) -> bool {
+    let (mut more, mut less) = (Reader { bytes: more, at: 0 }, Reader { bytes: less, at: 0 });
+    while more.at < more.bytes.len() && less.at < less.bytes.len() {
+        if more.word() < less.word() {
+            return false;
+        }
+    }
+    true
 }
 
 struct Reader<'a> {

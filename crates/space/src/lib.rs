@@ -24,6 +24,7 @@ mod layout;
 mod lines;
 mod liveness;
 mod privacy;
+mod roles;
 mod space;
 mod successors;
 mod symmetry;

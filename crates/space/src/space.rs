@@ -2,7 +2,7 @@
 
 use crate::alone::LockWords;
 use crate::bounds::{Bounds, Reductions};
-use crate::canonical::{Form, Renaming};
+use crate::canonical::{Form, Renaming, at_least};
 use crate::code::{Class, Routine, routines};
 use crate::coverage::{Coverage, Unreached};
 use crate::error::{SpaceError, Unsupported};
@@ -14,6 +14,7 @@ use crate::layout::{
 use crate::lines::{CrashesLeft, Lines};
 use crate::liveness::live_words;
 use crate::privacy::{maybe_private, others};
+use crate::roles::Roles;
 use crate::symmetry::{Symmetry, analyse};
 use crate::workspace::Workspace;
 use linchpin_ir::domain::{Domain, DomainBounds};
@@ -43,8 +44,6 @@ pub struct Space {
     pub(crate) coverage: Coverage,
     /// Whether a bound kept a step from being taken.
     pub(crate) bounded: AtomicBool,
-    /// Whether a thread made all the calls that it may make.
-    pub(crate) exhausted: AtomicBool,
     /// Whether a crash lost a store.
     pub(crate) lost: AtomicBool,
     /// Whether `recover` may go on for ever.
@@ -110,6 +109,10 @@ fn form_of(
     let groups: Vec<usize> = (0..program.threads.len()).map(group).collect();
     let bodies = routines_of(program).into_iter().map(|(body, _)| body);
     let edges = bodies.flat_map(|body| &body.nodes).flat_map(|node| &node.edges);
+    let drops_fields = reductions.dead_fields
+        && bounds.memory == Memory::Collected
+        && bounds.objects.is_none()
+        && lines.is_none();
     let mut actions = edges.flat_map(|edge| &edge.actions).map(|(action, _)| action);
     Form {
         live,
@@ -123,6 +126,7 @@ fn form_of(
         links: actions.any(|action| matches!(action, IrAction::LoadLinked { .. })),
         lines,
         resolve: resolve_at(program),
+        roles: if drops_fields { Roles::of(program, &layout) } else { None },
         layout,
     }
 }
@@ -174,7 +178,6 @@ impl Space {
             locks,
             coverage: Coverage::new(program),
             bounded: AtomicBool::new(false),
-            exhausted: AtomicBool::new(false),
             lost: AtomicBool::new(false),
             endless: AtomicBool::new(false),
             edge_events: false,
@@ -263,12 +266,6 @@ impl Space {
         self.bounded.load(Ordering::Relaxed)
     }
 
-    /// Whether some thread made all the calls that it may make: if not, the bound on calls was
-    /// never reached.
-    pub fn was_exhausted(&self) -> bool {
-        self.exhausted.load(Ordering::Relaxed)
-    }
-
     /// What was seen while successors were looked for, in an order that depends on the program
     /// only: lines that were executed, operations that returned, bounds that were reached.
     pub fn seen(&self) -> Vec<bool> {
@@ -283,7 +280,7 @@ impl Space {
     }
 
     fn flags(&self) -> impl Iterator<Item = &AtomicBool> {
-        let own = [&self.bounded, &self.exhausted, &self.lost, &self.endless];
+        let own = [&self.bounded, &self.lost, &self.endless];
         own.into_iter().chain(self.coverage.flags())
     }
 
@@ -396,6 +393,11 @@ impl Space {
         self.form.pack_in_order(flat, order, &mut workspace.scratch, out)
     }
 
+    /// Empties the fields that the packed form of a state does not keep; all names stay.
+    pub fn forget_dead_fields(&self, flat: &mut Flat, workspace: &mut Workspace) {
+        self.form.forget_dead_fields(flat, &mut workspace.scratch);
+    }
+
     /// The orders in which interchangeable threads may stand; at most `limit` of them.
     pub fn orders(&self, limit: usize) -> Vec<Vec<usize>> {
         let groups = &self.form.groups;
@@ -420,6 +422,19 @@ impl Space {
     /// The state that bytes are the form of.
     pub fn unpack(&self, bytes: &[u8], flat: &mut Flat) {
         self.form.unpack(bytes, flat);
+    }
+
+    /// Where two parts of a packed state end: the first says how many calls each thread has left,
+    /// and no other part depends on that; the second says what threads do, the rest what the heap
+    /// looks like.
+    pub fn parts(&self, bytes: &[u8]) -> (usize, usize) {
+        self.form.parts(bytes)
+    }
+
+    /// Whether each thread has at least as many calls left, by the first bytes of two states that
+    /// are the same otherwise.
+    pub fn has_calls(&self, more: &[u8], less: &[u8]) -> bool {
+        at_least(more, less)
     }
 
     /// Whether a thread is inside an operation in this state, or asks what became of one.

@@ -139,7 +139,7 @@ impl<'a> Successors<'a> {
         let layout = &space.form.layout;
         let region = layout.thread(thread);
         if space.bounds.calls != Calls::Unlimited && flat.words[region + CALLS] == 0 {
-            space.exhausted.store(true, Ordering::Relaxed);
+            self.workspace.exhausted = true;
             return true;
         }
         for (operation, arguments) in &space.calls[thread] {

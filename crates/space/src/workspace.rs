@@ -17,6 +17,8 @@ pub struct Workspace {
     pub(crate) path: Vec<(u32, u32)>,
     /// Whether the bound on objects refused a step since this was last cleared.
     pub(crate) bounded: bool,
+    /// Whether the bound on calls kept an idle thread from calling since this was last cleared.
+    pub(crate) exhausted: bool,
 }
 
 impl Workspace {
@@ -28,6 +30,12 @@ impl Workspace {
     /// After packing: for each object its name in the packed form, from 1 on; 0 if it is garbage.
     pub fn names(&self) -> &[u32] {
         &self.scratch.names
+    }
+
+    /// Whether the bound on calls kept an idle thread from calling since the last time this was
+    /// asked.
+    pub fn take_exhausted(&mut self) -> bool {
+        std::mem::take(&mut self.exhausted)
     }
 
     /// Whether the bound on objects refused a step since the last time this was asked.

@@ -59,8 +59,8 @@ fn moves(machine: &Machine, state: &State, thread: usize, calls: &[i64]) -> Vec<
 }
 
 /// Walks at random, comparing all successors of every state; returns how many were compared and how
-/// many were faults.
-fn walk(space: &Space, random: &mut fastrand::Rng, steps: usize) -> (usize, usize) {
+/// many were faults. If `repacked`, the compiled model goes on from what its form keeps of a state.
+fn walk(space: &Space, repacked: bool, random: &mut fastrand::Rng, steps: usize) -> (usize, usize) {
     let machine = space.machine();
     let mut workspace = Workspace::default();
     let (mut compared, mut faults) = (0, 0);
@@ -85,7 +85,12 @@ fn walk(space: &Space, random: &mut fastrand::Rng, steps: usize) -> (usize, usiz
                 }
             }
             let (mut found, mut found_faults) = (Vec::new(), 0);
-            let flat = space.flatten(&state, &calls).unwrap();
+            let mut flat = space.flatten(&state, &calls).unwrap();
+            if repacked {
+                let mut bytes = Vec::new();
+                space.pack(&flat, &mut workspace, &mut bytes);
+                space.unpack(&bytes, &mut flat);
+            }
             let mut packer = Workspace::default();
             let mut visit = |successor: Successor<'_>| {
                 match successor.stop {
@@ -145,7 +150,7 @@ fn every_step_is_a_step_of_the_interpreter() {
                 let space = Space::new(&program, bounds, reductions)
                     .unwrap_or_else(|error| panic!("{name}: {error}"));
                 for _ in 0..6 {
-                    let (more, wrong) = walk(&space, &mut random, 150);
+                    let (more, wrong) = walk(&space, false, &mut random, 150);
                     compared += more;
                     faults += wrong;
                 }
@@ -154,6 +159,71 @@ fn every_step_is_a_step_of_the_interpreter() {
     }
     println!("{compared} successors compared, {faults} faults");
     assert!(compared > 50_000 && faults > 0);
+}
+
+/// What the form of a state forgets, garbage, dead locals and dead fields, makes no difference to
+/// any step.
+#[test]
+fn what_is_forgotten_is_never_read() {
+    let mut random = fastrand::Rng::with_seed(5);
+    let (mut compared, mut shorter) = (0, 0);
+    for (name, program) in models() {
+        let bounds = Bounds {
+            calls: Calls::Each(6),
+            values: VALUES,
+            objects: None,
+            memory: Memory::Collected,
+            crashes: 0,
+            thread_crashes: 0,
+        };
+        let with = |dead_fields: bool| {
+            let reductions = Reductions {
+                canonical_heap: true,
+                dead_locals: true,
+                dead_fields,
+                ..Reductions::NONE
+            };
+            Space::new(&program, bounds, reductions).unwrap_or_else(|e| panic!("{name}: {e}"))
+        };
+        let (space, whole) = (with(true), with(false));
+        for _ in 0..8 {
+            compared += walk(&space, true, &mut random, 250).0;
+        }
+        shorter += usize::from(forgets(&space, &whole, &mut random));
+    }
+    println!("{compared} successors compared, {shorter} models have dead fields");
+    assert!(compared > 50_000 && shorter > 20, "{compared}, {shorter}");
+}
+
+/// Whether some state on a walk is shorter in one space than in the other.
+fn forgets(space: &Space, whole: &Space, random: &mut fastrand::Rng) -> bool {
+    let machine = space.machine();
+    let mut workspace = Workspace::default();
+    let mut length = |of: &Space, state: &State, calls: &[i64]| {
+        let mut bytes = Vec::new();
+        of.pack(&of.flatten(state, calls).unwrap(), &mut workspace, &mut bytes);
+        let mut flat = Default::default();
+        of.unpack(&bytes, &mut flat);
+        flat.words.iter().filter(|word| **word != 0).count()
+    };
+    let (mut state, mut calls) = (machine.initial().unwrap(), space.calls_at_start());
+    for _ in 0..400 {
+        if length(space, &state, &calls) < length(whole, &state, &calls) {
+            return true;
+        }
+        let mut next = Vec::new();
+        for thread in 0..machine.program().threads.len() {
+            for (what, calls) in moves(machine, &state, thread, &calls) {
+                let ways = machine.successors(&state, &what).into_iter();
+                next.extend(ways.filter_map(|way| Some((way.result.ok()?, calls.clone()))));
+            }
+        }
+        if next.is_empty() {
+            return false;
+        }
+        (state, calls) = next.swap_remove(random.usize(..next.len()));
+    }
+    false
 }
 
 /// What a packed state unpacks to packs to the same bytes.

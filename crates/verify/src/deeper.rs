@@ -24,7 +24,7 @@ pub(crate) struct Deeper<'a> {
 /// Bounds of a search.
 #[derive(Clone, Debug)]
 struct Bounds {
-    calls: u32,
+    calls: Calls,
     values: i64,
     threads: usize,
 }
@@ -33,7 +33,11 @@ impl Bounds {
     fn raised(&self, dimension: Dimension) -> Bounds {
         let mut raised = self.clone();
         match dimension {
-            Dimension::Calls => raised.calls = self.calls.saturating_add(1),
+            Dimension::Calls => {
+                if let Calls::Each(count) = self.calls {
+                    raised.calls = Calls::Each(count.saturating_add(1));
+                }
+            }
             Dimension::Threads => raised.threads = self.threads.saturating_add(1),
             Dimension::Values => raised.values = self.values.saturating_add(1),
         }
@@ -74,7 +78,12 @@ impl Deeper<'_> {
         }
         let mut open: Vec<Dimension> = Dimension::ORDER.to_vec();
         open.retain(|dimension| self.free.has(*dimension));
-        while let Some(dimension) = open.first().copied() {
+        loop {
+            // A search may find that its calls stand for any number of them.
+            if bounds.calls == Calls::Unlimited {
+                open.retain(|dimension| *dimension != Dimension::Calls);
+            }
+            let Some(dimension) = open.first().copied() else { break };
             if best.as_ref().is_some_and(|answer| answer.verdict == Verdict::Violated) {
                 break;
             }
@@ -92,13 +101,16 @@ impl Deeper<'_> {
                 }
                 Tried::Right(answer) => {
                     let before = best.as_ref().unwrap_or(first);
+                    let reached = bounds_of(&answer).unwrap_or(raised);
+                    let any_calls =
+                        reached.calls == Calls::Unlimited && reached.calls != bounds.calls;
                     // No new state: a larger bound would add none either.
-                    if states(&answer) == states(before) {
+                    if states(&answer) == states(before) && !any_calls {
                         continue;
                     }
                     passed.push(Passed::Right(answer.bounds.clone()));
+                    bounds = reached;
                     best = Some(answer);
-                    bounds = raised;
                     open.push(dimension);
                 }
                 Tried::Nothing(why) => passed.push(Passed::Nothing(why)),
@@ -132,8 +144,8 @@ impl Deeper<'_> {
             },
         };
         let mut request = Request { suggest_points: false, ..self.request.clone() };
-        if self.free.calls {
-            request.calls = Some(Calls::Each(bounds.calls));
+        if self.free.calls || bounds.calls == Calls::Unlimited {
+            request.calls = Some(bounds.calls);
         }
         request.values = Some(bounds.values);
         if let Some(time) = time {
@@ -187,15 +199,13 @@ fn finished(
     Some(answer)
 }
 
-/// The bounds that can be raised; `None` if calls are unlimited or the answer is not about runs.
+/// The bounds that can be raised; `None` if the answer is not about runs.
 fn bounds_of(answer: &Answer) -> Option<Bounds> {
     let (mut threads, mut calls, mut values) = (None, None, None);
     for bound in &answer.bounds {
         match bound {
             Bound::Threads(count) => threads = Some(*count),
-            Bound::Calls(Calls::Each(count)) => calls = Some(*count),
-            // They are not raised then: any number will do.
-            Bound::Calls(Calls::Unlimited) => calls = Some(0),
+            Bound::Calls(of) => calls = Some(*of),
             Bound::Values(last) => values = Some(*last),
             Bound::Objects(_)
             | Bound::Crashes(_)

@@ -281,6 +281,8 @@ pub enum ReductionArg {
     CanonicalHeap,
     /// Dropping locals that nothing reads any more.
     DeadLocals,
+    /// Dropping fields that no reference can be used to read any more.
+    DeadFields,
     /// Threads that are interchangeable.
     ThreadSymmetry,
     /// Values that are interchangeable.
@@ -299,6 +301,8 @@ pub enum ReductionArg {
     JustInTime,
     /// Leaving out states that can do no more than others.
     Antichain,
+    /// Leaving out states with fewer calls left than others.
+    Calls,
     /// All of them.
     All,
 }

@@ -320,6 +320,7 @@ fn left_out(without: ReductionArg) -> &'static [Reduction] {
     match without {
         ReductionArg::CanonicalHeap => &[CanonicalHeap],
         ReductionArg::DeadLocals => &[DeadLocals],
+        ReductionArg::DeadFields => &[DeadFields],
         ReductionArg::ThreadSymmetry => &[ThreadSymmetry],
         ReductionArg::ValueSymmetry => &[ValueSymmetry],
         ReductionArg::PartialOrder => &[PartialOrder],
@@ -329,9 +330,11 @@ fn left_out(without: ReductionArg) -> &'static [Reduction] {
         ReductionArg::CrashPoints => &[CrashPoints],
         ReductionArg::JustInTime => &[JustInTime],
         ReductionArg::Antichain => &[Antichain],
+        ReductionArg::Calls => &[Calls],
         ReductionArg::All => &[
             CanonicalHeap,
             DeadLocals,
+            DeadFields,
             ThreadSymmetry,
             ValueSymmetry,
             PartialOrder,
@@ -341,6 +344,7 @@ fn left_out(without: ReductionArg) -> &'static [Reduction] {
             CrashPoints,
             JustInTime,
             Antichain,
+            Calls,
         ],
     }
 }

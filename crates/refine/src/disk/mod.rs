@@ -173,6 +173,8 @@ impl<'a, P: Portable> Search<'a, P> {
             bytes: self.product.bytes() + self.names.size(),
             seconds: (self.before + self.start.elapsed()).as_secs_f64(),
             to_come: None,
+            // Not looked for here: the bound on calls is named, whether or not it matters.
+            is_closed: false,
         }
     }
 
@@ -295,11 +297,11 @@ impl<'a, P: Portable> Search<'a, P> {
 
 /// The allowance of a state, if it is told apart, and the rest.
 fn split<'b, P: Portable>(
-    _product: &P,
-    _options: &SearchOptions,
+    product: &P,
+    options: &SearchOptions,
     bytes: &'b [u8],
 ) -> (&'b [u8], &'b [u8]) {
-    bytes.split_at(0)
+    bytes.split_at(if options.calls { product.parts(bytes).allowance } else { 0 })
 }
 
 fn damaged() -> Exploration {

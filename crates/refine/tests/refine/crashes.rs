@@ -418,6 +418,7 @@ pub fn compare(seed: u64, programs: u64, combinations: usize) -> (Counts, usize,
                         options.reductions = random_reductions(&mut random);
                         options.just_in_time = random.bool();
                         options.search.antichain = random.bool();
+                        options.search.calls = random.bool();
                     }
                 }
                 let report = verify(&compiled.program, &options, &|_| {}).unwrap();

@@ -1,5 +1,6 @@
 //! The refinement engine against the brute-force oracle, the bundled models and a naive explorer.
 
+mod any_calls;
 mod crash_generator;
 mod crashes;
 mod disk;

@@ -129,6 +129,7 @@ pub fn random_reductions(random: &mut Rng) -> Reductions {
     Reductions {
         canonical_heap: random.bool(),
         dead_locals: random.bool(),
+        dead_fields: random.bool(),
         thread_symmetry: random.bool(),
         value_symmetry: random.bool(),
         partial_order: random.bool(),
@@ -137,9 +138,17 @@ pub fn random_reductions(random: &mut Rng) -> Reductions {
     }
 }
 
+/// How often what was compared.
+#[derive(Debug, Default)]
+pub struct Counts {
+    holding: usize,
+    violated: usize,
+    too_large: usize,
+}
+
 /// The engine and the naive explorer agree on random programs, whatever reductions are used.
-pub fn compare(seed: u64, programs: usize, combinations: usize) -> (usize, usize, usize) {
-    let (mut holding, mut violated, mut given_up) = (0, 0, 0);
+pub fn compare(seed: u64, programs: usize, combinations: usize) -> Counts {
+    let mut counts = Counts::default();
     for number in 0..programs as u64 {
         let mut random = Rng::with_seed(seed.wrapping_add(number));
         let source = generator::model(&mut random);
@@ -147,12 +156,12 @@ pub fn compare(seed: u64, programs: usize, combinations: usize) -> (usize, usize
         let calls = if random.u8(..3) == 0 { 1 } else { 2 };
         let values = compiled.bounds.values;
         let Some(expected) = naive(&compiled.program, calls, values) else {
-            given_up += 1;
+            counts.too_large += 1;
             continue;
         };
         match expected {
-            true => holding += 1,
-            false => violated += 1,
+            true => counts.holding += 1,
+            false => counts.violated += 1,
         }
         for combination in 0..combinations {
             let mut options = VerifyOptions::new(bounds(calls, values));
@@ -165,6 +174,7 @@ pub fn compare(seed: u64, programs: usize, combinations: usize) -> (usize, usize
                     options.reductions = random_reductions(&mut random);
                     options.just_in_time = random.bool();
                     options.search.antichain = random.bool();
+                    options.search.calls = random.bool();
                 }
             }
             let report = verify(&compiled.program, &options, &|_| {}).unwrap();
@@ -177,14 +187,15 @@ pub fn compare(seed: u64, programs: usize, combinations: usize) -> (usize, usize
             assert_eq!(
                 found,
                 expected,
-                "seed {} {used:?} jit {} antichain {}\n{source}",
+                "seed {} {used:?} jit {} antichain {} calls {}\n{source}",
                 seed.wrapping_add(number),
                 options.just_in_time,
-                options.search.antichain
+                options.search.antichain,
+                options.search.calls
             );
         }
     }
-    (holding, violated, given_up)
+    counts
 }
 
 #[test]
@@ -195,7 +206,7 @@ fn agrees_with_the_naive_explorer() {
         std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
     };
     let seed = number("LINCHPIN_SEED", 1);
-    let (holding, violated, given_up) = compare(seed, number("LINCHPIN_CASES", 400) as usize, 6);
-    println!("seed {seed}: {holding} hold, {violated} do not, {given_up} too large");
-    assert!(holding > 80 && violated > 80);
+    let counts = compare(seed, number("LINCHPIN_CASES", 400) as usize, 6);
+    println!("seed {seed}: {counts:?}");
+    assert!(counts.holding > 80 && counts.violated > 80, "{counts:?}");
 }

@@ -197,6 +197,7 @@ impl Row {
             options.reductions = Reductions { canonical_heap: true, ..Reductions::NONE };
             options.just_in_time = false;
             options.search.antichain = false;
+            options.search.calls = false;
         }
         let report = verify(&compiled.program, &options, &|_| {})?;
         let with_points = !self.points || report.points == Points::Suffice;

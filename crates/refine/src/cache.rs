@@ -1,0 +1,87 @@
+//! What a worker remembers of the specification, so that it rarely has to ask. What it forgets, it
+//! asks again.
+
+use crate::sets::Config;
+use linchpin_space::{Event, Renaming};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// So many answers to questions of one kind are remembered, in twelve bytes each.
+const REMEMBERED: usize = 1 << 15;
+
+/// So many different events, or renamings, are numbered; then numbers are given out anew.
+const NUMBERED: usize = 1 << 14;
+
+/// What a worker remembers.
+#[derive(Default)]
+pub struct Cache {
+    pub(crate) after: Numbered<Event>,
+    pub(crate) renamed: Numbered<Renaming>,
+    pub(crate) subset: Memo,
+    pub(crate) largest: Memo,
+    /// The τ-closure that was looked at last.
+    pub(crate) closure: Option<(u32, FxHashSet<Config>)>,
+}
+
+/// Answers to questions about pairs of numbers. Each has one place, where it replaces what was
+/// there.
+#[derive(Default)]
+pub(crate) struct Memo {
+    /// The first number plus 1, the second, and the answer; all zeros where there is none.
+    answers: Vec<(u32, u32, u32)>,
+}
+
+impl Memo {
+    fn place(first: u32, second: u32) -> usize {
+        let bits = u64::from(first) << 32 | u64::from(second);
+        let bits = bits.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (bits >> 40) as usize % REMEMBERED
+    }
+
+    pub fn get(&self, first: u32, second: u32) -> Option<u32> {
+        let (key, other, answer) = *self.answers.get(Memo::place(first, second))?;
+        (key.checked_sub(1) == Some(first) && other == second).then_some(answer)
+    }
+
+    pub fn put(&mut self, first: u32, second: u32, answer: u32) {
+        if self.answers.is_empty() {
+            self.answers = vec![(0, 0, 0); REMEMBERED];
+        }
+        let Some(key) = first.checked_add(1) else { return };
+        self.answers[Memo::place(first, second)] = (key, second, answer);
+    }
+}
+
+/// Answers to questions about a number and a thing.
+pub(crate) struct Numbered<T> {
+    numbers: FxHashMap<T, u32>,
+    memo: Memo,
+}
+
+impl<T> Default for Numbered<T> {
+    fn default() -> Numbered<T> {
+        Numbered { numbers: FxHashMap::default(), memo: Memo::default() }
+    }
+}
+
+impl<T: Clone + Eq + std::hash::Hash> Numbered<T> {
+    /// The number of a thing.
+    pub fn number(&mut self, thing: &T) -> u32 {
+        if let Some(number) = self.numbers.get(thing) {
+            return *number;
+        }
+        if self.numbers.len() == NUMBERED {
+            *self = Numbered::default();
+        }
+        let number = self.numbers.len() as u32;
+        self.numbers.insert(thing.clone(), number);
+        number
+    }
+
+    pub fn get(&self, first: u32, thing: u32) -> Option<u32> {
+        self.memo.get(first, thing)
+    }
+
+    pub fn put(&mut self, first: u32, thing: u32, answer: u32) {
+        self.memo.put(first, thing, answer);
+    }
+}
