@@ -116,6 +116,7 @@ impl<'a, P: Portable> Search<'a, P> {
             start,
             before: Duration::ZERO,
         };
+        search.manifest.verify()?;
         search.discard_unfinished()?;
         search.before = search.manifest.time;
         product.see(&search.manifest.seen);
