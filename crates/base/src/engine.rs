@@ -91,6 +91,7 @@ fn options(request: &Request<'_>, model: ModelBounds) -> Options {
             | Reduction::DistinctImages
             | Reduction::ReachableImages
             | Reduction::CrashPoints
+            | Reduction::CoveredCrashes
             | Reduction::Antichain
             | Reduction::DeadFields
             | Reduction::Calls => {}
@@ -100,7 +101,7 @@ fn options(request: &Request<'_>, model: ModelBounds) -> Options {
 }
 
 fn describe(program: &Program, analysis: &Analysis) -> Answer {
-    let said = analysis.space.bounds().said(program.threads.len());
+    let said = analysis.space.bounds().said(program);
     let within = said.iter().map(Bound::to_string).collect::<Vec<_>>().join(", ");
     let teller = Teller { analysis };
     let (verdict, reason) = verdict(analysis, &teller, &within);

@@ -28,6 +28,8 @@ pub enum Reduction {
     ReachableImages,
     /// Crashing only where no step makes up for it.
     CrashPoints,
+    /// Leaving out states that differ only in what crashes may leave, where they leave no more.
+    CoveredCrashes,
     /// Linearizing only when a response needs it.
     JustInTime,
     /// Leaving out states that can do no more than others.
@@ -224,7 +226,7 @@ impl Request<'_> {
         match (self.calls, self.objects) {
             (Some(calls), _) => calls,
             (None, Some(_)) => Calls::Unlimited,
-            (None, None) => Calls::Each(model.calls),
+            (None, None) => model.calls,
         }
     }
 
@@ -233,6 +235,7 @@ impl Request<'_> {
         match self.memory {
             Memory::Collected => Assumption::GarbageCollection,
             Memory::Reuse => Assumption::Reuse,
+            Memory::TypeStable => Assumption::TypeStable,
         }
     }
 }

@@ -118,6 +118,7 @@ fn options(request: &Request<'_>, model: ModelBounds) -> VerifyOptions {
             Reduction::DistinctImages => reductions.distinct_images = false,
             Reduction::ReachableImages => reductions.reachable_images = false,
             Reduction::CrashPoints => reductions.crash_points = false,
+            Reduction::CoveredCrashes => reductions.covered_crashes = false,
             Reduction::JustInTime => options.just_in_time = false,
             Reduction::Antichain => options.search.antichain = false,
             Reduction::Calls => options.search.calls = false,
@@ -144,7 +145,7 @@ fn strategy(asked: SearchAsked) -> Strategy {
 fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answer {
     let bounds = &options.bounds;
     let calls = if report.any_calls { Calls::Unlimited } else { bounds.calls };
-    let mut said = Bounds { calls, ..*bounds }.said(program.threads.len());
+    let mut said = Bounds { calls, ..*bounds }.said(program);
     // What was found is a run within all bounds but this one.
     if let (Strategy::Switches(most), false) =
         (options.strategy, report.outcome.violation().is_some())

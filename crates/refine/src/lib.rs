@@ -8,6 +8,7 @@
 //! Apart from that, `stuck.rs`, `graph.rs`, `extension.rs` and `influence.rs` look for operations
 //! that can never return.
 
+mod along;
 mod bounded_switches;
 mod buffered;
 mod cache;
@@ -25,6 +26,7 @@ mod lossy;
 pub mod model;
 mod options;
 mod orphans;
+mod pairs;
 mod portable;
 pub mod product;
 mod repair;

@@ -10,7 +10,7 @@
 //! traces with the same closure have the same set.
 
 use crate::buffered::Buffered;
-use crate::cache::Cache;
+use crate::cache::{Cache, LastClosure};
 use crate::interned::{SpecSets, Table};
 use linchpin_ir::model_spec::{ModelObject, SpecError, spec_of};
 use linchpin_ir::program::{Operation, Program, Type};
@@ -248,7 +248,9 @@ impl Sets {
             return known != 0;
         }
         let is_subset = match self.property {
-            CrashProperty::Buffered => smaller == larger,
+            CrashProperty::Buffered => {
+                self.inner().buffered_subset(self.policy, smaller, larger, &mut cache.closure)
+            }
             _ => self.inner().is_subset(self.policy, smaller, larger, &mut cache.closure),
         };
         cache.subset.put(smaller, larger, u32::from(is_subset));
@@ -538,7 +540,7 @@ impl Inner {
         policy: Policy,
         smaller: u32,
         larger: u32,
-        closure: &mut Option<(u32, FxHashSet<Config>)>,
+        closure: &mut LastClosure,
     ) -> bool {
         let small = self.sets.get(smaller);
         let large = self.sets.get(larger);

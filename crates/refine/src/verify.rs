@@ -53,6 +53,8 @@ pub struct Report {
     pub any_calls: bool,
     /// What is known about runs with crashes, if there are any.
     pub crash: Option<CrashReport>,
+    /// The states in which recovery ended, without their crash parts, if all are known.
+    pub(crate) recovered: Option<Vec<Box<[u8]>>>,
 }
 
 /// Verifies a model. `progress` is called now and then.
@@ -61,9 +63,19 @@ pub fn verify(
     options: &VerifyOptions,
     progress: &(dyn Fn(&Stats) + Sync),
 ) -> Result<Report, ModelError> {
-    if let Some(disk) = &options.disk {
-        claim(disk, identity(program, options))?;
-    }
+    let Some(disk) = &options.disk else { return decided(program, options, progress) };
+    claim(disk, identity(program, options))?;
+    // The states in which recovery ends, which are kept beside the pairs, are not written.
+    let reductions = Reductions { covered_crashes: false, ..options.reductions };
+    decided(program, &VerifyOptions { reductions, ..options.clone() }, progress)
+}
+
+/// The verdict, whatever states are kept in.
+fn decided(
+    program: &Program,
+    options: &VerifyOptions,
+    progress: &(dyn Fn(&Stats) + Sync),
+) -> Result<Report, ModelError> {
     let mut report = match options.bounds.has_crashes() {
         true => durability::judge(program, options, progress)?,
         false => linearizability(program, options, progress)?,
@@ -109,16 +121,17 @@ fn never_stuck(
     options: &VerifyOptions,
     report: &mut Report,
 ) -> Result<(StuckCheck, Option<Counterexample>), ModelError> {
+    let recovered = report.recovered.take();
     if report.any_calls {
         let mut any = options.clone();
         any.bounds.calls = Calls::Unlimited;
-        let checked = stuck::check(program, &any)?;
+        let checked = stuck::check(program, &any, None)?;
         if !matches!(checked.0, StuckCheck::NotMade(_)) {
             return Ok(checked);
         }
         report.any_calls = false;
     }
-    Ok(stuck::check(program, options)?)
+    Ok(stuck::check(program, options, recovered.as_deref())?)
 }
 
 /// Whether every run is linearizable and no step fails.
@@ -216,6 +229,7 @@ pub(crate) fn report(
         bounded: product.space.was_bounded(),
         any_calls: false,
         crash: None,
+        recovered: product.recovered(),
     }
 }
 
@@ -237,8 +251,9 @@ pub(crate) fn found(
 ) -> Result<Outcome<(), Box<Counterexample>>, ModelError> {
     let limits = &options.search.limits;
     let easiest = fewest_switches(product, options.shortest_budget, limits);
-    let easiest = easiest.and_then(|(path, wrong)| follow(product, &path, wrong));
-    if let Some(counterexample) = easiest.or_else(|| follow(product, path, wrong)) {
+    let easiest = easiest.and_then(|(path, wrong)| follow(product, &product.whole(&path), wrong));
+    let first = || follow(product, &product.whole(path), wrong);
+    if let Some(counterexample) = easiest.or_else(first) {
         return Ok(Outcome::Violated(Box::new(counterexample)));
     }
     // Symmetry can hide which thread is which so well that the path cannot be followed again:
@@ -252,10 +267,12 @@ pub(crate) fn found(
     let (exploration, _) = explore(&product, &options.search, &|_| {});
     let undecided = |why: &str| Outcome::Inconclusive(Inconclusive::Undecided(why.to_owned()));
     Ok(match exploration {
-        Exploration::Found { path, wrong } => match follow(&product, &path, wrong) {
-            Some(counterexample) => Outcome::Violated(Box::new(counterexample)),
-            None => undecided("a violation was found, but the interpreter could not replay it"),
-        },
+        Exploration::Found { path, wrong } => {
+            match follow(&product, &product.whole(&path), wrong) {
+                Some(counterexample) => Outcome::Violated(Box::new(counterexample)),
+                None => undecided("a violation was found, but the interpreter could not replay it"),
+            }
+        }
         Exploration::Stopped(Inconclusive::Stopped { by, .. }) => {
             let so_far = Some("a violation was found, but not replayed before that".to_owned());
             Outcome::Inconclusive(Inconclusive::Stopped { by, so_far })

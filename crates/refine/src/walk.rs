@@ -69,8 +69,8 @@ pub fn explore_by_walks<P: Product>(
         seconds: start.elapsed().as_secs_f64(),
         bytes: product.bytes(),
         implementation_states: 0,
-        to_come: None,
         is_closed: false,
+        to_come: None,
     };
     let work = || {
         let mut walker = Walker::new(product, walks, length);

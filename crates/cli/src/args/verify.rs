@@ -297,6 +297,8 @@ pub enum ReductionArg {
     ReachableImages,
     /// Crashing only where no step makes up for it.
     CrashPoints,
+    /// Leaving out states that differ only in what crashes may leave, where they leave no more
+    CoveredCrashes,
     /// Linearizing only when a response needs it.
     JustInTime,
     /// Leaving out states that can do no more than others.

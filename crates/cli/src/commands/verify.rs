@@ -36,7 +36,7 @@ use batch::verify_all;
 use contradiction::folders;
 use files::Models;
 use memory::{Key, Memory};
-use outcome::FileOutcome;
+use outcome::{FileOutcome, Shown};
 use watch::watch;
 
 pub fn execute(args: &VerifyArgs) -> Result<Status> {
@@ -77,7 +77,7 @@ fn all(args: &VerifyArgs, models: &Models, stop: &Stop) -> Result<Status> {
     }
     let outcome = one(file, 1)?;
     // The verdict first: it is never lost because a file cannot be written.
-    output::write_found(args.common.json, &outcome.shown)?;
+    output::write_found(args.common.json, &outcome.printed())?;
     if outcome.is_remembered && !args.common.quiet {
         output::say("remembered from an earlier run: --no-cache verifies again\n");
     }
@@ -163,9 +163,9 @@ fn shown(
         by: found.deciding().map(|answer| answer.engine.to_owned()),
         seconds: 0.0,
         shown: match args.common.json {
-            true if args.with_run => findings.json_with_run(),
-            true => findings.json(),
-            false => findings.text(&output::verdict_on_stdout),
+            true if args.with_run => Shown::Json(findings.json_with_run()),
+            true => Shown::Json(findings.json()),
+            false => Shown::Text(findings.text(&output::verdict_on_stdout)),
         },
         page: args.report.is_some().then(|| findings.page(text)),
         expected: None,
@@ -240,6 +240,7 @@ fn memory(args: &VerifyArgs) -> ModelMemory {
     match args.memory {
         MemoryArg::Collected => ModelMemory::Collected,
         MemoryArg::Reuse => ModelMemory::Reuse,
+        MemoryArg::TypeStable => ModelMemory::TypeStable,
     }
 }
 
@@ -328,6 +329,7 @@ fn left_out(without: ReductionArg) -> &'static [Reduction] {
         ReductionArg::DistinctImages => &[DistinctImages],
         ReductionArg::ReachableImages => &[ReachableImages],
         ReductionArg::CrashPoints => &[CrashPoints],
+        ReductionArg::CoveredCrashes => &[CoveredCrashes],
         ReductionArg::JustInTime => &[JustInTime],
         ReductionArg::Antichain => &[Antichain],
         ReductionArg::Calls => &[Calls],
@@ -342,6 +344,7 @@ fn left_out(without: ReductionArg) -> &'static [Reduction] {
             DistinctImages,
             ReachableImages,
             CrashPoints,
+            CoveredCrashes,
             JustInTime,
             Antichain,
             Calls,
@@ -356,14 +359,14 @@ fn note_ignored(args: &VerifyArgs, loaded: &Loaded, found: &mut Verification) {
         Language::Subop => &[
             ("--threads", args.threads.is_some()),
             ("--size", args.size.is_some()),
-            ("--memory", args.memory == MemoryArg::Reuse),
+            ("--memory", args.memory != MemoryArg::Collected),
         ],
         Language::Csp => &[
             ("--threads", args.threads.is_some()),
             ("--ops", args.ops.is_some()),
             ("--values", args.values.is_some()),
             ("--size", args.size.is_some()),
-            ("--memory", args.memory == MemoryArg::Reuse),
+            ("--memory", args.memory != MemoryArg::Collected),
         ],
     };
     let ignored: Vec<&str> =
@@ -459,7 +462,8 @@ mod tests {
         let missing = folder.path().join("missing");
         let outcome = shown(&args, &loaded, &found, &[missing, folder.path().to_owned()]);
         assert_eq!(outcome.status(), Status::Input);
-        let first = outcome.shown.lines().next().expect("a line");
+        let printed = outcome.printed();
+        let first = printed.lines().next().expect("a line");
         assert!(first.starts_with("m.lin: INTERNAL ERROR: `shape` shows what `refine`"), "{first}");
         assert!(first.contains("Please report this model, with the file `"), "{first}");
         let saved: Vec<_> = std::fs::read_dir(folder.path()).expect("a folder").collect();

@@ -22,6 +22,8 @@ fn asked(bounds: Bounds) -> VerifyOptions {
     let mut options = VerifyOptions::new(bounds);
     options.stuck = false;
     options.repairs = false;
+    // It is left out on disk, and looks at short runs with crashes later.
+    options.reductions.covered_crashes = false;
     // The path that the search itself finds.
     options.shortest_budget = 0;
     options
