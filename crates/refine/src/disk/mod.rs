@@ -73,6 +73,9 @@ fn failed(folder: &Path, error: &io::Error) -> Exploration {
     )))
 }
 
+/// States on the way to one, each with its set.
+type StatePath = Vec<(Vec<u8>, u32)>;
+
 struct Search<'a, P: Portable> {
     product: &'a P,
     options: &'a SearchOptions,
@@ -276,7 +279,7 @@ impl<'a, P: Portable> Search<'a, P> {
     }
 
     /// The states on the way to one of the last level.
-    fn path(&mut self, at: u64) -> io::Result<Option<Vec<(Vec<u8>, u32)>>> {
+    fn path(&mut self, at: u64) -> io::Result<Option<StatePath>> {
         let mut path = Vec::new();
         let mut at = at;
         for level in self.manifest.levels.iter().rev() {
