@@ -45,9 +45,7 @@ pub(crate) fn reductions(options: &VerifyOptions, property: CrashProperty) -> Re
     // A call that has taken no step may be asked about, and so may one that has its answer but has
     // not returned.
     let merged_events = property != CrashProperty::Detectable && options.reductions.merged_events;
-    // On disk a state stands beside a set of the specification, which has no room for crash parts.
-    let covered_crashes = options.disk.is_none() && options.reductions.covered_crashes;
-    Reductions { merged_events, covered_crashes, ..options.reductions }
+    Reductions { merged_events, ..options.reductions }
 }
 
 /// The product in which a condition is looked for.

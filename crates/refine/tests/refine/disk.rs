@@ -286,8 +286,8 @@ fn sets_mean_the_same_elsewhere() {
             _ => CrashProperty::Durable,
         };
         let product = |policy| {
-            let reductions = Reductions { covered_crashes: false, ..Reductions::ALL };
-            let product = ModelProduct::new(&program, of, reductions, policy).expect("a product");
+            let product =
+                ModelProduct::new(&program, of, Reductions::ALL, policy).expect("a product");
             product.asking(property)
         };
         let policy = [Policy::JustInTime, Policy::Eager][usize::from(seed % 5 == 0)];
