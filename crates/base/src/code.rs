@@ -26,6 +26,12 @@ pub enum NotApplicable {
         /// The variable.
         variable: String,
     },
+    /// The specification looks at the thread that calls.
+    #[error("the specification of `{operation}` looks at the thread that calls it")]
+    Caller {
+        /// The operation.
+        operation: String,
+    },
     /// Freed memory comes back.
     #[error("freed memory may come back: base points are about memory that is garbage collected")]
     Reuse,
@@ -55,13 +61,19 @@ pub struct Code {
 impl Code {
     /// What the code of a program says; an error if the definitions do not apply to it.
     pub fn new(program: &Program, memory: Memory) -> Result<Code, NotApplicable> {
-        if memory == Memory::Reuse {
+        if memory.gives_back() {
             return Err(NotApplicable::Reuse);
         }
         if let Some(variable) = program.thread_locals.first() {
             return Err(NotApplicable::ThreadLocal { variable: variable.name.clone() });
         }
         for operation in &program.operations {
+            let mut names_caller = false;
+            let mut look = |expr: &Expr| names_caller |= matches!(expr, Expr::Me);
+            operation.requires.iter().for_each(|requires| requires.walk(&mut look));
+            if names_caller {
+                return Err(NotApplicable::Caller { operation: operation.name.clone() });
+            }
             let is_choice = |(action, _): &&(Action, u32)| matches!(action, Action::Choose { .. });
             if let Some((_, line)) = actions(&operation.body).find(is_choice) {
                 let operation = operation.name.clone();

@@ -43,8 +43,9 @@ impl Engine for Base {
         let Source::Lin { program, bounds } = subject.source else { return Ok(Vec::new()) };
         let start = Instant::now();
         let options = options(request, bounds);
-        let observe =
-            |states: usize| (request.progress)(Progress { engine: NAME, states, depth: 0 });
+        let observe = |states: usize| {
+            (request.progress)(Progress { engine: NAME, states, depth: 0, to_come: None })
+        };
         let mut answer = match analyse(program, &options, &observe) {
             Ok(analysis) => {
                 let mut answer = describe(program, &analysis);
@@ -90,6 +91,7 @@ fn options(request: &Request<'_>, model: ModelBounds) -> Options {
             | Reduction::DistinctImages
             | Reduction::ReachableImages
             | Reduction::CrashPoints
+            | Reduction::CoveredCrashes
             | Reduction::Antichain
             | Reduction::DeadFields
             | Reduction::Calls => {}
@@ -99,7 +101,7 @@ fn options(request: &Request<'_>, model: ModelBounds) -> Options {
 }
 
 fn describe(program: &Program, analysis: &Analysis) -> Answer {
-    let said = analysis.space.bounds().said(program.threads.len());
+    let said = analysis.space.bounds().said(program);
     let within = said.iter().map(Bound::to_string).collect::<Vec<_>>().join(", ");
     let teller = Teller { analysis };
     let (verdict, reason) = verdict(analysis, &teller, &within);

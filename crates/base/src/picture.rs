@@ -81,7 +81,9 @@ impl Painter<'_> {
             Type::Lock => {
                 take(words);
             }
-            Type::Int => out.push((name.to_owned(), SharedValue::Word(integer(take(words))))),
+            Type::Int | Type::Wrapping(_) => {
+                out.push((name.to_owned(), SharedValue::Word(integer(take(words)))))
+            }
             Type::Bool => out.push((name.to_owned(), SharedValue::Bool(take(words) != 0))),
             Type::Tid => {
                 let word = (take(words) - 1).to_string();

@@ -16,7 +16,7 @@ pub fn roadmap(analysis: &Analysis, source: &str) -> Roadmap {
     let program = analysis.space.program();
     let operations = 0..program.operations.len();
     Roadmap {
-        bounds: analysis.space.bounds().said(program.threads.len()),
+        bounds: analysis.space.bounds().said(program),
         states: analysis.states(),
         shared_states: analysis.shared.len(),
         complete: analysis.stopped.is_none(),

@@ -41,7 +41,7 @@ impl Engine for Processes {
         options.search.antichain &= !request.without.contains(&Reduction::Antichain);
         let observe = |stats: &linchpin_refine::search::Stats| {
             let (states, depth) = (stats.states, stats.depth);
-            (request.progress)(Progress { engine: "refine", states, depth });
+            (request.progress)(Progress { engine: "refine", states, depth, to_come: None });
         };
         let reports = verify(&processes, &options, &observe);
         if reports.is_empty() {

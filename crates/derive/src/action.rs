@@ -35,7 +35,7 @@ impl Explorer<'_> {
             Action::Assert(condition) => self.guard(execution, condition),
             Action::Assign { local, value } => self.assign(execution, local, value),
             Action::Choose { into, from, to } => choose(&execution, *into, from, to),
-            Action::New { into, object, fields } => {
+            Action::New { into, object, fields, .. } => {
                 let mut branches = Vec::new();
                 for (conditions, trees) in execution.words().together(fields)? {
                     let mut branch = execution.clone();

@@ -97,6 +97,7 @@ impl Words<'_> {
                 return Err("variables that threads keep between operations".to_owned());
             }
             Expr::Me => return Err("`me`, the id of the thread".to_owned()),
+            Expr::Unary(UnaryOp::ThreadNumber, _) => return Err("numbers of threads".to_owned()),
             Expr::Unary(UnaryOp::Not, inner) => self.map(inner, |words, tree| {
                 Ok(Tree::Word(Word::Truth(words.truth(tree)?.negated())))
             })?,
@@ -311,7 +312,12 @@ impl Words<'_> {
             | BinaryOp::Subtract
             | BinaryOp::Multiply
             | BinaryOp::Divide
-            | BinaryOp::Remainder => {
+            | BinaryOp::Remainder
+            | BinaryOp::BitAnd
+            | BinaryOp::BitOr
+            | BinaryOp::BitXor
+            | BinaryOp::ShiftLeft
+            | BinaryOp::ShiftRight => {
                 return match (operator, constant(left), constant(right)) {
                     (BinaryOp::Add, _, Some(more)) => self.plus(left, more),
                     (BinaryOp::Add, Some(more), _) => self.plus(right, more),
@@ -325,7 +331,7 @@ impl Words<'_> {
                             BinaryOp::Multiply => a.checked_mul(b),
                             BinaryOp::Divide => a.checked_div(b),
                             BinaryOp::Remainder => a.checked_rem(b),
-                            _ => None,
+                            bits => bits.on_bits(a, b),
                         };
                         value
                             .map(|value| Tree::Word(Word::Term(Term::Int(value))))

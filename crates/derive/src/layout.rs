@@ -88,6 +88,7 @@ pub fn words(ty: &Type) -> Result<Vec<(String, Kind)>, String> {
             }
             Ok(all)
         }
+        Type::Wrapping(_) => Err("integers that wrap".to_owned()),
         Type::Tid => Err("thread ids".to_owned()),
         Type::Array(..) => Err("arrays other than shared ones".to_owned()),
         Type::Seq(_) | Type::Set(_) | Type::Map(..) => Err("collections".to_owned()),

@@ -393,8 +393,8 @@ fn either(holds: Constraint) -> Option<Vec<Case<Term>>> {
 
 fn binary(operator: BinaryOp, left: &Term, right: &Term) -> Option<Vec<Case<Term>>> {
     use BinaryOp::{
-        Add, And, Divide, Equal, Greater, GreaterEqual, Less, LessEqual, Multiply, NotEqual, Or,
-        Remainder, Subtract,
+        Add, And, BitAnd, BitOr, BitXor, Divide, Equal, Greater, GreaterEqual, Less, LessEqual,
+        Multiply, NotEqual, Or, Remainder, ShiftLeft, ShiftRight, Subtract,
     };
     if matches!(operator, Equal | NotEqual) {
         let cases = equal(left, right)?;
@@ -418,7 +418,7 @@ fn binary(operator: BinaryOp, left: &Term, right: &Term) -> Option<Vec<Case<Term
         LessEqual => either(Constraint::at_most(left, right, 0)?),
         Greater => either(Constraint::at_most(right, left, -1)?),
         GreaterEqual => either(Constraint::at_most(right, left, 0)?),
-        Equal | NotEqual | And | Or => None,
+        Equal | NotEqual | And | Or | BitAnd | BitOr | BitXor | ShiftLeft | ShiftRight => None,
     }
 }
 

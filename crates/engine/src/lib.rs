@@ -23,8 +23,8 @@ pub use picture::{
 };
 pub use proof::{FactsShown, PairRelation, PairShown, ProofShown};
 pub use request::{
-    DomainAsked, Extras, Progress, PureAsked, Reduction, ReferenceAsked, Request, RoadmapRequest,
-    SearchAsked, ShapeRequest, ThreadsAsked,
+    DiskAsked, DomainAsked, Extras, Progress, PureAsked, Reduction, ReferenceAsked, Request,
+    RoadmapRequest, SearchAsked, ShapeRequest, ThreadsAsked,
 };
 pub use roadmap::{
     Claim, Effect, OperationKind, Origin, Reach, Roadmap, RoadmapOperation, Rule, SharedNode,

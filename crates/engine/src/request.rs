@@ -3,6 +3,7 @@
 use crate::ModelBounds;
 use linchpin_ir::interpreter::Memory;
 use linchpin_verdict::{Assumption, Calls, CrashProperty, Limits};
+use std::path::PathBuf;
 
 /// A reduction of the state space, to be named where it is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,6 +28,8 @@ pub enum Reduction {
     ReachableImages,
     /// Crashing only where no step makes up for it.
     CrashPoints,
+    /// Leaving out states that differ only in what crashes may leave, where they leave no more.
+    CoveredCrashes,
     /// Linearizing only when a response needs it.
     JustInTime,
     /// Leaving out states that can do no more than others.
@@ -76,6 +79,15 @@ pub enum SearchAsked {
     },
     /// Those with at most so many context switches.
     ContextBound(usize),
+}
+
+/// Where a search within bounds keeps its states, if not in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DiskAsked {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Whether to go on with the search that is in it.
+    pub resume: bool,
 }
 
 /// How many threads a proof by comparison is about.
@@ -156,6 +168,8 @@ pub struct Progress {
     pub states: usize,
     /// The depth so far.
     pub depth: usize,
+    /// About how many states are still to come, where that can be guessed.
+    pub to_come: Option<u64>,
 }
 
 /// How an engine is asked.
@@ -192,6 +206,8 @@ pub struct Request<'a> {
     pub without: Vec<Reduction>,
     /// A lossy search with a table of so many bytes.
     pub lossy: Option<u64>,
+    /// Keep the states of a search on disk.
+    pub disk: Option<DiskAsked>,
     /// In which order runs are looked at.
     pub search: SearchAsked,
     /// What else a proof is asked for.
@@ -210,7 +226,7 @@ impl Request<'_> {
         match (self.calls, self.objects) {
             (Some(calls), _) => calls,
             (None, Some(_)) => Calls::Unlimited,
-            (None, None) => Calls::Each(model.calls),
+            (None, None) => model.calls,
         }
     }
 
@@ -219,6 +235,7 @@ impl Request<'_> {
         match self.memory {
             Memory::Collected => Assumption::GarbageCollection,
             Memory::Reuse => Assumption::Reuse,
+            Memory::TypeStable => Assumption::TypeStable,
         }
     }
 }
@@ -241,6 +258,7 @@ impl Default for Request<'_> {
             stuck: true,
             without: Vec::new(),
             lossy: None,
+            disk: None,
             search: SearchAsked::BreadthFirst,
             extras: Extras::default(),
             shape: ShapeRequest::default(),

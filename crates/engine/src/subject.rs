@@ -1,6 +1,7 @@
 //! What is asked about.
 
 use linchpin_ir::program::Program;
+use linchpin_verdict::Calls;
 
 /// The languages of models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,7 +39,7 @@ impl Language {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelBounds {
     /// Operations a thread calls.
-    pub calls: u32,
+    pub calls: Calls,
     /// Clients pass the integers from 1 to this one.
     pub values: i64,
     /// How often the system may crash.

@@ -10,7 +10,8 @@ use crate::watch::Watch;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use linchpin_sync::runtime::{
-    Action, CellAccess, Controlled, Identity, Locals, Place, Resource, Runtime, Site, control,
+    Action, CellAccess, Controlled, Exploring, Identity, Locals, Place, Resource, Runtime, Site,
+    control,
 };
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -127,6 +128,7 @@ struct Shared {
     locals: RefCell<Vec<Rc<Locals>>>,
     /// Bodies that were spawned and are no coroutines yet.
     spawned: RefCell<Vec<Box<dyn FnOnce()>>>,
+    exploring: Cell<Exploring>,
     /// What is done when the execution has ended.
     at_end: RefCell<Vec<Box<dyn FnOnce()>>>,
 }
@@ -164,6 +166,11 @@ impl Threads {
     /// How many threads there are, ended ones included.
     pub(crate) fn len(&self) -> usize {
         self.bodies.len()
+    }
+
+    /// Whether other executions are to be explored from here on.
+    pub(crate) fn is_explored(&self) -> bool {
+        self.shared.exploring.get() == Exploring::On
     }
 
     /// Lets a thread go on with the reply to its question until it asks again. The first reply to a
@@ -329,6 +336,12 @@ impl Runtime for Shared {
 
     fn mark(&self, mark: u64) {
         self.ask(Request::Mark(mark));
+    }
+
+    fn exploring(&self, exploring: Exploring) {
+        if self.exploring.get() != Exploring::Never {
+            self.exploring.set(exploring);
+        }
     }
 
     fn at_end(&self, call: Box<dyn FnOnce()>) {

@@ -4,7 +4,7 @@ use crate::definition::OperationInfo;
 use crate::error::DefinitionError;
 use crate::json;
 use crate::scenario::NamedCall;
-use linchpin_spec::Value;
+use linchpin_spec::{Shape, Signature, Value};
 use std::path::Path;
 
 /// What a recording says: the calls of each process, and their answers in the same order.
@@ -19,6 +19,8 @@ struct Process {
     name: Value,
     calls: Vec<NamedCall>,
     answers: Vec<Option<Value>>,
+    /// Whether the last call is of an operation that answers nothing.
+    answers_nothing: bool,
 }
 
 impl Recorded {
@@ -30,6 +32,7 @@ impl Recorded {
     pub(crate) fn read(
         path: &Path,
         operations: &[OperationInfo],
+        signatures: &[Signature],
     ) -> Result<Recorded, DefinitionError> {
         let mistake = |reason: String| {
             let path = path.display().to_string();
@@ -38,7 +41,7 @@ impl Recorded {
         let text = std::fs::read_to_string(path).map_err(|error| mistake(error.to_string()))?;
         let mut processes: Vec<Process> = Vec::new();
         for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            event(line, operations, &mut processes)
+            event(line, operations, signatures, &mut processes)
                 .ok_or_else(|| mistake(format!("line {} is no event of the test", number + 1)))?;
         }
         let answers = processes.iter().flat_map(|process| process.answers.iter().cloned());
@@ -52,7 +55,12 @@ impl Recorded {
 }
 
 /// Takes an event to its process; nothing if it makes no sense.
-fn event(line: &str, operations: &[OperationInfo], processes: &mut Vec<Process>) -> Option<()> {
+fn event(
+    line: &str,
+    operations: &[OperationInfo],
+    signatures: &[Signature],
+    processes: &mut Vec<Process>,
+) -> Option<()> {
     let Value::Map(fields) = json::read(line)? else { return None };
     let field = |name: &str| fields.get(&Value::str(name));
     let (name, kind) = (field("process")?.clone(), field("type")?);
@@ -81,7 +89,11 @@ fn event(line: &str, operations: &[OperationInfo], processes: &mut Vec<Process>)
         };
         process.calls.push(NamedCall::new(&operation.name, arguments));
         process.answers.push(None);
+        let signature = signatures.get(usize::from(operation.spec));
+        process.answers_nothing = signature.is_some_and(|known| known.response == Shape::Unit);
     } else if *kind == Value::str("ok") {
+        // What answers nothing has its argument there, as everywhere where histories are recorded.
+        let value = if process.answers_nothing { Value::Null } else { value };
         *process.answers.last_mut()? = Some(value);
     }
     Some(())

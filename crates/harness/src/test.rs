@@ -348,7 +348,8 @@ impl<T: Send + Sync + 'static, S: Specified> Test<T, S> {
         let mut named_threads = self.scenario;
         let mut recorded = None;
         if let Some(path) = &self.recording {
-            let Recorded { threads, answers } = Recorded::read(path, &operations)?;
+            let signatures = object.spec.operations();
+            let Recorded { threads, answers } = Recorded::read(path, &operations, signatures)?;
             (named_threads, recorded) = (threads, Some(answers));
         }
         let threads: Vec<Vec<Call>> = named_threads

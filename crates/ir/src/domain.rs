@@ -50,6 +50,7 @@ impl Domain {
                 Some((from, to)) => Domain::Integers { from, count: count(from, to) },
                 None => Domain::Integers { from: 1, count: bounds.values.max(0) as u64 },
             },
+            Type::Wrapping(count) => Domain::Integers { from: 0, count: (*count).max(0) as u64 },
             Type::Tid => Domain::Integers { from: 0, count: bounds.threads as u64 },
             Type::Bool => Domain::Booleans,
             Type::Option(ty) => Domain::Optional(Box::new(inner(ty)?)),
@@ -140,6 +141,7 @@ mod tests {
         assert_eq!(shown(Type::Int, Some((-1, 2))), "-1 0 1");
         assert_eq!(shown(Type::Int, Some((2, 2))), "");
         assert_eq!(shown(Type::Tid, Some((7, 9))), "0 1 2");
+        assert_eq!(shown(Type::Wrapping(4), None), "0 1 2 3");
         assert_eq!(shown(Type::Bool, None), "false true");
         let pair = Type::Tuple(vec![Type::Bool, Type::Option(Box::new(Type::Int))]);
         let expected = "[false, null] [true, null] [false, 1] [true, 1] [false, 2] [true, 2]";

@@ -83,7 +83,7 @@ pub struct Variable {
 
 /// A type, with every size known.
 ///
-/// Values of the types: `Int`/`Tid` are [`Value::Int`]; `Option` and `Struct` are [`Value::Null`]
+/// Values of the types: `Int`/`Wrapping`/`Tid` are [`Value::Int`]; `Option` and `Struct` are [`Value::Null`]
 /// or the inner value / a [`Value::Ref`]; `Lock` is `Null` when free, else the `Int` of the owner;
 /// `Record`, `Tuple`, `Array` and `Seq` are [`Value::List`]; `Set` and `Map` are their namesakes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,6 +92,11 @@ pub enum Type {
     Unit,
     /// An integer.
     Int,
+    /// An integer from zero up to, and without, this number, which is at least 1.
+    ///
+    /// INVARIANT: what is stored in a word of this type is in range, because the program reduces it
+    /// before it stores it.
+    Wrapping(i64),
     /// A truth value.
     Bool,
     /// A thread id.
@@ -143,6 +148,17 @@ pub struct Thread {
     pub role: Option<String>,
     /// The operations it may call: indexes into [`Program::operations`].
     pub operations: Vec<usize>,
+    /// How many operations it calls, where the model says that for its role.
+    pub calls: Option<RoleCalls>,
+}
+
+/// How many operations the threads of a role call, whatever the others do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RoleCalls {
+    /// So many.
+    Each(u16),
+    /// Without end.
+    Unlimited,
 }
 
 /// An operation.
@@ -272,6 +288,9 @@ pub enum Action {
         object: usize,
         /// The value of every field.
         fields: Vec<Expr>,
+        /// For each field, whether the source gives it. The values of the others are defaults, and
+        /// memory that is type-stable leaves them as they were.
+        given: Vec<bool>,
     },
     /// Gives an object back.
     Free(Expr),
@@ -443,6 +462,8 @@ pub enum UnaryOp {
     Not,
     /// `-`; overflow fails the run.
     Negate,
+    /// `int(t)`: the number of a thread.
+    ThreadNumber,
 }
 
 /// Binary operators. Overflow and division by zero fail the run.
@@ -474,6 +495,48 @@ pub enum BinaryOp {
     And,
     /// `||`
     Or,
+    /// `&`
+    BitAnd,
+    /// `|`
+    BitOr,
+    /// `^`
+    BitXor,
+    /// `<<`; a shift by less than 0 or more than 63, and one that loses bits, fails the run
+    ShiftLeft,
+    /// `>>`, keeping the sign; a shift by less than 0 or more than 63 fails the run
+    ShiftRight,
+}
+
+impl BinaryOp {
+    /// What an operator on bits makes of two numbers; `None` for other operators, and where the run
+    /// fails.
+    ///
+    /// ```
+    /// use linchpin_ir::program::BinaryOp;
+    /// assert_eq!(BinaryOp::BitAnd.on_bits(6, 3), Some(2));
+    /// assert_eq!(BinaryOp::ShiftLeft.on_bits(1, 62), Some(1 << 62));
+    /// assert_eq!(BinaryOp::ShiftLeft.on_bits(1, 63), None);
+    /// assert_eq!(BinaryOp::ShiftRight.on_bits(-3, 1), Some(-2));
+    /// ```
+    pub fn on_bits(self, left: i64, right: i64) -> Option<i64> {
+        let by = u32::try_from(right).ok().filter(|by| *by < i64::BITS);
+        match self {
+            BinaryOp::BitAnd => Some(left & right),
+            BinaryOp::BitOr => Some(left | right),
+            BinaryOp::BitXor => Some(left ^ right),
+            BinaryOp::ShiftLeft => by
+                .map(|by| (left << by, by))
+                .and_then(|(shifted, by)| (shifted >> by == left).then_some(shifted)),
+            BinaryOp::ShiftRight => by.map(|by| left >> by),
+            _ => None,
+        }
+    }
+
+    /// Whether this works on the bits of numbers.
+    pub fn is_on_bits(self) -> bool {
+        use BinaryOp::{BitAnd, BitOr, BitXor, ShiftLeft, ShiftRight};
+        matches!(self, BitAnd | BitOr | BitXor | ShiftLeft | ShiftRight)
+    }
 }
 
 /// Questions that leave a collection as it is.
@@ -556,7 +619,7 @@ impl Type {
     pub fn shape(&self) -> Option<Shape> {
         Some(match self {
             Type::Unit => Shape::Unit,
-            Type::Int | Type::Tid => Shape::Int,
+            Type::Int | Type::Wrapping(_) | Type::Tid => Shape::Int,
             Type::Bool => Shape::Bool,
             Type::Option(inner) => inner.shape()?.or_null(),
             Type::Tuple(items) => {

@@ -24,6 +24,7 @@ pub fn format(source: &str) -> Result<String, Vec<Diagnostic>> {
     let mut layout = Layout {
         source,
         type_brackets: parsed.type_brackets.into_iter().collect(),
+        shifts: parsed.shifts.into_iter().collect(),
         out: String::new(),
         open: Vec::new(),
         line: 0,
@@ -63,6 +64,8 @@ struct Layout<'s> {
     source: &'s str,
     /// Where the `<` and `>` of types stand; any other is a comparison.
     type_brackets: HashSet<u32>,
+    /// Where the second `>` of each `>>` stands.
+    shifts: HashSet<u32>,
     out: String,
     /// The open brackets, each with the line on which it was opened.
     open: Vec<(Open, usize)>,
@@ -81,12 +84,14 @@ struct Layout<'s> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Plain,
-    /// `-` or `!` before its operand.
+    /// `-`, `!` or `&` before what it belongs to.
     Prefix,
     /// The `]` of `#[…]`.
     EndOfAnnotation,
     /// `<` or `>` of a type.
     TypeBracket,
+    /// The second `>` of `>>`.
+    EndOfShift,
 }
 
 impl Layout<'_> {
@@ -134,7 +139,8 @@ impl Layout<'_> {
     fn part(&self, token: Token) -> Part {
         match token.kind {
             TokenKind::Bang => Part::Prefix,
-            TokenKind::Minus if !self.after_operand() => Part::Prefix,
+            TokenKind::Minus | TokenKind::Ampersand if !self.after_operand() => Part::Prefix,
+            TokenKind::Greater if self.shifts.contains(&token.span.start) => Part::EndOfShift,
             TokenKind::CloseBracket if self.innermost() == Some(Open::Annotation) => {
                 Part::EndOfAnnotation
             }
@@ -240,7 +246,8 @@ impl Layout<'_> {
             (_, Comma | Semicolon | Dot | Question | Colon | CloseParen | CloseBracket) => false,
             (OpenBrace, CloseBrace) => false,
             (OpenParen | OpenBracket | HashBracket | Dot, _) => false,
-            _ if last_part == Part::Prefix || part == Part::TypeBracket => false,
+            _ if last_part == Part::Prefix => false,
+            _ if matches!(part, Part::TypeBracket | Part::EndOfShift) => false,
             (Less, _) if last_part == Part::TypeBracket => false,
             (_, DotDot | DotDotEqual) => matches!(last.kind, Comma | OpenBrace),
             (DotDot | DotDotEqual, _) => false,

@@ -61,11 +61,30 @@ pub enum Spec {
     Block(Box<Model>),
 }
 
+/// How many operations a thread calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ops {
+    /// So many.
+    Each(usize),
+    /// Without end.
+    Unlimited,
+}
+
+impl Ops {
+    /// How many calls are tried where some number is needed: as asked, or a few.
+    pub fn or_few(self) -> usize {
+        match self {
+            Ops::Each(count) => count,
+            Ops::Unlimited => 3,
+        }
+    }
+}
+
 /// The bounds of a model, other than the threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// Operations a thread calls.
-    pub ops: usize,
+    pub ops: Ops,
     /// Different values that clients pass.
     pub values: i64,
     /// Size of the object, for engines that let threads call for ever.
@@ -89,6 +108,8 @@ pub struct Routine {
     pub response: Type,
     /// When a client may call it.
     pub requires: Option<Expr>,
+    /// How many calls of it may be open at a time, if it may call itself.
+    pub depth: Option<usize>,
     /// What it does.
     pub body: Block,
     /// The line of its declaration.
@@ -129,8 +150,8 @@ pub enum StatementKind {
     Assign(Target, Expr),
     /// Writes shared memory.
     Write(Place, Expr),
-    /// `place += e`: reads, evaluates, writes.
-    Modify(Place, BinaryOp, Expr),
+    /// `place += e`: reads, evaluates, writes; with where the number wraps, if it does.
+    Modify(Place, BinaryOp, Expr, Option<i64>),
     /// Evaluates for the effect.
     Eval(Expr),
     /// `if`
@@ -204,6 +225,13 @@ pub enum Place {
     Shared(usize),
     /// An element of a shared array.
     SharedElement(usize, Box<Expr>),
+    /// What was passed to the function for a parameter that is a place.
+    Parameter {
+        /// Which of the places passed.
+        at: usize,
+        /// The element, if it is an array.
+        index: Option<Box<Expr>>,
+    },
     /// A field of an object.
     Field {
         /// The object.
@@ -215,6 +243,15 @@ pub enum Place {
         /// The element, if the field is an array.
         index: Option<Box<Expr>>,
     },
+}
+
+/// What is passed to a function.
+#[derive(Clone, Debug)]
+pub enum Argument {
+    /// A value.
+    Value(Expr),
+    /// A place.
+    Place(Place),
 }
 
 /// A typed expression.
@@ -275,7 +312,17 @@ pub enum ExprKind {
     /// A change of a collection.
     Update(Place, Method, Vec<Expr>),
     /// A call of a function.
-    Call(usize, Vec<Expr>),
+    Call(usize, Vec<Argument>),
+    /// The index of an element of an array of arrays: of which row, of which column, and how many
+    /// columns there are.
+    Within {
+        /// The row.
+        row: Box<Expr>,
+        /// The column.
+        column: Box<Expr>,
+        /// The length of a row.
+        length: usize,
+    },
     /// `choose(a..b)`, end excluded.
     Choose(Box<Expr>, Box<Expr>),
     /// `new`: the struct and the value of each field, in the order written.
@@ -284,8 +331,8 @@ pub enum ExprKind {
     Cas(Vec<Cell>),
     /// `swap`
     Swap(Place, Box<Expr>),
-    /// `faa`
-    FetchAdd(Place, Box<Expr>),
+    /// `faa`, with where the number wraps, if it does
+    FetchAdd(Place, Box<Expr>, Option<i64>),
     /// `ll`
     LoadLinked(Place),
     /// `sc`
@@ -316,6 +363,7 @@ impl Expr {
             ExprKind::RecordUpdate(fields, base) => {
                 base.is_path() && fields.iter().all(|(_, e)| e.is_local())
             }
+            ExprKind::Within { row, column, .. } => row.is_path() && column.is_path(),
             ExprKind::If(c, a, b) => c.is_local() && a.is_local() && b.is_local(),
             ExprKind::Query(_, a, args) => a.is_local() && args.iter().all(Expr::is_local),
             ExprKind::Read(_)

@@ -21,7 +21,7 @@ pub mod syntax;
 pub use annotate::{Annotated, NewBase, add_bases};
 pub use check::{FUNCTIONS, RESERVED};
 pub use format::format;
-pub use hir::Bounds;
+pub use hir::{Bounds, Ops};
 pub use linchpin_syntax::{Code, Diagnostic, Span};
 
 use linchpin_ir::program::{Program, SpecSource};

@@ -191,7 +191,7 @@ impl Verified {
 
     /// The object that `linchpin verify --json` prints.
     pub fn json(&self) -> String {
-        self.findings(|findings| findings.json())
+        self.findings(|findings| findings.json_of("verify"))
     }
 
     /// A self-contained page.

@@ -22,14 +22,24 @@ pub use model::model;
 #[doc(inline)]
 pub use linchpin_sync::{lazy_static, thread_local};
 
+use linchpin_sync::runtime::{self, Exploring};
+
 /// As in loom, where it is the most threads that a model has. Here it is no limit.
 pub const MAX_THREADS: usize = 5;
 
-/// Does nothing: everything is explored.
-pub fn explore() {}
+/// Other executions are explored from here on.
+///
+/// With `LOOM_LINCHPIN=weak` they are explored everywhere.
+pub fn explore() {
+    runtime::with(|runtime| runtime.exploring(Exploring::On));
+}
 
-/// Does nothing: everything is explored.
-pub fn stop_exploring() {}
+/// No other executions are explored from here on, until [`explore`] is called.
+pub fn stop_exploring() {
+    runtime::with(|runtime| runtime.exploring(Exploring::Off));
+}
 
-/// Does nothing: everything is explored.
-pub fn skip_branch() {}
+/// No other executions are explored from here on, to the end of this one.
+pub fn skip_branch() {
+    runtime::with(|runtime| runtime.exploring(Exploring::Never));
+}

@@ -30,7 +30,7 @@ pub struct Builder {
     pub checkpoint_file: Option<PathBuf>,
     /// As in loom. Here it means nothing: only what fails is kept.
     pub checkpoint_interval: usize,
-    /// As in loom. Here everything is explored.
+    /// Whether other executions are explored only from [`explore`](crate::explore) on.
     pub expect_explicit_explore: bool,
     /// As in loom. Here places in the source are always known.
     pub location: bool,
@@ -83,7 +83,11 @@ impl Builder {
     where
         F: Fn() + Sync + Send + 'static,
     {
+        let explicit = self.expect_explicit_explore;
         let body: Rc<dyn Fn()> = Rc::new(move || {
+            if explicit {
+                crate::stop_exploring();
+            }
             lazy::begin();
             model();
             runtime::with(|runtime| runtime.with_locals(&mut |locals| locals.destroy()));

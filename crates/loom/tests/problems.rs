@@ -428,3 +428,48 @@ fn locks_that_are_tried() {
         assert!((1..=3).contains(&*lock.0.lock().unwrap()));
     });
 }
+
+/// How many executions a model has that does this before and after two threads write.
+fn executions(before: fn(), after: fn(), builder: &model::Builder) -> usize {
+    static COUNT: std::sync::Mutex<usize> = std::sync::Mutex::new(0);
+    static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    *COUNT.lock().unwrap() = 0;
+    builder.check(move || {
+        *COUNT.lock().unwrap() += 1;
+        let words = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
+        let write = |at: usize, words: Arc<(AtomicUsize, AtomicUsize)>| {
+            let word = if at == 0 { &words.0 } else { &words.1 };
+            word.fetch_add(1, Ordering::SeqCst);
+        };
+        let both = |at: usize| {
+            let threads =
+                [words.clone(), words.clone()].map(|words| thread::spawn(move || write(at, words)));
+            threads.map(|thread| thread.join().unwrap());
+        };
+        before();
+        both(0);
+        after();
+        both(1);
+    });
+    *COUNT.lock().unwrap()
+}
+
+#[test]
+fn what_need_not_be_explored_is_not() {
+    let nothing = || {};
+    for bound in [None, Some(3)] {
+        let mut builder = model::Builder::new();
+        builder.preemption_bound = bound;
+        let count = |before: fn(), after: fn()| executions(before, after, &builder);
+        let (all, half) = (count(nothing, nothing), count(nothing, loom::stop_exploring));
+        assert!(all > half && half > 1, "{all}, {half}");
+        assert_eq!(count(loom::stop_exploring, loom::explore), half);
+        assert_eq!(count(loom::stop_exploring, nothing), 1);
+        assert_eq!(count(loom::skip_branch, loom::explore), 1);
+        assert_eq!(count(nothing, loom::skip_branch), half);
+        builder.expect_explicit_explore = true;
+        assert_eq!(executions(nothing, nothing, &builder), 1);
+        assert_eq!(executions(nothing, loom::explore, &builder), half);
+    }
+}

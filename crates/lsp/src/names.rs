@@ -211,9 +211,10 @@ impl Resolver<'_> {
         }
         for item in &model.items {
             let Item::Bounds(bounds, _) = item else { continue };
-            for (name, value) in bounds {
-                self.use_of(self.roles.get(&name.name).copied(), name.span);
-                self.expr(value);
+            for bound in bounds {
+                let named = bound.role.as_ref().unwrap_or(&bound.name);
+                self.use_of(self.roles.get(&named.name).copied(), named.span);
+                self.expr(&bound.value);
             }
         }
     }

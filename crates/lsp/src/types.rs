@@ -29,6 +29,9 @@ impl Ty {
     pub fn written(ty: &TypeExpr, source: &str) -> Option<Ty> {
         Some(match &ty.kind {
             TypeKind::Name(name) => Ty::named(name),
+            TypeKind::Wrapping(modulus) => Ty::Name(format!("int % {}", modulus.span.text(source))),
+            // In the function it is used like what it holds.
+            TypeKind::Place(inner) => Ty::written(inner, source)?,
             TypeKind::Option(inner) => Ty::Option(Box::new(Ty::written(inner, source)?)),
             TypeKind::Array(item, length) => {
                 let length = length.span.text(source).to_owned();

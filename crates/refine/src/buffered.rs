@@ -12,25 +12,26 @@
 //! current era allows, and what it allowed right after each call in it, in case that the prefix to
 //! be chosen of it ends there. A crash makes of each of the latter an alternative of its own.
 
+use crate::cache::LastClosure;
 use crate::sets::{Inner, Names, Policy};
 use linchpin_space::{Event, Renaming, Space};
 use std::sync::Arc;
 
 /// The prefixes that were chosen before, and what follows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Alternative {
+pub(crate) struct Alternative {
     /// What the eras up to now allow.
-    current: u32,
+    pub current: u32,
     /// What a crash may go back to; none needed once no crash can come any more.
-    prefixes: Vec<u32>,
+    pub prefixes: Vec<u32>,
 }
 
 /// All of them. Sorted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Buffered {
-    alternatives: Vec<Alternative>,
+    pub alternatives: Vec<Alternative>,
     /// Whether a crash may come.
-    more: bool,
+    pub more: bool,
 }
 
 impl Buffered {
@@ -107,6 +108,44 @@ impl Inner {
         kept.sort_unstable();
         kept.dedup();
         *prefixes = kept;
+    }
+
+    /// Whether whatever the one allows, now and after crashes, the other allows too.
+    pub fn buffered_subset(
+        &mut self,
+        policy: Policy,
+        smaller: u32,
+        larger: u32,
+        closure: &mut LastClosure,
+    ) -> bool {
+        let small = self.buffered.items[smaller as usize].clone();
+        let large = self.buffered.items[larger as usize].clone();
+        if large.more && !small.more {
+            return smaller == larger;
+        }
+        small.alternatives.iter().all(|one| {
+            large.alternatives.iter().any(|other| {
+                self.is_subset(policy, one.current, other.current, closure)
+                    && (!large.more || self.goes_back_no_further(policy, one, other, closure))
+            })
+        })
+    }
+
+    /// Whether a crash that goes back to a prefix of the one can go back to one of the other that
+    /// allows no less.
+    fn goes_back_no_further(
+        &mut self,
+        policy: Policy,
+        one: &Alternative,
+        other: &Alternative,
+        closure: &mut LastClosure,
+    ) -> bool {
+        let mut ended = |prefixes: &[u32]| -> Vec<u32> {
+            prefixes.iter().map(|set| self.interrupt(policy, *set, None)).collect()
+        };
+        let (own, others) = (ended(&one.prefixes), ended(&other.prefixes));
+        own.iter()
+            .all(|set| others.iter().any(|other| self.is_subset(policy, *set, *other, closure)))
     }
 
     fn add_buffered(&mut self, buffered: Buffered) -> u32 {

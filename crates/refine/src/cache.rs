@@ -11,6 +11,9 @@ const REMEMBERED: usize = 1 << 15;
 /// So many different events, or renamings, are numbered; then numbers are given out anew.
 const NUMBERED: usize = 1 << 14;
 
+/// The τ-closure of the set with a number.
+pub(crate) type LastClosure = Option<(u32, FxHashSet<Config>)>;
+
 /// What a worker remembers.
 #[derive(Default)]
 pub struct Cache {
@@ -19,7 +22,7 @@ pub struct Cache {
     pub(crate) subset: Memo,
     pub(crate) largest: Memo,
     /// The τ-closure that was looked at last.
-    pub(crate) closure: Option<(u32, FxHashSet<Config>)>,
+    pub(crate) closure: LastClosure,
 }
 
 /// Answers to questions about pairs of numbers. Each has one place, where it replaces what was

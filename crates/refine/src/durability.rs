@@ -2,9 +2,11 @@
 //!
 //! Asked for one condition, this is one search. Otherwise conditions are tried from the strongest
 //! on, until one holds: a search that finds a violation ends early, so that only the last one goes
-//! through everything. If even durability does not hold, that is the violation which is reported,
+//! through everything. A run that violates a condition is tried on the next one before that is
+//! searched for. If even durability does not hold, that is the violation which is reported,
 //! with whether the weaker one holds; the violation of a condition that was only tried is not.
 
+use crate::along::goes_wrong_along;
 use crate::counterexample::Counterexample;
 use crate::model::{ModelError, ModelProduct};
 use crate::options::VerifyOptions;
@@ -160,9 +162,18 @@ fn strongest(
 ) -> Result<Report, ModelError> {
     let mut fails = Vec::new();
     let mut violated: Option<Report> = None;
+    let (mut known, mut spent): (Option<Vec<(Vec<u8>, u32)>>, Option<Stats>) = (None, None);
     for property in CrashProperty::BY_STRENGTH {
         let product = product(program, options, property)?;
-        let (exploration, stats) = verify::search(&product, options, progress);
+        let again = known.as_ref().and_then(|path| goes_wrong_along(&product, path));
+        let (exploration, stats) = match (again, spent) {
+            (Some((path, wrong)), Some(stats)) => (Exploration::Found { path, wrong }, stats),
+            _ => verify::search(&product, options, progress),
+        };
+        if let Exploration::Found { path, wrong: Wrong::Unexplained } = &exploration {
+            known = Some(product.whole(path));
+        }
+        spent = Some(stats);
         let is_answer = match &exploration {
             // A step that fails is wrong whatever is asked.
             Exploration::Found { wrong: Wrong::Fault, .. } => violated.is_none(),

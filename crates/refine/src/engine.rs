@@ -1,6 +1,7 @@
 //! The refinement engine as [`Engine`]: its options from a request, its report as an answer.
 
 use crate::counterexample::{Failure, Holder, KeptBy, StuckOperation};
+use crate::disk::DiskOptions;
 use crate::durability::CrashReport;
 use crate::options::{Strategy, VerifyOptions};
 use crate::repair::Change;
@@ -10,13 +11,13 @@ use crate::suggest::{Advice, Where, suggest_points};
 use crate::verify::{Points, Report, has_points, verify};
 use crate::walk::{Walk, Walks};
 use linchpin_engine::{
-    Answer, Counterexample, CrashChange, Crashes, Engine, EngineError, Faults, Language,
+    Answer, Counterexample, CrashChange, Crashes, DiskAsked, Engine, EngineError, Faults, Language,
     ModelBounds, Progress, Reduction, Request, SearchAsked, Source, Stat, Stuck, Subject, Wrong,
 };
 use linchpin_ir::program::Program;
 use linchpin_space::Bounds;
 use linchpin_verdict::{
-    Assumption, Bound, Calls, CrashProperty, Outcome, Verdict, counted, grouped,
+    Assumption, Bound, Calls, CrashProperty, Inconclusive, Outcome, Verdict, counted, grouped,
 };
 use std::time::Duration;
 
@@ -56,8 +57,8 @@ impl Engine for Refine {
             options.bounds.crashes = 0;
         }
         let observe = |stats: &Stats| {
-            let (states, depth) = (stats.states, stats.depth);
-            (request.progress)(Progress { engine: "refine", states, depth });
+            let Stats { states, depth, to_come, .. } = *stats;
+            (request.progress)(Progress { engine: "refine", states, depth, to_come });
         };
         let report = verify(program, &options, &observe).map_err(EngineError::of)?;
         let mut answer = describe(program, &options, &report);
@@ -94,6 +95,10 @@ fn options(request: &Request<'_>, model: ModelBounds) -> VerifyOptions {
     options.superfluous = request.superfluous;
     options.stuck = request.stuck;
     options.strategy = strategy(request.search);
+    options.disk = request.disk.as_ref().map(|DiskAsked { folder, resume }| DiskOptions {
+        resume: *resume,
+        ..DiskOptions::new(folder)
+    });
     options.lossy =
         request.lossy.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX).saturating_mul(8));
     if let Some(workers) = request.workers {
@@ -113,6 +118,7 @@ fn options(request: &Request<'_>, model: ModelBounds) -> VerifyOptions {
             Reduction::DistinctImages => reductions.distinct_images = false,
             Reduction::ReachableImages => reductions.reachable_images = false,
             Reduction::CrashPoints => reductions.crash_points = false,
+            Reduction::CoveredCrashes => reductions.covered_crashes = false,
             Reduction::JustInTime => options.just_in_time = false,
             Reduction::Antichain => options.search.antichain = false,
             Reduction::Calls => options.search.calls = false,
@@ -139,7 +145,7 @@ fn strategy(asked: SearchAsked) -> Strategy {
 fn describe(program: &Program, options: &VerifyOptions, report: &Report) -> Answer {
     let bounds = &options.bounds;
     let calls = if report.any_calls { Calls::Unlimited } else { bounds.calls };
-    let mut said = Bounds { calls, ..*bounds }.said(program.threads.len());
+    let mut said = Bounds { calls, ..*bounds }.said(program);
     // What was found is a run within all bounds but this one.
     if let (Strategy::Switches(most), false) =
         (options.strategy, report.outcome.violation().is_some())
@@ -243,6 +249,12 @@ fn notes(program: &Program, options: &VerifyOptions, report: &Report) -> Vec<Str
         notes.extend(crash_notes(options, crash, holds, has_points(program)));
     }
     notes.extend(stuck_note(&report.stuck));
+    if let (Some(disk), Outcome::Inconclusive(Inconclusive::Stopped { .. })) =
+        (&options.disk, &report.outcome)
+    {
+        let folder = disk.folder.display();
+        notes.push(format!("finished levels are in `{folder}`: --resume goes on from there"));
+    }
     if options.lossy.is_some() {
         notes.push("lossy search: states may have been left out".to_owned());
     }

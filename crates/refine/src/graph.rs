@@ -6,7 +6,7 @@
 
 use crate::store::hash;
 use hashbrown::HashTable;
-use linchpin_space::{Event, Flat, Space, SpaceError, Stop, Successor, Workspace};
+use linchpin_space::{CrashesLeft, Event, Flat, Space, SpaceError, Stop, Successor, Workspace};
 use linchpin_verdict::{Limits, StopReason};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -116,9 +116,11 @@ struct Expansion {
 }
 
 impl Graph {
-    /// Explores the graph of a space, up to so many states.
+    /// Explores the graph of a space from the initial state, and from other states if there are
+    /// any, up to so many states.
     pub fn explore(
         space: &Space,
+        others: &[Vec<u8>],
         most: u32,
         workers: usize,
         limits: &Limits,
@@ -136,10 +138,16 @@ impl Graph {
         let mut permutations = FxHashMap::default();
         permutations.insert(Permutation::new(), 0);
         let mut bytes = Vec::new();
-        let initial = space.initial().map_err(NoGraph::Space)?;
+        let mut initial = space.initial().map_err(NoGraph::Space)?;
+        if !others.is_empty() {
+            initial.left = CrashesLeft::default();
+        }
         space.pack(&initial, &mut Workspace::default(), &mut bytes);
-        graph.states.add(&bytes);
-        graph.parents.push(StateId(0));
+        for start in std::iter::once(&bytes).chain(others) {
+            if graph.states.add(start).1 {
+                graph.parents.push(StateId(0));
+            }
+        }
         while graph.first.len() < graph.len() {
             if let Some(reason) = limits.exceeded(graph.bytes()) {
                 return Err(NoGraph::Stopped(reason));
@@ -189,7 +197,7 @@ impl Graph {
         (0..self.len() as u32).map(StateId)
     }
 
-    /// The states on a shortest way to a state.
+    /// The states on a shortest way to a state, if the initial one is the only start.
     pub fn path_to(&self, state: StateId) -> Vec<(Vec<u8>, u32)> {
         let mut path = vec![(self.packed(state).to_vec(), 0)];
         let mut at = state;

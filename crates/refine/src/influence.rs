@@ -322,7 +322,10 @@ fn variables(call: Call, expr: &Expr, slots: &mut BTreeSet<Slot>) {
 fn has_sum(expr: &Expr) -> bool {
     let (mut sum, mut variable) = (false, false);
     expr.walk(&mut |inner| match inner {
-        Expr::Binary(BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply, ..)
+        Expr::Binary(
+            BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::ShiftLeft,
+            ..,
+        )
         | Expr::Unary(UnaryOp::Negate, _) => sum = true,
         Expr::Local(_) | Expr::ThreadLocal(_) => variable = true,
         _ => {}
@@ -333,7 +336,7 @@ fn has_sum(expr: &Expr) -> bool {
 /// Whether a value of this type holds a plain number.
 fn has_int(ty: &Type) -> bool {
     match ty {
-        Type::Int => true,
+        Type::Int | Type::Wrapping(_) => true,
         Type::Option(inner) | Type::Array(inner, _) | Type::Seq(inner) | Type::Set(inner) => {
             has_int(inner)
         }

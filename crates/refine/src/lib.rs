@@ -8,12 +8,14 @@
 //! Apart from that, `stuck.rs`, `graph.rs`, `extension.rs` and `influence.rs` look for operations
 //! that can never return.
 
+mod along;
 mod bounded_switches;
 mod buffered;
 mod cache;
 mod chunked;
 mod components;
 mod counterexample;
+mod disk;
 mod durability;
 pub mod engine;
 mod extension;
@@ -24,6 +26,8 @@ mod lossy;
 pub mod model;
 mod options;
 mod orphans;
+mod pairs;
+mod portable;
 pub mod product;
 mod repair;
 pub mod search;
@@ -37,10 +41,12 @@ mod walk;
 
 pub use cache::Cache;
 pub use counterexample::{Counterexample, Failure, Holder, KeptBy, StuckOperation};
+pub use disk::{DiskError, DiskOptions, explore_on_disk, states_to_come};
 pub use durability::CrashReport;
 pub use engine::Refine;
 pub use lossy::explore_lossy;
 pub use options::{Strategy, VerifyOptions};
+pub use portable::Portable;
 pub use repair::Change;
 pub use sets::{Place, Policy, Sets};
 pub use stuck::{NotMade, StuckCheck};

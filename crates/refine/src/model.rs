@@ -1,12 +1,15 @@
 //! The product of a `.lin` model with its linearizable specification.
 
 use crate::cache::Cache;
+use crate::disk::DiskError;
+use crate::pairs::{KnownPairs, Pairs};
 use crate::product::{Parts, Product, Step, To};
 use crate::sets::{Place, Policy, Sets};
 use linchpin_ir::model_spec::SpecError;
 use linchpin_ir::program::Program;
 use linchpin_space::{Bounds, Reductions, Space, SpaceError, Stop, Successor, Workspace};
 use linchpin_verdict::CrashProperty;
+use std::sync::Arc;
 use thiserror::Error;
 
 /// Why a model cannot be checked.
@@ -18,6 +21,9 @@ pub enum ModelError {
     /// It has no usable specification.
     #[error(transparent)]
     Spec(#[from] SpecError),
+    /// The folder for its states cannot be used.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
 }
 
 /// A model beside its specification.
@@ -26,6 +32,8 @@ pub struct ModelProduct {
     pub space: Space,
     /// The specification.
     pub sets: Sets,
+    /// Crash parts of states beside sets, where they stand apart from the rest of a state.
+    pairs: Option<Pairs>,
 }
 
 impl ModelProduct {
@@ -39,7 +47,26 @@ impl ModelProduct {
         let space = Space::new(program, bounds, reductions)?;
         let sets = Sets::new(program, policy, space.renamable_values())?;
         space.initial()?;
-        Ok(ModelProduct { space, sets })
+        // A crash part may lead to objects, which count where objects are bounded.
+        let apart = reductions.covered_crashes && bounds.has_crashes() && bounds.objects.is_none();
+        Ok(ModelProduct { space, sets, pairs: apart.then(Pairs::default) })
+    }
+
+    /// The states of a path as they are packed, and the sets beside them.
+    pub fn whole(&self, path: &[(Vec<u8>, u32)]) -> Vec<(Vec<u8>, u32)> {
+        let Some(pairs) = &self.pairs else { return path.to_vec() };
+        let mut known = KnownPairs::default();
+        let whole = |(state, number): &(Vec<u8>, u32)| {
+            let pair = pairs.pair(&mut known, *number);
+            ([&state[..], &pair.bytes].concat(), pair.set)
+        };
+        path.iter().map(whole).collect()
+    }
+
+    /// The states in which recovery ended, without their crash parts, once all is explored; `None`
+    /// if they are not known.
+    pub(crate) fn recovered(&self) -> Option<Vec<Box<[u8]>>> {
+        self.pairs.as_ref().map(Pairs::recovered)
     }
 
     /// The same product, with something else asked of runs with crashes.
@@ -60,7 +87,7 @@ impl ModelProduct {
         let space = Space::new(program, bounds, reductions)?.telling_edges();
         let sets = Sets::trial(program, places, space.renamable_values())?;
         space.initial()?;
-        Ok(ModelProduct { space, sets })
+        Ok(ModelProduct { space, sets, pairs: None })
     }
 }
 
@@ -71,6 +98,9 @@ pub struct ModelWorker {
     pack: Workspace,
     /// What it remembers of the specification.
     pub cache: Cache,
+    known: KnownPairs,
+    /// The state that is expanded, with its crash part.
+    whole: Vec<u8>,
     bytes: Vec<u8>,
 }
 
@@ -86,7 +116,9 @@ impl Product for ModelProduct {
         let flat = self.space.initial().unwrap_or_default();
         let renaming = self.space.pack(&flat, &mut worker.pack, &mut worker.bytes);
         let set = self.sets.renamed(&mut worker.cache, self.sets.initial(), renaming);
-        (worker.bytes, set)
+        let ModelWorker { pack, known, bytes, .. } = &mut worker;
+        let (state, set) = self.apart(known, bytes, pack.crash_part(), set);
+        (state.to_vec(), set)
     }
 
     fn expand(
@@ -96,8 +128,19 @@ impl Product for ModelProduct {
         set: u32,
         emit: &mut dyn FnMut(Step<'_>),
     ) {
-        let ModelWorker { search, pack, cache, bytes } = worker;
-        let known = self.sets.largest(cache, set);
+        let ModelWorker { search, pack, cache, known, whole, bytes } = worker;
+        let (state, set) = match &self.pairs {
+            None => (state, set),
+            Some(pairs) => {
+                let pair = pairs.pair(known, set);
+                whole.clear();
+                whole.extend_from_slice(state);
+                whole.extend_from_slice(&pair.bytes);
+                (&whole[..], pair.set)
+            }
+        };
+        let largest = self.sets.largest(cache, set);
+        let threads = self.space.program().threads.len();
         let mut visit = |successor: Successor<'_>| {
             let Successor { thread, actions, events, stop, .. } = successor;
             let mut after = Some(set);
@@ -114,17 +157,35 @@ impl Product for ModelProduct {
                         .get(thread)
                         .map_or(thread, |position| usize::from(*position));
                     let set = self.sets.renamed(cache, set, renaming);
+                    let (bytes, set) = self.apart(known, bytes, pack.crash_part(), set);
+                    if let (Some(pairs), true) = (&self.pairs, thread == threads) {
+                        pairs.add_recovered(known, bytes);
+                    }
                     To::State { bytes, set, mover }
                 }
             };
             emit(Step { thread, moves: actions.len(), to });
             true
         };
-        self.space.successors(state, known, search, &mut visit);
+        self.space.successors(state, largest, search, &mut visit);
     }
 
     fn is_subset(&self, worker: &mut ModelWorker, smaller: u32, larger: u32) -> bool {
-        self.sets.is_subset(&mut worker.cache, smaller, larger)
+        let Some(pairs) = &self.pairs else {
+            return self.sets.is_subset(&mut worker.cache, smaller, larger);
+        };
+        let larger = pairs.pair(&mut worker.known, larger).clone();
+        let smaller = pairs.pair(&mut worker.known, smaller);
+        (Arc::ptr_eq(&smaller.crash, &larger.crash) || smaller.crash.covers(&larger.crash))
+            && (smaller.set == larger.set
+                || self.sets.is_subset(&mut worker.cache, smaller.set, larger.set))
+    }
+
+    fn rank(&self, worker: &mut ModelWorker, set: u32) -> usize {
+        let Some(pairs) = &self.pairs else { return 0 };
+        let all = self.space.crashes_at_start();
+        let left = pairs.pair(&mut worker.known, set).crash.left();
+        usize::from(all.system - left.system) + usize::from(all.thread - left.thread)
     }
 
     fn parts(&self, state: &[u8]) -> Parts {
@@ -141,6 +202,25 @@ impl Product for ModelProduct {
     }
 
     fn bytes(&self) -> usize {
-        self.sets.bytes()
+        self.sets.bytes() + self.pairs.as_ref().map_or(0, Pairs::bytes)
+    }
+}
+
+impl ModelProduct {
+    /// A packed state as the search keeps it.
+    fn apart<'a>(
+        &self,
+        known: &mut KnownPairs,
+        bytes: &'a [u8],
+        crash_part: usize,
+        set: u32,
+    ) -> (&'a [u8], u32) {
+        match &self.pairs {
+            None => (bytes, set),
+            Some(pairs) => {
+                let (state, crash_part) = bytes.split_at(crash_part);
+                (state, pairs.number(known, crash_part, set))
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! How a model is verified.
 
+use crate::disk::DiskOptions;
 use crate::search::SearchOptions;
 use crate::walk::Walks;
 use linchpin_space::{Bounds, Reductions};
@@ -42,6 +43,8 @@ pub struct VerifyOptions {
     pub strategy: Strategy,
     /// How to search.
     pub search: SearchOptions,
+    /// Keep states on disk, breadth first.
+    pub disk: Option<DiskOptions>,
     /// A lossy search with a table of so many bits.
     pub lossy: Option<usize>,
     /// At most so many states are visited to find the counterexample that is easiest to follow.
@@ -65,6 +68,7 @@ impl VerifyOptions {
             superfluous: false,
             strategy: Strategy::BreadthFirst,
             search: SearchOptions::default(),
+            disk: None,
             lossy: None,
             shortest_budget: 300_000,
             stuck: true,

@@ -96,7 +96,7 @@ impl Inner {
     }
 
     /// The number of a list of orphans, those of one thread from the oldest on.
-    fn number_orphans(&mut self, mut orphans: Vec<Orphan>) -> u32 {
+    pub(crate) fn number_orphans(&mut self, mut orphans: Vec<Orphan>) -> u32 {
         if self.property == CrashProperty::Recoverable {
             orphans.sort_by_key(|(thread, _)| *thread);
         } else {

@@ -44,6 +44,11 @@ pub trait Product: Sync {
         false
     }
 
+    /// States of a lower rank may cover those of a higher one, so they are explored first.
+    fn rank(&self, _worker: &mut Self::Worker, _set: u32) -> usize {
+        0
+    }
+
     /// About how many bytes the specification side keeps.
     fn bytes(&self) -> usize;
 }

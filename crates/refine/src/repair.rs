@@ -14,13 +14,14 @@ use linchpin_ir::print::Names;
 use linchpin_ir::program::{
     Action, Body, Edge, Expr, LocalId, Node, NodeId, Place, Program, Target, UnaryOp,
 };
+use linchpin_space::{Bounds, Calls};
 use linchpin_spec::Value;
 use linchpin_verdict::CrashProperty;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 /// All trials together may take so long.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// So many stores are tried.
 const MOST_STORES: usize = 24;
@@ -74,13 +75,24 @@ pub(crate) fn repairs(
     let mut works = Vec::new();
     for site in lost(program, options, found)?.into_iter().take(MOST_STORES) {
         let place = site.place.clone();
-        for action in [Action::Flush(place.clone()), Action::Fence, Action::Persist(place)] {
-            let Some(changed) = with(program, &site, &action) else { continue };
-            if holds(&changed, options, property, deadline)? {
-                works.push(described(program, site.body, site.line, &action));
+        let tried = |action: &Action| match with(program, &site, action) {
+            Some(changed) => holds(&changed, options, property, deadline),
+            None => Some(false),
+        };
+        // A persist keeps all that a flush or a fence there keeps: where it repairs nothing, they
+        // do not either.
+        let persist = Action::Persist(place.clone());
+        if !tried(&persist)? {
+            continue;
+        }
+        let mut least = persist;
+        for action in [Action::Flush(place), Action::Fence] {
+            if tried(&action)? {
+                least = action;
                 break;
             }
         }
+        works.push(described(program, site.body, site.line, &least));
     }
     Some(works)
 }
@@ -132,14 +144,23 @@ fn holds(
     property: CrashProperty,
     deadline: Instant,
 ) -> Option<bool> {
-    let product = product(program, options, property).ok()?;
     let mut search = options.search.clone();
     search.limits.deadline = Some(deadline);
-    match explore(&product, &search, &|_| {}).0 {
-        Exploration::Complete => Some(true),
-        Exploration::Found { .. } => Some(false),
-        Exploration::Stopped(_) => None,
+    let all = options.bounds.calls;
+    // What goes wrong with few calls is found soon.
+    let most = if let Calls::Each(most) = all { most } else { 1 };
+    let fewer = (1..most).map(Calls::Each);
+    for calls in fewer.chain([all]) {
+        let bounds = Bounds { calls, ..options.bounds };
+        let fewer = VerifyOptions { bounds, ..options.clone() };
+        let product = product(program, &fewer, property).ok()?;
+        match explore(&product, &search, &|_| {}).0 {
+            Exploration::Complete => {}
+            Exploration::Found { .. } => return Some(false),
+            Exploration::Stopped(_) => return None,
+        }
     }
+    Some(true)
 }
 
 fn keeps(action: &Action) -> bool {

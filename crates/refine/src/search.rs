@@ -9,11 +9,16 @@
 //! has, to the same events. So a state is left out only if another was met that is allowed at least
 //! as much *and* has a subset of the specification states. By induction over the length of a
 //! shortest run to something wrong: the state that is kept has one that is no longer.
+//!
+//! Where states have ranks ([`Product::rank`]), those of a higher rank wait, once there are many
+//! states: most of them will turn out to be covered by states of a lower one.
 
 use crate::product::{Product, Step, To};
 use crate::store::{Added, NO_NODE, NodeId, Split, Store};
 use linchpin_verdict::{Inconclusive, Limits};
+use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
@@ -26,6 +31,9 @@ pub struct SearchOptions {
     pub calls: bool,
     /// How many workers.
     pub workers: usize,
+    /// From so many states on, those of a higher rank wait. With fewer, what goes wrong is found by
+    /// the fewest transitions, whatever its rank.
+    pub wait_from: usize,
     /// When to give up.
     pub limits: Limits,
 }
@@ -33,7 +41,13 @@ pub struct SearchOptions {
 impl Default for SearchOptions {
     fn default() -> SearchOptions {
         let workers = std::thread::available_parallelism().map_or(1, usize::from);
-        SearchOptions { antichain: true, calls: true, workers, limits: Limits::default() }
+        SearchOptions {
+            antichain: true,
+            calls: true,
+            workers,
+            wait_from: MANY,
+            limits: Limits::default(),
+        }
     }
 }
 
@@ -55,6 +69,8 @@ pub struct Stats {
     /// Whether everything was explored, and would have been with any allowance: see
     /// `Store::is_closed`.
     pub is_closed: bool,
+    /// About how many states are still to come, where that can be guessed.
+    pub to_come: Option<u64>,
 }
 
 /// What goes wrong.
@@ -92,21 +108,19 @@ const SMALL: usize = 128;
 /// So many states are taken from the top of the stack at a time.
 const AT_A_TIME: usize = 32;
 
+/// A search of so many states is a long one.
+const MANY: usize = 1 << 16;
+
+/// No state waits.
+const ANY_RANK: usize = usize::MAX;
+
 /// Explores a product. `progress` is called now and then.
 pub fn explore<P: Product>(
     product: &P,
     options: &SearchOptions,
     progress: &(dyn Fn(&Stats) + Sync),
 ) -> (Exploration, Stats) {
-    let start = Instant::now();
-    let search = Search {
-        product,
-        options,
-        store: Store::new(),
-        transitions: AtomicU64::new(0),
-        progress,
-        start,
-    };
+    let mut search = Search::new(product, options, progress);
     let mut workers: Vec<P::Worker> = Vec::new();
     workers.resize_with(options.workers.max(1), || product.worker());
     let (bytes, set) = product.initial();
@@ -116,6 +130,12 @@ pub fn explore<P: Product>(
         _ => vec![],
     };
     let outcome = loop {
+        if search.rank == ANY_RANK && search.store.size().nodes >= options.wait_from {
+            level = search.begin_to_wait(&mut workers[0], level);
+        }
+        if level.is_empty() {
+            level = search.next_rank(&mut workers[0]);
+        }
         if level.is_empty() {
             break Exploration::Complete;
         }
@@ -139,14 +159,7 @@ pub fn explore_depth_first<P: Product>(
     options: &SearchOptions,
     progress: &(dyn Fn(&Stats) + Sync),
 ) -> (Exploration, Stats) {
-    let search = Search {
-        product,
-        options,
-        store: Store::new(),
-        transitions: AtomicU64::new(0),
-        progress,
-        start: Instant::now(),
-    };
+    let search = Search::new(product, options, progress);
     let mut worker = product.worker();
     let (bytes, set) = product.initial();
     let mut stack = match search.add_initial(&bytes, set) {
@@ -171,6 +184,9 @@ pub fn explore_depth_first<P: Product>(
     (outcome, stats)
 }
 
+/// States that wait, by their sets.
+type Waiting = FxHashMap<u32, FxHashMap<Box<[u8]>, NodeId>>;
+
 struct Search<'a, P: Product> {
     product: &'a P,
     options: &'a SearchOptions,
@@ -178,6 +194,12 @@ struct Search<'a, P: Product> {
     transitions: AtomicU64,
     progress: &'a (dyn Fn(&Stats) + Sync),
     start: Instant,
+    /// The rank of the states that are explored; those of a higher one wait.
+    rank: usize,
+    /// The states that wait, each with the one that it was found from.
+    waiting: Mutex<Waiting>,
+    /// Those that wait but were found before any did.
+    early: Vec<NodeId>,
 }
 
 /// What came of a level.
@@ -196,7 +218,85 @@ struct Share {
     stopped: Option<Inconclusive>,
 }
 
-impl<P: Product> Search<'_, P> {
+impl<'a, P: Product> Search<'a, P> {
+    fn new(
+        product: &'a P,
+        options: &'a SearchOptions,
+        progress: &'a (dyn Fn(&Stats) + Sync),
+    ) -> Search<'a, P> {
+        Search {
+            product,
+            options,
+            store: Store::new(),
+            transitions: AtomicU64::new(0),
+            progress,
+            start: Instant::now(),
+            rank: ANY_RANK,
+            waiting: Mutex::default(),
+            early: Vec::new(),
+        }
+    }
+
+    fn rank_of(&self, worker: &mut P::Worker, id: NodeId) -> usize {
+        let set = self.store.get(id, &mut Vec::new()).set;
+        self.product.rank(worker, set)
+    }
+
+    /// From now on only states of the lowest rank are explored: those of a level.
+    fn begin_to_wait(&mut self, worker: &mut P::Worker, level: Vec<NodeId>) -> Vec<NodeId> {
+        let ranks: Vec<usize> = level.iter().map(|id| self.rank_of(worker, *id)).collect();
+        self.rank = ranks.iter().copied().min().unwrap_or(ANY_RANK);
+        let (now, later): (Vec<_>, Vec<_>) =
+            level.into_iter().zip(ranks).partition(|(_, rank)| *rank == self.rank);
+        self.early = later.into_iter().map(|(id, _)| id).collect();
+        now.into_iter().map(|(id, _)| id).collect()
+    }
+
+    /// The states of the lowest rank of those that wait.
+    fn next_rank(&mut self, worker: &mut P::Worker) -> Vec<NodeId> {
+        let waiting = self.waiting.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting: Vec<(usize, u32, FxHashMap<Box<[u8]>, NodeId>)> = std::mem::take(waiting)
+            .into_iter()
+            .map(|(set, states)| (self.product.rank(worker, set), set, states))
+            .collect();
+        let early: Vec<(usize, NodeId)> =
+            self.early.iter().map(|id| (self.rank_of(worker, *id), *id)).collect();
+        let ranks = waiting.iter().map(|of| of.0).chain(early.iter().map(|of| of.0));
+        let Some(lowest) = ranks.min() else { return Vec::new() };
+        self.rank = lowest;
+        let (now, later): (Vec<_>, Vec<_>) =
+            early.into_iter().partition(|(rank, _)| *rank == lowest);
+        self.early = later.into_iter().map(|(_, id)| id).collect();
+        let mut level: Vec<NodeId> = now.into_iter().map(|(_, id)| id).collect();
+        let later = waiting.extract_if(.., |(rank, ..)| *rank > lowest);
+        self.waiting = Mutex::new(later.map(|(_, set, states)| (set, states)).collect());
+        for (_, set, states) in waiting {
+            for (bytes, parent) in states {
+                if let Added::New(id) = self.add(worker, &bytes, set, parent) {
+                    level.push(id);
+                }
+            }
+        }
+        level
+    }
+
+    /// Lets a state wait until it is the turn of its rank.
+    fn wait(&self, bytes: &[u8], set: u32, parent: NodeId) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let states = waiting.entry(set).or_default();
+        if !states.contains_key(bytes) {
+            states.insert(bytes.into(), parent);
+        }
+    }
+
+    /// Adds a state, unless one that covers it is there.
+    fn add(&self, worker: &mut P::Worker, bytes: &[u8], set: u32, parent: NodeId) -> Added {
+        let state = self.split(bytes);
+        self.store.add(state, set, parent, |old, old_set| {
+            self.covers(worker, (old, old_set), (state.allowance, set))
+        })
+    }
+
     fn stats(&self, depth: usize) -> Stats {
         let size = self.store.size();
         Stats {
@@ -207,6 +307,7 @@ impl<P: Product> Search<'_, P> {
             bytes: size.bytes + self.product.bytes(),
             seconds: self.start.elapsed().as_secs_f64(),
             is_closed: false,
+            to_come: None,
         }
     }
 
@@ -322,10 +423,12 @@ impl<P: Product> Search<'_, P> {
                 continue;
             }
             for &(from, to, set) in &successors {
-                let state = self.split(&buffer[from as usize..to as usize]);
-                match self.store.add(state, set, id, |old, old_set| {
-                    self.covers(worker, (old, old_set), (state.allowance, set))
-                }) {
+                let bytes = &buffer[from as usize..to as usize];
+                if self.rank != ANY_RANK && self.product.rank(worker, set) > self.rank {
+                    self.wait(bytes, set, id);
+                    continue;
+                }
+                match self.add(worker, bytes, set, id) {
                     Added::New(id) => share.next.push(id),
                     Added::Known => {}
                     Added::Full => {
@@ -345,7 +448,7 @@ impl<P: Product> Search<'_, P> {
     }
 
     /// The parts of a state; no allowance if it is to be told apart.
-    fn split<'a>(&self, bytes: &'a [u8]) -> Split<'a> {
+    fn split<'b>(&self, bytes: &'b [u8]) -> Split<'b> {
         let parts = self.product.parts(bytes);
         let allowance = if self.options.calls { parts.allowance } else { 0 };
         let (before, back) = bytes.split_at(parts.front);

@@ -10,7 +10,7 @@
 //! traces with the same closure have the same set.
 
 use crate::buffered::Buffered;
-use crate::cache::Cache;
+use crate::cache::{Cache, LastClosure};
 use crate::interned::{SpecSets, Table};
 use linchpin_ir::model_spec::{ModelObject, SpecError, spec_of};
 use linchpin_ir::program::{Operation, Program, Type};
@@ -72,7 +72,7 @@ pub(crate) const ANY_THREAD: u32 = u32::MAX;
 const NO_SET: u32 = u32::MAX;
 
 const GUESS_SHIFT: u32 = 24;
-const RESPONSE: u32 = (1 << GUESS_SHIFT) - 1;
+pub(crate) const RESPONSE: u32 = (1 << GUESS_SHIFT) - 1;
 
 /// The specification states that one trace reaches.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -105,9 +105,9 @@ pub(crate) struct Inner {
     spec: BuiltinSpec,
     /// For each operation of the model, the operation of the specification.
     operations: Vec<usize>,
-    values: Table<Value>,
+    pub(crate) values: Table<Value>,
     pub(crate) calls: Table<Call>,
-    states: Table<Value>,
+    pub(crate) states: Table<Value>,
     pub(crate) sets: SpecSets,
     /// (state, call) to (response, state).
     applied: FxHashMap<(u32, u32), Ways>,
@@ -173,8 +173,43 @@ impl Sets {
         Ok(sets)
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    pub(crate) fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is asked of runs with crashes.
+    pub(crate) fn property(&self) -> CrashProperty {
+        self.property
+    }
+
+    /// What is looked for, in a word or two that can be the name of a file.
+    pub(crate) fn name(&self) -> String {
+        format!("{:?}-{:?}", self.policy, self.property).to_lowercase()
+    }
+
+    /// How many threads there are.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Forgets all but the set before the first event. No number means what it did, nor does a
+    /// [`Cache`].
+    pub(crate) fn forget(&self) {
+        let mut inner = self.inner();
+        let SpecSet { pending, configs } = inner.sets.get(0);
+        let initial = inner.spec.initial();
+        inner.values = Table::new();
+        inner.calls = Table::new();
+        inner.states = Table::new();
+        inner.states.number(initial);
+        inner.sets = SpecSets::new();
+        inner.sets.number(pending, configs);
+        inner.orphans = Table::new();
+        inner.orphans.number(Vec::new());
+        inner.buffered = Table::new();
+        inner.buffered.number(Arc::new(Buffered::initial()));
+        inner.applied = FxHashMap::default();
+        inner.bytes = 0;
     }
 
     /// The set before the first event.
@@ -213,7 +248,9 @@ impl Sets {
             return known != 0;
         }
         let is_subset = match self.property {
-            CrashProperty::Buffered => smaller == larger,
+            CrashProperty::Buffered => {
+                self.inner().buffered_subset(self.policy, smaller, larger, &mut cache.closure)
+            }
             _ => self.inner().is_subset(self.policy, smaller, larger, &mut cache.closure),
         };
         cache.subset.put(smaller, larger, u32::from(is_subset));
@@ -503,7 +540,7 @@ impl Inner {
         policy: Policy,
         smaller: u32,
         larger: u32,
-        closure: &mut Option<(u32, FxHashSet<Config>)>,
+        closure: &mut LastClosure,
     ) -> bool {
         let small = self.sets.get(smaller);
         let large = self.sets.get(larger);

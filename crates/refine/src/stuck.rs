@@ -16,7 +16,9 @@
 //!   pending although the merged transition does not exist ([`Space::with_calls_apart`]).
 //!
 //! A call that a crash of the system interrupts is gone: it is not stuck, and the crash is no way for
-//! it to return. After a crash, operations must be able to return as before.
+//! it to return. After a crash, operations must be able to return as before. So all that matters of
+//! crashes is in which states recovery ends: where these are known, the graph starts there as well as
+//! in the initial state, and has no crash in it.
 //!
 //! The bound on calls must not make an operation stuck: `extension.rs` asks again with further
 //! calls for states in which an operation cannot return. If it can after all, so it can in the
@@ -30,7 +32,7 @@ use crate::graph::{CanReturn, Graph, MAX_THREADS, NoGraph, StateId};
 use crate::options::VerifyOptions;
 use linchpin_ir::interpreter::{Machine, Move, State, StepRecord};
 use linchpin_ir::program::Program;
-use linchpin_space::{Bounds, Flat, Reductions, Space, SpaceError};
+use linchpin_space::{Bounds, CrashPart, Flat, Reductions, Space, SpaceError};
 use linchpin_verdict::StopReason;
 use std::collections::{BTreeSet, HashMap};
 
@@ -95,10 +97,12 @@ pub enum NotMade {
     NotReplayed,
 }
 
-/// Checks that no operation gets stuck. The counterexample is there if one does.
+/// Checks that no operation gets stuck. The counterexample is there if one does. `recovered` are the
+/// states in which recovery ends, without their crash parts, if they are known.
 pub(crate) fn check(
     program: &Program,
     options: &VerifyOptions,
+    recovered: Option<&[Box<[u8]>]>,
 ) -> Result<(StuckCheck, Option<Counterexample>), SpaceError> {
     if options.lossy.is_some() {
         return Ok((StuckCheck::NotMade(NotMade::Lossy), None));
@@ -106,11 +110,21 @@ pub(crate) fn check(
     if program.threads.len() > MAX_THREADS {
         return Ok((StuckCheck::NotMade(NotMade::TooManyThreads), None));
     }
+    // Crashes of one thread are not looked at here, but what recovery ends in may come from some.
+    if let Some(recovered) = recovered.filter(|_| options.bounds.thread_crashes == 0) {
+        let starts: Vec<Vec<u8>> =
+            recovered.iter().map(|state| [&state[..], &CrashPart::NONE_LEFT].concat()).collect();
+        let found = with_reductions(program, options, options.reductions, &starts)?;
+        if !matches!(found.0, StuckCheck::Found | StuckCheck::NotMade(NotMade::NotReplayed)) {
+            return Ok(found);
+        }
+        // The way there leads through crashes.
+    }
     let named = Reductions { thread_symmetry: false, value_symmetry: false, ..options.reductions };
     // Symmetry can hide which thread is which so well that the path cannot be followed again: then
     // the search is made without it.
     for reductions in [options.reductions, named] {
-        let found = with_reductions(program, options, reductions)?;
+        let found = with_reductions(program, options, reductions, &[])?;
         if found.0 != StuckCheck::NotMade(NotMade::NotReplayed) {
             return Ok(found);
         }
@@ -122,13 +136,14 @@ fn with_reductions(
     program: &Program,
     options: &VerifyOptions,
     reductions: Reductions,
+    starts: &[Vec<u8>],
 ) -> Result<(StuckCheck, Option<Counterexample>), SpaceError> {
     let (bound, workers) = (options.stuck_states, options.search.workers);
     // Others may well wait for a thread that crashed by itself.
     let bounds = Bounds { thread_crashes: 0, ..options.bounds };
     let space = Space::new(program, bounds, reductions)?.with_calls_apart();
     let not_made = |why: NotMade| Ok((StuckCheck::NotMade(why), None));
-    let graph = match Graph::explore(&space, bound, workers, &options.search.limits) {
+    let graph = match Graph::explore(&space, starts, bound, workers, &options.search.limits) {
         Ok(graph) => graph,
         Err(NoGraph::TooManyStates) => return not_made(NotMade::TooManyStates { bound }),
         Err(NoGraph::Stopped(reason)) => return not_made(NotMade::Stopped(reason)),
@@ -138,6 +153,7 @@ fn with_reductions(
     Ok(match check.first_stuck()? {
         Answer::None => (StuckCheck::Passed { states: graph.len() }, None),
         Answer::Undecided(why) => (StuckCheck::NotMade(why), None),
+        Answer::At(_) if !starts.is_empty() => (StuckCheck::Found, None),
         Answer::At(state) => match check.counterexample(state)? {
             Some(found) => (StuckCheck::Found, Some(found)),
             None => (StuckCheck::NotMade(NotMade::NotReplayed), None),

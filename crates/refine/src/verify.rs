@@ -2,12 +2,14 @@
 
 use crate::bounded_switches::explore_switches;
 use crate::counterexample::{Counterexample, follow};
+use crate::disk::{claim, explore_on_disk};
 use crate::durability::{self, CrashReport};
 use crate::lossy::explore_lossy;
 use crate::model::{ModelError, ModelProduct};
 use crate::options::{Strategy, VerifyOptions};
 use crate::search::{Exploration, Stats, Wrong, explore, explore_depth_first};
 use crate::sets::Policy;
+use crate::store::hash;
 use crate::stuck::{self, StuckCheck};
 use crate::switches::fewest_switches;
 use crate::walk::explore_by_walks;
@@ -51,10 +53,25 @@ pub struct Report {
     pub any_calls: bool,
     /// What is known about runs with crashes, if there are any.
     pub crash: Option<CrashReport>,
+    /// The states in which recovery ended, without their crash parts, if all are known.
+    pub(crate) recovered: Option<Vec<Box<[u8]>>>,
 }
 
 /// Verifies a model. `progress` is called now and then.
 pub fn verify(
+    program: &Program,
+    options: &VerifyOptions,
+    progress: &(dyn Fn(&Stats) + Sync),
+) -> Result<Report, ModelError> {
+    let Some(disk) = &options.disk else { return decided(program, options, progress) };
+    claim(disk, identity(program, options))?;
+    // Crash parts beside sets have numbers that mean nothing in another process.
+    let reductions = Reductions { covered_crashes: false, ..options.reductions };
+    decided(program, &VerifyOptions { reductions, ..options.clone() }, progress)
+}
+
+/// The verdict, whatever states are kept in.
+fn decided(
     program: &Program,
     options: &VerifyOptions,
     progress: &(dyn Fn(&Stats) + Sync),
@@ -104,16 +121,17 @@ fn never_stuck(
     options: &VerifyOptions,
     report: &mut Report,
 ) -> Result<(StuckCheck, Option<Counterexample>), ModelError> {
+    let recovered = report.recovered.take();
     if report.any_calls {
         let mut any = options.clone();
         any.bounds.calls = Calls::Unlimited;
-        let checked = stuck::check(program, &any)?;
+        let checked = stuck::check(program, &any, None)?;
         if !matches!(checked.0, StuckCheck::NotMade(_)) {
             return Ok(checked);
         }
         report.any_calls = false;
     }
-    Ok(stuck::check(program, options)?)
+    Ok(stuck::check(program, options, recovered.as_deref())?)
 }
 
 /// Whether every run is linearizable and no step fails.
@@ -163,17 +181,29 @@ pub(crate) const fn policy(options: &VerifyOptions) -> Policy {
     if options.just_in_time { Policy::JustInTime } else { Policy::Eager }
 }
 
+/// Tells searches apart that must not go on with each other's states.
+fn identity(program: &Program, options: &VerifyOptions) -> u64 {
+    let VerifyOptions { bounds, reductions, just_in_time, points, property, search, .. } = options;
+    let asked = (bounds, reductions, just_in_time, points, property, search.antichain);
+    hash(format!("{program:?} {asked:?}").as_bytes())
+}
+
 pub(crate) fn search(
     product: &ModelProduct,
     options: &VerifyOptions,
     progress: &(dyn Fn(&Stats) + Sync),
 ) -> (Exploration, Stats) {
     match options.lossy {
-        None => match options.strategy {
-            Strategy::BreadthFirst => explore(product, &options.search, progress),
-            Strategy::DepthFirst => explore_depth_first(product, &options.search, progress),
-            Strategy::Walks(walks) => explore_by_walks(product, walks, &options.search, progress),
-            Strategy::Switches(most) => explore_switches(product, most, &options.search, progress),
+        None => match (options.strategy, &options.disk) {
+            (Strategy::BreadthFirst, Some(disk)) => {
+                explore_on_disk(product, &product.sets.name(), disk, &options.search, progress)
+            }
+            (Strategy::BreadthFirst, None) => explore(product, &options.search, progress),
+            (Strategy::DepthFirst, _) => explore_depth_first(product, &options.search, progress),
+            (Strategy::Walks(of), _) => explore_by_walks(product, of, &options.search, progress),
+            (Strategy::Switches(most), _) => {
+                explore_switches(product, most, &options.search, progress)
+            }
         },
         Some(bits) => explore_lossy(product, bits, 1_000_000, &options.search.limits, progress),
     }
@@ -198,6 +228,7 @@ pub(crate) fn report(
         bounded: product.space.was_bounded(),
         any_calls: false,
         crash: None,
+        recovered: product.recovered(),
     }
 }
 
@@ -219,8 +250,9 @@ pub(crate) fn found(
 ) -> Result<Outcome<(), Box<Counterexample>>, ModelError> {
     let limits = &options.search.limits;
     let easiest = fewest_switches(product, options.shortest_budget, limits);
-    let easiest = easiest.and_then(|(path, wrong)| follow(product, &path, wrong));
-    if let Some(counterexample) = easiest.or_else(|| follow(product, path, wrong)) {
+    let easiest = easiest.and_then(|(path, wrong)| follow(product, &product.whole(&path), wrong));
+    let first = || follow(product, &product.whole(path), wrong);
+    if let Some(counterexample) = easiest.or_else(first) {
         return Ok(Outcome::Violated(Box::new(counterexample)));
     }
     // Symmetry can hide which thread is which so well that the path cannot be followed again:
@@ -234,10 +266,12 @@ pub(crate) fn found(
     let (exploration, _) = explore(&product, &options.search, &|_| {});
     let undecided = |why: &str| Outcome::Inconclusive(Inconclusive::Undecided(why.to_owned()));
     Ok(match exploration {
-        Exploration::Found { path, wrong } => match follow(&product, &path, wrong) {
-            Some(counterexample) => Outcome::Violated(Box::new(counterexample)),
-            None => undecided("a violation was found, but the interpreter could not replay it"),
-        },
+        Exploration::Found { path, wrong } => {
+            match follow(&product, &product.whole(&path), wrong) {
+                Some(counterexample) => Outcome::Violated(Box::new(counterexample)),
+                None => undecided("a violation was found, but the interpreter could not replay it"),
+            }
+        }
         Exploration::Stopped(Inconclusive::Stopped { by, .. }) => {
             let so_far = Some("a violation was found, but not replayed before that".to_owned());
             Outcome::Inconclusive(Inconclusive::Stopped { by, so_far })

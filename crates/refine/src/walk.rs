@@ -70,6 +70,7 @@ pub fn explore_by_walks<P: Product>(
         bytes: product.bytes(),
         implementation_states: 0,
         is_closed: false,
+        to_come: None,
     };
     let work = || {
         let mut walker = Walker::new(product, walks, length);

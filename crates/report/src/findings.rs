@@ -186,22 +186,22 @@ impl Findings<'_> {
     }
 
     /// The object that scripts read.
-    pub fn json(&self) -> String {
-        self.json_of("verify")
+    pub fn json(&self) -> Map<String, Json> {
+        self.object("verify")
     }
 
     /// The same, and the counterexample step by step with every state, as the page shows it.
-    pub fn json_with_run(&self) -> String {
-        let mut object = self.object("verify");
+    pub fn json_with_run(&self) -> Map<String, Json> {
+        let mut object = self.json();
         let found = self.counterexample();
         let run = found.and_then(|found| self.interleaving(found));
         if let (Some(counterexample), Some(run)) = (object.get_mut("counterexample"), run) {
             counterexample["run"] = run.to_json();
         }
-        format!("{}\n", Json::Object(object))
+        object
     }
 
-    /// The same of another command.
+    /// The same of another command, as a line.
     pub fn json_of(&self, command: &str) -> String {
         format!("{}\n", Json::Object(self.object(command)))
     }
@@ -325,7 +325,18 @@ fn stat_json(stat: Stat) -> Json {
 pub(crate) fn bounds_json(bounds: &[Bound], assumptions: &[Assumption]) -> Json {
     let mut object = Map::new();
     for bound in bounds {
+        let of_role;
         let (key, value) = match bound {
+            Bound::RoleCalls(role, calls) => {
+                of_role = format!("ops({role})");
+                (
+                    of_role.as_str(),
+                    match calls {
+                        Calls::Each(count) => json!(count),
+                        Calls::Unlimited => json!("unlimited"),
+                    },
+                )
+            }
             Bound::Threads(count) => ("threads", json!(count)),
             Bound::Calls(Calls::Each(count)) => ("ops", json!(count)),
             Bound::Calls(Calls::Unlimited) => ("ops", json!("unlimited")),
@@ -340,9 +351,12 @@ pub(crate) fn bounds_json(bounds: &[Bound], assumptions: &[Assumption]) -> Json 
     }
     if object.contains_key("threads") {
         object.entry("size").or_insert(Json::Null);
-        let memory = match assumptions.contains(&Assumption::Reuse) {
-            true => "reuse",
-            false => "collected",
+        let memory = if assumptions.contains(&Assumption::Reuse) {
+            "reuse"
+        } else if assumptions.contains(&Assumption::TypeStable) {
+            "type-stable"
+        } else {
+            "collected"
         };
         object.insert("memory".to_owned(), json!(memory));
     }

@@ -77,7 +77,9 @@ fn answer(subject: &Subject<'_>, program: &Program, request: &Request<'_>) -> An
     }
     let request = &request;
     let start = Instant::now();
-    let progress = |states: usize| (request.progress)(Progress { engine: NAME, states, depth: 0 });
+    let progress = |states: usize| {
+        (request.progress)(Progress { engine: NAME, states, depth: 0, to_come: None })
+    };
     match analyse(program, &options(request), &progress) {
         Err(why) => inconclusive(format!("does not apply: {why}{}", instead(&why))),
         Ok(analysis) => {
@@ -221,7 +223,7 @@ fn compared(program: &Program, request: &Request<'_>) -> Option<String> {
 pub(crate) fn ground_of(program: &Program, limits: &Limits) -> Result<(), String> {
     let Some(block) = &program.reference else { return Ok(()) };
     let operations = (0..block.operations.len()).collect();
-    let threads = vec![Thread { role: None, operations }];
+    let threads = vec![Thread { role: None, operations, calls: None }];
     sequentially(&Program { threads, ..(**block).clone() }, limits)
 }
 
@@ -234,7 +236,7 @@ fn ground(program: &Program, request: &Request<'_>) -> Ground {
     };
     let operations = (0..alone.operations.len()).collect();
     alone.reference = None;
-    alone.threads = vec![Thread { role: None, operations }];
+    alone.threads = vec![Thread { role: None, operations, calls: None }];
     match sequentially(&alone, &request.limits) {
         Ok(()) => Ground::Shown,
         Err(why) => Ground::Open(why),
@@ -267,7 +269,7 @@ fn assumptions(program: &Program, request: &Request<'_>) -> Vec<Assumption> {
     let memory = match request.memory {
         Memory::Collected => Assumption::GarbageCollection,
         // The program frees nothing, so nothing comes back.
-        Memory::Reuse => Assumption::NoReuse,
+        Memory::Reuse | Memory::TypeStable => Assumption::NoReuse,
     };
     let mut all = vec![Assumption::SequentialConsistency, memory];
     if has_keys(program) {

@@ -90,6 +90,9 @@ impl Environment<'_> {
             LessEqual => truth(less(&right, &left).map(|is| !is)),
             GreaterEqual => truth(less(&left, &right).map(|is| !is)),
             Add | Subtract | Multiply | Divide | Remainder => arithmetic(op, &left, &right)?,
+            BitAnd | BitOr | BitXor | ShiftLeft | ShiftRight => {
+                return Err(Undefined::Lost(Lost::Arithmetic));
+            }
         })
     }
 }
@@ -110,7 +113,9 @@ fn unary(op: UnaryOp, word: Scalar) -> Result<Scalar, Undefined> {
             number.checked_neg().map_or(Scalar::Any, Scalar::Int)
         }
         // The smallest integer has no negative: that would fail.
-        (UnaryOp::Negate, _) => return Err(Undefined::Lost(Lost::Arithmetic)),
+        (UnaryOp::Negate | UnaryOp::ThreadNumber, _) => {
+            return Err(Undefined::Lost(Lost::Arithmetic));
+        }
     })
 }
 
@@ -208,7 +213,8 @@ fn arithmetic(op: BinaryOp, left: &Term, right: &Term) -> Result<Scalar, Undefin
         BinaryOp::Subtract => left.checked_sub(*right),
         BinaryOp::Multiply => left.checked_mul(*right),
         BinaryOp::Divide => left.checked_div(*right),
-        _ => left.checked_rem(*right),
+        BinaryOp::Remainder => left.checked_rem(*right),
+        _ => return Err(Undefined::Lost(Lost::Arithmetic)),
     };
     // Small integers only, so that loops that count come to an end.
     Ok(result.filter(|number| number.abs() <= SMALL).map_or(Scalar::Any, Scalar::Int))

@@ -223,7 +223,7 @@ impl Executor<'_> {
                 Ok(assigned.map(|(path, term)| self.assign(path, local, &term)).collect())
             }
             Action::Choose { into, from, to } => self.choose(path, *into, from, to, line),
-            Action::New { into, object, fields } => {
+            Action::New { into, object, fields, .. } => {
                 self.allocate(path, *into, *object, fields, line)
             }
             Action::Read { into, place } => {

@@ -378,16 +378,7 @@ fn text_of(model: &Model, operation: usize, from: At) -> Option<(String, u32)> {
     let body = &model.program.operations[operation].body;
     let names = Names { program: &model.program, body };
     let (action, line) = first_access(body, from)?;
-    let text = names.action(action);
-    // What a temporary of the lowering gets is left out.
-    let text = match (text.split_once(" := "), action) {
-        (Some((local, place)), Action::Read { .. }) if local.starts_with('$') => {
-            format!("read {place}")
-        }
-        (Some((local, rest)), _) if local.starts_with('$') => rest.to_owned(),
-        _ => text,
-    };
-    Some((text, line))
+    Some((names.action(action), line))
 }
 
 /// The first access on the way from a node.

@@ -13,7 +13,7 @@ use crate::model::{
 };
 use crate::state::{State, Thread};
 use crate::value::{Class, Integers, NodeId, Scalar, Words, words_of};
-use linchpin_ir::program::{Action, Operation, Program, Type, Variable};
+use linchpin_ir::program::{Action, Expr, Operation, Program, Type, UnaryOp, Variable};
 use linchpin_spec::Value;
 use smallvec::{SmallVec, smallvec};
 use thiserror::Error;
@@ -43,6 +43,9 @@ pub enum NotApplicable {
     /// Variables that threads keep between operations.
     #[error("threads keep variables between operations")]
     ThreadLocals,
+    /// Numbers of threads, and the bits of numbers.
+    #[error("it counts with {0}")]
+    Numbers(&'static str),
     /// The number of threads is used.
     #[error("it uses the number of its threads, so it is another program for another number")]
     CountsThreads,
@@ -177,17 +180,33 @@ fn refuse(program: &Program) -> Result<(), NotApplicable> {
             Action::Update { .. } => return Err(NotApplicable::Specification),
             _ => {}
         }
+        for expr in action.expressions() {
+            refuse_numbers(expr)?;
+        }
     }
     let locals = bodies(program).flat_map(|body| &body.locals);
     let fields = program.structs.iter().flat_map(|object| &object.fields);
     for variable in program.shared.iter().chain(fields).chain(locals) {
         let mut words = Vec::new();
         words_of(&variable.ty, &mut words);
+        if words.iter().any(|ty| matches!(ty, Type::Wrapping(_))) {
+            return Err(NotApplicable::Numbers("integers that wrap"));
+        }
         if !words.iter().all(|ty| is_word(ty)) {
             return Err(NotApplicable::Array(variable.name.clone()));
         }
     }
     Ok(())
+}
+
+fn refuse_numbers(expr: &Expr) -> Result<(), NotApplicable> {
+    let mut found = None;
+    expr.walk(&mut |inner| match inner {
+        Expr::Unary(UnaryOp::ThreadNumber, _) => found = Some("the numbers of threads"),
+        Expr::Binary(operator, ..) if operator.is_on_bits() => found = Some("bits"),
+        _ => {}
+    });
+    found.map_or(Ok(()), |what| Err(NotApplicable::Numbers(what)))
 }
 
 fn is_word(ty: &Type) -> bool {

@@ -1,6 +1,7 @@
 //! What is explored, and what of it is identified or left out.
 
 use linchpin_ir::interpreter::Memory;
+use linchpin_ir::program::{Program, RoleCalls};
 use linchpin_verdict::{Bound, Calls};
 
 /// What is explored.
@@ -22,10 +23,35 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The bounds of an answer about so many threads.
-    pub fn said(&self, threads: usize) -> Vec<Bound> {
-        let mut said =
-            vec![Bound::Threads(threads), Bound::Calls(self.calls), Bound::Values(self.values)];
+    /// The calls of this thread: what the model says for its role, else as all others.
+    pub fn calls_of(&self, program: &Program, thread: usize) -> Calls {
+        match program.threads[thread].calls {
+            Some(RoleCalls::Each(count)) => Calls::Each(u32::from(count)),
+            Some(RoleCalls::Unlimited) => Calls::Unlimited,
+            None => self.calls,
+        }
+    }
+
+    /// Whether the calls of this thread come to an end.
+    pub fn limits(&self, program: &Program, thread: usize) -> bool {
+        self.calls_of(program, thread) != Calls::Unlimited
+    }
+
+    /// The bounds of an answer about a program.
+    pub fn said(&self, program: &Program) -> Vec<Bound> {
+        let threads = &program.threads;
+        let mut said = vec![Bound::Threads(threads.len())];
+        // Where every role has its own number, none is for all.
+        if threads.iter().any(|thread| thread.calls.is_none()) {
+            said.push(Bound::Calls(self.calls));
+        }
+        for (at, thread) in threads.iter().enumerate() {
+            let first = threads[..at].iter().all(|other| other.role != thread.role);
+            if let (Some(role), Some(_), true) = (&thread.role, thread.calls, first) {
+                said.push(Bound::RoleCalls(role.clone(), self.calls_of(program, at)));
+            }
+        }
+        said.push(Bound::Values(self.values));
         said.extend(self.objects.map(Bound::Objects));
         if self.crashes > 0 {
             said.push(Bound::Crashes(self.crashes));
@@ -71,6 +97,9 @@ pub struct Reductions {
     pub reachable_images: bool,
     /// The system crashes only where no step is possible that a crash after it makes up for.
     pub crash_points: bool,
+    /// A state is left out if one was met that differs from it only in what crashes may leave, and
+    /// of which they may leave more.
+    pub covered_crashes: bool,
 }
 
 impl Reductions {
@@ -86,6 +115,7 @@ impl Reductions {
         distinct_images: true,
         reachable_images: true,
         crash_points: true,
+        covered_crashes: true,
     };
     /// None of them.
     pub const NONE: Reductions = Reductions {
@@ -99,5 +129,6 @@ impl Reductions {
         distinct_images: false,
         reachable_images: false,
         crash_points: false,
+        covered_crashes: false,
     };
 }

@@ -40,6 +40,8 @@ impl Renaming {
 /// What decides the canonical form.
 #[derive(Clone, Debug)]
 pub(crate) struct Form {
+    /// Whether objects keep what they hold after `free`.
+    pub type_stable: bool,
     pub layout: Layout,
     /// For each operation and node, the words written.
     pub live: Vec<Vec<Vec<(usize, Kind)>>>,
@@ -79,6 +81,8 @@ pub(crate) struct Scratch {
     needed: Needed,
     /// Objects of which more is needed than was known.
     grown: Vec<(usize, WordSet)>,
+    /// Where the crash part of the bytes that were written last starts.
+    pub crash_part: usize,
 }
 
 /// For each object, the words that are needed. Empty if all are.
@@ -240,8 +244,9 @@ impl Form {
             position[old] = new as u8;
         }
         let mut writer = Writer::new(self, flat, scratch, &position, out);
-        writer.state(order);
+        let crash_part = writer.state(order);
         let values = std::mem::take(&mut writer.values);
+        scratch.crash_part = crash_part;
         let moved = position.iter().enumerate().any(|(old, new)| *new as usize != old);
         Renaming { threads: if moved { position } else { SmallVec::new() }, values }
     }
@@ -263,10 +268,6 @@ impl Form {
         flat.links.clear();
         flat.images.clear();
         flat.left = CrashesLeft::default();
-        if self.lines.is_some() {
-            let mut left = || u8::try_from(reader.word()).unwrap_or(0);
-            flat.left = CrashesLeft { system: left(), thread: left() };
-        }
         for word in &mut flat.words[..layout.shared_words] {
             *word = reader.word();
         }
@@ -307,50 +308,58 @@ impl Form {
                 }
             }
         }
-        self.read_images(&mut reader, flat, None);
         for object in 0..objects {
-            let at = layout.object(object);
-            let head = reader.word();
-            flat.words[at] = head;
-            if let Some(kinds) = self.fields(head) {
-                for word in 0..kinds.len() {
-                    flat.words[at + 1 + word] = reader.word();
+            self.read_object(&mut reader, flat, object);
+        }
+        if self.links {
+            for _ in 0..reader.word() {
+                let mut word = || reader.word() as usize;
+                let (thread, at, width, element) = (word(), word(), word(), word() != 0);
+                flat.links.push(Link { thread, at, width, element });
+            }
+        }
+        if self.lines.is_some() {
+            self.read_crash_part(&mut reader, flat, objects);
+        }
+    }
+
+    fn read_object(&self, reader: &mut Reader<'_>, flat: &mut Flat, object: usize) {
+        let at = self.layout.object(object);
+        let head = reader.word();
+        flat.words[at] = head;
+        if let Some(kinds) = self.fields(head) {
+            for word in 0..kinds.len() {
+                flat.words[at + 1 + word] = reader.word();
+            }
+        }
+    }
+
+    /// Reads what [`Writer::crash_part`] wrote.
+    fn read_crash_part(&self, reader: &mut Reader<'_>, flat: &mut Flat, objects: usize) {
+        let mut left = || u8::try_from(reader.word()).unwrap_or(0);
+        flat.left = CrashesLeft { system: left(), thread: left() };
+        let all = objects + usize::from(reader.u16());
+        flat.words.resize(self.layout.heap + all * self.layout.stride, 0);
+        let mut next = objects;
+        while reader.at < reader.bytes.len() {
+            match reader.image() {
+                Some(image) => flat.images.push(image),
+                None => {
+                    self.read_object(reader, flat, next);
+                    next += 1;
                 }
             }
-            self.read_images(&mut reader, flat, Some(object));
-        }
-        while self.links && reader.at < bytes.len() {
-            let mut word = || reader.word() as usize;
-            let (thread, at, width, element) = (word(), word(), word(), word() != 0);
-            flat.links.push(Link { thread, at, width, element });
         }
     }
 
     /// The kinds of the words of an object that are written, by its head. Dead objects have none,
-    /// unless their memory may be met again after a crash.
+    /// unless their memory may be met again, after a crash or because it is type-stable.
     pub fn fields(&self, head: i64) -> Option<&[Kind]> {
         let of = struct_of(head)?;
-        let kept = head > 0 || self.lines.as_ref().is_some_and(|lines| lines.is_persistent(of));
+        let kept = head > 0
+            || self.type_stable
+            || self.lines.as_ref().is_some_and(|lines| lines.is_persistent(of));
         kept.then(|| &self.layout.field_kinds[of][..])
-    }
-
-    /// Reads the images of an object, or of the shared variables.
-    fn read_images(&self, reader: &mut Reader<'_>, flat: &mut Flat, object: Option<usize>) {
-        let Some(lines) = &self.lines else { return };
-        if object.is_some_and(|object| !self.is_persistent(flat, object)) {
-            return;
-        }
-        for _ in 0..reader.word() {
-            let number = reader.word() as u32;
-            let line = match object {
-                None => LineId::Shared(number),
-                Some(object) => LineId::Object(object as u32, number),
-            };
-            let flushed = reader.word() as u64;
-            let count = lines.words(&self.layout, flat, line).1.len();
-            let words = (0..count).map(|_| reader.word()).collect();
-            flat.images.push(Image { line, flushed, words });
-        }
     }
 
     fn is_persistent(&self, flat: &Flat, object: usize) -> bool {
@@ -633,7 +642,8 @@ impl<'a> Writer<'a> {
         Writer { form, flat, names, order, needed, position, values, known: 0, out }
     }
 
-    fn state(&mut self, threads: &[usize]) {
+    /// Writes a state; returns where its crash part starts.
+    fn state(&mut self, threads: &[usize]) -> usize {
         let (form, flat) = (self.form, self.flat);
         let layout = &form.layout;
         if form.calls {
@@ -643,50 +653,76 @@ impl<'a> Writer<'a> {
         }
         let start = self.out.len();
         self.out.extend([0; HEADER]);
-        if form.lines.is_some() {
-            push(self.out, i64::from(flat.left.system));
-            push(self.out, i64::from(flat.left.thread));
-        }
         for (word, kind) in flat.words.iter().zip(&layout.shared_kinds) {
             self.word(*word, *kind);
         }
         for &thread in threads {
             form.thread_words(flat, thread, |word, kind| self.word(word, kind));
         }
-        self.images(None);
         let front = u16::try_from(self.out.len() - start - HEADER).unwrap_or(u16::MAX);
         let mut next = 0;
         while next < self.order.len() {
-            let object = self.order[next] as usize;
-            let at = layout.object(object);
-            let head = flat.words[at];
-            push(self.out, head);
-            if let Some(kinds) = form.fields(head) {
-                for (number, kind) in kinds.iter().enumerate() {
-                    let word = flat.words[at + 1 + number];
-                    self.word(self.needed.shown(object, number, word), *kind);
-                }
-            }
-            if form.is_persistent(flat, object) {
-                self.images(Some(object));
-            }
+            self.object(next);
             next += 1;
         }
-        let count = u16::try_from(self.order.len()).unwrap_or(u16::MAX);
+        let count = u16::try_from(next).unwrap_or(u16::MAX);
         self.out[start..start + 2].copy_from_slice(&count.to_le_bytes());
         self.out[start + 2..start + HEADER].copy_from_slice(&front.to_le_bytes());
         if form.links {
             self.links();
         }
+        let crash_part = self.out.len();
+        if form.lines.is_some() {
+            self.crash_part(next);
+        }
+        crash_part
+    }
+
+    /// Writes the object that has this place in the order.
+    fn object(&mut self, place: usize) {
+        let (form, flat) = (self.form, self.flat);
+        let object = self.order[place] as usize;
+        let at = form.layout.object(object);
+        let head = flat.words[at];
+        push(self.out, head);
+        if let Some(kinds) = form.fields(head) {
+            for (number, kind) in kinds.iter().enumerate() {
+                let word = flat.words[at + 1 + number];
+                self.word(self.needed.shown(object, number, word), *kind);
+            }
+        }
+    }
+
+    /// What concerns only crashes: how many may come, the images of lines, and the objects that
+    /// only images lead to, each after a 0. See [`CrashPart`](crate::CrashPart).
+    fn crash_part(&mut self, objects: usize) {
+        let (form, flat) = (self.form, self.flat);
+        push(self.out, i64::from(flat.left.system));
+        push(self.out, i64::from(flat.left.thread));
+        let count_at = self.out.len();
+        self.out.extend([0, 0]);
+        self.images(None);
+        let mut next = 0;
+        while next < self.order.len() {
+            if next >= objects {
+                push(self.out, 0);
+                self.object(next);
+            }
+            let object = self.order[next] as usize;
+            if form.is_persistent(flat, object) {
+                self.images(Some(object));
+            }
+            next += 1;
+        }
+        let count = u16::try_from(next - objects).unwrap_or(u16::MAX);
+        self.out[count_at..count_at + 2].copy_from_slice(&count.to_le_bytes());
     }
 
     /// The images of an object, or of the shared variables, in an order that depends on names as
     /// little as can be: what has a name already comes in its order.
     fn images(&mut self, object: Option<usize>) {
         let (form, flat) = (self.form, self.flat);
-        if form.lines.is_none() {
-            return;
-        }
+        let name = object.map_or(0, |object| i64::from(self.names[object]));
         let mut images: Vec<(SmallVec<[i64; 6]>, &Image)> = Vec::new();
         for image in Form::images_of(flat, object) {
             let mut key: SmallVec<[i64; 6]> = SmallVec::new();
@@ -699,10 +735,11 @@ impl<'a> Writer<'a> {
             images.push((key, image));
         }
         images.sort_by(|a, b| a.0.cmp(&b.0));
-        push(self.out, images.len() as i64);
         for (key, image) in images {
+            push(self.out, name + 1);
             push(self.out, key[0]);
             push(self.out, self.moved(image.flushed) as i64);
+            push(self.out, image.words.len() as i64);
             for (word, kind) in image.words.iter().zip(form.image_kinds(flat, image)) {
                 self.word(*word, kind);
             }
@@ -755,6 +792,7 @@ impl<'a> Writer<'a> {
             links.push([thread, at, link.width, usize::from(link.element)]);
         }
         links.sort_unstable();
+        push(self.out, links.len() as i64);
         for word in links.iter().flatten() {
             push(self.out, *word as i64);
         }
@@ -807,13 +845,32 @@ pub(crate) fn at_least(more: &[u8], less: &[u8]) -> bool {
     true
 }
 
-struct Reader<'a> {
-    bytes: &'a [u8],
-    at: usize,
+pub(crate) struct Reader<'a> {
+    pub bytes: &'a [u8],
+    pub at: usize,
 }
 
 impl Reader<'_> {
-    fn word(&mut self) -> i64 {
+    /// The next image of a crash part; `None` if an object comes instead.
+    pub fn image(&mut self) -> Option<Image> {
+        let owner = u32::try_from(self.word()).ok()?.checked_sub(1)?;
+        let number = self.word() as u32;
+        let line = match owner.checked_sub(1) {
+            None => LineId::Shared(number),
+            Some(object) => LineId::Object(object, number),
+        };
+        let flushed = self.word() as u64;
+        let count = self.word();
+        let words = (0..count).map(|_| self.word()).collect();
+        Some(Image { line, flushed, words })
+    }
+
+    pub fn u16(&mut self) -> u16 {
+        self.at += 2;
+        u16::from_le_bytes([self.bytes[self.at - 2], self.bytes[self.at - 1]])
+    }
+
+    pub fn word(&mut self) -> i64 {
         let (mut rest, mut shift) = (0u64, 0);
         loop {
             let byte = self.bytes[self.at];

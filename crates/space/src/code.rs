@@ -121,6 +121,8 @@ pub(crate) enum Act {
         into: usize,
         of: usize,
         fields: Vec<Code>,
+        /// Which words type-stable memory leaves as they were.
+        kept: Vec<bool>,
     },
     Free {
         object: Code,
@@ -356,14 +358,19 @@ impl Compiler<'_> {
                 from: self.compile(from, &Type::Int)?,
                 to: self.compile(to, &Type::Int)?,
             },
-            Action::New { into: local, object, fields } => {
+            Action::New { into: local, object, fields, given } => {
                 let types = &self.program.structs[*object].fields;
+                let mut kept = Vec::new();
+                for (field, given) in types.iter().zip(given) {
+                    kept.extend(vec![!given; width(&field.ty)?]);
+                }
                 let fields = fields.iter().zip(types);
                 let fields = fields.map(|(value, field)| self.compile(value, &field.ty));
                 Act::New {
                     into: into(local)?,
                     of: *object,
                     fields: fields.collect::<Result<_, _>>()?,
+                    kept,
                 }
             }
             Action::Free(object) => match self.infer(object) {
@@ -560,6 +567,9 @@ impl Compiler<'_> {
             Expr::Unary(UnaryOp::Negate, inner) => {
                 Op::Negate(self.compile(inner, &Type::Int)?.into())
             }
+            Expr::Unary(UnaryOp::ThreadNumber, inner) => {
+                Op::NumberOfTid(self.compile(inner, &Type::Tid)?.into())
+            }
             Expr::Binary(operator, left, right) => self.binary(*operator, left, right)?,
             Expr::Component(record, component) => {
                 let of = self.typed(record)?;
@@ -620,7 +630,12 @@ impl Compiler<'_> {
             | BinaryOp::Subtract
             | BinaryOp::Multiply
             | BinaryOp::Divide
-            | BinaryOp::Remainder => {
+            | BinaryOp::Remainder
+            | BinaryOp::BitAnd
+            | BinaryOp::BitOr
+            | BinaryOp::BitXor
+            | BinaryOp::ShiftLeft
+            | BinaryOp::ShiftRight => {
                 both(&Type::Int).map(|(left, right)| Op::Arithmetic(operator, left, right))?
             }
         })
@@ -645,13 +660,18 @@ impl Compiler<'_> {
             Expr::ThreadLocal(variable) => self.program.thread_locals.get(*variable)?.ty.clone(),
             Expr::Me => Type::Tid,
             Expr::Unary(UnaryOp::Not, _) => Type::Bool,
-            Expr::Unary(UnaryOp::Negate, _) => Type::Int,
+            Expr::Unary(UnaryOp::Negate | UnaryOp::ThreadNumber, _) => Type::Int,
             Expr::Binary(operator, ..) => match operator {
                 BinaryOp::Add
                 | BinaryOp::Subtract
                 | BinaryOp::Multiply
                 | BinaryOp::Divide
-                | BinaryOp::Remainder => Type::Int,
+                | BinaryOp::Remainder
+                | BinaryOp::BitAnd
+                | BinaryOp::BitOr
+                | BinaryOp::BitXor
+                | BinaryOp::ShiftLeft
+                | BinaryOp::ShiftRight => Type::Int,
                 _ => Type::Bool,
             },
             Expr::Component(record, component) => {
@@ -687,7 +707,7 @@ fn common(left: Option<Type>, right: Option<Type>) -> Option<Type> {
         (Some(left), Some(right)) => Some(match (&left, &right) {
             (Type::Option(_), _) => left,
             (_, Type::Option(_)) => right,
-            (Type::Tid, Type::Int) => Type::Int,
+            (Type::Tid, Type::Int | Type::Wrapping(_)) => Type::Int,
             (Type::Tuple(_), Type::Record { .. } | Type::Array(..)) => right,
             _ => left,
         }),
@@ -716,8 +736,12 @@ fn component_of(ty: &Type, component: usize) -> Result<(usize, Type), Unsupporte
 fn coerce(code: Code, from: &Type, to: &Type) -> Result<Code, Unsupported> {
     let words = width(to)?;
     match (from, to) {
-        (Type::Tid, Type::Int) => Ok(Code { op: Op::NumberOfTid(code.into()), width: 1 }),
-        (Type::Int, Type::Tid) => Ok(Code { op: Op::TidOfNumber(code.into()), width: 1 }),
+        (Type::Tid, Type::Int | Type::Wrapping(_)) => {
+            Ok(Code { op: Op::NumberOfTid(code.into()), width: 1 })
+        }
+        (Type::Int | Type::Wrapping(_), Type::Tid) => {
+            Ok(Code { op: Op::TidOfNumber(code.into()), width: 1 })
+        }
         (Type::Option(_), Type::Option(_)) if kinds_of(from)? == kinds_of(to)? => Ok(code),
         (from, Type::Option(inner)) if !matches!(from, Type::Option(_)) => {
             let inner = coerce(code, from, inner)?;

@@ -58,6 +58,11 @@ impl Coverage {
         set(&self.returned[operation]);
     }
 
+    /// Everything that was seen, in an order that depends on the program only.
+    pub fn flags(&self) -> impl Iterator<Item = &AtomicBool> {
+        self.taken.iter().chain(&self.returned).chain([&self.crashes])
+    }
+
     /// The lines with actions or a `return` on edges that were never taken, and on none that was.
     /// Operations that no thread may call are counted too.
     pub fn unreached(&self, program: &Program) -> Vec<Unreached> {

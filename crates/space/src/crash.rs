@@ -16,24 +16,55 @@
 //! persistent variable leads to is never met again, so nothing is chosen for it.
 
 use crate::event::{Action, Event, Stop};
-use crate::execute::{Ended, Trail};
+use crate::execute::Ended;
 use crate::flat::{Asks, Flat, interrupted, unanswered};
 use crate::layout::{Kind, NODE, STATUS, VARIABLES, recover_at};
 use crate::lines::{LineId, Lines};
 use crate::successors::Successors;
-use linchpin_ir::interpreter::Memory;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Recovery takes at most so many steps after a crash, counted over all images and choices.
 const MAX_RECOVERY: usize = 1 << 20;
+
+/// Recovery is remembered for so many states.
+const MOST_RECOVERED: usize = 1 << 15;
+
+/// So many steps of recovery are taken before it is looked at whether it comes back to where it has
+/// been.
+const SURELY_SHORT: usize = 64;
+
+/// A way in which recovery ends: after so many steps, in a state or (`None`) by a step that fails.
+#[derive(Clone, Debug)]
+pub(crate) struct Recovered {
+    steps: usize,
+    state: Option<Flat>,
+}
 
 /// What a system crash has come to already.
 #[derive(Default)]
 struct Seen {
     /// States right after a crash.
     states: FxHashSet<(Vec<i64>, u8)>,
+    steps: usize,
+}
+
+/// What becomes of the states in which recovery ends.
+enum Ends {
+    /// The visitor is told at once.
+    Visited,
+    /// They are kept.
+    Kept(Vec<Recovered>),
+}
+
+/// The way that recovery has come.
+struct Way<'a> {
+    ends: &'a mut Ends,
+    seen: &'a mut Seen,
+    /// Where it has been, once it is long.
+    passed: FxHashSet<(usize, Vec<i64>)>,
     steps: usize,
 }
 
@@ -144,7 +175,7 @@ impl Successors<'_> {
             return Some(image.line);
         }
         // Memory that is taken again has what it held before, reachable or not.
-        let all = !space.reductions.reachable_images || space.bounds.memory == Memory::Reuse;
+        let all = !space.reductions.reachable_images || space.bounds.memory.gives_back();
         if all || flat.images.is_empty() {
             return flat.images.first().map(|image| image.line);
         }
@@ -192,7 +223,7 @@ impl Successors<'_> {
     }
 
     /// Runs `recover` from its start.
-    fn recover(&mut self, mut flat: Flat, lines: &Lines, seen: &mut Seen) -> bool {
+    fn recover(&mut self, flat: Flat, lines: &Lines, seen: &mut Seen) -> bool {
         let space = self.space;
         if !seen.states.insert((flat.words.clone(), flat.left.system)) {
             return true;
@@ -200,18 +231,64 @@ impl Successors<'_> {
         self.actions.push(Action::Crash(flat.words.clone().into_boxed_slice()));
         let on = match recover_at(space.program()) {
             None => self.stop(space.form.layout.threads, None, Stop::State(&flat)),
-            Some(routine) => {
-                let layout = &space.form.layout;
-                let at = layout.thread(layout.threads) + layout.locals_at;
-                let start = &space.routines[routine].start;
-                flat.words[at..at + start.len()].copy_from_slice(start);
-                let entry = space.routines[routine].entry;
-                let mut passed = FxHashSet::default();
-                self.recovery(&flat, lines, routine, entry, seen, &mut passed)
+            // Another crash may come inside it.
+            Some(routine) if flat.left.system > 0 => {
+                self.begin_recovery(flat, lines, routine, seen, &mut Ends::Visited)
             }
+            Some(routine) => self.recover_for_good(flat, lines, routine, seen),
         };
         self.actions.pop();
         on
+    }
+
+    /// Runs `recover` where no further crash can come: it ends in the same ways as the last time.
+    fn recover_for_good(
+        &mut self,
+        flat: Flat,
+        lines: &Lines,
+        routine: usize,
+        seen: &mut Seen,
+    ) -> bool {
+        let known = self.workspace.recovered.get(&flat.words[..]).cloned();
+        let ends = known.unwrap_or_else(|| {
+            let words = flat.words.clone().into_boxed_slice();
+            let mut ends = Ends::Kept(Vec::new());
+            self.begin_recovery(flat, lines, routine, seen, &mut ends);
+            let Ends::Kept(ends) = ends else { return Arc::default() };
+            let ends: Arc<[Recovered]> = ends.into();
+            if self.workspace.recovered.len() >= MOST_RECOVERED {
+                self.workspace.recovered.clear();
+            }
+            self.workspace.recovered.insert(words, ends.clone());
+            ends
+        });
+        let (system, before) = (self.space.form.layout.threads, self.actions.len());
+        let on = ends.iter().all(|Recovered { steps, state }| {
+            self.actions.extend(std::iter::repeat_n(Action::Recover, *steps));
+            let stop = state.as_ref().map_or(Stop::Fault, Stop::State);
+            let on = self.stop(system, None, stop);
+            self.actions.truncate(before);
+            on
+        });
+        on
+    }
+
+    fn begin_recovery(
+        &mut self,
+        mut flat: Flat,
+        lines: &Lines,
+        routine: usize,
+        seen: &mut Seen,
+        ends: &mut Ends,
+    ) -> bool {
+        let space = self.space;
+        let layout = &space.form.layout;
+        let at = layout.thread(layout.threads) + layout.locals_at;
+        let start = &space.routines[routine].start;
+        flat.words[at..at + start.len()].copy_from_slice(start);
+        let entry = space.routines[routine].entry;
+        let mut way = Way { ends, seen, passed: FxHashSet::default(), steps: 0 };
+        self.recovery(&flat, lines, routine, entry, &mut way)
     }
 
     /// Every way on for `recover` from a node, and a crash at this node if one may come.
@@ -221,23 +298,26 @@ impl Successors<'_> {
         lines: &Lines,
         routine: usize,
         node: usize,
-        seen: &mut Seen,
-        passed: &mut FxHashSet<(usize, Vec<i64>)>,
+        way: &mut Way<'_>,
     ) -> bool {
         let space = self.space;
         let system = space.form.layout.threads;
-        seen.steps += 1;
+        way.seen.steps += 1;
+        way.steps += 1;
         // It comes back to where it has been, or takes very long.
-        if !passed.insert((node, flat.words.clone())) || seen.steps > MAX_RECOVERY {
+        let long = way.steps > SURELY_SHORT;
+        if (long && !way.passed.insert((node, flat.words.clone()))) || way.seen.steps > MAX_RECOVERY
+        {
             space.endless.store(true, Ordering::Relaxed);
+            way.steps -= 1;
             return true;
         }
         self.actions.push(Action::Recover);
         let mut given: SmallVec<[u32; 2]> = SmallVec::new();
-        let mut trail = Trail::default();
+        let mut trail = self.workspace.trails.pop().unwrap_or_default();
         let (mut on, mut silent) = (true, space.reductions.crash_points);
         while on {
-            let mut next = flat.clone();
+            let mut next = self.copy(flat);
             let ended = self.execute(&mut next, system, routine, node, &given, &mut trail);
             let again = trail.next_choices();
             let forward = |to: usize| {
@@ -258,28 +338,46 @@ impl Successors<'_> {
                 space.coverage.went_along(routine, &trail.path);
                 on = match ended {
                     // Recovery has no other thread to wait for.
-                    Ended::Refused | Ended::Faulted => self.stop(system, None, Stop::Fault),
-                    Ended::Yielded(at) => self.recovery(&next, lines, routine, at, seen, passed),
+                    Ended::Refused | Ended::Faulted => self.recovery_ends(None, way),
+                    Ended::Yielded(at) => self.recovery(&next, lines, routine, at, way),
                     Ended::Returned(_) => {
                         space.finish_alone(&mut next, system);
                         for image in &mut next.images {
                             image.flushed &= !(1 << system);
                         }
-                        self.stop(system, None, Stop::State(&next))
+                        self.recovery_ends(Some(&next), way)
                     }
                 };
             }
+            self.workspace.pool.push(next);
             match again {
                 Some(choices) => given = choices,
                 None => break,
             }
         }
+        self.workspace.trails.push(trail);
         self.actions.pop();
-        passed.remove(&(node, flat.words.clone()));
+        if long {
+            way.passed.remove(&(node, flat.words.clone()));
+        }
+        way.steps -= 1;
         if on && !silent && flat.left.system > 0 {
-            on = self.crash(flat, lines, seen);
+            on = self.crash(flat, lines, way.seen);
         }
         on
+    }
+
+    fn recovery_ends(&mut self, state: Option<&Flat>, way: &mut Way<'_>) -> bool {
+        match way.ends {
+            Ends::Visited => {
+                let stop = state.map_or(Stop::Fault, Stop::State);
+                self.stop(self.space.form.layout.threads, None, stop)
+            }
+            Ends::Kept(ends) => {
+                ends.push(Recovered { steps: way.steps, state: state.cloned() });
+                true
+            }
+        }
     }
 
     /// Whether a crash after this transition can leave all that a crash before it can.

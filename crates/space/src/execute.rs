@@ -199,7 +199,8 @@ fn arithmetic(operator: BinaryOp, left: i64, right: i64) -> Result<i64, Wrong> {
         BinaryOp::Subtract => left.checked_sub(right),
         BinaryOp::Multiply => left.checked_mul(right),
         BinaryOp::Divide => left.checked_div(right),
-        _ => left.checked_rem(right),
+        BinaryOp::Remainder => left.checked_rem(right),
+        bits => bits.on_bits(left, right),
     }
     .ok_or(Wrong)
 }
@@ -397,7 +398,7 @@ impl Execution<'_> {
                 self.set(*into, &[from + i64::from(choice)]);
                 Ok(true)
             }
-            Act::New { into, of, fields } => self.allocate(*into, *of, fields),
+            Act::New { into, of, fields, kept } => self.allocate(*into, *of, fields, kept),
             Act::Free { object, of } => self.free(object, *of),
             Act::Read { into, from } => {
                 let from = self.resolve(from, false)?;
@@ -499,6 +500,9 @@ impl Execution<'_> {
                 let start = self.layout.object(object);
                 match self.flat.words.get(start) {
                     Some(head) if *head == 1 + *of as i64 => (start + at, Some(object)),
+                    Some(head) if *head == -1 - *of as i64 && self.memory == Memory::TypeStable => {
+                        (start + at, Some(object))
+                    }
                     _ => return Err(Wrong),
                 }
             }
@@ -592,7 +596,7 @@ impl Execution<'_> {
         Ok(true)
     }
 
-    fn allocate(&mut self, into: usize, of: usize, fields: &[Code]) -> Performed {
+    fn allocate(&mut self, into: usize, of: usize, fields: &[Code], kept: &[bool]) -> Performed {
         let mut words = Words::new();
         for field in fields {
             self.env().eval(field, &mut words)?;
@@ -602,7 +606,9 @@ impl Execution<'_> {
         let head = |object: usize| self.flat.words[self.layout.object(object)];
         let reusable: SmallVec<[usize; 4]> = match self.memory {
             Memory::Collected => SmallVec::new(),
-            Memory::Reuse => (0..count).filter(|&object| head(object) == dead).collect(),
+            Memory::Reuse | Memory::TypeStable => {
+                (0..count).filter(|&object| head(object) == dead).collect()
+            }
         };
         let Some(choice) = self.choose(1 + reusable.len() as u32) else { return Ok(false) };
         self.trail.managed = true;
@@ -620,6 +626,16 @@ impl Execution<'_> {
         }
         let fresh = object == count;
         self.flat.words[at] = 1 + of as i64;
+        if self.memory == Memory::TypeStable && !fresh {
+            for (word, (kept, old)) in
+                words.iter_mut().zip(kept.iter().zip(&self.flat.words[at + 1..]))
+            {
+                if *kept {
+                    *word = *old;
+                }
+            }
+            self.flat.links.retain(|link| !link.overlaps(at, self.layout.stride));
+        }
         match self.lines.filter(|lines| self.tracks && lines.is_persistent(of)) {
             None => self.flat.words[at + 1..at + 1 + words.len()].copy_from_slice(&words),
             Some(lines) => {
@@ -647,10 +663,11 @@ impl Execution<'_> {
             return Err(Wrong);
         }
         self.trail.managed = true;
-        if self.memory == Memory::Reuse {
+        if self.memory.gives_back() {
             self.flat.words[at] = -1 - of as i64;
             // After a crash, memory that was given back may be met again as it was.
-            if self.lines.is_none_or(|lines| !lines.is_persistent(of)) {
+            let keeps = self.memory == Memory::TypeStable;
+            if !keeps && self.lines.is_none_or(|lines| !lines.is_persistent(of)) {
                 self.flat.words[at + 1..at + self.layout.stride].fill(0);
             }
             self.flat.links.retain(|link| !link.overlaps(at, self.layout.stride));

@@ -186,7 +186,7 @@ fn nullable(ty: &Type) -> bool {
 pub fn kinds_of(ty: &Type) -> Result<Vec<Kind>, Unsupported> {
     Ok(match ty {
         Type::Unit => vec![],
-        Type::Int | Type::Bool => vec![Kind::Plain],
+        Type::Int | Type::Wrapping(_) | Type::Bool => vec![Kind::Plain],
         Type::Tid | Type::Lock => vec![Kind::Tid],
         Type::Struct(_) => vec![Kind::Ref],
         Type::Option(inner) if nullable(inner) => kinds_of(inner)?,
@@ -231,7 +231,7 @@ pub fn flatten(value: &Value, ty: &Type, out: &mut Vec<i64>) -> Result<(), Unsup
     let misfit = || Unsupported(format!("the value {value} where {ty:?} is expected"));
     match (ty, value) {
         (Type::Unit, _) => {}
-        (Type::Int, Value::Int(i)) => out.push(*i),
+        (Type::Int | Type::Wrapping(_), Value::Int(i)) => out.push(*i),
         (Type::Bool, Value::Bool(b)) => out.push(i64::from(*b)),
         (Type::Lock, Value::Null) | (Type::Struct(_), Value::Null) => out.push(0),
         (Type::Tid | Type::Lock, Value::Int(thread)) => {
@@ -287,7 +287,7 @@ pub fn unflatten(words: &mut &[i64], ty: &Type) -> Value {
     };
     match ty {
         Type::Unit | Type::Seq(_) | Type::Set(_) | Type::Map(..) => Value::Null,
-        Type::Int => Value::Int(take()),
+        Type::Int | Type::Wrapping(_) => Value::Int(take()),
         Type::Tid => Value::Int(take() - 1),
         Type::Bool => Value::Bool(take() != 0),
         Type::Lock => match take() {

@@ -102,8 +102,11 @@ fn form_of(
     };
     let live = routines_of(program).into_iter().enumerate().map(live).collect();
     let group = |thread: usize| {
-        let of = &program.threads[thread].operations;
-        let same = |other: &usize| program.threads[*other].operations == *of;
+        let of = &program.threads[thread];
+        let same = |other: &usize| {
+            let other = &program.threads[*other];
+            other.operations == of.operations && other.calls == of.calls
+        };
         if symmetry.threads { (0..thread).find(same).unwrap_or(thread) } else { thread }
     };
     let groups: Vec<usize> = (0..program.threads.len()).map(group).collect();
@@ -115,13 +118,19 @@ fn form_of(
         && lines.is_none();
     let mut actions = edges.flat_map(|edge| &edge.actions).map(|(action, _)| action);
     Form {
+        type_stable: bounds.memory == Memory::TypeStable,
         live,
         // Memory that is given back and taken again has what it held, so it is no garbage.
-        heap: reductions.canonical_heap && (lines.is_none() || bounds.memory != Memory::Reuse),
+        heap: reductions.canonical_heap
+            && match bounds.memory {
+                Memory::Collected => true,
+                Memory::Reuse => lines.is_none(),
+                Memory::TypeStable => false,
+            },
         symmetric: groups.iter().enumerate().any(|(thread, group)| thread != *group),
         groups,
         values: if symmetry.values { usize::try_from(bounds.values).unwrap_or(0) } else { 0 },
-        calls: bounds.calls != Calls::Unlimited,
+        calls: (0..program.threads.len()).any(|thread| bounds.limits(program, thread)),
         tids: layout.names_threads(),
         links: actions.any(|action| matches!(action, IrAction::LoadLinked { .. })),
         lines,
@@ -141,6 +150,10 @@ impl Space {
         let threads = program.threads.len();
         if threads > 200 {
             return Err(SpaceError::TooManyThreads(threads));
+        }
+        if bounds.memory == Memory::TypeStable && bounds.has_crashes() {
+            let what = "type-stable memory together with crashes";
+            return Err(Unsupported(what.to_owned()).into());
         }
         let mut layout = Layout::of(program)?;
         let routines = routines(program, &layout)?;
@@ -266,6 +279,24 @@ impl Space {
         self.bounded.load(Ordering::Relaxed)
     }
 
+    /// What was seen while successors were looked for, in an order that depends on the program
+    /// only: lines that were executed, operations that returned, bounds that were reached.
+    pub fn seen(&self) -> Vec<bool> {
+        self.flags().map(|flag| flag.load(Ordering::Relaxed)).collect()
+    }
+
+    /// Takes what was seen in another space of the same program as seen in this one too.
+    pub fn see(&self, seen: &[bool]) {
+        for (flag, _) in self.flags().zip(seen).filter(|(_, seen)| **seen) {
+            flag.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn flags(&self) -> impl Iterator<Item = &AtomicBool> {
+        let own = [&self.bounded, &self.lost, &self.endless];
+        own.into_iter().chain(self.coverage.flags())
+    }
+
     /// Whether some crash lost a store: if not, crashes made no difference to memory.
     pub fn lost_a_store(&self) -> bool {
         self.lost.load(Ordering::Relaxed)
@@ -310,11 +341,12 @@ impl Space {
 
     /// The calls that each thread has at the start.
     pub fn calls_at_start(&self) -> Vec<i64> {
-        let calls = match self.bounds.calls {
+        let threads = 0..self.program().threads.len();
+        let calls = threads.map(|thread| match self.bounds.calls_of(self.program(), thread) {
             Calls::Each(count) => i64::from(count),
             Calls::Unlimited => 0,
-        };
-        vec![calls; self.program().threads.len()]
+        });
+        calls.collect()
     }
 
     /// A state of the interpreter, flat. Where there are crashes, as many may come as at the start:

@@ -8,7 +8,6 @@ use crate::lines::{CrashesLeft, LineId};
 use crate::space::Space;
 use crate::workspace::Workspace;
 use linchpin_ir::interpreter::Memory;
-use linchpin_verdict::Calls;
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering;
 
@@ -138,7 +137,8 @@ impl<'a> Successors<'a> {
         let space = self.space;
         let layout = &space.form.layout;
         let region = layout.thread(thread);
-        if space.bounds.calls != Calls::Unlimited && flat.words[region + CALLS] == 0 {
+        let limited = space.bounds.limits(space.program(), thread);
+        if limited && flat.words[region + CALLS] == 0 {
             self.workspace.exhausted = true;
             return true;
         }
@@ -169,7 +169,7 @@ impl<'a> Successors<'a> {
                 }
             }
             next.words[region + STATUS] = running(*operation);
-            if space.bounds.calls != Calls::Unlimited {
+            if limited {
                 next.words[region + CALLS] -= 1;
             }
             self.actions.push(invoke);
@@ -198,7 +198,7 @@ impl<'a> Successors<'a> {
     }
 
     /// A copy of a state, in memory that was used before.
-    fn copy(&mut self, flat: &Flat) -> Flat {
+    pub fn copy(&mut self, flat: &Flat) -> Flat {
         let mut copy = self.workspace.pool.pop().unwrap_or_default();
         copy.words.clone_from(&flat.words);
         copy.links.clone_from(&flat.links);
@@ -305,7 +305,7 @@ impl<'a> Successors<'a> {
         if !trail.passed.is_empty() {
             return false;
         }
-        if trail.managed && space.bounds.memory == Memory::Reuse {
+        if trail.managed && space.bounds.memory.gives_back() {
             return false;
         }
         if trail.managed && space.bounds.objects.is_some() {
@@ -328,7 +328,9 @@ impl<'a> Successors<'a> {
                 return true;
             }
             let Some(object) = object else { return false };
-            !self.is_reachable(before, thread, *object, marked)
+            // Any thread may take memory that was given back, with the references in it.
+            space.bounds.memory != Memory::TypeStable
+                && !self.is_reachable(before, thread, *object, marked)
         })
     }
 
@@ -465,7 +467,7 @@ impl<'a> Successors<'a> {
                 }
             }
             let mut responded = false;
-            let managed = trail.managed && space.bounds.memory == Memory::Reuse;
+            let managed = trail.managed && space.bounds.memory.gives_back();
             let settles = usize::from(managed || !trail.settled.is_empty());
             self.settled += settles;
             let on = match ended {

@@ -463,7 +463,7 @@ impl Flow<'_> {
         for (index, operation) in program.operations.iter().enumerate() {
             for (slot, parameter) in self.layout.locals[index].iter().zip(&operation.parameters) {
                 let start = self.word(index, slot.at);
-                let ranged = parameter.range.is_some();
+                let ranged = parameter.range.is_some() || wraps(&parameter.ty);
                 words.extend(integers(&parameter.ty).iter().map(|at| (start + at, ranged)));
             }
             let start = self.responses[index];
@@ -513,6 +513,17 @@ fn mentions_tid(ty: &Type) -> bool {
     kinds_of(ty).is_ok_and(|kinds| kinds.contains(&Kind::Tid))
 }
 
+/// Whether clients pass other integers for this type than the values that are bounded.
+fn wraps(ty: &Type) -> bool {
+    match ty {
+        Type::Wrapping(_) => true,
+        Type::Option(inner) | Type::Array(inner, _) => wraps(inner),
+        Type::Record { fields, .. } => fields.iter().any(|(_, ty)| wraps(ty)),
+        Type::Tuple(items) => items.iter().any(wraps),
+        _ => false,
+    }
+}
+
 /// The words of a type that hold integers, not truth values or tags.
 fn integers(ty: &Type) -> Vec<usize> {
     let mut found = Vec::new();
@@ -522,7 +533,7 @@ fn integers(ty: &Type) -> Vec<usize> {
 
 fn collect(ty: &Type, at: &mut usize, found: &mut Vec<usize>) {
     match ty {
-        Type::Int => {
+        Type::Int | Type::Wrapping(_) => {
             found.push(*at);
             *at += 1;
         }

@@ -1,8 +1,11 @@
 //! Memory that is used again from state to state.
 
 use crate::canonical::Scratch;
+use crate::crash::Recovered;
 use crate::execute::Trail;
 use crate::flat::Flat;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// Room to work in; one for each worker.
 #[derive(Default)]
@@ -11,6 +14,8 @@ pub struct Workspace {
     pub(crate) flat: Flat,
     pub(crate) pool: Vec<Flat>,
     pub(crate) trails: Vec<Trail>,
+    /// What recovery comes to from states right after the last crash that may come.
+    pub(crate) recovered: FxHashMap<Box<[i64]>, Arc<[Recovered]>>,
     pub(crate) marks: Vec<bool>,
     pub(crate) stack: Vec<usize>,
     /// The nodes and edges that the last step of a thread that runs alone went along.
@@ -36,6 +41,11 @@ impl Workspace {
     /// asked.
     pub fn take_exhausted(&mut self) -> bool {
         std::mem::take(&mut self.exhausted)
+    }
+
+    /// After packing: where the crash part of the bytes starts ([`CrashPart`](crate::CrashPart)).
+    pub fn crash_part(&self) -> usize {
+        self.scratch.crash_part
     }
 
     /// Whether the bound on objects refused a step since the last time this was asked.

@@ -126,7 +126,7 @@ fn every_step_is_a_step_of_the_interpreter() {
     let mut random = fastrand::Rng::with_seed(seed);
     let (mut compared, mut faults) = (0, 0);
     for (name, program) in models() {
-        for memory in [Memory::Collected, Memory::Reuse] {
+        for memory in [Memory::Collected, Memory::Reuse, Memory::TypeStable] {
             for canonical in [false, true] {
                 // Reused objects are found by their number: without canonical names the two sides
                 // may number them differently.

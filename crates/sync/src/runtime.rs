@@ -60,6 +60,21 @@ pub trait Runtime {
     fn at_end(&self, call: Box<dyn FnOnce()>) {
         call();
     }
+    /// From here on, other executions are or are not explored. It is about what is worth the time:
+    /// an explorer may explore more.
+    fn exploring(&self, _exploring: Exploring) {}
+}
+
+/// Whether other executions are explored from some point of one on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Exploring {
+    /// They are.
+    #[default]
+    On,
+    /// They are not, until this is changed.
+    Off,
+    /// They are not, to the end of the execution.
+    Never,
 }
 
 /// What must be given back.

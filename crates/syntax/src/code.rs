@@ -89,6 +89,8 @@ codes! {
     RecordContents = "L026",
     /// A type in a place where it cannot stand.
     TypeNotHere = "L027",
+    /// An `int % N` that cannot be, or wraps at another number.
+    Wrapping = "L028",
 
     // Shared memory.
     /// More, or less, than one word at once.
@@ -107,6 +109,8 @@ codes! {
     NotAssignable = "L036",
     /// A length that no array can have.
     ArrayLength = "L037",
+    /// A parameter that takes a place, or what is passed for it.
+    PlaceParameter = "L038",
 
     // Control.
     /// An end that is reached without a result.

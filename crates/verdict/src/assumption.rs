@@ -12,6 +12,8 @@ pub enum Assumption {
     GarbageCollection,
     /// Freed memory may be reused.
     Reuse,
+    /// Freed memory keeps its type: it may be read and written, and may be reused.
+    TypeStable,
     /// Memory is never reused.
     NoReuse,
     /// No step fails; where that is not shown, if anywhere. Up to the first step that fails, the
@@ -75,6 +77,7 @@ impl fmt::Display for Assumption {
             Assumption::SequentialConsistency => f.write_str("sequential consistency"),
             Assumption::GarbageCollection => f.write_str("memory is garbage collected"),
             Assumption::Reuse => f.write_str("freed memory may be reused"),
+            Assumption::TypeStable => f.write_str("freed memory may be read and reused"),
             Assumption::NoReuse => f.write_str("memory is not reused"),
             Assumption::NoStepFails { open } if open.is_empty() => f.write_str("no step fails"),
             Assumption::NoStepFails { open } => write!(

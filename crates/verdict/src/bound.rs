@@ -18,6 +18,8 @@ pub enum Bound {
     Threads(usize),
     /// So many operations of each thread.
     Calls(Calls),
+    /// So many operations of each thread of this role, whatever the others call.
+    RoleCalls(String, Calls),
     /// Clients pass the integers from 1 to this one.
     Values(i64),
     /// At most so many heap objects at a time.
@@ -41,6 +43,13 @@ impl fmt::Display for Bound {
             Bound::Calls(Calls::Each(1)) => f.write_str("1 operation each"),
             Bound::Calls(Calls::Each(count)) => write!(f, "{count} operations each"),
             Bound::Calls(Calls::Unlimited) => f.write_str("any number of operations"),
+            Bound::RoleCalls(role, Calls::Each(1)) => write!(f, "1 operation of each {role}"),
+            Bound::RoleCalls(role, Calls::Each(count)) => {
+                write!(f, "{count} operations of each {role}")
+            }
+            Bound::RoleCalls(role, Calls::Unlimited) => {
+                write!(f, "any number of operations of each {role}")
+            }
             Bound::Values(1) => f.write_str("one value"),
             Bound::Values(last) => write!(f, "values 1 to {last}"),
             Bound::Objects(1) => f.write_str("at most 1 heap object"),

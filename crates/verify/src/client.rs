@@ -68,7 +68,7 @@ pub fn with_clients(
             client.operations.iter().map(find).collect::<Result<_, _>>()?;
         operations.sort_unstable();
         operations.dedup();
-        threads.extend(vec![Thread { role: None, operations }; client.threads]);
+        threads.extend(vec![Thread { role: None, operations, calls: None }; client.threads]);
     }
     if threads.is_empty() {
         return Err(ClientError::Nothing);

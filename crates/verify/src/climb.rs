@@ -181,7 +181,7 @@ fn timed(
     subject: &Subject<'_>,
     request: &Request<'_>,
 ) -> Result<Vec<Answer>, EngineError> {
-    (request.progress)(Progress { engine: engine.name(), states: 0, depth: 0 });
+    (request.progress)(Progress { engine: engine.name(), states: 0, depth: 0, to_come: None });
     let start = Instant::now();
     let mut answers = engine.answer(subject, &patient(engine, request))?;
     for answer in &mut answers {

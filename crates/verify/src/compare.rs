@@ -167,8 +167,10 @@ fn is_within(run: &Run, bounds: &[Bound]) -> bool {
                 integers_of(&event.value).iter().all(|value| (1..=*last).contains(value))
             })
         }
-        // Whether a run stays below a number of objects is not known here.
-        Bound::Objects(_) => false,
+        Bound::RoleCalls(_, Calls::Unlimited) => true,
+        // Which role a thread plays, and whether a run stays below a number of objects, is not known
+        // here.
+        Bound::RoleCalls(..) | Bound::Objects(_) => false,
         Bound::Crashes(most) => {
             run.crashes.iter().filter(|crash| crash.process.is_none()).count() <= usize::from(*most)
         }

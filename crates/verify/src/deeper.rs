@@ -207,14 +207,17 @@ fn bounds_of(answer: &Answer) -> Option<Bounds> {
             Bound::Threads(count) => threads = Some(*count),
             Bound::Calls(of) => calls = Some(*of),
             Bound::Values(last) => values = Some(*last),
-            Bound::Objects(_)
+            Bound::RoleCalls(..)
+            | Bound::Objects(_)
             | Bound::Crashes(_)
             | Bound::ThreadCrashes(_)
             | Bound::Switches(_)
             | Bound::Constant(..) => {}
         }
     }
-    Some(Bounds { calls: calls?, values: values?, threads: threads? })
+    // Where every role has a number of its own, there is none to raise.
+    let calls = calls.unwrap_or(Calls::Unlimited);
+    Some(Bounds { calls, values: values?, threads: threads? })
 }
 
 /// The line at which an array is too small for the bounds: that says nothing about the object.

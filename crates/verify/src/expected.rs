@@ -34,9 +34,13 @@ impl Expectation {
             "not linearizable" => Expectation::Wrong,
             _ => return None,
         };
-        let with_reuse = parts.any(|part| part.starts_with("with reuse: "));
-        let wrong =
-            (with_reuse && memory == Memory::Reuse) || (crashes && lines.clone().any(not_durable));
+        let with = match memory {
+            Memory::Collected => None,
+            Memory::Reuse => parts.find_map(|part| part.strip_prefix("with reuse: ")),
+            Memory::TypeStable => parts.find_map(|part| part.strip_prefix("with type-stable: ")),
+        };
+        let wrong = with.is_some_and(|with| with != "linearizable")
+            || (crashes && lines.clone().any(not_durable));
         Some(if wrong { Expectation::Wrong } else { first })
     }
 
@@ -63,12 +67,15 @@ mod tests {
                 true,
             )
         };
-        use Memory::{Collected, Reuse};
+        use Memory::{Collected, Reuse, TypeStable};
         assert_eq!(read("linearizable", Collected), Some(Expectation::Right));
         assert_eq!(read("linearizable; points wrong", Collected), Some(Expectation::Right));
         assert_eq!(read("not linearizable", Collected), Some(Expectation::Wrong));
         assert_eq!(read("linearizable; with reuse: fault", Reuse), Some(Expectation::Wrong));
         assert_eq!(read("linearizable; with reuse: fault", Collected), Some(Expectation::Right));
+        let stable = "linearizable; with reuse: fault; with type-stable: linearizable";
+        assert_eq!(read(stable, Reuse), Some(Expectation::Wrong));
+        assert_eq!(read(stable, TypeStable), Some(Expectation::Right));
         assert_eq!(read("perhaps", Collected), None);
         assert_eq!(Expectation::read("spec stack;", Collected, true), None);
         let crashed = "//! Expected: linearizable\n//! With crashes: not durable";

@@ -73,7 +73,11 @@ fn search(
     trace: &AbstractTrace,
 ) -> Result<Option<Followed>, EngineError> {
     let Source::Lin { bounds, .. } = subject.source else { return Ok(None) };
-    let calls = calls(trace).max(bounds.calls.saturating_add(1)).min(MOST_CALLS);
+    let asked = match bounds.calls {
+        Calls::Each(count) => count.saturating_add(1),
+        Calls::Unlimited => 0,
+    };
+    let calls = calls(trace).max(asked).min(MOST_CALLS);
     let deadline = Instant::now() + PATIENCE;
     let sooner = request.limits.deadline.map_or(deadline, |other| other.min(deadline));
     let further = Request {

@@ -65,7 +65,7 @@ impl Ladder {
     /// Every engine, whatever the others say: their answers are held against each other.
     pub const EVERY_ENGINE: Ladder = Ladder {
         steps: &[
-            Step { rung: Rung::Bounded, ends_at: &[], one_in: 1 },
+            Step { rung: Rung::Bounded, ends_at: &[], one_in: 2 },
             Step { rung: Rung::Proofs, ends_at: &[], one_in: 1 },
         ],
         time: None,

@@ -2,9 +2,10 @@
 
 use linchpin_engine::{Language, ModelBounds, Request, Source, Subject};
 use linchpin_ir::program::{Program, Thread};
-use linchpin_lang::{Config, Threads, compile};
+use linchpin_lang::{Config, Ops, Threads, compile};
 use linchpin_spec::Value;
 use linchpin_syntax::Diagnostic;
+use linchpin_verdict::Calls;
 use std::fmt;
 use thiserror::Error;
 
@@ -69,7 +70,10 @@ pub fn load(
     let model = match language {
         Language::Lin => {
             let compiled = compile(text, config).map_err(error)?;
-            let calls = u32::try_from(compiled.bounds.ops).unwrap_or(u32::MAX);
+            let calls = match compiled.bounds.ops {
+                Ops::Each(count) => Calls::Each(u32::try_from(count).unwrap_or(u32::MAX)),
+                Ops::Unlimited => Calls::Unlimited,
+            };
             let bounds = ModelBounds {
                 calls,
                 values: compiled.bounds.values,

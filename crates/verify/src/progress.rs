@@ -49,7 +49,7 @@ pub fn verify_progress(
         ProgressQuestion::Formula { text, fair } => check_ltl(program, bounds, text, *fair, limits),
     };
     let report = report.map_err(EngineError::of)?;
-    let mut answer = describe(&report, &bounds.said(program.threads.len()));
+    let mut answer = describe(&report, &bounds.said(program));
     answer.assumptions = vec![Assumption::SequentialConsistency, request.memory_assumed()];
     Ok(Some(Verification::new(vec![answer], false)))
 }

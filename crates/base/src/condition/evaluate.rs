@@ -60,7 +60,7 @@ fn value(term: &Term, scope: Scope, bound: &mut Vec<i64>) -> Option<Words> {
                 BinaryOp::Multiply => left.checked_mul(right),
                 BinaryOp::Divide => left.checked_div(right),
                 BinaryOp::Remainder => left.checked_rem(right),
-                _ => None,
+                bits => bits.on_bits(left, right),
             };
             Words::from_slice(&[result?])
         }

@@ -143,7 +143,7 @@ fn collect_locals(formula: &Formula, out: &mut Vec<LocalId>) {
 pub fn width(ty: &Type) -> usize {
     match ty {
         Type::Unit | Type::Seq(_) | Type::Set(_) | Type::Map(..) => 0,
-        Type::Int | Type::Bool | Type::Tid | Type::Lock | Type::Struct(_) => 1,
+        Type::Int | Type::Wrapping(_) | Type::Bool | Type::Tid | Type::Lock | Type::Struct(_) => 1,
         Type::Option(inner) => usize::from(is_tagged(inner)) + width(inner),
         Type::Record { fields, .. } => fields.iter().map(|(_, ty)| width(ty)).sum(),
         Type::Tuple(items) => items.iter().map(width).sum(),
@@ -210,6 +210,7 @@ impl Compiler<'_> {
             Formula::Unary(UnaryOp::Negate, inner) => {
                 (Term::Negate(Box::new(self.compile(inner, None)?.0)), Type::Int)
             }
+            Formula::Unary(UnaryOp::ThreadNumber, _) => return ill_typed,
             Formula::Binary(operator, left, right) => return self.binary(*operator, left, right),
             Formula::Reach { from, field: (of, field), component, to } => {
                 let at = self.link_word(*of, *field, *component)?;
@@ -314,7 +315,12 @@ impl Compiler<'_> {
             | BinaryOp::Subtract
             | BinaryOp::Multiply
             | BinaryOp::Divide
-            | BinaryOp::Remainder => {
+            | BinaryOp::Remainder
+            | BinaryOp::BitAnd
+            | BinaryOp::BitOr
+            | BinaryOp::BitXor
+            | BinaryOp::ShiftLeft
+            | BinaryOp::ShiftRight => {
                 let (left, right) = boxed(left, right);
                 (Term::Arithmetic(operator, left, right), Type::Int)
             }

@@ -108,7 +108,9 @@ pub fn is_nameable(program: &Program, operation: usize, local: LocalId) -> bool 
     };
     let edges = code.body.nodes.iter().flat_map(|node| &node.edges);
     let mut lines = edges.flat_map(|edge| &edge.actions).filter(uses).map(|(_, line)| *line);
-    !name.starts_with('$') && is_first && lines.all(|line| (code.line..end).contains(&line))
+    !code.body.locals[at].is_temporary()
+        && is_first
+        && lines.all(|line| (code.line..end).contains(&line))
 }
 
 /// Whether a value of a local can be named in the shared state: an object that the run has made is

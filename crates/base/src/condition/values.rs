@@ -42,7 +42,7 @@ pub fn integers_in(ty: &Type, words: &mut &[i64], out: &mut BTreeSet<i64>) {
     };
     match ty {
         Type::Unit | Type::Seq(_) | Type::Set(_) | Type::Map(..) => {}
-        Type::Int => {
+        Type::Int | Type::Wrapping(_) => {
             out.insert(take());
         }
         Type::Bool | Type::Tid | Type::Lock | Type::Struct(_) => {
@@ -95,6 +95,10 @@ pub fn domain(
     Some(match ty {
         Type::Unit => vec![Words::new()],
         Type::Int => integers.iter().map(|value| one(*value)).collect(),
+        Type::Wrapping(count) if usize::try_from(*count).is_ok_and(|count| count <= most) => {
+            (0..*count).map(one).collect()
+        }
+        Type::Wrapping(_) => return None,
         Type::Bool => vec![one(0), one(1)],
         Type::Tid => (0..space.program().threads.len()).map(|at| one(at as i64 + 1)).collect(),
         Type::Lock => vec![one(0)],

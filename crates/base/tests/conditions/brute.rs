@@ -252,7 +252,9 @@ pub fn evaluate(
             Value::Bool(value) => Value::Bool(!value),
             _ => return None,
         },
-        Formula::Unary(UnaryOp::Negate, _) => panic!("the oracle does not know this"),
+        Formula::Unary(UnaryOp::Negate | UnaryOp::ThreadNumber, _) => {
+            panic!("the oracle does not know this")
+        }
         Formula::Binary(BinaryOp::And, left, right) => Value::Bool(holds(left) && holds(right)),
         Formula::Binary(BinaryOp::Or, left, right) => Value::Bool(holds(left) || holds(right)),
         Formula::Binary(operator, left, right) => {

@@ -13,6 +13,30 @@ use std::path::{Path, PathBuf};
 /// Models whose state space is too large for a test.
 const LARGE: [&str; 4] = ["mwcas", "mwcas_late_install", "mwcas_two_cas", "snzi_tree"];
 
+/// Models that are not pinned here, with their broken twins: `tests/base/soundness.rs` asks that
+/// nothing is said of them that refinement contradicts.
+const NOT_PINNED: [&str; 19] = [
+    "afek_snapshot",
+    "bakery_lock",
+    "baskets_queue",
+    "chase_lev_deque",
+    "clh_lock",
+    "dual_queue",
+    "ellen_tree",
+    "flat_combining_stack",
+    "harris_list",
+    "hazard_pointer_stack",
+    "lazy_skip_list",
+    "llsc_from_cas",
+    "mcs_lock",
+    "ms_queue_counted",
+    "optimistic_queue",
+    "peterson_lock",
+    "seqlock",
+    "sticky_register",
+    "vyukov_queue",
+];
+
 fn models(folder: &str) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models").join(folder);
     let mut files: Vec<PathBuf> = std::fs::read_dir(root)
@@ -21,7 +45,8 @@ fn models(folder: &str) -> Vec<PathBuf> {
         .filter(|path| path.extension().is_some_and(|extension| extension == "lin"))
         .filter(|path| {
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
-            !LARGE.contains(&name.as_ref())
+            let pinned = !NOT_PINNED.iter().any(|family| name.starts_with(family));
+            pinned && !LARGE.contains(&name.as_ref())
         })
         .collect();
     files.sort();

@@ -14,7 +14,7 @@ fn compiled(source: &str) -> Compiled {
 
 fn analysed(compiled: &Compiled) -> Analysis {
     let bounds = Bounds {
-        calls: Calls::Each(compiled.bounds.ops as u32),
+        calls: Calls::Each(compiled.bounds.ops.or_few() as u32),
         values: compiled.bounds.values,
         objects: None,
         memory: Memory::Collected,
@@ -27,7 +27,7 @@ fn analysed(compiled: &Compiled) -> Analysis {
 /// What refinement says of the same model within the same bounds.
 fn refined(compiled: &Compiled) -> Verdict {
     let bounds = ModelBounds {
-        calls: compiled.bounds.ops as u32,
+        calls: Calls::Each(compiled.bounds.ops.or_few() as u32),
         values: compiled.bounds.values,
         crashes: 0,
     };

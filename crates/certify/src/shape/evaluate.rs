@@ -214,7 +214,9 @@ fn unary(op: UnaryOp, word: Word) -> Result<Vec<Word>, What> {
             Some(number) => Ok(vec![Word::Int(number)]),
             None => Err(What::Fault("arithmetic")),
         },
-        (UnaryOp::Negate, _) => Err(What::Beyond("arithmetic that may overflow")),
+        (UnaryOp::Negate | UnaryOp::ThreadNumber, _) => {
+            Err(What::Beyond("arithmetic that may overflow"))
+        }
     }
 }
 
@@ -290,7 +292,8 @@ fn arithmetic(op: BinaryOp, left: &Term, right: &Term) -> Result<Word, What> {
         BinaryOp::Subtract => left.checked_sub(*right),
         BinaryOp::Multiply => left.checked_mul(*right),
         BinaryOp::Divide => left.checked_div(*right),
-        _ => left.checked_rem(*right),
+        BinaryOp::Remainder => left.checked_rem(*right),
+        _ => return Err(What::Beyond("arithmetic on bits")),
     };
     match result {
         Some(number) if number.abs() <= LARGEST => Ok(Word::Int(number)),

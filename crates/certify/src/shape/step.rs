@@ -194,7 +194,7 @@ impl Code<'_> {
                 terms.iter().map(|term| self.assign(path.clone(), local, &term.words())).collect()
             }
             Action::Choose { into, from, to } => self.choose(path, *into, from, to),
-            Action::New { into, object, fields } => {
+            Action::New { into, object, fields, .. } => {
                 let mut out = Vec::new();
                 for term in self.terms(&path, &Expr::List(fields.clone()))? {
                     let mut path = path.clone();

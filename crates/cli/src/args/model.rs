@@ -31,4 +31,6 @@ pub enum MemoryArg {
     Collected,
     /// Explicit: a freed object may come back, and using it after `free` is an error.
     Reuse,
+    /// Type-stable: a freed object may be read and written, and may come back as it was.
+    TypeStable,
 }

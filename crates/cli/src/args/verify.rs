@@ -114,6 +114,13 @@ pub struct VerifyArgs {
     /// spaces, proves nothing.
     #[arg(long, value_name = "SIZE", value_parser = size, num_args = 0..=1, default_missing_value = "1G")]
     pub lossy: Option<u64>,
+    /// Keep the states of `refine` in this folder, level by level, instead of in memory: for spaces
+    /// that are larger than `--memory-limit`. Asks `refine` only.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["lossy", "search", "watch", "progress", "ltl"])]
+    pub disk: Option<PathBuf>,
+    /// Go on with the search that is in the folder of `--disk`, after Ctrl-C, a limit or a crash.
+    #[arg(long, requires = "disk")]
+    pub resume: bool,
     /// How `refine` looks at runs: `breadth-first`, `depth-first` (all of them, within bounds),
     /// `random`, `pct` (some, by chance), or `context-bound=K` (those with at most K context
     /// switches). Asks `refine` only.
@@ -170,9 +177,9 @@ impl VerifyArgs {
 
     /// The engines that are named; a way to search is one of refinement.
     pub fn engines_named(&self) -> Vec<String> {
-        match (&self.engine[..], self.search) {
-            ([], Some(_)) => vec!["refine".to_owned()],
-            (named, _) => named.to_vec(),
+        match &self.engine[..] {
+            [] if self.search.is_some() || self.disk.is_some() => vec!["refine".to_owned()],
+            named => named.to_vec(),
         }
     }
 
@@ -290,6 +297,8 @@ pub enum ReductionArg {
     ReachableImages,
     /// Crashing only where no step makes up for it.
     CrashPoints,
+    /// Leaving out states that differ only in what crashes may leave, where they leave no more
+    CoveredCrashes,
     /// Linearizing only when a response needs it.
     JustInTime,
     /// Leaving out states that can do no more than others.

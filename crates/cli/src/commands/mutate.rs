@@ -6,7 +6,7 @@ use crate::limits::Stop;
 use crate::progress::Progress;
 use crate::{Status, model, output};
 use anyhow::Result;
-use linchpin_engine::Request;
+use linchpin_engine::{Request, Stuck};
 use linchpin_report::{escaped, json, plain_page};
 use linchpin_verdict::counted;
 use linchpin_verify::campaign::{Campaign, CampaignResult, Fate, Judged};
@@ -175,7 +175,13 @@ fn words(fate: &Fate) -> String {
             format!("killed by {by}{wrong}")
         }
         Fate::PointsWrong => "right, but not at the points that it claims".to_owned(),
-        Fate::Survived { by, verdict } => format!("survived: {verdict}, by {by}"),
+        Fate::Survived { by, verdict, stuck } => {
+            let open = match stuck {
+                Stuck::Open => "; whether operations can get stuck was not decided",
+                Stuck::Never => "",
+            };
+            format!("survived: {verdict}, by {by}{open}")
+        }
         Fate::Undecided(reason) => format!("undecided: {reason}"),
         Fate::Contradiction(found) => format!("CONTRADICTION: {found}"),
     }

@@ -56,5 +56,6 @@ fn memory(args: &RunArgs) -> Memory {
     match args.memory {
         MemoryArg::Collected => Memory::Collected,
         MemoryArg::Reuse => Memory::Reuse,
+        MemoryArg::TypeStable => Memory::TypeStable,
     }
 }

@@ -11,12 +11,12 @@ use crate::progress::Progress;
 use crate::{Status, model, output};
 use anyhow::{Context, Result, bail};
 use linchpin_engine::{
-    Answer, Artifact, DomainAsked, Extras, Language, PureAsked, Reduction, ReferenceAsked, Request,
-    RoadmapRequest, ShapeRequest, ThreadsAsked,
+    Answer, Artifact, DiskAsked, DomainAsked, Extras, Language, PureAsked, Reduction,
+    ReferenceAsked, Request, RoadmapRequest, ShapeRequest, ThreadsAsked,
 };
 use linchpin_ir::interpreter::Memory as ModelMemory;
 use linchpin_report::{Findings, json, svg};
-use linchpin_verdict::{CrashProperty, Verdict, counted};
+use linchpin_verdict::{CrashProperty, Verdict, counted, grouped};
 use linchpin_verify::ladder::SHORTEST_PATIENCE;
 use linchpin_verify::{
     ClientError, Climb, Expectation, Ladder, Loaded, ProgressQuestion, Verification, verify,
@@ -36,7 +36,7 @@ use batch::verify_all;
 use contradiction::folders;
 use files::Models;
 use memory::{Key, Memory};
-use outcome::FileOutcome;
+use outcome::{FileOutcome, Shown};
 use watch::watch;
 
 pub fn execute(args: &VerifyArgs) -> Result<Status> {
@@ -47,6 +47,7 @@ pub fn execute(args: &VerifyArgs) -> Result<Status> {
         ("--certificate", args.certificate.is_some()),
         ("--pictures", args.pictures.is_some()),
         ("--smt2", args.smt2.is_some()),
+        ("--disk", args.disk.is_some()),
     ];
     let given = outputs.iter().find(|(_, given)| *given);
     if let (true, Some((flag, _))) = (models.is_batch(), given) {
@@ -76,7 +77,7 @@ fn all(args: &VerifyArgs, models: &Models, stop: &Stop) -> Result<Status> {
     }
     let outcome = one(file, 1)?;
     // The verdict first: it is never lost because a file cannot be written.
-    output::write_found(args.common.json, &outcome.shown)?;
+    output::write_found(args.common.json, &outcome.printed())?;
     if outcome.is_remembered && !args.common.quiet {
         output::say("remembered from an earlier run: --no-cache verifies again\n");
     }
@@ -162,9 +163,9 @@ fn shown(
         by: found.deciding().map(|answer| answer.engine.to_owned()),
         seconds: 0.0,
         shown: match args.common.json {
-            true if args.with_run => findings.json_with_run(),
-            true => findings.json(),
-            false => findings.text(&output::verdict_on_stdout),
+            true if args.with_run => Shown::Json(findings.json_with_run()),
+            true => Shown::Json(findings.json()),
+            false => Shown::Text(findings.text(&output::verdict_on_stdout)),
         },
         page: args.report.is_some().then(|| findings.page(text)),
         expected: None,
@@ -195,9 +196,16 @@ fn ask(work: &Work<'_>, loaded: &Loaded) -> Result<Verification> {
     let progress = (!work.is_batch).then(|| Progress::new(&args.common));
     let observe = |at: linchpin_engine::Progress| {
         let Some(progress) = &progress else { return };
-        let states = || counted(at.states, "state");
-        progress.show(|| format!("{}: {}, depth {}", at.engine, states(), at.depth));
+        progress.show(|| {
+            let states = counted(at.states, "state");
+            let to_come = at.to_come.map(|more| format!(", about {} to come", grouped(more)));
+            let to_come = to_come.unwrap_or_default();
+            format!("{}: {states}, depth {}{to_come}", at.engine, at.depth)
+        });
     };
+    if args.disk.is_some() && loaded.subject().language() != Language::Lin {
+        bail!("--disk is about `.lin` models");
+    }
     let request = request(args, stop, &observe);
     let question = match (&args.ltl, args.progress) {
         (Some(text), _) => ProgressQuestion::Formula { text: text.clone(), fair: args.fair },
@@ -232,6 +240,7 @@ fn memory(args: &VerifyArgs) -> ModelMemory {
     match args.memory {
         MemoryArg::Collected => ModelMemory::Collected,
         MemoryArg::Reuse => ModelMemory::Reuse,
+        MemoryArg::TypeStable => ModelMemory::TypeStable,
     }
 }
 
@@ -250,14 +259,19 @@ fn request<'a>(
         property: args.property.map(property),
         superfluous: args.superfluous,
         roadmap: RoadmapRequest { stated: true, ..RoadmapRequest::default() },
-        // Time and memory are watched for the whole process; the engines are only told to stop.
-        limits: stop.limits(),
+        // Time and memory are watched for the whole process; the engines are only told to stop. What
+        // is kept on disk, too, depends on how much memory there is.
+        limits: if args.disk.is_some() { stop.share(1) } else { stop.limits() },
         workers: args.workers.map(usize::from),
         points: !args.no_points,
         suggest_points: args.suggest_points,
         stuck: !args.safety_only,
         without: args.without.iter().flat_map(|without| left_out(*without)).copied().collect(),
         lossy: args.lossy,
+        disk: args
+            .disk
+            .as_ref()
+            .map(|folder| DiskAsked { folder: folder.clone(), resume: args.resume }),
         search: args.search_asked(),
         extras: Extras {
             table: args.table,
@@ -315,6 +329,7 @@ fn left_out(without: ReductionArg) -> &'static [Reduction] {
         ReductionArg::DistinctImages => &[DistinctImages],
         ReductionArg::ReachableImages => &[ReachableImages],
         ReductionArg::CrashPoints => &[CrashPoints],
+        ReductionArg::CoveredCrashes => &[CoveredCrashes],
         ReductionArg::JustInTime => &[JustInTime],
         ReductionArg::Antichain => &[Antichain],
         ReductionArg::Calls => &[Calls],
@@ -329,6 +344,7 @@ fn left_out(without: ReductionArg) -> &'static [Reduction] {
             DistinctImages,
             ReachableImages,
             CrashPoints,
+            CoveredCrashes,
             JustInTime,
             Antichain,
             Calls,
@@ -343,14 +359,14 @@ fn note_ignored(args: &VerifyArgs, loaded: &Loaded, found: &mut Verification) {
         Language::Subop => &[
             ("--threads", args.threads.is_some()),
             ("--size", args.size.is_some()),
-            ("--memory", args.memory == MemoryArg::Reuse),
+            ("--memory", args.memory != MemoryArg::Collected),
         ],
         Language::Csp => &[
             ("--threads", args.threads.is_some()),
             ("--ops", args.ops.is_some()),
             ("--values", args.values.is_some()),
             ("--size", args.size.is_some()),
-            ("--memory", args.memory == MemoryArg::Reuse),
+            ("--memory", args.memory != MemoryArg::Collected),
         ],
     };
     let ignored: Vec<&str> =
@@ -446,7 +462,8 @@ mod tests {
         let missing = folder.path().join("missing");
         let outcome = shown(&args, &loaded, &found, &[missing, folder.path().to_owned()]);
         assert_eq!(outcome.status(), Status::Input);
-        let first = outcome.shown.lines().next().expect("a line");
+        let printed = outcome.printed();
+        let first = printed.lines().next().expect("a line");
         assert!(first.starts_with("m.lin: INTERNAL ERROR: `shape` shows what `refine`"), "{first}");
         assert!(first.contains("Please report this model, with the file `"), "{first}");
         let saved: Vec<_> = std::fs::read_dir(folder.path()).expect("a folder").collect();

@@ -2,6 +2,7 @@
 
 mod check;
 mod command_line;
+mod disk;
 mod docs;
 mod edges;
 mod explain;

@@ -73,6 +73,33 @@ fn a_violated_history_is_told_as_far_as_there_is_an_order() {
     assert_eq!(states, ["[6]", "[]", "[7]"]);
 }
 
+#[test]
+fn orders_that_end_in_other_states_are_told_too() {
+    let event = |process: u8, kind: &str, f: &str, value: &str| {
+        format!("{{\"process\":{process},\"type\":\"{kind}\",\"f\":\"{f}\",\"value\":{value}}}\n")
+    };
+    // Two writes overlap each other, and a third, which never returns, all that comes later.
+    let text = [
+        event(0, "invoke", "write", "1"),
+        event(1, "invoke", "write", "2"),
+        event(0, "ok", "write", "1"),
+        event(1, "ok", "write", "2"),
+        event(2, "invoke", "write", "4"),
+        event(3, "invoke", "read", "null"),
+        event(3, "ok", "read", "3"),
+    ];
+    let view = told(&text.concat(), &["--spec", "register"]);
+    let orders: Vec<&Json> = view["orders"].as_array().into_iter().flatten().collect();
+    assert!(orders.iter().all(|order| order["complete"] == json!(false)), "{orders:?}");
+    let ends = orders.iter().map(|order| {
+        let states = order["states"].as_array().expect("states");
+        self::text(&view, states.last().expect("a state")).to_string()
+    });
+    let mut ends: Vec<String> = ends.collect();
+    ends.sort_unstable();
+    assert_eq!(ends, ["\"1\"", "\"2\"", "\"4\""]);
+}
+
 /// The text with this number.
 fn text<'a>(view: &'a Json, number: &Json) -> &'a Json {
     let at = number.as_u64().and_then(|at| usize::try_from(at).ok()).expect("a number");

@@ -7,7 +7,6 @@ use super::{
 use crate::{Attempt, Conclusion, Fault, Form, Obstacle, Tries, derive_within, prove};
 use linchpin_certify::Ranges;
 use linchpin_engine::{Answer, EngineError, Faults, ModelBounds, Request, Stat, Subject};
-use linchpin_ir::interpreter::Memory;
 use linchpin_ir::program::Program;
 use linchpin_subop::model::SpecLine;
 use linchpin_verdict::{Assumption, Calls, Verdict, counted};
@@ -19,7 +18,7 @@ pub fn answer(
     bounds: ModelBounds,
     request: &Request<'_>,
 ) -> Result<Answer, EngineError> {
-    if request.memory == Memory::Reuse {
+    if request.memory.gives_back() {
         return Ok(inconclusive(
             "the sub-operations are derived for collected memory only".to_owned(),
         ));
@@ -42,10 +41,9 @@ pub fn answer(
 
 /// How sequential executions are tried: with as many calls as the bounds have, at least.
 fn tries(program: &Program, bounds: ModelBounds, request: &Request<'_>) -> Tries {
-    let calls = match (request.calls, request.objects) {
-        (Some(Calls::Each(calls)), _) => Some(calls),
-        (None, None) => Some(bounds.calls),
-        (Some(Calls::Unlimited), _) | (None, Some(_)) => None,
+    let calls = match request.calls_of(bounds) {
+        Calls::Each(calls) => Some(calls),
+        Calls::Unlimited => None,
     };
     let calls = calls.map(|calls| usize::try_from(calls).unwrap_or(usize::MAX));
     let values = request.values.unwrap_or(bounds.values);

@@ -7,7 +7,7 @@ use linchpin_verdict::{Assumption, Verdict};
 
 fn answer(text: &str) -> Answer {
     let compiled = compile(text, &Config::default()).unwrap_or_else(|found| panic!("{found:?}"));
-    let bounds = ModelBounds { calls: 2, values: 2, crashes: 0 };
+    let bounds = ModelBounds { calls: linchpin_verdict::Calls::Each(2), values: 2, crashes: 0 };
     let source = Source::Lin { program: &compiled.program, bounds };
     let subject = Subject { name: "model.lin", text, source };
     Reduce.answer(&subject, &Request::default()).unwrap().remove(0)

@@ -23,6 +23,8 @@ pub(super) struct Bounded {
     preemptions: usize,
     /// The executions that were shown.
     shown: FxHashSet<u128>,
+    /// Whether nothing but the first is explored at new nodes.
+    settled: bool,
 }
 
 struct Node {
@@ -34,14 +36,14 @@ struct Node {
 enum Kind {
     /// Threads that are left to take.
     Threads { left: ThreadSet, enabled: ThreadSet, asked: Asked },
-    /// How many alternatives there are, for which thread, and where.
-    Alternatives(usize, ThreadId, Site),
+    /// How many alternatives there are and are explored, for which thread, and where.
+    Alternatives { alternatives: usize, explored: usize, thread: ThreadId, site: Site },
 }
 
 impl Bounded {
     pub(super) fn new(most: usize) -> Bounded {
         let shown = FxHashSet::default();
-        Bounded { most, path: Vec::new(), depth: 0, preemptions: 0, shown }
+        Bounded { most, path: Vec::new(), depth: 0, preemptions: 0, shown, settled: false }
     }
 
     fn thread_node(&self, state: &State) -> Option<Node> {
@@ -52,6 +54,9 @@ impl Bounded {
         allowed.for_each(|thread| left.insert(thread));
         let taken = state.preferred(left)?;
         left.remove(taken);
+        if self.settled {
+            left = ThreadSet::default();
+        }
         let (enabled, asked) = (state.enabled, Asked::of(state));
         Some(Node { taken, kind: Kind::Threads { left, enabled, asked } })
     }
@@ -61,6 +66,11 @@ impl Scheduler for Bounded {
     fn begin(&mut self) {
         self.depth = 0;
         self.preemptions = 0;
+        self.settled = false;
+    }
+
+    fn explored(&mut self, explored: bool) {
+        self.settled = !explored;
     }
 
     fn pick(&mut self, state: &State) -> Pick {
@@ -86,13 +96,17 @@ impl Scheduler for Bounded {
 
     fn choose(&mut self, thread: ThreadId, alternatives: usize, site: Site) -> Option<usize> {
         if self.depth == self.path.len() {
-            let kind = Kind::Alternatives(alternatives, thread, site);
+            let explored = if self.settled { 1 } else { alternatives };
+            let kind = Kind::Alternatives { alternatives, explored, thread, site };
             self.path.push(Node { taken: 0, kind });
         }
         let node = &self.path[self.depth];
         self.depth += 1;
-        let Kind::Alternatives(known, who, place) = node.kind else { return None };
-        let same = known == alternatives && who == thread && same_site(place, site);
+        let Kind::Alternatives { alternatives: known, thread: of, site: place, .. } = node.kind
+        else {
+            return None;
+        };
+        let same = known == alternatives && of == thread && same_site(place, site);
         same.then_some(node.taken)
     }
 
@@ -114,8 +128,8 @@ impl Scheduler for Bounded {
                         return true;
                     }
                 }
-                Kind::Alternatives(alternatives, ..) => {
-                    if node.taken + 1 < *alternatives {
+                Kind::Alternatives { explored, .. } => {
+                    if node.taken + 1 < *explored {
                         node.taken += 1;
                         return true;
                     }

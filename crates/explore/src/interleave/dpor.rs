@@ -48,6 +48,8 @@ pub(super) struct Dpor {
     pub(super) base: usize,
     /// What is wished of them.
     pub(super) wishes: Wishes,
+    /// Whether new nodes are left as they are: see [`Scheduler::explored`].
+    settled: bool,
 }
 
 /// That an execution is explored in which one of the initials of `v` comes first at a fixed node.
@@ -94,7 +96,7 @@ impl Node {
     pub(super) fn count(&self) -> usize {
         match self {
             Node::Call(call) => call.queue.len(),
-            Node::Choice(choice) => choice.alternatives,
+            Node::Choice(choice) => choice.count(),
         }
     }
 
@@ -125,6 +127,8 @@ pub(super) struct Call {
     at: usize,
     /// Whether its races are still to be looked at.
     is_new: bool,
+    /// Whether nothing but the first step is explored.
+    settled: bool,
     /// What all threads ask for, so that the code is recognised when it runs again.
     asked: Asked,
     /// `enabled(s[E])`.
@@ -144,7 +148,8 @@ impl Call {
     }
 
     fn add(&mut self, thread: ThreadId) {
-        if !self.backtrack.contains(thread) {
+        let is_room = !self.settled || self.queue.is_empty();
+        if is_room && !self.backtrack.contains(thread) {
             self.backtrack.insert(thread);
             self.queue.push(thread);
         }
@@ -186,11 +191,21 @@ pub(super) struct Choice {
     site: Site,
     taken: usize,
     alternatives: usize,
+    /// Whether nothing but the first alternative is explored.
+    settled: bool,
+}
+
+impl Choice {
+    /// How many alternatives are explored.
+    fn count(&self) -> usize {
+        if self.settled { 1 } else { self.alternatives }
+    }
 }
 
 impl Scheduler for Dpor {
     fn begin(&mut self) {
         self.depth = 0;
+        self.settled = false;
         self.calls.clear();
         self.trace.clear();
         self.sleep = ThreadSet::default();
@@ -209,6 +224,7 @@ impl Scheduler for Dpor {
                 queue: SmallVec::new(),
                 at: 0,
                 is_new: true,
+                settled: self.settled,
                 asked: Asked::of(state),
                 enabled: state.enabled,
                 backtrack: ThreadSet::default(),
@@ -248,12 +264,17 @@ impl Scheduler for Dpor {
 
     fn choose(&mut self, thread: ThreadId, alternatives: usize, site: Site) -> Option<usize> {
         if self.depth == self.path.len() {
-            self.path.push(Node::Choice(Choice { thread, site, taken: 0, alternatives }));
+            let settled = self.settled;
+            self.path.push(Node::Choice(Choice { thread, site, taken: 0, alternatives, settled }));
         }
         let Node::Choice(choice) = &self.path[self.depth] else { return None };
         self.depth += 1;
         let same = choice.thread == thread && choice.alternatives == alternatives;
         (same && same_site(choice.site, site)).then_some(choice.taken)
+    }
+
+    fn explored(&mut self, explored: bool) {
+        self.settled = !explored;
     }
 
     fn stepped(&mut self, state: &State, step: &Step<'_>) {
@@ -298,7 +319,7 @@ impl Scheduler for Dpor {
     fn next(&mut self) -> bool {
         while self.path.len() > self.base {
             match self.path.last_mut() {
-                Some(Node::Choice(choice)) if choice.taken + 1 < choice.alternatives => {
+                Some(Node::Choice(choice)) if choice.taken + 1 < choice.count() => {
                     choice.taken += 1;
                     return true;
                 }

@@ -232,7 +232,9 @@ impl<'a> Machine<'a> {
     ) -> Result<(), Exit> {
         self.state.asks[thread] = None;
         loop {
-            match threads.resume(thread, reply, &mut self.stacks) {
+            let paused = threads.resume(thread, reply, &mut self.stacks);
+            scheduler.explored(threads.is_explored());
+            match paused {
                 Paused::Asks(Request::Access { place, line, action, site }) => {
                     let index = self.place(&place);
                     let line = line.map(|line| self.line(index, &place, &line));

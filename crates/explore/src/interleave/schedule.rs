@@ -36,6 +36,10 @@ pub(super) trait Scheduler {
     /// One of several alternatives; nothing if the code does not do what it did before.
     fn choose(&mut self, thread: ThreadId, alternatives: usize, site: Site) -> Option<usize>;
 
+    /// Whether other executions are explored from here on: see
+    /// [`Runtime::exploring`](linchpin_sync::runtime::Runtime::exploring).
+    fn explored(&mut self, _explored: bool) {}
+
     /// The access that was picked was made; the state is still the one before.
     fn stepped(&mut self, _state: &State, _step: &Step<'_>) {}
 

@@ -295,19 +295,22 @@ impl<T: Send + Sync + 'static> Session<T> {
         let Regression { path, scenario, decisions } =
             files::last_failure(&self.definition.subject)?;
         let conditions = self.conditions(StopFlag::default(), worker);
+        let mut drifted = "";
         if let Some(decisions) = decisions {
             let task = Task::replay(self.mode, scenario.clone(), decisions);
-            if let Some(found) = task.run(&self.definition, &conditions, None).found
-                && !found.is_drift()
-            {
-                return Some(found);
+            match task.run(&self.definition, &conditions, None).found {
+                Some(found) if !found.is_drift() => return Some(found),
+                Some(_) => drifted = ", and the code has drifted: it does something else now",
+                None => {}
             }
         }
         let task = Task::again(self.mode, scenario, self.seed);
         let found = task.run(&self.definition, &conditions, Some(RUNS)).found;
         if found.is_none() {
             let path = path.display();
-            self.notes.push(format!("what failed the last time ({path}) does not fail any more"));
+            self.notes.push(format!(
+                "what failed the last time ({path}) does not fail any more{drifted}"
+            ));
         }
         found
     }

@@ -25,18 +25,34 @@ const WAIT: Duration = Duration::from_millis(60);
 const LONG_JUDGING: Duration = Duration::from_millis(300);
 
 impl<T: Send + Sync + 'static> Session<'_, T> {
-    /// Plays these scenarios, each on an object of its own, and judges what happened.
+    /// Plays these scenarios, each on an object of its own, and judges what happened: beside the
+    /// next batch if there is a core for that, and otherwise before it.
     pub(super) fn play(&mut self, scenarios: Vec<Arc<Scenario>>) -> Judged {
         let began = Instant::now();
         let batch = self.made(scenarios)?;
         let patience = if self.definition.subject.waits() { WAIT } else { HANG };
-        let is_stuck = !self.team.run(&batch, patience).is_empty();
-        let judged = if is_stuck { self.stuck(&batch, patience) } else { self.judged(&batch) };
+        self.team.start(&batch);
+        let earlier = self.settle();
+        let is_stuck = !self.team.watch(&batch, patience).is_empty();
+        earlier?;
+        let judged = if is_stuck {
+            self.stuck(&batch, patience)
+        } else if self.team.cores() > self.options.threads {
+            self.unjudged = Some(batch);
+            Ok(())
+        } else {
+            self.judged(&batch)
+        };
         self.batch = match began.elapsed() > SLOW {
             true => (self.batch / 2).max(1),
             false => (self.batch * 2).min(BATCH),
         };
         judged
+    }
+
+    /// Judges what is still to be judged.
+    pub(super) fn settle(&mut self) -> Judged {
+        self.unjudged.take().map_or(Ok(()), |batch| self.judged(&batch))
     }
 
     /// Fresh objects for these scenarios.
@@ -133,7 +149,10 @@ impl<T: Send + Sync + 'static> Session<'_, T> {
         let (threads, first) = (self.options.threads, subject.first_fresh());
         let drawn = alphabet.scenario(&mut self.random, threads, ops, first);
         let batch = self.made(vec![Arc::new(subject.complete(drawn))])?;
-        let is_stuck = !self.team.run(&batch, HANG).is_empty();
+        self.team.start(&batch);
+        let earlier = self.settle();
+        let is_stuck = !self.team.watch(&batch, HANG).is_empty();
+        earlier?;
         if is_stuck {
             return self.stuck(&batch, HANG);
         }

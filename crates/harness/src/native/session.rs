@@ -1,5 +1,6 @@
 //! One native test: what is played next, and for how long. How it is played is in `play`.
 
+use super::batch::Batch;
 use super::team::Team;
 use crate::controlled::memory;
 use crate::covered::Covered;
@@ -49,6 +50,10 @@ pub(super) struct Session<'a, T> {
     pub(super) long: usize,
     pub(super) long_time: Duration,
     pub(super) left_waiting: usize,
+    /// Whether there are hardly any scenarios, or none, in which no thread may wait for ever.
+    must_wait: bool,
+    /// A batch that was played and is still to be judged.
+    pub(super) unjudged: Option<Arc<Batch<T>>>,
     /// Why it stopped before it was done, if it did.
     stopped: Option<&'static str>,
     /// Whether threads may wait for ever in a scenario.
@@ -94,6 +99,8 @@ impl<'a, T: Send + Sync + 'static> Session<'a, T> {
             long: LONG.0,
             long_time: Duration::ZERO,
             left_waiting: 0,
+            must_wait: subject.scenario.is_some(),
+            unjudged: None,
             stopped: None,
             waiting: FxHashMap::default(),
         }
@@ -130,7 +137,7 @@ impl<'a, T: Send + Sync + 'static> Session<'a, T> {
                 self.long_run()?;
             }
         }
-        Ok(())
+        self.settle()
     }
 
     /// The scenario that failed the last time comes first.
@@ -156,7 +163,7 @@ impl<'a, T: Send + Sync + 'static> Session<'a, T> {
         while Instant::now() < end && self.left_waiting < LEFT_WAITING {
             self.play(vec![Arc::clone(scenario); self.batch])?;
         }
-        Ok(())
+        self.settle()
     }
 
     /// Rounds by chance, for about this time.
@@ -166,15 +173,15 @@ impl<'a, T: Send + Sync + 'static> Session<'a, T> {
             let scenarios = (0..self.batch).map(|_| Arc::new(self.draw(false))).collect();
             self.play(scenarios)?;
         }
-        Ok(())
+        self.settle()
     }
 
     fn goes_on(&mut self) -> bool {
-        if self.options.runs.is_some_and(|runs| self.covered.rounds >= runs) {
+        if self.options.runs.is_some_and(|runs| self.rounds() >= runs) {
             return false;
         }
         let too_large = |most: usize| memory::resident().is_some_and(|bytes| bytes > most);
-        self.stopped = if self.left_waiting >= LEFT_WAITING {
+        self.stopped = if self.left_waiting >= LEFT_WAITING && self.must_wait {
             Some("It stopped early: too many threads were left waiting, as they may.")
         } else if self.options.memory.is_some_and(too_large) {
             Some("It stopped early: the process has more memory than it may.")
@@ -190,18 +197,25 @@ impl<'a, T: Send + Sync + 'static> Session<'a, T> {
         self.stopped.is_none()
     }
 
+    /// How many rounds were played.
+    fn rounds(&self) -> u64 {
+        self.covered.rounds + self.unjudged.as_ref().map_or(0, |batch| batch.rounds.len() as u64)
+    }
+
     /// The scenarios of the next batch.
     fn scenarios(&mut self) -> Vec<Arc<Scenario>> {
-        let left = self.options.runs.map_or(u64::MAX, |runs| runs - self.covered.rounds);
+        let left = self.options.runs.map_or(u64::MAX, |runs| runs - self.rounds());
         let count = self.batch.min(usize::try_from(left).unwrap_or(usize::MAX)).max(1);
         if let Some(scenario) = &self.definition.subject.scenario {
             let scenario = Arc::new(scenario.clone());
             return vec![scenario; count];
         }
-        (0..count).map(|at| Arc::new(self.draw(at + 1 == count))).collect()
+        let may_wait = self.left_waiting < LEFT_WAITING;
+        (0..count).map(|at| Arc::new(self.draw(may_wait && at + 1 == count))).collect()
     }
 
-    /// A scenario by chance. Threads may wait for ever only in the last round of a batch.
+    /// A scenario by chance. Threads may wait for ever only in the last round of a batch, and not
+    /// when too many were left waiting.
     fn draw(&mut self, is_last: bool) -> Scenario {
         /// So often another one is drawn.
         const TRIES: usize = 50;
@@ -213,9 +227,10 @@ impl<'a, T: Send + Sync + 'static> Session<'a, T> {
             let drawn = alphabet.scenario(&mut self.random, threads, ops, first);
             scenario = subject.complete(drawn);
             if is_last || !self.may_wait(&scenario) {
-                break;
+                return scenario;
             }
         }
+        self.must_wait = true;
         scenario
     }
 

@@ -25,6 +25,7 @@ impl<T: Send + Sync + 'static> Session<'_, T> {
     /// every attempt takes long and a thread.
     pub(super) fn shrunk(&mut self, found: Found) -> Found {
         let covered = self.covered.clone();
+        self.unjudged = None;
         let mut best = found;
         if best.kind != Kind::Stuck {
             if let Some(core) = core(&best).filter(|core| core.len() <= LONGEST) {

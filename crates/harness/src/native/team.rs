@@ -49,9 +49,8 @@ impl<T: Send + Sync + 'static> Team<T> {
         self.cores.len()
     }
 
-    /// Goes through a batch. Returns the workers that did not come back: nothing happened for
-    /// `patience`, and they may come back yet.
-    pub fn run(&mut self, batch: &Arc<Batch<T>>, patience: Duration) -> &[usize] {
+    /// Lets workers go through a batch.
+    pub fn start(&mut self, batch: &Arc<Batch<T>>) {
         self.batches += 1;
         for worker in 0..batch.width() {
             let job = Job { number: self.batches, batch: Arc::clone(batch) };
@@ -62,10 +61,10 @@ impl<T: Send + Sync + 'static> Team<T> {
             }
         }
         self.out = (0..batch.width()).collect();
-        self.watch(batch, patience)
     }
 
-    /// Waits for those who have not come back, until nothing happened for `patience`.
+    /// Waits for those who have not come back, until nothing happened for `patience`. Returns who did
+    /// not; they may come back yet.
     pub fn watch(&mut self, batch: &Batch<T>, patience: Duration) -> &[usize] {
         let mut last = (batch.progress(), Instant::now());
         while !self.out.is_empty() {

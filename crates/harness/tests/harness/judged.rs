@@ -72,3 +72,24 @@ fn the_judge_agrees_with_the_oracle() {
     assert!(right > 1_000 && wrong > 1_000, "{right} right, {wrong} wrong");
     assert!(judge.different() < right, "some were the same");
 }
+
+/// With a core to spare, rounds are judged beside the next ones: none is left out.
+#[test]
+fn every_round_is_judged() {
+    let test = |lost: u64| {
+        linchpin_harness::Test::new("beside", || Mutex::new(0_u64))
+            .spec("counter")
+            .plan(linchpin_harness::Plan::native().threads(1).ops(4).runs(500))
+            .op("fetch_add", (1..3_u64,), move |count, (n,): (u64,)| {
+                let mut count = count.lock().unwrap();
+                *count += n;
+                if *count - n == lost { lost + 1 } else { *count - n }
+            })
+            .folder(None)
+            .check()
+    };
+    let covered = test(u64::MAX - 1).unwrap_or_else(|failure| panic!("{failure}"));
+    assert_eq!(covered.rounds, 500, "{covered}");
+    let failure = test(5).expect_err("a sum is wrong");
+    assert_eq!(failure.kind, linchpin_harness::Kind::NotLinearizable, "{failure}");
+}

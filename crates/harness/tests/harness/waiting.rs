@@ -76,6 +76,22 @@ fn those_who_wait_rightly_are_no_failure() {
     assert_eq!(covered.rounds, 2);
 }
 
+/// Some scenarios end with a receiver that waits rightly. Those are played until enough threads were
+/// left behind, and then the others.
+#[test]
+fn a_test_goes_on_when_many_were_left_waiting() {
+    let covered = Test::new("waits-often", Channel::default)
+        .spec("queue")
+        .plan(Plan::native().ops(2).seed(1).runs(1_000))
+        .op("enqueue", (fresh,), |channel, (value,): (u64,)| channel.send(value))
+        .blocking_op("dequeue", (), |channel, ()| channel.recv())
+        .folder(None)
+        .check()
+        .unwrap_or_else(|failure| panic!("{failure}"));
+    assert_eq!(covered.rounds, 1_000, "{covered}");
+    assert!(!covered.to_string().contains("stopped early"), "{covered}");
+}
+
 /// A semaphore with one permit, whose `acquire` is a future.
 struct Semaphore(Mutex<(bool, Vec<Waker>)>);
 

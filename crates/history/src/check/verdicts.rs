@@ -36,7 +36,10 @@ pub(super) fn put_together(history: &History, settled: Vec<Settled>, poll: &Stop
     } else if let Some(reason) = stayed_open(history, &keys) {
         Checked::new(Judgement::Inconclusive(reason), methods(&keys), notes)
     } else {
-        let method = format!("{}, {} keys apart", methods(&keys), keys.len());
+        let method = match keys.len() {
+            0 | 1 => methods(&keys),
+            count => format!("{}, {count} keys apart", methods(&keys)),
+        };
         match explained(history, order, &ends, poll) {
             Ok(witness) => Checked::new(Judgement::Holds(witness), method, notes),
             Err(stopped) => Checked::new(stopped, method, notes),

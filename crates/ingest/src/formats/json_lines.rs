@@ -182,6 +182,20 @@ fn push_text(text: &str, tokens: &mut Vec<Token>, scratch: &mut String) {
     tokens.push(Token::Text(Span::new(start, scratch.len())));
 }
 
+/// A line of another recorder that is an object of its own; nothing if the line is blank. Such
+/// recorders say what is a key in their own way.
+pub(crate) fn foreign(
+    line: u64,
+    text: &[u8],
+    recorder: &mut Recorder,
+) -> Result<Option<Json>, IngestError> {
+    if text.trim_ascii().is_empty() {
+        return Ok(None);
+    }
+    recorder.without_pairs();
+    serde_json::from_slice(text).map(Some).map_err(|error| syntax(&error, text, line, 0))
+}
+
 /// What the JSON parser says about a text that begins at this line, after so many bytes of it.
 pub(crate) fn syntax(
     error: &serde_json::Error,

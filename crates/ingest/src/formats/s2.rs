@@ -5,7 +5,7 @@
 //! An append of which it is not known whether it took place has ended all the same: the recorder
 //! waits until it cannot take place any more.
 
-use super::json_lines::{JsonLines, syntax};
+use super::json_lines::{JsonLines, foreign};
 use crate::error::IngestError;
 use crate::record::{Recorder, malformed};
 use rustc_hash::FxHashMap;
@@ -45,12 +45,7 @@ impl S2 {
         line: &[u8],
         recorder: &mut Recorder,
     ) -> Result<(), IngestError> {
-        if line.trim_ascii().is_empty() {
-            return Ok(());
-        }
-        recorder.without_pairs();
-        let json: Json =
-            serde_json::from_slice(line).map_err(|error| syntax(&error, line, number, 0))?;
+        let Some(json) = foreign(number, line, recorder)? else { return Ok(()) };
         let wrong = |expected: &str| malformed(number, expected, &crate::excerpt(line));
         let (Some(client), Some(id)) = (json["client_id"].as_u64(), json["op_id"].as_u64()) else {
             return Err(wrong("a `client_id` and an `op_id`"));

@@ -4,7 +4,7 @@
 //! request `{"Op":0,"Key":3,"Val":0}` gets, puts (1) or deletes (2) a key, and a response
 //! `{"Val":7,"Unknown":false}` answers it. Each key is a register, in which 0 is `null`.
 
-use super::json_lines::{JsonLines, syntax};
+use super::json_lines::{JsonLines, foreign};
 use crate::error::IngestError;
 use crate::record::{Recorder, malformed};
 use serde_json::{Value as Json, json};
@@ -24,12 +24,7 @@ impl Tipocket {
         line: &[u8],
         recorder: &mut Recorder,
     ) -> Result<(), IngestError> {
-        if line.trim_ascii().is_empty() {
-            return Ok(());
-        }
-        recorder.without_pairs();
-        let json: Json =
-            serde_json::from_slice(line).map_err(|error| syntax(&error, line, number, 0))?;
+        let Some(json) = foreign(number, line, recorder)? else { return Ok(()) };
         let wrong = |expected: &str| malformed(number, expected, &crate::excerpt(line));
         let other_case = || IngestError::TipocketCase { line: number, found: crate::excerpt(line) };
         let (action, data) = (json["action"].as_str().unwrap_or_default(), &json["data"]);

@@ -2,7 +2,7 @@
 
 use super::action::Performed;
 use super::execution::Execution;
-use super::{FaultKind, Location, Root};
+use super::{FaultKind, Location, Memory, Root};
 use crate::program::{Cell, Expr, LocalId, Place};
 use linchpin_spec::Value;
 use std::sync::Arc;
@@ -37,7 +37,9 @@ impl Execution<'_> {
         };
         match self.state.heap.get(object as usize) {
             Some(found) if found.of != of => Err(FaultKind::IllTyped),
-            Some(found) if !found.live => Err(FaultKind::UseAfterFree),
+            Some(found) if !found.live && self.memory != Memory::TypeStable => {
+                Err(FaultKind::UseAfterFree)
+            }
             Some(_) => Ok(Root::Field { object, field }),
             None => Err(FaultKind::IllTyped),
         }

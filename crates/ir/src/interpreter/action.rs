@@ -21,7 +21,9 @@ impl Execution<'_> {
                 true => Ok(true),
                 false => Err(FaultKind::AssertionFailed),
             },
-            Action::New { into, object, fields } => self.allocate(*into, *object, fields),
+            Action::New { into, object, fields, given } => {
+                self.allocate(*into, *object, fields, given)
+            }
             Action::Free(object) => self.free(object),
             Action::Read { into, place } => self.read(*into, place),
             Action::Write { place, value } => self.write(place, value),
@@ -112,12 +114,15 @@ impl Execution<'_> {
             return Ok(false);
         };
         let value = from + i64::from(choice);
-        self.note(|names| format!("{} := choose({from}..{to}) = {value}", names.local(into)));
+        self.note(|names| {
+            let into = names.answer(into).unwrap_or_default();
+            format!("{into}choose({from}..{to}) = {value}")
+        });
         self.set_local(into, Value::Int(value))
     }
 
-    fn allocate(&mut self, into: LocalId, of: usize, fields: &[Expr]) -> Performed {
-        let fields = self.environment().eval_all(fields)?;
+    fn allocate(&mut self, into: LocalId, of: usize, fields: &[Expr], given: &[bool]) -> Performed {
+        let mut fields = self.environment().eval_all(fields)?;
         if self.program.structs.get(of).is_none_or(|object| object.fields.len() != fields.len()) {
             return Err(FaultKind::IllTyped);
         }
@@ -136,8 +141,17 @@ impl Execution<'_> {
             reused => dead[reused as usize - 1],
         };
         let name = u32::try_from(at).map_err(|_| FaultKind::Overflow)?;
+        if let (Memory::TypeStable, Some(old)) = (self.memory, self.state.heap.get(at)) {
+            for ((field, old), given) in fields.iter_mut().zip(&old.fields).zip(given) {
+                if !given {
+                    field.clone_from(old);
+                }
+            }
+            self.state.clear_links(|link| link.is_in(name));
+        }
         self.note(|names| {
-            format!("{} := @{name}, a new {}", names.local(into), names.object(of, &fields))
+            let into = names.answer(into).unwrap_or_default();
+            format!("{into}@{name}, a new {}", names.object(of, &fields))
         });
         let object = Arc::new(Object { of, fields, live: true });
         let before = match self.state.heap.get_mut(at) {
@@ -161,11 +175,12 @@ impl Execution<'_> {
         if !freed.live {
             return Err(FaultKind::DoubleFree);
         }
-        if self.memory == Memory::Reuse {
+        if self.memory.gives_back() {
             // After a crash, memory that was given back may be met again as it was.
             let persistent = self.program.persistence.as_ref().filter(|_| self.crashes);
             let keeps =
                 persistent.is_some_and(|p| p.structs.get(freed.of).is_some_and(Option::is_some));
+            let keeps = keeps || self.memory == Memory::TypeStable;
             let fields = if keeps { freed.fields.clone() } else { Vec::new() };
             *freed = Arc::new(Object { of: freed.of, fields, live: false });
             self.state.clear_links(|link| link.is_in(at));

@@ -29,6 +29,7 @@ impl Environment<'_> {
             Expr::Unary(UnaryOp::Negate, inner) => {
                 self.int(inner)?.checked_neg().map(Value::Int).ok_or(FaultKind::Overflow)
             }
+            Expr::Unary(UnaryOp::ThreadNumber, inner) => self.int(inner).map(Value::Int),
             Expr::Binary(operator, left, right) => self.binary(*operator, left, right),
             Expr::Component(record, component) => {
                 found(self.eval(record)?.as_list().and_then(|items| items.get(*component)))
@@ -92,6 +93,14 @@ impl Environment<'_> {
             | BinaryOp::Divide
             | BinaryOp::Remainder => {
                 return arithmetic(operator, self.int(left)?, self.int(right)?).map(Value::Int);
+            }
+            BinaryOp::BitAnd
+            | BinaryOp::BitOr
+            | BinaryOp::BitXor
+            | BinaryOp::ShiftLeft
+            | BinaryOp::ShiftRight => {
+                let result = operator.on_bits(self.int(left)?, self.int(right)?);
+                return result.map(Value::Int).ok_or(FaultKind::Overflow);
             }
         };
         Ok(Value::Bool(truth))

@@ -62,6 +62,17 @@ pub enum Memory {
     /// As with `malloc`: an object is dead after `free`, any access to it is a fault, and a later
     /// `new` of the same struct may take it again, or take a fresh one.
     Reuse,
+    /// As with a free list for each struct: an object may be read and written after `free`, and a
+    /// later `new` of the same struct may take it again, or take a fresh one. What `new` does not
+    /// give keeps the value that it had.
+    TypeStable,
+}
+
+impl Memory {
+    /// Whether an object may come back after `free`.
+    pub fn gives_back(self) -> bool {
+        self != Memory::Collected
+    }
 }
 
 /// A program, ready to execute.

@@ -9,6 +9,7 @@ mod formula;
 mod layout;
 mod names;
 mod operators;
+mod temporaries;
 mod values;
 
 pub use describe::{EdgeDescription, OperationSteps, StepDescription, describe};

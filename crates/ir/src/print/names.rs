@@ -22,16 +22,6 @@ impl<'a> Names<'a> {
         self.body.locals.get(local.0 as usize).map_or("?", |variable| &variable.name)
     }
 
-    /// Whether the lowering made this variable.
-    pub fn is_temporary(&self, local: LocalId) -> bool {
-        self.local(local).starts_with('$')
-    }
-
-    /// `t := ` if the answer goes to a variable that the model names.
-    pub(crate) fn answer(&self, into: LocalId) -> Option<String> {
-        (!self.is_temporary(into)).then(|| format!("{} := ", self.local(into)))
-    }
-
     /// The name of a variable that each thread keeps.
     pub fn thread_local(&self, variable: usize) -> &'a str {
         self.program.thread_locals.get(variable).map_or("?", |variable| &variable.name)
@@ -71,9 +61,12 @@ impl<'a> Names<'a> {
     pub(super) fn expr_within(&self, expr: &Expr, outer: u8) -> String {
         match expr {
             Expr::Const(value) => self.typed(value, None),
-            Expr::Local(local) => self.local(*local).to_owned(),
+            Expr::Local(local) => self.local_within(*local, outer),
             Expr::ThreadLocal(variable) => self.thread_local(*variable).to_owned(),
             Expr::Me => "me".to_owned(),
+            Expr::Unary(UnaryOp::ThreadNumber, inner) => {
+                format!("int({})", self.expr_within(inner, level::ANY))
+            }
             Expr::Unary(operator, inner) => {
                 let inner = self.expr_within(inner, level::UNARY);
                 parenthesize(format!("{operator}{inner}"), level::UNARY, outer)
@@ -118,7 +111,12 @@ impl<'a> Names<'a> {
         {
             return self.expr(&Expr::Binary(negated, left.clone(), right.clone()));
         }
-        self.expr(condition)
+        if let Expr::Unary(UnaryOp::Not, inner) = condition
+            && self.is_success(inner)
+        {
+            return "it fails".to_owned();
+        }
+        if self.is_success(condition) { "it succeeds".to_owned() } else { self.expr(condition) }
     }
 
     fn exprs(&self, exprs: &[Expr]) -> String {
@@ -200,71 +198,81 @@ impl<'a> Names<'a> {
     /// What a local assignment assigns.
     pub fn local_target(&self, target: &LocalTarget) -> String {
         match target {
-            LocalTarget::Local(local) => self.local(*local).to_owned(),
+            LocalTarget::Local(local) => self.local_within(*local, level::ANY),
             LocalTarget::ThreadLocal(variable) => self.thread_local(*variable).to_owned(),
             LocalTarget::Element(local, index) => {
-                format!("{}[{}]", self.local(*local), self.expr(index))
+                let local = self.local_within(*local, level::POSTFIX);
+                format!("{local}[{}]", self.expr(index))
             }
             LocalTarget::Component(local, component) => {
                 let ty = self.type_of(&Expr::Local(*local));
-                format!("{}.{}", self.local(*local), component_name(ty, *component))
+                let local = self.local_within(*local, level::POSTFIX);
+                format!("{local}.{}", component_name(ty, *component))
             }
         }
     }
 
     /// An action.
     pub fn action(&self, action: &Action) -> String {
-        let into = |local: &LocalId| self.local(*local);
+        let done = self.done(action);
+        let into = match action {
+            Action::Assign { local: LocalTarget::Local(local), .. } => Some(*local),
+            other => other.answer(),
+        };
+        match (action, into.map(|local| self.answer(local))) {
+            (_, None) => done,
+            (_, Some(Some(into))) => into + &done,
+            (Action::Read { .. }, Some(None)) => format!("read {done}"),
+            (Action::Assign { .. }, Some(None)) => format!("evaluate {done}"),
+            (_, Some(None)) => done,
+        }
+    }
+
+    /// What an action does, without where its answer goes.
+    pub(super) fn done(&self, action: &Action) -> String {
         let value_at = |value: &Expr, place: &Place| self.expr_as(value, self.type_at(place));
         match action {
             Action::Guard(condition) => format!("when {}", self.condition(condition)),
+            Action::Assign { local: local @ LocalTarget::Local(_), value } => {
+                self.expr_as(value, self.type_of_target(local))
+            }
             Action::Assign { local, value } => {
                 let ty = self.type_of_target(local);
                 format!("{} := {}", self.local_target(local), self.expr_as(value, ty))
             }
-            Action::Choose { into: to_local, from, to } => {
-                format!("{} := choose({}..{})", into(to_local), self.expr(from), self.expr(to))
+            Action::Choose { from, to, .. } => {
+                format!("choose({}..{})", self.expr(from), self.expr(to))
             }
             Action::Assert(condition) => format!("assert({})", self.expr(condition)),
-            Action::New { into: local, object, fields } => {
+            Action::New { object, fields, .. } => {
                 let field =
                     |i: usize, value: &Expr| self.expr_as(value, self.field_type(*object, i));
                 let fields = fields.iter().enumerate().map(|(i, value)| field(i, value)).collect();
-                format!("{} := new {}", into(local), self.object_with(*object, fields))
+                format!("new {}", self.object_with(*object, fields))
             }
             Action::Free(object) => format!("free({})", self.expr(object)),
-            Action::Read { into: local, place } => {
-                format!("{} := {}", into(local), self.place(place))
-            }
+            Action::Read { place, .. } => self.place(place),
             Action::Write { place, value } => {
                 format!("{} := {}", self.place(place), value_at(value, place))
             }
-            Action::Cas { into: local, cells } => format!("{} := {}", into(local), self.cas(cells)),
-            Action::Swap { into: local, place, value } => {
-                format!(
-                    "{} := swap({}, {})",
-                    into(local),
-                    self.place(place),
-                    value_at(value, place)
-                )
+            Action::Cas { cells, .. } => self.cas(cells),
+            Action::Swap { place, value, .. } => {
+                format!("swap({}, {})", self.place(place), value_at(value, place))
             }
-            Action::FetchAdd { into: local, place, value } => {
-                format!("{} := faa({}, {})", into(local), self.place(place), self.expr(value))
+            Action::FetchAdd { place, value, .. } => {
+                format!("faa({}, {})", self.place(place), self.expr(value))
             }
-            Action::LoadLinked { into: local, place } => {
-                format!("{} := ll({})", into(local), self.place(place))
-            }
-            Action::StoreConditional { into: local, place, value } => {
-                format!("{} := sc({}, {})", into(local), self.place(place), value_at(value, place))
+            Action::LoadLinked { place, .. } => format!("ll({})", self.place(place)),
+            Action::StoreConditional { place, value, .. } => {
+                format!("sc({}, {})", self.place(place), value_at(value, place))
             }
             Action::Lock(place) => format!("lock({})", self.place(place)),
             Action::Unlock(place) => format!("unlock({})", self.place(place)),
             Action::Flush(place) => format!("flush({})", self.place(place)),
             Action::Fence => "fence".to_owned(),
             Action::Persist(place) => format!("persist({})", self.place(place)),
-            Action::Update { into: local, place, method, arguments } => {
-                let arguments = self.exprs(arguments);
-                format!("{} := {}.{method}({arguments})", into(local), self.place(place))
+            Action::Update { place, method, arguments, .. } => {
+                format!("{}.{method}({})", self.place(place), self.exprs(arguments))
             }
         }
     }

@@ -6,8 +6,8 @@ use std::fmt;
 /// How tightly the operators bind, from loosest to tightest.
 pub(super) mod level {
     pub const ANY: u8 = 0;
-    pub const UNARY: u8 = 6;
-    pub const POSTFIX: u8 = 7;
+    pub const UNARY: u8 = 10;
+    pub const POSTFIX: u8 = 11;
 }
 
 pub(super) fn parenthesize(text: String, level: u8, outer: u8) -> String {
@@ -43,8 +43,12 @@ pub(super) fn levels(operator: BinaryOp) -> (u8, [u8; 2]) {
         | BinaryOp::LessEqual
         | BinaryOp::Greater
         | BinaryOp::GreaterEqual => (3, [4, 4]),
-        BinaryOp::Add | BinaryOp::Subtract => (4, [4, 5]),
-        BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Remainder => (5, [5, 6]),
+        BinaryOp::BitOr => (4, [4, 5]),
+        BinaryOp::BitXor => (5, [5, 6]),
+        BinaryOp::BitAnd => (6, [6, 7]),
+        BinaryOp::ShiftLeft | BinaryOp::ShiftRight => (7, [7, 8]),
+        BinaryOp::Add | BinaryOp::Subtract => (8, [8, 9]),
+        BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Remainder => (9, [9, 10]),
     }
 }
 
@@ -53,6 +57,7 @@ impl fmt::Display for UnaryOp {
         f.write_str(match self {
             UnaryOp::Not => "!",
             UnaryOp::Negate => "-",
+            UnaryOp::ThreadNumber => "int",
         })
     }
 }
@@ -73,6 +78,11 @@ impl fmt::Display for BinaryOp {
             BinaryOp::GreaterEqual => ">=",
             BinaryOp::And => "&&",
             BinaryOp::Or => "||",
+            BinaryOp::BitAnd => "&",
+            BinaryOp::BitOr => "|",
+            BinaryOp::BitXor => "^",
+            BinaryOp::ShiftLeft => "<<",
+            BinaryOp::ShiftRight => ">>",
         })
     }
 }

@@ -11,6 +11,7 @@ impl<'a> Names<'a> {
         match ty {
             Type::Unit => "()".to_owned(),
             Type::Int => "int".to_owned(),
+            Type::Wrapping(count) => format!("int % {count}"),
             Type::Bool => "bool".to_owned(),
             Type::Tid => "tid".to_owned(),
             Type::Lock => "lock".to_owned(),

@@ -5,7 +5,7 @@ use super::scheduler::Schedule;
 use super::{End, Run, RunOptions, Session};
 use crate::domain::{Domain, DomainBounds};
 use crate::interpreter::{Machine, Move, Outcome, ScheduledMove, Status};
-use crate::program::{Operation, Program};
+use crate::program::{Operation, Program, RoleCalls, Thread};
 use fastrand::Rng;
 use thiserror::Error;
 
@@ -62,7 +62,12 @@ impl Runner {
         let threads = session.state.threads.len();
         let length = self.expected_length();
         let mut schedule = Schedule::new(self.options.scheduler, threads, length, &mut random);
-        let mut calls_left = vec![self.options.operations; threads];
+        let own = |thread: &Thread| match thread.calls {
+            Some(RoleCalls::Each(count)) => usize::from(count),
+            Some(RoleCalls::Unlimited) | None => self.options.operations,
+        };
+        let clients = self.machine.program().threads.iter();
+        let mut calls_left: Vec<usize> = clients.map(own).collect();
         let mut crashes = self.crashes(length, &mut random);
         for time in 0..self.options.step_limit {
             let crash = crashes.pop_if(|at| *at <= time).map(|_| Move::Crash);

@@ -28,7 +28,7 @@ fn faulty(actions: impl FnOnce(&mut BodyBuilder) -> Vec<Action>) -> Program {
 pub fn double_free() -> Program {
     faulty(|body| {
         let t = body.local("t", Type::Struct(0));
-        let new = Action::New { into: t, object: 0, fields: vec![int(1)] };
+        let new = Action::New { into: t, object: 0, fields: vec![int(1)], given: vec![true; 1] };
         vec![new, Action::Free(local(t)), Action::Free(local(t))]
     })
 }
@@ -163,7 +163,8 @@ fn use_after_free() {
     check(
         |body| {
             let t = body.local("t", Type::Struct(0));
-            let new = Action::New { into: t, object: 0, fields: vec![int(1)] };
+            let new =
+                Action::New { into: t, object: 0, fields: vec![int(1)], given: vec![true; 1] };
             let place = Place::Field { object: local(t), of: 0, field: 0 };
             vec![new, Action::Free(local(t)), write(place, int(2))]
         },
@@ -286,7 +287,7 @@ fn an_ill_typed_program_is_a_fault_and_no_panic() {
         |r| read(r, Place::SharedElement(0, int(0))),
         |r| read(r, Place::Field { object: int(3), of: 0, field: 0 }),
         |r| read(r, Place::Field { object: Expr::Const(Value::Ref(9)), of: 0, field: 0 }),
-        |r| Action::New { into: r, object: 5, fields: vec![] },
+        |r| Action::New { into: r, object: 5, fields: vec![], given: vec![true; 0] },
         |r| Action::FetchAdd { into: r, place: Place::Shared(1), value: int(1) },
         |r| Action::Update {
             into: r,

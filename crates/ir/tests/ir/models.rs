@@ -50,7 +50,8 @@ fn push() -> Operation {
     let [x, t] = ["x", "t"].map(|name| push.local(name, NODE));
     let ok = push.local("$1", Type::Bool);
     let [read_top, link, swing] = [9, 10, 11].map(|line| push.node(line));
-    let fresh = Action::New { into: x, object: 0, fields: vec![local(v), null()] };
+    let fresh =
+        Action::New { into: x, object: 0, fields: vec![local(v), null()], given: vec![true; 2] };
     push.to(NodeId(0), vec![fresh], read_top);
     push.to(read_top, vec![read(t, top())], link);
     push.to(link, vec![write(field(x, 1), local(t))], swing);

@@ -178,7 +178,12 @@ fn list(persist_node: bool) -> Program {
     let mut body = BodyBuilder::new(1);
     let node = body.local("n", Type::Struct(0));
     let value = Place::Field { object: local(node), of: 0, field: 0 };
-    let mut code = vec![vec![Action::New { into: node, object: 0, fields: vec![int(7), null()] }]];
+    let mut code = vec![vec![Action::New {
+        into: node,
+        object: 0,
+        fields: vec![int(7), null()],
+        given: vec![true; 2],
+    }]];
     if persist_node {
         code.push(vec![Action::Persist(value)]);
     }

@@ -145,7 +145,7 @@ impl BodyBuilder {
 
 /// A program whose threads may all call everything; its specification is never looked at.
 pub fn program(shared: Vec<Variable>, operations: Vec<Operation>, threads: usize) -> Program {
-    let thread = Thread { role: None, operations: (0..operations.len()).collect() };
+    let thread = Thread { role: None, operations: (0..operations.len()).collect(), calls: None };
     Program {
         structs: vec![],
         shared,

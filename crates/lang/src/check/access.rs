@@ -1,8 +1,8 @@
 //! Calls: functions, and the built-in ones that touch shared memory or choose.
 
 use super::scope::{Kind, Scope};
-use super::{Checker, FUNCTIONS, Part, counted};
-use crate::hir::{Cell, Expr, ExprKind};
+use super::{Checker, FUNCTIONS, Parameter, Part, counted};
+use crate::hir::{self, Cell, Expr, ExprKind};
 use crate::syntax::ast::{self, BinaryOp, Ident};
 use linchpin_ir::program::Type;
 use linchpin_spec::Value;
@@ -28,7 +28,8 @@ impl Checker<'_> {
         if let Some(at) = self.globals.functions.iter().position(|f| f.name == name.name) {
             return self.function_call(scope, at, arguments, span);
         }
-        if self.globals.operations.contains(&name.name) {
+        if self.globals.operations.contains(&name.name) && !FUNCTIONS.contains(&name.name.as_str())
+        {
             let message = format!("`{}` is an operation, which only clients call", name.name);
             self.report(
                 Diagnostic::new(Code::OperationCalled, message, name.span, "cannot be called here")
@@ -68,6 +69,7 @@ impl Checker<'_> {
         let line = self.line(span);
         let make = |kind, ty| Some(Expr { kind, ty, line });
         match (name.name.as_str(), arguments) {
+            ("int", [value]) => self.number(scope, name, value, line),
             ("choose", [range]) => self.choose(scope, range, line),
             ("unwrap", [value]) => self.unwrap(scope, value, line, expected),
             ("cas", [place, old, new]) => {
@@ -90,7 +92,7 @@ impl Checker<'_> {
             }
             ("faa", [place, value]) => {
                 let (word, ty) = self.value_word(scope, place)?;
-                if ty != Type::Int {
+                if !matches!(ty, Type::Int | Type::Wrapping(_)) {
                     let message = format!("`faa` adds to an `int`, not to {}", self.type_name(&ty));
                     self.report(Diagnostic::new(
                         Code::WrongType,
@@ -102,7 +104,11 @@ impl Checker<'_> {
                 }
                 let value = Box::new(self.expr(scope, value, Some(&ty))?);
                 self.reject_in_spec(name, span)?;
-                make(ExprKind::FetchAdd(word, value), ty)
+                let modulus = match ty {
+                    Type::Wrapping(modulus) => Some(modulus),
+                    _ => None,
+                };
+                make(ExprKind::FetchAdd(word, value, modulus), ty)
             }
             ("ll", [place]) => {
                 let (place, ty) = self.value_word(scope, place)?;
@@ -181,19 +187,33 @@ impl Checker<'_> {
         let function = &self.globals.functions[at];
         let (parameters, response) = function.signature.clone()?;
         if parameters.len() != arguments.len() {
-            let types: Vec<String> = parameters.iter().map(|ty| self.bare_type_name(ty)).collect();
+            let types: Vec<String> = parameters.iter().map(|ty| self.parameter_name(ty)).collect();
             let usage = format!("{}({})", function.name, types.join(", "));
             let name = function.name.clone();
             self.wrong_count(&name, &usage, arguments.len(), span);
             return None;
         }
         let mut checked = Vec::new();
-        for (argument, ty) in arguments.iter().zip(&parameters) {
-            checked.push(self.expr(scope, argument, Some(ty)));
+        for (argument, parameter) in arguments.iter().zip(&parameters) {
+            checked.push(match parameter {
+                Parameter::Value(ty) => {
+                    self.expr(scope, argument, Some(ty)).map(hir::Argument::Value)
+                }
+                Parameter::Place(ty) => {
+                    self.passed_place(scope, argument, ty).map(hir::Argument::Place)
+                }
+            });
         }
         let checked = checked.into_iter().collect::<Option<Vec<_>>>()?;
         let line = self.line(span);
         Some(Expr { kind: ExprKind::Call(at, checked), ty: response, line })
+    }
+
+    fn parameter_name(&self, parameter: &Parameter) -> String {
+        match parameter {
+            Parameter::Value(ty) => self.bare_type_name(ty),
+            Parameter::Place(ty) => format!("&{}", self.bare_type_name(ty)),
+        }
     }
 
     fn choose(&mut self, scope: &mut Scope, range: &ast::Expr, line: u32) -> Option<Expr> {
@@ -305,6 +325,7 @@ pub(super) fn usage(name: &str) -> &'static str {
         "ll" => "ll(place)",
         "sc" => "sc(place, value)",
         "choose" => "choose(from..to)",
+        "int" => "int(thread)",
         "unwrap" => "unwrap(value)",
         "lock" => "lock(place)",
         "unlock" => "unlock(place)",

@@ -202,7 +202,7 @@ impl Checker<'_> {
             ));
             return None;
         };
-        self.reject_non_word(&item_type, span)?;
+        self.reject_row(scope, &item_type, span)?;
         let ty = self.array_type(item_type, checked.len(), span)?;
         Some(Expr { kind: fold_list(checked), ty, line })
     }
@@ -223,13 +223,21 @@ impl Checker<'_> {
         let checked = self.expr(scope, item, item_type);
         let length = self.length(length);
         let (checked, length) = (checked?, length?);
-        self.reject_non_word(&checked.ty, item.span)?;
+        self.reject_row(scope, &checked.ty, item.span)?;
         let ty = self.array_type(checked.ty.clone(), length, span)?;
         let kind = match checked.as_const() {
             Some(value) => ExprKind::Const(Value::list(vec![value.clone(); length])),
             None => ExprKind::Repeat(Box::new(checked), length),
         };
         Some(Expr { kind, ty, line: self.line(span) })
+    }
+
+    /// Arrays hold words; arrays of arrays are only initial values of shared variables.
+    fn reject_row(&mut self, scope: &Scope, item: &Type, span: Span) -> Option<()> {
+        match item {
+            Type::Array(..) if scope.kind == Kind::Constant => Some(()),
+            other => self.reject_non_word(other, span),
+        }
     }
 
     /// The type of an array literal, whose words are counted.

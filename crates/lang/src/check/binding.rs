@@ -3,6 +3,7 @@
 use super::place::Assignable;
 use super::scope::Scope;
 use super::types::default_value;
+use super::wrapping::wrapped;
 use super::{Checker, RESERVED};
 use crate::hir::{Expr, ExprKind, StatementKind, Target};
 use crate::limits;
@@ -117,7 +118,11 @@ impl Checker<'_> {
             return None;
         };
         let (ty, line) = (checked.ty.clone(), checked.line);
-        let whole = scope.temporary("$tuple", ty.clone(), Value::Null);
+        let name = match &value.kind {
+            ast::ExprKind::Call(function, _) => format!("${}_answer", function.name),
+            _ => "$tuple".to_owned(),
+        };
+        let whole = scope.temporary(&name, ty.clone(), Value::Null);
         let mut assigns = vec![StatementKind::Assign(Target::Local(whole), checked)];
         let mut complete = true;
         for (at, (name, part)) in names.iter().zip(parts).enumerate() {
@@ -156,7 +161,7 @@ impl Checker<'_> {
             Assignable::Local(target, ty) => (Assignable::Local(target, ty.clone()), ty),
             Assignable::Shared(place, ty) => (Assignable::Shared(place, ty.clone()), ty),
         };
-        if operator.is_some() && ty != Type::Int {
+        if operator.is_some() && !matches!(ty, Type::Int | Type::Wrapping(_)) {
             let message = format!("{} cannot be added to", self.type_name(&ty));
             self.report(Diagnostic::new(Code::WrongType, message, target.span, "not an `int`"));
             return None;
@@ -166,10 +171,14 @@ impl Checker<'_> {
             (Assignable::Local(target, _), None) => vec![StatementKind::Assign(target, value)],
             (Assignable::Shared(place, _), None) => vec![StatementKind::Write(place, value)],
             (Assignable::Shared(place, _), Some(operator)) => {
-                vec![StatementKind::Modify(place, operator, value)]
+                let modulus = match ty {
+                    Type::Wrapping(modulus) => Some(modulus),
+                    _ => None,
+                };
+                vec![StatementKind::Modify(place, operator, value, modulus)]
             }
             (Assignable::Local(target, _), Some(operator)) => {
-                self.modify_local(scope, target, operator, value)
+                self.modify_local(scope, target, operator, value, &ty)
             }
         })
     }
@@ -181,6 +190,7 @@ impl Checker<'_> {
         target: Target,
         operator: BinaryOp,
         value: Expr,
+        ty: &Type,
     ) -> Vec<StatementKind> {
         let line = value.line;
         let mut statements = Vec::new();
@@ -199,8 +209,14 @@ impl Checker<'_> {
             other => other,
         };
         let old = self.local_value(scope, &target, line);
-        let kind = ExprKind::Binary(operator, Box::new(old), Box::new(value));
-        statements.push(StatementKind::Assign(target, Expr { kind, ty: Type::Int, line }));
+        let sum = match ty {
+            Type::Wrapping(modulus) => wrapped(operator, old, value, *modulus, line),
+            _ => {
+                let kind = ExprKind::Binary(operator, Box::new(old), Box::new(value));
+                Expr { kind, ty: Type::Int, line }
+            }
+        };
+        statements.push(StatementKind::Assign(target, sum));
         statements
     }
 

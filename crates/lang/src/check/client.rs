@@ -2,10 +2,10 @@
 
 use super::declare::operations;
 use super::{Checker, quoted};
-use crate::hir::Bounds;
+use crate::hir::{Bounds, Ops};
 use crate::syntax::ast::{self, Ident, Item};
 use crate::{Threads, limits};
-use linchpin_ir::program::{Thread, Type};
+use linchpin_ir::program::{RoleCalls, Thread, Type};
 use linchpin_spec::Value;
 use linchpin_syntax::{Code, Diagnostic, Span};
 
@@ -20,16 +20,27 @@ impl Checker<'_> {
     pub(super) fn client(&mut self, model: &ast::Model) -> (Vec<Thread>, Bounds) {
         let operations: Vec<&str> = operations(model).map(|op| op.name.name.as_str()).collect();
         let roles = self.roles(model, &operations);
-        let mut bounds = Bounds { ops: 2, values: 2, size: None, crashes: 0 };
+        let mut bounds = Bounds { ops: Ops::Each(2), values: 2, size: None, crashes: 0 };
         let mut counts: Vec<(String, usize)> = Vec::new();
+        let mut calls: Vec<(String, RoleCalls)> = Vec::new();
         for item in &model.items {
             let Item::Bounds(entries, _) = item else { continue };
-            self.reject_repeated("bound", &entries.iter().map(|(n, _)| n).collect::<Vec<_>>(), &[]);
+            let for_all = entries.iter().filter(|entry| entry.role.is_none());
+            self.reject_repeated("bound", &for_all.map(|e| &e.name).collect::<Vec<_>>(), &[]);
+            let named: Vec<&Ident> = entries.iter().filter_map(|e| e.role.as_ref()).collect();
+            self.reject_repeated("bound of the role", &named, &[]);
             for entry in entries {
-                self.bound(entry, &roles, &mut bounds, &mut counts);
+                match &entry.role {
+                    Some(role) => calls.extend(self.role_calls(entry, role, &roles)),
+                    None => self.bound(entry, &roles, &mut bounds, &mut counts),
+                }
             }
         }
-        let threads = self.threads(&roles, &counts, operations.len());
+        let mut threads = self.threads(&roles, &counts, operations.len());
+        for thread in &mut threads {
+            let own = calls.iter().find(|(role, _)| thread.role.as_ref() == Some(role));
+            thread.calls = own.map(|(_, calls)| *calls);
+        }
         if !(1..=limits::THREADS).contains(&threads.len()) && self.diagnostics.is_empty() {
             let message = format!("this model has {} threads", threads.len());
             let label = format!("there must be between 1 and {}", limits::THREADS);
@@ -76,9 +87,54 @@ impl Checker<'_> {
         roles
     }
 
+    /// `ops(role): e`
+    fn role_calls(
+        &mut self,
+        ast::Bound { name, value, .. }: &ast::Bound,
+        role: &Ident,
+        roles: &[Role],
+    ) -> Option<(String, RoleCalls)> {
+        if name.name != "ops" {
+            let message = format!("`{}` is not for one role", name.name);
+            self.report(
+                Diagnostic::new(Code::Bounds, message, role.span, "for all of them")
+                    .help("only `ops` can differ: `ops(writer): 3`"),
+            );
+            return None;
+        }
+        if !roles.iter().any(|(known, _)| *known == role.name) {
+            self.unknown("role", role, roles.iter().map(|(role, _)| role.as_str()));
+            return None;
+        }
+        let calls = match self.ops(value)? {
+            Ops::Each(count) => RoleCalls::Each(u16::try_from(count).unwrap_or(u16::MAX)),
+            Ops::Unlimited => RoleCalls::Unlimited,
+        };
+        Some((role.name.clone(), calls))
+    }
+
+    /// A number of operations, or `unlimited`.
+    fn ops(&mut self, value: &ast::Expr) -> Option<Ops> {
+        if matches!(&value.kind, ast::ExprKind::Name(word) if word == "unlimited") {
+            return Some(Ops::Unlimited);
+        }
+        let number = self.constant(value, &Type::Int)?.as_int()?;
+        let most = limits::BOUND;
+        if !(1..=most).contains(&number) {
+            let message = format!("the bound `ops` cannot be {number}");
+            let label = format!("must be between 1 and {most}");
+            self.report(
+                Diagnostic::new(Code::Bounds, message, value.span, label)
+                    .help("`unlimited` lets threads call for ever"),
+            );
+            return None;
+        }
+        Some(Ops::Each(usize::try_from(number).unwrap_or(usize::MAX)))
+    }
+
     fn bound(
         &mut self,
-        (name, value): &(Ident, ast::Expr),
+        ast::Bound { name, value, .. }: &ast::Bound,
         roles: &[Role],
         bounds: &mut Bounds,
         counts: &mut Vec<(String, usize)>,
@@ -87,6 +143,10 @@ impl Checker<'_> {
         if !is_count && !BOUNDS.contains(&name.name.as_str()) {
             let roles = roles.iter().map(|(role, _)| role.as_str());
             self.unknown("bound", name, BOUNDS.iter().copied().chain(roles));
+            return;
+        }
+        if name.name == "ops" {
+            bounds.ops = self.ops(value).unwrap_or(bounds.ops);
             return;
         }
         let Some(number) = self.constant(value, &Type::Int).and_then(|v| v.as_int()) else {
@@ -108,7 +168,6 @@ impl Checker<'_> {
         }
         let count = usize::try_from(number).unwrap_or(usize::MAX);
         match name.name.as_str() {
-            "ops" => bounds.ops = count,
             "values" => bounds.values = number,
             "size" => bounds.size = Some(count),
             "crashes" => bounds.crashes = count,
@@ -145,11 +204,12 @@ impl Checker<'_> {
             set.or_else(|| declared(name)).unwrap_or(default).min(limits::THREADS + 1)
         };
         if roles.is_empty() {
-            let thread = Thread { role: None, operations: (0..operations).collect() };
+            let thread = Thread { role: None, operations: (0..operations).collect(), calls: None };
             return vec![thread; count("threads", 2)];
         }
         let of_role = |(name, calls): &Role| {
-            let thread = Thread { role: Some(name.clone()), operations: calls.clone() };
+            let thread =
+                Thread { role: Some(name.clone()), operations: calls.clone(), calls: None };
             vec![thread; count(name, 1)]
         };
         roles.iter().flat_map(of_role).collect()

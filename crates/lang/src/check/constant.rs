@@ -99,6 +99,7 @@ fn fold(operator: BinaryOp, left: &Value, right: &Value) -> Option<Value> {
         BinaryOp::Multiply => Value::Int(a.checked_mul(b)?),
         BinaryOp::Divide => Value::Int(a.checked_div(b)?),
         BinaryOp::Remainder => Value::Int(a.checked_rem(b)?),
+        bits if bits.is_on_bits() => Value::Int(bits.on_bits(a, b)?),
         BinaryOp::Less => Value::Bool(a < b),
         BinaryOp::LessEqual => Value::Bool(a <= b),
         BinaryOp::Greater => Value::Bool(a > b),

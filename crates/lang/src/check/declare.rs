@@ -2,7 +2,7 @@
 //! [`client`](super::client).
 
 use super::types::default_value;
-use super::{Checker, FUNCTIONS, Function, Globals, RESERVED, quoted};
+use super::{Checker, FUNCTIONS, Function, Globals, MAY_BE_DECLARED, Parameter, RESERVED, quoted};
 use crate::limits;
 use crate::syntax::ast::{self, Ident, Item};
 use linchpin_ir::program::{Type, Variable};
@@ -120,6 +120,15 @@ impl Checker<'_> {
             self.mistaken.insert(variable.name.name.clone());
             return None;
         }
+        if ty.as_ref().is_some_and(has_rows) {
+            let message = "a thread keeps no arrays of arrays";
+            self.report(
+                Diagnostic::new(Code::TypeNotHere, message, variable.ty.span, "not shared")
+                    .help("use one array and compute the index"),
+            );
+            self.mistaken.insert(variable.name.name.clone());
+            return None;
+        }
         self.initialised(variable, ty)
     }
 
@@ -164,18 +173,40 @@ impl Checker<'_> {
     /// Collects the outsides of functions, so that bodies can call them in any order.
     pub(super) fn signatures(&mut self, functions: &[&ast::Routine]) {
         for function in functions {
-            let parameters: Vec<_> = function.parameters.iter().map(|p| self.ty(&p.ty)).collect();
+            let parameters: Vec<_> =
+                function.parameters.iter().map(|p| self.parameter_of_function(&p.ty)).collect();
             let parameters = parameters.into_iter().collect::<Option<Vec<_>>>();
             let response = match &function.response {
                 Some(ty) => self.ty(ty),
                 None => Some(Type::Unit),
             };
+            let depth = function.depth.as_ref().and_then(|depth| self.depth(depth));
             self.globals.functions.push(Function {
                 name: function.name.name.clone(),
                 signature: parameters.zip(response),
+                depth,
                 need: None,
             });
         }
+    }
+
+    fn parameter_of_function(&mut self, ty: &ast::TypeExpr) -> Option<Parameter> {
+        match &ty.kind {
+            ast::TypeKind::Place(inner) => self.passable(inner).map(Parameter::Place),
+            _ => self.ty(ty).map(Parameter::Value),
+        }
+    }
+
+    /// How many calls of a function may be open at a time.
+    fn depth(&mut self, depth: &ast::Expr) -> Option<usize> {
+        let count = self.constant(depth, &Type::Int)?.as_int()?;
+        let possible = usize::try_from(count).ok().filter(|c| (1..=limits::CALLS).contains(c));
+        if possible.is_none() {
+            let message = format!("a function cannot be {count} calls deep");
+            let label = format!("must be between 1 and {}", limits::CALLS);
+            self.report(Diagnostic::new(Code::Recursion, message, depth.span, label));
+        }
+        possible
     }
 
     /// A name may be declared once, and not be one that already means something.
@@ -200,7 +231,8 @@ impl Checker<'_> {
             }
         }
         self.reject_repeated("variable", &values, RESERVED);
-        self.reject_repeated("operation or function", &routines, FUNCTIONS);
+        self.reject_repeated("operation or function", &routines, &[]);
+        self.reject_hidden(functions(model));
         let builtin = ["int", "bool", "tid", "lock", "seq", "set", "map"];
         self.reject_repeated("type", &types, &builtin);
         for (at, (word, span)) in once.iter().enumerate() {
@@ -211,6 +243,18 @@ impl Checker<'_> {
                         .related(*first, "first"),
                 );
             }
+        }
+    }
+
+    /// Operations may have the names of built-in functions, for bodies cannot call them; functions
+    /// hide only those that a model may have a use for.
+    pub(super) fn reject_hidden<'a>(&mut self, functions: impl Iterator<Item = &'a ast::Routine>) {
+        let names: Vec<&Ident> = functions
+            .map(|function| &function.name)
+            .filter(|name| !MAY_BE_DECLARED.contains(&name.name.as_str()))
+            .collect();
+        for name in names {
+            self.reject_repeated("function", &[name], FUNCTIONS);
         }
     }
 
@@ -238,6 +282,24 @@ impl Checker<'_> {
             }
         }
     }
+}
+
+/// Whether this is an array of arrays.
+pub(super) fn has_rows(ty: &Type) -> bool {
+    matches!(ty, Type::Array(item, _) if matches!(**item, Type::Array(..)))
+}
+
+/// The variable with its rows behind each other: what follows knows no arrays of arrays.
+pub(super) fn flat(mut variable: Variable) -> Variable {
+    while let Type::Array(row, count) = &variable.ty
+        && let Type::Array(item, length) = &**row
+    {
+        variable.ty = Type::Array(item.clone(), count * length);
+        let rows = variable.initial.as_list().unwrap_or_default().iter();
+        let words = rows.flat_map(|row| row.as_list().unwrap_or_default().iter().cloned());
+        variable.initial = Value::list(words);
+    }
+    variable
 }
 
 /// The shared and thread-local variables of the model, in order.

@@ -4,6 +4,7 @@ use super::constant::{fold_binary, fold_if, fold_unary};
 use super::reference::{ALONE, NeedKind};
 use super::scope::{Binding, Kind, Scope};
 use super::types::is_word;
+use super::wrapping::{erased, reduced};
 use super::{Checker, Part};
 use crate::hir::{Expr, ExprKind};
 use crate::syntax::ast::{self, BinaryOp, Ident, UnaryOp};
@@ -11,9 +12,9 @@ use linchpin_ir::program::Type;
 use linchpin_spec::Value;
 use linchpin_syntax::{Code, Diagnostic, Span};
 
-/// Threads have no numbers, so that no model can prefer one of them.
+/// Threads have no numbers unless a model asks for them, so that none prefers one by accident.
 const TID_IS_NO_NUMBER: &str = "a `tid` is no number: compare it with another `tid`; threads that do different things have \
-     different roles (`role writer: write;`)";
+     different roles (`role writer: write;`); `int(t)` is the number of a thread";
 
 impl Checker<'_> {
     /// Checks an expression that must have the type `expected`; a `T` is accepted for a `T?`.
@@ -32,6 +33,17 @@ impl Checker<'_> {
 
     /// The expression as an `expected`, or a report that it is something else.
     pub(super) fn coerce(&mut self, mut expr: Expr, expected: &Type, span: Span) -> Option<Expr> {
+        let wanted = match expected {
+            Type::Option(inner) if !matches!(expr.ty, Type::Option(_)) => inner,
+            other => other,
+        };
+        match (wanted, &expr.ty) {
+            (Type::Int, Type::Wrapping(_)) => expr.ty = Type::Int,
+            (Type::Wrapping(modulus), Type::Int) => expr = reduced(expr, *modulus),
+            (Type::Wrapping(to), Type::Wrapping(from)) if to < from => expr = reduced(expr, *to),
+            (Type::Wrapping(_), Type::Wrapping(_)) => expr.ty = wanted.clone(),
+            _ => {}
+        }
         let fits = expr.ty == *expected
             || matches!(expected, Type::Option(inner) if **inner == expr.ty)
             || matches!((expected, &expr.ty), (Type::Seq(want), Type::Array(have, _)) if want == have);
@@ -50,6 +62,10 @@ impl Checker<'_> {
         if matches!(&expr.ty, Type::Option(inner) if **inner == *expected) {
             mistake =
                 mistake.help("compare it with `none` first, then take the value with `unwrap(…)`");
+        } else if *expected == Type::Int && expr.ty == Type::Bool {
+            mistake = mistake.help("the operators on `bool` are `&&`, `||` and `!`");
+        } else if *expected == Type::Int && expr.ty == Type::Tid {
+            mistake = mistake.help(TID_IS_NO_NUMBER);
         } else if *expected == Type::Bool && matches!(expr.ty, Type::Struct(_)) {
             mistake = mistake.help("compare it: `… != null`");
         }
@@ -173,10 +189,17 @@ impl Checker<'_> {
             Some(Binding::Variable(id)) => {
                 return make(ExprKind::Local(id), scope.type_of(id).clone());
             }
+            Some(Binding::Place(_)) => return Some(None),
             Some(Binding::Mistaken) => return None,
             None => {}
         }
         match name {
+            "me" if self.part == Part::Spec && scope.kind == Kind::Fn => {
+                let message = "`me` is the thread that calls an operation; this is a function";
+                let help = "the operations of a `spec { }` know their caller: pass it, as `t: tid`";
+                self.report(Diagnostic::new(Code::NoThread, message, span, "no caller").help(help));
+                return None;
+            }
             "me" if self.part != Part::Model
                 || matches!(scope.kind, Kind::Constant | Kind::Init | Kind::Recover) =>
             {
@@ -243,7 +266,7 @@ impl Checker<'_> {
     ) -> Option<Expr> {
         let ty = match operator {
             UnaryOp::Not => Type::Bool,
-            UnaryOp::Negate => Type::Int,
+            UnaryOp::Negate | UnaryOp::ThreadNumber => Type::Int,
         };
         let inner = self.expr(scope, inner, Some(&ty))?;
         Some(fold_unary(operator, inner, ty, line))
@@ -266,11 +289,25 @@ impl Checker<'_> {
             BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual => {
                 (Type::Int, Type::Bool)
             }
+            BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply => {
+                let (left_span, right_span) = (left.span, right.span);
+                let (left, right) = (self.operand(scope, left), self.operand(scope, right));
+                return self.arithmetic(operator, (left?, left_span), (right?, right_span), line);
+            }
             _ => (Type::Int, Type::Int),
         };
         let left = self.expr(scope, left, Some(&operands));
         let right = self.expr(scope, right, Some(&operands));
         Some(fold_binary(operator, left?, right?, ty, line))
+    }
+
+    /// An operand of arithmetic: a number, plain or wrapping.
+    fn operand(&mut self, scope: &mut Scope, expr: &ast::Expr) -> Option<Expr> {
+        let checked = self.infer(scope, expr, Some(&Type::Int))?;
+        match checked.ty {
+            Type::Wrapping(_) => Some(checked),
+            _ => self.coerce(checked, &Type::Int, expr.span),
+        }
     }
 
     /// The two sides of an equality, brought to one type.
@@ -294,7 +331,8 @@ impl Checker<'_> {
             (left?, right?)
         };
         let wrapped = |ty: &Type| Type::Option(Box::new(ty.clone()));
-        if left.ty == right.ty || left.ty == wrapped(&right.ty) || right.ty == wrapped(&left.ty) {
+        let (a, b) = (erased(&left.ty), erased(&right.ty));
+        if a == b || a == wrapped(&b) || b == wrapped(&a) {
             self.reject_non_word(&left.ty, left_span)?;
             return Some((left, right));
         }

@@ -1,6 +1,8 @@
 //! Base conditions: formulas about a whole shared state.
 
 use super::scope::Scope;
+use super::types::is_word;
+use super::wrapping::erased;
 use super::{Checker, Part};
 use crate::syntax::ast::{self, BinaryOp, Ident, UnaryOp};
 use linchpin_ir::program::{Expr as Local, Formula, Type};
@@ -39,6 +41,7 @@ impl Checker<'_> {
         expected: Option<&Type>,
     ) -> Option<Typed> {
         let (formula, ty) = self.infer_formula(scope, bound, expr, expected)?;
+        let ty = erased(&ty);
         match expected {
             Some(expected) if ty != *expected => {
                 let message =
@@ -194,7 +197,7 @@ impl Checker<'_> {
         let (index_formula, index_ty) = self.formula(scope, bound, index, None)?;
         match (array, ty) {
             (Formula::Shared(at), Type::Array(item, _))
-                if matches!(index_ty, Type::Int | Type::Tid) =>
+                if is_word(&item) && matches!(index_ty, Type::Int | Type::Tid) =>
             {
                 Some((Formula::SharedElement(at, Box::new(index_formula)), *item))
             }

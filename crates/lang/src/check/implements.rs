@@ -2,7 +2,7 @@
 
 use super::scope::Kind;
 use super::{Checker, Globals, Part, quoted};
-use crate::hir::{self, Bounds, Routine, Spec};
+use crate::hir::{self, Bounds, Ops, Routine, Spec};
 use crate::syntax::ast::{self, Item};
 use linchpin_ir::program::{SpecSource, Type};
 use linchpin_spec::{Shape, Signature};
@@ -70,7 +70,8 @@ impl Checker<'_> {
         self.reject_repeated("variable", &names, super::RESERVED);
         let routines = block.operations.iter().chain(&block.functions);
         let names: Vec<&ast::Ident> = routines.map(|routine| &routine.name).collect();
-        self.reject_repeated("operation or function", &names, super::FUNCTIONS);
+        self.reject_repeated("operation or function", &names, &[]);
+        self.reject_hidden(block.functions.iter());
         for variable in &block.state {
             let ty = self.state_type(&variable.ty);
             let variable = self.initialised(variable, ty);
@@ -92,7 +93,7 @@ impl Checker<'_> {
             functions: functions?,
             spec: Spec::Builtin(SpecSource::Builtin { name: String::new(), init: None }),
             threads: Vec::new(),
-            bounds: Bounds { ops: 0, values: 0, size: None, crashes: 0 },
+            bounds: Bounds { ops: Ops::Each(0), values: 0, size: None, crashes: 0 },
             persistence: None,
             reference: None,
         })
@@ -293,7 +294,7 @@ fn fits(shape: &Shape, ty: &Type) -> bool {
         (Shape::Record(fields), Type::Tuple(types)) => {
             fields.len() == types.len() && fields.iter().zip(types).all(|((_, s), ty)| fits(s, ty))
         }
-        (Shape::Int, Type::Int | Type::Tid)
+        (Shape::Int, Type::Int | Type::Wrapping(_) | Type::Tid)
         | (Shape::Bool, Type::Bool)
         | (Shape::Unit, Type::Unit) => true,
         _ => false,
@@ -309,6 +310,6 @@ fn mentions_heap(ty: &Type) -> bool {
         Type::Map(key, value) => mentions_heap(key) || mentions_heap(value),
         Type::Tuple(items) => items.iter().any(mentions_heap),
         Type::Record { fields, .. } => fields.iter().any(|(_, ty)| mentions_heap(ty)),
-        Type::Unit | Type::Int | Type::Bool | Type::Tid => false,
+        Type::Unit | Type::Int | Type::Wrapping(_) | Type::Bool | Type::Tid => false,
     }
 }

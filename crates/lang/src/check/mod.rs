@@ -29,6 +29,7 @@ mod statement;
 #[cfg(test)]
 mod tests;
 mod types;
+mod wrapping;
 
 use crate::hir;
 use crate::syntax::ast;
@@ -44,8 +45,11 @@ pub const RESERVED: &[&str] = &["me", "threads", "MIN", "MAX", "_"];
 /// The built-in functions.
 pub const FUNCTIONS: &[&str] = &[
     "cas", "swap", "faa", "ll", "sc", "lock", "unlock", "free", "choose", "assume", "assert",
-    "unwrap", "reach",
+    "unwrap", "reach", "int",
 ];
+
+/// Those of them that a model may declare as functions of its own, which then hide them.
+const MAY_BE_DECLARED: &[&str] = &["ll", "sc"];
 
 /// Checks a model.
 pub fn check(
@@ -70,6 +74,7 @@ pub fn check_spec(
 }
 
 struct Checker<'s> {
+    source: &'s str,
     config: &'s Config,
     lines: Lines,
     diagnostics: Mistakes,
@@ -90,6 +95,8 @@ struct Checker<'s> {
     part: Part,
     /// How many words the variables and array literals hold so far.
     words: usize,
+    /// The operations whose specification looks at the thread that calls them.
+    seen_callers: HashSet<String>,
 }
 
 /// The parts of a model that have bodies. Each has its own variables and operations.
@@ -121,18 +128,30 @@ struct Globals {
     outside: HashSet<String>,
 }
 
+/// What a function takes.
+#[derive(Clone, PartialEq, Eq)]
+enum Parameter {
+    /// A value of this type.
+    Value(Type),
+    /// A place that holds a value of this type.
+    Place(Type),
+}
+
 /// The outside of a function.
 struct Function {
     name: String,
     /// The types of the parameters and of the result, unless they are mistaken.
-    signature: Option<(Vec<Type>, Type)>,
+    signature: Option<(Vec<Parameter>, Type)>,
+    /// How many calls of it may be open at a time, if it may call itself.
+    depth: Option<usize>,
     /// What it uses that a `reference { }` does not have, if anything.
     need: Option<reference::Need>,
 }
 
 impl<'s> Checker<'s> {
-    fn new(source: &str, config: &'s Config) -> Checker<'s> {
+    fn new(source: &'s str, config: &'s Config) -> Checker<'s> {
         Checker {
+            source,
             config,
             lines: Lines::new(source),
             diagnostics: Mistakes::default(),
@@ -145,6 +164,7 @@ impl<'s> Checker<'s> {
             globals: Globals::default(),
             part: Part::Model,
             words: 0,
+            seen_callers: HashSet::new(),
         }
     }
 
@@ -199,14 +219,19 @@ impl<'s> Checker<'s> {
         let mut globals = std::mem::take(&mut self.globals);
         let reference = self.reference(model, &mut globals, &operations);
         let (functions, spec) = (functions?, spec?);
-        let structs = std::mem::take(&mut self.structs);
+        let flat = |variables: Vec<Variable>| variables.into_iter().map(declare::flat).collect();
+        let structs: Vec<Struct> = std::mem::take(&mut self.structs)
+            .into_iter()
+            .map(|object| Struct { name: object.name, fields: flat(object.fields) })
+            .collect();
         let reference = reference.map(|reference| {
             let (structs, functions) = (structs.clone(), functions.clone());
-            Box::new(hir::Model { structs, functions, spec: spec.clone(), bounds, ..reference })
+            let (shared, spec) = (flat(reference.shared), spec.clone());
+            Box::new(hir::Model { structs, functions, shared, spec, bounds, ..reference })
         });
         Some(hir::Model {
             structs,
-            shared: globals.shared,
+            shared: flat(globals.shared),
             thread_locals: globals.thread_locals,
             init: init.flatten(),
             operations,

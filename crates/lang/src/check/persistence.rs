@@ -288,6 +288,7 @@ impl Checker<'_> {
         let persistent = match &place {
             Place::Shared(at) | Place::SharedElement(at, _) => self.globals.persistent.contains(at),
             Place::Field { of, .. } => self.persistent_structs.contains(of),
+            Place::Parameter { .. } => false,
         };
         if !persistent {
             let help = match &place {
@@ -296,6 +297,10 @@ impl Checker<'_> {
                         "declare it by `persistent shared {}: …;`",
                         self.globals.shared[*at].name
                     )
+                }
+                Place::Parameter { .. } => {
+                    "whether what is passed survives is not known: name the variable or field here"
+                        .to_owned()
                 }
                 Place::Field { of, .. } => {
                     format!("declare it by `persistent struct {} {{ … }}`", self.structs[*of].name)

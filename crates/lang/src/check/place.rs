@@ -92,8 +92,8 @@ impl Checker<'_> {
         index: &ast::Expr,
     ) -> Option<Resolved> {
         let resolved = self.resolve(scope, list)?;
-        let (place, item) = match resolved {
-            Resolved::Shared(place, Type::Array(item, _)) => (place, item),
+        let (place, item, length) = match resolved {
+            Resolved::Shared(place, Type::Array(item, length)) => (place, item, length),
             other => {
                 let list_value = self.value(other, list.span)?;
                 let (Type::Array(item, _) | Type::Seq(item)) = list_value.ty.clone() else {
@@ -112,13 +112,23 @@ impl Checker<'_> {
                 return Some(Resolved::Value(Expr { kind, ty: *item, line }));
             }
         };
-        let index = Box::new(self.index(scope, index)?);
+        let index = self.index(scope, index)?;
+        // Of an array of arrays, a row has been chosen before its element.
+        let within = |row: Option<Box<Expr>>| match row {
+            None => Box::new(index),
+            Some(row) => Box::new(Expr {
+                line: index.line,
+                ty: Type::Int,
+                kind: ExprKind::Within { row, column: Box::new(index), length },
+            }),
+        };
         let place = match place {
-            Place::Field { object, of, field, .. } => {
-                Place::Field { object, of, field, index: Some(index) }
+            Place::Field { object, of, field, index } => {
+                Place::Field { object, of, field, index: Some(within(index)) }
             }
-            // Arrays hold words, so an element is never indexed again.
-            Place::Shared(at) | Place::SharedElement(at, _) => Place::SharedElement(at, index),
+            Place::Parameter { at, index } => Place::Parameter { at, index: Some(within(index)) },
+            Place::Shared(at) => Place::SharedElement(at, within(None)),
+            Place::SharedElement(at, row) => Place::SharedElement(at, within(Some(row))),
         };
         Some(Resolved::Shared(place, *item))
     }
@@ -159,7 +169,7 @@ impl Checker<'_> {
 
     pub(super) fn index(&mut self, scope: &mut Scope, index: &ast::Expr) -> Option<Expr> {
         let checked = self.expr(scope, index, None)?;
-        if matches!(checked.ty, Type::Int | Type::Tid) {
+        if matches!(checked.ty, Type::Int | Type::Wrapping(_) | Type::Tid) {
             return Some(checked);
         }
         let message =
@@ -169,6 +179,9 @@ impl Checker<'_> {
     }
 
     fn shared_variable(&mut self, scope: &Scope, name: &str, span: Span) -> Option<(Place, Type)> {
+        if let Some(Binding::Place(at)) = scope.find(name) {
+            return Some((Place::Parameter { at, index: None }, scope.places[at].clone()));
+        }
         if let Some(at) = self.globals.shared.iter().position(|v| v.name == name) {
             self.note_need(NeedKind::Shared(name.to_owned()), span);
             return Some((Place::Shared(at), self.globals.shared[at].ty.clone()));
@@ -182,6 +195,36 @@ impl Checker<'_> {
         known.extend(shared.chain(locals).chain(constants));
         known.retain(|name| !name.starts_with('$'));
         self.unknown("variable", &ident, known.iter().map(String::as_str));
+        None
+    }
+
+    /// What is passed for a parameter that is a place with a value of this type.
+    pub(super) fn passed_place(
+        &mut self,
+        scope: &mut Scope,
+        expr: &ast::Expr,
+        expected: &Type,
+    ) -> Option<Place> {
+        let resolved = self.resolve(scope, expr)?;
+        let (message, label) = match resolved {
+            Resolved::Shared(place, ty) if ty == *expected => return Some(place),
+            Resolved::Shared(_, ty) => (
+                format!(
+                    "expected a place with {}, found one with {}",
+                    self.type_name(expected),
+                    self.type_name(&ty)
+                ),
+                "another type",
+            ),
+            Resolved::Value(_) => {
+                let ty = self.type_name(expected);
+                (format!("expected a place with {ty}, found a value"), "not shared memory")
+            }
+        };
+        self.report(
+            Diagnostic::new(Code::PlaceParameter, message, expr.span, label)
+                .help("pass a shared variable, `array[i]`, `object.field` or `object.field[i]`"),
+        );
         None
     }
 
@@ -286,6 +329,7 @@ impl Checker<'_> {
             Some(Binding::Variable(id)) => {
                 return Some(Some((Root::Local(id), scope.type_of(id).clone())));
             }
+            Some(Binding::Place(_)) => return Some(None),
             Some(Binding::Mistaken) => return None,
             None => {}
         }

@@ -1,4 +1,5 @@
-//! Functions are inlined, so none may call itself, directly or through others.
+//! Functions are inlined, so none may call itself, directly or through others, unless it says how
+//! deep.
 
 use super::{Checker, quoted};
 use linchpin_syntax::{Code, Diagnostic, Span};
@@ -13,11 +14,15 @@ enum Visit {
 }
 
 impl Checker<'_> {
-    /// Reports every call that closes a circle.
+    /// Reports every call that closes a circle without a function that says how deep it goes.
     pub(super) fn reject_recursion(&mut self) {
         let count = self.globals.functions.len();
         let mut callees: Vec<Vec<(usize, Span)>> = vec![Vec::new(); count];
+        let bounded = |at: &usize| self.globals.functions[*at].depth.is_some();
         for (caller, callee, span) in &self.globals.calls {
+            if bounded(caller) || bounded(callee) {
+                continue;
+            }
             callees[*caller].push((*callee, *span));
         }
         let mut visits = vec![Visit::NotYet; count];
@@ -60,7 +65,7 @@ impl Checker<'_> {
         };
         self.report(
             Diagnostic::new(Code::Recursion, message, span, "this call closes the circle")
-                .help("functions are inlined, so they cannot be recursive: use a loop"),
+                .help(format!("functions are inlined: use a loop, or say how deep: `fn {}(…) depth 3 {{ … }}`", name(callee))),
         );
     }
 }

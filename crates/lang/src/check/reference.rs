@@ -128,7 +128,7 @@ impl Checker<'_> {
             functions: Vec::new(),
             spec: Spec::Builtin(SpecSource::Builtin { name: String::new(), init: None }),
             threads: Vec::new(),
-            bounds: Bounds { ops: 0, values: 0, size: None, crashes: 0 },
+            bounds: Bounds { ops: hir::Ops::Each(0), values: 0, size: None, crashes: 0 },
             persistence: None,
             reference: None,
         })

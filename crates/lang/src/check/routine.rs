@@ -1,12 +1,14 @@
 //! Operations, functions and `init`: what stands around their bodies.
 
+use super::declare::has_rows;
 use super::scope::{Kind, Scope};
 use super::types::default_value;
 use super::{Checker, Part, RESERVED};
 use crate::hir::{self, Expr, ExprKind, StatementKind};
 use crate::limits;
-use crate::syntax::ast::{self, Ident};
-use linchpin_ir::program::Type;
+use crate::syntax::ast::{self, BinaryOp, Ident};
+use crate::syntax::{Token, TokenKind};
+use linchpin_ir::program::{LocalId, Type};
 use linchpin_spec::Value;
 use linchpin_syntax::{Code, Diagnostic, Span};
 
@@ -32,6 +34,7 @@ impl Checker<'_> {
             locals: scope.locals,
             response: Type::Unit,
             requires: None,
+            depth: None,
             body,
             line: self.line(span),
         })
@@ -45,7 +48,8 @@ impl Checker<'_> {
         let mut checked = Vec::new();
         for (at, function) in functions.iter().enumerate() {
             self.globals.current = Some(at);
-            checked.push(self.routine(function, Kind::Fn));
+            let depth = self.globals.functions[at].depth;
+            checked.push(self.routine(function, Kind::Fn).map(|f| hir::Routine { depth, ..f }));
         }
         self.globals.current = None;
         self.reject_recursion();
@@ -67,6 +71,11 @@ impl Checker<'_> {
         }
         let mut ranges = Vec::new();
         for parameter in &routine.parameters {
+            if let (Kind::Fn, ast::TypeKind::Place(inner)) = (kind, &parameter.ty.kind) {
+                let ty = self.passable(inner)?;
+                scope.declare_place(&parameter.name.name, ty);
+                continue;
+            }
             let ty = self.ty(&parameter.ty)?;
             self.reject_parameter(&ty, parameter, kind);
             ranges.push(self.parameter_range(parameter, &ty, kind));
@@ -74,24 +83,67 @@ impl Checker<'_> {
             let initial = default_value(&ty).unwrap_or_default();
             scope.declare(&parameter.name.name, ty, initial);
         }
+        let caller = self.caller(&mut scope, routine, kind);
+        ranges.extend(caller.map(|_| None));
+        let parameters = scope.locals.len();
         if let (Kind::Op, Some(ty)) = (kind, &routine.response) {
             self.reject_private(&response, ty.span, "a result");
         }
         let requires = routine.requires.as_ref().and_then(|c| self.requires(&mut scope, c, kind));
+        let requires = match caller.filter(|_| self.part == Part::Model) {
+            Some(caller) => Some(is_caller(caller, requires, self.line(routine.name.span))),
+            None => requires,
+        };
         let body = self.block(&mut scope, &routine.body);
         if response != Type::Unit && body.as_ref().is_some_and(|body| !ends(body)) {
             self.missing_return(routine, &response, body.as_ref().and_then(|body| body.last()));
         }
         Some(hir::Routine {
             name: routine.name.name.clone(),
-            parameters: routine.parameters.len(),
+            parameters,
             ranges,
             locals: scope.locals,
             response,
             requires,
+            depth: None,
             body: body?,
             line: self.line(routine.name.span),
         })
+    }
+
+    /// The parameter that tells the specification which thread calls, if it looks at that.
+    ///
+    /// Specifications know calls, not threads. So the id of the caller is the last argument of the
+    /// call: in the specification it is what `me` stands for, in the model it has no name, and
+    /// clients can pass only their own.
+    fn caller(&mut self, scope: &mut Scope, routine: &ast::Routine, kind: Kind) -> Option<LocalId> {
+        let name = &routine.name.name;
+        if kind != Kind::Op {
+            return None;
+        }
+        if self.part == Part::Spec {
+            if !mentions_caller(routine.body.span.text(self.source)) {
+                return None;
+            }
+            self.seen_callers.insert(name.clone());
+            return Some(scope.declare("me", Type::Tid, Value::Int(0)));
+        }
+        let seen = self.seen_callers.contains(name);
+        seen.then(|| scope.temporary("me", Type::Tid, Value::Int(0)))
+    }
+
+    /// The type of what a place holds that is passed to a function: a word, or an array of words.
+    pub(super) fn passable(&mut self, ty: &ast::TypeExpr) -> Option<Type> {
+        let resolved = self.storable(ty)?;
+        if !has_rows(&resolved) {
+            return Some(resolved);
+        }
+        let message = "an array of arrays cannot be passed to a function";
+        self.report(
+            Diagnostic::new(Code::PlaceParameter, message, ty.span, "more than a row")
+                .help("pass one element, or name the variable in the function"),
+        );
+        None
     }
 
     fn missing_return(
@@ -191,6 +243,28 @@ impl Checker<'_> {
             return None;
         }
         Some(checked)
+    }
+}
+
+/// Whether the text of a body names `me`, and not as a field.
+fn mentions_caller(body: &str) -> bool {
+    let mut tokens = crate::syntax::tokenize(body);
+    tokens.retain(|token| token.kind != TokenKind::Comment);
+    let names = |token: &Token| token.kind == TokenKind::Name && token.span.text(body) == "me";
+    tokens.windows(2).any(|pair| names(&pair[1]) && pair[0].kind != TokenKind::Dot)
+}
+
+/// `requires`, and that the thread passed is the one that calls.
+fn is_caller(passed: LocalId, requires: Option<Expr>, line: u32) -> Expr {
+    let make = |kind, ty| Box::new(Expr { kind, ty, line });
+    let (passed, me) = (make(ExprKind::Local(passed), Type::Tid), make(ExprKind::Me, Type::Tid));
+    let is_me = *make(ExprKind::Binary(BinaryOp::Equal, passed, me), Type::Bool);
+    match requires {
+        None => is_me,
+        Some(requires) => {
+            let both = ExprKind::Binary(BinaryOp::And, Box::new(requires), Box::new(is_me));
+            Expr { kind: both, ty: Type::Bool, line }
+        }
     }
 }
 

@@ -21,6 +21,8 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Binding {
     Variable(LocalId),
+    /// A parameter that is a place: index into [`Scope::places`].
+    Place(usize),
     /// A variable whose declaration is mistaken; that has been reported.
     Mistaken,
 }
@@ -31,6 +33,8 @@ pub(super) struct Scope {
     pub(super) response: Type,
     /// Every local variable so far; ids are indexes.
     pub(super) locals: Vec<Variable>,
+    /// The types of what the parameters hold that are places.
+    pub(super) places: Vec<Type>,
     /// Nested blocks, innermost last: the names declared in each.
     blocks: Vec<Vec<(String, Binding)>>,
     /// How many loops enclose the statement.
@@ -39,7 +43,14 @@ pub(super) struct Scope {
 
 impl Scope {
     pub(super) fn new(kind: Kind, response: Type) -> Scope {
-        Scope { kind, response, locals: Vec::new(), blocks: vec![Vec::new()], loops: 0 }
+        Scope {
+            kind,
+            response,
+            locals: Vec::new(),
+            places: Vec::new(),
+            blocks: vec![Vec::new()],
+            loops: 0,
+        }
     }
 
     /// The block that runs without threads, if it is one.
@@ -66,6 +77,12 @@ impl Scope {
             self.bind(name, Binding::Variable(id));
         }
         id
+    }
+
+    /// Declares a parameter that is a place with a value of this type.
+    pub(super) fn declare_place(&mut self, name: &str, ty: Type) {
+        self.bind(name, Binding::Place(self.places.len()));
+        self.places.push(ty);
     }
 
     /// Declares a variable about which nothing more is to be said.
@@ -95,7 +112,7 @@ impl Scope {
     pub(super) fn variable(&self, name: &str) -> Option<LocalId> {
         match self.find(name)? {
             Binding::Variable(id) => Some(id),
-            Binding::Mistaken => None,
+            Binding::Place(_) | Binding::Mistaken => None,
         }
     }
 

@@ -150,11 +150,13 @@ impl Checker<'_> {
 
     /// A type that a shared variable or a field can have: a word or an array of words.
     pub(super) fn storable(&mut self, ty: &TypeExpr) -> Option<Type> {
-        let resolved = self.ty(ty)?;
-        let fits = match &resolved {
-            Type::Array(item, _) => is_word(item),
-            other => is_word(other),
-        };
+        let resolved = self.rows(ty)?;
+        let mut fits = is_word(&resolved);
+        let mut inside = &resolved;
+        while let Type::Array(item, _) = inside {
+            fits = is_word(item);
+            inside = item;
+        }
         if !fits {
             let message = format!("{} cannot be shared", self.type_name(&resolved));
             self.report(
@@ -165,6 +167,21 @@ impl Checker<'_> {
             return None;
         }
         Some(resolved)
+    }
+
+    /// Resolves a type that may be an array of arrays.
+    fn rows(&mut self, ty: &TypeExpr) -> Option<Type> {
+        let TypeKind::Array(item, length) = &ty.kind else { return self.ty(ty) };
+        if !matches!(item.kind, TypeKind::Array(..)) {
+            return self.ty(ty);
+        }
+        let (item, count) = (self.rows(item), self.length(length));
+        let rows = Type::Array(Box::new(item?), count?);
+        if rows.words() > limits::LENGTH {
+            self.too_long(rows.words(), ty.span);
+            return None;
+        }
+        Some(rows)
     }
 
     /// Resolves a type.
@@ -188,6 +205,15 @@ impl Checker<'_> {
         match &ty.kind {
             TypeKind::Missing => None,
             TypeKind::Name(name) => self.named_type(name, ty.span),
+            TypeKind::Wrapping(modulus) => self.wrapping_type(modulus),
+            TypeKind::Place(_) => {
+                let message = "only a parameter of a function can be a place";
+                self.report(
+                    Diagnostic::new(Code::PlaceParameter, message, ty.span, "not here")
+                        .help("write `fn f(p: &int) { … }`, and call it as `f(x)`"),
+                );
+                None
+            }
             TypeKind::Option(inner) => self.option_type(inner, ty.span),
             TypeKind::Tuple(items) => {
                 let items: Vec<_> = items.iter().map(|item| self.ty(item)).collect();
@@ -206,7 +232,7 @@ impl Checker<'_> {
                     let message = format!("an array cannot hold {}", self.type_name(&item_ty));
                     self.report(
                         Diagnostic::new(Code::TypeNotHere, message, item.span, "not a word").help(
-                            "arrays hold words; for more, use an array of references to a `struct`",
+                            "arrays hold words; only those of `shared` variables and fields hold arrays too",
                         ),
                     );
                     return None;
@@ -320,6 +346,7 @@ impl Checker<'_> {
         match ty {
             Type::Unit => "()".to_owned(),
             Type::Int => "int".to_owned(),
+            Type::Wrapping(modulus) => format!("int % {modulus}"),
             Type::Bool => "bool".to_owned(),
             Type::Tid => "tid".to_owned(),
             Type::Lock => "lock".to_owned(),
@@ -352,9 +379,13 @@ fn named(ty: &TypeExpr) -> Option<&str> {
 /// Whether values of this type fit one word.
 pub(super) fn is_word(ty: &Type) -> bool {
     match ty {
-        Type::Int | Type::Bool | Type::Tid | Type::Lock | Type::Struct(_) | Type::Record { .. } => {
-            true
-        }
+        Type::Int
+        | Type::Wrapping(_)
+        | Type::Bool
+        | Type::Tid
+        | Type::Lock
+        | Type::Struct(_)
+        | Type::Record { .. } => true,
         Type::Option(inner) => is_word(inner),
         Type::Unit
         | Type::Tuple(_)
@@ -382,7 +413,7 @@ fn parts(ty: &Type) -> usize {
 pub(super) fn default_value(ty: &Type) -> Option<Value> {
     Some(match ty {
         Type::Unit | Type::Lock | Type::Struct(_) | Type::Option(_) => Value::Null,
-        Type::Int => Value::Int(0),
+        Type::Int | Type::Wrapping(_) => Value::Int(0),
         Type::Bool => Value::Bool(false),
         Type::Tid => return None,
         Type::Record { fields, .. } => {

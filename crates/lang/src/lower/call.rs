@@ -1,9 +1,9 @@
 //! Calls are inlined; `return` becomes a jump to the end of the call.
 
-use super::expression::must_be_kept;
+use super::expression::{must_be_kept, place_operands};
 use super::{Builder, Frame, Instruction, LowerError, Lowered};
 use crate::{hir, limits};
-use linchpin_ir::program::{Action, Expr, LocalId, LocalTarget};
+use linchpin_ir::program::{Action, Expr, LocalId, LocalTarget, Place, Type};
 use linchpin_spec::Value;
 use linchpin_syntax::Code;
 
@@ -12,7 +12,7 @@ impl Builder<'_> {
     pub(super) fn inline(
         &mut self,
         function: usize,
-        arguments: &[hir::Expr],
+        arguments: &[hir::Argument],
         into: Option<LocalId>,
         line: u32,
     ) -> Lowered<()> {
@@ -28,6 +28,11 @@ impl Builder<'_> {
                 help: "functions are inlined: use fewer layers of them",
             });
         }
+        let open = self.frames.iter().filter(|frame| frame.function == Some(function)).count();
+        if routine.depth.is_some_and(|depth| open >= depth) {
+            // The model says that no run gets here.
+            return self.act(Action::Assert(Expr::Const(Value::Bool(false))), line);
+        }
         self.calls += 1;
         if self.code.len() + self.calls > limits::INSTRUCTIONS {
             return Err(self.too_large("this operation", line));
@@ -36,15 +41,17 @@ impl Builder<'_> {
         if self.words > limits::WORDS {
             return Err(self.too_large("this operation", line));
         }
-        let arguments = self.operands(&arguments.iter().collect::<Vec<_>>())?;
+        let (values, places) = self.passed(arguments, line)?;
         let first_local = self.locals.len() as u32;
         self.locals.extend(routine.locals.iter().cloned());
-        for (at, value) in arguments.into_iter().enumerate() {
+        for (at, value) in values.into_iter().enumerate() {
             let local = LocalTarget::Local(LocalId(first_local + at as u32));
             self.act(Action::Assign { local, value }, line)?;
         }
         let done = self.label();
         self.frames.push(Frame {
+            function: Some(function),
+            places,
             first_local,
             exit: Some((done, into)),
             atomic: self.atomics.len(),
@@ -58,6 +65,63 @@ impl Builder<'_> {
         }
         self.place_label(done);
         Ok(())
+    }
+
+    /// What is passed to a function, from left to right: the values, and the places, which mean the
+    /// same however late they are used.
+    fn passed(
+        &mut self,
+        arguments: &[hir::Argument],
+        line: u32,
+    ) -> Lowered<(Vec<Expr>, Vec<Place>)> {
+        let operands: Vec<&hir::Expr> = arguments
+            .iter()
+            .flat_map(|argument| match argument {
+                hir::Argument::Value(value) => vec![value],
+                hir::Argument::Place(place) => place_operands(place),
+            })
+            .collect();
+        let mut lowered = self.operands(&operands)?.into_iter();
+        let (mut values, mut places) = (Vec::new(), Vec::new());
+        for argument in arguments {
+            match argument {
+                hir::Argument::Value(_) => values.extend(lowered.next()),
+                hir::Argument::Place(place) => {
+                    let place = self.rebuild(place, &mut lowered);
+                    places.push(self.kept_place(place, line)?);
+                }
+            }
+        }
+        Ok((values, places))
+    }
+
+    /// The place with its expressions in variables of their own, where they could change.
+    fn kept_place(&mut self, place: Place, line: u32) -> Lowered<Place> {
+        let object_of = |of: usize| Type::Struct(of);
+        Ok(match place {
+            Place::Shared(at) => Place::Shared(at),
+            Place::SharedElement(at, index) => {
+                Place::SharedElement(at, self.kept(index, &Type::Int, line)?)
+            }
+            Place::Field { object, of, field } => {
+                let object = self.kept(object, &object_of(of), line)?;
+                Place::Field { object, of, field }
+            }
+            Place::FieldElement { object, of, field, index } => {
+                let object = self.kept(object, &object_of(of), line)?;
+                let index = self.kept(index, &Type::Int, line)?;
+                Place::FieldElement { object, of, field, index }
+            }
+        })
+    }
+
+    fn kept(&mut self, value: Expr, ty: &Type, line: u32) -> Lowered<Expr> {
+        if matches!(value, Expr::Const(_) | Expr::Local(_) | Expr::Me) {
+            return Ok(value);
+        }
+        let kept = self.temporary(ty);
+        self.act(Action::Assign { local: LocalTarget::Local(kept), value }, line)?;
+        Ok(Expr::Local(kept))
     }
 
     /// A value that is not used: what it does happens all the same, and so does a fault in it.

@@ -1,7 +1,8 @@
 //! Expressions: shared accesses become instructions, what remains is a local expression.
 
-use super::{Builder, Label, Lowered};
+use super::{Builder, Instruction, Label, Lowered};
 use crate::hir::{self, ExprKind};
+use crate::limits;
 use linchpin_ir::program::{
     Action, BinaryOp, Cell, Expr, LocalId, LocalTarget, Place, Type, UnaryOp,
 };
@@ -46,6 +47,7 @@ impl Builder<'_> {
                 Expr::If(Box::new(condition), Box::new(then), Box::new(otherwise))
             }
             ExprKind::Unwrap(inner) => Expr::Unwrap(Box::new(self.expr(inner)?)),
+            ExprKind::Within { row, column, length } => self.within(row, column, *length)?,
             ExprKind::Query(query, object, arguments) => {
                 let all: Vec<&hir::Expr> = std::iter::once(&**object).chain(arguments).collect();
                 let mut all = self.operands(&all)?;
@@ -56,11 +58,23 @@ impl Builder<'_> {
                 }
             }
             _ => {
-                let into = self.temporary(&expr.ty);
+                let into = self.temporary_for(expr);
                 self.expr_into(expr, into)?;
                 Expr::Local(into)
             }
         })
+    }
+
+    /// A temporary that several steps may write has a name; another stands for what is written.
+    fn temporary_for(&mut self, expr: &hir::Expr) -> LocalId {
+        match &expr.kind {
+            ExprKind::Call(function, _) => {
+                let function = &self.lowering.model.functions[*function].name;
+                self.named_temporary(&format!("{function}_answer"), &expr.ty)
+            }
+            ExprKind::If(..) => self.named_temporary("value", &expr.ty),
+            _ => self.temporary(&expr.ty),
+        }
     }
 
     /// Emits what the expression does, with its value going to `into`.
@@ -83,8 +97,11 @@ impl Builder<'_> {
                 let (place, [value]) = self.place_and(place, [value])?;
                 Action::Swap { into, place, value }
             }
-            ExprKind::FetchAdd(place, value) => {
+            ExprKind::FetchAdd(place, value, modulus) => {
                 let (place, [value]) = self.place_and(place, [value])?;
+                if let Some(modulus) = modulus {
+                    return self.fetch_add_wrapping(place, value, *modulus, into, line);
+                }
                 Action::FetchAdd { into, place, value }
             }
             ExprKind::StoreConditional(place, value) => {
@@ -96,7 +113,7 @@ impl Builder<'_> {
                 let mut all = place_operands(place);
                 all.extend(arguments);
                 let mut all = self.operands(&all)?.into_iter();
-                let place = rebuild(place, &mut all);
+                let place = self.rebuild(place, &mut all);
                 Action::Update { into, place, method: *method, arguments: all.collect() }
             }
             ExprKind::Choose(from, to) => {
@@ -179,7 +196,7 @@ impl Builder<'_> {
         right: &hir::Expr,
         whole: &hir::Expr,
     ) -> Lowered<Expr> {
-        let into = self.temporary(&whole.ty);
+        let into = self.named_temporary("test", &whole.ty);
         self.expr_into(left, into)?;
         let (more, done) = (self.label(), self.label());
         match operator {
@@ -239,7 +256,7 @@ impl Builder<'_> {
         let operands = place_operands(place);
         let fixed: Vec<Expr> =
             operands.into_iter().map(|operand| self.fixed(operand)).collect::<Lowered<_>>()?;
-        Ok(rebuild(place, &mut fixed.into_iter()))
+        Ok(self.rebuild(place, &mut fixed.into_iter()))
     }
 
     /// Lowers a place, then values, from left to right.
@@ -251,7 +268,7 @@ impl Builder<'_> {
         let mut all = place_operands(place);
         all.extend(values);
         let mut all = self.operands(&all)?.into_iter();
-        let place = rebuild(place, &mut all);
+        let place = self.rebuild(place, &mut all);
         Ok((place, exactly(all.collect())))
     }
 
@@ -262,7 +279,8 @@ impl Builder<'_> {
         all.extend(cells.iter().map(|cell| &cell.expected));
         all.extend(cells.iter().map(|cell| &cell.new));
         let mut all = self.operands(&all)?.into_iter();
-        let places: Vec<Place> = cells.iter().map(|cell| rebuild(&cell.place, &mut all)).collect();
+        let places: Vec<Place> =
+            cells.iter().map(|cell| self.rebuild(&cell.place, &mut all)).collect();
         let expected: Vec<Expr> = all.by_ref().take(cells.len()).collect();
         let cells = places.into_iter().zip(expected).zip(all);
         let cells = cells.map(|((place, expected), new)| Cell { place, expected, new }).collect();
@@ -279,10 +297,100 @@ impl Builder<'_> {
         let declared = &self.lowering.model.structs[object].fields;
         let mut fields: Vec<Expr> =
             declared.iter().map(|field| Expr::Const(field.initial.clone())).collect();
+        let mut named = vec![false; fields.len()];
         for ((at, _), value) in given.iter().zip(values) {
             fields[*at] = value;
+            named[*at] = true;
         }
-        Ok(Action::New { into, object, fields })
+        Ok(Action::New { into, object, fields, given: named })
+    }
+
+    /// The place with its expressions lowered; takes as many as [`place_operands`] gave.
+    pub(super) fn rebuild(
+        &self,
+        place: &hir::Place,
+        lowered: &mut impl Iterator<Item = Expr>,
+    ) -> Place {
+        let mut next = || lowered.next().unwrap_or(Expr::Const(Value::Null));
+        match place {
+            hir::Place::Shared(at) => Place::Shared(*at),
+            hir::Place::SharedElement(at, _) => Place::SharedElement(*at, next()),
+            hir::Place::Parameter { at, index } => {
+                // INVARIANT: the frame has as many places as the function has such parameters.
+                let passed = self.frame().places[*at].clone();
+                match (passed, index) {
+                    (Place::Shared(at), Some(_)) => Place::SharedElement(at, next()),
+                    (Place::Field { object, of, field }, Some(_)) => {
+                        Place::FieldElement { object, of, field, index: next() }
+                    }
+                    (passed, _) => passed,
+                }
+            }
+            hir::Place::Field { of, field, index: None, .. } => {
+                Place::Field { object: next(), of: *of, field: *field }
+            }
+            hir::Place::Field { of, field, index: Some(_), .. } => {
+                let object = next();
+                Place::FieldElement { object, of: *of, field: *field, index: next() }
+            }
+        }
+    }
+
+    /// The index of an element of an array of arrays, whose rows stand behind each other. A row or
+    /// column that does not exist becomes an index that does not exist.
+    fn within(&mut self, row: &hir::Expr, column: &hir::Expr, length: usize) -> Lowered<Expr> {
+        let number = |value: Expr, source: &hir::Expr| match source.ty {
+            Type::Tid => Expr::Unary(UnaryOp::ThreadNumber, Box::new(value)),
+            _ => value,
+        };
+        let binary = |operator, a: Expr, b: Expr| Expr::Binary(operator, Box::new(a), Box::new(b));
+        let constant =
+            |value: usize| Expr::Const(Value::Int(i64::try_from(value).unwrap_or(i64::MAX)));
+        let row_value = self.path(row)?;
+        let row_value = match must_be_kept(&row_value) && !column.is_local() {
+            true => self.keep(row_value, row)?,
+            false => row_value,
+        };
+        let column_value = self.path(column)?;
+        let (row, column) = (number(row_value, row), number(column_value, column));
+        let start = binary(BinaryOp::Multiply, row.clone(), constant(length));
+        let index = binary(BinaryOp::Add, start, column.clone());
+        let among = |value: Expr, count: usize| {
+            let from = binary(BinaryOp::LessEqual, constant(0), value.clone());
+            binary(BinaryOp::And, from, binary(BinaryOp::Less, value, constant(count)))
+        };
+        // No array has more rows than that: a larger number would only overflow.
+        let exists = binary(BinaryOp::And, among(row, limits::LENGTH + 1), among(column, length));
+        let nowhere = Expr::Const(Value::Int(-1));
+        Ok(Expr::If(Box::new(exists), Box::new(index), Box::new(nowhere)))
+    }
+
+    /// `faa` on a number that wraps: a read and a write in one step. Like every `faa` it is a
+    /// fence, if something is persistent.
+    fn fetch_add_wrapping(
+        &mut self,
+        place: Place,
+        value: Expr,
+        modulus: i64,
+        into: LocalId,
+        line: u32,
+    ) -> Lowered<()> {
+        self.emit(Instruction::AtomicBegin, line)?;
+        if self.lowering.model.persistence.is_some() {
+            self.act(Action::Fence, line)?;
+        }
+        // The place and the value may depend on what `into` holds now.
+        let old = self.temporary(&Type::Wrapping(modulus));
+        self.act(Action::Read { into: old, place: place.clone() }, line)?;
+        let sum = Expr::Binary(BinaryOp::Add, Box::new(Expr::Local(old)), Box::new(value));
+        let modulus = Box::new(Expr::Const(Value::Int(modulus)));
+        let value = Expr::Binary(BinaryOp::Remainder, Box::new(sum), modulus);
+        self.act(Action::Write { place, value }, line)?;
+        self.act(
+            Action::Assign { local: LocalTarget::Local(into), value: Expr::Local(old) },
+            line,
+        )?;
+        self.emit(Instruction::AtomicEnd, line)
     }
 
     fn record_update(&mut self, fields: &[(usize, hir::Expr)], base: &hir::Expr) -> Lowered<Expr> {
@@ -316,28 +424,13 @@ fn acts_after(operands: &[&hir::Expr]) -> Vec<bool> {
 }
 
 /// The expressions inside a place.
-fn place_operands(place: &hir::Place) -> Vec<&hir::Expr> {
+pub(super) fn place_operands(place: &hir::Place) -> Vec<&hir::Expr> {
     match place {
         hir::Place::Shared(_) => Vec::new(),
         hir::Place::SharedElement(_, index) => vec![index],
+        hir::Place::Parameter { index, .. } => index.as_deref().into_iter().collect(),
         hir::Place::Field { object, index, .. } => {
             std::iter::once(&**object).chain(index.as_deref()).collect()
-        }
-    }
-}
-
-/// The place with its expressions lowered; takes as many as [`place_operands`] gave.
-fn rebuild(place: &hir::Place, lowered: &mut impl Iterator<Item = Expr>) -> Place {
-    let mut next = || lowered.next().unwrap_or(Expr::Const(Value::Null));
-    match place {
-        hir::Place::Shared(at) => Place::Shared(*at),
-        hir::Place::SharedElement(at, _) => Place::SharedElement(*at, next()),
-        hir::Place::Field { of, field, index: None, .. } => {
-            Place::Field { object: next(), of: *of, field: *field }
-        }
-        hir::Place::Field { of, field, index: Some(_), .. } => {
-            let object = next();
-            Place::FieldElement { object, of: *of, field: *field, index: next() }
         }
     }
 }
@@ -354,13 +447,17 @@ pub(super) fn must_be_kept(expr: &Expr) -> bool {
         Expr::Const(_) | Expr::Local(_) | Expr::Me => false,
         Expr::ThreadLocal(_) | Expr::Unwrap(_) | Expr::Element(..) => true,
         Expr::Unary(UnaryOp::Negate, _) => true,
-        Expr::Unary(UnaryOp::Not, inner) | Expr::Component(inner, _) => must_be_kept(inner),
+        Expr::Unary(UnaryOp::Not | UnaryOp::ThreadNumber, inner) | Expr::Component(inner, _) => {
+            must_be_kept(inner)
+        }
         Expr::Binary(
             BinaryOp::Add
             | BinaryOp::Subtract
             | BinaryOp::Multiply
             | BinaryOp::Divide
-            | BinaryOp::Remainder,
+            | BinaryOp::Remainder
+            | BinaryOp::ShiftLeft
+            | BinaryOp::ShiftRight,
             ..,
         ) => true,
         Expr::Binary(_, left, right) => must_be_kept(left) || must_be_kept(right),

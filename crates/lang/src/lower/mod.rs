@@ -14,7 +14,7 @@ mod tests;
 use crate::{hir, limits};
 use linchpin_ir::persistence::{Persistence, Resolve};
 use linchpin_ir::program::{
-    Action, Body, Expr, Formula, LocalId, LocalTarget, Operation, Parameter, Point, Program,
+    Action, Body, Expr, Formula, LocalId, LocalTarget, Operation, Parameter, Place, Point, Program,
     SpecSource, Type, Variable,
 };
 use linchpin_spec::Value;
@@ -283,6 +283,10 @@ fn formula_size(formula: &Formula) -> usize {
 
 /// A routine being inlined (the operation itself is the outermost one).
 struct Frame {
+    /// Which function it is; absent for the operation.
+    function: Option<usize>,
+    /// What was passed for the parameters that are places.
+    places: Vec<Place>,
     /// Where its locals start among the locals of the body.
     first_local: u32,
     /// Where `return` goes, and where the value goes; absent for the operation.
@@ -320,7 +324,14 @@ struct Builder<'m> {
 
 impl<'m> Builder<'m> {
     fn new(lowering: Lowering<'m>, routine: &hir::Routine) -> Builder<'m> {
-        let outermost = Frame { first_local: 0, exit: None, atomic: 0, loops: Vec::new() };
+        let outermost = Frame {
+            function: None,
+            places: Vec::new(),
+            first_local: 0,
+            exit: None,
+            atomic: 0,
+            loops: Vec::new(),
+        };
         Builder {
             lowering,
             code: Vec::new(),
@@ -405,8 +416,14 @@ impl<'m> Builder<'m> {
 
     /// A local that no other expression uses.
     fn temporary(&mut self, ty: &Type) -> LocalId {
+        let name = self.locals.len().to_string();
+        self.named_temporary(&name, ty)
+    }
+
+    /// The same with a name, for people.
+    fn named_temporary(&mut self, name: &str, ty: &Type) -> LocalId {
         let id = LocalId(self.locals.len() as u32);
-        let name = format!("${}", id.0);
+        let name = format!("${name}");
         self.locals.push(Variable { name, ty: ty.clone(), initial: Value::Null });
         id
     }

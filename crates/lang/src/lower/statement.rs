@@ -44,8 +44,8 @@ impl Builder<'_> {
     fn simple_statement(&mut self, statement: &StatementKind, line: u32) -> Lowered<()> {
         let action = match statement {
             StatementKind::Assign(target, value) => return self.assign(target, value, line),
-            StatementKind::Modify(place, operator, value) => {
-                return self.modify(place, *operator, value, line);
+            StatementKind::Modify(place, operator, value, modulus) => {
+                return self.modify(place, *operator, value, *modulus, line);
             }
             StatementKind::Eval(expr) => return self.effect(expr),
             StatementKind::Write(place, value) => {
@@ -130,7 +130,7 @@ impl Builder<'_> {
         line: u32,
     ) -> Lowered<()> {
         let ty = self.lowering.model.thread_locals[variable].ty.clone();
-        let copy = self.temporary(&ty);
+        let copy = self.named_temporary("copy", &ty);
         let assign = |local, value| Action::Assign { local, value };
         self.act(assign(LocalTarget::Local(copy), Expr::ThreadLocal(variable)), line)?;
         self.act(assign(part(copy), value), line)?;
@@ -142,13 +142,21 @@ impl Builder<'_> {
         place: &hir::Place,
         operator: BinaryOp,
         value: &hir::Expr,
+        modulus: Option<i64>,
         line: u32,
     ) -> Lowered<()> {
         let place = self.fixed_place(place)?;
         let old = self.temporary(&Type::Int);
         self.act(Action::Read { into: old, place: place.clone() }, line)?;
         let value = self.expr(value)?;
-        let value = Expr::Binary(operator, Box::new(Expr::Local(old)), Box::new(value));
+        let mut value = Expr::Binary(operator, Box::new(Expr::Local(old)), Box::new(value));
+        if let Some(modulus) = modulus {
+            let modulus = || Box::new(Expr::Const(Value::Int(modulus)));
+            if operator == BinaryOp::Subtract {
+                value = Expr::Binary(BinaryOp::Add, Box::new(value), modulus());
+            }
+            value = Expr::Binary(BinaryOp::Remainder, Box::new(value), modulus());
+        }
         self.act(Action::Write { place, value }, line)
     }
 

@@ -39,11 +39,22 @@ pub enum Item {
     /// `role name: op, op;`
     Role(Ident, Vec<Ident>),
     /// `bounds { name: e, … }`
-    Bounds(Vec<(Ident, Expr)>, Span),
+    Bounds(Vec<Bound>, Span),
     /// `recover { … }`
     Recover(Block, Span),
     /// `recover(t: tid) -> R? { … }`
     Resolve(Routine),
+}
+
+/// `name: e` or `name(role): e`, in `bounds { }`.
+#[derive(Clone, Debug)]
+pub struct Bound {
+    /// What is bounded.
+    pub name: Ident,
+    /// The role for which, if it is not for all.
+    pub role: Option<Ident>,
+    /// By what.
+    pub value: Expr,
 }
 
 /// A `spec { … }` block.
@@ -120,6 +131,8 @@ pub struct Routine {
     pub response: Option<TypeExpr>,
     /// When a client may call it.
     pub requires: Option<Expr>,
+    /// How many calls of it may be open at a time, if it may call itself.
+    pub depth: Option<Expr>,
     /// What it does.
     pub body: Block,
 }
@@ -160,6 +173,10 @@ pub struct TypeExpr {
 pub enum TypeKind {
     /// `int`, `bool`, `tid`, `lock`, a struct or a record.
     Name(String),
+    /// `int % N`
+    Wrapping(Box<Expr>),
+    /// `&T`: a place that holds a `T`
+    Place(Box<TypeExpr>),
     /// `T?`
     Option(Box<TypeExpr>),
     /// `[T; N]`

@@ -9,16 +9,16 @@ tokens! {
         False = "false", Fn = "fn", For = "for", If = "if", In = "in", Init = "init", Let = "let",
         Local = "local", Loop = "loop", New = "new", None = "none", Null = "null", Op = "op",
         Param = "param", Record = "record", Reference = "reference", Requires = "requires",
-        Return = "return", Role = "role", Shared = "shared", Spec = "spec", State = "state", Struct = "struct", True = "true",
-        While = "while",
+        Return = "return", Role = "role", Shared = "shared", Spec = "spec", Struct = "struct", True = "true", While = "while",
     }
     symbols {
         DotDotEqual = "..=", DotDot = "..", Arrow = "->", EqualEqual = "==", BangEqual = "!=",
-        LessEqual = "<=", GreaterEqual = ">=", AndAnd = "&&", OrOr = "||", PlusEqual = "+=",
+        ShiftLeft = "<<", LessEqual = "<=", GreaterEqual = ">=", AndAnd = "&&", OrOr = "||", PlusEqual = "+=",
         MinusEqual = "-=", HashBracket = "#[", OpenParen = "(", CloseParen = ")", OpenBrace = "{",
         CloseBrace = "}", OpenBracket = "[", CloseBracket = "]", Semicolon = ";", Colon = ":",
         Comma = ",", Dot = ".", Question = "?", Equal = "=", Less = "<", Greater = ">", Plus = "+",
         Minus = "-", Star = "*", Slash = "/", Percent = "%", Bang = "!",
+        Ampersand = "&", Bar = "|", Caret = "^",
     }
 }
 
@@ -45,7 +45,6 @@ impl Language for TokenKind {
                 | Record
                 | Shared
                 | Local
-                | State
                 | Init
                 | Op
                 | Fn
@@ -59,7 +58,9 @@ impl Language for TokenKind {
         let before = cursor.previous().and_then(linchpin_syntax::Kind::spelling);
         Some(match (cursor.peek(), cursor.text()) {
             (TokenKind::Equal, _) if expected == "`{`" => "compare with `==`",
-            (TokenKind::Equal, _) if matches!(before, Some("*" | "/" | "%")) => {
+            (TokenKind::Equal, _)
+                if matches!(before, Some("*" | "/" | "%" | "&" | "|" | "^" | "<<" | ">")) =>
+            {
                 "only `+=` and `-=` assign with an operator: write `x = x * 2;`"
             }
             (TokenKind::GreaterEqual, _) if expected == "`,` or `>`" => {
@@ -68,7 +69,9 @@ impl Language for TokenKind {
             (TokenKind::Less, _) if expected != "an expression" => {
                 "types with arguments are `seq<T>`, `set<T>` and `map<K, V>`; an optional is `T?`"
             }
-            (_, "&" | "|") => "the operators on `bool` are `&&` and `||`; there are none on bits",
+            (_, "&" | "|") => {
+                "the operators on `bool` are `&&` and `||`; on bits of an `int` `&` and `|`"
+            }
             (TokenKind::Else, _) => "`else` stands right after the `}` of an `if`",
             _ if expected == "`;`" => "statements and declarations end with `;`",
             _ => return Option::None,

@@ -36,6 +36,9 @@ impl Resolver<'_> {
         if let Some(condition) = &routine.requires {
             self.expr(condition);
         }
+        if let Some(depth) = &routine.depth {
+            self.expr(depth);
+        }
         self.block(&routine.body);
         self.blocks.pop();
     }
@@ -43,7 +46,10 @@ impl Resolver<'_> {
     pub(super) fn ty(&mut self, ty: &TypeExpr) {
         match &ty.kind {
             TypeKind::Name(name) => self.use_of(self.types.get(name).copied(), ty.span),
-            TypeKind::Option(inner) => self.ty(inner),
+            TypeKind::Wrapping(modulus) => {
+                self.expr(modulus);
+            }
+            TypeKind::Option(inner) | TypeKind::Place(inner) => self.ty(inner),
             TypeKind::Array(item, length) => {
                 self.ty(item);
                 self.expr(length);

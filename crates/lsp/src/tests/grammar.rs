@@ -39,6 +39,9 @@ fn grammars_know_every_word() {
         .chain(linchpin_lang::FUNCTIONS.iter().copied())
         .chain(linchpin_lang::RESERVED.iter().copied().filter(|name| *name != "_"))
         .chain([
+            "state",
+            "depth",
+            "unlimited",
             "int",
             "bool",
             "tid",

@@ -359,6 +359,7 @@ fn random_reductions(random: &mut Rng) -> Reductions {
         distinct_images: random.bool(),
         reachable_images: random.bool(),
         crash_points: random.bool(),
+        covered_crashes: random.bool(),
         ..reductions
     }
 }
@@ -411,6 +412,10 @@ pub fn compare(seed: u64, programs: u64, combinations: usize) -> (Counts, usize,
                 options.repairs = false;
                 options.shortest_budget = 0;
                 options.property = Some(property);
+                // Programs are small: states after crashes wait from the start, or never.
+                if random.bool() {
+                    options.search.wait_from = 0;
+                }
                 match combination {
                     0 => {}
                     1 => options.reductions = Reductions::NONE,

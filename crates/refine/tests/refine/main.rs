@@ -3,6 +3,7 @@
 mod any_calls;
 mod crash_generator;
 mod crashes;
+mod disk;
 mod generator;
 mod models;
 mod naive;

@@ -1,20 +1,20 @@
 //! Every bundled model has the verdict that its header expects, and every counterexample is one for
 //! the oracle too.
 
-use crate::support::{bounds, compiled, explained, object};
+use crate::support::{bounds, bounds_of, compiled, explained, object};
 use linchpin_ir::interpreter::Memory;
 use linchpin_ir::run::{End, replay};
 use linchpin_refine::{Failure, NotMade, Points, StuckCheck, VerifyOptions, verify};
 use linchpin_verdict::Outcome;
 use std::path::PathBuf;
 
-struct Model {
-    name: String,
-    source: String,
+pub struct Model {
+    pub name: String,
+    pub source: String,
     expected: String,
 }
 
-fn models() -> Vec<Model> {
+pub fn models() -> Vec<Model> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../models");
     let mut files: Vec<PathBuf> = [root.clone(), root.join("broken")]
         .iter()
@@ -45,7 +45,7 @@ fn every_model_has_the_expected_verdict() {
     let (mut holding, mut violated) = (0, 0);
     for model in models() {
         let compiled = compiled(&model.source);
-        let mut options = VerifyOptions::new(bounds(compiled.bounds.ops, compiled.bounds.values));
+        let mut options = VerifyOptions::new(bounds_of(&compiled));
         options.points = false;
         let report = verify(&compiled.program, &options, &|_| {}).unwrap();
         let linearizable = model.expected.starts_with("linearizable");
@@ -85,7 +85,7 @@ fn claimed_points_are_judged() {
     let all = models();
     for model in all.iter().filter(|model| model.expected.starts_with("linearizable")) {
         let compiled = compiled(&model.source);
-        let mut options = VerifyOptions::new(bounds(compiled.bounds.ops, compiled.bounds.values));
+        let mut options = VerifyOptions::new(bounds_of(&compiled));
         options.stuck = false;
         let report = verify(&compiled.program, &options, &|_| {}).unwrap();
         assert!(matches!(report.outcome, Outcome::Holds(())), "{}", model.name);
@@ -108,7 +108,7 @@ fn reuse_finds_use_after_free() {
     let all = models();
     let model = all.iter().find(|model| model.name == "treiber_stack_reclaim").unwrap();
     let compiled = compiled(&model.source);
-    let mut bounds = bounds(compiled.bounds.ops, compiled.bounds.values);
+    let mut bounds = bounds_of(&compiled);
     bounds.memory = Memory::Reuse;
     let report = verify(&compiled.program, &VerifyOptions::new(bounds), &|_| {}).unwrap();
     let Outcome::Violated(found) = report.outcome else { panic!("{:?}", report.outcome) };

@@ -1,6 +1,6 @@
 //! Operations that can never return, and those that only wait.
 
-use crate::support::{bounds, compiled};
+use crate::support::{bounds_of, compiled};
 use linchpin_engine::{Answer, Engine, ModelBounds, Request, Source, Subject};
 use linchpin_ir::run::replay;
 use linchpin_refine::{
@@ -12,7 +12,7 @@ use linchpin_verdict::{Inconclusive, Outcome};
 
 fn options(source: &str) -> VerifyOptions {
     let compiled = compiled(source);
-    VerifyOptions::new(bounds(compiled.bounds.ops, compiled.bounds.values))
+    VerifyOptions::new(bounds_of(&compiled))
 }
 
 fn report(source: &str) -> Report {
@@ -320,7 +320,7 @@ fn a_return_that_is_never_executed() {
 /// What the engine answers.
 fn answer(source: &str, stuck: bool) -> Answer {
     let compiled = compiled(source);
-    let calls = compiled.bounds.ops as u32;
+    let calls = bounds_of(&compiled).calls;
     let bounds = ModelBounds { calls, values: compiled.bounds.values, crashes: 0 };
     let source = Source::Lin { program: &compiled.program, bounds };
     let subject = Subject { name: "model", text: "", source };

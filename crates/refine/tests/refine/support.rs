@@ -4,7 +4,7 @@ use linchpin_ir::interpreter::Memory;
 use linchpin_ir::model_spec::{ModelObject, spec_of};
 use linchpin_ir::program::Program;
 use linchpin_ir::run::{Event, EventKind};
-use linchpin_lang::{Compiled, Config, compile};
+use linchpin_lang::{Compiled, Config, Ops, compile};
 use linchpin_oracle::{Operation, is_linearizable};
 use linchpin_space::{Bounds, Calls};
 use linchpin_spec::Call;
@@ -25,6 +25,15 @@ pub fn bounds(calls: usize, values: i64) -> Bounds {
         memory: Memory::Collected,
         crashes: 0,
         thread_crashes: 0,
+    }
+}
+
+/// The bounds that a model asks for.
+pub fn bounds_of(compiled: &Compiled) -> Bounds {
+    let all = bounds(compiled.bounds.ops.or_few(), compiled.bounds.values);
+    match compiled.bounds.ops {
+        Ops::Each(_) => all,
+        Ops::Unlimited => Bounds { calls: Calls::Unlimited, ..all },
     }
 }
 

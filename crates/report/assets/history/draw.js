@@ -122,7 +122,7 @@ function draw() {
   context.rect(0, size.top, size.width, size.height);
   context.clip();
   for (let lane = first; lane < last; lane += 1) drawLane(context, lane);
-  // Several orders, of several keys, are told apart by their colours.
+  // Several orders, of several keys or of one, are told apart by their colours.
   const colour = (at) => (lines.length === 1 ? theme.order : theme.orders[at % HUES.length]);
   if (choice.withOrder) lines.forEach((line, at) => drawOrder(context, line, colour(at)));
   context.restore();

@@ -69,7 +69,8 @@ const positions = (() => {
   const order = new Int32Array(operations.count).fill(-1);
   orders.forEach((one, number) => one.operations.forEach((id, position) => {
     const op = placeOfId(id);
-    if (op < 0) return;
+    // Of several orders of one key the first is told in words.
+    if (op < 0 || at[op] >= 0) return;
     at[op] = position;
     order[op] = number;
   }));

@@ -172,9 +172,15 @@ function writeWrong() {
     const before = line === null ? "Everything before that event can be explained." : `Everything before line ${line} can be explained; line ${line} cannot.`;
     parts.push(element("p", { text: before }));
   }
-  const last = lastState(orders.find((one) => !one.complete && one.key === wrong.key));
-  if (wrong.possible.length === 0 && last !== null) {
-    parts.push(element("h3", { text: "A possible state just before" }), element("p", { className: "state", text: last }));
+  const partial = orders.filter((one) => !one.complete && one.key === wrong.key);
+  if (partial.length > 1) {
+    const text = `${partial.length} orders of what came before are drawn, each in its colour; they end in different states.`;
+    parts.push(element("p", { className: "soft", text }));
+  }
+  const last = partial.map(lastState).filter((text) => text !== null);
+  if (wrong.possible.length === 0 && last.length > 0) {
+    const title = last.length === 1 ? "A possible state just before" : "Some possible states just before";
+    parts.push(element("h3", { text: title }), ...last.map((text) => element("p", { className: "state", text })));
   }
   if (wrong.possible.length > 0) {
     parts.push(element("h3", { text: "Possible states just before" }));

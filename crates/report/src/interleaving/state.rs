@@ -86,7 +86,7 @@ impl<'a> Drawing<'a> {
                 let locals = body.locals.iter().zip(locals).enumerate();
                 view.variables.extend(locals.filter_map(|(at, (variable, value))| {
                     let is_shown = assigned.is_some_and(|assigned| assigned.contains(&at))
-                        && !variable.name.starts_with('$');
+                        && !variable.is_temporary();
                     let (name, value) = named(&names, variable, value);
                     let live = live.and_then(|live| live.get(at)).copied().unwrap_or(true);
                     is_shown.then_some(LocalView { name, value, live })

@@ -60,7 +60,7 @@ pub fn shape(program: &Program, asked: Asked, time: Duration) -> Accepts {
 fn reference_shown(program: &Program) -> Result<(), String> {
     let Some(block) = &program.reference else { return Ok(()) };
     let operations = (0..block.operations.len()).collect();
-    let threads = vec![linchpin_ir::program::Thread { role: None, operations }];
+    let threads = vec![linchpin_ir::program::Thread { role: None, operations, calls: None }];
     sequentially(&Program { threads, ..(**block).clone() }, &Limits::default())
 }
 

@@ -4,6 +4,7 @@
 //! `states.rs` what they do to the object, `bands.rs` what went on beside the history.
 
 mod bands;
+mod endings;
 mod orders;
 mod states;
 

@@ -339,7 +339,7 @@ fn clients(name: &str, source: &str, counts: &[usize]) -> Result<Program> {
     // The paper's sets have no `contains`: it comes after the two that are called here.
     if counts.len() > 1 {
         let of = |(operation, count): (usize, &usize)| {
-            vec![Thread { role: None, operations: vec![operation] }; *count]
+            vec![Thread { role: None, operations: vec![operation], calls: None }; *count]
         };
         program.threads = counts.iter().enumerate().flat_map(of).collect();
     }

@@ -249,5 +249,6 @@ fn memory_name(memory: MemoryArg) -> &'static str {
     match memory {
         MemoryArg::Collected => "collected",
         MemoryArg::Reuse => "reuse",
+        MemoryArg::TypeStable => "type-stable",
     }
 }

@@ -79,7 +79,7 @@ pub fn search(args: &RunArgs, compiled: &Compiled, stop: &Stop) -> Result<Shown>
 
 fn options(args: &RunArgs, compiled: &Compiled) -> RunOptions {
     RunOptions {
-        operations: args.ops.map_or(compiled.bounds.ops, |ops| ops as usize),
+        operations: args.ops.map_or(compiled.bounds.ops.or_few(), |ops| ops as usize),
         values: args.values.unwrap_or(compiled.bounds.values),
         scheduler: match args.schedule {
             Schedule::Random => Scheduler::Random,

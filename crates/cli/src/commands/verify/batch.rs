@@ -123,7 +123,7 @@ impl<'a> Printer<'a> {
         row.is_remembered = outcome.is_remembered;
         let linked = self.write_page(file, &outcome);
         if self.at_length || outcome.is_contradiction {
-            output::write_found(self.args.common.json, &outcome.shown)?;
+            output::write_found(self.args.common.json, &outcome.printed())?;
         }
         row.link = linked?;
         self.rows.push(row);

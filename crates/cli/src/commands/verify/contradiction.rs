@@ -52,6 +52,6 @@ fn reproducer(
         "model": text,
         "command_line": std::env::args().collect::<Vec<_>>(),
         "flags": format!("{args:?}"),
-        "answers": serde_json::from_str::<Json>(&findings.json()).unwrap_or(Json::Null),
+        "answers": findings.json(),
     })
 }

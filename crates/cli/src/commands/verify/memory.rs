@@ -4,7 +4,7 @@
 //! A result is a file in the user's cache folder, named by the hash of what decides it. What cannot
 //! be read is ignored, and what cannot be written is not remembered: neither is an error.
 
-use super::outcome::FileOutcome;
+use super::outcome::{FileOutcome, Shown};
 use crate::args::VerifyArgs;
 use crate::output;
 use linchpin_verdict::Verdict;
@@ -21,7 +21,7 @@ const MOST: usize = 2000;
 const LARGEST: usize = 4 << 20;
 
 /// The form of the files; others are ignored.
-const FORM: u64 = 1;
+const FORM: u64 = 2;
 
 /// Where results are kept.
 #[derive(Clone, Debug)]
@@ -88,7 +88,7 @@ impl Key {
     /// is not decided by what is known here.
     pub fn of(args: &VerifyArgs, name: &str, text: &str, is_one_of_many: bool) -> Option<Key> {
         let writes = args.certificate.is_some() || args.smt2.is_some() || args.pictures.is_some();
-        if args.no_cache || writes {
+        if args.no_cache || writes || args.disk.is_some() {
             return None;
         }
         // INVARIANT: all flags are part of the key, so none that is added later can be forgotten.
@@ -130,9 +130,13 @@ fn cache_folder() -> Option<PathBuf> {
 }
 
 fn written(outcome: &FileOutcome, key: &Key) -> Json {
+    let shown = match &outcome.shown {
+        Shown::Text(text) => json!({ "text": text }),
+        Shown::Json(object) => json!({ "json": object }),
+    };
     json!({
         "form": FORM, "key": key.0, "verdict": outcome.verdict.id(), "reason": outcome.reason, "by": outcome.by,
-        "seconds": outcome.seconds, "shown": outcome.shown, "page": outcome.page,
+        "seconds": outcome.seconds, "shown": shown, "page": outcome.page,
     })
 }
 
@@ -144,7 +148,11 @@ fn read(json: &Json, key: &Key) -> Option<FileOutcome> {
         reason: json["reason"].as_str()?.to_owned(),
         by: json["by"].as_str().map(str::to_owned),
         seconds: json["seconds"].as_f64()?,
-        shown: json["shown"].as_str()?.to_owned(),
+        shown: match (&json["shown"]["text"], &json["shown"]["json"]) {
+            (Json::String(text), _) => Shown::Text(text.clone()),
+            (_, Json::Object(object)) => Shown::Json(object.clone()),
+            _ => return None,
+        },
         page: json["page"].as_str().map(str::to_owned),
         expected: None,
         is_contradiction: false,
@@ -162,7 +170,7 @@ mod tests {
             reason: "it is".to_owned(),
             by: Some("reduce".to_owned()),
             seconds: 0.125,
-            shown: "a \"line\"\n\u{1b}[1m".to_owned(),
+            shown: Shown::Text("a \"line\"\n\u{1b}[1m".to_owned()),
             page: Some("<html>".to_owned()),
             expected: None,
             is_contradiction: false,
@@ -180,6 +188,19 @@ mod tests {
         let recalled = memory.recall(&key).expect("it was remembered");
         assert!(recalled.is_remembered);
         assert_eq!(FileOutcome { is_remembered: false, ..recalled }, outcome());
+    }
+
+    #[test]
+    fn an_object_says_whether_it_was_remembered() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let memory = Memory { folder: folder.path().to_owned() };
+        let key = Key("00ff".to_owned());
+        let Json::Object(object) = json!({ "verdict": "proved" }) else { panic!("an object") };
+        let said = FileOutcome { shown: Shown::Json(object), ..outcome() };
+        assert_eq!(said.printed(), "{\"verdict\":\"proved\",\"remembered\":false}\n");
+        memory.remember(&key, &said);
+        let recalled = memory.recall(&key).expect("it was remembered");
+        assert_eq!(recalled.printed(), "{\"verdict\":\"proved\",\"remembered\":true}\n");
     }
 
     #[test]

@@ -3,6 +3,16 @@
 use crate::Status;
 use linchpin_verdict::Verdict;
 use linchpin_verify::Expectation;
+use serde_json::{Map, Value as Json, json};
+
+/// What is said of a file, as asked.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shown {
+    /// For people.
+    Text(String),
+    /// For scripts: the fields of one object.
+    Json(Map<String, Json>),
+}
 
 /// What came of one file.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,8 +25,8 @@ pub struct FileOutcome {
     pub by: Option<String>,
     /// How long it took.
     pub seconds: f64,
-    /// What goes to standard output: text or JSON, as asked.
-    pub shown: String,
+    /// What goes to standard output.
+    pub shown: Shown,
     /// The page, if one was asked for.
     pub page: Option<String>,
     /// What the header of the model promises.
@@ -28,6 +38,18 @@ pub struct FileOutcome {
 }
 
 impl FileOutcome {
+    /// What goes to standard output.
+    pub fn printed(&self) -> String {
+        match &self.shown {
+            Shown::Text(text) => text.clone(),
+            Shown::Json(object) => {
+                let mut object = object.clone();
+                object.insert("remembered".to_owned(), json!(self.is_remembered));
+                format!("{}\n", Json::Object(object))
+            }
+        }
+    }
+
     /// How a command ends that found only this.
     pub fn status(&self) -> Status {
         match self.is_contradiction {

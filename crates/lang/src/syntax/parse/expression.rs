@@ -8,6 +8,9 @@ use linchpin_syntax::{Code, Diagnostic, Parser as _, Span};
 /// How tightly comparison binds; two of them in a row need parentheses.
 const COMPARISON: u8 = 3;
 
+/// How tightly shifts bind: looser than `+`, tighter than `&`, `^`, `|` and comparison, as in Rust.
+const SHIFT: u8 = 7;
+
 fn binary(kind: TokenKind) -> Option<(BinaryOp, u8)> {
     Some(match kind {
         TokenKind::OrOr => (BinaryOp::Or, 1),
@@ -18,11 +21,15 @@ fn binary(kind: TokenKind) -> Option<(BinaryOp, u8)> {
         TokenKind::LessEqual => (BinaryOp::LessEqual, COMPARISON),
         TokenKind::Greater => (BinaryOp::Greater, COMPARISON),
         TokenKind::GreaterEqual => (BinaryOp::GreaterEqual, COMPARISON),
-        TokenKind::Plus => (BinaryOp::Add, 4),
-        TokenKind::Minus => (BinaryOp::Subtract, 4),
-        TokenKind::Star => (BinaryOp::Multiply, 5),
-        TokenKind::Slash => (BinaryOp::Divide, 5),
-        TokenKind::Percent => (BinaryOp::Remainder, 5),
+        TokenKind::Bar => (BinaryOp::BitOr, 4),
+        TokenKind::Caret => (BinaryOp::BitXor, 5),
+        TokenKind::Ampersand => (BinaryOp::BitAnd, 6),
+        TokenKind::ShiftLeft => (BinaryOp::ShiftLeft, SHIFT),
+        TokenKind::Plus => (BinaryOp::Add, 8),
+        TokenKind::Minus => (BinaryOp::Subtract, 8),
+        TokenKind::Star => (BinaryOp::Multiply, 9),
+        TokenKind::Slash => (BinaryOp::Divide, 9),
+        TokenKind::Percent => (BinaryOp::Remainder, 9),
         _ => return None,
     })
 }
@@ -74,7 +81,7 @@ impl Parser<'_> {
 
     fn binary_inner(&mut self, least: u8, braces: Braces) -> Expr {
         let mut left = self.unary(braces);
-        while let Some((operator, tightness)) = binary(self.peek()) {
+        while let Some((operator, tightness)) = self.operator() {
             if self.at_increment() {
                 self.increment();
                 break;
@@ -83,12 +90,16 @@ impl Parser<'_> {
                 break;
             }
             let operator_span = self.span();
+            if operator == BinaryOp::ShiftRight {
+                self.bump();
+                self.shifts.push(self.span().start);
+            }
             self.bump();
             let right = self.binary(tightness + 1, braces);
             if matches!(right.kind, ExprKind::Missing) {
                 return right;
             }
-            if tightness == COMPARISON && matches!(binary(self.peek()), Some((_, COMPARISON))) {
+            if tightness == COMPARISON && matches!(self.operator(), Some((_, COMPARISON))) {
                 let mistake = Diagnostic::new(
                     Code::Chained,
                     "comparisons cannot be chained",
@@ -107,6 +118,19 @@ impl Parser<'_> {
             }
         }
         left
+    }
+
+    /// The operator that is next. `>>` is two tokens, because `seq<seq<int>>` ends with them.
+    fn operator(&self) -> Option<(BinaryOp, u8)> {
+        if self.at_double(TokenKind::Greater) {
+            return Some((BinaryOp::ShiftRight, SHIFT));
+        }
+        binary(self.peek())
+    }
+
+    /// The number of values after `int %`: short, for `?` may follow.
+    pub(super) fn modulus(&mut self) -> Expr {
+        self.unary(Braces::Block)
     }
 
     fn unary(&mut self, braces: Braces) -> Expr {

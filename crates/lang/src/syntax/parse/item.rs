@@ -82,7 +82,7 @@ impl Parser<'_> {
             "not a declaration",
         );
         let mistake = match self.peek() {
-            TokenKind::State => {
+            TokenKind::Name if self.at_state() => {
                 mistake.help("`state` belongs inside `spec { }`; here it is `shared`")
             }
             TokenKind::Let => {
@@ -159,7 +159,9 @@ impl Parser<'_> {
                     self.bump();
                     break;
                 }
-                TokenKind::State => block.state.push(self.variable("a name for the variable")),
+                TokenKind::Name if self.at_state() => {
+                    block.state.push(self.variable("a name for the variable"))
+                }
                 TokenKind::Op => block.operations.push(self.routine("a name for the operation")),
                 TokenKind::Fn => block.functions.push(self.routine("a name for the function")),
                 _ if self.misplaced_persistent("specification") => {}
@@ -178,9 +180,7 @@ impl Parser<'_> {
                 _ => {
                     self.expected("`state`, `op`, `fn` or `}`");
                     self.bump();
-                    self.skip_until(|kind| {
-                        matches!(kind, TokenKind::State | TokenKind::Op | TokenKind::Fn)
-                    });
+                    self.skip_in_spec();
                     if self.peek() == TokenKind::OpenBrace {
                         self.block();
                     }
@@ -188,6 +188,22 @@ impl Parser<'_> {
             }
         }
         block
+    }
+
+    /// Whether a declaration `state x: T` is next; `state` is a name everywhere else.
+    pub(super) fn at_state(&self) -> bool {
+        self.at_word("state") && self.peek_after(1) == TokenKind::Name
+    }
+
+    /// After a mistake in a `spec { }`: on to what can stand there.
+    fn skip_in_spec(&mut self) {
+        loop {
+            self.skip_until(|kind| matches!(kind, TokenKind::Name | TokenKind::Op | TokenKind::Fn));
+            if self.peek() != TokenKind::Name || self.at_state() {
+                return;
+            }
+            self.bump();
+        }
     }
 
     /// `name: T`
@@ -262,12 +278,13 @@ impl Parser<'_> {
         let arrow = self.eat(TokenKind::Arrow) || self.eat(TokenKind::Colon);
         let response = arrow.then(|| self.ty());
         let requires = self.eat(TokenKind::Requires).then(|| self.condition());
+        let depth = self.eat_word("depth").then(|| self.condition());
         if self.peek() != TokenKind::OpenBrace {
             self.expected("`{`");
             self.skip_until(TokenKind::starts_item);
         }
         let body = self.block();
-        Routine { name, parameters, response, requires, body }
+        Routine { name, parameters, response, requires, depth, body }
     }
 
     fn parameter(&mut self) -> Parameter {
@@ -295,8 +312,13 @@ impl Parser<'_> {
         if self.expect(TokenKind::OpenBrace) {
             bounds = self.separated(TokenKind::CloseBrace, |p| {
                 let name = p.expect_name("`threads`, `ops`, `values`, `size`, `crashes` or a role");
+                let role = p.eat(TokenKind::OpenParen).then(|| {
+                    let role = p.expect_name("a role");
+                    p.expect(TokenKind::CloseParen);
+                    role
+                });
                 p.expect(TokenKind::Colon);
-                (name, p.expression())
+                Bound { name, role, value: p.expression() }
             });
         }
         Item::Bounds(bounds, span)
@@ -311,7 +333,24 @@ impl Parser<'_> {
         let start = self.span();
         let kind = match self.peek() {
             TokenKind::Name if matches!(self.text(), "seq" | "set" | "map") => self.collection(),
+            TokenKind::Name if self.text() == "int" && self.peek_after(1) == TokenKind::Percent => {
+                self.bump();
+                self.bump();
+                TypeKind::Wrapping(Box::new(self.modulus()))
+            }
             TokenKind::Name => TypeKind::Name(self.expect_name("a type").name),
+            TokenKind::Ampersand => {
+                self.bump();
+                if matches!(self.peek(), TokenKind::Ampersand | TokenKind::AndAnd) {
+                    self.expected("a type");
+                    return TypeExpr { kind: TypeKind::Missing, span: start };
+                }
+                let inner = self.ty();
+                return TypeExpr {
+                    kind: TypeKind::Place(Box::new(inner)),
+                    span: start.to(self.previous_span()),
+                };
+            }
             TokenKind::OpenBracket => {
                 self.bump();
                 let item = self.ty();

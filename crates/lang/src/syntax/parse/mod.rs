@@ -38,19 +38,23 @@ pub(crate) struct Parsed {
     pub(crate) mistakes: Vec<Diagnostic>,
     /// Where the `<` and `>` stand that belong to types.
     pub(crate) type_brackets: Vec<u32>,
+    /// Where the second `>` of each `>>` stands.
+    pub(crate) shifts: Vec<u32>,
 }
 
 pub(crate) fn parse_all(source: &str) -> Parsed {
     let cursor = Cursor::new(source);
-    let mut parser = Parser { cursor, type_brackets: Vec::new(), misaligned: None };
+    let mut parser =
+        Parser { cursor, type_brackets: Vec::new(), shifts: Vec::new(), misaligned: None };
     let model = parser.model();
     let mistakes = parser.cursor.into_mistakes();
-    Parsed { model, mistakes, type_brackets: parser.type_brackets }
+    Parsed { model, mistakes, type_brackets: parser.type_brackets, shifts: parser.shifts }
 }
 
 struct Parser<'s> {
     cursor: Cursor<'s, TokenKind>,
     type_brackets: Vec<u32>,
+    shifts: Vec<u32>,
     /// The first `{` whose `}` stands too far left to be meant for it.
     misaligned: Option<Span>,
 }

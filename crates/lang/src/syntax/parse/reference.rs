@@ -39,7 +39,7 @@ impl Parser<'_> {
                     self.unclosed(open);
                     break;
                 }
-                TokenKind::Local | TokenKind::State => {
+                kind if kind == TokenKind::Local || self.at_state() => {
                     self.misplaced();
                     block.shared.push(self.variable("a name for the variable"));
                 }
@@ -74,7 +74,7 @@ impl Parser<'_> {
     /// Reports the declaration that is next: it cannot stand in a reference.
     fn misplaced(&mut self) {
         let help = match self.peek() {
-            TokenKind::Local | TokenKind::State => {
+            kind if kind == TokenKind::Local || self.at_state() => {
                 "the variables of a reference are declared by `shared`"
             }
             TokenKind::Role | TokenKind::Bounds => {

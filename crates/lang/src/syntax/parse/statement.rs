@@ -54,7 +54,7 @@ impl Parser<'_> {
     fn statements(&mut self, open: Span) -> Vec<Statement> {
         let mut statements = Vec::new();
         while !matches!(self.peek(), TokenKind::CloseBrace | TokenKind::End) {
-            if self.peek().starts_item() {
+            if self.peek().starts_item() || self.at_state() {
                 if self.skip_misplaced_variable(open) {
                     continue;
                 }
@@ -76,10 +76,9 @@ impl Parser<'_> {
     /// A declaration of a variable that is meant to stand in this block, by its looks, is reported
     /// and skipped.
     fn skip_misplaced_variable(&mut self, open: Span) -> bool {
-        let is_variable = matches!(
-            self.peek(),
-            TokenKind::Shared | TokenKind::Local | TokenKind::Param | TokenKind::State
-        );
+        let is_variable =
+            matches!(self.peek(), TokenKind::Shared | TokenKind::Local | TokenKind::Param)
+                || self.at_state();
         let between = open.to(self.span()).text(self.source());
         let inside =
             !between.contains('\n') || self.indentation(self.span()) > self.indentation(open);

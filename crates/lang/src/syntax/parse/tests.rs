@@ -218,7 +218,6 @@ fn habits_from_other_languages() {
             1:13 expected `->`, found `:`
             2:6 there is no `++`
             3:10 expected `{`, found `=`
-            4:10 expected `{`, found `&`
             5:5 expected a statement, found `lop`
             6:5 expected a statement, found `retrun`
             7:9 there is no `mut` here
@@ -245,15 +244,15 @@ fn a_record_before_a_block() {
 #[test]
 fn keywords_as_names() {
     check(
-        "struct Node { state: int, op: int }\nshared init: int;\nop loop() { let if = 1; x.new = 2; }\nop g() { }",
+        "struct Node { state: int, local: int, op: int }\nshared init: int;\nop loop() { let if = 1; x.new = 2; }\nop g() { }",
         expect![[r#"
-            1:15 expected a field name, found the keyword `state`
-            1:27 expected a field name, found the keyword `op`
+            1:27 expected a field name, found the keyword `local`
+            1:39 expected a field name, found the keyword `op`
             2:8 expected a name for the variable, found the keyword `init`
             3:4 expected a name for the operation, found the keyword `loop`
             3:17 expected a name for the variable, found the keyword `if`
             3:27 expected a field, found the keyword `new`
-            -> struct Node 2, shared init, op loop {let if; assign}, op g {}
+            -> struct Node 3, shared init, op loop {let if; assign}, op g {}
         "#]],
     );
 }

@@ -133,7 +133,10 @@ impl Pair<'_> {
         arguments: &[Datum],
         statistics: &mut Statistics,
     ) -> Result<Option<&'static str>, Disagreement> {
-        let values: Vec<Value> = arguments.iter().map(Datum::to_value).collect();
+        let mut values: Vec<Value> = arguments.iter().map(Datum::to_value).collect();
+        // Where the specification looks at the caller, its id is the last argument.
+        let parameters = self.machine.program().operations[operation].parameters.len();
+        values.extend((values.len() < parameters).then_some(Value::Int(thread as i64)));
         let allowed = self.machine.may_call(&self.state, thread, operation, &values);
         match (self.evaluator.may_call(thread, operation, arguments), allowed) {
             (Ok(true), Ok(true)) => {}

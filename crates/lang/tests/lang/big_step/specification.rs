@@ -73,7 +73,9 @@ impl Object<'_> {
         statistics: &mut Statistics,
     ) -> Result<Option<Outcomes>, Disagreement> {
         let before = self.evaluator.world.clone();
-        let values: Vec<Value> = arguments.iter().map(Datum::to_value).collect();
+        let mut values: Vec<Value> = arguments.iter().map(Datum::to_value).collect();
+        let parameters = self.machine.program().operations[operation].parameters.len();
+        values.extend((values.len() < parameters).then_some(Value::Int(0)));
         let invoke = Move::Invoke { thread: 0, operation, arguments: values.clone() };
         let mut outcomes = Outcomes::new();
         let mut next = Some(Vec::new());

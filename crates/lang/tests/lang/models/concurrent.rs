@@ -1,6 +1,6 @@
 //! Concurrent runs, judged by the brute-force oracle.
 
-use crate::models::header::{ShownBy, WithReuse};
+use crate::models::header::{ShownBy, WithMemory};
 use crate::models::{Model, models, object};
 use linchpin_ir::interpreter::Memory;
 use linchpin_ir::model_spec::ModelObject;
@@ -26,7 +26,7 @@ pub(super) fn runner_with_crashes(
 ) -> (Runner, ModelObject) {
     let compiled = model.compile();
     let options = RunOptions {
-        operations: compiled.bounds.ops,
+        operations: compiled.bounds.ops.or_few(),
         values: compiled.bounds.values,
         scheduler,
         memory,
@@ -83,9 +83,10 @@ fn correct_models_have_only_linearizable_histories() {
     for model in models().iter().filter(|model| model.header.expected.linearizable) {
         let mut finished = 0;
         let mut overlapping = 0;
-        for scheduler in [Scheduler::Random, Scheduler::Pct { depth: 3 }] {
-            let (runner, object) = runner(model, scheduler, Memory::Collected);
-            for seed in 0..RUNS / 2 {
+        for (scheduler, memory) in promised(model) {
+            let (runner, object) = runner(model, scheduler, memory);
+            let runs = if memory == Memory::Collected { RUNS / 2 } else { RUNS / 6 };
+            for seed in 0..runs {
                 let run = runner.run(seed);
                 let context = format!("{}: {scheduler:?}, seed {seed}", model.name);
                 match &run.end {
@@ -101,6 +102,17 @@ fn correct_models_have_only_linearizable_histories() {
         println!("{}: {finished} of {RUNS} runs finished, {overlapping} with overlap", model.name);
         assert!(overlapping * 2 > RUNS, "{}: the runs are hardly concurrent", model.name);
     }
+}
+
+/// The schedulers and memories under which a model is promised to be linearizable.
+fn promised(model: &Model) -> Vec<(Scheduler, Memory)> {
+    let expected = model.header.expected;
+    let right = Some(WithMemory::Linearizable);
+    let mut memories = vec![Memory::Collected];
+    memories.extend((expected.with_reuse == right).then_some(Memory::Reuse));
+    memories.extend((expected.with_type_stable == right).then_some(Memory::TypeStable));
+    let schedulers = [Scheduler::Random, Scheduler::Pct { depth: 3 }];
+    memories.into_iter().flat_map(|memory| schedulers.map(|of| (of, memory))).collect()
 }
 
 /// Whether some operation starts before another one has returned.
@@ -122,14 +134,17 @@ fn broken_models_are_shown_to_be_broken_by_their_recorded_run() {
         let (runner, object) = runner(&model, scheduler, memory);
         let run = runner.run(seed);
         let found = match &run.end {
-            End::Faulted(_) => Some(WithReuse::Fault),
-            _ if !explained(&run, &object) => Some(WithReuse::NotLinearizable),
+            End::Faulted(_) => Some(WithMemory::Fault),
+            _ if !explained(&run, &object) => Some(WithMemory::NotLinearizable),
             _ => None,
         };
         let wanted = match memory {
-            Memory::Collected => WithReuse::NotLinearizable,
+            Memory::Collected => WithMemory::NotLinearizable,
             Memory::Reuse => {
                 model.header.expected.with_reuse.expect("`with reuse: …` in `Expected:`")
+            }
+            Memory::TypeStable => {
+                model.header.expected.with_type_stable.expect("`with type-stable: …`")
             }
         };
         assert_eq!(found, Some(wanted), "{}: {:?} {:?}", model.name, run.end, run.events);
@@ -145,23 +160,31 @@ fn search_for_runs_to_record() {
     }
     for model in models() {
         let expected = model.header.expected;
-        let memory = match (expected.linearizable, expected.with_reuse) {
-            (false, _) => Memory::Collected,
-            (true, Some(_)) => Memory::Reuse,
-            (true, None) => continue,
+        let bad = |with: &WithMemory| *with != WithMemory::Linearizable;
+        let (with_reuse, with_type_stable) =
+            (expected.with_reuse.filter(bad), expected.with_type_stable.filter(bad));
+        let (memory, with) = match (expected.linearizable, with_reuse, with_type_stable) {
+            (false, _, _) => (Memory::Collected, None),
+            (true, Some(with), _) => (Memory::Reuse, Some(with)),
+            (true, None, Some(with)) => (Memory::TypeStable, Some(with)),
+            (true, None, None) => continue,
         };
         let mut shortest: Option<(usize, String)> = None;
         for (scheduler, flags) in
             [(Scheduler::Random, ""), (Scheduler::Pct { depth: 3 }, "--schedule pct ")]
         {
             let (runner, object) = runner(&model, scheduler, memory);
-            let memory = if memory == Memory::Reuse { "--memory reuse " } else { "" };
+            let memory = match memory {
+                Memory::Collected => "",
+                Memory::Reuse => "--memory reuse ",
+                Memory::TypeStable => "--memory type-stable ",
+            };
             for seed in 0..200_000 {
                 let run = runner.run(seed);
-                let wrong = match (&run.end, expected.with_reuse) {
-                    (End::Faulted(_), Some(WithReuse::Fault)) => true,
+                let wrong = match (&run.end, with) {
+                    (End::Faulted(_), Some(WithMemory::Fault)) => true,
                     (End::Faulted(_), _) => continue,
-                    (_, Some(WithReuse::Fault)) => continue,
+                    (_, Some(WithMemory::Fault)) => continue,
                     _ => !explained(&run, &object),
                 };
                 let length = run.schedule.len();

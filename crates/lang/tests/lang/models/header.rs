@@ -31,14 +31,28 @@ pub struct Header {
 pub struct Expected {
     pub linearizable: bool,
     pub points_wrong: bool,
-    pub with_reuse: Option<WithReuse>,
+    /// What is promised with `--memory reuse`, if it is said.
+    pub with_reuse: Option<WithMemory>,
+    /// What is promised with `--memory type-stable`, if it is said.
+    pub with_type_stable: Option<WithMemory>,
 }
 
-/// What goes wrong with `--memory reuse`.
+/// What is promised with another memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum WithReuse {
+pub enum WithMemory {
     Fault,
     NotLinearizable,
+    Linearizable,
+}
+
+impl Expected {
+    /// Whether something goes wrong with another memory.
+    pub fn goes_wrong(&self) -> bool {
+        [self.with_reuse, self.with_type_stable]
+            .into_iter()
+            .flatten()
+            .any(|with| with != WithMemory::Linearizable)
+    }
 }
 
 /// Flags of `linchpin run`.
@@ -63,8 +77,7 @@ impl Header {
         let breaks = with_crashes.as_ref().is_some_and(|words| words.starts_with("not "));
         let partial = entry("Partial:").map(|list| list.split(", ").map(str::to_owned).collect());
         let shown_by = entry("Shown by:").map(shown_by).transpose()?;
-        if (!expected.linearizable || expected.with_reuse.is_some() || breaks) && shown_by.is_none()
-        {
+        if (!expected.linearizable || expected.goes_wrong() || breaks) && shown_by.is_none() {
             // While one is being searched for there is none yet.
             if std::env::var("LINCHPIN_SEARCH").is_err() {
                 return Err("no `Shown by:` in the header: which run shows it?".to_owned());
@@ -90,13 +103,22 @@ fn expected(text: &str) -> Result<Expected, String> {
         Some("not linearizable") => false,
         _ => return Err(format!("`Expected: {text}` is not a verdict")),
     };
-    let mut expected = Expected { linearizable, points_wrong: false, with_reuse: None };
+    let mut expected =
+        Expected { linearizable, points_wrong: false, with_reuse: None, with_type_stable: None };
+    let with = |text: &str| match text {
+        "fault" => Some(WithMemory::Fault),
+        "not linearizable" => Some(WithMemory::NotLinearizable),
+        "linearizable" => Some(WithMemory::Linearizable),
+        _ => None,
+    };
     for part in parts {
-        match part {
-            "points wrong" => expected.points_wrong = true,
-            "with reuse: fault" => expected.with_reuse = Some(WithReuse::Fault),
-            "with reuse: not linearizable" => {
-                expected.with_reuse = Some(WithReuse::NotLinearizable)
+        match part.split_once(": ") {
+            None if part == "points wrong" => expected.points_wrong = true,
+            Some(("with reuse", text)) if with(text).is_some() => {
+                expected.with_reuse = with(text);
+            }
+            Some(("with type-stable", text)) if with(text).is_some() => {
+                expected.with_type_stable = with(text);
             }
             _ => return Err(format!("`{part}` means nothing in `Expected:`")),
         }
@@ -115,6 +137,7 @@ fn shown_by(text: &str) -> Result<ShownBy, String> {
                 shown.crashes = count.parse().map_err(|_| format!("crashes {count}"))?;
             }
             ("--memory", "reuse") => shown.memory = Memory::Reuse,
+            ("--memory", "type-stable") => shown.memory = Memory::TypeStable,
             ("--seed", seed) => shown.seed = seed.parse().map_err(|_| format!("seed {seed}"))?,
             (flag, value) => return Err(format!("`{flag} {value}` in `Shown by:`")),
         }

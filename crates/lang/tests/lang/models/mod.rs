@@ -19,7 +19,7 @@ pub struct Model {
     /// Its path below `models/`.
     pub name: String,
     pub source: String,
-    header: Header,
+    pub header: Header,
 }
 
 impl Model {

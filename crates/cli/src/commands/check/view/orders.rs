@@ -1,6 +1,7 @@
-//! Orders for the eye: the one that explains a history, key by key, or one of what came before the
+//! Orders for the eye: the one that explains a history, key by key, or some of what came before the
 //! event that nothing explains.
 
+use super::endings::other_endings;
 use super::states::{self, Part};
 use super::{
     Argument, Checked, History, Judgement, KeyVerdict, Keys, Limits, OpId, Operation, OrderView,
@@ -92,7 +93,7 @@ impl<'a> Orders<'a> {
         for _ in 0..MOST_CORRECTIONS {
             match self.judge(key, at) {
                 Some((Judgement::Holds(witness), excerpt)) => {
-                    self.add(key, &excerpt, &witness.order, false);
+                    self.add_partial(key, &excerpt, &witness.order);
                     return Some(at);
                 }
                 Some((Judgement::Violated(sooner), excerpt)) => {
@@ -138,7 +139,7 @@ impl<'a> Orders<'a> {
             }
         }
         if let Some((witness, excerpt)) = best {
-            self.add(key, &excerpt, &witness.order, false);
+            self.add_partial(key, &excerpt, &witness.order);
         }
         Some(returns[low])
     }
@@ -157,6 +158,15 @@ impl<'a> Orders<'a> {
         };
         let checked = check(&self.source.subject.object, &mut excerpt.history, &options).ok()?;
         Some((checked.judgement, excerpt))
+    }
+
+    /// Adds an order of what came before an event, and others that end in other states.
+    fn add_partial(&mut self, key: Option<u32>, excerpt: &Excerpt, order: &[OpId]) {
+        self.add(key, excerpt, order, false);
+        let spec = &*self.source.subject.object.spec;
+        for other in other_endings(spec, &excerpt.history, order, &self.limits) {
+            self.add(key, excerpt, &other, false);
+        }
     }
 
     fn add(&mut self, key: Option<u32>, excerpt: &Excerpt, order: &[OpId], complete: bool) {

@@ -53,7 +53,7 @@ pub fn follow(
         }
         states = apply(spec, history, *id, &states);
         // An order that the specification does not allow, or too many states to be told apart.
-        if states.is_empty() || states.len() > MOST_AT_ONCE {
+        if !are_few(&states) {
             break;
         }
         let is_told = told.contains(&at) && (part == Part::Last || bytes < MOST_BYTES);
@@ -70,7 +70,13 @@ pub fn follow(
     States { initial, after, is_complete }
 }
 
-fn apply(spec: &AnySpec, history: &History, id: OpId, states: &[AnyState]) -> Vec<AnyState> {
+/// Whether there is a state at all, and no more than can be told apart.
+pub fn are_few(states: &[AnyState]) -> bool {
+    !states.is_empty() && states.len() <= MOST_AT_ONCE
+}
+
+/// The states after an operation took effect in one of these.
+pub fn apply(spec: &AnySpec, history: &History, id: OpId, states: &[AnyState]) -> Vec<AnyState> {
     let (call, answer) = (history.call(id), history.response(id));
     let mut next: Vec<AnyState> = Vec::new();
     for state in states {

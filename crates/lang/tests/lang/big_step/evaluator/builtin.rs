@@ -1,8 +1,9 @@
 //! The built-in functions that touch shared memory, allocate or choose.
 
+use super::expression::wrapped;
 use super::value::{Evaluated, in_expression};
 use super::{Datum, Evaluator, Mistake, Object, Stop};
-use linchpin_lang::syntax::ast::{Expr, ExprKind, Ident, Range};
+use linchpin_lang::syntax::ast::{BinaryOp, Expr, ExprKind, Ident, Range};
 
 /// `choose` has at most so many ways.
 const MAX_WAYS: u64 = 1 << 16;
@@ -17,6 +18,10 @@ impl<'m> Evaluator<'m> {
                     Ok(value)
                 }
             },
+            ("int", [value]) => {
+                self.cover("int(…)");
+                self.eval(value)
+            }
             ("choose", [range]) => {
                 let ExprKind::Range(range) = &range.kind else { panic!("not a range") };
                 self.choose_from(range)
@@ -41,7 +46,13 @@ impl<'m> Evaluator<'m> {
                 self.begin_step();
                 let word = self.locate(&places[0])?;
                 let old = self.load(word).int();
-                let new = old.checked_add(values[0].int()).ok_or(Mistake::Overflow)?;
+                let new = match self.wraps(word) {
+                    Some(modulus) => {
+                        self.cover("faa that wraps");
+                        wrapped(BinaryOp::Add, old, values[0].int(), modulus)
+                    }
+                    None => old.checked_add(values[0].int()).ok_or(Mistake::Overflow)?,
+                };
                 self.store(word, Datum::Int(new));
                 self.cover("faa");
                 Ok(Datum::Int(old))
@@ -89,7 +100,10 @@ impl<'m> Evaluator<'m> {
             }
             words.push(word);
         }
-        let holds = words.iter().zip(&olds).all(|(word, old)| self.load(*word) == old);
+        let holds = words.iter().zip(&olds).all(|(word, old)| {
+            let old = self.word_type(*word).map_or(old.clone(), |ty| self.reduced(old.clone(), ty));
+            *self.load(*word) == old
+        });
         self.cover(match (holds, words.len()) {
             (true, 1) => "cas succeeds",
             (false, 1) => "cas fails",

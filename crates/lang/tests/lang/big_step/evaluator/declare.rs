@@ -74,6 +74,8 @@ impl<'m> Evaluator<'m> {
             world,
             thread: None,
             scope: Vec::new(),
+            places: Vec::new(),
+            open: Vec::new(),
             frame: 0,
             calls: 0,
             atomic: 1,
@@ -118,10 +120,18 @@ impl<'m> Evaluator<'m> {
                 _ => self.default_of_named(name),
             },
             TypeKind::Option(_) => Datum::Nothing,
+            TypeKind::Wrapping(_) => Datum::Int(0),
+            TypeKind::Place(_) => panic!("a place has no default"),
             TypeKind::Array(item, length) => {
-                let item = self.default_of(item);
+                let inside = self.default_of(item);
                 let length = self.eval(length).expect("lengths are constants").int();
-                Datum::List(vec![item; length as usize])
+                // Rows stand behind each other.
+                match (&item.kind, inside) {
+                    (TypeKind::Array(..), Datum::List(row)) => {
+                        Datum::List(vec![row; length as usize].concat())
+                    }
+                    (_, inside) => Datum::List(vec![inside; length as usize]),
+                }
             }
             TypeKind::Tuple(items) => {
                 Datum::List(items.iter().map(|item| self.default_of(item)).collect())
@@ -153,7 +163,15 @@ impl<'m> Evaluator<'m> {
     pub(super) fn fit(&mut self, value: Datum, ty: &'m TypeExpr) -> Datum {
         match &ty.kind {
             TypeKind::Collection(..) if value == Datum::List(Vec::new()) => self.default_of(ty),
-            _ => value,
+            TypeKind::Array(item, _) if matches!(item.kind, TypeKind::Array(..)) => {
+                let Datum::List(rows) = value else { panic!("no array: {value:?}") };
+                let words = rows.into_iter().flat_map(|row| match row {
+                    Datum::List(words) => words,
+                    word => vec![word],
+                });
+                Datum::List(words.collect())
+            }
+            _ => self.reduced(value, ty),
         }
     }
 
@@ -173,6 +191,9 @@ impl<'m> Evaluator<'m> {
                     Datum::Record(values.collect())
                 }
             },
+            TypeKind::Wrapping(_) => {
+                Datum::Int(below(self.wraps_at(ty).expect("it wraps") as u64) as i64)
+            }
             TypeKind::Option(_) if below(3) == 0 => Datum::Nothing,
             TypeKind::Option(inner) => self.arbitrary(inner, below),
             TypeKind::Array(item, length) => {
@@ -182,7 +203,9 @@ impl<'m> Evaluator<'m> {
             TypeKind::Tuple(items) => {
                 Datum::List(items.iter().map(|item| self.arbitrary(item, below)).collect())
             }
-            TypeKind::Collection(..) | TypeKind::Missing => panic!("clients pass no collections"),
+            TypeKind::Collection(..) | TypeKind::Place(_) | TypeKind::Missing => {
+                panic!("clients pass no collections")
+            }
         }
     }
 

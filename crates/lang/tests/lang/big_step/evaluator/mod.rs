@@ -23,7 +23,7 @@ pub use value::{Datum, Fault, Mistake, Stop};
 
 use declare::Declarations;
 use linchpin_lang::syntax::ast;
-use place::Word;
+use place::{Place, Word};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use value::Evaluated;
@@ -93,6 +93,10 @@ pub struct Evaluator<'m> {
     scope: Vec<(&'m str, Datum)>,
     /// Where those of the innermost routine begin.
     frame: usize,
+    /// The places that the innermost functions were given, with where their locals begin.
+    places: Vec<(usize, &'m str, Place<'m>)>,
+    /// The functions that are being called.
+    open: Vec<&'m str>,
     /// How many functions are being called.
     calls: usize,
     /// How many atomic blocks are open; a specification and `init` are in one from the start.
@@ -152,6 +156,8 @@ impl<'m> Evaluator<'m> {
     fn begin(&mut self, thread: Option<usize>) {
         self.thread = thread;
         self.scope.clear();
+        self.places.clear();
+        self.open.clear();
         self.frame = 0;
         self.calls = 0;
         self.atomic = usize::from(thread.is_none());
@@ -162,6 +168,9 @@ impl<'m> Evaluator<'m> {
 
     fn bind(&mut self, routine: &'m ast::Routine, arguments: &[Datum]) {
         for (parameter, argument) in routine.parameters.iter().zip(arguments) {
+            if matches!(parameter.ty.kind, ast::TypeKind::Place(_)) {
+                continue;
+            }
             let argument = self.fit(argument.clone(), &parameter.ty);
             self.scope.push((&parameter.name.name, argument));
         }
@@ -180,8 +189,12 @@ impl<'m> Evaluator<'m> {
         &mut self,
         routine: &'m ast::Routine,
         arguments: &[Datum],
+        places: Vec<(&'m str, Place<'m>)>,
     ) -> Evaluated<Datum> {
         let (caller, end) = (self.frame, self.scope.len());
+        let passed = self.places.len();
+        self.places.extend(places.into_iter().map(|(name, place)| (end, name, place)));
+        self.open.push(&routine.name.name);
         self.frame = end;
         self.calls += 1;
         self.acts += 1;
@@ -191,6 +204,8 @@ impl<'m> Evaluator<'m> {
             other => other,
         })?;
         self.scope.truncate(end);
+        self.places.truncate(passed);
+        self.open.pop();
         self.frame = caller;
         self.calls -= 1;
         Ok(self.answer(routine, flow))

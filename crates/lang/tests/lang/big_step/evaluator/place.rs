@@ -2,13 +2,14 @@
 
 use super::value::{Evaluated, element, position};
 use super::{Datum, Evaluator, Fault, Mistake, Object, Stop};
-use linchpin_lang::syntax::ast::{Expr, ExprKind, TypeKind};
+use linchpin_lang::syntax::ast::{Expr, ExprKind, TypeExpr, TypeKind};
 
 /// A place whose operands have been evaluated; whether there is such a word is seen at the access.
 #[derive(Clone, Debug)]
 pub(super) struct Place<'m> {
     root: Root<'m>,
-    index: Option<Datum>,
+    /// One for each pair of brackets.
+    indexes: Vec<Datum>,
 }
 
 #[derive(Clone, Debug)]
@@ -56,13 +57,13 @@ impl<'m> Evaluator<'m> {
                 }
                 object => Ok(Resolved::Place(Place {
                     root: Root::Field(object, &field.name),
-                    index: None,
+                    indexes: Vec::new(),
                 })),
             },
             ExprKind::Index(list, index) => match self.resolve(list)? {
                 Resolved::Place(mut place) if self.is_array(&place) => {
                     let index = self.eval(index).map_err(|stop| self.at_access(&place, stop))?;
-                    place.index = Some(index);
+                    place.indexes.push(index);
                     Ok(Resolved::Place(place))
                 }
                 list => {
@@ -86,8 +87,15 @@ impl<'m> Evaluator<'m> {
         if let Some(at) = self.local(name) {
             return Resolved::Value(self.scope[at].1.clone());
         }
+        let passed = self.places.iter().rev();
+        let mut passed = passed.filter(|(frame, known, _)| *frame == self.frame && *known == name);
+        if let Some((_, _, place)) = passed.next() {
+            return Resolved::Place(place.clone());
+        }
         match (name, self.thread) {
             ("me", Some(thread)) => return Resolved::Value(Datum::Int(thread as i64)),
+            // The caller of a specification, which tests let be the first thread.
+            ("me", None) if self.declared.is_spec => return Resolved::Value(Datum::Int(0)),
             ("MIN", _) => return Resolved::Value(Datum::Int(i64::MIN)),
             ("MAX", _) => return Resolved::Value(Datum::Int(i64::MAX)),
             _ => {}
@@ -102,7 +110,7 @@ impl<'m> Evaluator<'m> {
         }
         let at = self.declared.shared.iter().position(|variable| variable.name.name == name);
         let at = at.unwrap_or_else(|| panic!("unknown variable {name}"));
-        Resolved::Place(Place { root: Root::Shared(at), index: None })
+        Resolved::Place(Place { root: Root::Shared(at), indexes: Vec::new() })
     }
 
     pub(super) fn local(&self, name: &str) -> Option<usize> {
@@ -237,12 +245,52 @@ impl<'m> Evaluator<'m> {
             }
             Root::Field(other, _) => panic!("{other:?} has no fields"),
         };
-        let Some(index) = &place.index else { return Ok(Word { variable, element: None }) };
-        let Datum::List(items) = self.variable(variable) else { panic!("not an array") };
+        let Datum::List(items) = self.variable(variable) else {
+            return Ok(Word { variable, element: None });
+        };
+        let index = &match place.indexes.as_slice() {
+            [] => return Ok(Word { variable, element: None }),
+            [index] => index.clone(),
+            [row, column] => self.within(variable, row.int(), column.int()),
+            more => panic!("{more:?} are too many"),
+        };
         match position(index, items.len()) {
             Ok(element) => Ok(Word { variable, element: Some(element) }),
             Err(_) => Err(Mistake::IndexOutOfRange(index.int(), items.len())),
         }
+    }
+
+    /// The index of an element of an array of arrays; -1 if there is no such column.
+    fn within(&self, variable: Variable, row: i64, column: i64) -> Datum {
+        let Variable::Shared(at) = variable else { panic!("no array of arrays") };
+        let TypeKind::Array(row_type, _) = &self.declared.shared[at].ty.kind else { panic!() };
+        let TypeKind::Array(_, length) = &row_type.kind else { panic!("no array of arrays") };
+        let length = match &length.kind {
+            ExprKind::Int(length) => *length,
+            ExprKind::Name(name) => {
+                let constants = &self.declared.constants;
+                constants.iter().find(|(known, _)| known == name).expect("a constant").1.int()
+            }
+            other => panic!("{other:?} is not a length"),
+        };
+        // There are at most 4096 words, so no row has a larger number.
+        let exists = (0..=4096).contains(&row) && (0..length).contains(&column);
+        Datum::Int(if exists { row * length + column } else { -1 })
+    }
+
+    /// The type of a word.
+    pub(super) fn word_type(&self, word: Word) -> Option<&'m TypeExpr> {
+        Some(match word.variable {
+            Variable::Shared(at) => &self.declared.shared[at].ty,
+            Variable::Field { object, field } => {
+                &self.declared.structs[self.world.heap[object].of].fields.get(field)?.1
+            }
+        })
+    }
+
+    /// Where the number in a word wraps, if it does.
+    pub(super) fn wraps(&self, word: Word) -> Option<i64> {
+        self.word_type(word).and_then(|ty| self.wraps_at(ty))
     }
 
     fn variable(&self, variable: Variable) -> &Datum {
@@ -262,6 +310,10 @@ impl<'m> Evaluator<'m> {
 
     /// Writes a word. No thread is linked to it any more.
     pub(super) fn store(&mut self, word: Word, value: Datum) {
+        let value = match self.wraps(word) {
+            Some(_) => self.word_type(word).map_or(value.clone(), |ty| self.reduced(value, ty)),
+            None => value,
+        };
         let world = self.world_mut();
         for thread in &mut world.threads {
             thread.links.retain(|link| *link != word);

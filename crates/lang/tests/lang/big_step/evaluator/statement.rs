@@ -1,6 +1,6 @@
 //! Statements.
 
-use super::expression::{arithmetic, component, items};
+use super::expression::{arithmetic, component, items, wrapped};
 use super::place::Resolved;
 use super::value::{Evaluated, position};
 use super::{Datum, Evaluator, Flow, Mistake, Stop};
@@ -286,14 +286,25 @@ impl<'m> Evaluator<'m> {
             panic!("{target:?} cannot be assigned")
         };
         let old = self.read(&place)?.int();
-        let new =
-            self.modified(operator, old, value).map_err(|stop| self.at_access(&place, stop))?;
+        let modulus = self.modulus(target);
+        let new = self
+            .modified(operator, old, value, modulus)
+            .map_err(|stop| self.at_access(&place, stop))?;
         self.cover("compound assignment of shared memory");
         self.write(&place, Datum::Int(new))
     }
 
-    fn modified(&mut self, operator: BinaryOp, old: i64, value: &'m Expr) -> Evaluated<i64> {
+    fn modified(
+        &mut self,
+        operator: BinaryOp,
+        old: i64,
+        value: &'m Expr,
+        modulus: Option<i64>,
+    ) -> Evaluated<i64> {
         let value = self.eval(value)?.int();
+        if let Some(modulus) = modulus {
+            return Ok(wrapped(operator, old, value, modulus));
+        }
         arithmetic(operator, old, value)
     }
 }

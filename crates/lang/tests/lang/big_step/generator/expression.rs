@@ -105,10 +105,16 @@ impl Generator {
             let place = self.place(&Ty::Int, depth)?;
             return Some(format!("faa({place}, {})", self.expr(&Ty::Int, true, depth)));
         }
+        if self.mode == Mode::Model && self.random.percent(15) {
+            return Some(self.new_int_form(depth)?);
+        }
         if self.random.percent(5) {
             return Some(format!("{}.len()", self.expr(&Ty::array(Ty::Int, 2), false, depth)));
         }
         let left = self.expr(&Ty::Int, true, depth);
+        if self.random.percent(12) {
+            return Some(self.bits(&left, depth));
+        }
         Some(match self.random.below(8) {
             0..3 => format!("({left} + {})", self.expr(&Ty::Int, true, depth)),
             3 => format!("({left} - {})", self.expr(&Ty::Int, true, depth)),
@@ -117,6 +123,44 @@ impl Generator {
             6 => format!("({left} % {})", self.divisor(depth)),
             _ => format!("(-{left})"),
         })
+    }
+
+    /// Numbers that wrap, arrays of arrays, functions that take places, recursion.
+    fn new_int_form(&mut self, depth: usize) -> Option<String> {
+        Some(match self.random.below(9) {
+            0 => "int(me)".to_owned(),
+            1 => "int(tick)".to_owned(),
+            2 => {
+                let operator = self.one_of(&["+", "-", "*"]);
+                format!("int(tick {operator} {})", self.expr(&Ty::Int, true, depth))
+            }
+            3 => format!("int(faa(tick, {}))", self.expr(&Ty::Int, true, depth)),
+            4 => {
+                format!("int(swap(ticks[{}], {}))", self.index(2, depth), self.leaf(&Ty::Int, true))
+            }
+            5 => {
+                let (row, column) = (self.index(2, depth), self.index(3, depth));
+                format!("grid[{row}][{column}]")
+            }
+            6 => {
+                let place = self.place(&Ty::Int, depth)?;
+                format!("bump({place}, {})", self.expr(&Ty::Int, true, depth))
+            }
+            _ => {
+                let place = self.place(&Ty::Int, depth)?;
+                format!("down({place}, ({}) % 6)", self.expr(&Ty::Int, true, depth))
+            }
+        })
+    }
+
+    fn bits(&mut self, left: &str, depth: usize) -> String {
+        match self.random.below(5) {
+            0 => format!("({left} & {})", self.expr(&Ty::Int, true, depth)),
+            1 => format!("({left} | {})", self.expr(&Ty::Int, true, depth)),
+            2 => format!("({left} ^ {})", self.expr(&Ty::Int, true, depth)),
+            3 => format!("({left} << {})", self.random.below(4)),
+            _ => format!("({left} >> {})", self.expr(&Ty::Int, true, depth.min(1))),
+        }
     }
 
     fn divisor(&mut self, depth: usize) -> String {

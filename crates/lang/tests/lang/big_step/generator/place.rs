@@ -16,6 +16,10 @@ impl Generator {
                 _ => {}
             }
         }
+        if self.mode == Mode::Model && *ty == Ty::Int && self.random.percent(10) {
+            let (row, column) = (self.index(2, depth), self.index(3, depth));
+            return Some(format!("grid[{row}][{column}]"));
+        }
         match self.random.below(10) {
             0..4 => self.random.pick(&variables).cloned(),
             4 | 5 => {

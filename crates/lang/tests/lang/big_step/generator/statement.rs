@@ -204,7 +204,29 @@ impl Generator {
         self.line(&format!("{target} = {value};"));
     }
 
+    /// Writes of numbers that wrap, and functions that take places.
+    fn write_wrapping(&mut self) {
+        let place = match self.random.percent(50) {
+            true => "tick".to_owned(),
+            false => format!("ticks[{}]", self.index(2, DEPTH - 1)),
+        };
+        let operator = self.one_of(&["=", "+=", "-="]);
+        let value = self.expr(&Ty::Int, true, DEPTH - 1);
+        match self.random.below(4) {
+            0 => self.line(&format!("cas({place}, {value}, {value} + 1);")),
+            1 => {
+                let places = (self.place(&Ty::Int, 1), self.place(&Ty::Int, 1));
+                let (Some(p), Some(q)) = places else { return };
+                self.line(&format!("exchange({p}, {q});"));
+            }
+            _ => self.line(&format!("{place} {operator} {value};")),
+        }
+    }
+
     fn assign_shared(&mut self) {
+        if self.mode == Mode::Model && self.random.percent(15) {
+            return self.write_wrapping();
+        }
         let mut ty = self.word();
         if self.mode == Mode::Spec && self.random.percent(40) {
             let state: Vec<Ty> = self.shared_here().into_iter().map(|v| v.ty).collect();

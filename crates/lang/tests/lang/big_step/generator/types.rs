@@ -33,6 +33,23 @@ record Pair { a: int, b: bool, c: int? }
 record Whose { n: int, who: tid }
 persistent struct Node { val: int, next: Node, mark: Mark, opt: int?, slots: [int; 2], peers: [Node; 2], guard: lock }
 persistent struct Info { id: tid, node: Node, pair: Pair }
+persistent shared tick: int % 4 = 7;
+persistent shared ticks: [int % 3; 2];
+persistent shared grid: [[int; 3]; 2] = [[1, 2, 3], [4; 3]];
+fn bump(p: &int, by: int) -> int {
+    let old = faa(p, by);
+    p += 1;
+    return old ^ p;
+}
+fn exchange(p: &int, q: &int) -> bool {
+    let (a, b) = (p, q);
+    return cas([p, q], [a, b], [b, a]);
+}
+fn down(p: &int, k: int) -> int depth 4 {
+    if k <= 0 { return p; }
+    p += 1;
+    return 1 + down(p, k - 1);
+}
 ";
 
 impl Ty {

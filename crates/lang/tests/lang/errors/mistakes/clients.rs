@@ -94,4 +94,17 @@ shared n: int;
 op add(k: int in 3..1) { faa(n, k); }
 ",
     ),
+    mistake(
+        "A bound for one role that is for all",
+        "Only the number of operations can differ from role to role.",
+        "\
+spec register;
+shared x: int;
+op read() -> int { return x; }
+op write(v: int) { x = v; }
+role reader: read;
+role writer: write;
+bounds { values(writer): 3 }
+",
+    ),
 ];

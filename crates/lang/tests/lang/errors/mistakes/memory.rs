@@ -110,4 +110,23 @@ shared slots: [int; 1_000_000];
 op read() -> int { return slots[0]; }
 ",
     ),
+    mistake(
+        "Value for a place",
+        "What a function with a parameter `&T` changes must be shared memory.",
+        "\
+spec counter;
+shared n: int;
+fn increase(p: &int) { faa(p, 1); }
+op add(k: int) { increase(k); }
+",
+    ),
+    mistake(
+        "Place as a parameter of an operation",
+        "Clients pass values.",
+        "\
+spec register;
+shared x: int;
+op write(p: &int) { x = p; }
+",
+    ),
 ];

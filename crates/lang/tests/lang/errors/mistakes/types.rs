@@ -129,4 +129,34 @@ shared top: Node;
 op pop() -> int? { return none; }
 ",
     ),
+    mistake(
+        "Numbers that wrap differently",
+        "An `int % N` says where it wraps; two of them must agree.",
+        "\
+spec counter;
+shared n: int;
+shared ticket: int % 4;
+shared serving: int % 8;
+op add(k: int) { faa(n, k + (ticket - serving)); }
+",
+    ),
+    mistake(
+        "A modulus of zero",
+        "An `int % N` has `N` values.",
+        "\
+spec counter;
+param N: int = 0;
+shared n: int % N;
+op read() -> int { return n; }
+",
+    ),
+    mistake(
+        "Bits of a truth value",
+        "`&`, `|` and `^` are for the bits of an `int`.",
+        "\
+spec register;
+shared x: int;
+op write(v: int) { if (x == v) & 1 == 1 { x = v; } }
+",
+    ),
 ];

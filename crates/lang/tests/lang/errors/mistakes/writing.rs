@@ -57,7 +57,7 @@ op read() -> int { retrun n; }
         "Keywords are reserved everywhere, in the fields of structs too.",
         "\
 spec register;
-struct Cell { state: int }
+struct Cell { local: int }
 shared cell: Cell;
 op read() -> int { return 0; }
 ",

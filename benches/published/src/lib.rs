@@ -1,0 +1,1 @@
+//! Nothing: see `tests/found.rs`.
