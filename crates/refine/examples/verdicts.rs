@@ -7,7 +7,7 @@
 //! verdicts differ.
 
 use linchpin_ir::interpreter::Memory;
-use linchpin_lang::{Config, Threads, compile};
+use linchpin_lang::{Config, Ops, Threads, compile};
 use linchpin_refine::{VerifyOptions, verify};
 use linchpin_space::{Bounds, Calls};
 use linchpin_verdict::{Limits, Outcome};
@@ -85,8 +85,12 @@ fn compare(file: &PathBuf, small: bool, patience: Duration, tally: &mut Tally) {
     // Some models fix their threads.
     let Ok(compiled) = compile(&source, &config) else { return };
     let persistent = compiled.program.persistence.is_some();
+    let own = match compiled.bounds.ops {
+        Ops::Each(count) => Calls::Each(u32::try_from(count).unwrap_or(u32::MAX)),
+        Ops::Unlimited => Calls::Unlimited,
+    };
     let bounds = Bounds {
-        calls: Calls::Each(if small { 1 } else { compiled.bounds.ops as u32 }),
+        calls: if small { Calls::Each(1) } else { own },
         values: compiled.bounds.values,
         objects: None,
         memory: Memory::Collected,

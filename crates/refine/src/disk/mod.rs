@@ -27,7 +27,7 @@ pub(crate) use folder::claim;
 pub use folder::{DiskError, DiskOptions};
 
 use crate::portable::Portable;
-use crate::search::{Exploration, SearchOptions, Stats};
+use crate::search::{Exploration, SearchOptions, Stats, Way};
 use folder::Hold;
 use level::{Expanded, LevelSearch};
 use linchpin_verdict::{Inconclusive, StopReason};
@@ -274,7 +274,7 @@ impl<'a, P: Portable> Search<'a, P> {
     }
 
     /// The states on the way to one of the last level.
-    fn path(&mut self, at: u64) -> io::Result<Option<Vec<(Vec<u8>, u32)>>> {
+    fn path(&mut self, at: u64) -> io::Result<Option<Way>> {
         let mut path = Vec::new();
         let mut at = at;
         for level in self.manifest.levels.iter().rev() {
