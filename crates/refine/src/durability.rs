@@ -11,7 +11,7 @@ use crate::counterexample::Counterexample;
 use crate::model::{ModelError, ModelProduct};
 use crate::options::VerifyOptions;
 use crate::repair::{Change, repairs, superfluous};
-use crate::search::{Exploration, Stats, Way, Wrong};
+use crate::search::{Exploration, Stats, Wrong};
 use crate::verify::{self, Points, Report};
 use linchpin_ir::program::Program;
 use linchpin_space::Reductions;
@@ -162,7 +162,8 @@ fn strongest(
 ) -> Result<Report, ModelError> {
     let mut fails = Vec::new();
     let mut violated: Option<Report> = None;
-    let (mut known, mut spent): (Option<Way>, Option<Stats>) = (None, None);
+    let mut known: Option<Vec<(Vec<u8>, u32)>> = None;
+    let mut spent: Option<Stats> = None;
     for property in CrashProperty::BY_STRENGTH {
         let product = product(program, options, property)?;
         let again = known.as_ref().and_then(|path| goes_wrong_along(&product, path));

@@ -82,9 +82,6 @@ pub enum Wrong {
     Fault,
 }
 
-/// The states on a way, each with the number of its set of specification states.
-pub type Way = Vec<(Vec<u8>, u32)>;
-
 /// How an exploration ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exploration {
@@ -258,9 +255,10 @@ impl<'a, P: Product> Search<'a, P> {
     /// The states of the lowest rank of those that wait.
     fn next_rank(&mut self, worker: &mut P::Worker) -> Vec<NodeId> {
         let waiting = self.waiting.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let ranked = std::mem::take(waiting).into_iter();
-        let ranked = ranked.map(|(set, states)| (self.product.rank(worker, set), set, states));
-        let mut waiting: Vec<_> = ranked.collect();
+        let mut waiting: Vec<_> = std::mem::take(waiting)
+            .into_iter()
+            .map(|(set, states)| (self.product.rank(worker, set), set, states))
+            .collect();
         let early: Vec<(usize, NodeId)> =
             self.early.iter().map(|id| (self.rank_of(worker, *id), *id)).collect();
         let ranks = waiting.iter().map(|of| of.0).chain(early.iter().map(|of| of.0));
