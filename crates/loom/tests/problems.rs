@@ -445,7 +445,9 @@ fn executions(before: fn(), after: fn(), builder: &model::Builder) -> usize {
         let both = |at: usize| {
             let threads =
                 [words.clone(), words.clone()].map(|words| thread::spawn(move || write(at, words)));
-            threads.map(|thread| thread.join().unwrap());
+            for thread in threads {
+                thread.join().unwrap();
+            }
         };
         before();
         both(0);

@@ -162,7 +162,8 @@ fn strongest(
 ) -> Result<Report, ModelError> {
     let mut fails = Vec::new();
     let mut violated: Option<Report> = None;
-    let (mut known, mut spent): (Option<Vec<(Vec<u8>, u32)>>, Option<Stats>) = (None, None);
+    let mut known: Option<Vec<(Vec<u8>, u32)>> = None;
+    let mut spent: Option<Stats> = None;
     for property in CrashProperty::BY_STRENGTH {
         let product = product(program, options, property)?;
         let again = known.as_ref().and_then(|path| goes_wrong_along(&product, path));

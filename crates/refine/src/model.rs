@@ -33,7 +33,7 @@ pub struct ModelProduct {
     /// The specification.
     pub sets: Sets,
     /// Crash parts of states beside sets, where they stand apart from the rest of a state.
-    pairs: Option<Pairs>,
+    pub(crate) pairs: Option<Pairs>,
 }
 
 impl ModelProduct {

@@ -102,6 +102,13 @@ impl Pairs {
         })
     }
 
+    /// Forgets all pairs. Their numbers mean nothing any more, nor does a [`KnownPairs`].
+    pub fn forget(&self) {
+        let mut inner = self.inner();
+        let recovered = std::mem::take(&mut inner.recovered);
+        *inner = Inner { recovered, ..Inner::default() };
+    }
+
     /// Keeps a state in which recovery ends.
     pub fn add_recovered(&self, known: &mut KnownPairs, state: &[u8]) {
         if !known.recovered.contains(state) {

@@ -6,6 +6,7 @@
 
 use crate::buffered::{Alternative, Buffered};
 use crate::model::ModelProduct;
+use crate::pairs::KnownPairs;
 use crate::product::Product;
 use crate::sets::{ANY_THREAD, Config, Inner, Orphan, RESPONSE, Row, Sets};
 use linchpin_spec::{Call, Number, Numeral, Value};
@@ -32,15 +33,28 @@ pub trait Portable: Product {
 
 impl Portable for ModelProduct {
     fn write_set(&self, set: u32, out: &mut Vec<u8>) {
-        self.sets.write(set, out);
+        let Some(pairs) = &self.pairs else { return self.sets.write(set, out) };
+        let mut known = KnownPairs::default();
+        let pair = pairs.pair(&mut known, set);
+        write_number(pair.bytes.len() as u64, out);
+        out.extend_from_slice(&pair.bytes);
+        self.sets.write(pair.set, out);
     }
 
     fn read_set(&self, bytes: &[u8]) -> Option<u32> {
-        self.sets.read(bytes)
+        let Some(pairs) = &self.pairs else { return self.sets.read(bytes) };
+        let mut source = Source(bytes);
+        let length = source.count()?;
+        let crash_part = source.bytes(length)?;
+        let set = self.sets.read(source.0)?;
+        Some(pairs.number(&mut KnownPairs::default(), crash_part, set))
     }
 
     fn forget_sets(&self) {
         self.sets.forget();
+        if let Some(pairs) = &self.pairs {
+            pairs.forget();
+        }
     }
 
     fn seen(&self) -> Vec<bool> {

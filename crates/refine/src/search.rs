@@ -255,7 +255,7 @@ impl<'a, P: Product> Search<'a, P> {
     /// The states of the lowest rank of those that wait.
     fn next_rank(&mut self, worker: &mut P::Worker) -> Vec<NodeId> {
         let waiting = self.waiting.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let mut waiting: Vec<(usize, u32, FxHashMap<Box<[u8]>, NodeId>)> = std::mem::take(waiting)
+        let mut waiting: Vec<_> = std::mem::take(waiting)
             .into_iter()
             .map(|(set, states)| (self.product.rank(worker, set), set, states))
             .collect();

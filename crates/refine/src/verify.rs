@@ -65,7 +65,7 @@ pub fn verify(
 ) -> Result<Report, ModelError> {
     let Some(disk) = &options.disk else { return decided(program, options, progress) };
     claim(disk, identity(program, options))?;
-    // Crash parts beside sets have numbers that mean nothing in another process.
+    // The states in which recovery ends, which are kept beside the pairs, are not written.
     let reductions = Reductions { covered_crashes: false, ..options.reductions };
     decided(program, &VerifyOptions { reductions, ..options.clone() }, progress)
 }
@@ -184,7 +184,8 @@ pub(crate) const fn policy(options: &VerifyOptions) -> Policy {
 /// Tells searches apart that must not go on with each other's states.
 fn identity(program: &Program, options: &VerifyOptions) -> u64 {
     let VerifyOptions { bounds, reductions, just_in_time, points, property, search, .. } = options;
-    let asked = (bounds, reductions, just_in_time, points, property, search.antichain);
+    let asked =
+        (bounds, reductions, just_in_time, points, property, search.antichain, search.calls);
     hash(format!("{program:?} {asked:?}").as_bytes())
 }
 

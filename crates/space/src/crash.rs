@@ -263,14 +263,13 @@ impl Successors<'_> {
             ends
         });
         let (system, before) = (self.space.form.layout.threads, self.actions.len());
-        let on = ends.iter().all(|Recovered { steps, state }| {
+        ends.iter().all(|Recovered { steps, state }| {
             self.actions.extend(std::iter::repeat_n(Action::Recover, *steps));
             let stop = state.as_ref().map_or(Stop::Fault, Stop::State);
             let on = self.stop(system, None, stop);
             self.actions.truncate(before);
             on
-        });
-        on
+        })
     }
 
     fn begin_recovery(

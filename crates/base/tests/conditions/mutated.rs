@@ -126,7 +126,7 @@ fn the_engine_judges_every_mutant_as_brute_force_does() {
           without !n2.marked: refuted
           without n1.val < e: holds
           without n2.val == e: refuted
-        remove 98: $12 := n2.next
+        remove 98: read n2.next
           itself: holds
           without reach(head, next, n1): refuted by a well-formed state
           without n1.next == n2: refuted

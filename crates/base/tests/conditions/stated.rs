@@ -76,7 +76,7 @@ fn the_conditions_of_the_lazy_set_hold() {
             add 84: return false: holds (5), exact; holds (3630), exact; 
             add 78: return true: holds (4), exact; holds (2832), exact; 
             remove 95: n2.marked := true: holds (5), exact; holds (3630), exact; 
-            remove 98: $12 := n2.next: holds (5), exact; holds (3630), exact; 
+            remove 98: read n2.next: holds (5), exact; holds (3630), exact; 
             remove 109: return false: holds (4), exact; holds (2832), exact; 
             remove 103: return true: holds (5), exact; holds (3630), exact; 
         "#]],

@@ -1,7 +1,7 @@
 //! The arguments of `linchpin mutate`.
 
 use super::values::{calls, duration};
-use super::{Common, LimitArgs, ModelArgs};
+use super::{Common, CrashPropertyArg, LimitArgs, ModelArgs};
 use clap::Args;
 use linchpin_space::Calls;
 use std::path::PathBuf;
@@ -17,6 +17,9 @@ pub struct MutateArgs {
     /// How many different values clients pass for an `int`. [default: the model's bounds]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=255))]
     pub values: Option<i64>,
+    /// What is asked of runs with crashes, as for `verify`: `detectable`, for one.
+    #[arg(long, value_enum, value_name = "PROPERTY")]
+    pub property: Option<CrashPropertyArg>,
     /// How long the engines may work on one mutant.
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s")]
     pub budget: Duration,

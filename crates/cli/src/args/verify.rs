@@ -9,6 +9,7 @@ use linchpin_lang::{Config, Threads};
 use linchpin_progress::Property;
 use linchpin_space::Calls;
 use linchpin_spec::Value;
+use linchpin_verdict::CrashProperty;
 use linchpin_verify::{Client, Free};
 use std::path::PathBuf;
 
@@ -273,6 +274,18 @@ pub enum CrashPropertyArg {
     Buffered,
     /// Durable, and `recover(t)` tells what became of each interrupted operation.
     Detectable,
+}
+
+impl From<CrashPropertyArg> for CrashProperty {
+    fn from(of: CrashPropertyArg) -> CrashProperty {
+        match of {
+            CrashPropertyArg::Strict => CrashProperty::Strict,
+            CrashPropertyArg::Recoverable => CrashProperty::Recoverable,
+            CrashPropertyArg::Durable => CrashProperty::Durable,
+            CrashPropertyArg::Buffered => CrashProperty::Buffered,
+            CrashPropertyArg::Detectable => CrashProperty::Detectable,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

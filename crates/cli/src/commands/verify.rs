@@ -3,8 +3,8 @@
 //! (`watch.rs`), and not again if the answer is known (`memory.rs`).
 
 use crate::args::{
-    AnswersArg, Clients, CrashPropertyArg, DomainArg, LimitArgs, MemoryArg, ReductionArg,
-    ReferenceArg, ThreadsArg, VerifyArgs,
+    AnswersArg, Clients, DomainArg, LimitArgs, MemoryArg, ReductionArg, ReferenceArg, ThreadsArg,
+    VerifyArgs,
 };
 use crate::limits::Stop;
 use crate::progress::Progress;
@@ -256,7 +256,7 @@ fn request<'a>(
         memory: memory(args),
         crashes: args.crashes,
         thread_crashes: args.thread_crashes,
-        property: args.property.map(property),
+        property: args.property.map(CrashProperty::from),
         superfluous: args.superfluous,
         roadmap: RoadmapRequest { stated: true, ..RoadmapRequest::default() },
         // Time and memory are watched for the whole process; the engines are only told to stop. What
@@ -282,16 +282,6 @@ fn request<'a>(
         },
         shape: shape(args),
         progress,
-    }
-}
-
-fn property(of: CrashPropertyArg) -> CrashProperty {
-    match of {
-        CrashPropertyArg::Strict => CrashProperty::Strict,
-        CrashPropertyArg::Recoverable => CrashProperty::Recoverable,
-        CrashPropertyArg::Durable => CrashProperty::Durable,
-        CrashPropertyArg::Buffered => CrashProperty::Buffered,
-        CrashPropertyArg::Detectable => CrashProperty::Detectable,
     }
 }
 

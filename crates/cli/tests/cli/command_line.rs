@@ -136,20 +136,20 @@ push(v: int)    line [..]
   call    [..]  x := new Node { val: v, next: null }  → 1
   1       [..]  t := top                              → 2
   2       [..]  x.next := t                           → 3
-  3       [..]  $3 := cas(top, t, x)
-              ├ when $3                             return  #[lin]
-              └ when !$3                            → 1
+  3       [..]  cas(top, t, x)
+              ├ when it succeeds                    return  #[lin]
+              └ when it fails                       → 1
 
 pop() -> int?    line [..]
-  call    [..]                        → 1
-  1       [..]  t := top                           #[lin(when t == null)]
-          [..]  ├ when t == null      return none
-              └ when t != null      → 2
-  2       [..]  s := t.next           → 3
-  3       [..]  $2 := cas(top, t, s)
-              ├ when $2             → 4          #[lin]
-              └ when !$2            → 1
-  4       [..]  $3 := t.val           return $3
+  call    [..]                      → 1
+  1       [..]  t := top                          #[lin(when t == null)]
+          [..]  ├ when t == null    return none
+              └ when t != null    → 2
+  2       [..]  s := t.next         → 3
+  3       [..]  cas(top, t, s)
+              ├ when it succeeds  → 4           #[lin]
+              └ when it fails     → 1
+  4       [..]  read t.val          return t.val
 
 "#]]);
 }

@@ -249,6 +249,44 @@ mod hazard {
     }
 }
 
+/// What is stored while the object is made happens before all threads, whatever the order says.
+mod made {
+    use super::*;
+
+    /// A register whose value and number are stored, not given to `new`.
+    pub struct Register {
+        value: AtomicU64,
+        number: AtomicUsize,
+    }
+
+    impl Register {
+        /// With relaxed stores only.
+        pub fn new() -> Register {
+            let register = Register { value: AtomicU64::new(9), number: AtomicUsize::new(9) };
+            register.value.store(8, Relaxed);
+            register.value.store(0, Relaxed);
+            register.number.store(0, Relaxed);
+            register
+        }
+
+        /// The value, which is never older than the one that it was made with.
+        pub fn read(&self) -> u64 {
+            self.value.load(Relaxed) + self.number.load(Relaxed) as u64
+        }
+    }
+
+    linchpin_harness::test! {
+        fn an_object_is_made_before_threads_start() {
+            object: Register = Register::new();
+            spec: "register", init = 0;
+            mode: weak(threads = 2, ops = 2);
+            op read() = |r| r.read();
+            op write(v: fresh) = |r| r.value.store(v, SeqCst);
+            finally = |r| assert!(r.value.load(Relaxed) < 8);
+        }
+    }
+}
+
 /// What a judge cannot take in was not judged, and the test says so.
 #[test]
 fn too_many_operations_are_not_judged() {

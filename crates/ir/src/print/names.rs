@@ -217,6 +217,8 @@ impl<'a> Names<'a> {
         let done = self.done(action);
         let into = match action {
             Action::Assign { local: LocalTarget::Local(local), .. } => Some(*local),
+            // A part of a variable is named where it is assigned.
+            Action::Assign { .. } => None,
             other => other.answer(),
         };
         match (action, into.map(|local| self.answer(local))) {

@@ -14,20 +14,20 @@ fn a_stack() {
           call     6  x := new Node { val: v, next: null }  → 1
           1        9  t := top                              → 2
           2       10  x.next := t                           → 3
-          3       11  $1 := cas(top, t, x)
-                      ├ when $1                             return  #[lin]
-                      └ when !$1                            → 1
+          3       11  cas(top, t, x)
+                      ├ when it succeeds                    return  #[lin]
+                      └ when it fails                       → 1
 
         pop() -> int?    line 15
-          call    15                        → 1
-          1       17  t := top                           #[lin(when t == null)]
-                      ├ when t == null      return none
-                      └ when t != null      → 2
-          2       19  s := t.next           → 3
-          3       20  $1 := cas(top, t, s)
-                      ├ when $1             → 4          #[lin]
-                      └ when !$1            → 1
-          4       21  r := t.val            return r
+          call    15                      → 1
+          1       17  t := top                         #[lin(when t == null)]
+                      ├ when t == null    return none
+                      └ when t != null    → 2
+          2       19  s := t.next         → 3
+          3       20  cas(top, t, s)
+                      ├ when it succeeds  → 4          #[lin]
+                      └ when it fails     → 1
+          4       21  r := t.val          return r
     "#]]
     .assert_eq(&steps(&treiber(2, false)));
 }
@@ -45,20 +45,20 @@ fn a_reference_comes_last() {
           call       6  x := new Node { val: v, next: null }  → call.1
           call.1     9  t := top                              → call.2  (no turn for others)
           call.2    10  x.next := t                           → call.3  (no turn for others)
-          call.3    11  $1 := cas(top, t, x)                            (no turn for others)
-                        ├ when $1                             return
-                        └ when !$1                            → call.1
+          call.3    11  cas(top, t, x)                                  (no turn for others)
+                        ├ when it succeeds                    return
+                        └ when it fails                       → call.1
 
         pop() -> int?    line 15
-          call      15                        → call.1
-          call.1    17  t := top                           (no turn for others)
-                        ├ when t == null      return none
-                        └ when t != null      → call.2
-          call.2    19  s := t.next           → call.3     (no turn for others)
-          call.3    20  $1 := cas(top, t, s)               (no turn for others)
-                        ├ when $1             → call.4
-                        └ when !$1            → call.1
-          call.4    21  r := t.val            return r     (no turn for others)
+          call      15                      → call.1
+          call.1    17  t := top                         (no turn for others)
+                        ├ when t == null    return none
+                        └ when t != null    → call.2
+          call.2    19  s := t.next         → call.3     (no turn for others)
+          call.3    20  cas(top, t, s)                   (no turn for others)
+                        ├ when it succeeds  → call.4
+                        └ when it fails     → call.1
+          call.4    21  r := t.val          return r     (no turn for others)
     "#]]
     .assert_eq(all.strip_prefix(&steps(&alone)).expect("the model comes first"));
 }

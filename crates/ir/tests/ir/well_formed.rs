@@ -24,7 +24,7 @@ fn edges_must_differ_in_guards() {
     swing.edges[1].actions[1].0 = assign(LocalId(3), truth(true));
     assert_eq!(
         problems(&stack),
-        ["`push`, node 3: edges differ in `$1 := true`, which is not a guard"]
+        ["`push`, node 3: edges differ in `evaluate true`, which is not a guard"]
     );
     swing_edges(&mut stack)[1].actions.pop();
     assert_eq!(problems(&stack), ["`push`, node 3: an edge ends where others go on"]);

@@ -233,7 +233,7 @@ impl Builder<'_> {
     }
 
     pub(super) fn keep(&mut self, value: Expr, source: &hir::Expr) -> Lowered<Expr> {
-        let kept = self.temporary(&source.ty);
+        let kept = self.named_temporary("kept", &source.ty);
         self.act(Action::Assign { local: LocalTarget::Local(kept), value }, source.line)?;
         Ok(Expr::Local(kept))
     }

@@ -87,7 +87,9 @@ impl<P: Portable> Search<'_, P> {
     /// Whether whatever goes wrong from the second goes wrong from the first, beside the same
     /// implementation state.
     fn covers(&mut self, one: &Beside, other: &Beside) -> bool {
-        if one.allowance != other.allowance {
+        if one.allowance != other.allowance
+            && !self.product.allows(&one.allowance, &other.allowance)
+        {
             return false;
         }
         if one.set == other.set {

@@ -3,7 +3,7 @@
 //! The manifest is replaced at the end of each level. What it does not name was not finished, and
 //! is thrown away by the next process.
 
-use super::record::Run;
+use super::record::{Checksum, Run};
 use crate::search::Wrong;
 use std::fs::{self, File};
 use std::io::{self, Error, ErrorKind, Write};
@@ -57,13 +57,21 @@ impl Manifest {
 
     /// The manifest of a folder; `None` if no level was finished in it.
     pub fn read(folder: &Path) -> io::Result<Option<Manifest>> {
-        let text = match fs::read_to_string(folder.join(NAME)) {
+        let text = match fs::read(folder.join(NAME)) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
-        let damaged = || Error::new(ErrorKind::InvalidData, "the manifest is damaged");
+        let damaged = || Error::new(ErrorKind::InvalidData, "its manifest is damaged");
+        let text = String::from_utf8(text).map_err(|_| damaged())?;
         parse(&text, folder).map(Some).ok_or_else(damaged)
+    }
+
+    /// An error if a file that it names is not as it was written.
+    pub fn verify(&self) -> io::Result<()> {
+        let is_level = |run: &&Run| self.levels.iter().any(|level| level.path == run.path);
+        let others = self.visited.iter().filter(|run| !is_level(run));
+        self.levels.iter().chain(others).try_for_each(Run::verify)
     }
 
     /// Whether a file of the folder belongs to it.
@@ -92,10 +100,12 @@ impl Manifest {
         for (kind, runs) in [("level", &self.levels), ("visited", &self.visited)] {
             for run in runs {
                 let name = run.path.file_name().unwrap_or_default().to_string_lossy();
-                line(format!("{kind} {} {name}", run.records));
+                line(format!("{kind} {} {:016x} {name}", run.records, run.checksum.0));
             }
         }
-        line("end".to_owned());
+        let mut checksum = Checksum::default();
+        checksum.add(text.as_bytes());
+        text.push_str(&format!("end {:016x}\n", checksum.0));
         text
     }
 }
@@ -110,7 +120,14 @@ fn parse(text: &str, folder: &Path) -> Option<Manifest> {
         let line = lines.next()?;
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         match word {
-            "end" => return Some(manifest),
+            "end" => {
+                let mut checksum = Checksum::default();
+                checksum.add(text.split_once("\nend ")?.0.as_bytes());
+                checksum.add(b"\n");
+                let is_whole = text.ends_with('\n') && lines.next().is_none();
+                let is_right = rest == format!("{:016x}", checksum.0);
+                return (is_whole && is_right).then_some(manifest);
+            }
             "open" => manifest.standing = Standing::Open,
             "complete" => manifest.standing = Standing::Complete,
             "unexplained" => {
@@ -122,8 +139,13 @@ fn parse(text: &str, folder: &Path) -> Option<Manifest> {
             "milliseconds" => manifest.time = Duration::from_millis(rest.parse().ok()?),
             "seen" => manifest.seen = rest.bytes().map(|byte| byte == b'1').collect(),
             "level" | "visited" => {
-                let (records, name) = rest.split_once(' ')?;
-                let run = Run { path: folder.join(name), records: records.parse().ok()? };
+                let (records, rest) = rest.split_once(' ')?;
+                let (checksum, name) = rest.split_once(' ')?;
+                let run = Run {
+                    path: folder.join(name),
+                    records: records.parse().ok()?,
+                    checksum: Checksum(u64::from_str_radix(checksum, 16).ok()?),
+                };
                 let runs =
                     if word == "level" { &mut manifest.levels } else { &mut manifest.visited };
                 runs.push(run);

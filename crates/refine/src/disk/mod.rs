@@ -73,6 +73,9 @@ fn failed(folder: &Path, error: &io::Error) -> Exploration {
     )))
 }
 
+/// States on the way to one, each with its set.
+type StatePath = Vec<(Vec<u8>, u32)>;
+
 struct Search<'a, P: Portable> {
     product: &'a P,
     options: &'a SearchOptions,
@@ -116,6 +119,7 @@ impl<'a, P: Portable> Search<'a, P> {
             start,
             before: Duration::ZERO,
         };
+        search.manifest.verify()?;
         search.discard_unfinished()?;
         search.before = search.manifest.time;
         product.see(&search.manifest.seen);
@@ -172,8 +176,9 @@ impl<'a, P: Portable> Search<'a, P> {
             },
             bytes: self.product.bytes() + self.names.size(),
             seconds: (self.before + self.start.elapsed()).as_secs_f64(),
-            is_closed: false,
             to_come: None,
+            // Not looked for here: the bound on calls is named, whether or not it matters.
+            is_closed: false,
         }
     }
 
@@ -274,7 +279,7 @@ impl<'a, P: Portable> Search<'a, P> {
     }
 
     /// The states on the way to one of the last level.
-    fn path(&mut self, at: u64) -> io::Result<Option<Vec<(Vec<u8>, u32)>>> {
+    fn path(&mut self, at: u64) -> io::Result<Option<StatePath>> {
         let mut path = Vec::new();
         let mut at = at;
         for level in self.manifest.levels.iter().rev() {
@@ -296,11 +301,11 @@ impl<'a, P: Portable> Search<'a, P> {
 
 /// The allowance of a state, if it is told apart, and the rest.
 fn split<'b, P: Portable>(
-    _product: &P,
-    _options: &SearchOptions,
+    product: &P,
+    options: &SearchOptions,
     bytes: &'b [u8],
 ) -> (&'b [u8], &'b [u8]) {
-    bytes.split_at(0)
+    bytes.split_at(if options.calls { product.parts(bytes).allowance } else { 0 })
 }
 
 fn damaged() -> Exploration {

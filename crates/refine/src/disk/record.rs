@@ -41,6 +41,44 @@ impl Written<'_> {
 pub(crate) struct Run {
     pub path: PathBuf,
     pub records: u64,
+    /// Of all bytes of the file.
+    pub checksum: Checksum,
+}
+
+impl Run {
+    /// An error if the file is not as it was written.
+    pub fn verify(&self) -> io::Result<()> {
+        let mut file = BufReader::with_capacity(BUFFER, File::open(&self.path)?);
+        let mut checksum = Checksum::default();
+        loop {
+            let bytes = file.fill_buf()?;
+            if bytes.is_empty() {
+                break;
+            }
+            checksum.add(bytes);
+            let length = bytes.len();
+            file.consume(length);
+        }
+        if checksum == self.checksum { Ok(()) } else { Err(damaged()) }
+    }
+}
+
+/// Tells whether bytes were changed by mistake (FNV-1a).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Checksum(pub u64);
+
+impl Default for Checksum {
+    fn default() -> Checksum {
+        Checksum(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Checksum {
+    pub fn add(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
 }
 
 /// Writes a run.
@@ -49,12 +87,14 @@ pub(crate) struct RunWriter {
     file: BufWriter<File>,
     last: Vec<u8>,
     records: u64,
+    checksum: Checksum,
 }
 
 impl RunWriter {
     pub fn create(path: &Path) -> io::Result<RunWriter> {
         let file = BufWriter::with_capacity(BUFFER, File::create(path)?);
-        Ok(RunWriter { path: path.to_owned(), file, last: Vec::new(), records: 0 })
+        let (path, checksum) = (path.to_owned(), Checksum::default());
+        Ok(RunWriter { path, file, last: Vec::new(), records: 0, checksum })
     }
 
     pub fn push(&mut self, record: &Written<'_>) -> io::Result<()> {
@@ -63,7 +103,7 @@ impl RunWriter {
         self.number(shared as u64)?;
         for part in [&record.rest[shared..], record.allowance, record.set] {
             self.number(part.len() as u64)?;
-            self.file.write_all(part)?;
+            self.write(part)?;
         }
         self.number(record.parent)?;
         self.last.truncate(shared);
@@ -83,14 +123,19 @@ impl RunWriter {
             bytes[length] |= 0x80;
             length += 1;
         }
-        self.file.write_all(&bytes[..=length])
+        self.write(&bytes[..=length])
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.checksum.add(bytes);
+        self.file.write_all(bytes)
     }
 
     /// The run, which is on disk for good.
     pub fn finish(self) -> io::Result<Run> {
         let file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.sync_all()?;
-        Ok(Run { path: self.path, records: self.records })
+        Ok(Run { path: self.path, records: self.records, checksum: self.checksum })
     }
 }
 
@@ -155,7 +200,7 @@ impl RunReader {
 }
 
 fn damaged() -> Error {
-    Error::new(ErrorKind::InvalidData, "the file is damaged")
+    Error::new(ErrorKind::InvalidData, "a file is damaged, begin a new search in a new folder")
 }
 
 /// Reads a length, and so many bytes.

@@ -22,6 +22,8 @@ fn asked(bounds: Bounds) -> VerifyOptions {
     let mut options = VerifyOptions::new(bounds);
     options.stuck = false;
     options.repairs = false;
+    // It is left out on disk, and looks at short runs with crashes later.
+    options.reductions.covered_crashes = false;
     // The path that the search itself finds.
     options.shortest_budget = 0;
     options
@@ -78,7 +80,12 @@ fn compare(program: &Program, options: &VerifyOptions, at: &str) -> Report {
             assert_eq!(said(found).0, said(&memory).0, "{at}");
             assert_eq!(said(found).1, said(&memory).1, "{at}");
         }
-        assert_eq!(found.stats.depth, memory.stats.depth, "{at}");
+        match memory.outcome.is_holds() {
+            // Of what can do no more than others, more is left out on disk.
+            true => assert!(found.stats.depth <= memory.stats.depth, "{at}"),
+            // What goes wrong is found as soon.
+            false => assert_eq!(found.stats.depth, memory.stats.depth, "{at}"),
+        }
         assert!(found.stats.states <= memory.stats.states.max(1), "{at}");
     }
     // What is interrupted goes on where it was.
@@ -94,7 +101,7 @@ fn seed_and_cases(cases: u64) -> (u64, u64) {
 
 #[test]
 fn random_programs_are_judged_on_disk_as_in_memory() {
-    let (seed, cases) = seed_and_cases(60);
+    let (seed, cases) = seed_and_cases(40);
     let (mut holding, mut violated) = (0, 0);
     for seed in seed..seed + cases {
         let source = generator::model(&mut Rng::with_seed(seed));
@@ -255,9 +262,9 @@ fn damaged_files_are_noticed() {
             false => bytes[at] = bytes[at].wrapping_add(random.u8(1..)),
         }
         std::fs::write(&path, bytes).expect("written");
-        // Not every byte that changes can be noticed; that nothing panics or hangs is what counts.
-        let disk = DiskOptions { levels: Some(40), ..DiskOptions::resume(&search) };
-        on_disk(&program, &options, disk);
+        let found = on_disk(&program, &options, DiskOptions::resume(&search));
+        let Outcome::Inconclusive(reason) = &found.outcome else { panic!("{:?}", found.outcome) };
+        assert!(reason.to_string().contains("damaged"), "{reason}");
     }
 }
 
@@ -345,7 +352,7 @@ fn many_levels() {
     assert_eq!(outcome, Exploration::Complete);
     assert!(stats.depth > 100, "{stats:?}");
     let memory = report(&program, &options).stats;
-    assert_eq!(stats.depth, memory.depth);
+    assert!(stats.depth <= memory.depth);
     assert!(stats.states <= memory.states);
     assert_eq!(stats.implementation_states, memory.implementation_states);
 }

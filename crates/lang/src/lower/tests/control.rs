@@ -10,12 +10,12 @@ fn an_atomic_block_with_a_loop_is_one_step() {
         "atomic {\nlet i = 0;\nwhile i < a { i += 1; b = i; }\n}\nc = 1;",
         expect![[r#"
             read() -> int    line 1
-              call     2                                     → 1
-              1        3  i := 0                             → 1.1
-              1.1      4  $1 := a                                      (no turn for others)
-                          ├ when i < $1; i := i + 1; b := i  → 1.1
-                          └ when i >= $1                     → 2
-              2        6  c := 1                             return 0
+              call     2                                    → 1
+              1        3  i := 0                            → 1.1
+              1.1      4  read a                                      (no turn for others)
+                          ├ when i < a; i := i + 1; b := i  → 1.1
+                          └ when i >= a                     → 2
+              2        6  c := 1                            return 0
         "#]],
     );
 }
@@ -26,18 +26,18 @@ fn jumps_out_of_an_atomic_block_end_it() {
         "loop {\natomic {\nif a == 1 { break; }\nif a == 2 { continue; }\nif a == 3 { return 3; }\nb = 1;\n}\nc = 2;\n}",
         expect![[r#"
             read() -> int    line 1
-              call     3                      → 1
-              1        4  $0 := a
-                          ├ when $0 == 1      return 0
-                          └ when $0 != 1
-                       5    $1 := a
-                            ├ when $1 == 2    → 1
-                            └ when $1 != 2
-                       6      $2 := a
-                              ├ when $2 == 3  return 3
-                              └ when $2 != 3
-                       7        b := 1        → 2
-              2        9  c := 2              → 1
+              call     3                     → 1
+              1        4  read a
+                          ├ when a == 1      return 0
+                          └ when a != 1
+                       5    read a
+                            ├ when a == 2    → 1
+                            └ when a != 2
+                       6      read a
+                              ├ when a == 3  return 3
+                              └ when a != 3
+                       7        b := 1       → 2
+              2        9  c := 2             → 1
         "#]],
     );
 }
@@ -64,23 +64,23 @@ fn for_counts_and_continue_goes_on() {
         "for i in 0..a {\nif i == 1 { continue; }\nb = i;\n}\nfor j in 0..=2 { c = j; }",
         expect![[r#"
             read() -> int    line 1
-              call     2  i := 0                            → 1
-              1        2  $end_of_i := a                    → 1.1
-              1.1      2  ├ when i < $end_of_i                        (no turn for others)
+              call     2  i := 0                           → 1
+              1        2  end_of_i := a                    → 1.1
+              1.1      2  ├ when i < end_of_i                        (no turn for others)
                        3  │ ├ when i == 1
-                       2  │ │ i := i + 1                    → 1.1
-                       3  │ └ when i != 1                   → 2
-                       2  └ when i >= $end_of_i
-                       6    j := 0; $end_of_j := 2
-                            ├ when j <= $end_of_j           → 3
-                            └ when j > $end_of_j            return 0
+                       2  │ │ i := i + 1                   → 1.1
+                       3  │ └ when i != 1                  → 2
+                       2  └ when i >= end_of_i
+                       6    j := 0; end_of_j := 2
+                            ├ when j <= end_of_j           → 3
+                            └ when j > end_of_j            return 0
               2        4  b := i
-                       2  i := i + 1                        → 1.1
+                       2  i := i + 1                       → 1.1
               3        6  c := j
-                          ├ when j < $end_of_j; j := j + 1
-                          │ ├ when j <= $end_of_j           → 3
-                          │ └ when j > $end_of_j            return 0
-                          └ when j >= $end_of_j             return 0
+                          ├ when j < end_of_j; j := j + 1
+                          │ ├ when j <= end_of_j           → 3
+                          │ └ when j > end_of_j            return 0
+                          └ when j >= end_of_j             return 0
         "#]],
     );
 }
@@ -91,11 +91,11 @@ fn assume_restricts_the_step_before_it() {
         "let t = a;\nassume(t == 0);\nassume(b == t);\natomic { assume(c > 0); c -= 1; }",
         expect![[r#"
             read() -> int    line 1
-              call     2                                              → 1
+              call     2                                          → 1
               1        2  t := a
-                       3  when t == 0                                 → 2
-              2        4  $1 := b; when $1 == t                       → 3
-              3        5  $2 := c; when $2 > 0; $3 := c; c := $3 - 1  return 0
+                       3  when t == 0                             → 2
+              2        4  read b; when b == t                     → 3
+              3        5  read c; when c > 0; read c; c := c - 1  return 0
         "#]],
     );
 }
@@ -107,28 +107,28 @@ fn functions_are_inlined_and_return_early() {
         "let (found, at) = find(a);\nif found { return at; }",
         expect![[r#"
             read() -> int    line 1
-              call     2                                         → 1
-              1        2  $3 := a; k := $3
+              call     2                                                   → 1
+              1        2  read a; k := a
                        7  i := 0
-                       8  ├ when i < 3                           → 2
+                       8  ├ when i < 3                                     → 2
                           └ when i >= 3
-                      12    $tuple := (false, 0)
-                       2    found := $tuple.0; at := $tuple.1
-                       3    ├ when found                         return at
-                            └ when !found                        return 0
-              2        9  $6 := cells[i]
-                          ├ when $6 == k; $tuple := [true, i]
-                       2  │ found := $tuple.0; at := $tuple.1
-                       3  │ ├ when found                         return at
-                          │ └ when !found                        return 0
-                       9  └ when $6 != k
+                      12    find_answer := (false, 0)
+                       2    found := find_answer.0; at := find_answer.1
+                       3    ├ when found                                   return at
+                            └ when !found                                  return 0
+              2        9  read cells[i]
+                          ├ when cells[i] == k; find_answer := [true, i]
+                       2  │ found := find_answer.0; at := find_answer.1
+                       3  │ ├ when found                                   return at
+                          │ └ when !found                                  return 0
+                       9  └ when cells[i] != k
                       10    i := i + 1
-                       8    ├ when i < 3                         → 2
+                       8    ├ when i < 3                                   → 2
                             └ when i >= 3
-                      12      $tuple := (false, 0)
-                       2      found := $tuple.0; at := $tuple.1
-                       3      ├ when found                       return at
-                              └ when !found                      return 0
+                      12      find_answer := (false, 0)
+                       2      found := find_answer.0; at := find_answer.1
+                       3      ├ when found                                 return at
+                              └ when !found                                return 0
         "#]],
     );
 }
@@ -140,22 +140,22 @@ fn a_function_that_returns_inside_atomic() {
         "let x = take(5);\natomic { c = take(x); }",
         expect![[r#"
             read() -> int    line 1
-              call     2  k := 5                   → 1
-              1        8  $2 := a
-                          ├ when $2 == k; x := 1   → 2
-                          └ when $2 != k
-                       9    a := k                 → 3
+              call     2  k := 5                           → 1
+              1        8  read a
+                          ├ when a == k; x := 1            → 2
+                          └ when a != k
+                       9    a := k                         → 3
               2        3  k := x
-                       8  $5 := a
-                          ├ when $5 == k; $3 := 1
-                       3  │ c := $3                return 0
-                       8  └ when $5 != k
+                       8  read a
+                          ├ when a == k; take_answer := 1
+                       3  │ c := take_answer               return 0
+                       8  └ when a != k
                        9    a := k
                       11    b := 2
-                      12    $3 := 3
-                       3    c := $3                return 0
+                      12    take_answer := 3
+                       3    c := take_answer               return 0
               3       11  b := 2
-                      12  x := 3                   → 2
+                      12  x := 3                           → 2
         "#]],
     );
 }
@@ -167,18 +167,18 @@ fn points_follow_the_access() {
          #[lin] atomic { if a == 1 { return 1; } b = 2; }\n#[lin] return a;",
         expect![[r#"
             read() -> int    line 1
-              call     2                          → 1
-              1        2  a := 1                  → 2        #[lin]
-              2        3  x := b                  → 3        #[lin(when x == 0)]
-              3        4  $2 := cas(a, 1, 2)
-                          ├ when $2               → 4        #[lin]
-                          └ when !$2              → 5
-              4        4  c := 1                  → 5
-              5        5  y := c                  → 6        #[lin(when returns 0)]
-              6        6  $3 := a
-                          ├ when $3 == 1          return 1   #[lin]
-                          └ when $3 != 1; b := 2  → 7        #[lin]
-              7        7  $4 := a                 return $4  #[lin]
+              call     2                         → 1
+              1        2  a := 1                 → 2       #[lin]
+              2        3  x := b                 → 3       #[lin(when x == 0)]
+              3        4  cas(a, 1, 2)
+                          ├ when it succeeds     → 4       #[lin]
+                          └ when it fails        → 5
+              4        4  c := 1                 → 5
+              5        5  y := c                 → 6       #[lin(when returns 0)]
+              6        6  read a
+                          ├ when a == 1          return 1  #[lin]
+                          └ when a != 1; b := 2  → 7       #[lin]
+              7        7  read a                 return a  #[lin]
         "#]],
     );
 }
@@ -220,25 +220,24 @@ fn init_and_specification_never_give_a_turn() {
     let compiled = compile(&source, &Config::default()).expect("the model is right");
     expect![[r#"
         init    line 2
-          call       2  $2 := new Node { val: 1, next: null }; head := $2
-                        $3 := head; $4 := head; $3.next := $4; i := 0
-                        $end_of_i := 4                                     → call.1
-          call.1     2  ├ when i < $end_of_i; cells[i] := i; i := i + 1    → call.1  (no turn for others)
-                        └ when i >= $end_of_i                              return
+          call       2  new Node { val: 1, next: null }; head := the new Node
+                        read head; read head; head.next := head; i := 0
+                        end_of_i := 4                                          → call.1
+          call.1     2  ├ when i < end_of_i; cells[i] := i; i := i + 1         → call.1  (no turn for others)
+                        └ when i >= end_of_i                                   return
 
         read() -> int    line 3
-          call     3           → 1
-          1        3  $0 := a  return $0
+          call     3          → 1
+          1        3  read a  return a
     "#]].assert_eq(&linchpin_ir::print::steps(&compiled.program));
     let linchpin_ir::program::SpecSource::Model(spec) = &compiled.program.spec else {
         panic!("a `spec {{ }}` block is a program")
     };
     expect![[r#"
         read() -> int    line 1
-          call     1  $0 := s
-                      ├ when $0.len() == 0                    return 0
-                      └ when $0.len() != 0; $1 := s; $3 := s
-                        $2 := choose(0..$3.len())             return $1[$2]
+          call     1  read s
+                      ├ when s.len() == 0                                      return 0
+                      └ when s.len() != 0; read s; read s; choose(0..s.len())  return s[choose(0..s.len())]
     "#]]
     .assert_eq(&linchpin_ir::print::steps(spec));
 }
@@ -260,14 +259,14 @@ fn a_reference_never_gives_a_turn() {
         : each operation alone and in one go
 
         init    line 10
-          call    10  $0 := new Node { val: 0, next: null }; first := $0  return
+          call    10  new Node { val: 0, next: null }; first := the new Node  return
 
         read() -> int    line 11
-          call      11  lock(guard); $1 := first; x := $1  → call.1
-          call.1     6  $3 := x.next                                  (no turn for others)
-                        ├ when $3 != null; x := x.next     → call.1
-                        └ when $3 == null; x := x
-                    11    unlock(guard); $4 := x.val       return $4
+          call      11  lock(guard); read first; x := first  → call.1
+          call.1     6  read x.next                                        (no turn for others)
+                        ├ when x.next != null; x := x.next   → call.1
+                        └ when x.next == null; x := x
+                    11    unlock(guard); read x.val          return x.val
     "#]]
     .assert_eq(shown.split_once("\nreference").map_or("", |(_, reference)| reference));
 }

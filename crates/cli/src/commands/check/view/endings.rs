@@ -19,11 +19,12 @@ const MOST: usize = 3;
 const MOST_TRIED: usize = 20_000;
 
 /// Other orders of a history, each of which ends in other states than all the others and the given
-/// one.
+/// one. In none of them the operation `without` takes effect, unless it does in the given one.
 pub fn other_endings(
     spec: &AnySpec,
     history: &History,
     order: &[OpId],
+    without: Option<OpId>,
     limits: &Limits,
 ) -> Vec<Vec<OpId>> {
     // why: what its process did next may have to come after an interrupted operation.
@@ -40,7 +41,7 @@ pub fn other_endings(
     }
     let is_optional = |id: &OpId| {
         let operation = &history[*id];
-        !operation.completed && operation.returned == NEVER
+        !operation.completed && operation.returned == NEVER && Some(*id) != without
     };
     let taken: std::collections::BTreeSet<OpId> = order.iter().copied().collect();
     let pending = history.ids().rev().filter(|id| is_optional(id) && !taken.contains(id));
@@ -87,7 +88,9 @@ impl Search<'_> {
                 continue;
             }
             let next = states::apply(self.spec, self.history, id, states);
-            if !states::are_few(&next) {
+            // What need not have taken effect and changes nothing is not told.
+            let is_idle = !self.history[id].completed && next == states;
+            if is_idle || !states::are_few(&next) {
                 continue;
             }
             left.remove(at);

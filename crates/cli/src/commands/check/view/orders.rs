@@ -93,7 +93,7 @@ impl<'a> Orders<'a> {
         for _ in 0..MOST_CORRECTIONS {
             match self.judge(key, at) {
                 Some((Judgement::Holds(witness), excerpt)) => {
-                    self.add_partial(key, &excerpt, &witness.order);
+                    self.add_partial(key, &excerpt, &witness.order, at);
                     return Some(at);
                 }
                 Some((Judgement::Violated(sooner), excerpt)) => {
@@ -139,7 +139,7 @@ impl<'a> Orders<'a> {
             }
         }
         if let Some((witness, excerpt)) = best {
-            self.add_partial(key, &excerpt, &witness.order);
+            self.add_partial(key, &excerpt, &witness.order, returns[low]);
         }
         Some(returns[low])
     }
@@ -160,11 +160,16 @@ impl<'a> Orders<'a> {
         Some((checked.judgement, excerpt))
     }
 
-    /// Adds an order of what came before an event, and others that end in other states.
-    fn add_partial(&mut self, key: Option<u32>, excerpt: &Excerpt, order: &[OpId]) {
+    /// Adds an order of what came before a return, and others that end in other states.
+    fn add_partial(&mut self, key: Option<u32>, excerpt: &Excerpt, order: &[OpId], at: Rank) {
         self.add(key, excerpt, order, false);
         let spec = &*self.source.subject.object.spec;
-        for other in other_endings(spec, &excerpt.history, order, &self.limits) {
+        let returns_then = |id: &OpId| {
+            let operation = &self.history()[excerpt.ids[id.index()]];
+            operation.completed && operation.returned == at
+        };
+        let wrong = excerpt.history.ids().find(returns_then);
+        for other in other_endings(spec, &excerpt.history, order, wrong, &self.limits) {
             self.add(key, excerpt, &other, false);
         }
     }
