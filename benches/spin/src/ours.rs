@@ -27,7 +27,10 @@ pub fn run(model: &str, threads: usize, operations: usize) -> Result<()> {
         calls: Calls::Each(u32::try_from(operations)?),
         values: VALUES,
         objects: None,
-        memory: Default::default(), crashes: 0, thread_crashes: 0 };
+        memory: Default::default(),
+        crashes: 0,
+        thread_crashes: 0,
+    };
     let product =
         ModelProduct::new(&compiled.program, bounds, Reductions::ALL, Policy::JustInTime)?;
     let (outcome, stats) = explore(&product, &SearchOptions::default(), &|_| {});

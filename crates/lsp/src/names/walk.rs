@@ -174,7 +174,8 @@ impl Resolver<'_> {
                 self.expr(left);
                 self.expr(right);
                 use BinaryOp::{Add, Divide, Multiply, Remainder, Subtract};
-                let is_number = matches!(operator, Add | Subtract | Multiply | Divide | Remainder);
+                let is_number = operator.is_on_bits()
+                    || matches!(operator, Add | Subtract | Multiply | Divide | Remainder);
                 Some(Ty::named(if is_number { "int" } else { "bool" }))
             }
             ExprKind::Call(name, arguments) => self.call(name, arguments),

@@ -1,0 +1,143 @@
+//! Whether a verdict depends on reductions: every model with all of them, all but one, and one alone
+//! (beside canonical heaps).
+//!
+//! `cargo run --release -p linchpin-refine --example verdicts -- [SECONDS] [FOLDER…]`: each search
+//! has so many seconds (2 if not given); without folders, all models of the project, at their own
+//! bounds and with three threads that call one operation each. Ends with exit code 1 if two
+//! verdicts differ.
+
+use linchpin_ir::interpreter::Memory;
+use linchpin_lang::{Config, Ops, Threads, compile};
+use linchpin_refine::{VerifyOptions, verify};
+use linchpin_space::{Bounds, Calls};
+use linchpin_verdict::{Limits, Outcome};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+type Switch = fn(&mut VerifyOptions, bool);
+
+/// Every reduction, by the name that `--without` takes.
+const SWITCHES: [(&str, Switch); 12] = [
+    ("canonical-heap", |o, on| o.reductions.canonical_heap = on),
+    ("dead-locals", |o, on| o.reductions.dead_locals = on),
+    ("dead-fields", |o, on| o.reductions.dead_fields = on),
+    ("thread-symmetry", |o, on| o.reductions.thread_symmetry = on),
+    ("value-symmetry", |o, on| o.reductions.value_symmetry = on),
+    ("partial-order", |o, on| o.reductions.partial_order = on),
+    ("merged-events", |o, on| o.reductions.merged_events = on),
+    ("crash-points", |o, on| o.reductions.crash_points = on),
+    ("reachable-images", |o, on| o.reductions.reachable_images = on),
+    ("just-in-time", |o, on| o.just_in_time = on),
+    ("antichain", |o, on| o.search.antichain = on),
+    ("calls", |o, on| o.search.calls = on),
+];
+
+#[derive(Default)]
+struct Tally {
+    same: usize,
+    different: usize,
+    not_finished: usize,
+}
+
+fn main() -> ExitCode {
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let seconds = match arguments.first().and_then(|first| first.parse().ok()) {
+        Some(seconds) => {
+            arguments.remove(0);
+            seconds
+        }
+        None => 2,
+    };
+    if arguments.is_empty() {
+        let folders = ["models", "models/broken", "models/persistent", "models/persistent/broken"];
+        arguments = folders.map(String::from).to_vec();
+    }
+    let mut files: Vec<PathBuf> = arguments
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten())
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "lin"))
+        .collect();
+    files.sort();
+    let mut tally = Tally::default();
+    for file in &files {
+        for small in [false, true] {
+            compare(file, small, Duration::from_secs(seconds), &mut tally);
+        }
+    }
+    let Tally { same, different, not_finished } = tally;
+    println!(
+        "{} models: {same} verdicts as with all reductions, {different} others, {not_finished} \
+         searches not finished in {seconds} s",
+        files.len()
+    );
+    if different == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// One model, at its own bounds or with three threads that call one operation each.
+fn compare(file: &PathBuf, small: bool, patience: Duration, tally: &mut Tally) {
+    let Ok(source) = std::fs::read_to_string(file) else { return };
+    let config = match small {
+        true => Config { threads: Threads::Count(3), ..Config::default() },
+        false => Config::default(),
+    };
+    // Some models fix their threads.
+    let Ok(compiled) = compile(&source, &config) else { return };
+    let persistent = compiled.program.persistence.is_some();
+    let own = match compiled.bounds.ops {
+        Ops::Each(count) => Calls::Each(u32::try_from(count).unwrap_or(u32::MAX)),
+        Ops::Unlimited => Calls::Unlimited,
+    };
+    let bounds = Bounds {
+        calls: if small { Calls::Each(1) } else { own },
+        values: compiled.bounds.values,
+        objects: None,
+        memory: Memory::Collected,
+        crashes: u8::from(persistent),
+        thread_crashes: 0,
+    };
+    let all = VerifyOptions {
+        stuck: false,
+        points: false,
+        repairs: false,
+        shortest_budget: 0,
+        ..VerifyOptions::new(bounds)
+    };
+    let judge = |mut options: VerifyOptions| {
+        options.search.limits =
+            Limits { deadline: Some(Instant::now() + patience), ..Limits::default() };
+        match verify(&compiled.program, &options, &|_| {}) {
+            Ok(report) => match report.outcome {
+                Outcome::Holds(()) => Some(true),
+                Outcome::Violated(_) => Some(false),
+                Outcome::Inconclusive(_) => None,
+            },
+            Err(_) => None,
+        }
+    };
+    let Some(expected) = judge(all.clone()) else {
+        println!("{} {}: not finished", file.display(), if small { "3x1" } else { "" });
+        tally.not_finished += 1;
+        return;
+    };
+    for (chosen, (name, switch)) in SWITCHES.iter().enumerate() {
+        let mut but_one = all.clone();
+        switch(&mut but_one, false);
+        let mut alone = all.clone();
+        for (number, (_, switch)) in SWITCHES.iter().enumerate() {
+            // Without canonical heaps, garbage makes most spaces too large to compare.
+            switch(&mut alone, number == chosen || number == 0);
+        }
+        for (how, options) in [("without", but_one), ("only", alone)] {
+            match judge(options) {
+                None => tally.not_finished += 1,
+                Some(found) if found == expected => tally.same += 1,
+                Some(found) => {
+                    tally.different += 1;
+                    println!("{} {how} {name}: {found}, with all {expected}", file.display());
+                }
+            }
+        }
+    }
+}
