@@ -183,7 +183,7 @@ mod tests {
             .flat_map(|mutant| mutant.diff(STACK))
             .map(|line| line.to_string())
             .collect();
-        let put = "+ #[lin] if top == t { top = s; return t.val; }";
+        let put = "+ #[lin] if (top == t) { top = s; return t.val; }";
         assert!(split.iter().any(|line| line.starts_with(put)), "{split:?}");
         let joined = mutants(SPLIT, &Config::default());
         assert!(joined.iter().any(|mutant| mutant.change == Change::JoinCas));

@@ -106,7 +106,7 @@ impl Generator {
             return Some(format!("faa({place}, {})", self.expr(&Ty::Int, true, depth)));
         }
         if self.mode == Mode::Model && self.random.percent(15) {
-            return Some(self.new_int_form(depth)?);
+            return self.new_int_form(depth);
         }
         if self.random.percent(5) {
             return Some(format!("{}.len()", self.expr(&Ty::array(Ty::Int, 2), false, depth)));
