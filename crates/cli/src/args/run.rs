@@ -37,6 +37,10 @@ pub struct RunArgs {
     /// prefix of what no fence has guaranteed. [default: the model's bounds]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8))]
     pub crashes: Option<u8>,
+    /// Calls that one thread makes alone before all others, such as `push(1); push(2)`. [default:
+    /// the model's `preload { }`]
+    #[arg(long, value_name = "CALLS", conflicts_with = "replay")]
+    pub preload: Option<String>,
     /// What `free` means: nothing, or that the object may come back.
     #[arg(long, value_enum, default_value_t = MemoryArg::Collected)]
     pub memory: MemoryArg,

@@ -53,6 +53,8 @@ function stepRow(step, at) {
 function writeSteps() {
   const rows = steps.flatMap((step, at) => {
     const before = [];
+    if (preload > 0 && at === 0) before.push(element("li", { className: "switch", text: "the preload: one thread alone" }));
+    if (preload > 0 && at === preload) before.push(element("li", { className: "switch", text: "the preload has ended" }));
     if (step.switch) before.push(element("li", { className: "switch", text: `context switch to thread ${step.thread}` }));
     if (cycle !== null && at === cycle.from) before.push(element("li", { className: "cycle", text: `↻ ${cycle.words}` }));
     return [...before, stepRow(step, at)];
