@@ -17,6 +17,9 @@ use std::time::Duration;
 /// independent steps only, it is not said under a bound which one is shown.
 type Name = u64;
 
+/// Where an observer broke off.
+type Broken = (Position, Name);
+
 fn name(strategy: &Strategy, execution: &Execution) -> Name {
     let mut hasher = DefaultHasher::new();
     match strategy {
@@ -62,7 +65,7 @@ fn together(
         });
         (all, position.zip(last))
     };
-    let results: Vec<(Vec<Name>, Option<(Position, Name)>)> = thread::scope(|scope| {
+    let results: Vec<(Vec<Name>, Option<Broken>)> = thread::scope(|scope| {
         let threads: Vec<_> = (0..3).map(|_| scope.spawn(work)).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
