@@ -112,11 +112,7 @@ pub fn load_with(path: &Path, config: &Config) -> Result<(Compiled, String)> {
     let source = read(path)?;
     let other = path.extension().filter(|extension| *extension != "lin");
     if let Some(other) = other {
-        bail!(
-            "`{}`: a model is a `.lin` file, not `.{}`",
-            path.display(),
-            other.to_string_lossy()
-        );
+        bail!("`{}`: a model is a `.lin` file, not `.{}`", path.display(), other.to_string_lossy());
     }
     match compile(&source, config) {
         Ok(compiled) => Ok((compiled, source)),

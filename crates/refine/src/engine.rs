@@ -65,8 +65,8 @@ impl Engine for Refine {
         }
         if let Some(budget) = request.suggest_points {
             let limits = &options.search.limits;
-            let (advice, together) = suggest_points(program, options.bounds, limits, budget)
-                .map_err(EngineError::of)?;
+            let (advice, together) =
+                suggest_points(program, options.bounds, limits, budget).map_err(EngineError::of)?;
             let is_open = |advice: &Advice| matches!(advice.place, Where::Unknown(_));
             answer.is_unfinished = advice.iter().any(is_open) || together == Together::Unknown;
             answer.notes.extend(suggestions(&advice, together));

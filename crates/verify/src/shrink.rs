@@ -132,7 +132,8 @@ impl<'a> Shrinking<'a> {
         let preload = found.schedule.get(..found.preload)?.to_vec();
         let mut start = machine.initial().ok()?;
         for made in &preload {
-            let Outcome::Next(next) = machine.attempt(&start, &made.what, &made.choices, None).outcome
+            let Outcome::Next(next) =
+                machine.attempt(&start, &made.what, &made.choices, None).outcome
             else {
                 return None;
             };
@@ -263,5 +264,71 @@ impl<'a> Shrinking<'a> {
             _ => false,
         };
         is_wrong.then_some(run)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linchpin_lang::{Config, compile};
+    use linchpin_refine::{Strategy, VerifyOptions, Walk, Walks, verify};
+    use linchpin_space::Bounds;
+    use linchpin_verdict::Calls;
+
+    const MODELS: [&str; 4] = [
+        include_str!("../../../models/broken/treiber_stack_split_pop_cas.lin"),
+        include_str!("../../../models/broken/lazy_set_no_mark.lin"),
+        include_str!("../../../models/broken/dglm_queue_split_head_cas.lin"),
+        include_str!("../../../models/broken/pair_snapshot_no_reread.lin"),
+    ];
+
+    /// What random walks find, as they find it, and the fewest switches that are needed.
+    fn found(program: &Program, seed: u64) -> (Counterexample, usize) {
+        let bounds = Bounds {
+            calls: Calls::Each(3),
+            values: 2,
+            objects: None,
+            memory: Memory::Collected,
+            crashes: 0,
+            thread_crashes: 0,
+        };
+        let mut options = VerifyOptions::new(bounds);
+        options.strategy = Strategy::Walks(Walks { walk: Walk::Uniform, seed, runs: 1_000_000 });
+        options.search.workers = 1;
+        let fewest = verify(program, &options, &|_| {}).expect("a report");
+        let fewest = fewest.outcome.violation().expect("it is wrong").switches;
+        options.shortest_budget = 0;
+        let report = verify(program, &options, &|_| {}).expect("a report");
+        let wrong = report.outcome.violation().expect("it is wrong");
+        let mut found = Counterexample::new(Wrong::NotLinearizable, "");
+        found.schedule = wrong.schedule.clone();
+        found.run = Some(wrong.run.clone());
+        found.switches = Some(wrong.switches);
+        (found, fewest)
+    }
+
+    #[test]
+    fn what_is_shrunk_still_goes_wrong() {
+        let (mut before, mut after, mut least) = (0, 0, 0);
+        for source in MODELS {
+            let program = compile(source, &Config::default()).expect("a model").program;
+            for seed in 0..4 {
+                let (mut shrunk, fewest) = found(&program, seed);
+                before += shrunk.switches.unwrap_or(0);
+                shrink(&program, Memory::Collected, &mut shrunk);
+                let run = replay(&program, Memory::Collected, &shrunk.schedule).expect("a run");
+                assert_eq!(Some(&run), shrunk.run.as_ref());
+                let judge = Judge::new(&program).expect("a specification");
+                let judged = judge.judge(&run, Limits::default());
+                assert!(matches!(judged, Some(Judged::Violated(_))), "seed {seed}\n{source}");
+                let turns = Script::of(&program, &run.schedule).turns;
+                assert_eq!(shrunk.switches, Some(switches(&turns)));
+                assert!(switches(&turns) >= fewest, "seed {seed}\n{source}");
+                after += switches(&turns);
+                least += fewest;
+            }
+        }
+        println!("{before} switches, {after} after shrinking, {least} are needed");
+        assert!(after * 2 < before && after < least * 2, "{before} {after} {least}");
     }
 }

@@ -144,7 +144,8 @@ fn reuse_finds_the_use_after_free_and_points_are_suggested() {
 fn runs_start_after_a_preload() {
     let stack = "models/treiber_stack.lin";
     let engine = ["--engine", "refine", "--ops", "1"];
-    let preloaded = |calls: &str| output(&[&["verify", stack, "--preload", calls], &engine[..]].concat());
+    let preloaded =
+        |calls: &str| output(&[&["verify", stack, "--preload", calls], &engine[..]].concat());
     let (code, stdout, _) = preloaded("push(2); push(1); pop()");
     assert_eq!(code, 0, "{stdout}");
     let first = "with 2 threads, 1 operation each, values 1 to 2, after the preload push(2); push(1); pop()\n";
@@ -154,14 +155,16 @@ fn runs_start_after_a_preload() {
     assert_eq!(code, 2);
     assert!(stderr.contains("`--preload`: unknown operation `psh`"), "{stderr}");
     let locked = "models/guide/locked_register.lin";
-    let (code, _, stderr) = output(&["verify", locked, "--preload", "write(1); write(1); write(2)"]);
+    let (code, _, stderr) =
+        output(&["verify", locked, "--preload", "write(1); write(1); write(2)"]);
     assert_eq!(code, 2, "{stderr}");
     assert!(stderr.contains("preload: `write(2)` waits at line "), "{stderr}");
     // Those who prove something for all runs say that they leave it out.
     let (_, stdout, _) = output(&["verify", stack, "--preload", "push(1)"]);
     assert!(stdout.contains("the preload is not looked at"), "{stdout}");
     // A run has the calls in its history.
-    let (code, stdout, _) = output(&["run", stack, "--preload", "push(2)", "--ops", "1", "--quiet"]);
+    let (code, stdout, _) =
+        output(&["run", stack, "--preload", "push(2)", "--ops", "1", "--quiet"]);
     let history = r#"{"process":0,"type":"invoke","f":"push","value":2,"time":0}"#;
     assert!(code == 0 && stdout.starts_with(history), "{stdout}");
 }

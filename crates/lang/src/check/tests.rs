@@ -378,7 +378,7 @@ fn preloads() {
     wrong("preload { push(); }", "`push` takes 1 argument");
     wrong("preload { push(1, 2); }", "`push` takes 1 argument");
     wrong("preload { push(true); }", "expected `int`, found `bool`");
-    wrong("preload { push(n); }", "unknown constant `n`");
+    wrong("preload { push(n); }", "`n` is not a constant");
     wrong("preload { } preload { }", "a model has one `preload`");
     wrong("preload { push(1) pop(); }", "expected `;`, found `pop`");
     wrong("preload { 1; }", "expected a call of an operation, found `1`");
@@ -396,7 +396,7 @@ fn a_preload_that_is_asked_for_takes_the_place_of_the_declared_one() {
         assert_eq!(asked(text), Err(vec![format!("`--preload`: {message}")]), "{text}");
     };
     wrong("psh(1)", "unknown operation `psh`");
-    wrong("push(1); } op f() {", "expected a call of an operation, found `}`");
+    wrong("push(1); } op f() {", "expected a call of an operation, found `op`");
     wrong("push(1", "expected `,` or `)`, found `}`");
     // A mistake in the model is one whatever is asked for.
     let both = preloaded("preload { psh(1); }", Some("push(1)"));

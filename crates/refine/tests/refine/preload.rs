@@ -116,7 +116,9 @@ fn agrees_with_the_naive_explorer_after_a_preload() {
             false => violated += 1,
         }
     }
-    println!("seed {seed}: {holding} hold, {violated} do not, {at_once} at once, {refused} refused");
+    println!(
+        "seed {seed}: {holding} hold, {violated} do not, {at_once} at once, {refused} refused"
+    );
     assert!(holding > 40 && violated > 20 && refused > 5, "{holding} {violated} {refused}");
 }
 
