@@ -3,7 +3,9 @@
 //! ```console
 //! $ cargo run --release --manifest-path benches/explore/Cargo.toml            # all of it
 //! $ cargo run --release --manifest-path benches/explore/Cargo.toml -- 60     # seconds a row
-//! $ cargo run --release --manifest-path benches/explore/Cargo.toml -- cores stack 3 2
+//! $ cargo run --release --manifest-path benches/explore/Cargo.toml -- cores stack 3 2 exhaustive
+//! $ cargo run --release --manifest-path benches/explore/Cargo.toml -- cores stack 3 2 weak
+//! $ cargo run --release --manifest-path benches/explore/Cargo.toml -- cores stack 3 2 preemptions=2
 //! ```
 //!
 //! Every row is a process of its own that stops at the limit and says how far it came.
@@ -42,9 +44,15 @@ fn main() {
             let number = |text: &str| text.parse().expect("a number");
             one(explorer, structure, number(threads), number(calls), number(seconds) as u64);
         }
-        ["cores", structure, threads, calls] => {
+        ["cores", structure, threads, calls, strategy] => {
             let number = |text: &str| text.parse().expect("a number");
-            cores(structure, number(threads), number(calls));
+            let strategy = match strategy.split_once('=') {
+                None if *strategy == "exhaustive" => Strategy::Exhaustive,
+                None if *strategy == "weak" => Strategy::Weak,
+                Some(("preemptions", most)) => Strategy::Preemptions(number(most)),
+                _ => panic!("exhaustive, weak, or preemptions=2"),
+            };
+            cores(structure, number(threads), number(calls), &strategy);
         }
         [] => table(20),
         [seconds] => table(seconds.parse().expect("how many seconds a row may take")),
@@ -79,7 +87,7 @@ fn table(seconds: u64) {
 }
 
 /// The same program by more and more threads of the system, each with a core of its own.
-fn cores(structure: &str, threads: usize, calls: usize) {
+fn cores(structure: &str, threads: usize, calls: usize, strategy: &Strategy) {
     let program: fn(usize, usize) = match structure {
         "stack" => programs::linchpin::stack,
         "queue" => programs::linchpin::queue,
@@ -89,10 +97,10 @@ fn cores(structure: &str, threads: usize, calls: usize) {
     println!("{:>7} {:>10} {:>8}", "workers", "executions", "seconds");
     for workers in 1..=most {
         let start = Instant::now();
-        let together = Together::new(Duration::ZERO);
+        let together = Together::new(strategy, Duration::ZERO).expect("it covers everything");
         let work = || {
             let body: Rc<dyn Fn()> = Rc::new(move || program(threads, calls));
-            let options = Options::new(Strategy::Exhaustive);
+            let options = Options::new(strategy.clone());
             together.work(&options, &body, &mut |_| ControlFlow::Continue(()));
         };
         std::thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(work))));

@@ -63,7 +63,8 @@ impl Engine for Base {
             }
             Err(error) => return Err(EngineError::of(error)),
         };
-        answer.assumptions = vec![Assumption::SequentialConsistency, request.memory_assumed()];
+        answer.assumptions =
+            vec![Assumption::SequentialConsistency, request.memory_assumed(program)];
         Ok(vec![answer])
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::ModelBounds;
 use linchpin_ir::interpreter::Memory;
+use linchpin_ir::program::Program;
 use linchpin_verdict::{Assumption, Calls, CrashProperty, Limits};
 use std::path::PathBuf;
 
@@ -236,9 +237,10 @@ impl Request<'_> {
         }
     }
 
-    /// What the memory does, as an assumption.
-    pub fn memory_assumed(&self) -> Assumption {
+    /// What the memory does, as an assumption about a program.
+    pub fn memory_assumed(&self, program: &Program) -> Assumption {
         match self.memory {
+            Memory::Collected if program.frees() => Assumption::FreeIgnored,
             Memory::Collected => Assumption::GarbageCollection,
             Memory::Reuse => Assumption::Reuse,
             Memory::TypeStable => Assumption::TypeStable,

@@ -5,19 +5,22 @@
 //! is a [`Strategy`]; `threads` runs code until its next question and knows no strategy.
 
 pub mod crash;
+mod crew;
 mod execution;
 mod interleave;
 mod options;
 pub mod orders;
 mod problem;
 mod threads;
+mod together;
 mod turn;
 mod watch;
 mod weak;
 
+pub use crew::Position;
 pub use execution::{Event, EventKind, Execution, InLine, Problem, Resourceful, Waiting};
-pub use interleave::{Position, Together};
 pub use options::{Exploration, Options, Strategy};
+pub use together::Together;
 pub use turn::in_turn;
 pub use watch::{Running, Stood, Watch};
 

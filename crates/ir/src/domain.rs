@@ -1,6 +1,6 @@
 //! The arguments that clients pass: finite domains, counted and numbered.
 
-use crate::program::{Operation, Type};
+use crate::program::{Operation, Program, Type};
 use linchpin_spec::Value;
 
 /// What decides the domains besides the types.
@@ -74,6 +74,17 @@ impl Domain {
         let domains =
             parameters.map(|parameter| Domain::of(&parameter.ty, parameter.range, bounds));
         Some(Domain::Product(domains.collect::<Option<_>>()?))
+    }
+
+    /// Whether the bound on values changes what clients pass to any operation.
+    pub fn depends_on_values(program: &Program) -> bool {
+        let arguments = |operation, values| {
+            Domain::of_arguments(operation, DomainBounds { values, threads: 1 })
+        };
+        program
+            .operations
+            .iter()
+            .any(|operation| arguments(operation, 1) != arguments(operation, 2))
     }
 
     /// How many values there are ([`u64::MAX`] if there are more).

@@ -1,6 +1,6 @@
 //! The expressions, places and variables inside actions.
 
-use crate::program::{Action, Expr, LocalId, LocalTarget, Place};
+use crate::program::{Action, Expr, LocalId, LocalTarget, Place, Program};
 
 impl Expr {
     /// Visits this expression and everything inside it, from left to right.
@@ -26,6 +26,15 @@ impl Expr {
                 arguments.iter().for_each(|argument| argument.walk(visit));
             }
         }
+    }
+}
+
+impl Program {
+    /// Whether an operation frees objects.
+    pub fn frees(&self) -> bool {
+        let nodes = self.operations.iter().flat_map(|operation| &operation.body.nodes);
+        let mut actions = nodes.flat_map(|node| &node.edges).flat_map(|edge| &edge.actions);
+        actions.any(|(action, _)| matches!(action, Action::Free(_)))
     }
 }
 

@@ -62,7 +62,8 @@ impl Engine for Refine {
         };
         let report = verify(program, &options, &observe).map_err(EngineError::of)?;
         let mut answer = describe(program, &options, &report);
-        answer.assumptions = vec![Assumption::SequentialConsistency, request.memory_assumed()];
+        answer.assumptions =
+            vec![Assumption::SequentialConsistency, request.memory_assumed(program)];
         if options.bounds.crashes > 0 {
             answer.assumptions.push(Assumption::PersistentLines);
         }

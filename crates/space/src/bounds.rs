@@ -1,5 +1,6 @@
 //! What is explored, and what of it is identified or left out.
 
+use linchpin_ir::domain::Domain;
 use linchpin_ir::interpreter::Memory;
 use linchpin_ir::program::{Program, RoleCalls};
 use linchpin_verdict::{Bound, Calls};
@@ -51,7 +52,9 @@ impl Bounds {
                 said.push(Bound::RoleCalls(role.clone(), self.calls_of(program, at)));
             }
         }
-        said.push(Bound::Values(self.values));
+        if Domain::depends_on_values(program) {
+            said.push(Bound::Values(self.values));
+        }
         said.extend(self.objects.map(Bound::Objects));
         if self.crashes > 0 {
             said.push(Bound::Crashes(self.crashes));

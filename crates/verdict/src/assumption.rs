@@ -10,6 +10,8 @@ pub enum Assumption {
     SequentialConsistency,
     /// Memory is garbage collected: `free` changes nothing.
     GarbageCollection,
+    /// The same, of a model that frees objects: what comes of that was not looked at.
+    FreeIgnored,
     /// Freed memory may be reused.
     Reuse,
     /// Freed memory keeps its type: it may be read and written, and may be reused.
@@ -76,6 +78,9 @@ impl fmt::Display for Assumption {
         match self {
             Assumption::SequentialConsistency => f.write_str("sequential consistency"),
             Assumption::GarbageCollection => f.write_str("memory is garbage collected"),
+            Assumption::FreeIgnored => f.write_str(
+                "memory is garbage collected: `free` does nothing; `--memory reuse` looks at what is freed",
+            ),
             Assumption::Reuse => f.write_str("freed memory may be reused"),
             Assumption::TypeStable => f.write_str("freed memory may be read and reused"),
             Assumption::NoReuse => f.write_str("memory is not reused"),

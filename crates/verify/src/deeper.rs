@@ -25,7 +25,8 @@ pub(crate) struct Deeper<'a> {
 #[derive(Clone, Debug)]
 struct Bounds {
     calls: Calls,
-    values: i64,
+    /// Nothing if clients pass none of them.
+    values: Option<i64>,
     threads: usize,
 }
 
@@ -39,7 +40,7 @@ impl Bounds {
                 }
             }
             Dimension::Threads => raised.threads = self.threads.saturating_add(1),
-            Dimension::Values => raised.values = self.values.saturating_add(1),
+            Dimension::Values => raised.values = self.values.map(|last| last.saturating_add(1)),
         }
         raised
     }
@@ -78,6 +79,9 @@ impl Deeper<'_> {
         }
         let mut open: Vec<Dimension> = Dimension::ORDER.to_vec();
         open.retain(|dimension| self.free.has(*dimension));
+        if bounds.values.is_none() {
+            open.retain(|dimension| *dimension != Dimension::Values);
+        }
         loop {
             // A search may find that its calls stand for any number of them.
             if bounds.calls == Calls::Unlimited {
@@ -147,7 +151,7 @@ impl Deeper<'_> {
         if self.free.calls || bounds.calls == Calls::Unlimited {
             request.calls = Some(bounds.calls);
         }
-        request.values = Some(bounds.values);
+        request.values = bounds.values.or(request.values);
         if let Some(time) = time {
             request.limits = sooner(&request.limits, Instant::now() + time);
         }
@@ -170,7 +174,7 @@ impl Deeper<'_> {
     }
 }
 
-/// The answer that is given: the best with the way to it, or the first with what was tried after.
+/// The answer that is given: the best, or the first, with what was tried besides.
 fn finished(
     first: &Answer,
     best: Option<Answer>,
@@ -181,21 +185,23 @@ fn finished(
         return None;
     }
     let begun = match (&best, first.verdict) {
-        (Some(_), Verdict::HoldsWithinBounds) => Some(Passed::Right(first.bounds.clone())),
+        (Some(_), Verdict::HoldsWithinBounds) => Some(first.bounds.clone()),
         _ => None,
     };
     let mut answer = best.unwrap_or_else(|| first.clone());
     answer.seconds = Some(first.seconds.unwrap_or(0.0) + seconds(start));
-    for passed in begun.into_iter().chain(passed) {
+    let (mut right, mut open) = (begun, Vec::new());
+    for passed in passed {
         match passed {
-            // That is what the answer itself says.
-            Passed::Right(bounds) if bounds == answer.bounds => {}
-            Passed::Right(bounds) => {
-                answer.notes.push(format!("before: every run is right with {}", said(&bounds)));
-            }
-            Passed::Nothing(why) => answer.notes.push(why),
+            Passed::Right(bounds) => right = Some(bounds),
+            Passed::Nothing(why) => open.push(why),
         }
     }
+    // Where the answer says that all is right, it says so of more than before.
+    if let (Some(bounds), Verdict::Violated) = (right, answer.verdict) {
+        answer.notes.push(format!("every run is right with {}", said(&bounds)));
+    }
+    answer.notes.extend(open);
     Some(answer)
 }
 
@@ -217,7 +223,7 @@ fn bounds_of(answer: &Answer) -> Option<Bounds> {
     }
     // Where every role has a number of its own, there is none to raise.
     let calls = calls.unwrap_or(Calls::Unlimited);
-    Some(Bounds { calls, values: values?, threads: threads? })
+    Some(Bounds { calls, values, threads: threads? })
 }
 
 /// The line at which an array is too small for the bounds: that says nothing about the object.

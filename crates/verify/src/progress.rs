@@ -50,7 +50,7 @@ pub fn verify_progress(
     };
     let report = report.map_err(EngineError::of)?;
     let mut answer = describe(&report, &bounds.said(program));
-    answer.assumptions = vec![Assumption::SequentialConsistency, request.memory_assumed()];
+    answer.assumptions = vec![Assumption::SequentialConsistency, request.memory_assumed(program)];
     Ok(Some(Verification::new(vec![answer], false)))
 }
 

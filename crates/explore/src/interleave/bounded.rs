@@ -5,34 +5,55 @@
 //! too many preemptions. Here nothing is left out; executions that show the same as an earlier one
 //! are recognised by their order and are not shown.
 
+use super::branch::{Path, Tree};
 use super::schedule::{Pick, Scheduler};
 use super::set::ThreadSet;
 use super::spin::same_site;
 use super::state::{Asked, State};
-use crate::execution::{EventKind, Execution};
+use crate::crew::{Position, Ready};
+use crate::execution::{EventKind, Execution, Problem};
 use crate::threads::ThreadId;
 use linchpin_sync::runtime::Site;
 use rustc_hash::FxHashSet;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Enumerates executions with at most so many preemptions.
-pub(super) struct Bounded {
+pub(crate) struct Bounded {
     most: usize,
     path: Vec<Node>,
+    /// So many nodes of the path are fixed: others explore what else follows them.
+    base: usize,
     depth: usize,
     /// The preemptions so far.
     preemptions: usize,
-    /// The executions that were shown.
-    shown: FxHashSet<u128>,
+    shown: Arc<Shown>,
+    /// What the last execution has in common with those that show the same.
+    last: u128,
     /// Whether nothing but the first is explored at new nodes.
     settled: bool,
 }
 
-struct Node {
+/// The executions that were shown, by all who explore together.
+#[derive(Default)]
+pub(crate) struct Shown(Mutex<FxHashSet<u128>>);
+
+impl Shown {
+    fn lock(&self) -> MutexGuard<'_, FxHashSet<u128>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct Node {
     /// The thread or alternative that is taken.
     taken: usize,
+    /// So many were taken before.
+    ordinal: usize,
     kind: Kind,
 }
 
+#[derive(Clone)]
 enum Kind {
     /// Threads that are left to take.
     Threads { left: ThreadSet, enabled: ThreadSet, asked: Asked },
@@ -40,10 +61,39 @@ enum Kind {
     Alternatives { alternatives: usize, explored: usize, thread: ThreadId, site: Site },
 }
 
+impl Node {
+    /// Takes the next thread or alternative, if there is one.
+    fn advance(&mut self) -> bool {
+        let next = match &mut self.kind {
+            Kind::Threads { left, .. } => left.first().inspect(|&thread| left.remove(thread)),
+            Kind::Alternatives { explored, .. } => {
+                Some(self.taken + 1).filter(|next| next < explored)
+            }
+        };
+        let Some(next) = next else { return false };
+        self.taken = next;
+        self.ordinal += 1;
+        true
+    }
+}
+
 impl Bounded {
     pub(super) fn new(most: usize) -> Bounded {
-        let shown = FxHashSet::default();
-        Bounded { most, path: Vec::new(), depth: 0, preemptions: 0, shown, settled: false }
+        Bounded::with(most, Arc::default())
+    }
+
+    /// One of those who explore together: these were shown.
+    pub(crate) fn with(most: usize, shown: Arc<Shown>) -> Bounded {
+        Bounded {
+            most,
+            path: Vec::new(),
+            base: 0,
+            depth: 0,
+            preemptions: 0,
+            shown,
+            last: 0,
+            settled: false,
+        }
     }
 
     fn thread_node(&self, state: &State) -> Option<Node> {
@@ -58,7 +108,7 @@ impl Bounded {
             left = ThreadSet::default();
         }
         let (enabled, asked) = (state.enabled, Asked::of(state));
-        Some(Node { taken, kind: Kind::Threads { left, enabled, asked } })
+        Some(Node { taken, ordinal: 0, kind: Kind::Threads { left, enabled, asked } })
     }
 }
 
@@ -98,7 +148,7 @@ impl Scheduler for Bounded {
         if self.depth == self.path.len() {
             let explored = if self.settled { 1 } else { alternatives };
             let kind = Kind::Alternatives { alternatives, explored, thread, site };
-            self.path.push(Node { taken: 0, kind });
+            self.path.push(Node { taken: 0, ordinal: 0, kind });
         }
         let node = &self.path[self.depth];
         self.depth += 1;
@@ -111,7 +161,14 @@ impl Scheduler for Bounded {
     }
 
     fn is_new(&mut self, execution: &Execution) -> bool {
-        self.shown.insert(fingerprint(execution))
+        self.last = fingerprint(execution);
+        !self.shown.lock().contains(&self.last)
+    }
+
+    // INVARIANT: those at which an observer broke off are not in the set, so that all who come to
+    // one of them show it, and the first of them is found.
+    fn shown(&mut self) -> bool {
+        self.shown.lock().insert(self.last)
     }
 
     fn is_short(&self) -> bool {
@@ -119,21 +176,9 @@ impl Scheduler for Bounded {
     }
 
     fn next(&mut self) -> bool {
-        while let Some(node) = self.path.last_mut() {
-            match &mut node.kind {
-                Kind::Threads { left, .. } => {
-                    if let Some(thread) = left.first() {
-                        left.remove(thread);
-                        node.taken = thread;
-                        return true;
-                    }
-                }
-                Kind::Alternatives { explored, .. } => {
-                    if node.taken + 1 < *explored {
-                        node.taken += 1;
-                        return true;
-                    }
-                }
+        while self.path.len() > self.base {
+            if self.path.last_mut().is_some_and(Node::advance) {
+                return true;
             }
             self.path.pop();
         }
@@ -141,8 +186,51 @@ impl Scheduler for Bounded {
     }
 
     fn bytes(&self) -> usize {
-        self.shown.capacity() * (size_of::<u128>() + 1)
+        self.shown.lock().capacity() * (size_of::<u128>() + 1)
     }
+}
+
+impl Tree for Bounded {
+    type Node = Node;
+    type Of = Infallible;
+
+    fn take(&mut self, part: Path<Bounded>) {
+        self.base = part.nodes.len();
+        self.path = part.nodes;
+    }
+
+    fn position(&self) -> Position {
+        position(&self.path)
+    }
+
+    /// What follows a path depends on the path alone.
+    fn split(&mut self) -> Ready<Path<Bounded>> {
+        let mut ready = Vec::new();
+        for at in self.base..self.path.len() {
+            let mut nodes = self.path[..=at].to_vec();
+            while nodes[at].advance() {
+                ready.push((position(&nodes), Path { nodes: nodes.clone(), of: None }));
+            }
+            if !ready.is_empty() {
+                self.base = at + 1;
+                break;
+            }
+        }
+        ready
+    }
+
+    fn done(&mut self) -> Ready<Path<Bounded>> {
+        Vec::new()
+    }
+
+    /// What other executions do cannot be told from what they did.
+    fn ends_at(&self, problem: &Problem) -> bool {
+        matches!(problem, Problem::Nondeterministic { .. })
+    }
+}
+
+fn position(path: &[Node]) -> Position {
+    path.iter().map(|node| node.ordinal).collect()
 }
 
 /// What executions have in common that differ in the order of independent steps only: the events of

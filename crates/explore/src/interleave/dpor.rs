@@ -22,6 +22,7 @@
 use super::clock::join;
 use super::schedule::{Pick, Scheduler, Step};
 use super::set::ThreadSet;
+use super::share::{Child, Forks};
 use super::spin::same_site;
 use super::state::{Asked, State};
 use super::trace::Trace;
@@ -29,10 +30,11 @@ use crate::threads::ThreadId;
 use linchpin_sync::runtime::Site;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
+use std::sync::{Arc, Mutex};
 
 /// Explores every execution up to the order of independent steps.
 #[derive(Default)]
-pub(super) struct Dpor {
+pub(crate) struct Dpor {
     /// The decisions of the execution, in order.
     pub(super) path: Vec<Node>,
     /// How many of them were taken so far.
@@ -48,6 +50,9 @@ pub(super) struct Dpor {
     pub(super) base: usize,
     /// What is wished of them.
     pub(super) wishes: Wishes,
+    /// Who waits for what follows them, and all who do.
+    pub(super) of: Option<Child>,
+    pub(super) forks: Arc<Mutex<Forks>>,
     /// Whether new nodes are left as they are: see [`Scheduler::explored`].
     settled: bool,
 }
@@ -78,7 +83,7 @@ impl Wishes {
 }
 
 #[derive(Clone)]
-pub(super) enum Node {
+pub(crate) enum Node {
     Call(Call),
     Choice(Choice),
 }
@@ -120,7 +125,7 @@ impl Node {
 
 /// A call `Explore(E, Sleep)`.
 #[derive(Clone)]
-pub(super) struct Call {
+pub(crate) struct Call {
     /// The threads of `backtrack(E)`, in the order in which they came.
     queue: SmallVec<[ThreadId; 4]>,
     /// The place of the thread whose step is explored: `p` of line 3.
@@ -186,7 +191,7 @@ impl Call {
 
 /// An alternative that a thread took.
 #[derive(Clone)]
-pub(super) struct Choice {
+pub(crate) struct Choice {
     thread: ThreadId,
     site: Site,
     taken: usize,
@@ -336,6 +341,11 @@ impl Scheduler for Dpor {
 }
 
 impl Dpor {
+    /// One of those who explore together: what they wait for is in these.
+    pub(crate) fn with(forks: Arc<Mutex<Forks>>) -> Dpor {
+        Dpor { forks, ..Dpor::default() }
+    }
+
     /// Reverses the races of steps that wait when nothing else is left to do but what sleeps. What
     /// sleeps was explored before, but not what would come first here if these steps had not waited.
     fn reverse_blocked(&mut self, state: &State) {

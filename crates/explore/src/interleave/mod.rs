@@ -1,11 +1,13 @@
 //! Executions under sequential consistency: threads take turns, all orderings are `SeqCst`.
 //!
 //! [`machine`] runs one execution and asks a [`schedule::Scheduler`] what happens next; a file a
-//! strategy: [`dpor`] (with [`trace`], and [`share`] and [`together`] for several cores), [`bounded`], [`random`], [`replay`]. [`spin`] says what a
-//! pause means, [`synchronize`] finds data races and leaks, [`order`] is what an observer sees of
-//! the order of events.
+//! strategy: [`dpor`] (with [`trace`]), [`bounded`], [`random`], [`replay`]. Several cores explore
+//! by [`branch`], with [`share`] for what source-DPOR has in common. [`spin`] says what a pause
+//! means, [`synchronize`] finds data races and leaks, [`order`] is what an observer sees of the
+//! order of events.
 
 mod bounded;
+mod branch;
 mod clock;
 mod dpor;
 mod machine;
@@ -19,23 +21,21 @@ mod spin;
 mod state;
 mod stuck;
 mod synchronize;
-mod together;
 mod trace;
 
-pub use share::Position;
-pub use together::Together;
+pub(crate) use bounded::{Bounded, Shown};
+pub(crate) use branch::{Branch, Path};
+pub(crate) use dpor::Dpor;
+pub(crate) use share::Forks;
 
-use crate::execution::{Execution, Problem};
+use crate::crew::Observer;
+use crate::execution::Problem;
 use crate::options::{Exploration, Options};
 use linchpin_verdict::StopReason;
 use machine::{End, Machine};
 use order::Order;
 use schedule::Scheduler;
-use std::ops::ControlFlow;
 use std::rc::Rc;
-
-/// Who is shown executions, and may say that it is enough.
-pub(crate) type Observer<'a> = &'a mut dyn FnMut(&Execution) -> ControlFlow<()>;
 
 /// Every execution up to the order of independent steps.
 pub(crate) fn exhaustive(
@@ -43,7 +43,7 @@ pub(crate) fn exhaustive(
     body: &Rc<dyn Fn()>,
     observe: Observer<'_>,
 ) -> Exploration {
-    run(options, body, observe, dpor::Dpor::default())
+    run(options, body, observe, Dpor::default())
 }
 
 /// Every execution with at most so many preemptions.
@@ -53,7 +53,7 @@ pub(crate) fn bounded(
     observe: Observer<'_>,
     most: usize,
 ) -> Exploration {
-    run(options, body, observe, bounded::Bounded::new(most))
+    run(options, body, observe, Bounded::new(most))
 }
 
 /// So many executions at random.
@@ -127,6 +127,7 @@ fn run<S: Scheduler>(
                     if observe(execution).is_break() {
                         return explored;
                     }
+                    scheduler.shown();
                 } else {
                     explored.redundant += 1;
                 }

@@ -6,7 +6,7 @@ use crate::threads::ThreadId;
 use linchpin_sync::runtime::Site;
 
 /// What happens next.
-pub(super) enum Pick {
+pub(crate) enum Pick {
     /// This thread makes its access.
     Thread(ThreadId),
     /// Nothing: the execution is equivalent to one that was shown.
@@ -16,7 +16,7 @@ pub(super) enum Pick {
 }
 
 /// An access that was made.
-pub(super) struct Step<'a> {
+pub(crate) struct Step<'a> {
     pub(super) thread: ThreadId,
     pub(super) ask: &'a Ask,
     /// What the place held before.
@@ -26,7 +26,7 @@ pub(super) struct Step<'a> {
 }
 
 /// Decides what happens next, in one execution after the other.
-pub(super) trait Scheduler {
+pub(crate) trait Scheduler {
     /// An execution begins.
     fn begin(&mut self) {}
 
@@ -62,6 +62,12 @@ pub(super) trait Scheduler {
 
     /// Whether an execution, which has its clocks, was not shown yet.
     fn is_new(&mut self, _execution: &Execution) -> bool {
+        true
+    }
+
+    /// The last execution that was new was shown, and others are to come. Answers whether it still
+    /// was: another scheduler may have shown the same meanwhile.
+    fn shown(&mut self) -> bool {
         true
     }
 

@@ -1,41 +1,22 @@
 //! Source-DPOR on several cores: parts of the exploration, and how their results come together.
 //!
-//! A [`Part`] is a path of which the last node is one that was not explored yet: all executions that
+//! A part is a path of which the last node is one that was not explored yet: all executions that
 //! begin so. What a part does depends on its path alone; races with steps of the path are
-//! [`Wish`]es. An exploration that others wait for is split ([`Parts::split`]): at its first node
+//! [`Wish`]es. An exploration that others wait for is split ([`Forks::split`]): at its first node
 //! with more to explore, the rest becomes parts, and a [`Fork`] keeps the nodes above. When parts
 //! are done, their wishes are fulfilled in the order in which one thread alone would have come to
 //! them, never in that in which they were done. So the executions are the same on any number of
-//! cores, and so is their order, which is that of their [`Position`]s.
+//! cores, and so is their order, which is that of their positions.
 
+use super::branch::{Path, Tree};
 use super::dpor::{Dpor, Node, Wish, Wishes};
-use std::cmp::Ordering;
-use std::collections::BTreeMap;
-
-/// Where an execution is among all, in the order in which one thread alone explores them.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Position(Vec<usize>);
-
-impl Position {
-    pub(super) fn of(path: &[Node]) -> Position {
-        Position(path.iter().map(Node::ordinal).collect())
-    }
-
-    /// Whether what begins with this path, or is it, comes before.
-    pub(super) fn is_after(&self, path: &[Node]) -> bool {
-        path.iter().map(Node::ordinal).cmp(self.0.iter().copied()) == Ordering::Less
-    }
-}
-
-/// Executions that begin alike.
-pub(super) struct Part {
-    pub(super) path: Vec<Node>,
-    pub(super) of: Option<Child>,
-}
+use crate::crew::{Position, Ready};
+use crate::execution::Problem;
+use std::sync::{Arc, PoisonError};
 
 /// The part of a fork with this number.
 #[derive(Clone, Copy)]
-pub(super) struct Child {
+pub(crate) struct Child {
     fork: usize,
     number: usize,
 }
@@ -58,41 +39,56 @@ struct Fork {
     wishes: Wishes,
 }
 
-/// All parts of an exploration.
+/// All nodes of an exploration that wait for parts.
 #[derive(Default)]
-pub(super) struct Parts {
-    /// Those to be explored, in order.
-    ready: BTreeMap<Position, Part>,
-    forks: Vec<Option<Fork>>,
-    /// How many are being explored.
-    pub(super) running: usize,
+pub(crate) struct Forks(Vec<Option<Fork>>);
+
+impl Tree for Dpor {
+    type Node = Node;
+    type Of = Child;
+
+    fn take(&mut self, part: Path<Dpor>) {
+        self.base = part.nodes.len();
+        self.path = part.nodes;
+        // Those of a part that was left.
+        self.wishes = Wishes::default();
+        self.of = part.of;
+    }
+
+    fn position(&self) -> Position {
+        position(&self.path)
+    }
+
+    fn split(&mut self) -> Ready<Path<Dpor>> {
+        let forks = Arc::clone(&self.forks);
+        forks.lock().unwrap_or_else(PoisonError::into_inner).split(self)
+    }
+
+    fn done(&mut self) -> Ready<Path<Dpor>> {
+        let wishes = std::mem::take(&mut self.wishes);
+        let mut forks = self.forks.lock().unwrap_or_else(PoisonError::into_inner);
+        forks.done(self.of, wishes.all)
+    }
+
+    /// The races of what would have followed are not known.
+    fn ends_at(&self, problem: &Problem) -> bool {
+        !matches!(problem, Problem::Deadlock { .. } | Problem::Leaked { .. })
+    }
 }
 
-impl Parts {
-    /// Everything, as one part.
-    pub(super) fn whole() -> Parts {
-        let mut parts = Parts::default();
-        parts.ready.insert(Position::of(&[]), Part { path: Vec::new(), of: None });
-        parts
-    }
+fn position(path: &[Node]) -> Position {
+    path.iter().map(Node::ordinal).collect()
+}
 
-    /// The first part that is left, if it comes before this position.
-    pub(super) fn next(&mut self, before: Option<&Position>) -> Option<Part> {
-        let first = self.ready.first_entry()?;
-        if before.is_some_and(|before| first.key() > before) {
-            return None;
-        }
-        self.running += 1;
-        Some(first.remove())
-    }
-
-    /// Leaves to others what a part knows of besides the execution that it is at. Answers which part
-    /// goes on with that.
-    pub(super) fn split(&mut self, dpor: &mut Dpor, of: Option<Child>) -> Option<Child> {
+impl Forks {
+    /// Leaves to others what a part knows of besides the execution that it is at.
+    fn split(&mut self, dpor: &mut Dpor) -> Ready<Path<Dpor>> {
         let own = &dpor.path[dpor.base..];
-        let at = own.iter().position(|node| node.ordinal() + 1 < node.count())?;
+        let Some(at) = own.iter().position(|node| node.ordinal() + 1 < node.count()) else {
+            return Vec::new();
+        };
         let fork = Fork {
-            of,
+            of: dpor.of,
             path: dpor.path[..dpor.base].to_vec(),
             nodes: own[..=at].to_vec(),
             parts: vec![None],
@@ -102,64 +98,58 @@ impl Parts {
         };
         dpor.base += at + 1;
         let fork = self.add(fork);
-        self.make_ready(fork);
-        Some(Child { fork, number: 0 })
+        dpor.of = Some(Child { fork, number: 0 });
+        let mut ready = Vec::new();
+        self.make_ready(fork, &mut ready);
+        ready
     }
 
     fn add(&mut self, fork: Fork) -> usize {
-        match self.forks.iter().position(Option::is_none) {
+        match self.0.iter().position(Option::is_none) {
             Some(free) => {
-                self.forks[free] = Some(fork);
+                self.0[free] = Some(fork);
                 free
             }
             None => {
-                self.forks.push(Some(fork));
-                self.forks.len() - 1
+                self.0.push(Some(fork));
+                self.0.len() - 1
             }
         }
     }
 
     /// All that a fork has to explore and that is no part yet becomes one.
-    fn make_ready(&mut self, fork: usize) {
-        let Some(Some(it)) = self.forks.get_mut(fork) else { return };
+    fn make_ready(&mut self, fork: usize, ready: &mut Ready<Path<Dpor>>) {
+        let Some(Some(it)) = self.0.get_mut(fork) else { return };
         let Some(node) = it.nodes.last() else { return };
         for ordinal in it.first + it.parts.len()..node.count() {
             let above = &it.nodes[..it.nodes.len() - 1];
-            let mut path = [it.path.as_slice(), above].concat();
-            path.push(node.with(ordinal));
+            let mut nodes = [it.path.as_slice(), above].concat();
+            nodes.push(node.with(ordinal));
             let of = Some(Child { fork, number: it.parts.len() });
             it.parts.push(None);
-            self.ready.insert(Position::of(&path), Part { path, of });
+            ready.push((position(&nodes), Path { nodes, of }));
         }
     }
 
-    /// A part is done.
-    pub(super) fn done(&mut self, of: Option<Child>, wishes: Vec<Wish>) {
+    /// A part is done: what can be explored because of that.
+    fn done(&mut self, of: Option<Child>, wishes: Vec<Wish>) -> Ready<Path<Dpor>> {
+        let mut ready = Vec::new();
         let mut done = of.map(|child| (child, wishes));
         while let Some((Child { fork, number }, wishes)) = done.take() {
-            let Some(it) = self.forks.get_mut(fork).and_then(Option::as_mut) else { return };
+            let Some(it) = self.0.get_mut(fork).and_then(Option::as_mut) else { break };
             it.parts[number] = Some(wishes);
             it.merge();
-            self.make_ready(fork);
-            let Some(it) = self.forks.get_mut(fork).and_then(Option::as_mut) else { return };
+            self.make_ready(fork, &mut ready);
+            let Some(it) = self.0.get_mut(fork).and_then(Option::as_mut) else { break };
             if it.is_done() {
                 if it.goes_up() {
-                    self.make_ready(fork);
-                } else if let Some(it) = self.forks[fork].take() {
+                    self.make_ready(fork, &mut ready);
+                } else if let Some(it) = self.0[fork].take() {
                     done = it.of.map(|of| (of, it.wishes.all));
                 }
             }
         }
-    }
-
-    /// Whether nothing is left to be explored.
-    pub(super) fn is_empty(&self) -> bool {
-        self.ready.is_empty() && self.running == 0
-    }
-
-    /// How many parts are ready.
-    pub(super) fn ready(&self) -> usize {
-        self.ready.len()
+        ready
     }
 }
 

@@ -75,7 +75,7 @@ impl Ask {
 
 /// Where the threads of an execution are.
 #[derive(Default)]
-pub(super) struct State {
+pub(crate) struct State {
     /// What each thread asks for; nothing if it has ended.
     pub(super) asks: Vec<Option<Ask>>,
     /// The spin loops of each thread; there may be more of them than threads.

@@ -10,7 +10,7 @@ use super::revisit::{revisits, write_places};
 use super::run::Words;
 use super::visit::{Stop, Visit};
 use linchpin_sync::runtime::{Action, Place, Site};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Adds an access of a thread, or the write of an update whose read is there.
@@ -26,7 +26,7 @@ pub(super) fn access(
         None => {
             let location = visit.graph.locations.len() as u32;
             let new = Location { kind: place.kind, writes: Vec::new(), reads: Vec::new() };
-            visit.graph.locations.push(Rc::new(new));
+            visit.graph.locations.push(Arc::new(new));
             visit.run.bind(place, location);
             location
         }

@@ -11,7 +11,7 @@
 use super::clock::{Clock, Clocks, EventId};
 use super::label::{Effect, Label};
 use linchpin_sync::runtime::{PlaceKind, Resource, Site};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// What a read reads: an event, or the initial value.
 pub(super) type Source = Option<EventId>;
@@ -29,7 +29,7 @@ pub(super) struct Event {
 /// A thread: see [`super::names`] for its number.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Thread {
-    pub(super) events: Vec<Rc<Event>>,
+    pub(super) events: Vec<Arc<Event>>,
     /// Where it was started; the first thread is not.
     pub(super) spawned: Option<EventId>,
     /// It panicked after its last event, and that was shown.
@@ -55,14 +55,15 @@ pub(super) struct Lent {
     pub(super) uses: Vec<EventId>,
 }
 
-/// An execution graph. Graphs share what they have in common: many wait to be visited.
+/// An execution graph. Graphs share what they have in common: many wait to be visited, perhaps by
+/// other threads of the system.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Graph {
-    pub(super) threads: Vec<Rc<Thread>>,
-    pub(super) locations: Vec<Rc<Location>>,
+    pub(super) threads: Vec<Arc<Thread>>,
+    pub(super) locations: Vec<Arc<Location>>,
     /// Accesses of each cell.
-    pub(super) cells: Vec<Rc<Vec<EventId>>>,
-    pub(super) resources: Vec<Rc<Lent>>,
+    pub(super) cells: Vec<Arc<Vec<EventId>>>,
+    pub(super) resources: Vec<Arc<Lent>>,
     /// Accesses and fences with `SeqCst`.
     pub(super) sequential: Vec<EventId>,
     stamp: u32,
@@ -71,7 +72,7 @@ pub(super) struct Graph {
 impl Graph {
     /// The graph of an execution that has not begun.
     pub(super) fn new() -> Graph {
-        Graph { threads: vec![Rc::default()], ..Graph::default() }
+        Graph { threads: vec![Arc::default()], ..Graph::default() }
     }
 
     pub(super) fn event(&self, id: EventId) -> &Event {
@@ -85,7 +86,7 @@ impl Graph {
 
     /// The event that was added last.
     pub(super) fn newest(&self) -> Option<EventId> {
-        let last = |(thread, events): (u32, &Rc<Thread>)| {
+        let last = |(thread, events): (u32, &Arc<Thread>)| {
             let index = events.events.len().checked_sub(1)?;
             Some(EventId { thread, index: index as u32 })
         };
@@ -94,7 +95,7 @@ impl Graph {
     }
 
     /// The events of a thread; none if it is not there.
-    pub(super) fn events(&self, thread: u32) -> &[Rc<Event>] {
+    pub(super) fn events(&self, thread: u32) -> &[Arc<Event>] {
         self.threads.get(thread as usize).map_or(&[], |thread| &thread.events)
     }
 
@@ -129,7 +130,7 @@ impl Graph {
         self.stamp += 1;
         self.register(id, label);
         let event = Event { label, site, stamp: self.stamp, clocks };
-        Rc::make_mut(&mut self.threads[thread as usize]).events.push(Rc::new(event));
+        Arc::make_mut(&mut self.threads[thread as usize]).events.push(Arc::new(event));
         id
     }
 
@@ -140,18 +141,18 @@ impl Graph {
         }
         match label {
             Label::Read { location, .. } => self.location_mut(location).reads.push(id),
-            Label::Cell { cell, .. } => Rc::make_mut(&mut self.cells[cell as usize]).push(id),
+            Label::Cell { cell, .. } => Arc::make_mut(&mut self.cells[cell as usize]).push(id),
             Label::Spawn { thread } => {
                 let len = self.threads.len().max(thread as usize + 1);
-                self.threads.resize_with(len, Rc::default);
-                Rc::make_mut(&mut self.threads[thread as usize]).spawned = Some(id);
+                self.threads.resize_with(len, Arc::default);
+                Arc::make_mut(&mut self.threads[thread as usize]).spawned = Some(id);
             }
             Label::Acquired { what, .. } => {
                 let lent = Lent { what, acquired: Some(id), uses: Vec::new() };
-                self.resources.push(Rc::new(lent));
+                self.resources.push(Arc::new(lent));
             }
             Label::Released { resource } | Label::Used { resource } => {
-                Rc::make_mut(&mut self.resources[resource as usize]).uses.push(id);
+                Arc::make_mut(&mut self.resources[resource as usize]).uses.push(id);
             }
             _ => {}
         }
@@ -163,7 +164,7 @@ impl Graph {
     }
 
     fn location_mut(&mut self, location: u32) -> &mut Location {
-        Rc::make_mut(&mut self.locations[location as usize])
+        Arc::make_mut(&mut self.locations[location as usize])
     }
 
     /// Lets the last event of a thread, a read, read something else.
@@ -177,8 +178,8 @@ impl Graph {
         if label.is_sequential() {
             self.sequential.push(read);
         }
-        let thread = Rc::make_mut(&mut self.threads[read.thread as usize]);
-        thread.events[read.index as usize] = Rc::new(Event { label, site, stamp, clocks });
+        let thread = Arc::make_mut(&mut self.threads[read.thread as usize]);
+        thread.events[read.index as usize] = Arc::new(Event { label, site, stamp, clocks });
         thread.panicked = false;
     }
 
@@ -262,7 +263,7 @@ impl Graph {
         for (thread, len) in self.threads.iter_mut().zip(kept) {
             let is_spawned = thread.spawned.is_none_or(|spawn| keeps(&spawn));
             if thread.events.len() > *len || !is_spawned {
-                let thread = Rc::make_mut(thread);
+                let thread = Arc::make_mut(thread);
                 thread.panicked = false;
                 thread.events.truncate(*len);
                 thread.spawned = thread.spawned.filter(keeps);
@@ -270,19 +271,19 @@ impl Graph {
         }
         for location in &mut self.locations {
             if loses(&location.writes) || loses(&location.reads) {
-                let location = Rc::make_mut(location);
+                let location = Arc::make_mut(location);
                 location.writes.retain(keeps);
                 location.reads.retain(keeps);
             }
         }
         for cell in &mut self.cells {
             if loses(cell) {
-                Rc::make_mut(cell).retain(keeps);
+                Arc::make_mut(cell).retain(keeps);
             }
         }
         for resource in &mut self.resources {
             if resource.acquired.is_some_and(|id| !keeps(&id)) || loses(&resource.uses) {
-                let resource = Rc::make_mut(resource);
+                let resource = Arc::make_mut(resource);
                 resource.acquired = resource.acquired.filter(keeps);
                 resource.uses.retain(keeps);
             }

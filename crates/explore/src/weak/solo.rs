@@ -7,7 +7,7 @@ use super::visit::{Stop, Visit};
 use crate::execution::Problem;
 use crate::threads::ThreadId;
 use linchpin_sync::runtime::{CellAccess, Identity, Resource, Site};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Adds an event that is answered with nothing.
 pub(super) fn add(visit: &mut Visit<'_>, thread: u32, label: Label, site: Site) -> EventId {
@@ -28,7 +28,7 @@ pub(super) fn cell(
         Some(cell) => cell,
         None => {
             let cell = visit.graph.cells.len() as u32;
-            visit.graph.cells.push(Rc::default());
+            visit.graph.cells.push(Arc::default());
             visit.run.bind_identity(identity, cell, None);
             cell
         }

@@ -144,12 +144,12 @@ impl Task {
         if let Some(worker) = &conditions.worker {
             worker.takes(&self.scenario);
         }
-        let mut looks = match self.strategy {
-            Strategy::Exhaustive if !conditions.crew.is_empty() => {
-                return self.run_together(definition, conditions, runs);
-            }
-            _ => vec![Look::new(definition, &self, limits)],
-        };
+        if !conditions.crew.is_empty()
+            && let Some(together) = Together::new(&self.strategy, GRACE)
+        {
+            return self.run_together(together, definition, conditions, runs);
+        }
+        let mut looks = vec![Look::new(definition, &self, limits)];
         let body = program(definition, &self.scenario, conditions.manner(), &looks[0].answers);
         let options = self.options(conditions, conditions.worker.as_ref(), runs);
         let explored = explore(&options, &body, &mut |execution| looks[0].at(execution));
@@ -161,11 +161,11 @@ impl Task {
     /// The same with the crew: one scenario on several cores.
     fn run_together<T: Send + Sync + 'static>(
         self,
+        together: Together,
         definition: &Arc<Definition<T>>,
         conditions: &Conditions,
         runs: Option<u64>,
     ) -> Outcome {
-        let together = Together::new(GRACE);
         let work = |worker: Option<&Arc<Worker>>| {
             if let Some(worker) = worker {
                 worker.takes(&self.scenario);

@@ -66,6 +66,8 @@ fn trace(execution: &Execution) -> Vec<(usize, Vec<u32>, String)> {
         .map(|(event, clock)| {
             let what = match event.kind {
                 EventKind::Access { read, wrote, .. } => format!("{read:?} {wrote:?}"),
+                // Cells are numbered by their first accesses.
+                EventKind::Cell { access, .. } => format!("{access:?}"),
                 ref other => format!("{other:?}"),
             };
             (event.thread, clock.clone(), what)
