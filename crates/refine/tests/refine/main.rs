@@ -9,6 +9,7 @@ mod models;
 mod naive;
 mod preload;
 mod reductions;
+mod references;
 mod returns;
 mod strategies;
 mod stuck;
