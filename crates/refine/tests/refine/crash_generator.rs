@@ -233,17 +233,21 @@ fn signed(random: &mut Rng) -> String {
 fn intent(random: &mut Rng) -> String {
     let read = match random.u8(..6) {
         0 => "let w = who; if w == me { atomic { if y != 0 { x = y; } } persist(x); } let a = x;",
-        1 | 2 => "let a = x; persist(x);",
+        1 => "let a = x; persist(x);",
         _ => "let a = x;",
     };
-    let recovery = match random.u8(..6) {
+    let recovery = match random.u8(..8) {
         0 => "recover { let a = y; if a != 0 { x = a; persist(x); } }\n",
         _ => "",
     };
-    let settled = if random.u8(..6) == 0 { "" } else { "persist(x);" };
+    let settled = if random.u8(..8) == 0 { "" } else { "persist(x);" };
     let settle = match random.u8(..4) {
         0 => "atomic { if y != 0 && who == me { x = y; } }",
-        _ => "atomic { if y != 0 { x = y; } }",
+        _ => "atomic { if y != 0 { x = y; } SETTLED }",
+    };
+    let (settle, settled) = match settle.contains("SETTLED") {
+        true => (settle.replace("SETTLED", settled), ""),
+        false => (settle.to_owned(), settled),
     };
     let write = pick(
         random,
@@ -252,6 +256,8 @@ fn intent(random: &mut Rng) -> String {
             "atomic { who = me; y = v; } persist(y); atomic { x = v; } persist(x);",
             "atomic { who = me; y = v; persist(y); } x = v; persist(x); y = 0; persist(y);",
             "atomic { who = me; y = v; } flush(y); x = v; persist(x);",
+            "atomic { who = me; y = v; persist(y); } atomic { x = v; persist(x); y = 0; persist(y); }",
+            "atomic { who = me; y = v; persist(y); } atomic { x = v; persist(x); y = 0; persist(y); }",
         ],
     );
     let bounds = pick(
@@ -259,8 +265,8 @@ fn intent(random: &mut Rng) -> String {
         &[
             "bounds { threads: 1, ops: 4, values: 1 }",
             "role a: write, settle;\nrole b: read;\nbounds { a: 1, b: 1, ops: 2, values: 1 }",
+            "role a: write, settle;\nrole b: read;\nbounds { a: 1, b: 1, ops: 2, values: 1 }",
             "role a: write, read;\nrole b: settle, read;\nbounds { a: 1, b: 1, ops: 2, values: 1 }",
-            "bounds { threads: 2, ops: 2, values: 1 }",
         ],
     );
     format!(

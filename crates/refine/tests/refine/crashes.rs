@@ -484,7 +484,7 @@ fn agrees_with_the_naive_explorer_of_crashes() {
         std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
     };
     let seed = number("LINCHPIN_SEED", 1);
-    let cases = number("LINCHPIN_CASES", 120);
+    let cases = number("LINCHPIN_CASES", 150);
     let Compared { counts, classes, faults, given_up } = compare(seed, cases, 4);
     println!("seed {seed}: {counts:?} hold and do not, {faults} fail, {given_up} too large");
     println!("the strongest that holds: {classes:?}");
