@@ -7,12 +7,10 @@
 //! | [`ring`] | a ring for one producer and one consumer | every interleaving, and weak memory |
 //! | [`seqlock`] | a sequence lock | every interleaving, and weak memory |
 //! | [`durable_queue`] | a queue in persistent memory | every interleaving and every crash |
-//! | [`pmwcas`] | multi-word compare and swap in persistent memory | interleavings and crashes |
 //!
 //! In tests the primitives are linchpin's, elsewhere those of std: see [`primitives`].
 
 pub mod durable_queue;
-pub mod pmwcas;
 mod primitives;
 pub mod queue;
 pub mod ring;

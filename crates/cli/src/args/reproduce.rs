@@ -1,6 +1,6 @@
 //! The arguments of `linchpin reproduce`.
 
-use super::values::duration;
+use super::values::{duration, size};
 use super::{Common, LimitArgs};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -14,6 +14,9 @@ pub struct ReproduceArgs {
     /// Give up a measurement that is only there for comparison after this time.
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "20s")]
     pub patience: Duration,
+    /// How long the log of 003 is, about; that of the paper is 1G.
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "40M")]
+    pub log_size: u64,
     /// Write a Markdown document with the tables and the machine.
     #[arg(long, value_name = "FILE.md")]
     pub markdown: Option<PathBuf>,
@@ -35,6 +38,10 @@ pub enum TableArg {
     /// Verifying Linearizability".
     #[value(name = "001")]
     Shape,
+    /// Multi-word primitives on persistent memory: the experiments of Section 6 of "Toward
+    /// Linearizability Testing for Multi-Word Persistent Synchronization Primitives"; and crashes.
+    #[value(name = "003")]
+    Multiword,
     /// Base points: the claims of Section 5 of "A Constructive Approach for Proving Data Structures'
     /// Linearizability", for the lazy list.
     #[value(name = "004")]

@@ -2,6 +2,7 @@
 
 mod base;
 mod machine;
+mod multiword;
 mod reduction;
 mod refinement;
 mod shape;
@@ -30,7 +31,13 @@ pub fn execute(args: &ReproduceArgs) -> Result<Status> {
     Files { inputs: Vec::new(), outputs: markdown.chain(report).collect() }.check()?;
     let json = args.common.json.then(|| json::envelope("reproduce", "tables"));
     let stop = Stop::watch(&args.limits, json);
-    let all = [TableArg::Reduction, TableArg::Shape, TableArg::Refinement, TableArg::Base];
+    let all = [
+        TableArg::Reduction,
+        TableArg::Shape,
+        TableArg::Refinement,
+        TableArg::Multiword,
+        TableArg::Base,
+    ];
     let tables = if args.tables.is_empty() { &all[..] } else { &args.tables };
     let mut status = Status::Holds;
     let mut papers = Vec::new();
@@ -40,6 +47,7 @@ pub fn execute(args: &ReproduceArgs) -> Result<Status> {
             TableArg::Shape => shape::table(args, &stop)?,
             TableArg::Base => base::table(args, &stop)?,
             TableArg::Reduction => reduction::table()?,
+            TableArg::Multiword => multiword::table(args, &stop)?,
         };
         if args.common.json {
             let mut object = json::envelope("reproduce", &measured.shown.title);
@@ -72,5 +80,10 @@ fn write_pages(args: &ReproduceArgs, papers: Vec<Reproduction>) -> Result<()> {
 /// The command that measures the same again.
 fn command(args: &ReproduceArgs) -> String {
     let tables: String = args.tables.iter().map(|table| format!(" {}", table.id())).collect();
-    format!("linchpin reproduce{tables} --patience {}s", args.patience.as_secs_f64())
+    let mut command =
+        format!("linchpin reproduce{tables} --patience {}s", args.patience.as_secs_f64());
+    if args.tables.is_empty() || args.tables.contains(&TableArg::Multiword) {
+        command += &format!(" --log-size {}", args.log_size);
+    }
+    command
 }

@@ -14,7 +14,11 @@ fn objects(folder: &Path, command: &str) -> Vec<Json> {
     let mut program = Command::new(snapbox::cmd::cargo_bin!("linchpin"));
     program.env("LINCHPIN_CACHE", "");
     let output = program.args(command.split(' ')).arg("--json").current_dir(folder).output();
-    let text = String::from_utf8(output.expect("it runs").stdout).expect("it is text");
+    let output = output.expect("it runs");
+    let text = String::from_utf8(output.stdout).expect("it is text");
+    if command.starts_with("reproduce") {
+        assert_eq!(output.status.code(), Some(0), "not as expected: {text}");
+    }
     let parsed = serde_json::Deserializer::from_str(&text).into_iter();
     let objects: Vec<Json> = parsed.map(|object| object.expect("JSON")).collect();
     assert!(!objects.is_empty(), "{command} writes nothing");
@@ -57,6 +61,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("roadmap", "roadmap models/broken/lazy_set_no_mark.lin"),
     ("roadmap", "roadmap models/ms_queue.lin --ops 1"),
     ("roadmap", "roadmap models/mailbox.lin"),
+    ("reproduce", "reproduce 003 --log-size 1M"),
     ("reproduce", "reproduce 004 --patience 1s"),
     ("specs", "specs"),
     ("fmt", "fmt --check models/treiber_stack.lin"),

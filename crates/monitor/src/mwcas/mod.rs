@@ -5,7 +5,7 @@
 //! it was there (assumption 2), so the answers say who wrote what everyone saw and who replaced it.
 //! What remains is whether these relations and time fit together. [`check`] reads a history into
 //! arrays (`facts`), chooses which unfinished swaps took effect where that matters (`pending`), and
-//! puts everything into an order (`order`) or finds a cycle (`cycle`). [`mod@reference`] is the
+//! puts everything into an order (`order`) or finds a cycle (`cycle`). [`published`] is the
 //! construction as it was published.
 //!
 //! Where this monitor does more than the publication:
@@ -26,6 +26,7 @@ mod forced;
 mod names;
 mod order;
 mod pending;
+pub mod published;
 mod uses;
 mod versions;
 

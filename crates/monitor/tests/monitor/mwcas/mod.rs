@@ -4,7 +4,6 @@ mod generate;
 mod judge;
 mod known;
 mod published;
-mod reference;
 
 use generate::{Answers, Settings, random_history};
 use judge::{assert_witness, is_linearizable, without_others};

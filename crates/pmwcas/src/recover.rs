@@ -1,10 +1,8 @@
 //! After a crash: operations that were decided get their values, others never happened.
 
 use super::word::{DIRTY, State, Status, Word};
-use super::{Kind, Pmwcas, persist};
-use crate::primitives::AtomicU64 as Count;
+use super::{Kind, Pmwcas};
 use linchpin_sync::persistent::{Ordering::SeqCst, Pool};
-use std::array;
 
 impl<const WORDS: usize, const DESCRIPTORS: usize> Pmwcas<WORDS, DESCRIPTORS> {
     /// Finds the words again that were created in a pool. No thread may use them meanwhile.
@@ -13,21 +11,21 @@ impl<const WORDS: usize, const DESCRIPTORS: usize> Pmwcas<WORDS, DESCRIPTORS> {
     ///
     /// If a word refers to an operation that is not there any more.
     pub fn recover(pool: &Pool, kind: Kind) -> Self {
-        let found = Pmwcas { pool: pool.clone(), users: array::from_fn(|_| Count::new(0)), kind };
+        let found = Self::of(pool, kind);
         let root = found.root();
         for (address, word) in root.words.iter().enumerate() {
             let seen = word.load(SeqCst);
             let value = found.recovered(address as u64, seen & !DIRTY);
             if value != seen {
                 word.store(value, SeqCst);
-                persist(word);
+                found.persist(&**word);
             }
         }
         // Only now are the descriptors free, after a crash too.
         for descriptor in &root.descriptors {
             let Status { sequence, .. } = Status::of(descriptor.status.load(SeqCst));
             descriptor.status.store(Status::finished(sequence + 1), SeqCst);
-            persist(&descriptor.status);
+            found.persist(&descriptor.status);
         }
         found
     }

@@ -2,7 +2,7 @@
 //! operation does all of it.
 
 use super::word::{DIRTY, State, Status, Word, condition, operation};
-use super::{Descriptor, Entry, Kind, Pmwcas, persist};
+use super::{Descriptor, Entry, Kind, Pmwcas};
 use crate::primitives::spin_loop;
 use linchpin_sync::persistent::{AtomicU64, Ordering::SeqCst};
 
@@ -31,7 +31,7 @@ impl<const WORDS: usize, const DESCRIPTORS: usize> Pmwcas<WORDS, DESCRIPTORS> {
                 Word::Value(value) if seen & DIRTY == 0 || self.kind == Kind::ReadsStay => {
                     return value;
                 }
-                _ => clean(word, seen),
+                _ => self.clean(word, seen),
             }
         }
     }
@@ -40,7 +40,7 @@ impl<const WORDS: usize, const DESCRIPTORS: usize> Pmwcas<WORDS, DESCRIPTORS> {
     /// The caller is among the users of the descriptor.
     pub(super) fn help(&self, number: usize, sequence: u64) -> Option<usize> {
         let descriptor = &*self.root().descriptors[number];
-        let status = clean_status(descriptor);
+        let status = self.clean_status(descriptor);
         if (Status { sequence, state: State::Undecided }) == Status::of(status) {
             let failed = self.install_all(descriptor, number, sequence);
             if failed.is_none() && self.kind != Kind::ReferencesStay {
@@ -93,7 +93,7 @@ impl<const WORDS: usize, const DESCRIPTORS: usize> Pmwcas<WORDS, DESCRIPTORS> {
                 Met::Again
             }
             _ if dirty => {
-                clean(word, seen);
+                self.clean(word, seen);
                 Met::Again
             }
             Word::Operation { number, .. } => {
@@ -146,7 +146,7 @@ impl<const WORDS: usize, const DESCRIPTORS: usize> Pmwcas<WORDS, DESCRIPTORS> {
         for (_, entry) in entries(descriptor) {
             let word = self.word(entry);
             if word.load(SeqCst) == reference {
-                clean(word, reference);
+                self.clean(word, reference);
             }
         }
     }
@@ -158,7 +158,7 @@ impl<const WORDS: usize, const DESCRIPTORS: usize> Pmwcas<WORDS, DESCRIPTORS> {
         let status = descriptor.status.load(SeqCst);
         if status & DIRTY != 0 {
             if self.kind != Kind::StatusStays {
-                persist(&descriptor.status);
+                self.persist(&descriptor.status);
             }
             let clean = status & !DIRTY;
             let _ = descriptor.status.compare_exchange(status, clean, SeqCst, SeqCst);
@@ -179,7 +179,7 @@ impl<const WORDS: usize, const DESCRIPTORS: usize> Pmwcas<WORDS, DESCRIPTORS> {
                 let _ = word.compare_exchange(dirty, value | DIRTY, SeqCst, SeqCst);
             }
             if self.kind != Kind::ValuesStay {
-                persist(word);
+                self.persist(word);
             }
             let _ = word.compare_exchange(value | DIRTY, value, SeqCst, SeqCst);
         }
@@ -188,25 +188,25 @@ impl<const WORDS: usize, const DESCRIPTORS: usize> Pmwcas<WORDS, DESCRIPTORS> {
     fn word(&self, entry: &Entry) -> &AtomicU64 {
         &self.root().words[entry.address.load(SeqCst) as usize]
     }
+
+    /// Writes a dirty word back.
+    fn clean(&self, word: &AtomicU64, seen: u64) {
+        self.persist(word);
+        let _ = word.compare_exchange(seen, seen & !DIRTY, SeqCst, SeqCst);
+    }
+
+    /// The status, which is written back if it is dirty.
+    fn clean_status(&self, descriptor: &Descriptor) -> u64 {
+        let status = descriptor.status.load(SeqCst);
+        if status & DIRTY != 0 {
+            self.clean(&descriptor.status, status);
+        }
+        status & !DIRTY
+    }
 }
 
 /// The entries of an operation.
 fn entries(descriptor: &Descriptor) -> impl Iterator<Item = (usize, &Entry)> {
     let count = descriptor.count.load(SeqCst) as usize;
     descriptor.entries.iter().take(count).enumerate()
-}
-
-/// Writes a dirty word back.
-fn clean(word: &AtomicU64, seen: u64) {
-    persist(word);
-    let _ = word.compare_exchange(seen, seen & !DIRTY, SeqCst, SeqCst);
-}
-
-/// The status, which is written back if it is dirty.
-fn clean_status(descriptor: &Descriptor) -> u64 {
-    let status = descriptor.status.load(SeqCst);
-    if status & DIRTY != 0 {
-        clean(&descriptor.status, status);
-    }
-    status & !DIRTY
 }

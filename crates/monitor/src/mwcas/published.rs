@@ -2,15 +2,42 @@
 //! Testing for Multi-Word Persistent Synchronization Primitives*, OPODIS 2019.
 //!
 //! Vertices, edges and properties are built literally, section by section, happens-before edges
-//! included, so that this file can be read beside the publication. It is slower than
-//! [`check`](super::check), knows only what the publication knows (an unsuccessful swap names a
-//! location or answers what it read), and **keeps rule 2 of Section 5.3, which is wrong**: see
-//! [`judge`].
+//! included, so that this file can be read beside the publication, and its experiments made again.
+//! It is slower than [`check`](super::check), shares nothing with it, knows only what the
+//! publication knows (an unsuccessful swap names a location or answers what it read), and **keeps
+//! rule 2 of Section 5.3, which is wrong**: see [`judge`].
 
 use linchpin_history_data::crash::Interrupted;
-use linchpin_history_data::{Argument, History, NEVER, OpId, ValueId};
+use linchpin_history_data::{Argument, History, NEVER, OpId, Rank, ValueId};
 use linchpin_spec::{Mwcas, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Which happens-before edges there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HappensBefore {
+    /// Those of `ReduceHB`, Figure 3.
+    Reduced,
+    /// All of them: what Figure 9 compares with.
+    All,
+}
+
+/// How many edges of each kind the graph has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Edges {
+    /// One operation returned before the other was called.
+    pub happens_before: usize,
+    /// One operation read what the other wrote.
+    pub reads_from: usize,
+    /// Any other precedence constraint.
+    pub auxiliary: usize,
+}
+
+impl Edges {
+    /// All of them.
+    pub fn total(self) -> usize {
+        self.happens_before + self.reads_from + self.auxiliary
+    }
+}
 
 /// What the published procedure says about a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,25 +55,40 @@ pub enum Published {
     Fork,
 }
 
-/// The kinds of edges of Section 4, reads-from edges with their location.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EdgeKind {
-    /// The first operation returned before the second was called.
-    HappensBefore,
-    /// The second operation read from this location what the first wrote.
-    ReadsFrom(ValueId),
-    /// Any other precedence constraint.
-    Auxiliary,
+/// A vertex of the precedence graph: 0 is the genesis vertex, `i + 1` is operation `i`.
+type VertexId = u32;
+
+/// The precedence graph, its edges apart by their kind.
+#[derive(Debug, Default)]
+struct Graph {
+    happens_before: Vec<(VertexId, VertexId)>,
+    /// With the location.
+    reads_from: Vec<(VertexId, VertexId, ValueId)>,
+    auxiliary: Vec<(VertexId, VertexId)>,
 }
 
-/// The precedence graph. Vertex 0 is the genesis vertex, vertex `i + 1` is operation `i`.
-#[derive(Clone, Debug, Default)]
-pub struct Graph {
-    /// The edges: from, to, kind.
-    pub edges: Vec<(usize, usize, EdgeKind)>,
+impl Graph {
+    fn edges(&self) -> impl Iterator<Item = (VertexId, VertexId)> + '_ {
+        let reads_from = self.reads_from.iter().map(|(from, to, _)| (*from, *to));
+        self.happens_before.iter().copied().chain(reads_from).chain(self.auxiliary.iter().copied())
+    }
+
+    fn count(&self) -> Edges {
+        Edges {
+            happens_before: self.happens_before.len(),
+            reads_from: self.reads_from.len(),
+            auxiliary: self.auxiliary.len(),
+        }
+    }
 }
 
-const GENESIS: usize = 0;
+const GENESIS: VertexId = 0;
+
+/// The vertex of an operation.
+fn vertex_of(operation: usize) -> VertexId {
+    // INVARIANT: operations are numbered by 32 bits.
+    VertexId::try_from(operation + 1).unwrap_or(VertexId::MAX)
+}
 
 /// What an operation is to the graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,17 +114,32 @@ enum Vertex {
 /// nothing explains the failure, and the answer is [`Published::MissingEdge`], though the history
 /// is linearizable. [`check`](super::check) answers such histories correctly.
 pub fn judge(history: &History, interrupted: &[Interrupted], init: ValueId) -> Published {
-    let Some(vertices) = vertices(history) else {
-        return Published::NotCovered;
+    analyse(history, interrupted, init, HappensBefore::Reduced).0
+}
+
+/// As [`judge`], with the happens-before edges that are asked for; also how many edges there are
+/// (none if the answer came before the graph was there).
+pub fn analyse(
+    history: &History,
+    interrupted: &[Interrupted],
+    init: ValueId,
+    happens_before: HappensBefore,
+) -> (Published, Edges) {
+    let covered =
+        |vertices: &Vec<Vertex>| assumption_1(vertices, init) && assumption_2(history, vertices);
+    let Some(vertices) = vertices(history).filter(covered) else {
+        return (Published::NotCovered, Edges::default());
     };
-    if !assumption_1(&vertices, init) || !assumption_2(history, &vertices) {
-        return Published::NotCovered;
-    }
-    match graph(history, &vertices, interrupted, init) {
-        Ok(graph) if !is_acyclic(&graph, vertices.len() + 1) => Published::Cycle,
-        Ok(graph) if !has_paths(&graph, &vertices) => Published::Fork,
-        Ok(_) => Published::Linearizable,
-        Err(published) => published,
+    match graph(history, &vertices, interrupted, init, happens_before) {
+        Ok(graph) => {
+            let published = match () {
+                () if !is_acyclic(&graph, vertices.len() + 1) => Published::Cycle,
+                () if !has_paths(&graph, &vertices) => Published::Fork,
+                () => Published::Linearizable,
+            };
+            (published, graph.count())
+        }
+        Err(published) => (published, Edges::default()),
     }
 }
 
@@ -179,11 +236,16 @@ fn assumption_1(vertices: &[Vertex], init: ValueId) -> bool {
 /// Assumption 2: what a swap expects was read by an operation that happened before it.
 fn assumption_2(history: &History, vertices: &[Vertex]) -> bool {
     let operations = &history.operations;
+    // When the first operation returned that had read this.
+    let mut first: FxHashMap<(ValueId, ValueId), Rank> = FxHashMap::default();
+    for (operation, vertex) in operations.iter().zip(vertices) {
+        for read in read_by(vertex) {
+            let returned = first.entry(read).or_insert(operation.returned);
+            *returned = operation.returned.min(*returned);
+        }
+    }
     let read_before = |id: usize, expected: (ValueId, ValueId)| {
-        (0..vertices.len()).any(|other| {
-            operations[other].precedes(&operations[id])
-                && read_by(&vertices[other]).contains(&expected)
-        })
+        first.get(&expected).is_some_and(|returned| *returned < operations[id].invoked)
     };
     (0..vertices.len()).all(|id| match &vertices[id] {
         Vertex::Swap(words) => words.iter().all(|word| read_before(id, (word[0], word[1]))),
@@ -198,16 +260,18 @@ fn graph(
     vertices: &[Vertex],
     interrupted: &[Interrupted],
     init: ValueId,
+    happens_before: HappensBefore,
 ) -> Result<Graph, Published> {
-    let mut graph = Graph { edges: reduce_hb(history, vertices) };
-    let mut writer: FxHashMap<(ValueId, ValueId), usize> = FxHashMap::default();
-    let mut successor: FxHashMap<(ValueId, ValueId), usize> = FxHashMap::default();
+    let happens_before = hb_edges(history, vertices, happens_before);
+    let mut graph = Graph { happens_before, ..Graph::default() };
+    let mut writer: FxHashMap<(ValueId, ValueId), VertexId> = FxHashMap::default();
+    let mut successor: FxHashMap<(ValueId, ValueId), VertexId> = FxHashMap::default();
     for (id, vertex) in vertices.iter().enumerate() {
         if let Vertex::Swap(words) = vertex {
             for &[location, expected, new] in words {
-                writer.insert((location, new), id + 1);
+                writer.insert((location, new), vertex_of(id));
                 // A fork in the path of reads-from edges.
-                if successor.insert((location, expected), id + 1).is_some() {
+                if successor.insert((location, expected), vertex_of(id)).is_some() {
                     return Err(Published::Fork);
                 }
             }
@@ -218,15 +282,15 @@ fn graph(
         for (location, value) in read_by(vertex) {
             let from = writer.get(&(location, value)).copied();
             let from = from.or((value == init).then_some(GENESIS)).ok_or(Published::MissingEdge)?;
-            graph.edges.push((from, id + 1, EdgeKind::ReadsFrom(location)));
+            graph.reads_from.push((from, vertex_of(id), location));
             if let (Vertex::Read(_), Some(&next)) = (vertex, successor.get(&(location, value))) {
-                graph.edges.push((id + 1, next, EdgeKind::Auxiliary));
+                graph.auxiliary.push((vertex_of(id), next));
             }
         }
         // Section 5.2: from the successor of what it expected to an unsuccessful swap.
         if let Vertex::Failed(location, value) = vertex {
             let next = successor.get(&(*location, *value)).ok_or(Published::MissingEdge)?;
-            graph.edges.push((*next, id + 1, EdgeKind::Auxiliary));
+            graph.auxiliary.push((*next, vertex_of(id)));
         }
     }
     // Section 5.3: for recoverable linearizability, to the next operation of the same process.
@@ -240,14 +304,19 @@ fn graph(
         if vertices[operation.index()] != Vertex::Excluded
             && vertices[next.index()] != Vertex::Excluded
         {
-            graph.edges.push((operation.index() + 1, next.index() + 1, EdgeKind::Auxiliary));
+            graph.auxiliary.push((vertex_of(operation.index()), vertex_of(next.index())));
         }
     }
     Ok(graph)
 }
 
-/// Figure 3: a minimal set of happens-before edges whose transitive closure is the whole relation.
-fn reduce_hb(history: &History, vertices: &[Vertex]) -> Vec<(usize, usize, EdgeKind)> {
+/// Figure 3: a minimal set of happens-before edges whose transitive closure is the whole relation;
+/// or the whole relation.
+fn hb_edges(
+    history: &History,
+    vertices: &[Vertex],
+    which: HappensBefore,
+) -> Vec<(VertexId, VertexId)> {
     let start = |id: usize| history.operations[id].invoked;
     let finish = |id: usize| history.operations[id].returned;
     let mut edges = Vec::new();
@@ -258,22 +327,37 @@ fn reduce_hb(history: &History, vertices: &[Vertex]) -> Vec<(usize, usize, EdgeK
         let first = list.partition_point(|&other| start(other) <= finish(id));
         let mut earliest_finish = NEVER;
         for &other in &list[first..] {
-            if start(other) > earliest_finish {
+            if which == HappensBefore::Reduced && start(other) > earliest_finish {
                 break;
             }
-            edges.push((id + 1, other + 1, EdgeKind::HappensBefore));
+            edges.push((vertex_of(id), vertex_of(other)));
             earliest_finish = earliest_finish.min(finish(other));
         }
     }
     edges
 }
 
+/// What each vertex leads to: all targets in a row, and where those of each vertex start.
+fn successors(graph: &Graph, vertices: usize) -> (Vec<VertexId>, Vec<usize>) {
+    let mut starts = vec![0; vertices + 1];
+    for (from, _) in graph.edges() {
+        starts[from as usize + 1] += 1;
+    }
+    for vertex in 0..vertices {
+        starts[vertex + 1] += starts[vertex];
+    }
+    let mut next = starts.clone();
+    let mut targets = vec![GENESIS; starts[vertices]];
+    for (from, to) in graph.edges() {
+        targets[next[from as usize]] = to;
+        next[from as usize] += 1;
+    }
+    (targets, starts)
+}
+
 /// Property i, by depth-first search.
 fn is_acyclic(graph: &Graph, vertices: usize) -> bool {
-    let mut successors = vec![Vec::new(); vertices];
-    for &(from, to, _) in &graph.edges {
-        successors[from].push(to);
-    }
+    let (targets, starts) = successors(graph, vertices);
     #[derive(Clone, Copy, PartialEq)]
     enum Color {
         White,
@@ -286,17 +370,17 @@ fn is_acyclic(graph: &Graph, vertices: usize) -> bool {
             continue;
         }
         colors[root] = Color::Gray;
-        let mut stack = vec![(root, 0)];
+        let mut stack = vec![(root, starts[root])];
         while let Some((vertex, at)) = stack.last_mut() {
             let vertex = *vertex;
-            match successors[vertex].get(*at) {
-                Some(&next) => {
+            match (*at < starts[vertex + 1]).then(|| targets[*at] as usize) {
+                Some(next) => {
                     *at += 1;
                     match colors[next] {
                         Color::Gray => return false,
                         Color::White => {
                             colors[next] = Color::Gray;
-                            stack.push((next, 0));
+                            stack.push((next, starts[next]));
                         }
                         Color::Black => {}
                     }
@@ -314,15 +398,13 @@ fn is_acyclic(graph: &Graph, vertices: usize) -> bool {
 /// Property iii: from the genesis vertex, the reads-from edges of each location lead over all
 /// successful swaps there.
 fn has_paths(graph: &Graph, vertices: &[Vertex]) -> bool {
-    let swaps_at = |id: usize, location: ValueId| match &vertices[id - 1] {
+    let swaps_at = |vertex: VertexId, location: ValueId| match &vertices[vertex as usize - 1] {
         Vertex::Swap(words) => words.iter().any(|word| word[0] == location),
         _ => false,
     };
-    let mut follows: FxHashMap<(usize, ValueId), usize> = FxHashMap::default();
-    for &(from, to, kind) in &graph.edges {
-        if let EdgeKind::ReadsFrom(location) = kind
-            && swaps_at(to, location)
-        {
+    let mut follows: FxHashMap<(VertexId, ValueId), VertexId> = FxHashMap::default();
+    for &(from, to, location) in &graph.reads_from {
+        if swaps_at(to, location) {
             follows.insert((from, location), to);
         }
     }

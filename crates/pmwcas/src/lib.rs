@@ -9,40 +9,27 @@
 //! count of the threads that use it. It is used again when that is 0.
 //!
 //! `word` is what a word holds, `operation` the algorithm, `recover` what is done after a crash.
+//! [`driver`] runs it on real threads, which log what they do.
 
+pub mod driver;
 mod operation;
+mod primitives;
 mod recover;
 mod word;
+mod write_back;
 
 #[cfg(test)]
 mod tests;
 
-use crate::primitives::{AtomicU64 as Count, spin_loop};
-use linchpin_sync::persistent::{self, AtomicU64, Line, Ordering::SeqCst, Persistent, Pool};
+pub use write_back::{HAS_INSTRUCTION, WriteBack};
+
+use linchpin_sync::persistent::{AtomicU64, Line, Ordering::SeqCst, Persistent, Pool};
+use primitives::{AtomicU64 as Count, spin_loop};
 use std::array;
-use std::sync::atomic::{AtomicU32, Ordering};
 use word::Status;
 
 /// At most so many words are changed at once. With 2 a descriptor is one line.
 pub const MOST: usize = 2;
-
-/// How many turns of an empty loop a write-back takes.
-static LATENCY: AtomicU32 = AtomicU32::new(0);
-
-/// On memory that is not persistent a write-back takes no time. This many turns of an empty loop
-/// stand for the time that it takes on persistent memory.
-pub fn set_latency(turns: u32) {
-    LATENCY.store(turns, Ordering::Relaxed);
-}
-
-/// Writes back.
-#[track_caller]
-fn persist<T>(what: &T) {
-    for _ in 0..LATENCY.load(Ordering::Relaxed) {
-        std::hint::spin_loop();
-    }
-    persistent::persist(what);
-}
 
 /// A word that is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,17 +103,35 @@ pub struct Pmwcas<const WORDS: usize, const DESCRIPTORS: usize> {
     /// How many threads use each descriptor.
     users: [Count; DESCRIPTORS],
     kind: Kind,
+    write_back: WriteBack,
 }
 
 impl<const WORDS: usize, const DESCRIPTORS: usize> Pmwcas<WORDS, DESCRIPTORS> {
     /// Words that hold 0, in an empty pool.
     pub fn create(pool: &Pool, kind: Kind) -> Self {
-        let made = Pmwcas { pool: pool.clone(), users: array::from_fn(|_| Count::new(0)), kind };
+        let made = Self::of(pool, kind);
         for descriptor in &made.root().descriptors {
             descriptor.status.store(Status::finished(1), SeqCst);
-            persist(descriptor);
+            made.persist(&**descriptor);
         }
         made
+    }
+
+    fn of(pool: &Pool, kind: Kind) -> Self {
+        let users = array::from_fn(|_| Count::new(0));
+        Pmwcas { pool: pool.clone(), users, kind, write_back: WriteBack::default() }
+    }
+
+    /// The same with another cost of writing back.
+    #[must_use]
+    pub fn with(mut self, write_back: WriteBack) -> Self {
+        self.write_back = write_back;
+        self
+    }
+
+    #[track_caller]
+    fn persist<T>(&self, what: &T) {
+        self.write_back.persist(what);
     }
 
     fn root(&self) -> &Root<WORDS, DESCRIPTORS> {
@@ -161,7 +166,7 @@ impl<const WORDS: usize, const DESCRIPTORS: usize> Pmwcas<WORDS, DESCRIPTORS> {
         descriptor.count.store(sorted.len() as u64, SeqCst);
         descriptor.status.store(Status::undecided(sequence), SeqCst);
         if self.kind != Kind::DescriptorStays {
-            persist(descriptor);
+            self.persist(&**descriptor);
         }
         let failed = self.help(number, sequence);
         descriptor.status.store(Status::finished(sequence + 1), SeqCst);
