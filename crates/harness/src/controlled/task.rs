@@ -399,6 +399,13 @@ impl Found {
             answers: &answers,
             weak,
         };
+        if let Kind::Race(_) = failure.kind {
+            failure.notes.push(
+                "only what is of linchpin orders accesses of its cells: if a lock or an atomic of \
+                 std keeps these two apart, use that of linchpin::sync in the test"
+                    .to_owned(),
+            );
+        }
         failure.interleaving = Some(steps.text(&real_time));
         failure.decisions = Some(execution.decisions);
         failure
